@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+# Every verb of the tutorial; `make` alone prints them. Needs GNU make 3.81 and bash 3.2, or newer.
+
+# ---- settings a user may give --------------------------------------------------------------------
+
+BACKEND ?= auto
+NVCC ?= nvcc
+ifeq ($(origin CXX),default)
+CXX := $(firstword $(foreach c,g++ clang++,$(shell command -v $c 2>/dev/null && echo $c)) g++)
+CXX := $(notdir $(CXX))
+endif
+Q := $(if $(filter-out 0,$(V)),,@)
+
+VERBS := help list doctor setup build run test sanitize bench profile notes figures check clean
+GOALS := $(if $(MAKECMDGOALS),$(MAKECMDGOALS),help)
+
+# ---- how make itself behaves ---------------------------------------------------------------------
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: $(VERBS)
+export LC_ALL := C.UTF-8
+
+ifneq ($(word 2,$(MAKECMDGOALS)),)
+
+# Several verbs: one after the other, in the order given.
+.NOTPARALLEL:
+$(sort $(MAKECMDGOALS)):
+	@$(MAKE) --no-print-directory $@
+
+else
+
+# All cores, unless -j says otherwise; what one compiler prints stays together.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+endif
+ifneq ($(filter output-sync,$(.FEATURES)),)
+MAKEFLAGS += --output-sync=target
+endif
+
+# ---- chapters: chapters/NN_name/name.cu ----------------------------------------------------------
+
+name_of = $(subst $(firstword $(subst _, ,$1))_,,$1)
+source_of = chapters/$1/$(call name_of,$1).cu
+number_of = $(firstword $(subst _, ,$1))
+
+CHAPTERS := $(notdir $(patsubst %/,%,$(sort $(wildcard chapters/[0-9][0-9]_*/))))
+CHAPTERS := $(foreach c,$(CHAPTERS),$(if $(wildcard $(call source_of,$c)),$c))
+CHOSEN := $(CHAPTERS)
+there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
+
+ifneq ($(filter-out $(VERBS) build/%,$(GOALS)),)
+$(error no verb '$(firstword $(filter-out $(VERBS) build/%,$(GOALS)))'; there are: $(VERBS))
+endif
+
+# CH=5, CH=05 and CH=05_name mean the same. Anything else ends here, before anything is built.
+ONE :=
+ifneq ($(strip $(CH)),)
+CHOSEN := $(if $(findstring %,$(CH)),,$(foreach c,$(CHAPTERS),\
+            $(if $(filter-out 1,$(words $(CH))),,\
+              $(if $(filter $(CH),$c $(call number_of,$c) $(patsubst 0%,%,$(call number_of,$c))),$c))))
+ONE := $(strip $(CHOSEN))
+CHOSEN := $(ONE)
+ifeq ($(ONE),)
+$(error CH=$(CH): no such chapter; $(there_are))
+endif
+else ifeq ($(origin CH),command line)
+$(error CH=: which chapter? $(there_are); without CH= a verb covers all)
+endif
+
+# ---- backend -------------------------------------------------------------------------------------
+
+ifneq ($(filter build run test sanitize bench profile,$(GOALS)),)
+answer := $(shell common/tools/backend.sh '$(BACKEND)' '$(NVCC)')
+CHOSEN_BACKEND := $(firstword $(answer))
+ifeq ($(CHOSEN_BACKEND),error)
+$(error $(wordlist 2,999,$(answer)))
+endif
+ifeq ($(CHOSEN_BACKEND),gpu)
+ARCH ?= $(word 2,$(answer))
+why := $(wordlist 3,999,$(answer))
+else
+why := $(wordlist 2,999,$(answer))
+# No compiler at all: install one if that needs no question.
+ifeq ($(shell command -v $(firstword $(CXX)) 2>/dev/null),)
+install := $(shell common/tools/install.sh compiler)
+ifeq ($(shell command -v $(firstword $(CXX)) 2>/dev/null),)
+$(error no C++ compiler '$(CXX)' here. Run: $(install))
+endif
+endif
+endif
+$(info backend $(CHOSEN_BACKEND): $(why))
+endif
+
+ifneq ($(filter run bench profile,$(GOALS)),)
+export TUTORIAL_COMMIT := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+endif
+
+# ---- Catch2, for the verbs that run tests --------------------------------------------------------
+
+ifneq ($(or $(filter test,$(GOALS)),$(and $(filter sanitize,$(GOALS)),$(filter cpu,$(CHOSEN_BACKEND)))),)
+answer := $(shell common/tools/catch2.sh '$(CXX)' '$(CATCH2_DIR)')
+ifneq ($(firstword $(answer)),ok)
+$(error $(wordlist 2,999,$(answer)))
+endif
+CATCH2 := $(wordlist 2,99,$(answer)) -
+CATCH2_LIBS := $(filter -l% -L% %.a %.o %.so %.dylib,$(CATCH2))
+CATCH2_FLAGS := $(filter -I% -D%,$(CATCH2))
+endif
+
+# ---- what there is to compile --------------------------------------------------------------------
+
+CHAPTER_SOURCES := $(foreach c,$(CHAPTERS),$(call source_of,$c))
+CHAPTER_TESTS := $(wildcard tests/[0-9][0-9]_*.test.cu)
+COMMON_TESTS := $(wildcard tests/common/*.test.cu)
+BACKEND_TESTS := $(wildcard tests/backend/*.test.cu tests/backend/*.test.cpp)
+CLI_TESTS := $(wildcard tests/cli/*.test.sh)
+ZOO := $(wildcard tests/backend/zoo/*.cu)
+CPU_BENCHES := $(wildcard common/cpu/bench/*.cu)
+HEADERS := $(wildcard common/*.cuh common/*.h tests/*.cuh tests/*.hpp tests/*.h tests/*/*.cuh \
+             tests/*/*.h tests/*/*.hpp tests/backend/zoo/*.cuh common/cpu/bench/*.cuh chapters/*/*.cuh chapters/*/*.h)
+TEST_SOURCES := $(filter %.cu,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS))
+CU_SOURCES := $(CHAPTER_SOURCES) $(TEST_SOURCES) $(ZOO) $(CPU_BENCHES)
+
+# Without CH everything is tested; with it that chapter's tests and command line.
+CHOSEN_TESTS := $(if $(ONE),$(wildcard tests/$(ONE).test.cu),$(CHAPTER_TESTS))
+CPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS) $(BACKEND_TESTS))
+GPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS))
+
+test_binary = build/$1/$(basename $2)
+say = @printf '  %-5s %s\n' '$1' '$2'
+
+# ---- CPU backend ---------------------------------------------------------------------------------
+# Every .cu and header is mirrored through the pre-pass into build/cpu/src, launches turned into
+# calls, lines kept; then it is plain C++. Variants differ in flags: cpu, cpu-asan, cpu-tsan.
+
+WARNINGS := -Wall -Wextra -Werror
+CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing \
+             -fstack-clash-protection -pthread -D__CUDA_CPU__=1 -Icommon/cpu
+CU_AS_CPP := -include cuda_runtime.h -x c++
+RUNTIME := $(wildcard common/cpu/*.S) $(filter-out common/cpu/prepass.cpp,$(wildcard common/cpu/*.cpp))
+MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
+MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
+MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
+
+PREPASS := $(patsubst %,build/cpu/obj/%.o,$(wildcard common/cpu/prepass.cpp common/cpu/prepass/*.cpp))
+$(PREPASS): build/cpu/obj/%.o: % build/cpu/flags
+	+$(call say,c++,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 $(WARNINGS) -MMD -MP -c -o $@ $<
+
+build/cpu/prepass: $(PREPASS)
+	$(Q)$(CXX) -o $@ $^
+
+$(MIRRORED): build/cpu/src/%: % build/cpu/prepass
+	$(Q)mkdir -p $(@D)
+	$(Q)build/cpu/prepass $< $@
+
+# build/VARIANT/flags holds the compiler and its flags. It changes only when they do, and then what was
+# compiled with others is compiled again. $(call keep_flags,FILE,TEXT)
+ifneq ($(filter build run test sanitize bench profile build/%,$(GOALS)),)
+keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 || echo '$(strip $2)' >$1; })
+endif
+
+# In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
+plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
+
+# $(call cpu_variant,NAME,FLAGS,RUNTIME FLAGS)
+define cpu_variant
+$(call keep_flags,build/$1/flags,$(CXX) $(CPU_FLAGS) $2 / $3)
+$(if $(CATCH2),$(call keep_flags,build/$1/catch2,$(CATCH2)))
+
+$(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/flags
+	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(CPU_FLAGS) $3 -MMD -MP -c -o $$@ $$<
+
+build/$1/libcudacpu.a: $(patsubst %,build/$1/obj/%.o,$(RUNTIME))
+	$$(Q)rm -f $$@
+	$$(Q)ar rcs $$@ $$^
+
+$(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% build/$1/flags \
+    | $(MIRRORED_HEADERS)
+	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
+	@$$(plain_paths)
+$(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
+
+$(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.o: % build/$1/flags
+	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
+
+build/$1/obj/tests/catch_main.cpp.o: tests/catch_main.cpp build/$1/flags
+$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,tests/catch_main.cpp $(TEST_SOURCES) $(BACKEND_TESTS)): build/$1/catch2)
+build/$1/obj/tests/catch_main.cpp.o:
+	+$$(call say,c++,$$<$(if $(filter-out cpu,$1), ($1)))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) -std=c++17 -O1 $(WARNINGS) $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
+
+$(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
+$(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
+$(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
+$(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
+    $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES))): build/$1/libcudacpu.a
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) -pthread $2 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl
+
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),\
+  $(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary,$1,$t)): \
+    build/$1/obj/tests/catch_main.cpp.o build/$1/libcudacpu.a
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) -pthread $2 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS)
+endef
+
+ASAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+        -DCUDA_CPU_ASAN=1
+TSAN := -O1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
+$(eval $(call cpu_variant,cpu,-O2,-O2))
+ifneq ($(filter sanitize build/cpu-%,$(GOALS)),)
+$(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))
+# The scheduler tells TSan about its fibers itself and must not be watched while it does.
+$(eval $(call cpu_variant,cpu-tsan,$(TSAN),-O2 -fno-omit-frame-pointer -DCUDA_CPU_TSAN=1))
+endif
+
+# ---- GPU -----------------------------------------------------------------------------------------
+
+GPU_FLAGS := -std=c++17 -O3 -lineinfo -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror
+
+ifeq ($(CHOSEN_BACKEND),gpu)
+$(call keep_flags,build/gpu/flags,$(NVCC) -arch=$(ARCH) $(GPU_FLAGS))
+$(if $(CATCH2),$(call keep_flags,build/gpu/catch2,$(CATCH2)))
+
+GPU_SOURCES := $(CHAPTER_SOURCES) $(CHAPTER_TESTS) $(COMMON_TESTS)
+$(patsubst %,build/gpu/obj/%.o,$(GPU_SOURCES)): build/gpu/obj/%.o: % build/gpu/flags
+	+$(call say,nvcc,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(GPU_FLAGS) -arch=$(ARCH) $(CATCH2_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+$(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,tests/catch_main.cpp $(CHAPTER_TESTS) $(COMMON_TESTS)): build/gpu/catch2)
+build/gpu/obj/tests/catch_main.cpp.o: tests/catch_main.cpp build/gpu/flags
+	+$(call say,c++,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<
+
+# cuBLAS only where it is used, which the dependencies tell: it is large and slow to load.
+link_gpu = $(NVCC) -arch=$(ARCH) -o $@ $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
+
+$(foreach c,$(CHAPTERS),$(eval build/gpu/$c: build/gpu/obj/$(call source_of,$c).o))
+$(addprefix build/gpu/,$(CHAPTERS)):
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link_gpu)
+
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(eval $(call test_binary,gpu,$t): build/gpu/obj/$t.o))
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t)): build/gpu/obj/tests/catch_main.cpp.o
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link_gpu) $(CATCH2_LIBS)
+endif
+
+-include $(shell find build -name '*.d' 2>/dev/null)
+
+# ---- verbs ---------------------------------------------------------------------------------------
+
+PROGRAMS = $(addprefix build/$(CHOSEN_BACKEND)/,$(CHOSEN))
+RUN_ARGS = $(if $(N),--n $(N)) $(ARGS)
+
+##@ Learn
+help:  ## this list
+	@common/tools/help.sh $(firstword $(MAKEFILE_LIST))
+
+list:  ## the chapters and the question each answers
+	@common/tools/list.sh $(CHOSEN)
+
+doctor:  ## what is installed, what is missing, what works without it
+	@common/tools/doctor.sh '$(CXX)' '$(NVCC)' '$(CATCH2_DIR)'
+
+setup:  ## install what is missing, if that needs no password
+	@common/tools/setup.sh '$(CXX)' '$(CATCH2_DIR)'
+
+build: $(PROGRAMS)  ## compile the chapters' programs
+
+run: $(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi"
+	+@common/tools/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)' $(RUN_ARGS)
+
+##@ Check
+ifneq ($(filter test,$(GOALS)),)
+TEST_BINARIES := $(foreach t,$($(if $(filter gpu,$(CHOSEN_BACKEND)),GPU,CPU)_TESTS),\
+                   $(call test_binary,$(CHOSEN_BACKEND),$t))
+ZOO_BINARIES := $(if $(filter cpu,$(CHOSEN_BACKEND)),$(if $(ONE),,\
+                  $(patsubst tests/backend/%.cu,build/cpu/%,$(ZOO))))
+endif
+test: $(TEST_BINARIES) $(ZOO_BINARIES) $(PROGRAMS)  ## every test, or one chapter's
+	+@CXX='$(CXX)' common/tools/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(TEST_BINARIES) \
+	  $(if $(ONE),$(filter %/programs.test.sh,$(CLI_TESTS)),$(CLI_TESTS))
+
+ifneq ($(filter sanitize,$(GOALS)),)
+ifeq ($(CHOSEN_BACKEND),gpu)
+SANITIZED := $(PROGRAMS)
+else
+SANITIZED := $(foreach v,cpu-asan cpu-tsan,$(addprefix build/$v/,$(CHOSEN)) \
+               $(foreach t,$(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS)),$(call test_binary,$v,$t)))
+endif
+endif
+sanitize: $(SANITIZED)  ## race, memory and undefined-behaviour checkers over every program
+	+@common/tools/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
+
+check:  ## formatting, notes, figures and links are as they should be
+	@common/tools/check.sh
+
+##@ Measure
+bench: $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(patsubst common/cpu/%.cu,build/cpu/%,$(CPU_BENCHES)))  ## GPU: full sizes into results/; CPU: the backend's own speed
+	+@common/tools/bench.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%,$^)
+
+profile: $(PROGRAMS)  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05
+	+@common/tools/profile.sh $(CHOSEN_BACKEND) '$(CHOSEN)'
+
+##@ Write
+notes:  ## refresh code, tables and numbers quoted in the notes
+	@common/tools/notes.sh
+
+figures:  ## redraw the figures
+	@common/tools/figures.sh $(CHOSEN)
+
+clean:  ## remove build/, nothing else
+	@rm -rf build
+
+endif

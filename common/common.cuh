@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The one header a chapter includes. Each part below has one purpose and can be read on its own.
+#pragma once
+
+#include "backend.cuh"       // which backend this is compiled for
+#include "check.cuh"         // CUDA_CHECK, exit statuses
+#include "device.cuh"        // choosing a device, its attributes and derived peaks
+#include "device_clock.cuh"  // %globaltimer and %smid inside kernels
+#include "host_timer.cuh"    // work of the host itself, by its clock
+#include "latency.cuh"       // the latency of memory and caches
+#include "library_rows.cuh"  // rows to compare with: CUB
+#include "options.cuh"       // the command line
+#include "random.cuh"        // seeded test data
+#include "result_table.cuh"  // the Markdown table and the CSV
+#include "timer.cuh"         // events, samples, medians
+#include "verify.cuh"        // comparing with the host reference
+#include "yardstick.cuh"     // measured copy and read bandwidth

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "barriers.h"
+
+#include <cstring>
+
+#include "diagnostics.h"
+#include "scheduler.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+bool same_file(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
+
+#if defined(CUDA_CPU_TSAN)
+// What TSan shall see: everything before the barrier happens before everything behind it. Two objects in turn:
+// a thread that is late to leave this barrier must not see what others did before the next.
+void* tsan_object(Block* block, std::uint32_t epoch) {
+  return epoch % 2 == 0 ? static_cast<void*>(&block->epoch) : static_cast<void*>(&block->arrived);
+}
+#endif
+
+// The last thread has come: the barrier opens and the threads go on in the schedule's order.
+__attribute__((noinline)) void open_barrier(Block* block) {
+  if (block->lines_differ) abandon_grid(report_stuck_block(block));
+  block->votes_result = block->votes;
+  block->voters = block->arrived;
+  block->votes = 0;
+  block->arrived = 0;
+  ++block->epoch;
+  ++current_worker->progress;
+  current_worker->new_round(block);
+}
+
+// The hot path of the engine: about as long as the context switch at its end.
+inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line) {
+  self->file = file;
+  self->line = line;
+  self->wait = Wait::kBarrier;
+  self->generation = &block->epoch;
+  self->seen = block->epoch;
+  if (block->arrived == 0) {
+    block->file = file;
+    block->line = line;
+  } else if (block->line != line || !same_file(block->file, file)) {
+    block->lines_differ = true;  // reported when all are here, so that the report can say who waits where
+  }
+#if defined(CUDA_CPU_TSAN)
+  const std::uint32_t epoch = block->epoch;
+  tsan_release(tsan_object(block, epoch));
+#endif
+  if (++block->arrived == block->expected) open_barrier(block);
+  const std::uint32_t position = block->position + 1;
+  if (position < block->started) {
+    Thread* const next = &block->threads[block->order[position]];
+    if (runnable(*next)) {
+      block->position = position;
+      current_thread = next;
+      running_thread_index = next->index;
+      if (next != self) current_worker->switch_to_thread(&self->context, next);
+    } else {
+      reschedule(self);
+    }
+  } else {
+    reschedule(self);
+  }
+#if defined(CUDA_CPU_TSAN)
+  tsan_acquire(tsan_object(block, epoch));
+#endif
+}
+
+[[noreturn]] void not_in_a_kernel(const char* call) { die("%s called outside of a kernel", call); }
+
+}  // namespace
+
+void block_barrier(const char* file, int line) {
+  Thread* const self = current_thread;
+  if (__builtin_expect(self == nullptr, 0)) not_in_a_kernel("__syncthreads");
+  wait_at_barrier(current_block, self, file, line);
+}
+
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line) {
+  Thread* const self = current_thread;
+  if (self == nullptr) not_in_a_kernel("__syncthreads_count");
+  Block* const block = current_block;
+  if (predicate != 0) ++block->votes;
+  wait_at_barrier(block, self, file, line);
+  // The next barrier cannot open, and change the result, before this thread has come to it.
+  const std::uint32_t votes = block->votes_result;
+  return {static_cast<int>(votes), votes == block->voters, votes != 0};
+}
+
+void grid_sync(const char* file, int line) {
+  Thread* const self = current_thread;
+  if (self == nullptr) not_in_a_kernel("the grid barrier");
+  Block* const block = current_block;
+  Grid* const grid = current_worker->grid;
+  if (!grid->launch->cooperative) {
+    Report r;
+    r.headline = "grid barrier in a launch that is not cooperative";
+    r.site = {file, line};
+    r.where = where();
+    r.help = "launch with cudaLaunchCooperativeKernel, so that all blocks are resident together";
+    r.cuda_error = kErrorLaunchFailure;
+    abandon_grid(report(r));
+  }
+  self->file = file;
+  self->line = line;
+  self->wait = Wait::kGrid;
+  self->generation = &grid->epoch;
+  self->seen = __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE);
+#if defined(CUDA_CPU_TSAN)
+  void* const object = self->seen % 2 == 0 ? static_cast<void*>(&grid->epoch)
+                                           : static_cast<void*>(&grid->blocks_arrived);
+  tsan_release(object);
+#endif
+  if (++block->grid_arrived == block->count) {
+    block->grid_arrived = 0;
+    ++current_worker->progress;
+    if (grid->blocks_arrived.fetch_add(1) + 1 == grid->blocks) {
+      grid->blocks_arrived.store(0);
+      __atomic_fetch_add(&grid->epoch, 1, __ATOMIC_RELEASE);
+    }
+  }
+  reschedule(self);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#if defined(CUDA_CPU_TSAN)
+  tsan_acquire(object);
+#endif
+}
+
+bool grid_is_cooperative() { return in_kernel() && current_worker->grid->launch->cooperative; }
+
+void leave_block(Block* block, unsigned thread) {
+  // The dead count as arrived, but a barrier that nobody waits at does not open.
+  --block->expected;
+  if (block->arrived > 0 && block->arrived == block->expected) open_barrier(block);
+  complete_warp_operations_without(block, thread);
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// __syncthreads and its kin. The default arguments carry the learner's line into the engine.
+#pragma once
+
+namespace cuda_cpu {
+
+/// Waits until all threads of the block are here.
+void block_barrier(const char* file, int line);
+
+/// The same; afterwards each thread knows about the predicates of all.
+struct BarrierVotes {
+  int count;  ///< how many are non-zero
+  int all;
+  int any;
+};
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line);
+
+}  // namespace cuda_cpu
+
+inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  cuda_cpu::block_barrier(file, line);
+}
+
+inline int __syncthreads_count(int predicate, const char* file = __builtin_FILE(),
+                               int line = __builtin_LINE()) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line).count;
+}
+
+inline int __syncthreads_and(int predicate, const char* file = __builtin_FILE(),
+                             int line = __builtin_LINE()) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line).all;
+}
+
+inline int __syncthreads_or(int predicate, const char* file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line).any;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Speed of the CPU backend against its bars. The bars are for patience, not for claims: a lesson's kernel
+// must not make a learner wait. They hold for two cores with blocks on both.
+//
+//   make bench BACKEND=cpu
+//
+// Exits with status 1 when a bar is missed.
+#include <cstdio>
+#include <cstdlib>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#define CHECK(call)                                                                             \
+  do {                                                                                          \
+    const cudaError_t status = (call);                                                          \
+    if (status != cudaSuccess) {                                                                \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status)); \
+      std::exit(1);                                                                             \
+    }                                                                                           \
+  } while (0)
+
+constexpr int kBlock = 256;
+constexpr int kTile = 16;
+
+__global__ void vector_add(const float* a, const float* b, float* c, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+
+// One float a thread, nine barriers: all that is measured is the barrier.
+__global__ void sum_tree(const float* x, float* partial, int n) {
+  __shared__ float s[kBlock];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < n ? x[i] : 0.0f;
+  __syncthreads();
+  for (int half = kBlock / 2; half > 0; half /= 2) {
+    if (static_cast<int>(threadIdx.x) < half) s[threadIdx.x] += s[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) partial[blockIdx.x] = s[0];
+}
+
+__global__ void sum_shuffle(const float* x, float* total, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float v = i < n ? x[i] : 0.0f;
+  for (int distance = 16; distance > 0; distance /= 2) v += __shfl_down_sync(0xffffffffu, v, distance);
+  if (threadIdx.x % 32 == 0) atomicAdd(total, v);
+}
+
+__global__ void matmul_naive(const float* a, const float* b, float* c, int n) {
+  const int column = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= n || column >= n) return;
+  float sum = 0.0f;
+  for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+  c[row * n + column] = sum;
+}
+
+__global__ void matmul_tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float tile_a[kTile][kTile];
+  __shared__ float tile_b[kTile][kTile];
+  const int column = blockIdx.x * kTile + threadIdx.x;
+  const int row = blockIdx.y * kTile + threadIdx.y;
+  float sum = 0.0f;
+  for (int start = 0; start < n; start += kTile) {
+    tile_a[threadIdx.y][threadIdx.x] = a[row * n + start + threadIdx.x];
+    tile_b[threadIdx.y][threadIdx.x] = b[(start + threadIdx.y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < kTile; ++k) sum += tile_a[threadIdx.y][k] * tile_b[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+// Best of several: another program on the machine makes a run slower, never faster.
+template <class Launch>
+double milliseconds(int repeats, Launch launch) {
+  double best = 1e30;
+  for (int i = 0; i < repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    launch();
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, took.count());
+  }
+  return best;
+}
+
+bool all_met = true;
+
+void print_row(const char* what, double took, double bar) {
+  const bool met = took <= bar;
+  all_met = all_met && met;
+  std::printf("| %-44s | %8.2f | %8.0f | %-6s |\n", what, took, bar, met ? "met" : "MISSED");
+}
+
+int main() {
+  constexpr int n = 1 << 20;
+  constexpr int edge = 512;
+  std::vector<float> host(n);
+  for (int i = 0; i < n; ++i) host[i] = static_cast<float>(i % 7) - 3.0f;
+
+  float *a = nullptr, *b = nullptr, *c = nullptr;
+  CHECK(cudaMalloc(&a, n * sizeof(float)));
+  CHECK(cudaMalloc(&b, n * sizeof(float)));
+  CHECK(cudaMalloc(&c, n * sizeof(float)));
+  CHECK(cudaMemcpy(a, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy(b, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  CHECK(cudaMemset(c, 0, n * sizeof(float)));
+
+  cudaDeviceProp device;
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  std::printf("%s\n\n", device.name);
+  std::printf("| %-44s | %8s | %8s | %-6s |\n", "kernel", "ms", "bar, ms", "bar");
+  std::printf("|%s|---------:|---------:|--------|\n", "----------------------------------------------");
+
+  const dim3 grid(edge / kTile, edge / kTile), tile(kTile, kTile);
+  print_row("vector add, 1 Mi", milliseconds(20, [&] { vector_add<<<n / kBlock, kBlock>>>(a, b, c, n); }), 4);
+  print_row("tree reduction, 1 Mi, 256 threads",
+            milliseconds(10, [&] { sum_tree<<<n / kBlock, kBlock>>>(a, c, n); }), 60);
+  print_row("shuffle reduction, 1 Mi, 256 threads",
+            milliseconds(10, [&] { sum_shuffle<<<n / kBlock, kBlock>>>(a, c, n); }), 90);
+  print_row("matrix product, naive, n = 512",
+            milliseconds(5, [&] { matmul_naive<<<grid, tile>>>(a, b, c, edge); }), 100);
+  print_row("matrix product, 16x16 tiles, n = 512",
+            milliseconds(5, [&] { matmul_tiled<<<grid, tile>>>(a, b, c, edge); }), 130);
+
+  CHECK(cudaFree(a));
+  CHECK(cudaFree(b));
+  CHECK(cudaFree(c));
+  return all_met ? 0 : 1;
+}

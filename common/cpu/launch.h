@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What a launch `kernel<<<grid, block, shared, stream>>>(arguments)` becomes on the CPU backend.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "barriers.h"
+#include "builtin_variables.h"
+#include "engine.h"
+#include "shared.h"
+#include "state.h"
+#include "warp.h"
+
+struct CUstream_st;
+
+namespace cuda_cpu {
+
+/// The four launch parameters, with nvcc's defaults.
+struct LaunchConfig {
+  dim3 grid;
+  dim3 block;
+  std::size_t dynamic_shared_bytes;
+  CUstream_st* stream;
+
+  LaunchConfig(dim3 grid_, dim3 block_, std::size_t bytes = 0, CUstream_st* stream_ = nullptr)
+      : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
+};
+
+/// Emitted by the pre-pass where a kernel returns: who left the kernel where.
+inline void leave(int line, const char* file = __builtin_FILE()) {
+  current_thread->file = file;
+  current_thread->line = line;
+}
+
+/// A kernel with its arguments, ready to be called once for each CUDA thread. `owner` keeps them alive until
+/// the stream has run it.
+struct KernelCall {
+  std::shared_ptr<void> owner;
+  void* closure;
+  void (*body)(void* closure);
+};
+
+/// Checks the configuration like the toolkit (an error is left for cudaGetLastError and nothing runs), then
+/// puts the grid on its stream. Returns the CUDA error code.
+int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooperative, KernelCall call);
+
+/// The same, but also runs the stream: `call` refers to the caller's variables.
+int run_grid_now(const LaunchConfig& config, const KernelSite& site, KernelCall call);
+
+/// Reports a pointer argument (counted from 0) that kernels cannot follow. Returns true if all is well.
+bool check_pointer_argument(const KernelSite& site, std::size_t position, const void* pointer);
+
+template <class T>
+bool check_argument(const KernelSite& site, std::size_t position, const T& argument) {
+  if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
+    return check_pointer_argument(site, position, const_cast<const void*>(
+                                                      static_cast<const volatile void*>(argument)));
+  } else {
+    (void)site, (void)position, (void)argument;
+    return true;
+  }
+}
+
+template <class Tuple, std::size_t... kPositions>
+bool check_arguments(const KernelSite& site, const Tuple& arguments,
+                     std::index_sequence<kPositions...>) {
+  return (check_argument(site, kPositions, std::get<kPositions>(arguments)) && ...);
+}
+
+/// Evaluates the arguments anew in every CUDA thread: for argument lists that cannot be copied first, such as
+/// braced initialisers or a literal 0 for a pointer.
+template <class Plain>
+void launch(const LaunchConfig& config, const KernelSite& site, Plain plain) {
+  run_grid_now(config, site, KernelCall{nullptr, &plain, [](void* closure) {
+                                          (*static_cast<Plain*>(closure))();
+                                        }});
+}
+
+/// `plain` is the call as written and serves for the compiler's messages; `bound` makes the same call with
+/// copies of the arguments, evaluated once at the launch as in CUDA.
+template <class Plain, class Bound, class... Arguments>
+void launch(const LaunchConfig& config, const KernelSite& site, Plain plain, Bound bound,
+            Arguments&&... arguments) {
+  if constexpr (std::is_invocable_v<Bound&, std::decay_t<Arguments>&...>) {
+    struct Closure {
+      Bound bound;
+      std::tuple<std::decay_t<Arguments>...> arguments;
+    };
+    auto closure = std::make_shared<Closure>(Closure{bound, {std::forward<Arguments>(arguments)...}});
+    if (!check_arguments(site, closure->arguments, std::index_sequence_for<Arguments...>{})) return;
+    void* const raw = closure.get();
+    enqueue_grid(config, site, false, KernelCall{std::move(closure), raw, [](void* pointer) {
+                                                   auto* const self = static_cast<Closure*>(pointer);
+                                                   std::apply(self->bound, self->arguments);
+                                                 }});
+  } else {
+    launch(config, site, std::move(plain));
+  }
+}
+
+/// cudaLaunchKernel and cudaLaunchCooperativeKernel: the arguments as an array of pointers to them.
+template <class... Parameters, std::size_t... kPositions>
+int launch_function_with(const LaunchConfig& config, const KernelSite& site, bool cooperative,
+                         void (*kernel)(Parameters...), void** arguments,
+                         std::index_sequence<kPositions...>) {
+  struct Closure {
+    void (*kernel)(Parameters...);
+    std::tuple<std::decay_t<Parameters>...> arguments;
+  };
+  auto closure = std::make_shared<Closure>(
+      Closure{kernel, {*static_cast<std::decay_t<Parameters>*>(arguments[kPositions])...}});
+  (void)arguments;
+  if (!check_arguments(site, closure->arguments, std::index_sequence_for<Parameters...>{})) {
+    return kErrorIllegalAddress;
+  }
+  void* const raw = closure.get();
+  return enqueue_grid(config, site, cooperative,
+                      KernelCall{std::move(closure), raw, [](void* pointer) {
+                                   auto* const self = static_cast<Closure*>(pointer);
+                                   std::apply(self->kernel, self->arguments);
+                                 }});
+}
+
+template <class... Parameters>
+int launch_function(const LaunchConfig& config, const KernelSite& site, bool cooperative,
+                    void (*kernel)(Parameters...), void** arguments) {
+  return launch_function_with(config, site, cooperative, kernel, arguments,
+                              std::index_sequence_for<Parameters...>{});
+}
+
+}  // namespace cuda_cpu

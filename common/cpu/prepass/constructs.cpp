@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+#include "constructs.h"
+
+#include <cstring>
+
+namespace prepass {
+namespace {
+
+bool is_one_of(const Structure& s, std::size_t i, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (s.is(i, word)) return true;
+  }
+  return false;
+}
+
+// Words that cannot be part of the kernel's name in front of `<<<`.
+bool is_statement_word(const Structure& s, std::size_t i) {
+  return is_one_of(s, i,
+                   {"return", "else", "do", "case", "throw", "goto", "new", "delete", "co_return",
+                    "co_yield", "co_await", "sizeof", "and", "or", "not", "typename"});
+}
+
+class Finder {
+ public:
+  explicit Finder(const Structure& structure) : s_(structure) {}
+
+  Constructs run() {
+    std::set<std::size_t> seen_symbols;
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      if (starts_launch(i)) {
+        const Launch launch = read_launch(i);
+        found_.launches[launch.first] = launch;
+        i += 2;
+      } else if (s_.is(i, "__shared__")) {
+        const SharedDeclaration shared = read_shared(i);
+        found_.shared[shared.first] = shared;
+      } else if (s_.is(i, "__global__")) {
+        read_kernel(i);
+      } else if (is_one_of(s_, i, {"__device__", "__constant__", "__managed__"})) {
+        read_symbols(i);
+      } else if (s_.is(i, "auto")) {
+        read_structured_binding(i);
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool has_run(std::size_t i, const char* text, int count) const {
+    for (int k = 0; k < count; ++k) {
+      const std::size_t at = i + static_cast<std::size_t>(k);
+      if (!s_.is(at, text) || (k > 0 && !s_.adjacent(at))) return false;
+    }
+    return true;
+  }
+
+  // Exactly three `<`: four and more are a conflict marker, `operator<<<T>` is a template.
+  bool starts_launch(std::size_t i) const {
+    if (!has_run(i, "<", 3) || has_run(i, "<", 4)) return false;
+    if (i == 0) return true;
+    if (s_.is(i - 1, "<") && s_.adjacent(i)) return false;
+    return !s_.is(i - 1, "operator");
+  }
+
+  // A token at which no launch begun before it can still be open.
+  bool ends_search(std::size_t i) const {
+    return i >= s_.size() || s_.is(i, ";") || s_.is(i, ")") || s_.is(i, "]") || s_.is(i, "}");
+  }
+
+  std::size_t skip_brackets(std::size_t i) const {
+    const bool opens = s_.is(i, "(") || s_.is(i, "[") || s_.is(i, "{");
+    return opens && s_.match(i) != kNone ? s_.match(i) : i;
+  }
+
+  std::size_t run_length(std::size_t i) const {
+    std::size_t length = 0;
+    while (s_.is(i + length, ">") && (length == 0 || s_.adjacent(i + length))) ++length;
+    return length;
+  }
+
+  bool later_close(std::size_t i) const {
+    for (; !ends_search(i); ++i) {
+      if (starts_launch(i)) return false;
+      const std::size_t length = run_length(i);
+      if (length >= 3 && s_.is(i + length, "(")) return true;
+      i = skip_brackets(i);
+    }
+    return false;
+  }
+
+  // Finds `>>>` for the `<<<` at `open`. The configuration may contain templates, f<g<h<int>>>(x),
+  // whose closing brackets read the same.
+  std::size_t find_close(std::size_t open) const {
+    std::size_t open_angles = 0;  // `<` behind a name: perhaps a template, perhaps less-than
+    for (std::size_t i = open + 3; !ends_search(i); ++i) {
+      if (s_.is(i, "<")) {
+        if (s_.is(i + 1, "<") && s_.adjacent(i + 1)) {
+          ++i;  // a shift
+        } else if (s_.is_identifier(i - 1)) {
+          ++open_angles;
+        }
+      } else if (s_.is(i, ">")) {
+        const std::size_t length = run_length(i);
+        if (length < 3) {
+          open_angles -= length <= open_angles ? length : 0;
+        } else if (length <= open_angles && (!s_.is(i + length, "(") || later_close(i + length))) {
+          open_angles -= length;
+        } else {
+          return i + length - 3;
+        }
+        i += length - 1;
+      } else {
+        i = skip_brackets(i);
+      }
+    }
+    throw SourceError(s_.token(open).line,
+                      "'<<<' without '>>>': a launch reads kernel<<<grid, block>>>(arguments)");
+  }
+
+  // First token of the postfix expression that ends before `open`.
+  std::size_t find_kernel(std::size_t open) const {
+    std::size_t i = open;  // everything from i on belongs to the kernel
+    while (i > 0) {
+      const std::size_t before = i - 1;
+      if (s_.is(before, ")") || s_.is(before, "]")) {
+        if (s_.match(before) == kNone) break;
+        i = s_.match(before);
+        // A call's or subscript's own operand, or a whole parenthesised expression.
+        const bool has_operand =
+            i > 0 && ((s_.is_identifier(i - 1) && !is_control_word(i - 1)) || s_.is(i - 1, "]") ||
+                      (s_.is(i - 1, ")") && !closes_control(i - 1)) ||
+                      (s_.is(i - 1, ">") && s_.match_angle_backwards(i - 1) != kNone));
+        if (has_operand) continue;
+        return i;
+      }
+      if (s_.is(before, ">")) {
+        const std::size_t angle = s_.match_angle_backwards(before);
+        if (angle == kNone || angle == 0 || !s_.is_identifier(angle - 1)) break;
+        i = angle;
+        continue;
+      }
+      if (!s_.is_identifier(before) || is_statement_word(s_, before)) break;
+      i = before;
+      if (i > 0 && s_.is(i - 1, "template")) --i;
+      if (i > 0 && s_.is(i - 1, "::")) {
+        --i;
+        const bool qualified =
+            i > 0 &&
+            ((s_.is_identifier(i - 1) && !is_statement_word(s_, i - 1)) || s_.is(i - 1, ">"));
+        if (qualified) continue;
+      } else if (i > 0 && (s_.is(i - 1, ".") || s_.is(i - 1, "->"))) {
+        --i;
+        continue;
+      }
+      return i;
+    }
+    throw SourceError(s_.token(open).line, "expected the kernel's name before '<<<'");
+  }
+
+  bool is_control_word(std::size_t i) const {
+    return is_statement_word(s_, i) || is_one_of(s_, i, {"if", "while", "for", "switch"});
+  }
+
+  // The `)` at i ends the head of an if, while, for or switch.
+  bool closes_control(std::size_t i) const {
+    const std::size_t open = s_.match(i);
+    if (open == kNone || open == 0) return false;
+    if (s_.is(open - 1, "constexpr")) return true;
+    return is_one_of(s_, open - 1, {"if", "while", "for", "switch"});
+  }
+
+  Launch read_launch(std::size_t open) const {
+    Launch launch{};
+    launch.open = open;
+    launch.first = find_kernel(open);
+    launch.close = find_close(open);
+    launch.arguments = launch.close + 3;
+    const int line = s_.token(open).line;
+    if (launch.close == open + 3) {
+      throw SourceError(line, "nothing between '<<<' and '>>>': expected the grid and the block");
+    }
+    if (!has_block(open + 3, launch.close)) {
+      throw SourceError(line,
+                        "a launch needs a grid and a block: kernel<<<grid, block>>>(arguments)");
+    }
+    if (!s_.is(launch.arguments, "(")) {
+      throw SourceError(s_.token(launch.close).line,
+                        "expected '(' and the kernel's arguments behind '>>>'");
+    }
+    launch.last = s_.match(launch.arguments);
+    if (launch.last == kNone) {
+      throw SourceError(s_.token(launch.arguments).line,
+                        "'(' of the kernel's arguments is never closed");
+    }
+    return launch;
+  }
+
+  // A configuration without a comma; a macro or a pack may still stand for two values.
+  bool has_block(std::size_t first, std::size_t last) const {
+    if (s_.scope(first) == Scope::kMacro) return true;
+    if (last == first + 1 && s_.is_identifier(first)) return true;
+    for (std::size_t i = first; i < last; i = skip_brackets(i) + 1) {
+      if (s_.is(i, ",") || s_.is(i, "...")) return true;
+    }
+    return false;
+  }
+
+  void read_kernel(std::size_t attribute) {
+    std::size_t body = attribute;
+    while (body < s_.size() && !s_.is(body, "{") && !s_.is(body, ";")) {
+      if ((s_.is(body, "(") || s_.is(body, "[")) && s_.match(body) == kNone) return;
+      body = skip_brackets(body) + 1;
+    }
+    if (!s_.is(body, "{")) return;
+    const std::size_t end = s_.match(body);
+    if (end == kNone) {
+      throw SourceError(s_.token(body).line, "'{' of the kernel's body is never closed");
+    }
+    found_.kernel_ends.insert(end);
+    for (std::size_t i = body + 1; i < end; ++i) {
+      if (const std::size_t lambda = s_.lambda_body(i); lambda != kNone) {
+        if (s_.match(lambda) != kNone) i = s_.match(lambda);
+      } else if (s_.is(i, "{") && s_.opened_scope(i) == Scope::kClass) {
+        i = skip_brackets(i);
+      } else if (s_.is(i, "return")) {
+        std::size_t semicolon = i + 1;
+        while (!ends_search(semicolon)) semicolon = skip_brackets(semicolon) + 1;
+        if (s_.is(semicolon, ";")) found_.returns[i] = semicolon;
+      }
+    }
+  }
+
+  SharedDeclaration read_shared(std::size_t attribute) {
+    SharedDeclaration shared{};
+    shared.first = first_specifier(attribute);
+    const int line = s_.token(attribute).line;
+    std::size_t last = attribute;
+    while (!ends_search(last)) last = skip_brackets(last) + 1;
+    const bool open_macro = last >= s_.size() && s_.scope(attribute) == Scope::kMacro;
+    if (!s_.is(last, ";") && !open_macro) {
+      throw SourceError(line, "expected ';' behind the __shared__ declaration");
+    }
+    shared.last = last;
+    bool has_initialiser = false;
+    shared.names = declared_names(shared.first, last, &has_initialiser);
+    if (shared.names.empty())
+      throw SourceError(line, "expected a name in the __shared__ declaration");
+    for (std::size_t i = shared.first; i < last; ++i) {
+      if (s_.is(i, "extern")) shared.is_dynamic = true;
+    }
+    if (has_initialiser) {
+      throw SourceError(
+          line,
+          "a __shared__ variable cannot have an initialiser: let a thread assign it, then "
+          "call __syncthreads()");
+    }
+    if (shared.is_dynamic && shared.names.size() != 1) {
+      throw SourceError(line, "one name for each extern __shared__ declaration, please");
+    }
+    if (s_.scope(attribute) == Scope::kNamespace && !shared.is_dynamic) {
+      throw SourceError(
+          line,
+          "__shared__ outside a function is not supported by the CPU backend: declare it "
+          "inside the kernel");
+    }
+    if (line == last_shared_line_) {
+      ++last_shared_ordinal_;
+    } else {
+      last_shared_line_ = line;
+      last_shared_ordinal_ = 1;
+    }
+    shared.ordinal = last_shared_ordinal_;
+    return shared;
+  }
+
+  // Goes back from a specifier to the first one of its declaration.
+  std::size_t first_specifier(std::size_t i) const {
+    while (i > 0) {
+      const std::size_t before = i - 1;
+      if (s_.is(before, ")") || s_.is(before, "]")) {
+        const std::size_t open = s_.match(before);
+        if (open == kNone) return i;
+        const std::size_t start = s_.is(before, ")") ? open - (open > 0 ? 1 : 0) : open;
+        if (s_.skip_attribute(start) != before + 1) return i;
+        i = start;
+      } else if (s_.is(before, ">")) {
+        const std::size_t angle = s_.match_angle_backwards(before);
+        if (angle == kNone) return i;
+        i = angle;
+      } else if ((s_.is_identifier(before) && !is_statement_word(s_, before)) ||
+                 s_.is(before, "::") || s_.token(before).kind == Token::kString) {
+        i = before;
+      } else {
+        return i;
+      }
+    }
+    return i;
+  }
+
+  // Names declared in [first, last), which is one simple declaration without its `;`. Empty for a
+  // function.
+  std::vector<std::size_t> declared_names(std::size_t first, std::size_t last,
+                                          bool* has_initialiser) const {
+    std::vector<std::size_t> names;
+    std::size_t candidate = kNone;  // the identifier seen last
+    bool finished = false;          // the current declarator's name is known
+    bool is_type_body = false;      // a class-key was seen: the next `{` is its body
+    const auto finish = [&] {
+      if (!finished && candidate != kNone) names.push_back(candidate);
+      finished = true;
+    };
+    for (std::size_t i = first; i < last; ++i) {
+      if (!finished) {
+        if (const std::size_t behind = s_.skip_attribute(i); behind != i) {
+          i = behind - 1;
+          continue;
+        }
+      }
+      if (s_.is(i, ",")) {
+        finish();
+        finished = false;
+        candidate = kNone;
+      } else if (finished) {
+        if (s_.is(i, "=") || s_.is(i, "{")) *has_initialiser = true;
+        i = skip_brackets(i);
+      } else if (s_.is(i, "operator")) {
+        return {};
+      } else if (is_one_of(s_, i, {"struct", "class", "union", "enum"})) {
+        is_type_body = true;
+      } else if (s_.is(i, "<") && candidate != kNone) {
+        const std::size_t behind = s_.skip_angles(i);
+        if (behind == kNone || behind > last) return {};
+        i = behind - 1;
+      } else if (s_.is(i, "(")) {
+        // float (*name[4])(float): the name is inside. Else these are a function's parameters.
+        const std::size_t close = s_.match(i);
+        const bool is_declarator = s_.is(i + 1, "*") || s_.is(i + 1, "&");
+        if (close == kNone || !is_declarator) return {};
+        for (std::size_t k = i + 1; k < close && !s_.is(k, "[") && !s_.is(k, "("); ++k) {
+          if (s_.is_identifier(k) && !s_.is(k, "const")) candidate = k;
+        }
+        finish();
+        i = close;
+      } else if (s_.is(i, "[") || s_.is(i, "=")) {
+        finish();
+        if (s_.is(i, "=")) *has_initialiser = true;
+        i = skip_brackets(i);
+      } else if (s_.is(i, "{")) {
+        if (!is_type_body) {
+          finish();
+          *has_initialiser = true;
+        }
+        is_type_body = false;
+        i = skip_brackets(i);
+      } else if (s_.is_identifier(i)) {
+        candidate = i;
+      }
+    }
+    finish();
+    return names;
+  }
+
+  void read_symbols(std::size_t attribute) {
+    const Scope scope = s_.scope(attribute);
+    if (scope != Scope::kNamespace && scope != Scope::kMacro) return;
+    const std::size_t first = first_specifier(attribute);
+    // Behind `=` or in a parameter list the word belongs to a lambda or a function, not to a
+    // variable.
+    const bool begins_declaration =
+        first == 0 || first == s_.head(attribute) || is_one_of(s_, first - 1, {";", "}", "{"});
+    if (!begins_declaration) return;
+    std::size_t last = attribute;
+    while (!ends_search(last)) {
+      if (is_one_of(s_, last, {"template", "extern", "typedef", "using", "__global__"})) return;
+      last = skip_brackets(last) + 1;
+    }
+    for (std::size_t i = first; i < last; ++i) {
+      if (is_one_of(s_, i, {"template", "extern", "typedef", "using", "__global__", "friend"}))
+        return;
+    }
+    const bool ends_macro = last >= s_.size() && scope == Scope::kMacro;
+    if ((!s_.is(last, ";") && !ends_macro) || found_.symbols.count(last) != 0) return;
+    bool has_initialiser = false;
+    SymbolDeclaration symbols{"kDevice", declared_names(first, last, &has_initialiser)};
+    if (symbols.names.empty()) return;
+    bool only_specifiers = true;  // "__host__ __device__" alone, as in a macro's replacement list
+    for (std::size_t i = first; i < last; ++i) {
+      if (s_.is(i, "__constant__") && std::strcmp(symbols.space, "kManaged") != 0) {
+        symbols.space = "kConstant";
+      }
+      if (s_.is(i, "__managed__")) symbols.space = "kManaged";
+      const std::string word = s_.spelling(i);
+      const bool is_attribute = word.size() > 4 && word.compare(0, 2, "__") == 0;
+      if (!is_attribute && !is_one_of(s_, i, {"inline", "static", "constexpr", "const", "void"})) {
+        only_specifiers = false;
+      }
+    }
+    if (only_specifiers) return;
+    if (ends_macro && last - first < 3) return;  // "__device__ T": a macro for something else
+    found_.symbols[last] = symbols;
+  }
+
+  // auto [a, b] = ...;
+  void read_structured_binding(std::size_t i) {
+    ++i;
+    while (s_.is(i, "const") || s_.is(i, "&") || s_.is(i, "&&")) ++i;
+    if (!s_.is(i, "[") || s_.match(i) == kNone) return;
+    for (std::size_t k = i + 1; k < s_.match(i); ++k) {
+      if (s_.is_identifier(k)) found_.structured_bindings.insert(s_.spelling(k));
+    }
+  }
+
+  const Structure& s_;
+  Constructs found_;
+  int last_shared_line_ = 0;
+  int last_shared_ordinal_ = 0;
+};
+
+}  // namespace
+
+Constructs find_constructs(const Structure& structure) { return Finder(structure).run(); }
+
+}  // namespace prepass

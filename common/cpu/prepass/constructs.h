@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Finds the places that the pre-pass rewrites: launches, kernels' returns, shared arrays, device
+// variables. All positions are token indices.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "structure.h"
+
+namespace prepass {
+
+/// kernel<<<configuration>>>(arguments)
+struct Launch {
+  std::size_t first;      ///< of the kernel's name
+  std::size_t open;       ///< first `<` of `<<<`; the kernel ends before it
+  std::size_t close;      ///< first `>` of `>>>`
+  std::size_t arguments;  ///< `(`
+  std::size_t last;       ///< `)`
+};
+
+/// A declaration with `__shared__`.
+struct SharedDeclaration {
+  std::size_t first;
+  std::size_t last;  ///< the `;`, or the token count for a macro that leaves it to its user
+  bool is_dynamic;   ///< extern __shared__ T name[]
+  std::vector<std::size_t> names;  ///< last token of each, see Structure::name_begin
+  int ordinal;                     ///< 1 for the first one on its line
+};
+
+/// Namespace-scope variables declared with __device__, __constant__ or __managed__.
+struct SymbolDeclaration {
+  const char* space;  ///< enumerator of ::cuda_cpu::Space
+  std::vector<std::size_t> names;
+};
+
+struct Constructs {
+  std::map<std::size_t, Launch> launches;            ///< by first token
+  std::map<std::size_t, SharedDeclaration> shared;   ///< by first token
+  std::map<std::size_t, std::size_t> returns;        ///< `return` of a kernel -> its `;`
+  std::set<std::size_t> kernel_ends;                 ///< `}` of a kernel's body
+  std::map<std::size_t, SymbolDeclaration> symbols;  ///< by the `;`
+  std::set<std::string> structured_bindings;         ///< names that lambdas cannot always capture
+};
+
+/// Throws SourceError.
+Constructs find_constructs(const Structure& structure);
+
+}  // namespace prepass

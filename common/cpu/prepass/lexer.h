@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Splits CUDA C++ into tokens, far enough to tell a launch from a comment, a string or a shift.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace prepass {
+
+/// What is wrong with the input, and on which line (1-based).
+struct SourceError : std::runtime_error {
+  SourceError(int error_line, const std::string& message)
+      : std::runtime_error(message), line(error_line) {}
+  int line;
+};
+
+/// `<` and `>` are always tokens of their own: whether `>>` closes two templates, shifts, or begins
+/// the end of a launch is the parser's business. Raw string literals are one kString token.
+struct Token {
+  enum Kind { kIdentifier, kNumber, kString, kCharacter, kPunctuation };
+  Kind kind;
+  std::size_t begin, end;  ///< byte offsets into the text
+  int line;                ///< line of the first byte, as the compiler counts
+};
+
+/// A preprocessor directive. Its bytes belong to no token of the main stream.
+struct Directive {
+  enum Kind { kIf, kElse, kEndif, kDefine, kOther };  ///< kElse: #else and #elif
+  Kind kind;
+  std::size_t begin, end;  ///< from `#` to the end of the (continued) line, newline excluded
+  int line;
+  std::size_t token_index;  ///< the main-stream token that follows
+  bool discarded;           ///< inside `#if 0`
+  // Of `#define`: the replacement list and the parameters ("__VA_ARGS__" for an ellipsis).
+  std::vector<Token> replacement;
+  std::vector<std::string> parameters;
+};
+
+struct LexedFile {
+  std::string text;
+  std::vector<Token> tokens;  ///< outside directives and outside `#if 0`
+  std::vector<Directive> directives;
+
+  std::string spelling(const Token& token) const {
+    return text.substr(token.begin, token.end - token.begin);
+  }
+};
+
+/// Throws SourceError for a comment or raw string that never ends. Other bad literals are left to
+/// the compiler, which describes them better.
+LexedFile lex(std::string text);
+
+}  // namespace prepass

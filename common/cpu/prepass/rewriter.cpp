@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: MIT
+#include "rewriter.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "constructs.h"
+#include "structure.h"
+
+namespace prepass {
+namespace {
+
+// Where the output for a piece of source goes, and what it may contain.
+enum class Style {
+  // The learner's own lines. Compilers print the line of the original file under a message and put
+  // a caret
+  // below its column, so each piece that can be wrong goes to the columns where it was written, by
+  // means of
+  // `#line` and spaces.
+  kLines,
+  // The replacement list of a macro: line structure kept, no directives possible.
+  kMacro,
+  // A repetition, on one line: no comments, no newlines.
+  kFlat,
+};
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c == '\n' ? ' ' : c;
+  }
+  return result + "\"";
+}
+
+class Rewriter {
+ public:
+  // For a whole file, or (`macro` given) for the replacement list of one `#define`.
+  Rewriter(const LexedFile& file, const std::string& path, const Directive* macro)
+      : file_(file),
+        path_(path),
+        macro_(macro),
+        tokens_(macro != nullptr ? macro->replacement : file.tokens),
+        structure_(file, tokens_, macro != nullptr ? nullptr : &file.directives,
+                   macro != nullptr ? Scope::kMacro : Scope::kNamespace),
+        found_(find_constructs(structure_)) {
+    if (macro == nullptr) {
+      for (const Directive& directive : file.directives) {
+        if (directive.kind != Directive::kDefine || directive.discarded) continue;
+        if (directive.replacement.empty()) continue;
+        Rewriter rewriter(file, path, &directive);
+        if (rewriter.has_work()) macros_[directive.begin] = rewriter.run_macro();
+      }
+    }
+  }
+
+  std::string run_file() {
+    out_ = "#line 1 " + quoted(path_) + "\n";
+    const bool has_mark = file_.text.compare(0, 3, "\xEF\xBB\xBF") == 0;
+    copy_between(has_mark ? 3 : 0, tokens_.empty() ? file_.text.size() : tokens_[0].begin,
+                 Style::kLines);
+    if (!tokens_.empty()) {
+      emit(0, tokens_.size(), Style::kLines);
+      copy_between(tokens_.back().end, file_.text.size(), Style::kLines);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool has_work() const {
+    return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
+           !found_.kernel_ends.empty() || !found_.symbols.empty();
+  }
+
+  // The directive's text, rewritten.
+  std::string run_macro() {
+    out_ = file_.text.substr(macro_->begin, tokens_[0].begin - macro_->begin);
+    emit(0, tokens_.size(), Style::kMacro);
+    if (const auto shared = found_.symbols.find(tokens_.size()); shared != found_.symbols.end()) {
+      out_ += ';';
+      emit_symbols(shared->second, false);
+    }
+    return std::move(out_);
+  }
+
+  // ---- pieces of source ----
+
+  // Everything between two tokens: space, comments, directives.
+  void copy_between(std::size_t begin, std::size_t end, Style style) {
+    if (style == Style::kFlat) {
+      if (begin == end) return;
+      out_ += ' ';
+      copy_directives(begin, end);
+      return;
+    }
+    for (const Directive* directive : directives_between(begin, end)) {
+      const auto rewritten = macros_.find(directive->begin);
+      if (rewritten == macros_.end()) continue;
+      out_.append(file_.text, begin, directive->begin - begin);
+      out_ += rewritten->second;
+      begin = directive->end;
+    }
+    out_.append(file_.text, begin, end - begin);
+  }
+
+  // Conditional compilation between tokens that are otherwise laid out anew.
+  void copy_directives(std::size_t begin, std::size_t end) {
+    for (const Directive* directive : directives_between(begin, end)) {
+      out_ += '\n';
+      out_.append(file_.text, directive->begin, directive->end - directive->begin);
+      out_ += '\n';
+    }
+  }
+
+  std::vector<const Directive*> directives_between(std::size_t begin, std::size_t end) const {
+    std::vector<const Directive*> result;
+    if (macro_ != nullptr) return result;
+    auto first = std::lower_bound(
+        file_.directives.begin(), file_.directives.end(), begin,
+        [](const Directive& directive, std::size_t offset) { return directive.begin < offset; });
+    for (; first != file_.directives.end() && first->begin < end; ++first) {
+      result.push_back(&*first);
+    }
+    return result;
+  }
+
+  void copy_gap(std::size_t i, Style style) {
+    copy_between(tokens_[i - 1].end, tokens_[i].begin, style);
+  }
+
+  // A gap whose layout is replaced by align_with.
+  void drop_gap(std::size_t i, Style style) {
+    if (style == Style::kLines) {
+      copy_directives(tokens_[i - 1].end, tokens_[i].begin);
+    } else {
+      copy_gap(i, style);
+    }
+  }
+
+  std::size_t line_start(std::size_t offset) const {
+    const std::size_t newline =
+        offset == 0 ? std::string::npos : file_.text.rfind('\n', offset - 1);
+    return newline == std::string::npos ? 0 : newline + 1;
+  }
+
+  // Continues at the line and column where token i was written.
+  void align_with(std::size_t i, Style style) {
+    if (style != Style::kLines || i >= tokens_.size()) return;
+    out_ += "\n#line " + std::to_string(tokens_[i].line) + "\n";
+    for (std::size_t k = line_start(tokens_[i].begin); k < tokens_[i].begin; ++k) {
+      out_ += file_.text[k] == '\t' ? '\t' : ' ';
+    }
+  }
+
+  // After text was put in before token i: only needed when i stands on the line of the token before
+  // it.
+  void realign(std::size_t i, Style style) {
+    if (style != Style::kLines || i >= tokens_.size()) return;
+    const std::size_t before = tokens_[i - 1].end;
+    const bool same_line = file_.text.find('\n', before) >= tokens_[i].begin;
+    if (same_line) align_with(i, style);
+  }
+
+  std::string site(int line) const {
+    if (macro_ != nullptr) return "__FILE__, __LINE__";
+    return quoted(path_) + ", " + std::to_string(line);
+  }
+
+  std::string line_text(std::size_t i) const {
+    return macro_ != nullptr ? "__LINE__" : std::to_string(tokens_[i].line);
+  }
+
+  // Tokens as one string literal; a macro's parameters become what they stand for.
+  std::string name_literal(std::size_t first, std::size_t last) const {
+    std::string result = "\"";
+    for (std::size_t i = first; i < last; ++i) {
+      const std::string word = structure_.spelling(i);
+      if (word == "##") continue;
+      const bool is_parameter =
+          macro_ != nullptr && std::find(macro_->parameters.begin(), macro_->parameters.end(),
+                                         word) != macro_->parameters.end();
+      if (is_parameter) {
+        result += "\" #" + word + " \"";
+        continue;
+      }
+      const bool words_meet = i > first && !structure_.is(i - 1, "##") &&
+                              tokens_[i].kind != Token::kPunctuation &&
+                              tokens_[i - 1].kind != Token::kPunctuation;
+      const bool after_comma = i > first && structure_.is(i - 1, ",");
+      if (words_meet || after_comma) result += ' ';
+      const std::string escaped = quoted(word);
+      result += escaped.substr(1, escaped.size() - 2);
+    }
+    return result + "\"";
+  }
+
+  // The name of a variable, and as a string literal.
+  std::string name_text(std::size_t last) const {
+    std::string result;
+    for (std::size_t i = structure_.name_begin(last); i <= last; ++i) {
+      result += structure_.spelling(i);
+    }
+    return result;
+  }
+  std::string name_string(std::size_t last) const {
+    return name_literal(structure_.name_begin(last), last + 1);
+  }
+
+  // ---- output ----
+
+  void emit(std::size_t first, std::size_t last, Style style) {
+    for (std::size_t i = first; i < last;) {
+      if (i != first) copy_gap(i, style);
+      i = emit_one(i, last, style);
+    }
+  }
+
+  // Emits what begins at token i and ends before `last`; returns the token behind it.
+  std::size_t emit_one(std::size_t i, std::size_t last, Style style) {
+    // A launch whose kernel alone is being emitted does not end before `last`.
+    const auto launch = found_.launches.find(i);
+    if (launch != found_.launches.end() && launch->second.last < last) {
+      emit_launch(launch->second, style);
+      return launch->second.last + 1;
+    }
+    if (const auto it = found_.shared.find(i); it != found_.shared.end()) {
+      emit_shared(it->second, style);
+      return std::min(it->second.last + 1, tokens_.size());
+    }
+    if (const auto it = found_.returns.find(i); it != found_.returns.end()) {
+      emit_return(i, it->second, style);
+      return it->second + 1;
+    }
+    if (found_.kernel_ends.count(i) != 0) out_ += "::cuda_cpu::leave(" + line_text(i) + "); ";
+    out_ += structure_.spelling(i);
+    if (const auto it = found_.symbols.find(i); it != found_.symbols.end()) {
+      emit_symbols(it->second, true);
+      realign(i + 1, style);
+    }
+    return i + 1;
+  }
+
+  // return;    ->  return ::cuda_cpu::leave(LINE);
+  // return e;  ->  { ::cuda_cpu::leave(LINE); return e; }
+  void emit_return(std::size_t i, std::size_t semicolon, Style style) {
+    const std::string leave = "::cuda_cpu::leave(" + line_text(i) + ")";
+    if (semicolon == i + 1) {
+      out_ += "return " + leave;
+      copy_gap(semicolon, style);
+      out_ += ';';
+      return;
+    }
+    out_ += "{ " + leave + "; ";
+    align_with(i, style);
+    out_ += "return";
+    copy_gap(i + 1, style);
+    emit(i + 1, semicolon, style);
+    copy_gap(semicolon, style);
+    out_ += "; }";
+  }
+
+  void emit_launch(const Launch& launch, Style style) {
+    const std::size_t configuration = launch.open + 3;
+    const std::size_t first_argument = launch.arguments + 1;
+
+    out_ += "::cuda_cpu::launch(::cuda_cpu::LaunchConfig(";
+    drop_gap(configuration, style);
+    align_with(configuration, style);
+    emit(configuration, launch.close, style);
+    drop_gap(launch.close, style);
+    out_ += "), ::cuda_cpu::KernelSite{" + name_literal(launch.first, launch.open) + ", " +
+            site(tokens_[launch.first].line) + "}, [&" + captures(launch) + "] { ";
+
+    // The plain call, in the learner's columns: whatever is wrong is reported here, as for any
+    // function.
+    align_with(launch.first, style);
+    emit(launch.first, launch.open, style);
+    const int kernel_line = tokens_[launch.open - 1].line;
+    if (style == Style::kLines && tokens_[launch.arguments].line == kernel_line) {
+      out_.append(tokens_[launch.arguments].begin - tokens_[launch.open - 1].end, ' ');
+    } else if (style == Style::kLines) {
+      align_with(launch.arguments, style);
+    } else {
+      drop_gap(launch.arguments, style);
+    }
+    emit(launch.arguments, launch.last, style);
+    drop_gap(launch.last, style);
+    out_ += ')';
+    // clang prints the line that it reads: the rest goes to another one.
+    if (style == Style::kLines)
+      out_ += "\n#line " + std::to_string(tokens_[launch.last].line) + "\n";
+    out_ += "; }";
+
+    // The same call with copies of the arguments, which are evaluated once. A braced list has no
+    // type to copy.
+    if (!has_braced_argument(launch)) {
+      const std::string kernel = flat(launch.first, launch.open);
+      out_ += ", [=](auto&... cuda_cpu_a) -> decltype(void(" + kernel + "(cuda_cpu_a...))) { " +
+              kernel + "(cuda_cpu_a...); }";
+      if (first_argument < launch.last) {
+        const bool only_pack =
+            first_argument + 1 == launch.last && structure_.is(first_argument, "__VA_ARGS__");
+        out_ += only_pack ? " __VA_OPT__(,) " : ", ";
+        drop_gap(first_argument, style == Style::kLines ? style : Style::kFlat);
+        align_with(first_argument, style);
+        emit(first_argument, launch.last, style == Style::kLines ? style : Style::kFlat);
+        if (style == Style::kLines) drop_gap(launch.last, style);
+      }
+    }
+    align_with(launch.last, style);
+    out_ += ")";
+  }
+
+  std::string flat(std::size_t first, std::size_t last) {
+    std::string saved;
+    saved.swap(out_);
+    emit(first, last, Style::kFlat);
+    saved.swap(out_);
+    return saved;
+  }
+
+  bool has_braced_argument(const Launch& launch) const {
+    for (std::size_t i = launch.arguments; i < launch.last; ++i) {
+      const bool begins_argument = i == launch.arguments || structure_.is(i, ",");
+      if (begins_argument && structure_.is(i + 1, "{")) return true;
+      const bool opens = structure_.is(i, "(") || structure_.is(i, "[") || structure_.is(i, "{");
+      if (i != launch.arguments && opens && structure_.match(i) != kNone) i = structure_.match(i);
+    }
+    return false;
+  }
+
+  // clang before 16 captures a structured binding only when it is named.
+  std::string captures(const Launch& launch) const {
+    std::string result;
+    std::set<std::string> named;
+    for (std::size_t i = launch.arguments + 1; i < launch.last; ++i) {
+      if (!structure_.is_identifier(i)) continue;
+      const std::string word = structure_.spelling(i);
+      const bool is_member = structure_.is(i - 1, ".") || structure_.is(i - 1, "->") ||
+                             structure_.is(i - 1, "::") || structure_.is(i + 1, "::");
+      if (is_member || found_.structured_bindings.count(word) == 0) continue;
+      if (named.insert(word).second) result += ", &" + word + " = " + word;
+    }
+    return result;
+  }
+
+  void emit_shared(const SharedDeclaration& shared, Style style) {
+    // Names carry the line that the message of a wrong declaration should have.
+    const std::size_t name = shared.names[0];
+    const int line = tokens_[name].line;
+    const std::string where = site(line);
+    if (shared.is_dynamic) {
+      emit_dynamic_shared(shared, style);
+    } else {
+      std::string type = "cuda_cpu_shared_" + std::to_string(tokens_[shared.first].line);
+      if (shared.ordinal > 1) type += "_" + std::to_string(shared.ordinal);
+      out_ += "struct " + type + " { ";
+      align_with(shared.first, style);
+      for (std::size_t i = shared.first; i < shared.last; ++i) {
+        if (i != shared.first) copy_gap(i, style);
+        if (structure_.is(i, "__shared__") || structure_.is(i, "static")) {
+          out_.append(style == Style::kFlat ? 0 : tokens_[i].end - tokens_[i].begin, ' ');
+        } else {
+          out_ += structure_.spelling(i);
+        }
+      }
+      out_ += "; };";
+      for (std::size_t k = 0; k < shared.names.size(); ++k) {
+        const std::size_t at = shared.names[k];
+        const std::string word = name_text(at);
+        if (k > 0) out_ += ";";
+        out_ += " auto& ";
+        if (k == 0) align_with(at, style);
+        out_ += word + " = ::cuda_cpu::shared<" + type + ">(" + name_string(at) + ", " + where +
+                ")." + word;
+      }
+    }
+    if (shared.last < tokens_.size()) {
+      out_ += ';';
+      const bool one_line = tokens_[shared.last].line == line && tokens_[shared.first].line == line;
+      if (one_line) {
+        realign(shared.last + 1, style);
+      } else {
+        align_with(shared.last + 1, style);
+      }
+    }
+  }
+
+  // extern __shared__ T name[];  ->  a pointer to the block's dynamic shared memory.
+  void emit_dynamic_shared(const SharedDeclaration& shared, Style style) {
+    const std::size_t name = shared.names[0];
+    std::string type;
+    for (std::size_t i = shared.first; i < structure_.name_begin(name); ++i) {
+      if (const std::size_t behind = structure_.skip_attribute(i);
+          behind != i && !structure_.is(i, "decltype")) {
+        i = behind - 1;
+        continue;
+      }
+      if (structure_.is(i, "extern") || structure_.is(i, "static") ||
+          structure_.is(i, "__shared__")) {
+        continue;
+      }
+      if (!type.empty()) type += ' ';
+      type += structure_.spelling(i);
+    }
+    // What is behind the first [] is the element's own shape.
+    std::string shape;
+    std::size_t behind = name + 1;
+    const bool is_array = structure_.is(behind, "[");
+    if (is_array && structure_.match(behind) != kNone) {
+      behind = structure_.match(behind) + 1;
+      if (behind < shared.last) shape = flat(behind, shared.last);
+    }
+    const std::string word = name_text(name);
+    if (structure_.scope(name) == Scope::kNamespace) {
+      out_ += "[[maybe_unused]] static const ::cuda_cpu::DynamicShared<";
+      align_with(shared.first, style);
+      out_ += type + shape + "> ";
+      align_with(name, style);
+      out_ += word + "{}";
+      return;
+    }
+    out_ += is_array ? "auto* const " : "auto& ";
+    align_with(name, style);
+    out_ += word + (is_array ? " = " : " = *") + "::cuda_cpu::dynamic_shared<";
+    align_with(shared.first, style);
+    out_ += type + shape + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
+  }
+
+  // Emitted behind the variable's `;`.
+  void emit_symbols(const SymbolDeclaration& symbols, bool with_last_semicolon) {
+    bool first = true;
+    for (const std::size_t at : symbols.names) {
+      const std::string word = name_text(at);
+      const bool is_parameter =
+          macro_ != nullptr && std::find(macro_->parameters.begin(), macro_->parameters.end(),
+                                         word) != macro_->parameters.end();
+      const std::string literal = name_string(at);
+      if (!first) out_ += ';';
+      first = false;
+      if (std::string(symbols.space) == "kConstant") {
+        out_ += " static_assert(sizeof(" + word + ") <= 65536, \"__constant__ variable '\" " +
+                literal + " \"' does not fit into the 64 KiB of constant memory\");";
+      }
+      out_ += std::string(" static const ::cuda_cpu::SymbolRegistrar cuda_cpu_symbol_") +
+              (macro_ != nullptr ? "##" : "") + word + "(&" + word + ", sizeof(" + word +
+              "), ::cuda_cpu::Space::" + symbols.space + ", " + literal + ", " +
+              site(tokens_[at].line) + ")";
+    }
+    if (with_last_semicolon) out_ += ';';
+  }
+
+  const LexedFile& file_;
+  const std::string& path_;
+  const Directive* macro_;
+  const std::vector<Token>& tokens_;
+  Structure structure_;
+  Constructs found_;
+  std::map<std::size_t, std::string> macros_;  // rewritten #define directives by offset
+  std::string out_;
+};
+
+}  // namespace
+
+std::string rewrite(const LexedFile& file, const std::string& path) {
+  return Rewriter(file, path, nullptr).run_file();
+}
+
+}  // namespace prepass

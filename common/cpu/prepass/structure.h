@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// What the pre-pass must know about a run of tokens: which brackets belong together, in which kind
+// of scope a token stands, where its declaration or statement begins.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "lexer.h"
+
+namespace prepass {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+enum class Scope { kNamespace, kClass, kBlock, kMacro };
+
+class Structure {
+ public:
+  /// `tokens` are the file's own, with `directives` for conditional compilation, or a macro's
+  /// replacement list (no directives; outermost scope kMacro). Both must outlive the structure.
+  Structure(const LexedFile& file, const std::vector<Token>& tokens,
+            const std::vector<Directive>* directives, Scope outermost);
+
+  std::size_t size() const { return tokens_.size(); }
+  const Token& token(std::size_t i) const { return tokens_[i]; }
+  std::string spelling(std::size_t i) const { return file_.spelling(tokens_[i]); }
+  /// True when token i exists and reads `text`.
+  bool is(std::size_t i, const char* text) const;
+  bool is_identifier(std::size_t i) const {
+    return i < size() && tokens_[i].kind == Token::kIdentifier;
+  }
+  /// No byte stands between token i - 1 and token i.
+  bool adjacent(std::size_t i) const {
+    return i > 0 && i < size() && tokens_[i - 1].end == tokens_[i].begin;
+  }
+
+  /// The partner of the bracket at i, one of ( ) [ ] { }; kNone without one.
+  std::size_t match(std::size_t i) const { return match_[i]; }
+  /// Every `{` that the `}` at i closes. More than one when #if branches each open it.
+  const std::vector<std::size_t>& openers(std::size_t i) const { return openers_[i]; }
+  /// Scope in which token i stands.
+  Scope scope(std::size_t i) const { return scope_[i]; }
+  /// Scope that the `{` at i opens.
+  Scope opened_scope(std::size_t i) const { return opened_[i]; }
+  /// First token of the declaration or statement that token i stands in.
+  std::size_t head(std::size_t i) const { return head_[i]; }
+
+  /// Behind the template argument or parameter list whose `<` is at i; kNone when it is not one.
+  std::size_t skip_angles(std::size_t i) const;
+  /// The `<` of the list that the `>` at i closes, or kNone.
+  std::size_t match_angle_backwards(std::size_t i) const;
+  /// Behind the attribute at i: [[...]], alignas(...), __align__(...), __attribute__((...)),
+  /// __launch_bounds__(...), decltype(...). i itself when there is none.
+  std::size_t skip_attribute(std::size_t i) const;
+  /// First token of the name that ends with the identifier at i: in a macro, a##b is one name.
+  std::size_t name_begin(std::size_t i) const;
+  /// When the `[` at i begins a lambda: its body's `{`. Else kNone.
+  std::size_t lambda_body(std::size_t i) const;
+
+ private:
+  struct Open {
+    std::vector<std::size_t>
+        positions;  // of the opening bracket; several when #if branches each have one
+    char bracket;
+    Scope inner;
+    std::size_t outer_head;
+  };
+  using Stack = std::vector<Open>;
+
+  void match_brackets(const std::vector<Directive>* directives);
+  Scope classify_brace(std::size_t head, std::size_t brace, Scope outer) const;
+
+  const LexedFile& file_;
+  const std::vector<Token>& tokens_;
+  Scope outermost_;
+  std::vector<std::size_t> match_;
+  std::vector<std::vector<std::size_t>> openers_;
+  std::vector<Scope> scope_;
+  std::vector<Scope> opened_;
+  std::vector<std::size_t> head_;
+};
+
+}  // namespace prepass

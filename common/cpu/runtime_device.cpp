@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// The one device: what it is called, what it can do, its limits and flags.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include "device_limits.h"
+#include "memory.h"
+#include "runtime_call.h"
+#include "streams.h"
+
+#if defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
+namespace cuda_cpu {
+void forget_events();
+
+namespace {
+
+std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto | cudaDeviceMapHost};
+std::atomic<int> cache_config{cudaFuncCachePreferNone};
+std::atomic<std::size_t> printf_fifo{std::size_t{1} << 20};
+std::atomic<std::size_t> malloc_heap{std::size_t{8} << 20};
+
+/// The CPU's last-level cache; 0 when the system does not tell.
+std::size_t last_level_cache() {
+#if defined(__APPLE__)
+  std::size_t bytes = 0, size = sizeof(bytes);
+  for (const char* name : {"hw.l3cachesize", "hw.l2cachesize"}) {
+    if (sysctlbyname(name, &bytes, &size, nullptr, 0) == 0 && bytes != 0) return bytes;
+  }
+  return 0;
+#else
+  std::size_t largest = 0;
+  for (int index = 0; index < 8; ++index) {
+    const std::string path =
+        format("/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+    std::FILE* const file = std::fopen(path.c_str(), "r");
+    if (file == nullptr) break;
+    unsigned long kibibytes = 0;
+    if (std::fscanf(file, "%luK", &kibibytes) == 1) {
+      largest = std::max(largest, static_cast<std::size_t>(kibibytes) << 10);
+    }
+    std::fclose(file);
+  }
+  return largest;
+#endif
+}
+
+int cache_bytes() {
+  static const std::size_t bytes = last_level_cache();
+  return static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
+}
+
+/// Value of an attribute; false for one that does not exist. What the backend lacks is 0.
+bool attribute_value(int attribute, int* value) {
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = kThreadsPerBlock; return true;
+    case cudaDevAttrMaxBlockDimX: *value = kMaxBlockX; return true;
+    case cudaDevAttrMaxBlockDimY: *value = kMaxBlockY; return true;
+    case cudaDevAttrMaxBlockDimZ: *value = kMaxBlockZ; return true;
+    case cudaDevAttrMaxGridDimX: *value = kMaxGridX; return true;
+    case cudaDevAttrMaxGridDimY: *value = kMaxGridY; return true;
+    case cudaDevAttrMaxGridDimZ: *value = kMaxGridZ; return true;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(kSharedPerBlock); return true;
+    case cudaDevAttrTotalConstantMemory: *value = static_cast<int>(kConstantMemory); return true;
+    case cudaDevAttrWarpSize: *value = kWarpSize; return true;
+    case cudaDevAttrMaxPitch: *value = kMaxPitch; return true;
+    case cudaDevAttrMaxRegistersPerBlock: *value = kRegistersPerBlock; return true;
+    case cudaDevAttrClockRate: *value = kClockKhz; return true;
+    case cudaDevAttrTextureAlignment: *value = 512; return true;
+    case cudaDevAttrTexturePitchAlignment: *value = 32; return true;
+    case cudaDevAttrSurfaceAlignment: *value = 512; return true;
+    case cudaDevAttrMultiProcessorCount: *value = multiprocessor_count(); return true;
+    case cudaDevAttrIntegrated: *value = 1; return true;  // it is the host's own memory
+    case cudaDevAttrCanMapHostMemory: *value = 1; return true;
+    case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; return true;
+    case cudaDevAttrL2CacheSize: *value = cache_bytes(); return true;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = kThreadsPerMultiprocessor; return true;
+    case cudaDevAttrUnifiedAddressing: *value = 1; return true;
+    case cudaDevAttrComputeCapabilityMajor: *value = 0; return true;
+    case cudaDevAttrComputeCapabilityMinor: *value = 0; return true;
+    case cudaDevAttrStreamPrioritiesSupported: *value = 1; return true;
+    case cudaDevAttrGlobalL1CacheSupported: *value = 1; return true;
+    case cudaDevAttrLocalL1CacheSupported: *value = 1; return true;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = static_cast<int>(kSharedPerMultiprocessor);
+      return true;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = kRegistersPerMultiprocessor;
+      return true;
+    case cudaDevAttrManagedMemory: *value = 1; return true;
+    case cudaDevAttrHostNativeAtomicSupported: *value = 1; return true;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 2; return true;
+    case cudaDevAttrConcurrentManagedAccess: *value = 1; return true;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem: *value = 1; return true;
+    case cudaDevAttrCooperativeLaunch: *value = 1; return true;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(kSharedPerBlockOptIn);
+      return true;
+    case cudaDevAttrHostRegisterSupported: *value = 1; return true;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = kBlocksPerMultiprocessor; return true;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = static_cast<int>(kSharedReservedPerBlock);
+      return true;
+    case cudaDevAttrMemoryPoolsSupported: *value = 1; return true;
+    case cudaDevAttrMemSyncDomainCount: *value = 1; return true;
+    case cudaDevAttrHostNumaId: *value = -1; return true;
+    case cudaDevAttrNumaId: *value = -1; return true;
+    default:
+      break;
+  }
+  // Textures, surfaces, IPC, graphics and the PCI bus: there are none. Neither are there a memory clock
+  // and bus that could be told, nor copy engines that run beside the kernels.
+  *value = 0;
+  constexpr int kUnused[] = {44, 92, 93, 94, 96, 102, 103, 104, 105, 107, 110, 122, 123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};
+  return attribute >= 1 && attribute < cudaDevAttrMax &&
+         std::find(std::begin(kUnused), std::end(kUnused), attribute) == std::end(kUnused);
+}
+
+bool is_device(int device) { return device >= 0 && device < kDevices; }
+
+}  // namespace
+}  // namespace cuda_cpu
+
+using cuda_cpu::finish;
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (count == nullptr) return finish(cudaErrorInvalidValue);
+  *count = cuda_cpu::kDevices;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  CUDA_CPU_BEGIN_CALL();
+  if (properties == nullptr) return finish(cudaErrorInvalidValue);
+  if (!cuda_cpu::is_device(device)) return finish(cudaErrorInvalidDevice);
+  cudaDeviceProp p{};
+  const unsigned workers = cuda_cpu::worker_count();
+  std::snprintf(p.name, sizeof(p.name), "CPU backend (%u worker%s)", workers,
+                workers == 1 ? "" : "s");
+  std::memcpy(p.uuid.bytes, "cuda-cpu-backend", sizeof(p.uuid.bytes));
+  p.totalGlobalMem = cuda_cpu::device_memory_total();
+  p.sharedMemPerBlock = cuda_cpu::kSharedPerBlock;
+  p.regsPerBlock = cuda_cpu::kRegistersPerBlock;
+  p.warpSize = cuda_cpu::kWarpSize;
+  p.memPitch = cuda_cpu::kMaxPitch;
+  p.maxThreadsPerBlock = cuda_cpu::kThreadsPerBlock;
+  p.maxThreadsDim[0] = cuda_cpu::kMaxBlockX;
+  p.maxThreadsDim[1] = cuda_cpu::kMaxBlockY;
+  p.maxThreadsDim[2] = cuda_cpu::kMaxBlockZ;
+  p.maxGridSize[0] = cuda_cpu::kMaxGridX;
+  p.maxGridSize[1] = cuda_cpu::kMaxGridY;
+  p.maxGridSize[2] = cuda_cpu::kMaxGridZ;
+  p.totalConstMem = cuda_cpu::kConstantMemory;
+  p.textureAlignment = 512;
+  p.texturePitchAlignment = 32;
+  p.surfaceAlignment = 512;
+  p.multiProcessorCount = cuda_cpu::multiprocessor_count();
+  p.integrated = 1;
+  p.canMapHostMemory = 1;
+  p.unifiedAddressing = 1;
+  p.l2CacheSize = cuda_cpu::cache_bytes();
+  p.maxThreadsPerMultiProcessor = cuda_cpu::kThreadsPerMultiprocessor;
+  p.streamPrioritiesSupported = 1;
+  p.globalL1CacheSupported = 1;
+  p.localL1CacheSupported = 1;
+  p.sharedMemPerMultiprocessor = cuda_cpu::kSharedPerMultiprocessor;
+  p.regsPerMultiprocessor = cuda_cpu::kRegistersPerMultiprocessor;
+  p.managedMemory = 1;
+  p.hostNativeAtomicSupported = 1;
+  p.concurrentManagedAccess = 1;
+  p.canUseHostPointerForRegisteredMem = 1;
+  p.cooperativeLaunch = 1;
+  p.sharedMemPerBlockOptin = cuda_cpu::kSharedPerBlockOptIn;
+  p.maxBlocksPerMultiProcessor = cuda_cpu::kBlocksPerMultiprocessor;
+  p.reservedSharedMemPerBlock = cuda_cpu::kSharedReservedPerBlock;
+  p.hostRegisterSupported = 1;
+  p.memoryPoolsSupported = 1;
+  p.deviceNumaId = -1;
+  p.hostNumaId = -1;
+  *properties = p;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  CUDA_CPU_BEGIN_CALL();
+  if (value == nullptr) return finish(cudaErrorInvalidValue);
+  if (!cuda_cpu::is_device(device)) return finish(cudaErrorInvalidDevice);
+  return finish(cuda_cpu::attribute_value(attribute, value) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties) {
+  CUDA_CPU_BEGIN_CALL();
+  if (device == nullptr || properties == nullptr) return finish(cudaErrorInvalidValue);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  CUDA_CPU_BEGIN_CALL();
+  return finish(cuda_cpu::is_device(device) ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  CUDA_CPU_BEGIN_CALL();
+  if (device == nullptr) return finish(cudaErrorInvalidValue);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  CUDA_CPU_BEGIN_CALL();
+  if (count < 0 || (devices == nullptr && count > 0)) return finish(cudaErrorInvalidValue);
+  for (int i = 0; i < count; ++i) {
+    if (!cuda_cpu::is_device(devices[i])) return finish(cudaErrorInvalidDevice);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int flags, unsigned int how) {
+  CUDA_CPU_BEGIN_CALL();
+  if (!cuda_cpu::is_device(device)) return finish(cudaErrorInvalidDevice);
+  if ((how & ~unsigned{cudaInitDeviceFlagsAreValid}) != 0) return finish(cudaErrorInvalidValue);
+  return how == 0 ? cudaSuccess : cudaSetDeviceFlags(flags);
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags) {
+  CUDA_CPU_BEGIN_CALL();
+  const unsigned order = flags & cudaDeviceScheduleMask;
+  if ((flags & ~unsigned{cudaDeviceMask}) != 0 || (order & (order - 1)) != 0) {
+    return finish(cudaErrorInvalidValue);
+  }
+  cuda_cpu::device_flags = flags | cudaDeviceMapHost;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
+  CUDA_CPU_BEGIN_CALL();
+  if (flags == nullptr) return finish(cudaErrorInvalidValue);
+  *flags = cuda_cpu::device_flags;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  CUDA_CPU_BEGIN_CALL();
+  return finish(cuda_cpu::run_all_streams());
+}
+
+cudaError_t cudaDeviceReset() {
+  if (cuda_cpu::in_kernel() || cuda_cpu::in_host_function()) {
+    CUDA_CPU_BEGIN_CALL();
+  }
+  cuda_cpu::run_all_streams();  // so that the output of the last kernel is not lost
+  cuda_cpu::forget_streams();
+  cuda_cpu::forget_events();
+  cuda_cpu::release_everything();
+  cuda_cpu::reset_diagnostics();
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  CUDA_CPU_BEGIN_CALL();
+  switch (static_cast<int>(limit)) {
+    case cudaLimitStackSize:
+      // A CUDA thread's stack has one size here; asking for less is granted, for more is not.
+      return finish(value <= cuda_cpu::stack_bytes_per_thread() ? cudaSuccess
+                                                                : cudaErrorMemoryAllocation);
+    case cudaLimitPrintfFifoSize:
+      cuda_cpu::printf_fifo = value;
+      return cudaSuccess;
+    case cudaLimitMallocHeapSize:
+      cuda_cpu::malloc_heap = value;
+      return cudaSuccess;
+    default:
+      return finish(cudaErrorUnsupportedLimit);
+  }
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  CUDA_CPU_BEGIN_CALL();
+  if (value == nullptr) return finish(cudaErrorInvalidValue);
+  switch (static_cast<int>(limit)) {
+    case cudaLimitStackSize:
+      *value = cuda_cpu::stack_bytes_per_thread();
+      return cudaSuccess;
+    case cudaLimitPrintfFifoSize:
+      *value = cuda_cpu::printf_fifo;
+      return cudaSuccess;
+    case cudaLimitMallocHeapSize:
+      *value = cuda_cpu::malloc_heap;
+      return cudaSuccess;
+    default:
+      return finish(cudaErrorUnsupportedLimit);
+  }
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  CUDA_CPU_BEGIN_CALL();
+  if (config == nullptr) return finish(cudaErrorInvalidValue);
+  *config = static_cast<cudaFuncCache>(cuda_cpu::cache_config.load());
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  CUDA_CPU_BEGIN_CALL();
+  if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual) {
+    return finish(cudaErrorInvalidValue);
+  }
+  cuda_cpu::cache_config = config;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  CUDA_CPU_BEGIN_CALL();
+  constexpr char kBusId[] = "0000:00:00.0";
+  if (text == nullptr || length < static_cast<int>(sizeof(kBusId))) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if (!cuda_cpu::is_device(device)) return finish(cudaErrorInvalidDevice);
+  std::memcpy(text, kBusId, sizeof(kBusId));
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  CUDA_CPU_BEGIN_CALL();
+  if (device == nullptr || text == nullptr) return finish(cudaErrorInvalidValue);
+  if (std::strcmp(text, "0000:00:00.0") != 0) return finish(cudaErrorInvalidDevice);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  CUDA_CPU_BEGIN_CALL();
+  if (can == nullptr) return finish(cudaErrorInvalidValue);
+  if (!cuda_cpu::is_device(device) || !cuda_cpu::is_device(peer)) {
+    return finish(cudaErrorInvalidDevice);
+  }
+  *can = 0;  // a device is not its own peer
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
+  CUDA_CPU_BEGIN_CALL();
+  return finish(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  CUDA_CPU_BEGIN_CALL();
+  return finish(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  if (version == nullptr) return finish(cudaErrorInvalidValue);
+  *version = cuda_cpu::kVersion;
+  return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  if (version == nullptr) return finish(cudaErrorInvalidValue);
+  *version = cuda_cpu::kVersion;
+  return cudaSuccess;
+}

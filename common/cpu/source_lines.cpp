@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// From program addresses to the learner's lines and functions. The system's own tool reads the debug
+// information (addr2line comes with the compiler's binutils, atos with macOS): it runs once, for a report.
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "diagnostics.h"
+
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#else
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#endif
+
+namespace cuda_cpu {
+namespace {
+
+std::string program_path() {
+  char path[PATH_MAX];
+#if defined(__APPLE__)
+  std::uint32_t size = sizeof(path);
+  return _NSGetExecutablePath(path, &size) == 0 ? path : "";
+#else
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "";
+#endif
+}
+
+/// Where the program's own image lies, so that addresses in libraries can be told from its own.
+std::uintptr_t program_base() {
+  Dl_info info{};
+  static const int anchor = 0;
+  if (dladdr(&anchor, &info) == 0) return 0;
+  return reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+}
+
+bool in_program(const void* pc) {
+  Dl_info info{};
+  return dladdr(pc, &info) != 0 &&
+         reinterpret_cast<std::uintptr_t>(info.dli_fbase) == program_base();
+}
+
+/// What a tool prints, standard error left out; empty when it cannot be run.
+std::string output_of(std::vector<std::string> command) {
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  // No signal stays blocked in the tool, and nothing but the path of the environment reaches it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(&word[0]);
+  argv.push_back(nullptr);
+  const char* const path = std::getenv("PATH");
+  std::string path_entry = std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin");
+  char* environment[] = {&path_entry[0], nullptr};
+  pid_t child = 0;
+  const int failed =
+      posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environment);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  close(ends[1]);
+  std::string text;
+  if (failed == 0) {
+    char buffer[4096];
+    ssize_t count = 0;
+    while ((count = read(ends[0], buffer, sizeof(buffer))) > 0) {
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+  }
+  close(ends[0]);
+  return text;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Code that no learner wrote: the backend's own and the system's headers.
+bool is_foreign(const std::string& file) {
+  return file.compare(0, 2, "??") == 0 || contains(file, "common/cpu/") ||
+         contains(file, "/usr/include/") || contains(file, "/usr/lib/") ||
+         contains(file, "/include/c++/") ||
+         contains(file, "/lib/gcc/") || contains(file, "/Xcode") ||
+         contains(file, "/CommandLineTools/") || contains(file, "sysdeps/");
+}
+
+/// The name as the compiler was given it. Debug information puts the directory of the compilation in
+/// front, which is the root of the repository: this file's own name tells how much that is.
+std::string as_compiled(const std::string& file) {
+  static const std::string root = [] {
+    char directory[PATH_MAX];
+    return std::string(getcwd(directory, sizeof(directory)) != nullptr ? directory : "") + "/";
+  }();
+  if (file.compare(0, root.size(), root) == 0) return file.substr(root.size());
+  for (const char* top : {"/chapters/", "/tests/", "/common/", "/work/"}) {
+    const std::size_t at = file.rfind(top);
+    if (at != std::string::npos && access((file.substr(0, at) + "/common/cpu").c_str(), F_OK) == 0) {
+      return file.substr(at + 1);
+    }
+  }
+  return file;
+}
+
+/// "file:line" or "file:line (discriminator 2)"; false when there is no line in it.
+bool parse_location(const std::string& text, std::string* file, int* line) {
+  const std::string place = text.substr(0, text.find(" ("));
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return false;
+  *line = std::atoi(place.c_str() + colon + 1);
+  *file = place.substr(0, colon);
+  return *line > 0;
+}
+
+/// Frames of one address, inlined ones first, for several addresses in their order.
+std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses) {
+  std::vector<std::string> command;
+#if defined(__APPLE__)
+  command = {"atos", "-fullPath", "-i", "-o", program_path(), "-l", format("0x%zx", program_base())};
+  for (const std::uintptr_t address : addresses) command.push_back(format("0x%zx", address));
+#else
+  const std::uintptr_t base = program_base();
+  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(base);
+  const std::uintptr_t bias = header != nullptr && header->e_type == ET_DYN ? base : 0;
+  command = {"addr2line", "-i", "-e", program_path()};
+  for (const std::uintptr_t address : addresses) {
+    command.push_back(format("0x%zx", static_cast<std::size_t>(address - bias)));
+  }
+#endif
+  const std::string text = output_of(command);
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    std::string line = text.substr(begin, end - begin);
+#if defined(__APPLE__)
+    // "kernel(float*) (in program) (/path/file.cu:42)"
+    const std::size_t open = line.rfind('(');
+    line = open == std::string::npos ? "??" : line.substr(open + 1, line.rfind(')') - open - 1);
+#endif
+    lines.push_back(line);
+    begin = end + 1;
+  }
+  return lines;
+}
+
+#if !defined(__APPLE__)
+/// The program's file, mapped for its symbol table.
+class Image {
+ public:
+  Image() {
+    const int file = open(program_path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    struct stat info {};
+    if (fstat(file, &info) == 0) {
+      bytes_ = static_cast<std::size_t>(info.st_size);
+      void* const mapped = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
+      if (mapped != MAP_FAILED) data_ = static_cast<const char*>(mapped);
+    }
+    close(file);
+  }
+
+  /// Mangled name of the function at `address` of the file; nullptr when unknown.
+  const char* function_at(std::uintptr_t address) const {
+    if (data_ == nullptr || bytes_ < sizeof(ElfW(Ehdr))) return nullptr;
+    const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(data_);
+    const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(data_ + header->e_shoff);
+    for (int i = 0; i < header->e_shnum; ++i) {
+      if (sections[i].sh_type != SHT_SYMTAB) continue;
+      const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(data_ + sections[i].sh_offset);
+      const char* const names = data_ + sections[sections[i].sh_link].sh_offset;
+      const std::size_t count = sections[i].sh_size / sizeof(ElfW(Sym));
+      for (std::size_t k = 0; k < count; ++k) {
+        if ((symbols[k].st_info & 0xf) == STT_FUNC && symbols[k].st_value == address) {
+          return names + symbols[k].st_name;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+#endif
+
+}  // namespace
+
+Site first_source_site(const void* const* pcs, int count) {
+  std::vector<std::uintptr_t> addresses;
+  for (int i = 0; i < count; ++i) {
+    if (!in_program(pcs[i])) continue;
+    // A return address points behind the call, which may be the next line already.
+    addresses.push_back(reinterpret_cast<std::uintptr_t>(pcs[i]) - (i == 0 ? 0 : 1));
+  }
+  if (addresses.empty()) return Site{nullptr, 0};
+  for (const std::string& text : locations_of(addresses)) {
+    std::string file;
+    int line = 0;
+    if (!parse_location(text, &file, &line) || is_foreign(file)) continue;
+    return Site{intern(as_compiled(file)), line};
+  }
+  return Site{nullptr, 0};
+}
+
+Site source_site_of(const void* pc) { return first_source_site(&pc, 1); }
+
+std::string source_line_of(const void* pc) {
+  const Site site = source_site_of(pc);
+  return site.file == nullptr ? "" : format("%s:%d", site.file, site.line);
+}
+
+const char* function_name(const void* address, const char* fallback) {
+  const char* mangled = nullptr;
+#if defined(__APPLE__)
+  Dl_info info{};
+  if (dladdr(address, &info) != 0) mangled = info.dli_sname;
+#else
+  static const Image* const image = new Image;
+  const std::uintptr_t base = program_base();
+  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(base);
+  const std::uintptr_t bias = header != nullptr && header->e_type == ET_DYN ? base : 0;
+  mangled = image->function_at(reinterpret_cast<std::uintptr_t>(address) - bias);
+#endif
+  if (mangled == nullptr) return fallback;
+  int status = 0;
+  char* const demangled = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string name = status == 0 ? demangled : mangled;
+  std::free(demangled);
+  // "void scale<float>(float*, int)" -> "scale<float>": the return type of a template instance and
+  // the argument list go; blanks and parentheses inside <> stay.
+  std::size_t begin = 0, end = name.size();
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (depth == 0 && name[i] == ' ') begin = i + 1;
+    if (depth == 0 && name[i] == '(' && name.compare(i, 12, "(anonymous n") != 0) {
+      end = i;
+      break;
+    }
+  }
+  return intern(name.substr(begin, end - begin));
+}
+
+}  // namespace cuda_cpu

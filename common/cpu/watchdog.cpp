@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Stops kernels that never end. One OS thread looks now and then whether any worker has got on: whether a
+// thread or a block has ended, a barrier has opened. If none has for CUDA_CPU_TIMEOUT seconds, a signal
+// interrupts a worker, whose handler jumps out of the kernel.
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#include <mach-o/getsect.h>
+#endif
+
+#include "diagnostics.h"
+#include "scheduler.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSignal = SIGUSR2;
+constexpr auto kTick = std::chrono::milliseconds(20);
+// A worker that is in a library (printf, malloc) is not interrupted, for it may hold a lock: try again.
+constexpr auto kRetry = std::chrono::milliseconds(1);
+// After that long the process has to end without the worker's help.
+constexpr auto kPatience = std::chrono::seconds(5);
+
+double read_timeout() {
+  double seconds = 10;
+  if (const char* const text = std::getenv("CUDA_CPU_TIMEOUT")) {
+    char* end = nullptr;
+    seconds = std::strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds >= 0)) {
+      die("CUDA_CPU_TIMEOUT=%s: expected a number of seconds, 0 for no limit", text);
+    }
+  }
+  return kSanitized ? seconds * 10 : seconds;
+}
+
+// Whether an instruction belongs to the program itself, in which the backend is linked statically.
+bool in_program_text(const void* pc);
+
+#if defined(__linux__)
+extern "C" char __executable_start, etext;
+bool in_program_text(const void* pc) { return pc >= &__executable_start && pc < &etext; }
+#elif defined(__APPLE__)
+extern "C" const struct mach_header_64 _mh_execute_header;
+bool in_program_text(const void* pc) {
+  static unsigned long size = 0;
+  static const unsigned char* const begin = getsectiondata(&_mh_execute_header, "__TEXT", "__text", &size);
+  return pc >= begin && pc < begin + size;
+}
+#else
+bool in_program_text(const void*) { return true; }
+#endif
+
+void* interrupted_pc(void* context) {
+  [[maybe_unused]] auto* const c = static_cast<ucontext_t*>(context);
+#if defined(__linux__) && defined(__x86_64__)
+  return reinterpret_cast<void*>(c->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__linux__) && defined(__aarch64__)
+  return reinterpret_cast<void*>(c->uc_mcontext.pc);
+#elif defined(__APPLE__) && defined(__x86_64__)
+  return reinterpret_cast<void*>(c->uc_mcontext->__ss.__rip);
+#elif defined(__APPLE__) && defined(__aarch64__)
+  return reinterpret_cast<void*>(c->uc_mcontext->__ss.__pc);
+#else
+  return nullptr;
+#endif
+}
+
+void on_interrupt(int, siginfo_t*, void* context) {
+  Worker* const worker = current_worker;
+  if (worker == nullptr || !in_kernel()) return;
+  const Interrupt why = worker->interrupt.load();
+  void* const pc = interrupted_pc(context);
+  if (why == Interrupt::kNone || !in_program_text(pc)) return;
+  worker->interrupt.store(Interrupt::kNone);
+  escape_from_interrupt(Fault{kSignal, nullptr, pc, false, false}, why);
+}
+
+class Watchdog {
+ public:
+  void add(Worker* worker) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!started_) start();
+    workers_.push_back(worker);
+    if (asleep_) wake_.notify_one();
+  }
+
+  void remove(Worker* worker) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    worker->interrupt.store(Interrupt::kNone);
+    for (Worker*& entry : workers_) {
+      if (entry != worker) continue;
+      entry = workers_.back();
+      workers_.pop_back();
+      return;
+    }
+  }
+
+ private:
+  void start() {
+    started_ = true;
+    struct sigaction action {};
+    action.sa_sigaction = on_interrupt;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(kSignal, &action, nullptr);
+    std::thread(&Watchdog::watch, this).detach();
+  }
+
+  // Counts what all workers have done. They count without locks; a value that is a little old will do.
+  std::uint64_t progress() const {
+    std::uint64_t sum = workers_.size();
+    for (const Worker* const worker : workers_) {
+      sum += __atomic_load_n(&worker->progress, __ATOMIC_RELAXED);
+    }
+    return sum;
+  }
+
+  // Workers that only wait for others are not the ones to blame, unless all do.
+  void interrupt_workers(Interrupt why) {
+    bool all_wait = true;
+    for (const Worker* const worker : workers_) all_wait = all_wait && waits_for_others(worker);
+    for (Worker* const worker : workers_) {
+      if (why == Interrupt::kTimeout && !all_wait && waits_for_others(worker)) continue;
+      worker->interrupt.store(why);
+      pthread_kill(worker->os_thread, kSignal);
+    }
+  }
+
+  static bool waits_for_others(const Worker* worker) {
+    return __atomic_load_n(&worker->fruitless_turns, __ATOMIC_RELAXED) > 0;
+  }
+
+  bool failed() const {
+    for (const Worker* const worker : workers_) {
+      if (worker->grid->error.load(std::memory_order_relaxed) != 0) return true;
+    }
+    return false;
+  }
+
+  [[noreturn]] void watch() {
+    const auto timeout = std::chrono::duration<double>(watchdog_seconds());
+    std::unique_lock<std::mutex> lock(mutex_);
+    std::uint64_t seen = 0;
+    Clock::time_point since = Clock::now(), interrupting_since{};
+    bool interrupting = false;
+    for (;;) {
+      if (workers_.empty()) {
+        asleep_ = true;
+        wake_.wait(lock, [this] { return !workers_.empty(); });
+        asleep_ = false;
+        since = Clock::now();
+        interrupting = false;
+      }
+      wake_.wait_for(lock, interrupting ? kRetry : kTick);
+      const Clock::time_point now = Clock::now();
+      const std::uint64_t current = progress();
+      if (current != seen) {
+        seen = current;
+        since = now;
+      }
+      const bool other_failed = failed();
+      // A worker whose neighbour has failed normally notices by itself, at its block's end at the latest.
+      const bool stuck = other_failed ? now - since > 5 * kTick
+                                      : timeout.count() > 0 && now - since > timeout;
+      if (!stuck) {
+        interrupting = false;
+        continue;
+      }
+      if (!interrupting) interrupting_since = now;
+      interrupting = true;
+      interrupt_workers(other_failed ? Interrupt::kOtherWorkerFailed : Interrupt::kTimeout);
+      if (now - interrupting_since > kPatience) give_up();
+    }
+  }
+
+  [[noreturn]] void give_up() {
+    Report r;
+    const KernelSite kernel = workers_.front()->grid->launch->kernel;
+    r.headline = format("no progress for %g s in kernel '%s', which does not react to signals",
+                        watchdog_seconds(), kernel.name);
+    r.site = {kernel.file, kernel.line};
+    r.cuda_error = kErrorLaunchTimeout;
+    report(r);
+    _exit(1);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Worker*> workers_;
+  bool started_ = false, asleep_ = false;
+};
+
+Watchdog& watchdog() {
+  static Watchdog& dog = *new Watchdog;  // leaked: its thread outlives main
+  return dog;
+}
+
+}  // namespace
+
+double watchdog_seconds() {
+  static const double seconds = read_timeout();
+  return seconds;
+}
+
+void watch(Worker* worker) { watchdog().add(worker); }
+
+void unwatch(Worker* worker) { watchdog().remove(worker); }
+
+}  // namespace cuda_cpu

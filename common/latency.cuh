@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// How long one load takes when nothing else is going on: the memory's latency, measured.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "backend.cuh"
+#include "check.cuh"
+#include "timer.cuh"
+#include "verify.cuh"
+
+/// One thread; each load brings the address of the next, so that nothing can overlap: the time per
+/// load is the latency.
+static __global__ void follow_links(const unsigned* next, unsigned* position, std::size_t loads) {
+  unsigned at = *position;
+  for (std::size_t k = 0; k < loads; ++k) at = next[at];
+  *position = at;  // the next launch goes on from here
+}
+
+/// A latency: the time per load, and whether the walk ended where it had to.
+struct Latency {
+  Timing per_load;
+  bool ok = false;
+  double ns() const { return per_load.median_ms * 1e6; }
+};
+
+/// The ring that no cache holds, for measure_latency().
+constexpr std::size_t kRingInMemory = kOnGpu ? 256_Mi : 8_Mi;
+
+/// Follows a ring of links, one in every 128-byte line, that takes up `bytes` (a power of two, at
+/// least 128). A ring that fits a cache gives that cache's latency; one larger than all caches the
+/// memory's: each launch goes on where the last ended, so that every line it meets is a new one.
+inline Latency measure_latency(std::size_t bytes, std::size_t samples) {
+  constexpr std::size_t kStep = 128 / sizeof(unsigned);
+  const std::size_t count = bytes / sizeof(unsigned), loads = kOnGpu ? 64_Ki : 1_Ki;
+  std::vector<unsigned> next(count);
+  for (std::size_t i = 0; i < count; ++i) next[i] = static_cast<unsigned>((i + kStep) % count);
+  unsigned *d_next = nullptr, *d_position = nullptr;
+  CUDA_CHECK(cudaMalloc(&d_next, bytes));
+  CUDA_CHECK(cudaMalloc(&d_position, sizeof(unsigned)));
+  CUDA_CHECK(cudaMemcpy(d_next, next.data(), bytes, cudaMemcpyHostToDevice));
+  CUDA_CHECK(cudaMemset(d_position, 0, sizeof(unsigned)));
+
+  std::size_t followed = 0;
+  Timing t = time_launches(samples, [&] {
+    follow_links<<<1, 1>>>(d_next, d_position, loads);
+    CUDA_CHECK_LAUNCH();
+    followed += loads;
+  });
+  for (double* ms : {&t.median_ms, &t.min_ms, &t.max_ms}) *ms /= static_cast<double>(loads);
+  unsigned position = 0;
+  CUDA_CHECK(cudaMemcpy(&position, d_position, sizeof position, cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaFree(d_next));
+  CUDA_CHECK(cudaFree(d_position));
+  return {t, equals("links", std::size_t{position}, followed * kStep % count)};
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The row at the end of a sum's table: the same sum by CUB, the library a user would pick instead.
+// CUB needs a GPU; on the CPU backend the row is left out.
+#pragma once
+
+#include "backend.cuh"
+#include "check.cuh"
+#include "options.cuh"
+#include "result_table.cuh"
+#include "timer.cuh"
+#include "verify.cuh"
+
+#ifndef __CUDA_CPU__
+#include <cub/cub.cuh>
+#include <cuda/std/functional>
+
+/// Squares one element in 64 bits.
+struct SquareOf {
+  __host__ __device__ long long operator()(int x) const { return static_cast<long long>(x) * x; }
+};
+
+/// Sums the squares of x[0..n) with cub::DeviceReduce into *result (device memory), on `stream`.
+/// With scratch == nullptr only *scratch_bytes is set, as CUB's own functions do.
+inline cudaError_t cub_sum_of_squares(void* scratch, std::size_t& scratch_bytes, const int* x,
+                                      std::size_t n, long long* result,
+                                      cudaStream_t stream = nullptr) {
+  const auto count = static_cast<std::int64_t>(n);
+#if CUB_VERSION >= 200300
+  return cub::DeviceReduce::TransformReduce(scratch, scratch_bytes, x, result, count,
+                                            cuda::std::plus<>{}, SquareOf{}, 0LL, stream);
+#else
+  cub::TransformInputIterator<long long, SquareOf, const int*> squares(x, SquareOf{});
+  return cub::DeviceReduce::Sum(scratch, scratch_bytes, squares, result, count, stream);
+#endif
+}
+#endif
+
+/// Name of the row, also for --only and --list.
+constexpr const char* kCubRow = "cub";
+
+/// Adds CUB's row for the sum of squares of d_x[0..n), checked against `expected`.
+inline void add_cub_row(ResultTable& table, const Options& opt, const int* d_x, std::size_t n,
+                        long long expected) {
+#ifndef __CUDA_CPU__
+  if (!opt.wants(kCubRow)) return;
+  long long* d_sum = nullptr;
+  void* d_scratch = nullptr;
+  std::size_t scratch_bytes = 0;
+  CUDA_CHECK(cudaMalloc(&d_sum, sizeof(long long)));
+  CUDA_CHECK(cub_sum_of_squares(nullptr, scratch_bytes, d_x, n, d_sum));
+  CUDA_CHECK(cudaMalloc(&d_scratch, scratch_bytes));
+  CUDA_CHECK(cudaMemset(d_sum, 0xff, sizeof(long long)));
+  const Timing t = time_launches(opt.samples, [&] {
+    CUDA_CHECK(cub_sum_of_squares(d_scratch, scratch_bytes, d_x, n, d_sum));
+  });
+  long long sum = 0;
+  CUDA_CHECK(cudaMemcpy(&sum, d_sum, sizeof sum, cudaMemcpyDeviceToHost));
+  table.add(kCubRow, t, static_cast<double>(n) * sizeof(int), equals(kCubRow, sum, expected));
+  CUDA_CHECK(cudaFree(d_sum));
+  CUDA_CHECK(cudaFree(d_scratch));
+#else
+  (void)table, (void)opt, (void)d_x, (void)n, (void)expected;
+#endif
+}
+
+/// Makes the row known to --only and --list where there is one.
+inline void name_cub_row(Options& opt) {
+  if (kOnGpu) opt.version(kCubRow, "the same sum by cub::DeviceReduce");
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Everything that must hold about the text of this repository. One line per check, its complaints
+# below it. A tool that is missing costs only its own line.
+set -u
+tools=$(dirname "$0")
+. "$tools/terminal.sh"
+
+FORMAT_VERSION=14 # clang-format's releases differ; the sources are formatted with this one
+status=0
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/check.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+
+# check NAME COMMAND...: ok, or FAIL with what the command printed
+check() {
+  local name=$1
+  shift
+  if "$@" >"$scratch/out" 2>&1; then
+    printf '  %sok%s    %s\n' "$green" "$plain" "$name"
+  else
+    printf '  %sFAIL%s  %s\n' "$red" "$plain" "$name"
+    status=1
+  fi
+  head -40 "$scratch/out" | sed 's/^/        /'
+  [ "$(wc -l <"$scratch/out")" -le 40 ] || echo "        ..."
+}
+skip() { printf '  %s--%s    %s\n' "$dim" "$plain" "$1"; }
+
+# files PATTERN...: what git tracks or would track
+files() {
+  if git rev-parse --git-dir >/dev/null 2>&1; then
+    git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && echo "$f"; done
+  else
+    local pattern
+    for pattern in "$@"; do find . -path ./build -prune -o -path ./work -prune -o -name "${pattern##*/}" -type f -print; done |
+      sed 's#^\./##'
+  fi | sort -u
+}
+
+formatted() {
+  local file bad=0
+  while read -r file; do
+    if ! "$1" --style=file "$file" | cmp -s - "$file"; then
+      echo "$file: run $1 -i $file"
+      bad=1
+    fi
+  done
+  return $bad
+}
+
+format=clang-format
+command -v clang-format-$FORMAT_VERSION >/dev/null 2>&1 && format=clang-format-$FORMAT_VERSION
+if ! command -v $format >/dev/null 2>&1; then
+  skip "formatting: clang-format is not here; run: $("$tools/install.sh" --how clang-format)"
+else
+  version=$($format --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
+  if [ "$version" = $FORMAT_VERSION ]; then
+    files '*.cu' '*.cuh' '*.h' '*.hpp' '*.cpp' >"$scratch/sources"
+    check "formatting" formatted $format <"$scratch/sources"
+  else
+    skip "formatting: clang-format $version is here, the sources follow $FORMAT_VERSION"
+  fi
+fi
+
+if ! command -v shellcheck >/dev/null 2>&1; then
+  skip "shell scripts: shellcheck is not here; run: $("$tools/install.sh" --how shellcheck)"
+else
+  scripts=$(files '*.sh' '.ci/run')
+  # shellcheck disable=SC2086  # file names without blanks
+  check "shell scripts" shellcheck -x -P SCRIPTDIR $scripts
+fi
+
+if ! python=$("$tools/python.sh"); then
+  skip "lines, notes, links: python3 is not here; run: $("$tools/install.sh" --how python)"
+else
+  export PYTHONDONTWRITEBYTECODE=1
+  check "lines, sizes, licence lines" "$python" "$tools/check_text.py" lines
+  check "chapters complete" "$python" "$tools/check_text.py" notes
+  check "links" "$python" "$tools/check_text.py" links
+  check "notes quote the sources and results as they are" "$python" "$tools/notes.py" --check
+fi
+
+if "$tools/python.sh" --matplotlib >/dev/null; then
+  check "figures as their scripts draw them" "$tools/figures.sh" --check
+else
+  skip "figures: matplotlib is not here; run: $("$tools/install.sh" --how matplotlib)"
+fi
+
+exit $status

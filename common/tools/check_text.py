@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Rules that no formatter knows, over every file of the repository. Prints file:line: what is wrong.
+
+    check_text.py lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines
+    check_text.py notes      each chapter has notes, with all sections in order and at most 250 lines,
+                             a program of at most MAX_PROGRAM_LINES, and tests
+    check_text.py links      relative links and images in Markdown lead somewhere, anchors included
+"""
+
+import os
+import re
+import subprocess
+import sys
+import urllib.parse
+
+MAX_COLUMNS = 100
+MAX_NOTES_LINES = 250
+MAX_FILE_BYTES = 256 * 1024
+SECTIONS = [
+    "the question",
+    "run it",
+    "the idea",
+    "the code",
+    "measured",
+    "then and now",
+    "what goes wrong",
+    "profile it",
+    "exercises",
+    "further reading",
+]
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py")
+TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args")
+
+problems = 0
+
+
+def complain(path, line, message):
+    global problems
+    problems += 1
+    print(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+
+
+def all_files():
+    """What git tracks or would track; without git, everything outside of generated folders."""
+    try:
+        done = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=True,
+        )
+        names = done.stdout.decode().split("\0")
+        return sorted({n for n in names if n and os.path.isfile(n)})
+    except (OSError, subprocess.CalledProcessError):
+        found = []
+        for folder, folders, names in os.walk("."):
+            folders[:] = [f for f in folders if f not in (".git", "build", "work", "node_modules", "__pycache__")]
+            found += [os.path.relpath(os.path.join(folder, n)) for n in names]
+        return sorted(found)
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().split("\n")
+
+
+def check_lines(files):
+    for path in files:
+        if os.path.getsize(path) > MAX_FILE_BYTES:
+            complain(path, 0, f"{os.path.getsize(path) // 1024} KiB: at most {MAX_FILE_BYTES // 1024} are for a text's sake")
+        is_script = path in (".ci/run", "Makefile")
+        if not path.endswith(TEXT) and not is_script:
+            continue
+        try:
+            lines = read_lines(path)
+        except UnicodeDecodeError:
+            complain(path, 0, "not UTF-8")
+            continue
+        if (path.endswith(SOURCES) or is_script) and not any("SPDX-License-Identifier: MIT" in l for l in lines[:3]):
+            complain(path, 1, "the line SPDX-License-Identifier: MIT is missing")
+        for number, line in enumerate(lines, 1):
+            if "\t" in (line.lstrip("\t") if path == "Makefile" else line) and not path.endswith((".txt", ".csv")):
+                complain(path, number, "a tab")
+            if line != line.rstrip():
+                complain(path, number, "blanks at the end of the line")
+            if path.endswith((".cu", ".cuh")) and len(line) > MAX_COLUMNS:
+                complain(path, number, f"{len(line)} columns: at most {MAX_COLUMNS}")
+        if lines[-1] != "" or (len(lines) > 1 and lines[-2] == ""):
+            complain(path, len(lines), "the file must end in exactly one newline")
+
+
+def check_notes(files):
+    chapters = sorted({f.split("/")[1] for f in files if re.match(r"chapters/\d\d_[^/]+/", f)})
+    for chapter in chapters:
+        folder = f"chapters/{chapter}"
+        program = f"{folder}/{chapter[3:]}.cu"
+        if program not in files:
+            complain(folder, 0, f"{chapter[3:]}.cu is missing: make finds a chapter by it")
+            continue
+        if f"tests/{chapter}.test.cu" not in files:
+            complain(program, 0, f"no tests/{chapter}.test.cu")
+        notes = f"{folder}/README.md"
+        if notes not in files:
+            complain(folder, 0, "README.md, the notes, is missing")
+            continue
+        lines = read_lines(notes)
+        if len(lines) - 1 > MAX_NOTES_LINES:
+            complain(notes, len(lines) - 1, f"{len(lines) - 1} lines: at most {MAX_NOTES_LINES}")
+        wanted = list(SECTIONS)
+        in_fence = False
+        for number, line in enumerate(lines, 1):
+            if line.startswith("```"):
+                in_fence = not in_fence
+            match = None if in_fence else re.match(r"## +(.*)", line)
+            if not match:
+                continue
+            heading = match.group(1).lower()
+            index = next((i for i, s in enumerate(wanted) if heading.startswith(s)), None)
+            if index is None and any(heading.startswith(s) for s in SECTIONS):
+                complain(notes, number, f'section "{match.group(1)}" stands out of order')
+            elif index is not None:
+                for missing in wanted[:index]:
+                    complain(notes, number, f'section "{missing}" is missing before this one')
+                wanted = wanted[index + 1 :]
+        for missing in wanted:
+            complain(notes, len(lines) - 1, f'section "{missing}" is missing')
+
+
+def without_code(lines):
+    """The lines with fenced blocks and `code` blanked out."""
+    result, in_fence = [], False
+    for line in lines:
+        if re.match(r"\s*```", line):
+            in_fence = not in_fence
+            result.append("")
+        else:
+            result.append("" if in_fence else re.sub(r"`[^`]*`", "", line))
+    return result
+
+
+def slug(heading):
+    """GitHub's anchor for a heading."""
+    text = re.sub(r"[`*_]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def anchors(path):
+    found, in_fence = set(), False
+    for line in read_lines(path):
+        if line.startswith("```"):
+            in_fence = not in_fence
+        match = None if in_fence else re.match(r"#+ +(.*)", line)
+        if match:
+            found.add(slug(match.group(1)))
+        found.update(re.findall(r'<a (?:name|id)="([^"]+)"', line))
+    return found
+
+
+def check_links(files):
+    for path in (f for f in files if f.endswith(".md")):
+        for number, line in enumerate(without_code(read_lines(path)), 1):
+            targets = re.findall(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)", line)
+            targets += re.findall(r'<(?:img|source)\b[^>]*?\bsrc(?:set)?="([^"]+)"', line)
+            targets += re.findall(r'<a\b[^>]*?\bhref="([^"]+)"', line)
+            for target in targets:
+                if re.match(r"[a-z][a-z+.-]*:|//", target):
+                    continue
+                name, _, anchor = urllib.parse.unquote(target).partition("#")
+                to = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+                if not os.path.exists(to):
+                    complain(path, number, f"dead link {target}")
+                elif anchor and to.endswith(".md") and anchor not in anchors(to):
+                    complain(path, number, f"dead link {target}: no such heading")
+
+
+def main():
+    checks = {"lines": check_lines, "notes": check_notes, "links": check_links}
+    if len(sys.argv) != 2 or sys.argv[1] not in checks:
+        print(f"usage: check_text.py {'|'.join(checks)}", file=sys.stderr)
+        return 2
+    checks[sys.argv[1]](all_files())
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

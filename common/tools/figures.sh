@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Draws the figures with a python3 that has matplotlib.
+#
+#   figures.sh [--check] [CHAPTER...]
+set -u
+tools=$(dirname "$0")
+
+if ! python=$("$tools/python.sh" --matplotlib); then
+  echo "figures need python3 with matplotlib. Run: $("$tools/install.sh" --how matplotlib)" >&2
+  exit 2
+fi
+export PYTHONDONTWRITEBYTECODE=1
+exec "$python" "$tools/figures/draw.py" "$@"

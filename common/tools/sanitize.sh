@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs every chapter's program, at a small size, under the checkers of the backend, and prints one
+# table: ok, or how many lines of complaint there are and in which log.
+#
+#   sanitize.sh cpu 'CHAPTER...' TEST_PROGRAM...   AddressSanitizer + UBSan, ThreadSanitizer; the test
+#                                                  programs too
+#   sanitize.sh gpu 'CHAPTER...'                   the four tools of compute-sanitizer
+set -u
+tools=$(dirname "$0")
+. "$tools/terminal.sh"
+
+backend=$1
+# shellcheck disable=SC2206  # chapter names are words
+chapters=($2)
+shift 2
+failed_logs=()
+runs=0
+
+# attempt LOG COMMAND...: one table cell
+attempt() {
+  local log=$1
+  shift
+  runs=$((runs + 1))
+  if "$@" >>"$log" 2>&1 </dev/null; then
+    cell="ok"
+  else
+    cell="FAIL"
+    failed_logs+=("$log")
+  fi
+}
+
+row() { printf '| %-32s |' "$1"; shift; printf ' %-12s |' "$@"; printf '\n'; }
+
+# run_small LOG CHAPTER PROGRAM [PREFIX...]: all small runs of one chapter as one cell
+run_small() {
+  local log=$1 chapter=$2 program=$3 worst=ok options
+  shift 3
+  : >"$log"
+  while read -r options; do
+    # shellcheck disable=SC2086  # options are words
+    attempt "$log" "$@" "$program" $options
+    if [ "$cell" != ok ]; then worst=$cell; break; fi
+  done < <("$tools/small_args.sh" "$chapter" "$program")
+  cell=$worst
+}
+
+if [ "$backend" = gpu ]; then
+  if ! command -v compute-sanitizer >/dev/null 2>&1; then
+    echo "make sanitize BACKEND=gpu needs compute-sanitizer: it comes with the CUDA toolkit (its bin folder must be on PATH)" >&2
+    exit 2
+  fi
+  if ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+    echo "make sanitize BACKEND=gpu needs a GPU, and nvidia-smi lists none; BACKEND=cpu checks without one" >&2
+    exit 77
+  fi
+  logs=build/gpu/sanitize
+  mkdir -p $logs
+  checkers=(memcheck racecheck initcheck synccheck)
+  echo
+  row chapter "${checkers[@]}"
+  row -------- -------- -------- -------- --------
+  for chapter in "${chapters[@]}"; do
+    cells=()
+    for checker in "${checkers[@]}"; do
+      run_small "$logs/$chapter.$checker.log" "$chapter" "build/gpu/$chapter" \
+        compute-sanitizer --tool "$checker" --error-exitcode 86
+      cells+=("$cell")
+    done
+    row "$chapter" "${cells[@]}"
+  done
+else
+  # Kernels whose address layout has much randomness make older ThreadSanitizers give up.
+  fixed=()
+  if setarch "$(uname -m)" -R true 2>/dev/null; then fixed=(setarch "$(uname -m)" -R); fi
+  export ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+  export TSAN_OPTIONS="exitcode=66:${TSAN_OPTIONS:-}"
+  mkdir -p build/cpu-asan/sanitize build/cpu-tsan/sanitize
+  echo
+  row program "ASan+UBSan" TSan
+  row ------- ---------- ----------
+  for chapter in "${chapters[@]}"; do
+    cells=()
+    for variant in cpu-asan cpu-tsan; do
+      run_small "build/$variant/sanitize/$chapter.log" "$chapter" "build/$variant/$chapter" \
+        ${fixed[@]+"${fixed[@]}"}
+      cells+=("$cell")
+    done
+    row "$chapter" "${cells[@]}"
+  done
+  for test in "$@"; do
+    case $test in build/cpu-asan/*) ;; *) continue ;; esac
+    name=${test#build/cpu-asan/}
+    cells=()
+    for variant in cpu-asan cpu-tsan; do
+      log=build/$variant/sanitize/$(basename "$name").log
+      : >"$log"
+      attempt "$log" ${fixed[@]+"${fixed[@]}"} "build/$variant/$name"
+      cells+=("$cell")
+    done
+    row "$name" "${cells[@]}"
+  done
+fi
+
+if [ ${#failed_logs[@]} -gt 0 ]; then
+  for log in "${failed_logs[@]}"; do
+    printf '\n%s%s%s\n' "$red" "$log" "$plain"
+    grep -v '^ *|' "$log" | head -30 | sed 's/^/  | /'
+  done
+  printf '\n%d of %d runs with complaints\n' "${#failed_logs[@]}" "$runs"
+  exit 1
+fi
+printf '\n%d runs, no complaint\n' "$runs"

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs what is missing for running, testing and writing, each through install.sh. The CUDA toolkit
+# and the driver are not touched.
+#
+#   setup.sh CXX [CATCH2_DIR]
+set -u
+tools=$(dirname "$0")
+
+cxx=$1
+catch2_dir=${2:-}
+status=0
+
+# need THING COMMAND...: installs THING unless COMMAND succeeds
+need() {
+  local thing=$1 hint
+  shift
+  if "$@" >/dev/null 2>&1; then
+    echo "ok    $thing"
+  elif hint=$("$tools/install.sh" "$thing"); then
+    echo "ok    $thing, now installed"
+  else
+    echo "FAIL  $thing; run: $hint"
+    status=1
+  fi
+}
+# shellcheck disable=SC2317  # called through need
+catch2_is_there() { case $(INSTALL=no "$tools/catch2.sh" "$cxx" "$catch2_dir") in ok*) ;; *) return 1 ;; esac; }
+# shellcheck disable=SC2317
+has_sanitizers() { echo 'int main() {}' | "$cxx" -fsanitize=address,undefined -x c++ - -o /dev/null; }
+
+need compiler command -v "$cxx"
+need catch2 catch2_is_there
+if [ -n "$("$tools/install.sh" --how sanitizers)" ]; then need sanitizers has_sanitizers; fi
+need python "$tools/python.sh"
+need matplotlib "$tools/python.sh" --matplotlib
+need clang-format command -v clang-format
+need shellcheck command -v shellcheck
+exit $status

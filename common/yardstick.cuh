@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What the memory of this device can do, measured: the yardsticks that throughputs stand beside.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "backend.cuh"
+#include "check.cuh"
+#include "device.cuh"
+#include "timer.cuh"
+
+/// Reads `n` 16-byte words and keeps nothing but their exclusive-or, so that the loads cannot be
+/// dropped and nothing but reading takes time. Eight loads per thread are in flight before the
+/// first is used.
+static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* result) {
+  constexpr int kInFlight = 8;
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  unsigned bits = 0;
+  std::size_t i = first;
+  for (; i + (kInFlight - 1) * stride < n; i += kInFlight * stride) {
+    uint4 v[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) v[k] = x[i + k * stride];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) bits ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
+  }
+  for (; i < n; i += stride) bits ^= x[i].x ^ x[i].y ^ x[i].z ^ x[i].w;
+  if (bits != 0) atomicXor(result, bits);
+}
+
+/// Blocks of read_everything that the device holds at once: all resident, none waits for another.
+inline unsigned read_grid(const Device& device, unsigned block) {
+  int per_sm = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, read_everything,
+                                                           static_cast<int>(block), 0));
+  return static_cast<unsigned>(std::max(1, device.sm_count * per_sm));
+}
+
+/// Measured bandwidths in GB/s (1e9 bytes per second).
+struct Yardstick {
+  double copy_gbps = 0;  ///< device-to-device copy, bytes read plus bytes written
+  double read_gbps = 0;  ///< read_everything
+};
+
+/// Measures both over `bytes` of device memory: a copy from one half to the other, and a read of
+/// the whole. Default: 2 GiB, or a quarter of what is free. Takes some milliseconds.
+inline Yardstick measure_yardstick(const Device& device, std::size_t bytes = 2_Gi,
+                                   std::size_t samples = 11) {
+  bytes = std::min(bytes, free_device_bytes() / 4) / 64 * 64;
+  char* d_data = nullptr;
+  unsigned* d_result = nullptr;
+  CUDA_CHECK(cudaMalloc(&d_data, bytes));
+  CUDA_CHECK(cudaMalloc(&d_result, sizeof(unsigned)));
+  CUDA_CHECK(cudaMemset(d_data, 0x5a, bytes));
+  CUDA_CHECK(cudaMemset(d_result, 0, sizeof(unsigned)));
+
+  Yardstick y;
+  const std::size_t half = bytes / 2;
+  const Timing copy = time_launches(samples, [&] {
+    CUDA_CHECK(cudaMemcpyAsync(d_data + half, d_data, half, cudaMemcpyDeviceToDevice));
+  });
+  y.copy_gbps = 2 * static_cast<double>(half) / copy.median_ms / 1e6;
+
+  constexpr unsigned kBlock = 512;
+  const unsigned grid = read_grid(device, kBlock);
+  const Timing read = time_launches(samples, [&] {
+    read_everything<<<grid, kBlock>>>(reinterpret_cast<const uint4*>(d_data), bytes / sizeof(uint4),
+                                      d_result);
+    CUDA_CHECK_LAUNCH();
+  });
+  y.read_gbps = static_cast<double>(bytes) / read.median_ms / 1e6;
+
+  CUDA_CHECK(cudaFree(d_data));
+  CUDA_CHECK(cudaFree(d_result));
+  return y;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#define main chapter_main
+#include "../chapters/01_device_query/device_query.cu"
+#undef main
+
+#include <set>
+
+#include "kernel_testing.cuh"
+
+namespace {
+
+// A device as its data sheet describes it.
+Device device_of(int major, int minor, int sm_count, int core_khz, int memory_khz, int bus_bits) {
+  Device d;
+  d.major = major;
+  d.minor = minor;
+  d.sm_count = sm_count;
+  d.core_khz = core_khz;
+  d.memory_khz = memory_khz;
+  d.bus_bits = bus_bits;
+  return d;
+}
+
+const Device kH200 = device_of(9, 0, 132, 1980000, 3201000, 6144);
+const Device kA100 = device_of(8, 0, 108, 1410000, 1215000, 5120);
+const Device kRtx3090 = device_of(8, 6, 82, 1695000, 9751000, 384);
+const Device kV100 = device_of(7, 0, 80, 1530000, 877000, 4096);
+
+bool is_within(double actual, double expected, double relative) {
+  return is_close(actual, expected, relative * expected);
+}
+
+// The chapter's problem on device arrays of whole words, the outputs poisoned.
+struct Setup {
+  Setup(const std::vector<int>& pattern_of_data, std::size_t n, unsigned block, unsigned grid = 3)
+      : pattern(pattern_of_data),
+        from(words_for(n) * 4),
+        to(words_for(n) * 4),
+        bits(1),
+        expected(reference(pattern, n)) {
+    CUDA_CHECK(cudaMemset(from.get(), 0, from.size() * sizeof(int)));
+    upload(pattern, from.get(), n);
+    p = {reinterpret_cast<const uint4*>(from.get()),
+         reinterpret_cast<uint4*>(to.get()),
+         n,
+         block,
+         grid,
+         bits.get()};
+    poison(p);
+  }
+
+  bool run_and_check(const Version<Problem>& version) {
+    poison(p);
+    version.launch(p);
+    CUDA_CHECK_LAUNCH();
+    return is_right(version);
+  }
+  bool is_right(const Version<Problem>& version) const {
+    return check(version.name, p, pattern, expected);
+  }
+
+  std::vector<int> pattern;
+  DeviceArray<int> from, to;
+  DeviceArray<unsigned> bits;
+  Expected expected;
+  Problem p{};
+};
+
+void write(const DeviceArray<int>& array, std::size_t i, int value) {
+  CUDA_CHECK(cudaMemcpy(array.get() + i, &value, sizeof value, cudaMemcpyHostToDevice));
+}
+
+std::vector<unsigned> random_words(std::size_t n) {
+  std::vector<unsigned> words(n);
+  for (std::size_t i = 0; i < n; ++i) words[i] = static_cast<unsigned>(random_bits(11, i));
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("peak DRAM bandwidth is the clock, twice, times the bytes the bus is wide") {
+  CHECK(is_within(kH200.peak_dram_gbps(), 3.201 * 2 * 768, 1e-12));
+  CHECK(is_within(kH200.peak_dram_gbps(), 4800, 0.03));
+  CHECK(is_within(kA100.peak_dram_gbps(), 1555, 0.001));
+  CHECK(is_within(kRtx3090.peak_dram_gbps(), 936, 0.001));
+  CHECK(is_within(kV100.peak_dram_gbps(), 898, 0.001));
+}
+
+TEST_CASE("peak FP32 rate is two operations a clock for every core") {
+  CHECK(is_within(kH200.peak_fp32_gflops(), 2 * 132 * 128 * 1.98, 1e-12));
+  CHECK(is_within(kH200.peak_fp32_gflops(), 67000, 0.01));
+  CHECK(is_within(kA100.peak_fp32_gflops(), 19500, 0.001));
+  CHECK(is_within(kRtx3090.peak_fp32_gflops(), 35600, 0.001));
+  CHECK(is_within(kV100.peak_fp32_gflops(), 15700, 0.003));
+}
+
+TEST_CASE("cores per multiprocessor are known for a capability or said to be unknown") {
+  CHECK(fp32_cores_per_sm(6, 0) == 64);
+  CHECK(fp32_cores_per_sm(6, 1) == 128);
+  CHECK(fp32_cores_per_sm(7, 5) == 64);
+  CHECK(fp32_cores_per_sm(8, 0) == 64);
+  CHECK(fp32_cores_per_sm(8, 6) == 128);
+  CHECK(fp32_cores_per_sm(8, 9) == 128);
+  CHECK(fp32_cores_per_sm(9, 0) == 128);
+  CHECK(fp32_cores_per_sm(10, 0) == 128);
+  CHECK(fp32_cores_per_sm(12, 0) == 128);
+  for (const int unknown : {0, 1, 99}) CHECK(fp32_cores_per_sm(unknown, 0) == 0);
+}
+
+TEST_CASE("the machine balance is operations in the time of one float") {
+  CHECK(is_within(operations_per_float(1000, 250), 16, 1e-12));  // 1 TFLOP/s, 62.5 G floats/s
+  CHECK(is_within(operations_per_float(kH200.peak_fp32_gflops(), kH200.peak_dram_gbps()), 54.4,
+                  0.001));
+  CHECK(operations_per_float(1000, 0) == 0);
+  CHECK(operations_per_float(0, 250) == 0);
+}
+
+TEST_CASE("peaks are printed with their units") {
+  CHECK(peak_dram_text(kH200) == "4917 GB/s");
+  CHECK(peak_fp32_text(kH200) == "66.91 TFLOP/s");
+  CHECK(balance_text(kH200) == "54.43 operations");
+}
+
+TEST_CASE("an unknown capability or clock is said, not guessed") {
+  const Device future = device_of(42, 7, 132, 1980000, 3201000, 6144);
+  CHECK(peak_fp32_text(future) == "unknown: compute capability 42.7 is not in common/device.cuh");
+  CHECK(peak_dram_text(future) == "4917 GB/s");
+  CHECK(balance_text(future) == "unknown, as a peak is");
+
+  const Device silent = device_of(9, 0, 132, 1980000, 0, 0);
+  CHECK(peak_dram_text(silent) == "unknown: the device does not tell its memory clock");
+  CHECK(balance_text(silent) == "unknown, as a peak is");
+}
+
+TEST_CASE("every device is described by named fields that all have a value") {
+  int count = 0;
+  CUDA_CHECK(cudaGetDeviceCount(&count));
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    std::set<std::string> names;
+    for (const auto& [title, fields] : describe(ordinal)) {
+      CHECK_FALSE(title.empty());
+      for (const auto& [name, value] : fields) {
+        INFO(title << ": " << name);
+        CHECK_FALSE(value.empty());
+        CHECK(names.insert(name).second);
+      }
+    }
+    CHECK(names.size() >= 25);
+  }
+}
+
+TEST_CASE("what a CPU does not have means nothing there, what a program relies on does") {
+  for (const auto& [title, fields] : describe(0)) {
+    for (const auto& [name, value] : fields) {
+      INFO(title << ": " << name << " = " << value);
+      if (name == "memory bus" || name == "peak FP32 rate" || name == "copy engines") {
+        CHECK((value == "means nothing here") == !kOnGpu);
+      }
+      if (name == "threads per warp") CHECK(value == "32");
+      if (name == "threads per block") CHECK(value == "1024");
+      if (name == "constant memory") CHECK(value == "64 KiB");
+    }
+  }
+}
+
+TEST_CASE("describing a device leaves another one current as it was") {
+  int before = -1, after = -1;
+  CUDA_CHECK(cudaGetDevice(&before));
+  describe(0);
+  CUDA_CHECK(cudaGetDevice(&after));
+  CHECK(before == after);
+}
+
+TEST_CASE("a device that is not there is refused by the runtime") {
+  CHECK(cudaSetDevice(1000) == cudaErrorInvalidDevice);
+  CHECK(cudaGetLastError() == cudaErrorInvalidDevice);  // and forgotten again
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("every version copies or reads every int at awkward sizes, whatever the values") {
+  for (const std::size_t n : awkward_sizes()) {
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      Setup setup(input.values, n, 256);
+      for (const auto& version : kVersions) {
+        if (n == 0 && std::string(version.name) == "copy_kernel") continue;  // an empty grid
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(setup.run_and_check(version));
+      }
+    }
+  }
+}
+
+TEST_CASE("every version works with any block size and with data that repeats") {
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {std::size_t{7}, std::size_t{777}, std::size_t{5003}}) {
+      Setup setup(random_ints(7, -9999, 9999, 3), n, block);
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", block " << block << ", n = " << n);
+        CHECK(setup.run_and_check(version));
+      }
+    }
+  }
+}
+
+TEST_CASE("the expected bits and sum are those of the data written out") {
+  const std::vector<int> pattern = random_ints(101, -9999, 9999, 4);
+  for (const std::size_t n : {0, 1, 100, 101, 102, 202, 1000}) {
+    unsigned bits = 0;
+    long long sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const int x = pattern[i % pattern.size()];
+      bits ^= static_cast<unsigned>(x);
+      sum += static_cast<long long>(x) * x;
+    }
+    INFO("n = " << n);
+    CHECK(reference(pattern, n).bits == bits);
+    CHECK(reference(pattern, n).sum_of_squares == sum);
+  }
+}
+
+TEST_CASE("read_everything reads each word once, whatever the grid") {
+  for (const std::size_t words : {0, 1, 31, 33, 257, 1023, 20011}) {
+    const std::vector<unsigned> data = random_words(4 * words);
+    unsigned expected = 0;
+    for (const unsigned word : data) expected ^= word;
+    DeviceArray<unsigned> d_data(data), d_bits(1);
+    // From one thread, for which all words come eight at a time, to more threads than words.
+    for (const auto& [grid, block] :
+         {std::pair<unsigned, unsigned>{1, 1}, {1, 32}, {3, 33}, {2, 256}, {40, 512}}) {
+      CUDA_CHECK(cudaMemset(d_bits.get(), 0, sizeof(unsigned)));
+      read_everything<<<grid, block>>>(reinterpret_cast<const uint4*>(d_data.get()), words,
+                                       d_bits.get());
+      CUDA_CHECK_LAUNCH();
+      INFO("words = " << words << ", grid " << grid << ", block " << block);
+      CHECK(d_bits.download()[0] == expected);
+    }
+  }
+}
+
+TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  for (const auto& version : kVersions) {
+    poison(setup.p);
+    for (int repeat = 0; repeat < 21; ++repeat) version.launch(setup.p);  // odd: see reference()
+    CUDA_CHECK_LAUNCH();
+    INFO(version.name);
+    CHECK(setup.is_right(version));
+  }
+}
+
+TEST_CASE("the checker rejects a version that does nothing") {
+  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  for (const auto& version : kVersions) {
+    INFO(version.name);
+    CHECK_FALSE(setup.is_right(version));
+  }
+}
+
+TEST_CASE("the checker rejects one wrong int of a copy, wherever it is") {
+  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  for (const std::size_t wrong : {0, 996, 997, 5000, 10006}) {
+    INFO("int " << wrong);
+    REQUIRE(setup.run_and_check(kVersions[1]));
+    write(setup.to, wrong, 12345);
+    CHECK_FALSE(setup.is_right(kVersions[1]));
+  }
+}
+
+TEST_CASE("the checker rejects a read of data with one wrong int") {
+  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  write(setup.from, 10006, 12345);
+  CHECK_FALSE(setup.run_and_check(kVersions[2]));
+}
+
+TEST_CASE("the measured yardsticks are positive bandwidths") {
+  Options opt("01_device_query", "");
+  const Yardstick y = measure_yardstick(open_device(opt), 1_Mi, 3);
+  CHECK(y.copy_gbps > 0);
+  CHECK(y.read_gbps > 0);
+}

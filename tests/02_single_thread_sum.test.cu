@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#define main chapter_main
+#include "../chapters/02_single_thread_sum/single_thread_sum.cu"
+#undef main
+
+#include <stdexcept>
+
+#include "kernel_testing.cuh"
+
+namespace {
+
+// The chapter's problem on device arrays, every result poisoned.
+struct Setup {
+  explicit Setup(const std::vector<int>& x, std::size_t stride = 1)
+      : values(x), d_x(x), result(1), p{d_x.get(), x.size(), stride, result.get()} {
+    poison(p);
+  }
+
+  bool run_and_check(const Version<Problem>& version) {
+    version.launch(p);
+    CUDA_CHECK_LAUNCH();
+    return check(version.name, p, reference(values));
+  }
+
+  std::vector<int> values;
+  DeviceArray<int> d_x;
+  DeviceArray<Result> result;
+  Problem p;
+};
+
+const Version<Problem>& named(const std::string& name) {
+  for (const auto& v : kVersions) {
+    if (name == v.name) return v;
+  }
+  throw std::runtime_error("no version " + name);
+}
+
+}  // namespace
+
+TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
+  for (const std::size_t n : awkward_sizes()) {
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      Setup setup(input.values);
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(setup.run_and_check(version));
+      }
+    }
+  }
+}
+
+TEST_CASE("every stride visits every element exactly once, also strides longer than the array") {
+  for (const std::size_t stride : {2, 3, 8, 31, 64, 1000}) {
+    for (const std::size_t n : {0, 1, 7, 64, 65, 1023, 5003}) {
+      for (const NamedInts& input : ints_of_every_kind(n)) {
+        Setup setup(input.values, stride);
+        INFO("stride " << stride << ", n = " << n << ", " << input.name);
+        CHECK(setup.run_and_check(named("one_load_at_a_time")));
+      }
+    }
+  }
+}
+
+TEST_CASE("the CPU core adds every element at awkward sizes, whatever the values") {
+  for (const std::size_t n : awkward_sizes()) {
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      INFO("n = " << n << ", " << input.name);
+      CHECK(sum_on_cpu_core(input.values.data(), n) == reference(input.values));
+    }
+  }
+}
+
+TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+  Setup setup(random_ints(10007, 0, 9, 5));
+  for (const auto& version : kVersions) {
+    for (int repeat = 0; repeat < 20; ++repeat) version.launch(setup.p);
+    CUDA_CHECK_LAUNCH();
+    INFO(version.name);
+    CHECK(check(version.name, setup.p, reference(setup.values)));
+  }
+}
+
+TEST_CASE("sums past 32 bits are exact, except in the narrow accumulator, which wraps") {
+  // Nines are the chapter's own case; the others do it with few elements.
+  for (const int value : {9, 40000, -46340}) {
+    const std::size_t n = value == 9 ? 1_Mi : 4099;
+    Setup setup(std::vector<int>(n, value));
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", all " << value);
+      CHECK(setup.run_and_check(version));
+    }
+  }
+  Setup setup(std::vector<int>(4099, 40000));
+  REQUIRE(setup.run_and_check(named("narrow_accumulator")));
+  CHECK(fetch("narrow_accumulator", setup.p).sum != reference(setup.values));
+}
+
+TEST_CASE("32 Mi nines are the first power of two whose sum passes an int") {
+  CHECK(low_32_bits(81LL << 24) == 81LL << 24);
+  CHECK(low_32_bits(81LL << 25) == -1577058304);
+  CHECK(overflow_text(81LL << 25) ==
+        "narrow_accumulator: the sum is 2717908992, but 32 bits read as an int hold -1577058304");
+}
+
+TEST_CASE("every version counts the cycles that its loop took") {
+  Setup setup(random_ints(100003, 0, 9, 5));
+  for (const auto& version : kVersions) {
+    REQUIRE(setup.run_and_check(version));
+    INFO(version.name);
+    CHECK(fetch(version.name, setup.p).cycles > 0);
+  }
+}
+
+TEST_CASE("a device variable reads the same by its symbol and by its address") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  REQUIRE(setup.run_and_check(named("device_variable")));
+  CHECK(fetch("device_variable", setup.p).sum == reference(setup.values));
+  CHECK(fetch_device_variable_by_address().sum == reference(setup.values));
+  CHECK(fetch("single_thread", setup.p).sum == -1);  // and nothing went through the pointer
+}
+
+TEST_CASE("a pointer variable is followed to where the host points it") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  DeviceArray<Result> elsewhere(1);
+  Result* const target = elsewhere.get();
+  CUDA_CHECK(cudaMemcpyToSymbol(device_result_pointer, &target, sizeof target));
+  named("device_pointer_variable").launch(setup.p);
+  CUDA_CHECK_LAUNCH();
+  CHECK(elsewhere.download()[0].sum == reference(setup.values));
+  CHECK_FALSE(check("device_pointer_variable", setup.p, reference(setup.values)));
+}
+
+TEST_CASE("the checker rejects a kernel that does nothing") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  for (const auto& version : kVersions) {
+    INFO(version.name);
+    CHECK_FALSE(check(version.name, setup.p, reference(setup.values)));
+  }
+}
+
+TEST_CASE("the checker rejects one wrong element") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  std::vector<int> other = setup.values;
+  other[999] += 1;
+  for (const auto& version : kVersions) {
+    REQUIRE(setup.run_and_check(version));
+    INFO(version.name);
+    CHECK_FALSE(check(version.name, setup.p, reference(other)));
+  }
+}
+
+TEST_CASE("a block of more threads than the hardware has is refused at the launch, once") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  sum_single_thread<<<1, 1025>>>(setup.p.x, setup.p.n, setup.p.result);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(cudaGetLastError() == cudaSuccess);  // reading the error cleared it
+  CHECK(setup.run_and_check(named("single_thread")));
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Catch2, whichever of its two forms the system has: the v3 library or the v2 single header.
+#pragma once
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#elif __has_include(<catch2/catch.hpp>)
+#include <catch2/catch.hpp>
+#else
+#include <catch.hpp>
+#endif

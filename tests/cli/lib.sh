@@ -1,0 +1,82 @@
+# shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: MIT
+# What a command-line test needs. A script sources this, then for each test case:
+#
+#   test_case "a sentence about behaviour"
+#   run COMMAND...              $status, $output (both streams), $out and $err are its result
+#   expect TEXT COMMAND...      the command must succeed, else the case fails and TEXT is shown
+#
+# The next test_case, or the end of the script, closes a case. Cases are recorded for the runner as
+# tests/catch_main.cpp does, in the file that TEST_RESULTS names.
+set -u
+
+current=''
+current_status=passed
+any_failed=0
+# Commands under test see a plain environment: not this make, no terminal, no colours.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CH ARGS N V ARCH
+export NO_COLOR=1 LC_ALL=C.UTF-8
+backend=${BACKEND:-cpu}
+programs=${PROGRAMS_DIR:-build/$backend}
+unset BACKEND
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX")
+
+record() {
+  if [ -n "${TEST_RESULTS:-}" ]; then printf '%s\t%s\n' "$1" "$2" >>"$TEST_RESULTS"; fi
+}
+close_case() {
+  [ -n "$current" ] || return 0
+  record "$current_status" "$current"
+  [ "$current_status" = failed ] || echo "$current_status: $current"
+  current=''
+}
+test_case() {
+  close_case
+  current=$1
+  current_status=passed
+  record started "$current"
+}
+skip() {
+  current_status=skipped
+  echo "skipped: $1"
+}
+finish() {
+  close_case
+  rm -rf "$scratch"
+  exit $any_failed
+}
+trap finish EXIT
+
+# Runs a command with no input.
+run() {
+  "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+  status=$?
+  out=$(cat "$scratch/out")
+  err=$(cat "$scratch/err")
+  output=$(cat "$scratch/out" "$scratch/err")
+  last_command=$*
+}
+
+expect() {
+  local text=$1
+  shift
+  "$@" && return 0
+  [ "$current_status" = failed ] || echo "FAILED: $current"
+  echo "  expected $text"
+  echo "  after: $last_command"
+  echo "  status $status, output:"
+  printf '%s\n' "$output" | head -12 | sed 's/^/    /'
+  current_status=failed
+  any_failed=1
+}
+
+has() { case $1 in *"$2"*) ;; *) return 1 ;; esac; }
+has_not() { ! has "$1" "$2"; }
+lines_in() { if [ -z "$1" ]; then echo 0; else printf '%s\n' "$1" | wc -l | tr -d ' '; fi; }
+
+expect_status() { expect "status $1" [ "$status" -eq "$1" ]; }
+expect_failure() { expect "a failing status" [ "$status" -ne 0 ]; }
+expect_output() { expect "output with: $1" has "$output" "$1"; }
+expect_no_output() { expect "output without: $1" has_not "$output" "$1"; }
+expect_one_line() { expect "one line" [ "$(lines_in "$output")" -eq 1 ]; }
+expect_one_error_line() { expect "one line on stderr" [ "$(lines_in "$err")" -eq 1 ]; }

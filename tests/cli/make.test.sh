@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The Makefile as a user types it.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+chapters=$(cd chapters && for c in [0-9][0-9]_*/; do
+  c=${c%/}
+  [ -f "$c/${c#*_}.cu" ] && echo "$c"
+done)
+first=$(echo "$chapters" | head -1)
+number=${first%%_*}
+
+# A copy of what make needs, without anything built.
+tree=$scratch/tree
+mkdir -p "$tree"
+cp -R Makefile chapters common tests "$tree/"
+
+test_case "make alone prints every verb"
+run make
+expect_status 0
+for verb in help list doctor setup build run test sanitize bench profile check notes figures clean; do
+  expect_output "  $verb "
+done
+
+test_case "make list names every chapter with its question"
+run make list
+expect_status 0
+for chapter in $chapters; do expect_output "$chapter"; done
+
+for bad in 42 00 abc ../x 05/ '05 06' % '*' 5x 0; do
+  test_case "make run CH='$bad' lists the chapters there are and builds nothing"
+  run make -C "$tree" --no-print-directory run CH="$bad"
+  expect_status 2
+  expect_one_line
+  expect_output "no such chapter"
+  expect_output "$first"
+  expect "no build folder" [ ! -e "$tree/build" ]
+done
+
+test_case "make run CH= asks which chapter and builds nothing"
+run make -C "$tree" --no-print-directory run CH=
+expect_status 2
+expect_one_line
+expect_output "$first"
+expect "no build folder" [ ! -e "$tree/build" ]
+
+test_case "a chapter's number, with and without zeros, and its name mean the same"
+run make -n build BACKEND=cpu CH="$first" V=1
+by_name=$output
+expect_status 0
+run make -n build BACKEND=cpu CH="$number" V=1
+expect "the same commands for $number" [ "$output" = "$by_name" ]
+run make -n build BACKEND=cpu CH="${number#0}" V=1
+expect "the same commands for ${number#0}" [ "$output" = "$by_name" ]
+
+test_case "a verb that does not exist gets one line with those that do"
+run make rum
+expect_status 2
+expect_one_line
+expect_output "'rum'"
+expect_output "doctor"
+
+test_case "an unknown backend gets one line"
+run make -C "$tree" --no-print-directory run BACKEND=tpu
+expect_status 2
+expect_one_line
+expect_output "auto, gpu or cpu"
+
+test_case "BACKEND=gpu without nvcc says so in one line and builds nothing"
+run make -C "$tree" --no-print-directory run BACKEND=gpu NVCC=no-such-nvcc
+expect_status 2
+expect_one_line
+expect_output "needs nvcc"
+expect_output "BACKEND=cpu"
+expect "no build folder" [ ! -e "$tree/build" ]
+
+test_case "the first line of a run says which backend, and why"
+run make run BACKEND=cpu CH="$first" ARGS=--help
+expect_status 0
+expect "the backend in the first line" has "$(echo "$out" | head -1)" "backend cpu: as asked"
+
+test_case "options in ARGS reach the program, and its failure becomes make's"
+run make run BACKEND=cpu CH="$first" ARGS="--no-such-option"
+expect_failure
+expect_output "no-such-option"
+
+test_case "a new chapter folder is a new chapter"
+mkdir -p "$tree/chapters/99_added"
+printf '// SPDX-License-Identifier: MIT\n// Chapter 99: is it found?\nint main() {}\n' >"$tree/chapters/99_added/added.cu"
+run make -C "$tree" --no-print-directory list CH=99
+expect_status 0
+expect_output "is it found?"
+rm -r "$tree/chapters/99_added"
+
+test_case "a changed header rebuilds the programs that include it"
+run make build BACKEND=cpu CH="$first"
+expect_status 0
+run make -n build BACKEND=cpu CH="$first" V=1
+expect_no_output " -c -o"
+run make -n -W common/options.cuh build BACKEND=cpu CH="$first" V=1
+expect_output "$first/${first#*_}.cu.o"
+
+test_case "make test without Catch2 and without a way to install it prints the command and fails"
+mkdir -p "$scratch/bin"
+for folder in /usr/local/bin /usr/bin /bin; do
+  [ -d $folder ] && ln -sf $folder/* "$scratch/bin/" 2>/dev/null
+done
+for manager in apt-get dnf pacman zypper brew sudo; do rm -f "$scratch/bin/$manager"; done
+# A compiler that sees no Catch2: nothing but its own headers.
+printf '#!/bin/sh\nexec g++ -nostdinc "$@"\n' >"$scratch/bin/bare-g++"
+chmod +x "$scratch/bin/bare-g++"
+run env PATH="$scratch/bin" make -C "$tree" --no-print-directory test BACKEND=cpu CXX=bare-g++
+expect_status 2
+expect_one_error_line
+expect_output "the tests need Catch2"
+expect_output "CATCH2_DIR="
+expect "no build folder" [ ! -e "$tree/build" ]
+
+test_case "a CATCH2_DIR without Catch2 in it gets one line"
+run make -C "$tree" --no-print-directory test BACKEND=cpu CATCH2_DIR="$scratch"
+expect_status 2
+expect_one_error_line
+expect_output "catch.hpp"
+
+test_case "make clean removes build/ and nothing else"
+mkdir -p "$tree/build/cpu" "$tree/work"
+echo mine >"$tree/work/mine.cu"
+(cd "$tree" && find . -path ./build -prune -o -print | sort) >"$scratch/before"
+run make -C "$tree" --no-print-directory clean
+expect_status 0
+(cd "$tree" && find . | sort) >"$scratch/after"
+expect "only build/ to be gone" cmp -s "$scratch/before" "$scratch/after"
+
+test_case "several verbs run one after the other"
+run make -C "$tree" --no-print-directory list clean CH="$first"
+expect_status 0
+expect_output "$first"
+
+test_case "make doctor tells what is needed from what is optional"
+run make doctor
+expect_status 0
+expect_output "To run a chapter"
+expect_output "g++"
+expect_output "Without a GPU"

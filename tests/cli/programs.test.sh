@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every chapter's program as a user calls it: what is wrong gets one line and the right exit status, and
+# nothing has run.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+# Options of the program that take a number, from its --help.
+numeric_options() { "$1" --help | sed -n 's/^  \(--[a-z-]*\) N .*/\1/p'; }
+
+# A usage error: status 2, one line on stderr that names what was given, no table.
+expect_usage_error() {
+  expect_status 2
+  expect_one_error_line
+  expect_output "$1"
+  expect "nothing on standard output" [ -z "$out" ]
+}
+
+small_options() { common/tools/small_args.sh "$1" "$2" | head -1; }
+
+for chapter in ${CHAPTERS:-}; do
+  program=$programs/$chapter
+  number=${chapter%%_*}
+  read -r -a small <<<"$(small_options "$chapter" "$program")"
+
+  test_case "$number: --help prints the options and the exit statuses"
+  run "$program" --help
+  expect_status 0
+  expect_output "--csv"
+  expect_output "77"
+
+  test_case "$number: --list names the versions, and --only runs each alone"
+  run "$program" --list
+  expect_status 0
+  versions=$(printf '%s\n' "$out" | awk '{ print $1 }')
+  expect "at least one version" [ -n "$versions" ]
+  for version in $versions; do
+    run "$program" ${small[@]+"${small[@]}"} --only "$version"
+    if [ $status -eq 77 ]; then skip "no usable GPU"; break; fi
+    expect_status 0
+    expect_output "| $version "
+    expect "one version in the table" [ "$(printf '%s\n' "$out" | grep -c '| ok ')" -le 1 ]
+  done
+
+  test_case "$number: an unknown option, a stray word, a missing value are usage errors"
+  run "$program" --bogus
+  expect_usage_error "--bogus"
+  run "$program" stray
+  expect_usage_error "stray"
+  run "$program" --samples
+  expect_usage_error "--samples"
+
+  test_case "$number: an unknown version is a usage error that names those there are"
+  run "$program" --only nonesuch
+  expect_usage_error "nonesuch"
+  expect_output "$(printf '%s\n' "$versions" | head -1)"
+
+  test_case "$number: junk, negative, overlong and huge numbers are usage errors"
+  for option in $(numeric_options "$program"); do
+    for value in junk 12x 1.5 -1 "" " 5" 5Kb 0x10 9223372036854775808 99999999999999999999 16777216Ti; do
+      # A seed may be any 63-bit number; everything else in this list is wrong for every option.
+      run "$program" "$option" "$value"
+      expect_usage_error "$option"
+    done
+  done
+
+  test_case "$number: zero is refused where it makes no sense"
+  for option in $(numeric_options "$program"); do
+    case $option in --n | --m | --k | --block | --grid | --samples) ;; *) continue ;; esac
+    run "$program" "$option" 0
+    expect_usage_error "$option 0"
+  done
+
+  test_case "$number: a CSV that cannot be written is a usage error before anything runs"
+  run "$program" ${small[@]+"${small[@]}"} --csv "$scratch/no/such/folder/x.csv"
+  if [ $status -eq 77 ]; then
+    skip "no usable GPU"
+  else
+    expect_usage_error "no/such/folder"
+    run "$program" ${small[@]+"${small[@]}"} --csv "$scratch"
+    expect_usage_error "$scratch"
+  fi
+
+  test_case "$number: a full disk costs the CSV, says so in one line, and fails"
+  if [ ! -w /dev/full ]; then
+    skip "no /dev/full here"
+  else
+    run "$program" ${small[@]+"${small[@]}"} --csv /dev/full
+    if [ $status -eq 77 ]; then
+      skip "no usable GPU"
+    else
+      expect_failure
+      expect_one_error_line
+      expect_output "/dev/full"
+      expect "the table all the same" has "$out" "| ok "
+    fi
+  fi
+
+  test_case "$number: --csv writes one row per version, with its context"
+  run "$program" ${small[@]+"${small[@]}"} --csv "$scratch/$number.csv"
+  if [ $status -eq 77 ]; then
+    skip "no usable GPU"
+  else
+    expect_status 0
+    header=$(head -1 "$scratch/$number.csv")
+    expect "a header with device and version" has "$header" "device"
+    expect "a header with the check" has "$header" "check"
+    expect "rows" [ "$(wc -l <"$scratch/$number.csv")" -ge 2 ]
+    expect "no half-written file" [ ! -e "$scratch/$number.csv.partial" ]
+  fi
+
+  # Sizes past the device are tried on the CPU backend only: there the limit is known to be far below
+  # what the option allows, while on a large GPU the size would be tried out.
+  if [ "$backend" = cpu ] && numeric_options "$program" | grep -qx -e --n; then
+    test_case "$number: a size beyond the device is refused with bytes asked and bytes free"
+    most=$("$program" --n junk 2>&1 | sed -n 's/.* to \([0-9]*\) .*/\1/p')
+    matrix=()
+    numeric_options "$program" | grep -qx -e --m && matrix=(--m "$most")
+    run "$program" --n "$most" ${matrix[@]+"${matrix[@]}"} --samples 1
+    expect_usage_error "--n"
+    expect "bytes asked and bytes free" has "$err" "bytes"
+    expect "what is free" has "$err" "free"
+  fi
+done

@@ -1,0 +1,289 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The scripts behind the verbs: what they say, and that they do not miss what they are there to find.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+tools=$PWD/common/tools
+
+# A folder with stand-ins for nvidia-smi, nvcc and ncu, put before PATH where a test needs them.
+fake=$scratch/fake
+mkdir -p "$fake"
+fake_command() {
+  printf '#!/usr/bin/env bash\n%s\n' "$2" >"$fake/$1"
+  chmod +x "$fake/$1"
+}
+# A fake GPU, by name.
+fake_gpu() { fake_command nvidia-smi "echo 'GPU 0: $1 (UUID: GPU-0)'"; }
+with_fakes() { env PATH="$fake:$PATH" "$@"; }
+
+# ---- the backend ---------------------------------------------------------------------------------
+
+fake_command nvcc 'echo "Cuda compilation tools, release 12.4, V12.4.99"'
+
+test_case "auto takes the GPU when nvcc and a device are there"
+fake_gpu "NVIDIA H200"
+run with_fakes "$tools/backend.sh" auto nvcc
+expect "gpu, native" [ "$out" = "gpu native NVIDIA H200, nvcc 12.4" ]
+
+test_case "auto takes the CPU when there is nvcc but no device"
+fake_command nvidia-smi 'echo "NVIDIA-SMI has failed" >&2; exit 9'
+run with_fakes "$tools/backend.sh" auto nvcc
+expect "cpu" has "$out" "cpu nvcc is here, but"
+
+test_case "auto takes the CPU when there is a device but no nvcc, and says what is missing"
+fake_gpu "NVIDIA H200"
+run with_fakes "$tools/backend.sh" auto no-such-nvcc
+expect "cpu" has "$out" "cpu there is a NVIDIA H200 but no nvcc"
+
+test_case "without a device BACKEND=gpu compiles for all architectures"
+fake_command nvidia-smi 'exit 9'
+run with_fakes "$tools/backend.sh" gpu nvcc
+expect "gpu all-major" has "$out" "gpu all-major"
+
+test_case "a GPU's name becomes a file name"
+while IFS='|' read -r name file; do
+  fake_gpu "$name"
+  run with_fakes "$tools/gpu_name.sh"
+  expect "$file" [ "$out" = "$file" ]
+done <<'END'
+NVIDIA H200|h200
+NVIDIA H100 80GB HBM3|h100_80gb
+NVIDIA A100-SXM4-80GB|a100
+NVIDIA GeForce RTX 4090|rtx_4090
+Tesla T4|t4
+END
+
+# ---- the test runner -----------------------------------------------------------------------------
+
+mkdir -p "$scratch/runner/build/cpu/tests"
+# shellcheck disable=SC2016  # expanded when the stand-in runs
+fake_test() {
+  printf '#!/usr/bin/env bash\nsay() { printf "%%s\\t%%s\\n" "$1" "$2" >>"$TEST_RESULTS"; }\n%s\n' "$2" \
+    >"$scratch/runner/build/cpu/tests/$1.test"
+  chmod +x "$scratch/runner/build/cpu/tests/$1.test"
+}
+run_fakes() {
+  local tests=() name
+  for name in "$@"; do tests+=("build/cpu/tests/$name.test"); done
+  cd "$scratch/runner" && SCHEDULES="forward reverse" run "$tools/run_tests.sh" cpu '' ${tests[@]+"${tests[@]}"}
+  cd - >/dev/null || exit
+}
+last_line() { printf '%s\n' "$out" | tail -1; }
+
+fake_test good 'say started a; say passed a; say started b; say passed b'
+fake_test bad 'say started a; say failed a; say started c; say passed c; exit 1'
+fake_test crash 'say started a; say passed a; say started boom; kill -SEGV $$'
+fake_test empty 'exit 0'
+fake_test skips 'say started s; say skipped s'
+fake_test late 'say started a; say passed a; exit 1'
+# shellcheck disable=SC2016
+fake_test picky 'say started p; if [ "${CUDA_CPU_SCHEDULE:-}" = reverse ]; then say failed p; exit 1; fi; say passed p'
+
+test_case "passing tests: the last line counts them, the status is 0"
+run_fakes good skips
+expect_status 0
+expect "2 passed" [ "$(last_line)" = "2 passed, 0 failed, 1 skipped" ]
+
+test_case "a failing test fails the run and is counted"
+run_fakes good bad
+expect_failure
+expect "3 passed, 1 failed" [ "$(last_line)" = "3 passed, 1 failed, 0 skipped" ]
+
+test_case "a crash counts as a failure of the test that was running, by its signal"
+run_fakes crash
+expect_failure
+expect "1 failed" [ "$(last_line)" = "1 passed, 1 failed, 0 skipped" ]
+expect_output "boom"
+expect_output "SIGSEGV"
+
+test_case "a program that fails after its tests passed fails the run"
+run_fakes late
+expect_failure
+expect "1 failed" [ "$(last_line)" = "1 passed, 1 failed, 0 skipped" ]
+
+test_case "a program without tests, and no program at all, are failures"
+run_fakes empty
+expect_failure
+expect "1 failed" [ "$(last_line)" = "0 passed, 1 failed, 0 skipped" ]
+run_fakes
+expect_failure
+expect "none" [ "$(last_line)" = "0 passed, 0 failed, 0 skipped" ]
+
+test_case "a test that fails under one schedule only fails, and the schedule is named"
+mkdir -p "$scratch/runner/tests"
+touch "$scratch/runner/tests/picky.test.cu"
+run_fakes picky
+expect_failure
+expect "1 failed" [ "$(last_line)" = "0 passed, 1 failed, 0 skipped" ]
+expect_output "under reverse"
+expect_output "CUDA_CPU_SCHEDULE=reverse"
+
+# ---- notes ---------------------------------------------------------------------------------------
+
+if ! python=$("$tools/python.sh"); then
+  test_case "notes quote code, tables and values"
+  skip "no python3"
+  exit
+fi
+
+chapter=$scratch/notes/chapters/05_sum
+mkdir -p "$chapter/results"
+cat >"$chapter/sum.cu" <<'END'
+// SPDX-License-Identifier: MIT
+// Chapter 05: a sum
+
+constexpr int kTile = 32;  // lanes
+
+// Adds. "sum_tile(" in a comment or a string is no declaration.
+template <int kSize, class T = int>
+__global__ void sum_tile(const T* x, T* sum) {
+  if (x[0] > '"') {
+    *sum = kSize;  // the only store
+  }
+}
+
+struct Plan {
+  int n = 0;
+};
+
+int main() { sum_tile<kTile><<<1, 1>>>(nullptr, nullptr); }
+END
+cat >"$chapter/results/h200.csv" <<'END'
+device,cuda,date,n,version,median_ms,rate
+NVIDIA H200,13.0,2026-01-31,1024,slow,2.0,512.25
+NVIDIA H200,13.0,2026-01-31,1024,fast,0.5,2049
+END
+cat >"$chapter/README.md" <<'END'
+# Sum
+
+<!-- code: sum_tile -->
+<!-- end -->
+<!-- code: sum_tile from="if (x" to="}" -->
+<!-- end -->
+<!-- code: kTile -->
+<!-- end -->
+<!-- code: Plan -->
+<!-- end -->
+<!-- table: results/h200.csv columns="version, time [us]=median_ms*1000:.0f, rate:,.0f" where="n=1024" -->
+<!-- end -->
+
+It is <!-- value: results/h200.csv row="version=slow" over="version=fast" column="median_ms" format=".1f" --><!-- end -->x faster.
+END
+in_notes() { (cd "$scratch/notes" && "$python" "$tools/notes.py" "$@"); }
+
+test_case "notes quote code, tables and values"
+run in_notes
+expect_status 0
+output=$(cat "$chapter/README.md")
+expect_output '// Adds. "sum_tile('
+expect_output 'template <int kSize, class T = int>'
+expect_output '    *sum = kSize;  // the only store'
+expect_output 'constexpr int kTile = 32;  // lanes'
+expect_output '  int n = 0;'
+expect_output '| fast    |       500 | 2,049 |'
+expect_output 'NVIDIA H200, CUDA 13.0, 2026-01-31'
+expect_output '-->4.0<!-- end -->x faster'
+run in_notes --check
+expect_status 0
+expect "nothing to say" [ -z "$output" ]
+
+test_case "notes that drifted from code or results are named by file and line"
+sed -i.orig 's/kSize;/kSize + 1;/' "$chapter/sum.cu"
+run in_notes --check
+expect_status 1
+expect_output "chapters/05_sum/README.md:3: code drifted from chapters/05_sum/sum.cu:6"
+mv "$chapter/sum.cu.orig" "$chapter/sum.cu"
+sed -i.orig 's/,2.0,/,3.0,/' "$chapter/results/h200.csv"
+run in_notes --check
+expect_status 1
+expect_output "table drifted from results/h200.csv"
+expect_output "value drifted from results/h200.csv"
+mv "$chapter/results/h200.csv.orig" "$chapter/results/h200.csv"
+
+test_case "a marker for what is not there is named by file and line"
+cp "$chapter/README.md" "$scratch/kept.md"
+cat >>"$chapter/README.md" <<'END'
+<!-- code: nonesuch -->
+<!-- end -->
+<!-- value: results/h200.csv row="n=1024" column="rate" --><!-- end -->
+<!-- code: kTile -->
+END
+run in_notes --check
+expect_status 1
+expect_output "no function, type or constant called nonesuch"
+expect_output "2 rows where n=1024"
+expect_output "no <!-- end --> follows"
+mv "$scratch/kept.md" "$chapter/README.md"
+
+test_case "missing sections, long notes and dead links are found"
+in_check() { (cd "$scratch/notes" && "$python" "$tools/check_text.py" "$1"); }
+run in_check notes
+expect_status 1
+expect_output 'section "the question" is missing'
+expect_output 'no tests/05_sum.test.cu'
+printf '[a](nowhere.md) and [b](#no-heading) and [c](#sum) and ![d](figures/x.svg)\n' >>"$chapter/README.md"
+run in_check links
+expect_status 1
+expect_output "dead link nowhere.md"
+expect_output "dead link #no-heading"
+expect_output "dead link figures/x.svg"
+expect_no_output "dead link #sum"
+
+test_case "tabs, trailing blanks and long lines are found"
+printf '// SPDX-License-Identifier: MIT\n\tint x; \n// %0120d\n' 0 >"$scratch/notes/bad.cu"
+run in_check lines
+expect_status 1
+expect_output "bad.cu:2: a tab"
+expect_output "bad.cu:2: blanks at the end"
+expect_output "bad.cu:3: 123 columns"
+
+# ---- profile -------------------------------------------------------------------------------------
+
+profiled=$scratch/profiled
+mkdir -p "$profiled/chapters/05_sum" "$profiled/build/gpu"
+cat >"$profiled/chapters/05_sum/profile.csv" <<'END'
+version,args,metric,predicted,why
+tree,--n 1Mi,smsp__inst_executed.sum,1000,"one per warp, and level"
+END
+fake_gpu "NVIDIA H200"
+in_profiled() { (cd "$profiled" && with_fakes "$tools/profile.sh" "$@"); }
+
+test_case "profile takes the last launch of the version's kernel"
+# shellcheck disable=SC2016  # expanded when the stand-in runs
+fake_command ncu 'while [ "$1" != --log-file ]; do shift; done
+cat >"$2" <<REPORT
+==PROF== Connected to process 1
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","copy(int *)","smsp__inst_executed.sum","inst","7"
+"1","void sum_tree<(int)256>(const int *)","smsp__inst_executed.sum","inst","1,100"
+"2","void sum_tree<(int)256>(const int *)","smsp__inst_executed.sum","inst","1,234"
+"3","copy(int *)","smsp__inst_executed.sum","inst","7"
+REPORT'
+run in_profiled gpu 05_sum
+expect_status 0
+expect_output "| 1000 | 1234 | inst |"
+expect "the measurement in a file" grep -q '^tree,--n 1Mi,sum_tree,smsp__inst_executed.sum,1000,1234,inst' \
+  "$profiled/chapters/05_sum/results/h200_profile.csv"
+
+test_case "profile says how to allow counters, in one line"
+# shellcheck disable=SC2016
+fake_command ncu 'while [ "$1" != --log-file ]; do shift; done; echo "==ERROR== ERR_NVGPUCTRPERM" >"$2"; exit 1'
+run in_profiled gpu 05_sum
+expect_failure
+expect_one_error_line
+expect_output "NVreg_RestrictProfilingToAdminUsers=0"
+
+test_case "profile without ncu, or on the CPU backend, says so in one line"
+rm "$fake/ncu"
+if command -v ncu >/dev/null 2>&1; then
+  skip "ncu is here"
+else
+  run in_profiled gpu 05_sum
+  expect_status 2
+  expect_one_line
+  expect_output "Nsight Compute"
+fi
+run in_profiled cpu 05_sum
+expect_status 2
+expect_one_line

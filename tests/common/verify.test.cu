@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "../../common/common.cuh"
+#include "../catch.hpp"
+
+namespace {
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+const double kInfinity = std::numeric_limits<double>::infinity();
+constexpr auto kExactly = [](std::size_t) { return 0.0; };
+}  // namespace
+
+TEST_CASE("is_close takes what lies within the tolerance and nothing else") {
+  CHECK(is_close(1.0, 1.0, 0.0));
+  CHECK(is_close(1.0, 1.5, 0.5));
+  CHECK_FALSE(is_close(1.0, 1.6, 0.5));
+  CHECK_FALSE(is_close(-1.0, 1.0, 0.5));
+}
+
+TEST_CASE("is_close never passes a NaN, whichever side it is on, whatever the tolerance") {
+  CHECK_FALSE(is_close(kNan, 1.0, 1e300));
+  CHECK_FALSE(is_close(1.0, kNan, 1e300));
+  CHECK_FALSE(is_close(kNan, kNan, kInfinity));
+  CHECK_FALSE(is_close(1.0, 1.0, kNan));
+}
+
+TEST_CASE("all_close rejects one wrong element, also the first and the last") {
+  const std::vector<float> expected = random_floats(257, -1, 1, 3);
+  CHECK(all_close("same", expected.data(), expected.data(), expected.size(), kExactly));
+  for (const std::size_t i : {std::size_t{0}, std::size_t{100}, std::size_t{256}}) {
+    std::vector<float> actual = expected;
+    actual[i] = std::nextafter(actual[i], 2.0f);
+    CHECK_FALSE(all_close("one ulp", actual.data(), expected.data(), actual.size(), kExactly));
+    actual[i] = std::numeric_limits<float>::quiet_NaN();
+    CHECK_FALSE(all_close("NaN", actual.data(), expected.data(), actual.size(),
+                          [](std::size_t) { return kInfinity; }));
+  }
+}
+
+TEST_CASE("all_equal rejects one wrong element, also the first and the last") {
+  const std::vector<int> expected = random_ints(1023, -5, 5, 3);
+  CHECK(all_equal("same", expected.data(), expected.data(), expected.size()));
+  for (const std::size_t i : {std::size_t{0}, std::size_t{500}, std::size_t{1022}}) {
+    std::vector<int> actual = expected;
+    actual[i] ^= 1;
+    CHECK_FALSE(all_equal("one bit", actual.data(), expected.data(), actual.size()));
+  }
+}
+
+TEST_CASE("memory poisoned with 0xff reads as NaN and as minus one") {
+  float* d_x = nullptr;
+  CUDA_CHECK(cudaMalloc(&d_x, 4 * sizeof(float)));
+  CUDA_CHECK(cudaMemset(d_x, 0xff, 4 * sizeof(float)));
+  float x[4];
+  CUDA_CHECK(cudaMemcpy(x, d_x, sizeof x, cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaFree(d_x));
+  for (const float v : x) CHECK(std::isnan(v));
+}
