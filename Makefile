@@ -21,7 +21,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: $(VERBS)
+.PHONY: $(VERBS) test-programs
 export LC_ALL := C.UTF-8
 
 ifneq ($(word 2,$(MAKECMDGOALS)),)
@@ -52,8 +52,10 @@ CHAPTERS := $(foreach c,$(CHAPTERS),$(if $(wildcard $(call source_of,$c)),$c))
 CHOSEN := $(CHAPTERS)
 there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
 
-ifneq ($(filter-out $(VERBS) build/%,$(GOALS)),)
-$(error no verb '$(firstword $(filter-out $(VERBS) build/%,$(GOALS)))'; there are: $(VERBS))
+# Besides verbs, files below build/ can be made, and the test programs without running them.
+unknown := $(filter-out $(VERBS) test-programs build/%,$(GOALS))
+ifneq ($(unknown),)
+$(error no verb '$(firstword $(unknown))'; there are: $(VERBS))
 endif
 
 # CH=5, CH=05 and CH=05_name mean the same. Anything else ends here, before anything is built.
@@ -73,14 +75,16 @@ endif
 
 # ---- backend -------------------------------------------------------------------------------------
 
-ifneq ($(filter build run test sanitize bench profile,$(GOALS)),)
+ifneq ($(filter build run test test-programs sanitize bench profile,$(GOALS)),)
 answer := $(shell common/tools/backend.sh '$(BACKEND)' '$(NVCC)')
 CHOSEN_BACKEND := $(firstword $(answer))
 ifeq ($(CHOSEN_BACKEND),error)
 $(error $(wordlist 2,999,$(answer)))
 endif
 ifeq ($(CHOSEN_BACKEND),gpu)
-ARCH ?= $(word 2,$(answer))
+ifeq ($(origin ARCH),undefined)
+ARCH := $(word 2,$(answer))
+endif
 why := $(wordlist 3,999,$(answer))
 else
 why := $(wordlist 2,999,$(answer))
@@ -101,7 +105,7 @@ endif
 
 # ---- Catch2, for the verbs that run tests --------------------------------------------------------
 
-ifneq ($(or $(filter test,$(GOALS)),$(and $(filter sanitize,$(GOALS)),$(filter cpu,$(CHOSEN_BACKEND)))),)
+ifneq ($(or $(filter test test-programs,$(GOALS)),$(and $(filter sanitize,$(GOALS)),$(filter cpu,$(CHOSEN_BACKEND)))),)
 answer := $(shell common/tools/catch2.sh '$(CXX)' '$(CATCH2_DIR)')
 ifneq ($(firstword $(answer)),ok)
 $(error $(wordlist 2,999,$(answer)))
@@ -131,13 +135,28 @@ CPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS) $(BACKEND_TESTS))
 GPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS))
 
 test_binary = build/$1/$(basename $2)
+comma := ,
+WARNINGS := -Wall -Wextra -Werror
 say = @printf '  %-5s %s\n' '$1' '$2'
+
+# build/VARIANT/flags holds the compiler and its flags. It changes only when they do, and then what was
+# compiled with others is compiled again. $(call keep_flags,FILE,TEXT)
+ifneq ($(filter build run test test-programs sanitize bench profile build/%,$(GOALS)),)
+keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 || echo '$(strip $2)' >$1; })
+endif
+
+# Catch2's own code is compiled once, for all variants and both backends.
+CATCH_MAIN := build/tests/catch_main.o
+$(if $(CATCH2),$(call keep_flags,build/tests/flags,$(CXX) $(CATCH2)))
+$(CATCH_MAIN): tests/catch_main.cpp build/tests/flags
+	+$(call say,c++,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<
 
 # ---- CPU backend ---------------------------------------------------------------------------------
 # Every .cu and header is mirrored through the pre-pass into build/cpu/src, launches turned into
 # calls, lines kept; then it is plain C++. Variants differ in flags: cpu, cpu-asan, cpu-tsan.
 
-WARNINGS := -Wall -Wextra -Werror
 CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing \
              -fstack-clash-protection -pthread -D__CUDA_CPU__=1 -Icommon/cpu
 CU_AS_CPP := -include cuda_runtime.h -x c++
@@ -147,10 +166,14 @@ MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
 MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 
 PREPASS := $(patsubst %,build/cpu/obj/%.o,$(wildcard common/cpu/prepass.cpp common/cpu/prepass/*.cpp))
-$(PREPASS): build/cpu/obj/%.o: % build/cpu/flags
-	+$(call say,c++,$<)
+$(PREPASS): build/cpu/obj/%.o: % build/cpu/flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O2 $(WARNINGS) -MMD -MP -c -o $@ $<
+
+# One line for the backend as a whole, when any of it is about to be compiled.
+build/cpu/announced: $(RUNTIME) $(wildcard common/cpu/*.h common/cpu/prepass/*)
+	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
+	@mkdir -p $(@D) && touch $@
 
 build/cpu/prepass: $(PREPASS)
 	$(Q)$(CXX) -o $@ $^
@@ -159,22 +182,14 @@ $(MIRRORED): build/cpu/src/%: % build/cpu/prepass
 	$(Q)mkdir -p $(@D)
 	$(Q)build/cpu/prepass $< $@
 
-# build/VARIANT/flags holds the compiler and its flags. It changes only when they do, and then what was
-# compiled with others is compiled again. $(call keep_flags,FILE,TEXT)
-ifneq ($(filter build run test sanitize bench profile build/%,$(GOALS)),)
-keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 || echo '$(strip $2)' >$1; })
-endif
-
 # In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
 plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
 
 # $(call cpu_variant,NAME,FLAGS,RUNTIME FLAGS)
 define cpu_variant
 $(call keep_flags,build/$1/flags,$(CXX) $(CPU_FLAGS) $2 / $3)
-$(if $(CATCH2),$(call keep_flags,build/$1/catch2,$(CATCH2)))
 
-$(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/flags
-	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
+$(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/flags | build/cpu/announced
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) $$(CPU_FLAGS) $3 -MMD -MP -c -o $$@ $$<
 
@@ -195,25 +210,22 @@ $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
 
-build/$1/obj/tests/catch_main.cpp.o: tests/catch_main.cpp build/$1/flags
-$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,tests/catch_main.cpp $(TEST_SOURCES) $(BACKEND_TESTS)): build/$1/catch2)
-build/$1/obj/tests/catch_main.cpp.o:
-	+$$(call say,c++,$$<$(if $(filter-out cpu,$1), ($1)))
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -std=c++17 -O1 $(WARNINGS) $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
+$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)): build/tests/flags)
 
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
-$(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
-    $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES))): build/$1/libcudacpu.a
+$1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
+    $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES)))
+$$($1_PROGRAMS): build/$1/libcudacpu.a
+$$($1_PROGRAMS):
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) -pthread $2 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl
 
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),\
   $(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary,$1,$t)): \
-    build/$1/obj/tests/catch_main.cpp.o build/$1/libcudacpu.a
+    $(CATCH_MAIN) build/$1/libcudacpu.a
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) -pthread $2 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS)
 endef
@@ -234,7 +246,6 @@ GPU_FLAGS := -std=c++17 -O3 -lineinfo -Werror all-warnings -Xcompiler -Wall,-Wex
 
 ifeq ($(CHOSEN_BACKEND),gpu)
 $(call keep_flags,build/gpu/flags,$(NVCC) -arch=$(ARCH) $(GPU_FLAGS))
-$(if $(CATCH2),$(call keep_flags,build/gpu/catch2,$(CATCH2)))
 
 GPU_SOURCES := $(CHAPTER_SOURCES) $(CHAPTER_TESTS) $(COMMON_TESTS)
 $(patsubst %,build/gpu/obj/%.o,$(GPU_SOURCES)): build/gpu/obj/%.o: % build/gpu/flags
@@ -242,11 +253,7 @@ $(patsubst %,build/gpu/obj/%.o,$(GPU_SOURCES)): build/gpu/obj/%.o: % build/gpu/f
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) $(GPU_FLAGS) -arch=$(ARCH) $(CATCH2_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-$(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,tests/catch_main.cpp $(CHAPTER_TESTS) $(COMMON_TESTS)): build/gpu/catch2)
-build/gpu/obj/tests/catch_main.cpp.o: tests/catch_main.cpp build/gpu/flags
-	+$(call say,c++,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<
+$(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): build/tests/flags)
 
 # cuBLAS only where it is used, which the dependencies tell: it is large and slow to load.
 link_gpu = $(NVCC) -arch=$(ARCH) -o $@ $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
@@ -257,7 +264,7 @@ $(addprefix build/gpu/,$(CHAPTERS)):
 	$(Q)$(link_gpu)
 
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(eval $(call test_binary,gpu,$t): build/gpu/obj/$t.o))
-$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t)): build/gpu/obj/tests/catch_main.cpp.o
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t)): $(CATCH_MAIN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(link_gpu) $(CATCH2_LIBS)
 endif
@@ -288,12 +295,13 @@ run: $(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi"
 	+@common/tools/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)' $(RUN_ARGS)
 
 ##@ Check
-ifneq ($(filter test,$(GOALS)),)
+ifneq ($(filter test test-programs,$(GOALS)),)
 TEST_BINARIES := $(foreach t,$($(if $(filter gpu,$(CHOSEN_BACKEND)),GPU,CPU)_TESTS),\
                    $(call test_binary,$(CHOSEN_BACKEND),$t))
 ZOO_BINARIES := $(if $(filter cpu,$(CHOSEN_BACKEND)),$(if $(ONE),,\
                   $(patsubst tests/backend/%.cu,build/cpu/%,$(ZOO))))
 endif
+test-programs: $(TEST_BINARIES) $(ZOO_BINARIES)
 test: $(TEST_BINARIES) $(ZOO_BINARIES) $(PROGRAMS)  ## every test, or one chapter's
 	+@CXX='$(CXX)' common/tools/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(TEST_BINARIES) \
 	  $(if $(ONE),$(filter %/programs.test.sh,$(CLI_TESTS)),$(CLI_TESTS))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend.cuh"       // which backend this is compiled for
+#include "block_record.cuh"  // where and when each block of a launch ran
 #include "check.cuh"         // CUDA_CHECK, exit statuses
 #include "device.cuh"        // choosing a device, its attributes and derived peaks
 #include "device_clock.cuh"  // %globaltimer and %smid inside kernels

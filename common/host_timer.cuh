@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Timing what the host itself does. For work on a device see timer.cuh: a host clock around a launch
-// measures the launch call, not the kernel.
+// Timing what the host itself does. For work on a device see timer.cuh: a host clock around a
+// launch measures the launch call, not the kernel.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,8 @@ Timing time_on_host(std::size_t samples, Work&& work) {
   while (run(calls) < kShortestSampleMs) calls *= 2;
 
   std::vector<double> times;
-  for (std::size_t i = 0; i < samples; ++i) times.push_back(run(calls) / static_cast<double>(calls));
+  for (std::size_t i = 0; i < samples; ++i)
+    times.push_back(run(calls) / static_cast<double>(calls));
   const auto range = std::minmax_element(times.begin(), times.end());
   return {median_of(times), *range.first, *range.second, samples, calls};
 }

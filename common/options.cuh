@@ -268,7 +268,7 @@ class Options {
     std::printf("%s: %s\n\nOptions (integers take Ki, Mi, Gi):\n", chapter_.c_str(),
                 question_.c_str());
     const auto line = [](const std::string& option, const std::string& help) {
-      std::printf("  %-18s %s\n", option.c_str(), help.c_str());
+      std::printf("  %-20s %s\n", option.c_str(), help.c_str());
     };
     for (std::size_t i = 3; i < numbers_.size() + 3; ++i) {  // the chapter's own come first
       const Number& o = numbers_[i % numbers_.size()];

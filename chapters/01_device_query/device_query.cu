@@ -255,7 +255,6 @@ int main(int argc, char** argv) {
                     bytes);
   table.rate_in_gbps("peak", device.peak_dram_gbps());
   table.without_speedup();  // the rows do different things
-
   for (int ordinal = 0; ordinal < require_device(opt); ++ordinal) print(describe(ordinal));
 
   const std::vector<int> pattern = random_ints(std::min(n, kPeriod), -9999, 9999, opt.seed);

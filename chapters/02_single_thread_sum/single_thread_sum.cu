@@ -11,7 +11,6 @@
 //      make run CH=02 ARGS="--n 32Mi --values nines"   the bug shows
 //      make run CH=02 ARGS="--break kernel"            which check sees which error
 
-#include <cstddef>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -19,7 +18,6 @@
 #include "../../common/common.cuh"
 
 constexpr std::size_t kMaxN = 16_Gi;
-constexpr std::size_t kMaxStride = 64;  // of --sweep stride
 
 // What one launch leaves behind.
 struct Result {
@@ -37,19 +35,14 @@ struct Problem {
 
 // ---- host reference ----------------------------------------------------------------------------
 
-// A square of an int fits in 62 bits: 64-bit sums are exact here for any n of values in 0..9.
+// The square of 0..9 has at most 7 bits: a sum in 64 bits is exact for any n that fits a memory.
 long long reference(const std::vector<int>& x) {
   return std::accumulate(x.begin(), x.end(), 0LL,
                          [](long long sum, long long v) { return sum + v * v; });
 }
 
-// What remains of a sum in 32 bits: the sum modulo 2^32, read as an int.
+// What is left of a sum in 32 bits: the sum modulo 2^32, read as an int.
 int low_32_bits(long long sum) { return static_cast<int>(static_cast<unsigned>(sum)); }
-
-std::string overflow_text(long long sum) {
-  return "narrow_accumulator: the sum is " + std::to_string(sum) + ", but 32 bits read as an int " +
-         "hold " + std::to_string(low_32_bits(sum));
-}
 
 // The competitor: one core, a plain loop, which the host compiler may unroll and vectorise.
 long long sum_on_cpu_core(const int* x, std::size_t n) {
@@ -274,13 +267,16 @@ int main(int argc, char** argv) {
     const auto cycles = static_cast<double>(fetch(kind, p).cycles);
     const bool overflow = kind == "narrow_accumulator" && expected != low_32_bits(expected);
     table.add_with_rate(name, t, cycles / static_cast<double>(n), ok, overflow ? "overflow" : "ok");
-    if (overflow) table.note(overflow_text(expected));
+    if (overflow) {
+      table.note(kind + ": the sum is " + std::to_string(expected) +
+                 ", its low 32 bits as an int " + std::to_string(low_32_bits(expected)));
+    }
   };
 
   for (const auto& version : kVersions) {
     if (sweep.empty() && opt.wants(version.name)) add_row(version.name, version);
     if (sweep == "stride" && version.name == std::string("one_load_at_a_time")) {
-      for (p.stride = 1; p.stride <= kMaxStride; p.stride *= 2) {
+      for (p.stride = 1; p.stride <= 64; p.stride *= 2) {
         add_row("stride=" + std::to_string(p.stride), version);
       }
     }

@@ -6,8 +6,9 @@
 // sum_strided    one block; neighbouring threads read neighbouring elements
 // grid_chunked   the kernel of sum_chunked, launched for as many blocks as the device holds
 // grid_strided   the kernel of sum_strided, likewise
-// --sweep stride: lanes 1, 2, 3, ... 1024 elements apart. --sweep offset: all lanes moved by 0
-// to 32. Run: make run CH=03
+// Run: make run CH=03
+//      make run CH=03 ARGS="--sweep stride"   lanes 1, 2, 3, ... 1024 elements apart
+//      make run CH=03 ARGS="--sweep offset"   all lanes moved by 0, 1, ... 32 elements
 
 #include <algorithm>
 #include <map>
@@ -228,21 +229,8 @@ std::size_t elements_under(const Walk& walk, std::size_t n) {
   return walk.offset + windows(walk) * window(walk, n);
 }
 
-// The rows of a sweep whose x fits the device. The first one stays in any case: when not even that
-// fits, main says so.
-std::vector<Walk> rows_that_fit(const Options& opt, const std::string& sweep, std::size_t n) {
-  std::size_t free_bytes = 0, total_bytes = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-  std::vector<Walk> rows;
-  for (const Walk& walk : walks_of(sweep)) {
-    const bool fits = elements_under(walk, n) * sizeof(int) <= free_bytes / 8 * 7;
-    if (opt.wants(walk.name) && (fits || rows.empty())) rows.push_back(walk);
-  }
-  return rows;
-}
-
 void run_sweep(ResultTable& table, const Options& opt, const Problem& p,
-               const std::vector<Walk>& rows) {
+               const std::vector<Walk>& rows, std::size_t left_out) {
   std::map<std::string, std::string> alike;  // the walks that move the same
   for (const Walk& walk : rows) {
     std::size_t launches = 0, first = 0;
@@ -258,7 +246,9 @@ void run_sweep(ResultTable& table, const Options& opt, const Problem& p,
   }
   table.note("One load of a warp (32 lanes x 4 bytes) touches:");
   for (const auto& [moved, names] : alike) table.note("  " + moved + ":" + names);
-  if (opt.only.empty() && rows.back().name != walks_of(rows.size() > 0 ? "" : "").back().name) {}
+  if (left_out > 0) {
+    table.note("The last " + std::to_string(left_out) + " rows are left out: x would not fit");
+  }
 }
 
 int main(int argc, char** argv) {
@@ -281,9 +271,20 @@ int main(int argc, char** argv) {
   }
   Problem p = {nullptr, n, static_cast<unsigned>(block), static_cast<unsigned>(grid), nullptr};
 
-  const std::vector<Walk> rows = rows_that_fit(opt, sweep, n);
-  std::size_t count = n;
-  for (const Walk& walk : rows) count = std::max(count, elements_under(walk, n));
+  // A sweep's rows end where x would not fit the device. The first one stays in any case, so that
+  // it is refused below when not even that fits.
+  std::size_t free_bytes = 0, total_bytes = 0, count = n, left_out = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+  std::vector<Walk> rows;
+  for (const Walk& walk : walks_of(sweep)) {
+    if (!opt.wants(walk.name)) continue;
+    const std::size_t needed = elements_under(walk, n);
+    const bool fits = needed * sizeof(int) <= free_bytes / 8 * 7 || rows.empty();
+    left_out += !fits;
+    if (!fits) continue;
+    rows.push_back(walk);
+    count = std::max(count, needed);
+  }
   const std::size_t bytes = count * sizeof(int);
   require_device_memory(opt, "--n " + std::to_string(n) + " and --grid " + std::to_string(grid),
                         bytes + partial_bytes(p));
@@ -294,11 +295,11 @@ int main(int argc, char** argv) {
   int* d_x = nullptr;
   CUDA_CHECK(cudaMalloc(&d_x, bytes));
   CUDA_CHECK(cudaMalloc(&p.partial, partial_bytes(p)));
-  fill<<<p.grid, p.block>>>(d_x, count, opt.seed);
+  fill<<<1024, 256>>>(d_x, count, opt.seed);  // fast also when --grid and --block are small
   CUDA_CHECK_LAUNCH();
   p.x = d_x;
   if (sweep.empty()) run_ladder(table, opt, p);
-  if (!sweep.empty()) run_sweep(table, opt, p, rows);
+  if (!sweep.empty()) run_sweep(table, opt, p, rows, left_out);
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(p.partial));
   return table.finish();

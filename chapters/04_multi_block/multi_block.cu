@@ -71,13 +71,8 @@ __global__ void sum_four_in_flight(const int* x, std::size_t n, long long* parti
   partial[global_index()] = sum;
 }
 
-// When and where a block ran, by a clock all SMs share and by the cycle counter of its own SM.
-struct BlockRecord {
-  unsigned sm;
-  std::uint64_t start_ns, end_ns;
-  long long start_cycles, end_cycles;
-};
-
+// Each block notes where and when it runs: by a clock that all SMs share, and by the cycle counter
+// of its own SM.
 __global__ void sum_recorded(const int* x, std::size_t n, long long* partial,
                              BlockRecord* records) {
   BlockRecord& record = records[blockIdx.x];
@@ -111,13 +106,8 @@ struct Shape {
   std::size_t threads() const { return static_cast<std::size_t>(grid) * block; }
 };
 
-// A kernel, and how many loads each of its threads has on their way at once.
-struct Sum {
-  void (*kernel)(const int*, std::size_t, long long*);
-  unsigned loads;
-};
-const Sum kOneLoad{sum_grid_stride, 1};
-const Sum kFourLoads{sum_four_in_flight, kInFlight};
+constexpr Shape kOneBlock{1, 512}, kEightBlocks{8, 64};
+Shape one_block_per_sm(const Problem& p) { return {p.sm_count, p.block}; }
 
 // The most blocks of `block` threads that the chip holds at once. An SM runs out of thread slots,
 // block slots, registers or shared memory; the runtime knows which comes first.
@@ -140,38 +130,28 @@ Shape choice_of_the_runtime(const Problem&) {
 struct GridVersion {
   const char* name;
   const char* summary;
-  Sum sum;
+  unsigned loads;  // on their way at once, per thread: 1 or kInFlight
   Shape (*shape)(const Problem&);
 };
 const GridVersion kVersions[] = {
-    {"one_block_512", "1 x 512: one SM", kOneLoad,
-     [](const Problem&) -> Shape {
-       return {1, 512};
-     }},
-    {"eight_blocks_64", "8 x 64: the same threads on eight SMs", kOneLoad,
-     [](const Problem&) -> Shape {
-       return {8, 64};
-     }},
-    {"one_block_per_sm", "as many blocks as there are SMs", kOneLoad,
-     [](const Problem& p) -> Shape {
-       return {p.sm_count, p.block};
-     }},
-    {"occupancy_grid", "as many blocks as the chip holds at once", kOneLoad,
+    {"one_block_512", "1 x 512: one SM", 1, [](const Problem&) { return kOneBlock; }},
+    {"eight_blocks_64", "8 x 64: the same threads on eight SMs", 1,
+     [](const Problem&) { return kEightBlocks; }},
+    {"one_block_per_sm", "as many blocks as there are SMs", 1, one_block_per_sm},
+    {"occupancy_grid", "as many blocks as the chip holds at once", 1,
      [](const Problem& p) { return one_wave(p, sum_grid_stride, p.block); }},
-    {"occupancy_api_block", "block size and grid from the runtime", kOneLoad,
-     choice_of_the_runtime},
-    {"four_in_flight", "four loads per thread at once", kFourLoads,
+    {"occupancy_api_block", "block size and grid from the runtime", 1, choice_of_the_runtime},
+    {"four_in_flight", "four loads per thread at once", kInFlight,
      [](const Problem& p) { return one_wave(p, sum_four_in_flight, p.block); }},
 };
 
-void launch(const Problem& p, const Sum& sum, Shape shape) {
-  const auto kernel = sum.kernel;
-  kernel<<<shape.grid, shape.block>>>(p.x, p.n, p.partial);
+void launch(const Problem& p, unsigned loads, Shape shape) {
+  if (loads == 1) {
+    sum_grid_stride<<<shape.grid, shape.block>>>(p.x, p.n, p.partial);
+  } else {
+    sum_four_in_flight<<<shape.grid, shape.block>>>(p.x, p.n, p.partial);
+  }
   CUDA_CHECK_LAUNCH();
-}
-
-void poison_partials(const Problem& p, Shape shape) {
-  CUDA_CHECK(cudaMemset(p.partial, 0xff, shape.threads() * sizeof(long long)));
 }
 
 // Finishes on the host: copies the partial sum of every thread, adds them, compares.
@@ -183,11 +163,11 @@ bool check(const std::string& version, const Problem& p, Shape shape, long long 
 }
 
 void add_row(ResultTable& table, const Options& opt, const std::string& name, const Problem& p,
-             const Sum& sum, Shape shape, long long expected) {
-  poison_partials(p, shape);
-  launch(p, sum, shape);
+             unsigned loads, Shape shape, long long expected) {
+  CUDA_CHECK(cudaMemset(p.partial, 0xff, shape.threads() * sizeof(long long)));  // poison
+  launch(p, loads, shape);
   bool ok = check(name, p, shape, expected);
-  const Timing t = time_launches(opt.samples, [&] { launch(p, sum, shape); });
+  const Timing t = time_launches(opt.samples, [&] { launch(p, loads, shape); });
   ok = check(name, p, shape, expected) && ok;  // and still right after the timed runs
   table.add(name, t, static_cast<double>(p.n) * sizeof(int), ok);
 }
@@ -198,118 +178,90 @@ void note_littles_law(ResultTable& table, const Problem& p, double ns, double re
              " GB/s for that long are " + digits_text(read_gbps * ns / 1e6) + " MB in flight");
   for (const GridVersion& v : kVersions) {
     const Shape shape = v.shape(p);
-    const auto bytes = static_cast<double>(shape.threads() * v.sum.loads * sizeof(int));
+    const auto bytes = static_cast<double>(shape.threads() * v.loads * sizeof(int));
     table.note("  " + std::string(v.name) + ": " + std::to_string(shape.grid) + " x " +
                std::to_string(shape.block) + " threads, " + digits_text(bytes / 1e6) +
                " MB in flight, at most " + digits_text(std::min(bytes / ns, read_gbps)) + " GB/s");
   }
 }
 
-// ---- the shapes of the sweeps ------------------------------------------------------------------
-
-// Ever more blocks of one size, up to four times what the chip holds at once.
-std::vector<Shape> growing_grids(const Problem& p) {
-  const unsigned wave = one_wave(p, sum_grid_stride, p.block).grid;
+// Sweep "grid": ever more blocks of one size, up to four times what the chip holds at once.
+// Sweep "block": as many blocks as fit at once, for blocks of many sizes.
+std::vector<Shape> shapes_of(const std::string& sweep, const Problem& p) {
   std::vector<Shape> shapes;
+  if (sweep == "block") {
+    for (const unsigned block : {32u, 64u, 96u, 128u, 192u, 256u, 384u, 512u, 768u, 1024u}) {
+      shapes.push_back(one_wave(p, sum_grid_stride, block));
+    }
+    return shapes;
+  }
+  const unsigned wave = one_wave(p, sum_grid_stride, p.block).grid;
   for (unsigned grid = 1; grid < p.sm_count; grid *= 2) shapes.push_back({grid, p.block});
   for (unsigned grid = p.sm_count; grid < wave; grid *= 2) shapes.push_back({grid, p.block});
   for (const unsigned waves : {1u, 2u, 4u}) shapes.push_back({waves * wave, p.block});
   return shapes;
 }
 
-// As many blocks as fit at once, for blocks of many sizes.
-std::vector<Shape> full_waves(const Problem& p) {
-  std::vector<Shape> shapes;
-  for (const unsigned block : {32u, 64u, 96u, 128u, 192u, 256u, 384u, 512u, 768u, 1024u}) {
-    shapes.push_back(one_wave(p, sum_grid_stride, block));
-  }
-  return shapes;
-}
-
 // ---- one launch, three clocks ------------------------------------------------------------------
 
-// The duration of every launch by each clock, and where and when the last one's blocks ran.
-struct Recording {
-  std::vector<double> event_ms, globaltimer_ms, clock_ms;
-  std::vector<BlockRecord> blocks;
-};
-
-// From the start of the first block to the end of the last, by both clocks of the records.
-void add_spans(Recording& recording) {
-  BlockRecord all = recording.blocks[0];
-  double ns = 0, cycles = 0;
-  for (const BlockRecord& b : recording.blocks) {
-    all.start_ns = std::min(all.start_ns, b.start_ns);
-    all.end_ns = std::max(all.end_ns, b.end_ns);
-    all.start_cycles = std::min(all.start_cycles, b.start_cycles);  // wrong: the counters of
-    all.end_cycles = std::max(all.end_cycles, b.end_cycles);        // two SMs share no zero
-    ns += static_cast<double>(b.end_ns - b.start_ns);
-    cycles += static_cast<double>(b.end_cycles - b.start_cycles);
-  }
-  // Within a block either clock is right, so that all blocks together give the length of a cycle.
-  const double ms_per_cycle = cycles > 0 ? ns / cycles / 1e6 : 0;
-  recording.globaltimer_ms.push_back(static_cast<double>(all.end_ns - all.start_ns) / 1e6);
-  recording.clock_ms.push_back(static_cast<double>(all.end_cycles - all.start_cycles) *
-                               ms_per_cycle);
-}
-
-Recording record_blocks(const Problem& p, Shape shape, std::size_t samples) {
-  Recording recording;
-  recording.blocks.resize(shape.grid);
+// Launches twice, the first time to warm up, and returns the records of the second launch.
+std::vector<BlockRecord> record_blocks(const Problem& p, Shape shape, double* event_ms) {
+  std::vector<BlockRecord> blocks(shape.grid);
   const std::size_t bytes = shape.grid * sizeof(BlockRecord);
   BlockRecord* d_blocks = nullptr;
   CUDA_CHECK(cudaMalloc(&d_blocks, bytes));
   CUDA_CHECK(cudaMemset(d_blocks, 0xff, bytes));
   EventTimer timer;
-  for (std::size_t sample = 0; sample <= samples; ++sample) {
+  for (int repeat = 0; repeat < 2; ++repeat) {
     timer.start();
     sum_recorded<<<shape.grid, shape.block>>>(p.x, p.n, p.partial, d_blocks);
     CUDA_CHECK_LAUNCH();
-    const double ms = timer.stop_ms();
-    CUDA_CHECK(cudaMemcpy(recording.blocks.data(), d_blocks, bytes, cudaMemcpyDeviceToHost));
-    if (sample == 0) continue;  // the first launch warms up
-    recording.event_ms.push_back(ms);
-    add_spans(recording);
+    *event_ms = timer.stop_ms();
   }
+  CUDA_CHECK(cudaMemcpy(blocks.data(), d_blocks, bytes, cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaFree(d_blocks));
-  return recording;
+  return blocks;
 }
 
-// Times count from the start of the first block.
-void write_blocks(CsvFile& csv, const std::vector<BlockRecord>& blocks) {
-  std::uint64_t zero = blocks[0].start_ns;
-  for (const BlockRecord& b : blocks) zero = std::min(zero, b.start_ns);
-  csv.row({"block", "sm", "start_ns", "end_ns"});
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const BlockRecord& b = blocks[i];
-    csv.row({std::to_string(i), std::to_string(b.sm), std::to_string(b.start_ns - zero),
-             std::to_string(b.end_ns - zero)});
+// From the start of the first block to the end of the last, by either clock.
+BlockRecord whole_launch(const std::vector<BlockRecord>& blocks) {
+  BlockRecord all = blocks[0];
+  for (const BlockRecord& b : blocks) {
+    all.start_ns = std::min(all.start_ns, b.start_ns);
+    all.end_ns = std::max(all.end_ns, b.end_ns);
+    all.start_cycles = std::min(all.start_cycles, b.start_cycles);  // wrong: the counters of
+    all.end_cycles = std::max(all.end_cycles, b.end_cycles);        // two SMs share no zero
   }
+  return all;
 }
 
-// The rows of those launches, all of one shape.
 void add_clock_rows(ResultTable& table, const Options& opt, const Problem& p, Shape shape,
-                    long long expected, CsvFile& blocks_file) {
-  poison_partials(p, shape);
-  const Recording recording = record_blocks(p, shape, opt.samples);
+                    long long expected, CsvFile& csv) {
+  CUDA_CHECK(cudaMemset(p.partial, 0xff, shape.threads() * sizeof(long long)));  // poison
+  double event_ms = 0;
+  const std::vector<BlockRecord> blocks = record_blocks(p, shape, &event_ms);
   const bool ok = check("recorded blocks", p, shape, expected);
-  const auto add = [&](const char* row, const std::vector<double>& ms) {
-    if (opt.wants(row)) table.add(row, timing_of(ms), static_cast<double>(p.n) * sizeof(int), ok);
+  const BlockRecord all = whole_launch(blocks);
+  // The length of a cycle, from one block: on its own SM both clocks are right.
+  const double ms_per_cycle = blocks[0].ms() / std::max(1.0, blocks[0].cycles());
+  const auto add = [&](const char* row, double ms) {
+    const Timing once = {ms, ms, ms, 1, 1};
+    if (opt.wants(row)) table.add(row, once, static_cast<double>(p.n) * sizeof(int), ok);
   };
-  add("by_events", recording.event_ms);
-  add("by_globaltimer", recording.globaltimer_ms);
-  add("by_clock64", recording.clock_ms);
+  add("by_events", event_ms);
+  add("by_globaltimer", all.ms());
+  add("by_clock64", all.cycles() * ms_per_cycle);
   table.note("by_*: " + std::to_string(shape.grid) + " blocks, of which " +
              std::to_string(one_wave(p, sum_recorded, shape.block).grid) + " fit at once");
-  write_blocks(blocks_file, recording.blocks);
+  write_blocks(csv, blocks);
 }
 
 int main(int argc, char** argv) {
   Options opt("04_multi_block", "how many threads does it take to hide latency?");
   for (const GridVersion& v : kVersions) opt.version(v.name, v.summary);
   opt.version("by_events", "2.5 waves of blocks, timed by events");
-  opt.version("by_globaltimer", "the same launches by the clock that all SMs share");
-  opt.version("by_clock64", "the same launches by the SMs' own counters: wrong");
+  opt.version("by_globaltimer", "the same launch by the clock that all SMs share");
+  opt.version("by_clock64", "the same launch by the SMs' own counters: wrong");
   name_cub_row(opt);
   std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 256, grid = 0;
   std::string sweep, blocks_csv;
@@ -349,30 +301,33 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice));
   p.x = d_x;
 
-  ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
+  ResultTable table(opt, device,
+                    (sweep.empty() ? "" : sweep + " sweep · ") + "n = " + std::to_string(n) +
+                        " · block " + std::to_string(block),
                     bytes);
   const double read_gbps = kOnGpu ? measure_yardstick(device).read_gbps : 0;
   if (kOnGpu) table.rate_in_gbps("read", read_gbps);
   if (sweep == "latency") {
     for (const std::size_t ring : {64_Ki, 4_Mi, kRingInMemory}) {  // fits L1, fits L2, fits neither
       const Latency latency = measure_latency(ring, opt.samples);
-      table.add("ring=" + std::to_string(ring), latency.per_load, sizeof(unsigned), latency.ok);
+      table.add("ring=" + bytes_text(ring), latency.per_load, sizeof(unsigned), latency.ok);
     }
   } else if (!sweep.empty()) {
-    for (const Sum& sum : {kOneLoad, kFourLoads}) {
-      for (const Shape s : sweep == "grid" ? growing_grids(p) : full_waves(p)) {
+    for (const unsigned loads : {1u, kInFlight}) {
+      for (const Shape s : shapes_of(sweep, p)) {
         const std::string value = std::to_string(sweep == "grid" ? s.grid : s.block);
-        const std::string name = sweep + "=" + value + " loads=" + std::to_string(sum.loads);
-        add_row(table, opt, name, p, sum, s, expected);
+        const std::string name = sweep + "=" + value + " loads=" + std::to_string(loads);
+        add_row(table, opt, name, p, loads, s, expected);
       }
     }
   } else {
     for (const GridVersion& v : kVersions) {
-      if (opt.wants(v.name)) add_row(table, opt, v.name, p, v.sum, v.shape(p), expected);
+      if (opt.wants(v.name)) add_row(table, opt, v.name, p, v.loads, v.shape(p), expected);
     }
     add_cub_row(table, opt, d_x, n, expected);
-    const bool by_any_clock = opt.only.empty() || opt.only.rfind("by_", 0) == 0;
-    if (by_any_clock || blocks_file.is_open()) {
+    const bool by_any =
+        opt.wants("by_events") || opt.wants("by_globaltimer") || opt.wants("by_clock64");
+    if (by_any || blocks_file.is_open()) {
       add_clock_rows(table, opt, p, recorded, expected, blocks_file);
     }
     if (kOnGpu && opt.only.empty()) {

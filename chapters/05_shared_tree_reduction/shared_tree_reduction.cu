@@ -112,8 +112,7 @@ __global__ void sum_shared_modulo(const int* x, std::size_t n, long long* sums) 
 }
 
 // The same pairs, but the first threads do the work, so that whole warps drop out. Now neighbouring
-// lanes are 2 * distance slots apart: at distance 16 all lanes of a warp meet in the same two
-// banks.
+// lanes are 2 * distance slots of 8 bytes apart: from distance 8 on they all meet in two banks.
 __global__ void sum_shared_interleaved(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];
   const unsigned t = threadIdx.x;
@@ -133,8 +132,9 @@ __global__ void sum_shared_interleaved(const int* x, std::size_t n, long long* s
 __device__ void fold_to_front(long long* partial, unsigned count) {
   while (count > 1) {
     const unsigned half = (count + 1) / 2;
-    for (unsigned k = threadIdx.x; k < count - half; k += blockDim.x)
+    for (unsigned k = threadIdx.x; k < count - half; k += blockDim.x) {
       partial[k] += partial[half + k];
+    }
     __syncthreads();  // the next level reads sums that other threads have just written
     count = half;
   }

@@ -47,7 +47,7 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
   }
 #if defined(CUDA_CPU_TSAN)
   const std::uint32_t epoch = block->epoch;
-  tsan_release(tsan_object(block, epoch));
+  __tsan_release(tsan_object(block, epoch));
 #endif
   if (++block->arrived == block->expected) open_barrier(block);
   const std::uint32_t position = block->position + 1;
@@ -65,7 +65,7 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
     reschedule(self);
   }
 #if defined(CUDA_CPU_TSAN)
-  tsan_acquire(tsan_object(block, epoch));
+  __tsan_acquire(tsan_object(block, epoch));
 #endif
 }
 
@@ -112,7 +112,7 @@ void grid_sync(const char* file, int line) {
 #if defined(CUDA_CPU_TSAN)
   void* const object = self->seen % 2 == 0 ? static_cast<void*>(&grid->epoch)
                                            : static_cast<void*>(&grid->blocks_arrived);
-  tsan_release(object);
+  __tsan_release(object);
 #endif
   if (++block->grid_arrived == block->count) {
     block->grid_arrived = 0;
@@ -125,7 +125,7 @@ void grid_sync(const char* file, int line) {
   reschedule(self);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 #if defined(CUDA_CPU_TSAN)
-  tsan_acquire(object);
+  __tsan_acquire(object);
 #endif
 }
 

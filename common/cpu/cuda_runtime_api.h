@@ -3,8 +3,8 @@
 // arguments and error codes of CUDA 13.0. What is not declared here is not supported; using it is a
 // compile error, never a call that does nothing.
 //
-// Calls that can be misused carry the place of the call as a last argument that fills itself in, so that
-// a report can say where memory was allocated or freed.
+// Calls that can be misused carry the place of the call as a last argument that fills itself in, so
+// that a report can say where memory was allocated or freed.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,8 @@ AllocationSite allocation_site(Site site) {
 }
 
 cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationSite site);
-cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream, AllocationSite site);
+cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream,
+                         AllocationSite site);
 cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationSite site);
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
                          AllocationSite site);
@@ -212,8 +213,8 @@ cudaError_t cudaMemcpy2D(void* destination, size_t destination_pitch, const void
                          size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                          cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
 cudaError_t cudaMemcpy2DAsync(void* destination, size_t destination_pitch, const void* source,
-                              size_t source_pitch, size_t width, size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream = nullptr,
+                              size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream = nullptr,
                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes,
                        cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
@@ -229,7 +230,8 @@ template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* source, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
-  return cuda_cpu::copy_to_symbol(cuda_cpu::address_of(symbol), source, bytes, offset, kind, nullptr, false, site);
+  return cuda_cpu::copy_to_symbol(cuda_cpu::address_of(symbol), source, bytes, offset, kind,
+                                  nullptr, false, site);
 }
 
 template <class T>
@@ -237,15 +239,16 @@ cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* source, size_t 
                                     size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                     cudaStream_t stream = nullptr,
                                     cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
-  return cuda_cpu::copy_to_symbol(cuda_cpu::address_of(symbol), source, bytes, offset, kind, stream, true, site);
+  return cuda_cpu::copy_to_symbol(cuda_cpu::address_of(symbol), source, bytes, offset, kind, stream,
+                                  true, site);
 }
 
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* destination, const T& symbol, size_t bytes,
                                  size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                  cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
-  return cuda_cpu::copy_from_symbol(destination, cuda_cpu::address_of(symbol), bytes, offset, kind, nullptr, false,
-                                    site);
+  return cuda_cpu::copy_from_symbol(destination, cuda_cpu::address_of(symbol), bytes, offset, kind,
+                                    nullptr, false, site);
 }
 
 template <class T>
@@ -254,14 +257,17 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* destination, const T& symbol, size_t
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = nullptr,
                                       cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
-  return cuda_cpu::copy_from_symbol(destination, cuda_cpu::address_of(symbol), bytes, offset, kind, stream, true, site);
+  return cuda_cpu::copy_from_symbol(destination, cuda_cpu::address_of(symbol), bytes, offset, kind,
+                                    stream, true, site);
 }
 
 template <class P, class T>
 cudaError_t cudaGetSymbolAddress(P** address, const T& symbol,
                                  cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
-  static_assert(std::is_void_v<P>, "cudaGetSymbolAddress takes a void**: cast the pointer's address");
-  return cuda_cpu::symbol_address(reinterpret_cast<void**>(address), cuda_cpu::address_of(symbol), site);
+  static_assert(std::is_void_v<P>,
+                "cudaGetSymbolAddress takes a void**: cast the pointer's address");
+  return cuda_cpu::symbol_address(reinterpret_cast<void**>(address), cuda_cpu::address_of(symbol),
+                                  site);
 }
 
 template <class T>
@@ -300,8 +306,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 // --- Kernels ---
 
-/// The launch without `<<<>>>`; `arguments` holds the address of each. The kernel is named as itself,
-/// not as a void*: its type says how to read the arguments.
+/// The launch without `<<<>>>`; `arguments` holds the address of each. The kernel is named as
+/// itself, not as a void*: its type says how to read the arguments.
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
@@ -325,12 +331,24 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
       cuda_cpu::KernelSite{name, site.file, site.line}, true, kernel, arguments));
 }
 
-__attribute__((error("the CPU backend needs the kernel's type: pass the kernel itself, not a void*")))
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr);
-__attribute__((error("the CPU backend needs the kernel's type: pass the kernel itself, not a void*")))
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        size_t dynamic_bytes = 0, cudaStream_t stream = nullptr);
+#if defined(__has_attribute)
+#if __has_attribute(error)
+#define CUDA_CPU_NOT_A_KERNEL \
+  __attribute__((error("the CPU backend needs the kernel itself here, not a void*")))
+#endif
+#endif
+#if !defined(CUDA_CPU_NOT_A_KERNEL)
+#define CUDA_CPU_NOT_A_KERNEL
+#endif
+// Declared to say why they are missing.
+CUDA_CPU_NOT_A_KERNEL cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
+                                                   void** arguments, size_t dynamic_bytes = 0,
+                                                   cudaStream_t stream = nullptr);
+CUDA_CPU_NOT_A_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid,
+                                                              dim3 block, void** arguments,
+                                                              size_t dynamic_bytes = 0,
+                                                              cudaStream_t stream = nullptr);
+#undef CUDA_CPU_NOT_A_KERNEL
 
 template <class Function>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Function* function) {
@@ -359,8 +377,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 template <class Function>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function,
                                                           int block_size, size_t dynamic_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
-                                                                dynamic_bytes, cudaOccupancyDefault);
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      blocks, function, block_size, dynamic_bytes, cudaOccupancyDefault);
 }
 
 template <class Function>
@@ -372,16 +390,12 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, Function* f
 /// Block size with which most threads are resident, and the grid that fills the device with it;
 /// `bytes_of_block` gives the dynamic shared memory of a block of so many threads.
 template <class BytesOfBlock, class Function>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* min_grid_size,
-                                                                    int* block_size,
-                                                                    Function* function,
-                                                                    BytesOfBlock bytes_of_block,
-                                                                    int block_size_limit = 0,
-                                                                    unsigned int flags = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+    int* min_grid_size, int* block_size, Function* function, BytesOfBlock bytes_of_block,
+    int block_size_limit = 0, unsigned int flags = 0) {
   int largest = 0;
-  const cudaError_t error =
-      cuda_cpu::block_size_limit(min_grid_size, block_size, cuda_cpu::key_of(function),
-                                 block_size_limit, flags, &largest);
+  const cudaError_t error = cuda_cpu::block_size_limit(
+      min_grid_size, block_size, cuda_cpu::key_of(function), block_size_limit, flags, &largest);
   if (error != cudaSuccess) return error;
   int most_threads = 0;
   *min_grid_size = 0;
@@ -389,8 +403,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* min_gri
   for (int rounded = (largest + 31) / 32 * 32; rounded > 0; rounded -= 32) {
     const int threads = rounded < largest ? rounded : largest;
     int blocks = 0;
-    const cudaError_t query = cuda_cpu::max_active_blocks(
-        &blocks, cuda_cpu::key_of(function), threads, bytes_of_block(threads), flags);
+    const cudaError_t query = cuda_cpu::max_active_blocks(&blocks, cuda_cpu::key_of(function),
+                                                          threads, bytes_of_block(threads), flags);
     if (query != cudaSuccess) return query;
     if (blocks * threads > most_threads) {
       most_threads = blocks * threads;
@@ -425,7 +439,6 @@ template <class Function>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size,
                                                Function* function, size_t dynamic_bytes = 0,
                                                int block_size_limit = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeWithFlags(min_grid_size, block_size, function,
-                                                     dynamic_bytes, block_size_limit,
-                                                     cudaOccupancyDefault);
+  return cudaOccupancyMaxPotentialBlockSizeWithFlags(
+      min_grid_size, block_size, function, dynamic_bytes, block_size_limit, cudaOccupancyDefault);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sizes of the device that the backend pretends to be, beyond those that the engine enforces (engine.h).
+// Sizes of the device that the backend pretends to be, beyond those that the engine enforces
+// (engine.h).
 #pragma once
 
 #include <cstddef>

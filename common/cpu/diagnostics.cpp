@@ -44,11 +44,13 @@ bool wants_colour() {
   return (no_colour == nullptr || *no_colour == '\0') && isatty(STDERR_FILENO) != 0;
 }
 
-std::string location_text(Site site) {
-  return format("%s:%d: ", site.file, site.line);
-}
+std::string location_text(Site site) { return format("%s:%d: ", site.file, site.line); }
 
-bool is_known(Site site) { return site.file != nullptr && *site.file != '\0'; }
+/// A line to show: not where a library's header (a smart pointer's, say) called for the program.
+bool is_known(Site site) {
+  return site.file != nullptr && *site.file != '\0' && std::strncmp(site.file, "/usr/", 5) != 0 &&
+         std::strstr(site.file, "/include/c++/") == nullptr;
+}
 
 std::string text_of(const Report& report, bool colour) {
   const char* const red = colour ? "\033[1;31m" : "";
@@ -99,16 +101,16 @@ void print(const std::string& text) {
 /// Runs when the process ends, after everything of the program: a report must not end in success.
 void end_of_process(int status) {
   State& s = state();
-  if (!s.failed) note_unfinished_work();
+  if (status == 0 && !s.failed) note_unfinished_work();
   if (status != 0 || (!s.failed && s.unhandled_misuse == 0)) return;
   std::cout.flush();
   std::fflush(nullptr);
   _exit(1);
 }
 
-#if defined(__linux__)
-void end_of_process_linux(int status, void*) { end_of_process(status); }
-__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_linux, nullptr); }
+#if defined(__GLIBC__)
+void end_of_process_glibc(int status, void*) { end_of_process(status); }
+__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_glibc, nullptr); }
 #else
 __attribute__((constructor(101))) void watch_the_end() {
   std::atexit([] { end_of_process(0); });

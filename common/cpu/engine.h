@@ -8,6 +8,19 @@
 
 #include "vector_types.h"
 
+// Inline functions of the backend touch its own data, which is no business of the learner's race checker (nor of
+// an instrumentation that counts memory transactions).
+#if defined(__SANITIZE_THREAD__)
+#define CUDA_CPU_UNINSTRUMENTED __attribute__((no_sanitize("thread"), noinline))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CUDA_CPU_UNINSTRUMENTED __attribute__((no_sanitize("thread"), noinline))
+#endif
+#endif
+#if !defined(CUDA_CPU_UNINSTRUMENTED)
+#define CUDA_CPU_UNINSTRUMENTED
+#endif
+
 namespace cuda_cpu {
 
 /// A place in the learner's source.
@@ -74,7 +87,7 @@ void yield();
 /// Call after every atomic that need not be a failed one: every so often it yields, so that a loop which
 /// polls with atomicAdd(p, 0) does not keep its block from running.
 extern __thread unsigned atomics_until_yield;
-inline void count_atomic() {
+CUDA_CPU_UNINSTRUMENTED inline void count_atomic() {
   if (--atomics_until_yield == 0) yield();
 }
 
@@ -114,6 +127,8 @@ std::size_t stack_bytes_per_thread();
 /// Largest dynamic shared memory that launches may ask for: 48 KiB until the program opts in with
 /// cudaFuncSetAttribute. (One limit for all kernels: a launch knows its kernel only by its text.)
 std::size_t dynamic_shared_limit();
+/// The same for one kernel; `function` is nullptr where a launch cannot tell which it is.
+std::size_t dynamic_shared_limit(const void* function);
 void raise_dynamic_shared_limit(std::size_t bytes);
 
 /// Implemented in the runtime (errors.cpp): what cudaGetLastError returns next.

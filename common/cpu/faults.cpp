@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What the CPU's own traps tell: accesses outside an allocation, host code that touches device memory,
-// a stack that overflows, an integer division by zero.
+// What the CPU's own traps tell: accesses outside an allocation, host code that touches device
+// memory, a stack that overflows, an integer division by zero.
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
+
+#if defined(__APPLE__)
+#include <sys/ucontext.h>
+#else
+#include <ucontext.h>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +22,7 @@
 #include "diagnostics.h"
 #include "engine.h"
 #include "memory.h"
+#include "region_notes.h"
 
 namespace cuda_cpu {
 namespace {
@@ -29,7 +35,6 @@ constexpr int kFramesMax = 32;
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 // CUDA's codes (runtime_types.h is not for the engine's side).
-constexpr int kInvalidValue = 1;
 constexpr int kIllegalAddress = 700;
 constexpr int kHardwareStackError = 714;
 constexpr int kIllegalInstruction = 715;
@@ -38,8 +43,8 @@ constexpr int kLaunchFailure = 719;
 
 struct sigaction previous_actions[NSIG];
 
-/// What the handler saw, kept for the report that is written after the jump out of it. Plain data of
-/// the OS thread: the report is written by the same one.
+/// What the handler saw, kept for the report that is written after the jump out of it. Plain data
+/// of the OS thread: the report is written by the same one.
 struct Trace {
   const void* pcs[kFramesMax];
   int count;
@@ -47,7 +52,7 @@ struct Trace {
   bool general_protection;  ///< the CPU gave no address: misaligned, or no address at all
 };
 thread_local Trace trace;
-thread_local bool prepared = false;
+thread_local void* alternate_stack = nullptr;
 thread_local sigjmp_buf* copy_escape = nullptr;
 thread_local const void* copy_fault = nullptr;
 thread_local sigjmp_buf* unwind_escape = nullptr;
@@ -143,15 +148,6 @@ const char* verb(const Fault& fault) {
   return fault.is_write ? "write" : "read";
 }
 
-/// "an allocation of 1000 4-byte elements (4000 bytes)"
-std::string size_text(const Region& region) {
-  if (region.element_size > 1 && region.size % region.element_size == 0) {
-    return format("%zu elements of %zu bytes", region.size / region.element_size,
-                  region.element_size);
-  }
-  return format("%zu bytes", region.size);
-}
-
 std::string name_of(const Region& region) {
   switch (region.space) {
     case Space::kShared:
@@ -174,12 +170,8 @@ std::string name_of(const Region& region) {
 }
 
 void add_origin(const Region& region, Report* report) {
-  if (*region.name != '\0') {
-    report->notes.push_back({region.allocated, "declared here"});
-  } else {
-    report->notes.push_back({region.allocated, format("allocated here by %s", region.call)});
-  }
-  if (!region.live) report->notes.push_back({region.freed, "freed here"});
+  report->notes.push_back(origin_note(region));
+  if (!region.live) report->notes.push_back(freed_note(region));
 }
 
 std::string times(std::size_t count, const char* thing) {
@@ -202,8 +194,8 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
                                        address - region.base, what.c_str(),
                                        size_text(region).c_str()));
     } else {
-      report->details.push_back(format("the address is near freed %s (%s)", what.c_str(),
-                                       size_text(region).c_str()));
+      report->details.push_back(
+          format("the address is near freed %s (%s)", what.c_str(), size_text(region).c_str()));
     }
     add_origin(region, report);
     report->help = "free the memory after the last kernel that uses it";
@@ -212,11 +204,11 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
   report->headline = format("out-of-bounds %s", verb);
   if (address >= region.end()) {
     const std::size_t past = address - region.end();
-    report->details.push_back(
-        past == 0 ? format("the address is right behind the end of %s (%s)", what.c_str(),
-                           size_text(region).c_str())
-                  : format("the address is %s past the end of %s (%s)",
-                           times(past, "byte").c_str(), what.c_str(), size_text(region).c_str()));
+    report->details.push_back(past == 0 ? format("the address is right behind the end of %s (%s)",
+                                                 what.c_str(), size_text(region).c_str())
+                                        : format("the address is %s past the end of %s (%s)",
+                                                 times(past, "byte").c_str(), what.c_str(),
+                                                 size_text(region).c_str()));
     if (region.element_size > 1 && region.size >= region.element_size) {
       report->details.push_back(format("that is element %zu; valid are 0 to %zu",
                                        (address - region.base) / region.element_size,
@@ -230,8 +222,7 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
                                      size_text(region).c_str()));
     if (region.element_size > 1) {
       report->details.push_back(
-          format("that is element -%zu",
-                 (before + region.element_size - 1) / region.element_size));
+          format("that is element -%zu", (before + region.element_size - 1) / region.element_size));
     }
     report->help = "the index is negative, or an unsigned one wrapped below 0";
   }
@@ -258,6 +249,15 @@ void explain_segfault(const Fault& fault, Report* report) {
     report->cuda_error = kMisalignedAddress;
     return;
   }
+  // Memory that nobody wrote holds 0xff...: a pointer read from there, with an index added.
+  if (address >= std::uintptr_t(0) - (std::uintptr_t{1} << 30) ||
+      (address < (std::uintptr_t{1} << 20) && address % 4 == 3)) {
+    report->headline = format("%s through a pointer from uninitialised memory", verb(fault));
+    report->details.push_back(format("the address is %#zx; memory that nobody wrote holds 0xff",
+                                     static_cast<std::size_t>(address)));
+    report->help = "write the memory that holds the pointer before it is read";
+    return;
+  }
   if (address < kNullReach) {
     report->headline = format("null pointer %s", verb(fault));
     report->details.push_back(
@@ -265,15 +265,6 @@ void explain_segfault(const Fault& fault, Report* report) {
                      : format("the address is %#zx: an index or member of a null pointer",
                               static_cast<std::size_t>(address)));
     report->help = "was the pointer allocated, and is it the right argument of the launch?";
-    return;
-  }
-  // Memory that nobody wrote holds 0xff...: a pointer read from there, with an index added.
-  if (address >= std::uintptr_t(0) - (std::uintptr_t{1} << 30) ||
-      address < (std::uintptr_t{1} << 20)) {
-    report->headline = format("%s through a pointer from uninitialised memory", verb(fault));
-    report->details.push_back(
-        format("the address is %#zx; memory that nobody wrote holds 0xff", static_cast<std::size_t>(address)));
-    report->help = "write the memory that holds the pointer before it is read";
     return;
   }
   if (is_stack_guard(fault.address) || near_stack_pointer(fault.address)) {
@@ -311,6 +302,19 @@ void explain(const Fault& fault, Report* report) {
   }
 }
 
+/// A fault in a function that the kernel's library call made (printf that reads a string): it may
+/// hold a lock of the library, so nothing can go on after it. A library function that the kernel
+/// called itself (memcpy) holds none.
+bool inside_library_call() {
+  return trace.count > 1 && !is_in_program(trace.pcs[0]) && !is_in_program(trace.pcs[1]);
+}
+
+[[noreturn]] void end_process(int) {
+  std::cout.flush();
+  std::fflush(stdout);
+  _exit(1);
+}
+
 /// Host code faulted on memory of ours. Never returns: there is nothing to go on with.
 [[noreturn]] void end_host_fault(const Fault& fault) {
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
@@ -320,7 +324,8 @@ void explain(const Fault& fault, Report* report) {
   Region region;
   const bool known = find_region(fault.address, &region, std::size_t{1} << 30);
   const bool inside = known && address >= region.base && address < region.end();
-  if (is_device_address(fault.address) && (!known || (region.live && region.space == Space::kGlobal))) {
+  if (is_device_address(fault.address) &&
+      (!known || (region.live && region.space == Space::kGlobal))) {
     it.headline = format("host code %s device memory", !fault.knows_write ? "touched"
                                                        : fault.is_write   ? "wrote"
                                                                           : "read");
@@ -337,10 +342,26 @@ void explain(const Fault& fault, Report* report) {
                          fault.knows_write && fault.is_write ? "wrote" : "touched");
   }
   if (it.site.file == nullptr) it.details.push_back("the line is not known: build with -g");
-  report(it);
-  std::cout.flush();
-  std::fflush(stdout);
-  _exit(1);
+  end_process(report(it));
+}
+
+/// A signal from kill() or raise(), not from an instruction.
+bool was_sent(const siginfo_t& info) {
+#if defined(__APPLE__)
+  return info.si_code == SI_USER || info.si_code == SI_QUEUE;
+#else
+  return info.si_code <= 0;
+#endif
+}
+
+/// x86 does not say the address of a misaligned vector access.
+bool gave_no_address(const siginfo_t& info) {
+#if defined(__linux__) && defined(__x86_64__)
+  return info.si_addr == nullptr && info.si_code == SI_KERNEL;
+#else
+  static_cast<void>(info);
+  return false;
+#endif
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
@@ -350,40 +371,57 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     siglongjmp(*copy_escape, 1);
   }
   const Registers registers = registers_of(context);
-  const Fault fault{signal, info->si_addr, registers.pc, registers.is_write,
-                    registers.knows_write && signal == SIGSEGV};
-  const bool sent_by_somebody = info->si_code <= 0;
-  const bool ours = is_device_address(fault.address) || is_host_visible_address(fault.address);
   const bool memory_fault = signal == SIGSEGV || signal == SIGBUS;
-  if (!sent_by_somebody && (in_kernel() || (memory_fault && ours))) {
-    trace.general_protection = signal == SIGSEGV && fault.address == nullptr && info->si_code == SI_KERNEL;
+  const Fault fault{signal, info->si_addr, registers.pc, registers.is_write,
+                    registers.knows_write && memory_fault};
+  const bool sent = was_sent(*info);
+  const bool ours = is_device_address(fault.address) || is_host_visible_address(fault.address);
+  if (!sent && (in_kernel() || (memory_fault && ours))) {
+    trace.general_protection = signal == SIGSEGV && gave_no_address(*info);
     take_trace(registers);
-    if (in_kernel()) escape_from_fault(fault);
+    if (in_kernel()) {
+      if (inside_library_call()) end_process(report_kernel_fault(fault, where()));
+      escape_from_fault(fault);
+    }
     end_host_fault(fault);
   }
   // Not ours: whoever handled it before, or the system, sees it again at the same instruction.
   sigaction(signal, &previous_actions[signal], nullptr);
-  if (sent_by_somebody) raise(signal);
+  if (sent) raise(signal);
 }
 
 }  // namespace
 
+#if defined(CUDA_CPU_TSAN)
+// The handler ends the process or leaves by a jump; what it interrupted is never resumed.
+extern "C" const char* __tsan_default_options() { return "report_signal_unsafe=0"; }
+#endif
+
 void prepare_thread_for_faults() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    struct sigaction action {};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    sigemptyset(&action.sa_mask);
-    for (const int signal : kSignals) sigaction(signal, &action, &previous_actions[signal]);
-  });
-  if (prepared) return;
-  prepared = true;
-  void* const memory = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) die("no memory for a signal stack");
+  if (alternate_stack == nullptr) claim_signals();
+}
+
+void claim_signals() {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) {
+    struct sigaction current {};
+    sigaction(signal, nullptr, &current);
+    if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_signal) continue;
+    previous_actions[signal] = current;
+    sigaction(signal, &action, nullptr);
+  }
+  if (alternate_stack == nullptr) {
+    alternate_stack = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (alternate_stack == MAP_FAILED) die("no memory for a signal stack");
+  }
   stack_t stack{};
-  stack.ss_sp = memory;
+  stack.ss_sp = alternate_stack;
   stack.ss_size = kAlternateStackBytes;
   sigaltstack(&stack, nullptr);
 }

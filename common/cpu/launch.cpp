@@ -13,8 +13,10 @@ namespace {
 
 std::uint64_t product(const dim3& d) { return std::uint64_t{d.x} * d.y * d.z; }
 
-// Says in words what is wrong with a launch, and returns the toolkit's code for it; 0 when all is well.
-int check_configuration(const LaunchConfig& config, bool cooperative, std::string* problem) {
+// Says in words what is wrong with a launch, and returns the toolkit's code for it; 0 when all is
+// well.
+int check_configuration(const LaunchConfig& config, bool cooperative, const void* function,
+                        std::string* problem) {
   const dim3 &grid = config.grid, &block = config.block;
   if (product(grid) == 0 || product(block) == 0) {
     *problem = "a dimension of the grid or the block is 0";
@@ -33,15 +35,17 @@ int check_configuration(const LaunchConfig& config, bool cooperative, std::strin
     *problem = "the limits of a grid are (2147483647,65535,65535) blocks";
     return kErrorInvalidConfiguration;
   }
-  if (config.dynamic_shared_bytes > dynamic_shared_limit()) {
+  const std::size_t limit = dynamic_shared_limit(function);
+  if (config.dynamic_shared_bytes > limit) {
     *problem = format("%zu bytes of dynamic shared memory; the limit is %zu%s",
-                      config.dynamic_shared_bytes, dynamic_shared_limit(),
-                      dynamic_shared_limit() < kSharedPerBlockOptIn ? " without cudaFuncSetAttribute" : "");
+                      config.dynamic_shared_bytes, limit,
+                      limit < kSharedPerBlockOptIn ? " without cudaFuncSetAttribute" : "");
     return kErrorInvalidValue;
   }
   if (cooperative) {
     const std::uint64_t by_threads = kMaxThreadsPerWorker / product(block);
-    const std::uint64_t per_worker = by_threads < kMaxBlocksPerWorker ? by_threads : kMaxBlocksPerWorker;
+    const std::uint64_t per_worker =
+        by_threads < kMaxBlocksPerWorker ? by_threads : kMaxBlocksPerWorker;
     if (product(grid) > per_worker * worker_count()) {
       *problem = format("a cooperative grid of %llu blocks; %llu can be resident together",
                         static_cast<unsigned long long>(product(grid)),
@@ -65,10 +69,12 @@ int refuse(const LaunchConfig& config, const KernelSite& site, std::string probl
 
 }  // namespace
 
-int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooperative, KernelCall call) {
-  if (in_kernel()) die("%s:%d: a kernel launches a kernel; that is not supported", site.file, site.line);
+int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooperative,
+                 KernelCall call) {
+  if (in_kernel())
+    die("%s:%d: a kernel launches a kernel; that is not supported", site.file, site.line);
   std::string problem;
-  if (const int error = check_configuration(config, cooperative, &problem)) {
+  if (const int error = check_configuration(config, cooperative, call.function, &problem)) {
     return refuse(config, site, std::move(problem), error);
   }
   GridLaunch launch;
@@ -79,13 +85,16 @@ int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooper
   launch.cooperative = cooperative;
   launch.body = call.body;
   launch.closure = call.closure;
-  const int error = enqueue(config.stream, [launch, owner = std::move(call.owner)] {
-    open_device_memory();
-    int failure = run_grid(launch);
-    if (failure == 0) failure = check_slack(launch.kernel);
-    close_device_memory();
-    return failure;
-  });
+  const int error = enqueue(
+      config.stream,
+      [launch, owner = std::move(call.owner)] {
+        open_device_memory();
+        int failure = run_grid(launch);
+        if (failure == 0) failure = check_slack(launch.kernel);
+        close_device_memory();
+        return failure;
+      },
+      WorkLabel{"kernel", Site{site.file, site.line}, site.name});
   if (error != 0) set_last_error(error);
   return error;
 }
@@ -101,8 +110,11 @@ bool check_pointer_argument(const KernelSite& site, std::size_t position, const 
   Report r;
   r.headline = format("a host pointer is passed to kernel '%s'", site.name);
   r.site = {site.file, site.line};
-  r.details.push_back(format("argument %zu, %p, is no address that kernels can reach", position + 1, pointer));
-  r.help = "allocate with cudaMalloc and copy with cudaMemcpy, or use cudaMallocHost or cudaMallocManaged";
+  r.details.push_back(
+      format("argument %zu, %p, is no address that kernels can reach", position + 1, pointer));
+  r.help =
+      "allocate with cudaMalloc and copy with cudaMemcpy, or use cudaMallocHost or "
+      "cudaMallocManaged";
   r.cuda_error = kErrorIllegalAddress;
   set_last_error(report(r));
   return false;

@@ -32,34 +32,53 @@ struct LaunchConfig {
 };
 
 /// Emitted by the pre-pass where a kernel returns: who left the kernel where.
-inline void leave(int line, const char* file = __builtin_FILE()) {
+CUDA_CPU_UNINSTRUMENTED inline void leave(int line, const char* file = __builtin_FILE()) {
   current_thread->file = file;
   current_thread->line = line;
 }
 
-/// A kernel with its arguments, ready to be called once for each CUDA thread. `owner` keeps them alive until
-/// the stream has run it.
+/// A kernel with its arguments, ready to be called once for each CUDA thread. `owner` keeps them
+/// alive until the stream has run it.
 struct KernelCall {
   std::shared_ptr<void> owner;
   void* closure;
   void (*body)(void* closure);
+  const void* function =
+      nullptr;  ///< the kernel, as cudaFuncSetAttribute knows it, if the launch can tell
 };
 
-/// Checks the configuration like the toolkit (an error is left for cudaGetLastError and nothing runs), then
-/// puts the grid on its stream. Returns the CUDA error code.
-int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooperative, KernelCall call);
+/// The address of a kernel that is named without its template arguments is not known before they
+/// are deduced: `name_it` is a lambda that hands the kernel to its parameter, and may not be
+/// callable.
+template <class NameIt>
+const void* function_of(NameIt name_it) {
+  const auto address = [](auto* kernel)
+      -> std::enable_if_t<std::is_function_v<std::remove_pointer_t<decltype(kernel)>>,
+                          const void*> { return reinterpret_cast<const void*>(kernel); };
+  if constexpr (std::is_invocable_v<NameIt&, decltype(address)>) {
+    return name_it(address);
+  } else {
+    return nullptr;
+  }
+}
+
+/// Checks the configuration like the toolkit (an error is left for cudaGetLastError and nothing
+/// runs), then puts the grid on its stream. Returns the CUDA error code.
+int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooperative,
+                 KernelCall call);
 
 /// The same, but also runs the stream: `call` refers to the caller's variables.
 int run_grid_now(const LaunchConfig& config, const KernelSite& site, KernelCall call);
 
-/// Reports a pointer argument (counted from 0) that kernels cannot follow. Returns true if all is well.
+/// Reports a pointer argument (counted from 0) that kernels cannot follow. Returns true if all is
+/// well.
 bool check_pointer_argument(const KernelSite& site, std::size_t position, const void* pointer);
 
 template <class T>
 bool check_argument(const KernelSite& site, std::size_t position, const T& argument) {
   if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
-    return check_pointer_argument(site, position, const_cast<const void*>(
-                                                      static_cast<const volatile void*>(argument)));
+    return check_pointer_argument(
+        site, position, const_cast<const void*>(static_cast<const volatile void*>(argument)));
   } else {
     (void)site, (void)position, (void)argument;
     return true;
@@ -72,8 +91,8 @@ bool check_arguments(const KernelSite& site, const Tuple& arguments,
   return (check_argument(site, kPositions, std::get<kPositions>(arguments)) && ...);
 }
 
-/// Evaluates the arguments anew in every CUDA thread: for argument lists that cannot be copied first, such as
-/// braced initialisers or a literal 0 for a pointer.
+/// Evaluates the arguments anew in every CUDA thread: for argument lists that cannot be copied
+/// first, such as braced initialisers or a literal 0 for a pointer.
 template <class Plain>
 void launch(const LaunchConfig& config, const KernelSite& site, Plain plain) {
   run_grid_now(config, site, KernelCall{nullptr, &plain, [](void* closure) {
@@ -81,23 +100,28 @@ void launch(const LaunchConfig& config, const KernelSite& site, Plain plain) {
                                         }});
 }
 
-/// `plain` is the call as written and serves for the compiler's messages; `bound` makes the same call with
-/// copies of the arguments, evaluated once at the launch as in CUDA.
+/// `plain` is the call as written and serves for the compiler's messages; `bound` makes the same
+/// call with copies of the arguments, evaluated once at the launch as in CUDA. `function` is the
+/// kernel's address.
 template <class Plain, class Bound, class... Arguments>
 void launch(const LaunchConfig& config, const KernelSite& site, Plain plain, Bound bound,
-            Arguments&&... arguments) {
+            const void* function, Arguments&&... arguments) {
   if constexpr (std::is_invocable_v<Bound&, std::decay_t<Arguments>&...>) {
     struct Closure {
       Bound bound;
       std::tuple<std::decay_t<Arguments>...> arguments;
     };
-    auto closure = std::make_shared<Closure>(Closure{bound, {std::forward<Arguments>(arguments)...}});
+    auto closure =
+        std::make_shared<Closure>(Closure{bound, {std::forward<Arguments>(arguments)...}});
     if (!check_arguments(site, closure->arguments, std::index_sequence_for<Arguments...>{})) return;
     void* const raw = closure.get();
-    enqueue_grid(config, site, false, KernelCall{std::move(closure), raw, [](void* pointer) {
-                                                   auto* const self = static_cast<Closure*>(pointer);
-                                                   std::apply(self->bound, self->arguments);
-                                                 }});
+    enqueue_grid(config, site, false,
+                 KernelCall{std::move(closure), raw,
+                            [](void* pointer) {
+                              auto* const self = static_cast<Closure*>(pointer);
+                              std::apply(self->bound, self->arguments);
+                            },
+                            function});
   } else {
     launch(config, site, std::move(plain));
   }
@@ -120,10 +144,12 @@ int launch_function_with(const LaunchConfig& config, const KernelSite& site, boo
   }
   void* const raw = closure.get();
   return enqueue_grid(config, site, cooperative,
-                      KernelCall{std::move(closure), raw, [](void* pointer) {
+                      KernelCall{std::move(closure), raw,
+                                 [](void* pointer) {
                                    auto* const self = static_cast<Closure*>(pointer);
                                    std::apply(self->kernel, self->arguments);
-                                 }});
+                                 },
+                                 reinterpret_cast<const void*>(kernel)});
 }
 
 template <class... Parameters>

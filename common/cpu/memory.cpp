@@ -33,12 +33,13 @@ namespace {
 constexpr unsigned char kPoison = 0xff;
 constexpr std::size_t kGuardMin = std::size_t{64} << 10;
 constexpr std::size_t kGuardMax = std::size_t{16} << 20;
-// Freed allocations beyond this many are forgotten, oldest first, so that a loop of allocations does
-// not fill the host's memory with their names.
+// Freed allocations beyond this many are forgotten, oldest first, so that a loop of allocations
+// does not fill the host's memory with their names.
 constexpr std::size_t kQuarantineMax = 16384;
 constexpr std::size_t kHugePageFrom = std::size_t{4} << 20;
 
-/// A region and, for allocations, the pages it was cut from. Span = pages and the guard behind them.
+/// A region and, for allocations, the pages it was cut from. Span = pages and the guard behind
+/// them.
 struct Record {
   Region region;
   std::uintptr_t pages = 0;
@@ -136,8 +137,8 @@ void make_reserve(Reserve* reserve) {
     bytes = std::min<std::size_t>(bytes, round_up(limit.rlim_cur / 4, std::size_t{1} << 20));
   }
   for (; bytes >= (std::size_t{16} << 20); bytes /= 2) {
-    void* const base = mmap(nullptr, bytes, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const base =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) continue;
     reserve->base = reinterpret_cast<std::uintptr_t>(base);
     reserve->bytes = bytes;
@@ -206,11 +207,13 @@ void poison_slack(const Record& record) {
   static_cast<void>(record);
 }
 
-/// First byte of [from, to) that is not 0xff; `to` when there is none. Reads memory that ASan guards.
+/// First byte of [from, to) that is not 0xff; `to` when there is none. Reads memory that ASan
+/// guards.
 #if defined(CUDA_CPU_ASAN)
 __attribute__((no_sanitize("address")))
 #endif
-std::uintptr_t first_changed(std::uintptr_t from, std::uintptr_t to) {
+std::uintptr_t
+first_changed(std::uintptr_t from, std::uintptr_t to) {
   while (from < to && from % sizeof(std::uint64_t) != 0) {
     if (*reinterpret_cast<const volatile unsigned char*>(from) != kPoison) return from;
     ++from;
@@ -340,8 +343,7 @@ bool overlaps_region(const void* address, std::size_t bytes, Space space) {
 void* allocate(const Allocation& allocation) {
   State& s = state();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  const bool on_device =
-      allocation.space == Space::kGlobal || allocation.space == Space::kManaged;
+  const bool on_device = allocation.space == Space::kGlobal || allocation.space == Space::kManaged;
   if (on_device && allocation.bytes > s.total - std::min(s.total, s.live_device_bytes)) {
     return nullptr;
   }
@@ -503,9 +505,12 @@ int check_slack(const KernelSite& kernel) {
                                   behind ? "past the end of" : "before the start of", kernel.name);
       report_it.site = Site{kernel.file, kernel.line};
       report_it.details.push_back(
-          format("byte %zu %s a %zu-byte allocation was written",
-                 behind ? where - region.end() : region.base - where - 1,
-                 behind ? "behind the end of" : "before the start of", region.size));
+          behind && where == region.end()
+              ? format("the byte right behind the end of a %zu-byte allocation was written",
+                       region.size)
+              : format("a byte was written %zu bytes %s of a %zu-byte allocation",
+                       behind ? where - region.end() : region.base - where,
+                       behind ? "past the end" : "before the start", region.size));
       report_it.notes.push_back({region.allocated, format("allocated here by %s", region.call)});
       report_it.help = "guard the index; make sanitize BACKEND=cpu names the line that wrote";
       refill_slack(record);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Every piece of memory the backend knows: device allocations between guard pages, host memory that
-// kernels may use, symbols, shared arrays. Diagnostics (and X-ray) ask here what an address belongs to.
+// kernels may use, symbols, shared arrays. Diagnostics (and X-ray) ask here what an address belongs
+// to.
 //
-// An allocation ends at a guard page (to the next 16 bytes; CUDA_CPU_ALIGN=256 gives cudaMalloc's own
-// alignment instead), so that the access that runs past it faults. The few bytes that remain, and what
-// lies before the allocation in its first page, hold 0xff like fresh memory and are looked at after
-// every kernel. Freed memory is not handed out again for as long as possible: use after free faults.
+// An allocation ends at a guard page (to the next 16 bytes; CUDA_CPU_ALIGN=256 gives cudaMalloc's
+// own alignment instead), so that the access that runs past it faults. The few bytes that remain,
+// and what lies before the allocation in its first page, hold 0xff like fresh memory and are looked
+// at after every kernel. Freed memory is not handed out again for as long as possible: use after
+// free faults.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +39,12 @@ struct Region {
 void register_region(const Region& region);
 void unregister_region(std::uintptr_t base);
 
-/// The region that holds `address`, else the nearest one that ends before it or begins behind it within
-/// `reach` bytes. Returns false if there is none.
+/// The region that holds `address`, else the nearest one that ends before it or begins behind it
+/// within `reach` bytes. Returns false if there is none.
 bool find_region(const void* address, Region* found, std::size_t reach = 1 << 20);
 
-/// The live region that holds `address` (or begins there, when empty). Returns false if there is none.
+/// The live region that holds `address` (or begins there, when empty). Returns false if there is
+/// none.
 bool find_live_region(const void* address, Region* found);
 
 /// True when a live region of `space` overlaps the range.
@@ -67,7 +70,8 @@ void* allocate_device(std::size_t bytes, Space space, const char* call, Site sit
 /// Unmaps the allocation that begins at `base` and remembers it as freed.
 void release(std::uintptr_t base, Site site);
 
-/// Ends every allocation and registration, and gives symbols their first values back (cudaDeviceReset).
+/// Ends every allocation and registration, and gives symbols their first values back
+/// (cudaDeviceReset).
 void release_everything();
 
 /// Bytes of device memory: all there is, and what is left.
@@ -80,14 +84,16 @@ bool is_device_address(const void* address);
 /// True when `address` lies in the reserve of pinned and managed memory.
 bool is_host_visible_address(const void* address);
 
-/// True when a kernel may be handed this pointer: null, device, managed, pinned, registered, or a symbol.
+/// True when a kernel may be handed this pointer: null, device, managed, pinned, registered, or a
+/// symbol.
 bool is_kernel_accessible(const void* address);
 
 /// Device memory is inaccessible to host code except between these two (nestable).
 void open_device_memory();
 void close_device_memory();
 
-/// Opens the one allocation that holds `address`, for a copy; nothing when it is open or not device memory.
+/// Opens the one allocation that holds `address`, for a copy; nothing when it is open or not device
+/// memory.
 class OpenAllocation {
  public:
   explicit OpenAllocation(const void* address);
@@ -99,18 +105,23 @@ class OpenAllocation {
   std::uintptr_t pages_ = 0;
 };
 
-/// Checks the 0xff slack around every live device allocation after a kernel; prints a report and returns
-/// the CUDA error code when something wrote there, else 0.
+/// Checks the 0xff slack around every live device allocation after a kernel; prints a report and
+/// returns the CUDA error code when something wrote there, else 0.
 int check_slack(const KernelSite& kernel);
 
 /// Whether something wrote around this allocation; `where_text` tells.
 bool slack_is_damaged(std::uintptr_t base, const char** where_text);
 
+/// Makes the fault handler the process's again: test frameworks and others install their own.
+/// (Implemented in faults.cpp, as what follows.)
+void claim_signals();
+
 /// Reads or writes memory that may not be there: false when it faulted, with the address.
 bool guarded_copy(void* destination, const void* source, std::size_t bytes, const void** fault);
 bool guarded_fill(void* destination, int value, std::size_t bytes, const void** fault);
 
-/// Emitted by the pre-pass behind every namespace-scope __device__/__constant__/__managed__ variable.
+/// Emitted by the pre-pass behind every namespace-scope __device__/__constant__/__managed__
+/// variable.
 struct SymbolRegistrar {
   SymbolRegistrar(const volatile void* address, std::size_t size, Space space, const char* name,
                   const char* file, int line);

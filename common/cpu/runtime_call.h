@@ -8,7 +8,8 @@
 namespace cuda_cpu {
 
 /// The error that a call returns before it looks at its arguments: the sticky error of an earlier
-/// failure, or "not permitted" inside a host function. Ends the grid when device code makes the call.
+/// failure, or "not permitted" inside a host function. Ends the grid when device code makes the
+/// call.
 int begin_call();
 
 /// Says in plain words what is wrong with a call, at its line, and returns `error` for the caller.
@@ -23,7 +24,7 @@ constexpr std::size_t kPitchAlignment = 512;
 }  // namespace cuda_cpu
 
 /// First statement of a runtime function.
-#define CUDA_CPU_BEGIN_CALL()                                                        \
-  do {                                                                               \
+#define CUDA_CPU_BEGIN_CALL()                                                                 \
+  do {                                                                                        \
     if (const int begin_error = cuda_cpu::begin_call()) return cuda_cpu::finish(begin_error); \
   } while (false)

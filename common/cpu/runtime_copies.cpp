@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills: cudaMemcpy, cudaMemset, their 2D, asynchronous and symbol forms.
 //
-// What a call waits for follows the toolkit: a copy from or to pageable memory is done when the call
-// returns (its asynchronous form takes the source away at the call, or waits for the destination); one
-// from or to pinned memory is done when the stream is; copies within the device and fills return at
-// once. Arguments that the toolkit refuses return its error code and are explained in plain words.
+// What a call waits for follows the toolkit: a copy from or to pageable memory is done when the
+// call returns (its asynchronous form takes the source away at the call, or waits for the
+// destination); one from or to pinned memory is done when the stream is; copies within the device
+// and fills return at once. Arguments that the toolkit refuses return its error code and are
+// explained in plain words.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "memory.h"
+#include "region_notes.h"
 #include "runtime_call.h"
 #include "streams.h"
 
@@ -78,11 +80,6 @@ const char* kind_name(cudaMemcpyKind kind) {
   return "cudaMemcpyDefault";
 }
 
-Report::Note origin_of(const Region& region) {
-  if (*region.name != '\0') return {region.allocated, "declared here"};
-  return {region.allocated, format("allocated here by %s", region.call)};
-}
-
 /// One line of the call's name and the memory it got wrong.
 struct Call {
   const char* name;
@@ -102,20 +99,19 @@ int check_range(const Call& call, const char* role, const void* pointer, std::si
                             format("%s: the %s is no allocation", call.name, role),
                             {format("the address is %p", pointer)});
     }
-    std::vector<Report::Note> notes = {origin_of(near)};
+    std::vector<Report::Note> notes = {origin_note(near)};
     if (!near.live) {
-      notes.push_back({near.freed, "freed here"});
+      notes.push_back(freed_note(near));
       return explain_misuse(call.site, cudaErrorInvalidValue,
                             format("%s: the %s was freed", call.name, role), {}, notes);
     }
     const bool behind = address >= near.end();
-    return explain_misuse(
-        call.site, cudaErrorInvalidValue,
-        format("%s: the %s begins outside its allocation", call.name, role),
-        {format("it begins %zu bytes %s an allocation of %zu bytes",
-                behind ? address - near.end() : near.base - address,
-                behind ? "behind the end of" : "before", near.size)},
-        notes);
+    return explain_misuse(call.site, cudaErrorInvalidValue,
+                          format("%s: the %s begins outside its allocation", call.name, role),
+                          {format("it begins %zu bytes %s an allocation of %zu bytes",
+                                  behind ? address - near.end() : near.base - address,
+                                  behind ? "behind the end of" : "before", near.size)},
+                          notes);
   }
   // Host memory goes on behind the part of it that was registered.
   if (place.region.space == Space::kHostRegistered) return cudaSuccess;
@@ -134,7 +130,7 @@ int check_range(const Call& call, const char* role, const void* pointer, std::si
   }
   return explain_misuse(call.site, cudaErrorInvalidValue,
                         format("%s past the end of the %s", call.name, role), details,
-                        {origin_of(place.region)}, help);
+                        {origin_note(place.region)}, help);
 }
 
 int wrong_direction(const Call& call, const char* role, const char* is, cudaMemcpyKind kind) {
@@ -172,7 +168,7 @@ int report_copy_fault(const Call& call, const char* role, const void* fault) {
   Region region;
   if (find_region(fault, &region) && !region.live) {
     it.headline = format("%s: the %s was freed before the copy ran", call.name, role);
-    it.notes = {origin_of(region), {region.freed, "freed here"}};
+    it.notes = {origin_note(region), freed_note(region)};
   } else {
     it.details.push_back(format("address %p cannot be accessed", fault));
     it.help = "is the host pointer valid, and its buffer large enough?";
@@ -216,8 +212,8 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
   const Place destination = place_of(rows.destination), source = place_of(rows.source);
   int error = check_direction(call, kind, destination, source);
   if (error == 0) {
-    error = check_range(call, "destination", rows.destination, rows.destination_extent(),
-                        destination);
+    error =
+        check_range(call, "destination", rows.destination, rows.destination_extent(), destination);
   }
   if (error == 0) {
     error = check_range(call, "source", rows.source, rows.source_extent(), source);
@@ -279,11 +275,12 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
 }
 
 Rows one_row(void* destination, const void* source, std::size_t bytes) {
-  return {static_cast<char*>(destination), bytes, static_cast<const char*>(source), bytes, bytes,
-          1};
+  return {
+      static_cast<char*>(destination), bytes, static_cast<const char*>(source), bytes, bytes, 1};
 }
 
-/// The registered variable at `symbol`; an error when there is none, or it ends before the range does.
+/// The registered variable at `symbol`; an error when there is none, or it ends before the range
+/// does.
 int find_symbol(const Call& call, const void* symbol, Region* region) {
   if (symbol != nullptr && find_live_region(symbol, region) && *region->name != '\0' &&
       region->base == reinterpret_cast<std::uintptr_t>(symbol)) {
@@ -299,27 +296,29 @@ int check_symbol_range(const Call& call, const Region& region, std::size_t bytes
                        std::size_t offset) {
   if (offset <= region.size && bytes <= region.size - offset) return cudaSuccess;
   return explain_misuse(
-      call.site, cudaErrorInvalidValue,
-      format("%s past the end of '%s'", call.name, region.name),
+      call.site, cudaErrorInvalidValue, format("%s past the end of '%s'", call.name, region.name),
       {format("%zu bytes at offset %zu; the variable has %zu bytes", bytes, offset, region.size)},
       {{region.allocated, "declared here"}});
 }
 
 Rows rows_2d(void* destination, std::size_t destination_pitch, const void* source,
              std::size_t source_pitch, std::size_t width, std::size_t height) {
-  return {static_cast<char*>(destination), destination_pitch, static_cast<const char*>(source),
-          source_pitch, width, height};
+  return {static_cast<char*>(destination),
+          destination_pitch,
+          static_cast<const char*>(source),
+          source_pitch,
+          width,
+          height};
 }
 
 cudaError_t copy_2d(const Call& call, const Rows& rows, cudaMemcpyKind kind, cudaStream_t stream,
                     bool async) {
   if (rows.width > rows.destination_pitch || rows.width > rows.source_pitch) {
-    return finish(explain_misuse(
-        call.site, cudaErrorInvalidPitchValue,
-        format("%s: a row is wider than the pitch", call.name),
-        {format("width %zu, destination pitch %zu, source pitch %zu bytes", rows.width,
-                rows.destination_pitch, rows.source_pitch)},
-        {}, "width and pitches count bytes, not elements"));
+    return finish(explain_misuse(call.site, cudaErrorInvalidPitchValue,
+                                 format("%s: a row is wider than the pitch", call.name),
+                                 {format("width %zu, destination pitch %zu, source pitch %zu bytes",
+                                         rows.width, rows.destination_pitch, rows.source_pitch)},
+                                 {}, "width and pitches count bytes, not elements"));
   }
   return copy(call, rows, kind, stream, async);
 }
@@ -409,8 +408,8 @@ cudaError_t cudaMemcpy2D(void* destination, size_t destination_pitch, const void
 }
 
 cudaError_t cudaMemcpy2DAsync(void* destination, size_t destination_pitch, const void* source,
-                              size_t source_pitch, size_t width, size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream, cuda_cpu::Site site) {
+                              size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream, cuda_cpu::Site site) {
   CUDA_CPU_BEGIN_CALL();
   return cuda_cpu::copy_2d(
       {"cudaMemcpy2DAsync", site},

@@ -40,8 +40,7 @@ std::size_t last_level_cache() {
 #else
   std::size_t largest = 0;
   for (int index = 0; index < 8; ++index) {
-    const std::string path =
-        format("/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+    const std::string path = format("/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
     std::FILE* const file = std::fopen(path.c_str(), "r");
     if (file == nullptr) break;
     unsigned long kibibytes = 0;
@@ -62,65 +61,146 @@ int cache_bytes() {
 /// Value of an attribute; false for one that does not exist. What the backend lacks is 0.
 bool attribute_value(int attribute, int* value) {
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = kThreadsPerBlock; return true;
-    case cudaDevAttrMaxBlockDimX: *value = kMaxBlockX; return true;
-    case cudaDevAttrMaxBlockDimY: *value = kMaxBlockY; return true;
-    case cudaDevAttrMaxBlockDimZ: *value = kMaxBlockZ; return true;
-    case cudaDevAttrMaxGridDimX: *value = kMaxGridX; return true;
-    case cudaDevAttrMaxGridDimY: *value = kMaxGridY; return true;
-    case cudaDevAttrMaxGridDimZ: *value = kMaxGridZ; return true;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(kSharedPerBlock); return true;
-    case cudaDevAttrTotalConstantMemory: *value = static_cast<int>(kConstantMemory); return true;
-    case cudaDevAttrWarpSize: *value = kWarpSize; return true;
-    case cudaDevAttrMaxPitch: *value = kMaxPitch; return true;
-    case cudaDevAttrMaxRegistersPerBlock: *value = kRegistersPerBlock; return true;
-    case cudaDevAttrClockRate: *value = kClockKhz; return true;
-    case cudaDevAttrTextureAlignment: *value = 512; return true;
-    case cudaDevAttrTexturePitchAlignment: *value = 32; return true;
-    case cudaDevAttrSurfaceAlignment: *value = 512; return true;
-    case cudaDevAttrMultiProcessorCount: *value = multiprocessor_count(); return true;
-    case cudaDevAttrIntegrated: *value = 1; return true;  // it is the host's own memory
-    case cudaDevAttrCanMapHostMemory: *value = 1; return true;
-    case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; return true;
-    case cudaDevAttrL2CacheSize: *value = cache_bytes(); return true;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = kThreadsPerMultiprocessor; return true;
-    case cudaDevAttrUnifiedAddressing: *value = 1; return true;
-    case cudaDevAttrComputeCapabilityMajor: *value = 0; return true;
-    case cudaDevAttrComputeCapabilityMinor: *value = 0; return true;
-    case cudaDevAttrStreamPrioritiesSupported: *value = 1; return true;
-    case cudaDevAttrGlobalL1CacheSupported: *value = 1; return true;
-    case cudaDevAttrLocalL1CacheSupported: *value = 1; return true;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = kThreadsPerBlock;
+      return true;
+    case cudaDevAttrMaxBlockDimX:
+      *value = kMaxBlockX;
+      return true;
+    case cudaDevAttrMaxBlockDimY:
+      *value = kMaxBlockY;
+      return true;
+    case cudaDevAttrMaxBlockDimZ:
+      *value = kMaxBlockZ;
+      return true;
+    case cudaDevAttrMaxGridDimX:
+      *value = kMaxGridX;
+      return true;
+    case cudaDevAttrMaxGridDimY:
+      *value = kMaxGridY;
+      return true;
+    case cudaDevAttrMaxGridDimZ:
+      *value = kMaxGridZ;
+      return true;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(kSharedPerBlock);
+      return true;
+    case cudaDevAttrTotalConstantMemory:
+      *value = static_cast<int>(kConstantMemory);
+      return true;
+    case cudaDevAttrWarpSize:
+      *value = kWarpSize;
+      return true;
+    case cudaDevAttrMaxPitch:
+      *value = kMaxPitch;
+      return true;
+    case cudaDevAttrMaxRegistersPerBlock:
+      *value = kRegistersPerBlock;
+      return true;
+    case cudaDevAttrClockRate:
+      *value = kClockKhz;
+      return true;
+    case cudaDevAttrTextureAlignment:
+      *value = 512;
+      return true;
+    case cudaDevAttrTexturePitchAlignment:
+      *value = 32;
+      return true;
+    case cudaDevAttrSurfaceAlignment:
+      *value = 512;
+      return true;
+    case cudaDevAttrMultiProcessorCount:
+      *value = multiprocessor_count();
+      return true;
+    case cudaDevAttrIntegrated:
+      *value = 1;
+      return true;  // it is the host's own memory
+    case cudaDevAttrCanMapHostMemory:
+      *value = 1;
+      return true;
+    case cudaDevAttrComputeMode:
+      *value = cudaComputeModeDefault;
+      return true;
+    case cudaDevAttrL2CacheSize:
+      *value = cache_bytes();
+      return true;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = kThreadsPerMultiprocessor;
+      return true;
+    case cudaDevAttrUnifiedAddressing:
+      *value = 1;
+      return true;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = 0;
+      return true;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = 0;
+      return true;
+    case cudaDevAttrStreamPrioritiesSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrGlobalL1CacheSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrLocalL1CacheSupported:
+      *value = 1;
+      return true;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       *value = static_cast<int>(kSharedPerMultiprocessor);
       return true;
     case cudaDevAttrMaxRegistersPerMultiprocessor:
       *value = kRegistersPerMultiprocessor;
       return true;
-    case cudaDevAttrManagedMemory: *value = 1; return true;
-    case cudaDevAttrHostNativeAtomicSupported: *value = 1; return true;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 2; return true;
-    case cudaDevAttrConcurrentManagedAccess: *value = 1; return true;
-    case cudaDevAttrCanUseHostPointerForRegisteredMem: *value = 1; return true;
-    case cudaDevAttrCooperativeLaunch: *value = 1; return true;
+    case cudaDevAttrManagedMemory:
+      *value = 1;
+      return true;
+    case cudaDevAttrHostNativeAtomicSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      *value = 2;
+      return true;
+    case cudaDevAttrConcurrentManagedAccess:
+      *value = 1;
+      return true;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+      *value = 1;
+      return true;
+    case cudaDevAttrCooperativeLaunch:
+      *value = 1;
+      return true;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       *value = static_cast<int>(kSharedPerBlockOptIn);
       return true;
-    case cudaDevAttrHostRegisterSupported: *value = 1; return true;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = kBlocksPerMultiprocessor; return true;
+    case cudaDevAttrHostRegisterSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = kBlocksPerMultiprocessor;
+      return true;
     case cudaDevAttrReservedSharedMemoryPerBlock:
       *value = static_cast<int>(kSharedReservedPerBlock);
       return true;
-    case cudaDevAttrMemoryPoolsSupported: *value = 1; return true;
-    case cudaDevAttrMemSyncDomainCount: *value = 1; return true;
-    case cudaDevAttrHostNumaId: *value = -1; return true;
-    case cudaDevAttrNumaId: *value = -1; return true;
+    case cudaDevAttrMemoryPoolsSupported:
+      *value = 1;
+      return true;
+    case cudaDevAttrMemSyncDomainCount:
+      *value = 1;
+      return true;
+    case cudaDevAttrHostNumaId:
+      *value = -1;
+      return true;
+    case cudaDevAttrNumaId:
+      *value = -1;
+      return true;
     default:
       break;
   }
-  // Textures, surfaces, IPC, graphics and the PCI bus: there are none. Neither are there a memory clock
-  // and bus that could be told, nor copy engines that run beside the kernels.
+  // Textures, surfaces, IPC, graphics and the PCI bus: there are none. Neither are there a memory
+  // clock and bus that could be told, nor copy engines that run beside the kernels.
   *value = 0;
-  constexpr int kUnused[] = {44, 92, 93, 94, 96, 102, 103, 104, 105, 107, 110, 122, 123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};
+  constexpr int kUnused[] = {44,  92,  93,  94,  96,  102, 103, 104, 105, 107, 110, 122,
+                             123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};
   return attribute >= 1 && attribute < cudaDevAttrMax &&
          std::find(std::begin(kUnused), std::end(kUnused), attribute) == std::end(kUnused);
 }

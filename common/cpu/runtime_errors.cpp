@@ -17,6 +17,7 @@ int begin_call() {
     report(it);
     abandon_grid(cudaErrorNotPermitted);
   }
+  prepare_thread_for_faults();
   if (in_host_function()) return cudaErrorNotPermitted;
   return sticky_error();
 }

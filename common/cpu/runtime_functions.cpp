@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a program may ask and set about a kernel. The resources of the pretended device are those of a
-// recent GPU: 2048 threads, 32 blocks, 65536 registers and 228 KiB of shared memory per multiprocessor.
+// What a program may ask and set about a kernel. The resources of the pretended device are those of
+// a recent GPU: 2048 threads, 32 blocks, 65536 registers and 228 KiB of shared memory per
+// multiprocessor.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -43,6 +44,11 @@ int blocks_by_threads(int block_size) {
 }
 
 }  // namespace
+
+std::size_t dynamic_shared_limit(const void* function) {
+  if (function == nullptr) return dynamic_shared_limit();
+  return static_cast<std::size_t>(settings_of(function).dynamic_shared);
+}
 
 int multiprocessor_count() { return static_cast<int>(worker_count()); }
 
@@ -109,8 +115,8 @@ cudaError_t max_active_blocks(int* blocks, const void* function, int block_size,
     return cudaSuccess;
   }
   const std::size_t shared = round_up(dynamic_bytes + kSharedReservedPerBlock, kSharedGranularity);
-  *blocks = std::min(blocks_by_threads(block_size),
-                     static_cast<int>(kSharedPerMultiprocessor / shared));
+  *blocks =
+      std::min(blocks_by_threads(block_size), static_cast<int>(kSharedPerMultiprocessor / shared));
   return cudaSuccess;
 }
 

@@ -6,13 +6,12 @@
 #include <string>
 
 #include "memory.h"
+#include "region_notes.h"
 #include "runtime_call.h"
 #include "streams.h"
 
 namespace cuda_cpu {
 namespace {
-
-std::string allocated_by(const Region& region) { return format("allocated here by %s", region.call); }
 
 /// The call that frees what `region` holds.
 const char* right_free(const Region& region) {
@@ -46,24 +45,21 @@ int explain_free(const char* call, const void* pointer, Site site) {
   }
   if (!region.live) {
     return explain_misuse(site, error, format("double free with %s", call), {},
-                          {{region.allocated, allocated_by(region)}, {region.freed, "freed here"}},
+                          {origin_note(region), freed_note(region)},
                           "set the pointer to nullptr when its memory is freed");
   }
   if (*region.name != '\0') {
     return explain_misuse(site, error, format("%s of the variable '%s'", call, region.name), {},
-                          {{region.allocated, "declared here"}},
-                          "variables are not freed; only allocations are");
+                          {origin_note(region)}, "variables are not freed; only allocations are");
   }
   if (!frees(call, region.space)) {
-    return explain_misuse(site, error,
-                          format("%s of memory that %s allocated", call, region.call), {},
-                          {{region.allocated, allocated_by(region)}},
-                          format("free it with %s", right_free(region)));
+    return explain_misuse(site, error, format("%s of memory that %s allocated", call, region.call),
+                          {}, {origin_note(region)}, format("free it with %s", right_free(region)));
   }
   return explain_misuse(
       site, error, format("%s of a pointer into the middle of an allocation", call),
       {format("the address is byte %zu of %zu", address - region.base, region.size)},
-      {{region.allocated, allocated_by(region)}}, "pass the pointer that the allocation gave");
+      {origin_note(region)}, "pass the pointer that the allocation gave");
 }
 
 /// The live allocation that begins at `pointer`.
@@ -77,11 +73,11 @@ void look_at_slack(const Region& region, Site site) {
   const char* where = "";
   if (region.space == Space::kGlobal || !slack_is_damaged(region.base, &where)) return;
   Report it;
-  it.headline = format("something wrote %s memory from %s, found when it was freed", where,
-                       region.call);
+  it.headline =
+      format("something wrote %s memory from %s, found when it was freed", where, region.call);
   it.site = site;
   it.details.push_back(format("the allocation has %zu bytes", region.size));
-  it.notes.push_back({region.allocated, allocated_by(region)});
+  it.notes.push_back(origin_note(region));
   it.help = "make sanitize BACKEND=cpu names the line that wrote";
   it.cuda_error = cudaErrorIllegalAddress;
   report(it);
@@ -159,8 +155,8 @@ cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags) {
   CUDA_CPU_BEGIN_CALL();
   if (device == nullptr || flags != 0) return finish(cudaErrorInvalidValue);
   Region region;
-  const bool known = find_live_region(host, &region) && (region.space == Space::kHostPinned ||
-                                                         region.space == Space::kHostRegistered);
+  const bool known = find_live_region(host, &region) &&
+                     (region.space == Space::kHostPinned || region.space == Space::kHostRegistered);
   if (!known) {
     *device = nullptr;
     return finish(cudaErrorInvalidValue);

@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "runtime_call.h"
 #include "streams.h"
@@ -24,6 +26,7 @@ constexpr int kGreatestPriority = -5;
 struct Events {
   std::mutex mutex;
   std::set<CUevent_st*> live;
+  std::vector<std::unique_ptr<CUevent_st>> created;  // a destroyed one stays, as a stream does
 };
 
 Events& events() {
@@ -187,10 +190,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
     return finish(cudaErrorInvalidValue);
   }
   if ((flags & cudaEventInterprocess) != 0) return finish(cudaErrorNotSupported);
-  auto* const made = new CUevent_st;
-  made->flags = flags;
   cuda_cpu::Events& all = cuda_cpu::events();
   const std::lock_guard<std::mutex> lock(all.mutex);
+  all.created.push_back(std::make_unique<CUevent_st>());
+  CUevent_st* const made = all.created.back().get();
+  made->flags = flags;
   all.live.insert(made);
   *event = made;
   return cudaSuccess;
@@ -201,7 +205,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   cuda_cpu::Events& all = cuda_cpu::events();
   const std::lock_guard<std::mutex> lock(all.mutex);
   if (all.live.erase(event) == 0) return finish(cudaErrorInvalidResourceHandle);
-  // The object stays, as a stream's does; what was recorded is shared with the queues.
+  // What was recorded is shared with the queues.
   event->moment.reset();
   return cudaSuccess;
 }

@@ -110,11 +110,12 @@ const Schedule& schedule() {
 }
 
 unsigned worker_count() {
+  [[maybe_unused]] static const unsigned count = read_worker_count();
 #if defined(CUDA_CPU_TSAN)
-  // A race is a missing order, which TSan sees on one OS thread as well; on several it would see the engine's.
+  // A race is a missing order, which TSan sees on one OS thread as well; on several it would see the engine's
+  // own accesses.
   return 1;
 #else
-  static const unsigned count = read_worker_count();
   return count;
 #endif
 }
@@ -193,6 +194,9 @@ void add_stacks(Worker* worker) {
     stack->bottom = base + i * step + guard;
     stack->size = kStackBytes;
     stack->worker = worker;
+#if defined(CUDA_CPU_TSAN)
+    stack->fiber = __tsan_create_fiber(0);
+#endif
     worker->stacks.push_back(stack);
     make_runner(worker, worker->stacks.size() - 1);
   }
@@ -217,9 +221,19 @@ bool is_stack_guard(const void* address) {
 }
 
 Stack* Worker::take_stack() {
+#if defined(CUDA_CPU_TSAN)
+  // Fibers are dear, so they are used again; but what one did for an earlier CUDA thread looks ordered before
+  // what it does for a later one. Taken in turn, none serves two blocks that follow each other closely, and
+  // the races of those are found.
+  while (free_stacks.size() < 3 * grid->threads_per_block) add_stacks(this);
+  Stack* const stack = free_stacks.front();
+  free_stacks.pop_front();
+#else
+  // The one that was used last is still in the cache.
   if (free_stacks.empty()) add_stacks(this);
   Stack* const stack = free_stacks.back();
   free_stacks.pop_back();
+#endif
   return stack;
 }
 
@@ -234,7 +248,7 @@ void Worker::switch_to_thread(void** save, Thread* next) {
   __sanitizer_start_switch_fiber(&fake_stack, stack->bottom, stack->size);
 #endif
 #if defined(CUDA_CPU_TSAN)
-  __tsan_switch_to_fiber(current_block->fibers[next - current_block->threads], 1);
+  __tsan_switch_to_fiber(current_block->stacks[next - current_block->threads]->fiber, 1);
 #endif
   cuda_cpu_switch_context(save, next->context);
 #if defined(CUDA_CPU_ASAN)
@@ -258,8 +272,16 @@ void Worker::switch_to_stack(void** save, Stack* next) {
 
 void reschedule(Thread* self) {
   Worker* const worker = current_worker;
+#if defined(CUDA_CPU_TSAN)
+  __tsan_switch_to_fiber(worker->home_fiber, 1);  // what follows is not the CUDA thread's doing
+#endif
   Thread* const next = worker->pick();
-  if (next == self) return;
+  if (next == self) {
+#if defined(CUDA_CPU_TSAN)
+    __tsan_switch_to_fiber(current_block->stacks[self - current_block->threads]->fiber, 1);
+#endif
+    return;
+  }
   if (next != nullptr) {
     worker->switch_to_thread(&self->context, next);
   } else {
@@ -279,6 +301,7 @@ void Worker::park(Stack* mine) {
   if (runner != mine) switch_to_stack(&mine->context, runner);
 }
 
+// No block is left for this worker.
 void Worker::go_home(Stack* mine) {
   free_stacks.push_back(mine);
 #if defined(CUDA_CPU_ASAN)
@@ -286,11 +309,10 @@ void Worker::go_home(Stack* mine) {
   __sanitizer_start_switch_fiber(&fake_stack, home_bottom, home_size);
 #endif
   cuda_cpu_switch_context(&mine->context, home_context);
-  // The next grid starts on this stack.
+  // The next grid starts here.
 #if defined(CUDA_CPU_ASAN)
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
-  run_threads(mine);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -310,11 +332,9 @@ void Worker::run_threads(Stack* mine) {
       thread->finished = false;
       current_thread = thread;
       running_thread_index = thread->index;
-#if defined(CUDA_CPU_ASAN)
-      block->stacks[number] = mine;
-#endif
+      if (kSanitized) block->stacks[number] = mine;
 #if defined(CUDA_CPU_TSAN)
-      __tsan_switch_to_fiber(block->fibers[number], 1);
+      __tsan_switch_to_fiber(mine->fiber, 1);
       __tsan_acquire(&grid->serial);  // what the host did before the launch
 #endif
       body(closure);
@@ -329,6 +349,9 @@ void Worker::run_threads(Stack* mine) {
       ++block->finished;
       ++progress;
       if (__builtin_expect(early_exit_counts, 0)) leave_block(block, number);
+#if defined(CUDA_CPU_TSAN)
+      break;  // the next thread has another fiber, and so it must have another stack
+#endif
     }
     if (block->finished < block->count) {
       park(mine);
@@ -421,12 +444,9 @@ Block* Worker::spare_block() {
     block->threads = static_cast<Thread*>(threads);
     block->order = static_cast<std::uint16_t*>(std::calloc(kMaxThreadsPerBlock, sizeof(std::uint16_t)));
     block->warps = static_cast<Warp*>(std::calloc(kMaxThreadsPerBlock / 32, sizeof(Warp)));
-#if defined(CUDA_CPU_ASAN)
-    block->stacks = static_cast<Stack**>(std::calloc(kMaxThreadsPerBlock, sizeof(Stack*)));
-#endif
-#if defined(CUDA_CPU_TSAN)
-    block->fibers = static_cast<void**>(std::calloc(kMaxThreadsPerBlock, sizeof(void*)));
-#endif
+    if (kSanitized) {
+      block->stacks = static_cast<Stack**>(std::calloc(kMaxThreadsPerBlock, sizeof(Stack*)));
+    }
     if (block->order == nullptr || block->warps == nullptr) die("out of memory");
   }
   if (block->grid_serial == grid->serial) return block;
@@ -479,12 +499,6 @@ void Worker::begin_block(Block* block, std::uint64_t number) {
     random_state = grid->schedule.seed * 0x9e3779b97f4a7c15u + number;
     shuffle(block);
   }
-#if defined(CUDA_CPU_TSAN)
-  for (std::uint32_t i = 0; i < block->count; ++i) {
-    if (block->fibers[i] != nullptr) __tsan_destroy_fiber(block->fibers[i]);
-    block->fibers[i] = __tsan_create_fiber(0);
-  }
-#endif
   begin_shared(block);
 }
 
@@ -563,6 +577,15 @@ void Worker::run(Grid& new_grid) {
   home_fiber = __tsan_get_current_fiber();
   __tsan_release(&grid->serial);
 #endif
+  run_blocks();
+#if defined(CUDA_CPU_TSAN)
+  __tsan_acquire(&grid->blocks);
+#endif
+  grid = nullptr;
+}
+
+void Worker::run_blocks() {
+  const TsanBlindfold unseen;
   Block* const first = spare_block();
   if (take_block(first)) {
     live.push_back(first);
@@ -586,10 +609,6 @@ void Worker::run(Grid& new_grid) {
   } else {
     spare.push_back(first);
   }
-#if defined(CUDA_CPU_TSAN)
-  __tsan_acquire(&grid->blocks);
-#endif
-  grid = nullptr;
 }
 
 // Back from a jump out of the middle of a kernel: says why if nobody has yet, and makes the stacks usable again.
@@ -630,6 +649,10 @@ namespace {
   worker->exit = why;
 #if defined(CUDA_CPU_ASAN)
   __sanitizer_start_switch_fiber(nullptr, worker->home_bottom, worker->home_size);
+#endif
+#if defined(CUDA_CPU_TSAN)
+  // TSan looks for the jump's target among those of the fiber that it believes to run.
+  __tsan_switch_to_fiber(worker->home_fiber, 0);
 #endif
   siglongjmp(worker->home_jump, 1);
 }

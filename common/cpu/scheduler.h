@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Stack {
   std::size_t size = 0;
   void* context = nullptr;  // of its runner, while parked
   Worker* worker = nullptr;
+  void* fiber = nullptr;  // TSan's name for whatever CUDA thread runs here
 };
 
 /// One launch while it runs.
@@ -72,7 +74,7 @@ struct Worker {
   std::size_t live_position = 0;
   std::vector<Block*> spare;  // without a block to run
   std::vector<Stack*> stacks;
-  std::vector<Stack*> free_stacks;
+  std::deque<Stack*> free_stacks;
   std::uint64_t random_state = 1;
   unsigned fruitless_turns = 0;  // around the live blocks, with nothing but yields and waits
   std::uint64_t progress_last_turn = 0;
@@ -106,6 +108,8 @@ struct Worker {
   /// Runs blocks of the grid until none is left or the grid has failed.
   void run(Grid& grid);
 
+  void run_blocks();
+
   [[noreturn]] void run_threads(Stack* mine);
   bool take_block(Block* block);
   void begin_block(Block* block, std::uint64_t number);
@@ -122,7 +126,7 @@ struct Worker {
   void rotate();
   void park(Stack* mine);
   Stack* take_stack();
-  [[noreturn]] void go_home(Stack* mine);
+  void go_home(Stack* mine);
   void clean_up_after_abandoning();
 
   void switch_to_thread(void** save, Thread* next);

@@ -31,16 +31,6 @@ std::size_t page_bytes() {
 
 std::size_t rounded_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// Not memset under TSan, which would take the poison for a write by the running CUDA thread.
-void poison(void* address, std::size_t bytes) {
-#if defined(CUDA_CPU_TSAN)
-  auto* const byte = static_cast<volatile unsigned char*>(address);
-  for (std::size_t i = 0; i < bytes; ++i) byte[i] = kPoison;
-#else
-  std::memset(address, kPoison, bytes);
-#endif
-}
-
 // Maps whole pages for `bytes` and the margin, between two guard pages.
 void map_pages(SharedPlace* place, std::size_t bytes) {
   const std::size_t page = page_bytes();
@@ -89,7 +79,7 @@ void announce(SharedPlace* place, const char* name, Site site) {
 
 void start_using(Block* block, SharedPlace* place) {
   char* const begin = static_cast<char*>(place->address) - kMargin;
-  poison(begin, static_cast<std::size_t>(place->pages + place->page_bytes - begin));
+  std::memset(begin, kPoison, static_cast<std::size_t>(place->pages + place->page_bytes - begin));
   place->serial = block->serial;
 }
 
@@ -141,6 +131,7 @@ void raise_dynamic_shared_limit(std::size_t bytes) {
 }
 
 void* touch_shared(SharedDeclaration& declaration, Site site, const char* name) {
+  const TsanBlindfold unseen;
   int number = __atomic_load_n(&declaration.number, __ATOMIC_RELAXED);
   if (number < 0) {
     // Two workers may both be first: one number wins, the other stays unused.
@@ -165,6 +156,7 @@ void* touch_shared(SharedDeclaration& declaration, Site site, const char* name) 
 }
 
 void* touch_dynamic_shared(const char* name, Site site) {
+  const TsanBlindfold unseen;
   constexpr std::size_t kAlignment = 16;
   Block* const block = current_block;
   if (*name == '\0') name = "extern __shared__";
@@ -183,15 +175,14 @@ void* touch_dynamic_shared(const char* name, Site site) {
 void begin_shared([[maybe_unused]] Block* block) {
 #if defined(CUDA_CPU_TSAN)
   // New pages in the old place: TSan forgets the accesses of the block before, which are no race with this
-  // block's. It would take the mapping for a write, too.
-  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  // block's.
+  const TsanBlindfold unseen;
   for (unsigned i = 0; i < block->shared_count; ++i) {
     const SharedPlace& place = block->shared[i];
     if (place.pages == nullptr || place.serial + 1 != block->serial) continue;
     mmap(place.pages, place.page_bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   }
-  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
 #endif
 }
 

@@ -27,7 +27,7 @@ void* touch_dynamic_shared(const char* name, Site site);
 /// The current block's instance of a __shared__ declaration. It starts as 0xff bytes, and it ends at a guard
 /// page, so that an index past its end faults.
 template <class T>
-inline T& shared(const char* name, const char* file, int line) {
+CUDA_CPU_UNINSTRUMENTED inline T& shared(const char* name, const char* file, int line) {
   static_assert(sizeof(T) <= kSharedPerBlock,
                 "too much __shared__ memory: a block has 48 KiB of static shared memory");
   SharedDeclaration& declaration = SharedDeclarationOf<T>::declaration;
@@ -41,7 +41,7 @@ inline T& shared(const char* name, const char* file, int line) {
 
 /// `extern __shared__ T name[]`: the third launch argument's bytes.
 template <class T>
-inline T* dynamic_shared(const char* name, const char* file, int line) {
+CUDA_CPU_UNINSTRUMENTED inline T* dynamic_shared(const char* name, const char* file, int line) {
   static_assert(alignof(T) <= 16, "dynamic shared memory is aligned to 16 bytes");
   Block* const block = current_block;
   // Place 0 of the table is the dynamic memory.

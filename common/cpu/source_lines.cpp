@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From program addresses to the learner's lines and functions. The system's own tool reads the debug
-// information (addr2line comes with the compiler's binutils, atos with macOS): it runs once, for a report.
+// From program addresses to the learner's lines and functions. The system's own tool reads the
+// debug information (addr2line comes with the compiler's binutils, atos with macOS): it runs once,
+// for a report.
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -51,12 +52,6 @@ std::uintptr_t program_base() {
   return reinterpret_cast<std::uintptr_t>(info.dli_fbase);
 }
 
-bool in_program(const void* pc) {
-  Dl_info info{};
-  return dladdr(pc, &info) != 0 &&
-         reinterpret_cast<std::uintptr_t>(info.dli_fbase) == program_base();
-}
-
 /// What a tool prints, standard error left out; empty when it cannot be run.
 std::string output_of(std::vector<std::string> command) {
   int ends[2];
@@ -81,8 +76,7 @@ std::string output_of(std::vector<std::string> command) {
   std::string path_entry = std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin");
   char* environment[] = {&path_entry[0], nullptr};
   pid_t child = 0;
-  const int failed =
-      posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environment);
+  const int failed = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environment);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(ends[1]);
@@ -108,13 +102,13 @@ bool contains(const std::string& text, const char* part) {
 bool is_foreign(const std::string& file) {
   return file.compare(0, 2, "??") == 0 || contains(file, "common/cpu/") ||
          contains(file, "/usr/include/") || contains(file, "/usr/lib/") ||
-         contains(file, "/include/c++/") ||
-         contains(file, "/lib/gcc/") || contains(file, "/Xcode") ||
-         contains(file, "/CommandLineTools/") || contains(file, "sysdeps/");
+         contains(file, "/include/c++/") || contains(file, "/lib/gcc/") ||
+         contains(file, "/Xcode") || contains(file, "/CommandLineTools/") ||
+         contains(file, "sysdeps/");
 }
 
-/// The name as the compiler was given it. Debug information puts the directory of the compilation in
-/// front, which is the root of the repository: this file's own name tells how much that is.
+/// The name as the compiler was given it. Debug information puts the directory of the compilation
+/// in front, which is the root of the repository: this file's own name tells how much that is.
 std::string as_compiled(const std::string& file) {
   static const std::string root = [] {
     char directory[PATH_MAX];
@@ -123,7 +117,8 @@ std::string as_compiled(const std::string& file) {
   if (file.compare(0, root.size(), root) == 0) return file.substr(root.size());
   for (const char* top : {"/chapters/", "/tests/", "/common/", "/work/"}) {
     const std::size_t at = file.rfind(top);
-    if (at != std::string::npos && access((file.substr(0, at) + "/common/cpu").c_str(), F_OK) == 0) {
+    if (at != std::string::npos &&
+        access((file.substr(0, at) + "/common/cpu").c_str(), F_OK) == 0) {
       return file.substr(at + 1);
     }
   }
@@ -144,7 +139,8 @@ bool parse_location(const std::string& text, std::string* file, int* line) {
 std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses) {
   std::vector<std::string> command;
 #if defined(__APPLE__)
-  command = {"atos", "-fullPath", "-i", "-o", program_path(), "-l", format("0x%zx", program_base())};
+  command = {
+      "atos", "-fullPath", "-i", "-o", program_path(), "-l", format("0x%zx", program_base())};
   for (const std::uintptr_t address : addresses) command.push_back(format("0x%zx", address));
 #else
   const std::uintptr_t base = program_base();
@@ -215,10 +211,16 @@ class Image {
 
 }  // namespace
 
+bool is_in_program(const void* pc) {
+  Dl_info info{};
+  return dladdr(pc, &info) != 0 &&
+         reinterpret_cast<std::uintptr_t>(info.dli_fbase) == program_base();
+}
+
 Site first_source_site(const void* const* pcs, int count) {
   std::vector<std::uintptr_t> addresses;
   for (int i = 0; i < count; ++i) {
-    if (!in_program(pcs[i])) continue;
+    if (!is_in_program(pcs[i])) continue;
     // A return address points behind the call, which may be the next line already.
     addresses.push_back(reinterpret_cast<std::uintptr_t>(pcs[i]) - (i == 0 ? 0 : 1));
   }
@@ -256,6 +258,10 @@ const char* function_name(const void* address, const char* fallback) {
   char* const demangled = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
   std::string name = status == 0 ? demangled : mangled;
   std::free(demangled);
+  const std::string anonymous = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = name.find(anonymous, at)) != std::string::npos;) {
+    name.erase(at, anonymous.size());
+  }
   // "void scale<float>(float*, int)" -> "scale<float>": the return type of a template instance and
   // the argument list go; blanks and parentheses inside <> stay.
   std::size_t begin = 0, end = name.size();
@@ -264,7 +270,7 @@ const char* function_name(const void* address, const char* fallback) {
     if (name[i] == '<') ++depth;
     if (name[i] == '>') --depth;
     if (depth == 0 && name[i] == ' ') begin = i + 1;
-    if (depth == 0 && name[i] == '(' && name.compare(i, 12, "(anonymous n") != 0) {
+    if (depth == 0 && name[i] == '(') {
       end = i;
       break;
     }

@@ -86,8 +86,7 @@ struct Block {
   Warp* warps = nullptr;
   uint3 index{0, 0, 0};            // blockIdx
   std::uint32_t grid_serial = 0;   // launch that the threads are set up for
-  struct Stack** stacks = nullptr;  // of each thread; only ASan must know
-  void** fibers = nullptr;          // TSan's idea of each thread
+  struct Stack** stacks = nullptr;  // of each thread; only sanitizers must know
   std::uint64_t progress_seen = 0;
   unsigned idle_rounds = 0;
 };

@@ -26,6 +26,9 @@ struct State {
   std::recursive_mutex running;  // one OS thread runs work at a time
   CUstream_st default_stream;
   std::vector<CUstream_st*> streams;  // all that may hold work; [0] is the default
+  // Every one there ever was. A destroyed stream stays: its address must not become another's while
+  // the program still holds the handle.
+  std::vector<std::unique_ptr<CUstream_st>> created;
   std::uint64_t sequence = 0;
   unsigned long long ids = 1;
   std::uint64_t random = schedule().seed * 2 + 1;
@@ -61,8 +64,9 @@ bool raise_need(Need* need, CUstream_st* stream, std::uint64_t sequence) {
   return true;
 }
 
-/// Adds what the needed work itself depends on: earlier work is implied by the order of a queue; there
-/// remain events, and the legacy default stream, which takes turns with every blocking stream.
+/// Adds what the needed work itself depends on: earlier work is implied by the order of a queue;
+/// there remain events, and the legacy default stream, which takes turns with every blocking
+/// stream.
 void close_need(State& s, Need* need) {
   bool changed = true;
   while (changed) {
@@ -167,6 +171,7 @@ int run(Need need) {
   const std::lock_guard<std::recursive_mutex> one(s.running);
   std::unique_lock<std::mutex> lock(s.mutex);
   close_need(s, &need);
+  claim_signals();
   Opened opened;
   while (sticky_error() == 0) {
     CUstream_st* const stream = pick(s, need);
@@ -221,7 +226,8 @@ CUstream_st* find_stream(CUstream_st* handle) {
 CUstream_st* create_stream(unsigned flags, int priority) {
   State& s = state();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  auto* const stream = new CUstream_st;
+  s.created.push_back(std::make_unique<CUstream_st>());
+  CUstream_st* const stream = s.created.back().get();
   stream->flags = flags;
   stream->priority = priority;
   stream->id = ++s.ids;
@@ -234,7 +240,6 @@ bool destroy_stream(CUstream_st* handle) {
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr || stream->is_default) return false;
   const std::lock_guard<std::mutex> lock(s.mutex);
-  // The object stays: its address must not become another stream's while the program holds the handle.
   stream->destroyed = true;
   if (stream->queue.empty() && !stream->running) {
     s.streams.erase(std::find(s.streams.begin(), s.streams.end(), stream));
@@ -344,6 +349,8 @@ void note_unfinished_work() {
     std::fprintf(stderr, "%s:%d: ", site.file, site.line);
   }
   std::fprintf(stderr, "note: the program ended before this ran: %s", first->work.label.what);
+  const char* const kernel = first->work.label.kernel;
+  if (*kernel != '\0') std::fprintf(stderr, " '%s'", kernel);
   if (count > 1) std::fprintf(stderr, " (and %zu more)", count - 1);
   std::fprintf(stderr, "\n    help: wait for it, e.g. with cudaDeviceSynchronize\n");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams as lazy queues: work is put in order at the call and runs when something waits for it. So a
-// result that is read too early is not there yet, every time.
+// Streams as lazy queues: work is put in order at the call and runs when something waits for it. So
+// a result that is read too early is not there yet, every time.
 #pragma once
 
 #include <chrono>
@@ -20,22 +20,26 @@ namespace cuda_cpu {
 
 /// What a piece of work is, for the note about work that nobody waited for.
 struct WorkLabel {
-  const char* what = "kernel";  ///< "kernel 'sum'", "cudaMemcpyAsync"; must stay valid
+  const char* what = "kernel";  ///< or the call: "cudaMemcpyAsync"
   Site site{nullptr, 0};
+  const char* kernel = "";  ///< its name, for a kernel
 };
 
-/// Puts work on a stream (nullptr: the legacy default stream). `work` returns a CUDA error code, 0 for
-/// success; a failure becomes the sticky error. It runs with device memory open. Runs at once under
-/// CUDA_LAUNCH_BLOCKING=1. Returns 0, or the error: a stream that does not exist, the sticky error.
+/// Puts work on a stream (nullptr: the legacy default stream). `work` returns a CUDA error code, 0
+/// for success; a failure becomes the sticky error. It runs with device memory open. Runs at once
+/// under CUDA_LAUNCH_BLOCKING=1. Returns 0, or the error: a stream that does not exist, the sticky
+/// error.
 int enqueue(CUstream_st* stream, std::function<int()> work, WorkLabel label = {});
 
-/// Runs everything that has been enqueued (what cudaDeviceSynchronize does); returns the sticky error.
+/// Runs everything that has been enqueued (what cudaDeviceSynchronize does); returns the sticky
+/// error.
 int run_all_streams();
 
 /// Runs what `stream` needs to be finished.
 int run_stream(CUstream_st* stream);
 
-/// True while the calling thread runs a cudaLaunchHostFunc function, which may not call the runtime.
+/// True while the calling thread runs a cudaLaunchHostFunc function, which may not call the
+/// runtime.
 bool in_host_function();
 
 // --- What the runtime calls about streams and events are made of ---
@@ -55,8 +59,8 @@ struct Work {
   WorkLabel label;
   bool needs_device_memory = true;  ///< opened around it; copies open their own allocations
   bool is_host_function = false;
-  std::shared_ptr<Moment> after;   ///< runs after this moment (cudaStreamWaitEvent)
-  std::shared_ptr<Moment> marks;   ///< this moment is reached when it runs (cudaEventRecord)
+  std::shared_ptr<Moment> after;  ///< runs after this moment (cudaStreamWaitEvent)
+  std::shared_ptr<Moment> marks;  ///< this moment is reached when it runs (cudaEventRecord)
 };
 
 /// Puts work on a stream; `wait`: and runs it, with all that comes before it.
@@ -67,12 +71,14 @@ CUstream_st* create_stream(unsigned flags, int priority);
 /// False when there is no such stream. Its work still runs when something waits for the device.
 bool destroy_stream(CUstream_st* stream);
 
-/// The stream behind a handle (nullptr and the special handles included); nullptr when there is none.
+/// The stream behind a handle (nullptr and the special handles included); nullptr when there is
+/// none.
 CUstream_st* find_stream(CUstream_st* handle);
 
 bool stream_is_idle(CUstream_st* stream);
 
-/// True the first time it is asked since work was added last: then cudaStreamQuery says "not ready".
+/// True the first time it is asked since work was added last: then cudaStreamQuery says "not
+/// ready".
 bool first_query_since_work(CUstream_st* stream);
 
 bool is_done(const Moment& moment);

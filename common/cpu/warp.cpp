@@ -216,7 +216,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   // block barrier.
   const bool orders = operation == WarpOperation::kSync;
   void* const object = &slot->value[slot->generation % 2];
-  if (orders) tsan_release(object);
+  if (orders) __tsan_release(object);
 #endif
   if (slot->arrived == expected_lanes(block, number / 32, mask)) {
     complete(block, number / 32, slot);
@@ -229,7 +229,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
     reschedule(self);
   }
 #if defined(CUDA_CPU_TSAN)
-  if (orders) tsan_acquire(object);
+  if (orders) __tsan_acquire(object);
 #endif
   return self->result;
 }

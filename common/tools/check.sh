@@ -37,15 +37,17 @@ files() {
   fi | sort -u
 }
 
+# shellcheck disable=SC2317  # called through check
 formatted() {
   local file bad=0
   while read -r file; do
     if ! "$1" --style=file "$file" | cmp -s - "$file"; then
-      echo "$file: run $1 -i $file"
+      [ "$bad" -eq 0 ] && echo "run $1 -i on:"
+      echo "$file"
       bad=1
     fi
   done
-  return $bad
+  return "$bad"
 }
 
 format=clang-format

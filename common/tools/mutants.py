@@ -1,103 +1,132 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Proves that a chapter's tests can fail: edits the chapter, one bug at a time, and expects `make test` to reject it.
+"""Puts one bug at a time into a chapter and sees whether its tests notice, on the CPU backend.
 
-    mutants.py [CH ...]        chapters by number; without: every chapter that has a tests/NN_name.mutants
+    mutants.py [CH...]        CH: a chapter's number or name; without, every chapter that has mutants
 
-A line of tests/NN_name.mutants is
+tests/NN_name.mutants names the bugs, one per line; `#` begins a comment line:
 
-    name | regular expression | replacement        the expression must match exactly once
-    name * regular expression | replacement        one mutant for each match
-    name | regular expression | replacement | sanitize
-                                                   only `make sanitize` shows it (memory ordering, for one)
+    NAME | PATTERN | REPLACEMENT             PATTERN must match exactly once (the first | may be left out)
+    NAME * PATTERN | REPLACEMENT             each match gives a mutant of its own
+    NAME | PATTERN | REPLACEMENT | sanitize  only `make sanitize` is expected to show it
 
-`#` begins a comment line. The expressions are Python's, with ^ and $ at lines. Work is done in build/mutants/tree,
-a copy of this repository; nothing else is touched. Exit status: 0 all mutants rejected, 1 one survived, 2 usage.
+PATTERN is a Python regular expression (`^` and `$` are those of a line), REPLACEMENT may use \\1. A mutant
+is rejected when a test fails under some schedule. One that survives, or that does not even compile, fails
+the run. The work is done in build/mutants/; the chapter itself is never touched.
 """
 
+import glob
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TREE = ROOT / "build" / "mutants" / "tree"
-
-
-def fail(message):
-    print(f"mutants: {message}", file=sys.stderr)
-    sys.exit(2)
+SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
+TREE = "build/mutants"
+LIMIT_SECONDS = 300
 
 
-def mutants_of(listing, source):
-    """Yields (name, verb, mutated source) for every mutant that the listing asks for."""
-    for number, line in enumerate(listing.read_text().splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        where = f"{listing.relative_to(ROOT)}:{number}"
-        match = re.match(r"(\S+) ([|*]) (.*?) \| (.*?)(?: \| (sanitize))?$", line + (" " if line.endswith("|") else ""))
-        if not match:
-            fail(f"{where}: expected: name | expression | replacement")
-        name, kind, pattern, replacement, verb = match.groups()
-        found = list(re.finditer(pattern, source, re.M))
-        if not found or (kind == "|" and len(found) != 1):
-            fail(f"{where}: {pattern} matches {len(found)} times, expected {'once' if kind == '|' else 'at least once'}")
-        for m in found:
-            line_of = source.count("\n", 0, m.start()) + 1
-            mutated = source[: m.start()] + m.expand(replacement.rstrip()) + source[m.end() :]
-            yield f"{name}, line {line_of}", verb or "test", mutated
+def read_mutants(path, text):
+    """[(name, verb, mutated text)] for every line of the file and, with *, every match."""
+    mutants = []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.rstrip("\n")
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            match = re.match(r"(\S+) (?:([|*]) )?(.*?) \|(?: (.*?))?(?: \| (sanitize))?$", line)
+            if not match:
+                sys.exit(f"{path}:{number}: expected NAME [|*] PATTERN | REPLACEMENT [| sanitize]")
+            name, mode, pattern, replacement, verb = match.groups()
+            found = list(re.finditer(pattern, text, re.M))
+            if not found or (mode != "*" and len(found) != 1):
+                wanted = "at least one match" if mode == "*" else "exactly one match"
+                sys.exit(f"{path}:{number}: {name}: {wanted} expected, {len(found)} found: {pattern}")
+            for m in found:
+                label = f"{name}, line {text.count(chr(10), 0, m.start() + len(m[0]) - len(m[0].lstrip())) + 1}"
+                mutated = text[: m.start()] + m.expand(replacement or "") + text[m.end() :]
+                mutants.append((label, verb or "test", mutated))
+    return mutants
 
 
-def copy_tree():
-    """A copy with what has been built, so that each mutant compiles only what it changes."""
-    if TREE.exists():
-        shutil.rmtree(TREE)
-    TREE.mkdir(parents=True)
-    for name in ("Makefile", "chapters", "common", "tests"):
-        subprocess.run(["cp", "-a", str(ROOT / name), str(TREE)], check=True)
-    (TREE / "build").mkdir()
-    for variant in ("cpu", "cpu-asan", "cpu-tsan"):
-        if (ROOT / "build" / variant).exists():
-            subprocess.run(["cp", "-a", str(ROOT / "build" / variant), str(TREE / "build")], check=True)
+def prepare_tree():
+    """A copy of the sources beside a copy of what is built and depends on no chapter, so that a mutant
+    costs one compilation."""
+    shutil.rmtree(TREE, ignore_errors=True)
+    os.makedirs(TREE)
+    for name in ("Makefile", "common", "chapters", "tests"):
+        subprocess.run(["cp", "-Rp", name, TREE], check=True)
+    names = ["tests/flags", "tests/catch_main.o", "tests/catch_main.d", "cpu/announced", "cpu/prepass", "cpu/src"]
+    names += [f"{v}/{n}" for v in ("cpu", "cpu-asan", "cpu-tsan") for n in ("libcudacpu.a", "flags", "obj/common")]
+    for name in names:
+        if os.path.exists(f"build/{name}"):
+            to = os.path.dirname(f"{TREE}/build/{name}")
+            os.makedirs(to, exist_ok=True)
+            subprocess.run(["cp", "-Rp", f"build/{name}", to], check=True)
 
 
-def main():
-    listings = sorted((ROOT / "tests").glob("[0-9][0-9]_*.mutants"))
-    wanted = [f"{int(a):02d}" for a in sys.argv[1:] if a.isdigit()]
-    if len(wanted) != len(sys.argv) - 1:
-        fail("expected chapter numbers")
-    if wanted:
-        listings = [l for l in listings if l.name[:2] in wanted]
-    if not listings:
-        fail("no such listing in tests/")
-    copy_tree()
-    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    survived = total = 0
-    for listing in listings:
-        chapter = listing.name[: -len(".mutants")]
-        source_path = TREE / "chapters" / chapter / f"{chapter[3:]}.cu"
-        source = source_path.read_text()
-        for name, verb, mutated in mutants_of(listing, source):
-            total += 1
-            source_path.write_text(mutated)
-            # Stop at the first failing schedule: one is enough.
-            run = subprocess.run(
-                ["make", verb, f"CH={chapter[:2]}", "BACKEND=cpu"],
-                cwd=TREE, env=environment, capture_output=True, text=True)
-            output = run.stdout + run.stderr
-            compiled = "error:" not in run.stderr or "CUDA" in run.stderr or "kernel '" in output
-            rejected = run.returncode != 0 and compiled
-            survived += not rejected
-            word = "rejected" if rejected else ("SURVIVED" if run.returncode == 0 else "DID NOT COMPILE")
-            print(f"{word:16} {chapter[:2]} {name} (make {verb})", flush=True)
+def run(*command, **extra):
+    """Exit status of a command in the tree; 124 when it took too long."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CH")}
+    environment.update(extra)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    try:
+        return subprocess.run(
+            command, cwd=TREE, env=environment, timeout=LIMIT_SECONDS, check=False, **quiet
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return 124
+
+
+def verdict(chapter, verb):
+    """(rejected?, how) for what is in the tree."""
+    if run("make", "test-programs", "BACKEND=cpu", f"CH={chapter}") != 0:
+        return False, "does not compile"
+    if verb == "sanitize":
+        return (True, "rejected by make sanitize") if run("make", "sanitize", "BACKEND=cpu", f"CH={chapter}") else (False, "survives")
+    for schedule in SCHEDULES:
+        # --abort: the first failing check is enough
+        if run(f"build/cpu/tests/{chapter}.test", "--abort", CUDA_CPU_SCHEDULE=schedule) != 0:
+            return True, f"rejected, {schedule}"
+    return False, "survives"
+
+
+def main(arguments):
+    files = sorted(glob.glob("tests/[0-9][0-9]_*.mutants"))
+    if arguments:
+        wanted = [a.zfill(2) if a.isdigit() else a for a in arguments]
+        names = {f: os.path.basename(f)[: -len(".mutants")] for f in files}
+        files = [f for f in files if names[f] in wanted or names[f][:2] in wanted]
+    if not files:
+        print("no tests/NN_name.mutants to try", file=sys.stderr)
+        return 2
+    prepare_tree()
+    survivors, tried = [], 0
+    for path in files:
+        chapter = os.path.basename(path)[: -len(".mutants")]
+        source = f"chapters/{chapter}/{chapter[3:]}.cu"
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+        print(f"\n{chapter}", flush=True)
+        if verdict(chapter, "test") != (False, "survives"):
+            print("  the chapter itself fails its tests: nothing can be told from mutants")
+            return 1
+        for name, verb, mutated in read_mutants(path, text):
+            with open(f"{TREE}/{source}", "w", encoding="utf-8") as file:
+                file.write(mutated)
+            start = time.time()
+            rejected, how = verdict(chapter, verb)
+            tried += 1
+            print(f"  {'ok  ' if rejected else 'FAIL'}  {name:<38} {how:<26} {time.time() - start:5.1f} s", flush=True)
             if not rejected:
-                print("\n".join("    " + l for l in output.splitlines()[-12:]))
-        source_path.write_text(source)
-    print(f"{total - survived} of {total} mutants rejected")
-    return 1 if survived else 0
+                survivors.append(f"{chapter[:2]} {name}")
+        with open(f"{TREE}/{source}", "w", encoding="utf-8") as file:
+            file.write(text)
+    print(f"\n{tried} mutants, {len(survivors)} not rejected{': ' + '; '.join(survivors) if survivors else ''}")
+    return 1 if survivors else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -27,6 +27,11 @@ file. Markers:
 
 <!-- output: results/h200.txt [from="text"] [to="text"] -->
     A captured terminal output, or part of it.
+
+<!-- table: ladder -->
+    For the front page: one line per chapter, its question and one measured number. The number comes from
+    a marker that the chapter's notes hold (a comment that shows nothing and needs no end):
+<!-- headline: results/h200.csv row="COND" column="EXPR" [over="COND"] [format=".0f"] text="{} GB/s" -->
 """
 
 import ast
@@ -138,8 +143,19 @@ def declares(head, name):
     )
 
 
+def with_comment(text, first, last):
+    """The lines, and the comment directly above them; a rule `// ----` is no comment."""
+    lines = text.split("\n")
+    while first > 1 and lines[first - 2].lstrip().startswith("//") and not lines[first - 2].startswith("// ----"):
+        first -= 1
+    return first, last
+
+
 def find_code(text, name, where):
     """First and last line (1-based) of the declaration called `name`, its comment included."""
+    macro = re.search(rf"^#\s*define\s+{re.escape(name)}\b(?:[^\n\\]|\\.|\\\n)*", text, re.M)
+    if macro:
+        return with_comment(text, text.count("\n", 0, macro.start()) + 1, text.count("\n", 0, macro.end()) + 1)
     if name == "header":
         lines = text.split("\n")
         last = 0
@@ -158,12 +174,7 @@ def find_code(text, name, where):
     code = mask(text)
     while start < end and code[start].isspace():
         start += 1
-    first = text.count("\n", 0, start) + 1
-    last = text.count("\n", 0, end - 1) + 1
-    lines = text.split("\n")
-    while first > 1 and lines[first - 2].lstrip().startswith("//") and not lines[first - 2].startswith("// ----"):
-        first -= 1
-    return first, last
+    return with_comment(text, text.count("\n", 0, start) + 1, text.count("\n", 0, end - 1) + 1)
 
 
 def cut(lines, first_number, where, start_text, end_text):
@@ -426,7 +437,48 @@ def parse_column(spec):
     return (match["label"] or expression).strip(), expression, (match["format"] or "").strip()
 
 
+def measured_value(folder, positional, attributes):
+    """The text of one number, and the row it came from."""
+    condition, column = need(attributes, "row", "column")
+    rows = read_rows(folder, positional)
+    row = one_row(rows, condition)
+    value = evaluate(column, row)
+    if "over" in attributes:
+        top, bottom = as_number(value), as_number(evaluate(column, one_row(rows, attributes["over"])))
+        value = None if top is None or not bottom else top / bottom
+    text = formatted(value, attributes.get("format", ""))
+    if text == "-":
+        raise Problem(f"{column} is empty where {condition}")
+    return text, row
+
+
+def make_ladder(folder, attributes):
+    allow(attributes)
+    body, devices = [], {}
+    for notes in sorted(glob.glob(os.path.join(folder, "chapters", "[0-9][0-9]_*", "README.md"))):
+        chapter_folder = os.path.dirname(notes)
+        chapter = os.path.basename(chapter_folder)
+        source = read_text(os.path.join(chapter_folder, chapter_source(chapter_folder)))
+        question = re.search(r"^// Chapter \d+: *(.*)$", source, re.M)
+        title = re.search(r"^# +(?:\d+ *[-:.·]* *)?(.*)$", read_text(notes), re.M)
+        headline = re.search(r"<!--\s*headline:\s*(.*?)\s*-->", read_text(notes), re.S)
+        number_text = "-"
+        if headline:
+            positional, marks = parse_marker(headline.group(1))
+            (text,) = need(marks, "text")
+            value, row = measured_value(chapter_folder, positional, marks)
+            number_text = text.replace("{}", value)
+            devices[row.get("device", "")] = None
+        label = title.group(1) if title else chapter[3:].replace("_", " ")
+        body.append([chapter[:2], f"[{label}](chapters/{chapter}/README.md)", question.group(1) if question else "", number_text])
+    measured = f"measured on {', '.join(d for d in devices if d)}" if any(devices) else "measured"
+    lines = markdown_table(["", "chapter", "question", measured], body, [False] * 4)
+    return "\n" + "\n".join(lines) + "\n", "chapters/*/README.md"
+
+
 def make_table(folder, positional, attributes):
+    if positional == ["ladder"]:
+        return make_ladder(folder, attributes)
     allow(attributes, "columns", "where", "sort", "first", "caption")
     columns = [parse_column(spec) for spec in split_list(need(attributes, "columns")[0])]
     rows = select(read_rows(folder, positional), attributes.get("where"))
@@ -468,16 +520,7 @@ def make_pivot(folder, positional, attributes):
 
 def make_value(folder, positional, attributes):
     allow(attributes, "row", "column", "over", "format")
-    condition, column = need(attributes, "row", "column")
-    rows = read_rows(folder, positional)
-    value = evaluate(column, one_row(rows, condition))
-    if "over" in attributes:
-        top, bottom = as_number(value), as_number(evaluate(column, one_row(rows, attributes["over"])))
-        value = None if top is None or not bottom else top / bottom
-    text = formatted(value, attributes.get("format", ""))
-    if text == "-":
-        raise Problem(f"{column} is empty where {condition}")
-    return text, " ".join(positional)
+    return measured_value(folder, positional, attributes)[0], " ".join(positional)
 
 
 MAKERS = {"code": make_code, "table": make_table, "pivot": make_pivot, "value": make_value, "output": make_output}

@@ -16,15 +16,20 @@ chapters=($2)
 shift 2
 failed_logs=()
 runs=0
+limit=()
+if command -v timeout >/dev/null 2>&1; then limit=(timeout -k 5 "${TEST_TIMEOUT:-600}"); fi
 
 # attempt LOG COMMAND...: one table cell
 attempt() {
   local log=$1
   shift
   runs=$((runs + 1))
-  if "$@" >>"$log" 2>&1 </dev/null; then
+  ${limit[@]+"${limit[@]}"} "$@" >>"$log" 2>&1 </dev/null
+  local status=$?
+  if [ $status -eq 0 ]; then
     cell="ok"
   else
+    [ $status -eq 124 ] && echo "stopped after ${TEST_TIMEOUT:-600} seconds" >>"$log"
     cell="FAIL"
     failed_logs+=("$log")
   fi
@@ -74,6 +79,7 @@ else
   fixed=()
   if setarch "$(uname -m)" -R true 2>/dev/null; then fixed=(setarch "$(uname -m)" -R); fi
   export ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+  export TEST_SIZES=small
   export TSAN_OPTIONS="exitcode=66:${TSAN_OPTIONS:-}"
   mkdir -p build/cpu-asan/sanitize build/cpu-tsan/sanitize
   echo

@@ -56,6 +56,16 @@ template <class T> struct Kernels {
 template <class F> __global__ void apply(F f, int* tally) { f(tally); }
 template <class... Ts> __global__ void add_all(int* tally, Ts... values) { atomicAdd(tally, (values + ... + 0)); }
 
+extern "C" __global__ void add_c(int* tally, int value = 5) { atomicAdd(tally, value); }
+static __global__ __launch_bounds__(128, 2) void add_static(int* tally) { atomicAdd(tally, 1); }
+namespace { __global__ inline void add_hidden(int* tally); }
+namespace { void __global__ add_hidden(int* tally) { if (threadIdx.x > 0) return; atomicAdd(tally, 1); } }
+template <class T> __global__ void by_type(T* tally, T value) { atomicAdd(tally, value); }
+template <> __global__ void by_type<int>(int* tally, int value) { atomicAdd(tally, 10 * value); }
+template __global__ void by_type<float>(float*, float);
+__global__ void overloaded(int* tally, int) { atomicAdd(tally, 1); }
+__global__ void overloaded(int* tally, float) { atomicAdd(tally, 2); }
+
 struct Settings { int factor; float unused[7]; };
 __global__ void add_settings(int* tally, Settings settings) { atomicAdd(tally, settings.factor); }
 
@@ -112,6 +122,20 @@ TEST_CASE("the kernel may be named in every way") {
   auto& reference = add;
   reference<<<1, 1>>>(tally.get(), 16);
   REQUIRE(tally.take() == 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16);
+}
+
+TEST_CASE("kernels may be static, hidden, specialised, overloaded and have default arguments") {
+  Tally tally;
+  add_c<<<1, 2>>>(tally.get());
+  add_c<<<1, 2>>>(tally.get(), 1);
+  add_static<<<1, 2>>>(tally.get());
+  add_hidden<<<1, 2>>>(tally.get());
+  REQUIRE(tally.take() == 10 + 2 + 2 + 1);
+  by_type<<<1, 2>>>(tally.get(), 1);
+  by_type<int><<<1, 1>>>(tally.get(), 'c' - 'b');
+  overloaded<<<1, 2>>>(tally.get(), 0);
+  overloaded<<<1, 2>>>(tally.get(), 0.0f);
+  REQUIRE(tally.take() == 20 + 10 + 2 + 4);
 }
 
 TEST_CASE("the configuration may contain templates, lambdas, braces, strings and shifts") {
@@ -279,7 +303,7 @@ TEST_CASE("what only looks like a launch is left alone") {
   const int big = 1'000'000, shifted = 1 << 3 >> 1;  // add<<<1, 2>>>(x)
   const bool less = (1 < 2 << 3);                    /* add<<<1, 2>>>(x) " ' */
   REQUIRE(std::strlen(text) == 16);
-  REQUIRE(raw.size() == 30);
+  REQUIRE(raw.size() == 29);
   REQUIRE((quote == '"' && escaped == '\'' && std::strlen(spliced) == 16));
   REQUIRE((big == 1000000 && shifted == 4 && less));
 #if 0
@@ -290,7 +314,7 @@ TEST_CASE("what only looks like a launch is left alone") {
 #endif
 }
 
-#line 1000 "launch_syntax.test.cu"
+#line 1000 "tests/backend/launch_syntax.test.cu"
 TEST_CASE("a line directive of the learner's own does no harm") { REQUIRE(true); }
 
 // ---- __shared__ ----
@@ -389,11 +413,19 @@ TEST_CASE("shared arrays may stand in device functions, macros, blocks and lambd
 
 // ---- leaving a kernel ----
 
+__device__ inline void compiler_fence() {
+#if defined(__CUDA_CPU__)
+  asm volatile("" ::: "memory");
+#else
+  asm volatile("membar.cta;" ::: "memory");
+#endif
+}
 __device__ void helper(int* tally) { atomicAdd(tally, 1); }
 __global__ void many_ways_out(int* tally) {
   struct Local { int twice(int x) const { if (x < 0) return 0; return 2 * x; } };
   const auto inner = [](int x) { if (x == 1) { return 1; } return Local().twice(x); };
   const int i = static_cast<int>(threadIdx.x);
+  compiler_fence();
   if (i == 0) return;
   else if (i == 1) { atomicAdd(tally, inner(1)); return; }
   switch (i) { case 2: return; case 3: return helper(tally); default: break; }
@@ -420,6 +452,7 @@ namespace outer { __device__ const volatile int nested = 8; }
 __device__ Pair<int, Pair<int, int>>* typed = nullptr;
 __device__ int declared_function(int x);
 __device__ int declared_function(int x) { return x + 1; }
+__constant__ int from_call = number<Pair<int, char>::value>(), beside = sum_of<int>(1, 2), behind(3);
 __device__ auto lambda_value = [] __device__ (int x) { return x; };
 #define DEVICE_INT(name, value) __device__ int name = value
 DEVICE_INT(from_macro, 11);
@@ -447,5 +480,7 @@ TEST_CASE("device variables are known to the runtime under their names") {
   REQUIRE(cudaGetSymbolSize(&size, where_to) == cudaSuccess);
   REQUIRE(cudaGetSymbolSize(&size, from_macro) == cudaSuccess);
   REQUIRE(size == sizeof(int));
+  REQUIRE(cudaGetSymbolSize(&size, beside) == cudaSuccess);
+  REQUIRE(cudaGetSymbolSize(&size, behind) == cudaSuccess);
   REQUIRE(managed == 6);
 }

@@ -7,6 +7,7 @@
 //   // EXPECT-NOT: TEXT        no line of standard error does
 //   // EXPECT-STDOUT: TEXT     a line of standard output that contains TEXT
 //   // EXPECT-STATUS: N        exit status; 1 if not said
+//   // ARCH: x86_64           only there (what uname -m says): other CPUs do not trap
 //   // BUILD: cpu-tsan         a program for a sanitizer; skipped where it has not been built
 //
 // In TEXT, {file} is the program's path as in the messages, and {name} the number of the line that ends in
@@ -14,6 +15,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ constexpr int kSecondsPerRun = 60;
 struct Animal {
   std::string name, file;
   std::string build = "cpu";
+  std::string arch;  // empty: any
   std::vector<std::vector<std::string>> runs;  // NAME=VALUE each
   std::vector<std::string> expected, unexpected, expected_output;
   int status = 1;
@@ -97,6 +100,7 @@ Animal read_animal(const std::string& name) {
     if (argument_of("EXPECT-STDOUT", &argument)) animal.expected_output.push_back(argument);
     if (argument_of("EXPECT-STATUS", &argument)) animal.status = std::stoi(argument);
     if (argument_of("BUILD", &argument)) animal.build = argument;
+    if (argument_of("ARCH", &argument)) animal.arch = argument;
   }
   if (animal.runs.empty()) animal.runs.push_back({});
   return animal;
@@ -115,6 +119,12 @@ std::vector<std::string> all_names() {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::string this_arch() {
+  utsname system{};
+  uname(&system);
+  return system.machine;
 }
 
 std::string zoo_dir(const std::string& build) {
@@ -208,6 +218,7 @@ TEST_CASE("every animal of the bug zoo is reported as its comments say") {
     const Animal animal = read_animal(name);
     const std::string program = zoo_dir(animal.build) + "/" + name;
     if (animal.build != "cpu" && access(program.c_str(), X_OK) != 0) continue;
+    if (!animal.arch.empty() && animal.arch != this_arch()) continue;
     DYNAMIC_SECTION(name) {
       INFO(animal.file);
       // An animal that expects nothing would pass whatever happened.

@@ -57,6 +57,30 @@ TEST_CASE("without options the defaults hold and every version is wanted") {
   CHECK(opt.wants("second"));
 }
 
+TEST_CASE("--only takes one version, or several with commas between") {
+  std::size_t n = 100;
+  std::string sweep;
+  CHECK(parsed({"--only", "second"}, &n, &sweep).wants("second"));
+  CHECK_FALSE(parsed({"--only", "second"}, &n, &sweep).wants("first"));
+  const Options both = parsed({"--only", "second,first"}, &n, &sweep);
+  CHECK(both.wants("first"));
+  CHECK(both.wants("second"));
+  CHECK_FALSE(both.wants("second,first"));
+}
+
+TEST_CASE("versions may depend on options that are read before they are named") {
+  Options opt("05_example", "does it parse?");
+  std::string sweep;
+  opt.add("sweep", &sweep, {"stride", "offset"}, "what to sweep");
+  char words[][16] = {"example", "--only", "stride=2", "--sweep", "stride"};
+  char* argv[] = {words[0], words[1], words[2], words[3], words[4], nullptr};
+  opt.parse(5, argv, [&] {
+    for (const char* value : {"1", "2"}) opt.version(sweep + "=" + value, "a row");
+  });
+  CHECK(opt.wants("stride=2"));
+  CHECK_FALSE(opt.wants("stride=1"));
+}
+
 TEST_CASE("options may be written with a space or an equals sign, in any order") {
   std::size_t n = 100;
   std::string sweep;

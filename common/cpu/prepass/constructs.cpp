@@ -36,8 +36,10 @@ class Finder {
         found_.shared[shared.first] = shared;
       } else if (s_.is(i, "__global__")) {
         read_kernel(i);
+        read_device_code(i);
       } else if (is_one_of(s_, i, {"__device__", "__constant__", "__managed__"})) {
         read_symbols(i);
+        if (s_.is(i, "__device__")) read_device_code(i);
       } else if (s_.is(i, "auto")) {
         read_structured_binding(i);
       }
@@ -205,13 +207,49 @@ class Finder {
     return false;
   }
 
-  void read_kernel(std::size_t attribute) {
+  // The `{` of the function that the attribute belongs to; kNone for a declaration.
+  std::size_t find_body(std::size_t attribute) const {
     std::size_t body = attribute;
-    while (body < s_.size() && !s_.is(body, "{") && !s_.is(body, ";")) {
-      if ((s_.is(body, "(") || s_.is(body, "[")) && s_.match(body) == kNone) return;
+    while (!ends_search(body) && !s_.is(body, "{")) {
+      if ((s_.is(body, "(") || s_.is(body, "[")) && s_.match(body) == kNone) return kNone;
       body = skip_brackets(body) + 1;
     }
-    if (!s_.is(body, "{")) return;
+    return s_.is(body, "{") ? body : kNone;
+  }
+
+  // What means something else in device code, or nothing here. In a function for both sides clock()
+  // keeps the C library's meaning.
+  void read_device_code(std::size_t attribute) {
+    const std::size_t body = find_body(attribute);
+    if (body == kNone || s_.match(body) == kNone) return;
+    for (std::size_t i = first_specifier(attribute); i < body; ++i) {
+      if (s_.is(i, "__host__")) return;
+    }
+    for (std::size_t i = body + 1; i < s_.match(body); ++i) {
+      if (starts_launch(i)) {
+        throw SourceError(s_.token(i).line,
+                          "a launch inside device code is not supported by the CPU backend");
+      }
+      if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
+      if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
+      const bool is_member =
+          is_one_of(s_, i - 1, {".", "->"}) ||
+          (s_.is(i - 1, "::") && s_.is_identifier(i - 2) && !is_statement_word(s_, i - 2));
+      if (!is_member) found_.clocks.insert(i);
+    }
+  }
+
+  void read_assembly(std::size_t i) {
+    std::size_t open = i + 1;
+    while (s_.is_identifier(open)) ++open;  // volatile
+    if (!s_.is(open, "(") || s_.match(open) == kNone) return;
+    // asm("" ::: "memory") holds back the compiler and works anywhere.
+    if (!s_.is(open + 1, "\"\"")) found_.assembly[i] = s_.match(open);
+  }
+
+  void read_kernel(std::size_t attribute) {
+    const std::size_t body = find_body(attribute);
+    if (body == kNone) return;
     const std::size_t end = s_.match(body);
     if (end == kNone) {
       throw SourceError(s_.token(body).line, "'{' of the kernel's body is never closed");
@@ -273,6 +311,14 @@ class Finder {
     return shared;
   }
 
+  bool is_specifier(std::size_t i) const {
+    const std::string word = s_.spelling(i);
+    const bool is_attribute = word.size() > 4 && word.compare(0, 2, "__") == 0 &&
+                              word.compare(word.size() - 2, 2, "__") == 0;
+    return is_attribute ||
+           is_one_of(s_, i, {"inline", "static", "extern", "constexpr", "const", "volatile"});
+  }
+
   // Goes back from a specifier to the first one of its declaration.
   std::size_t first_specifier(std::size_t i) const {
     while (i > 0) {
@@ -305,6 +351,8 @@ class Finder {
     std::size_t candidate = kNone;  // the identifier seen last
     bool finished = false;          // the current declarator's name is known
     bool is_type_body = false;      // a class-key was seen: the next `{` is its body
+    bool names_class = false;       // a class-key was seen, without a body
+    int words = 0;                  // the class's name and the variables'
     const auto finish = [&] {
       if (!finished && candidate != kNone) names.push_back(candidate);
       finished = true;
@@ -322,11 +370,17 @@ class Finder {
         candidate = kNone;
       } else if (finished) {
         if (s_.is(i, "=") || s_.is(i, "{")) *has_initialiser = true;
+        // In an initialiser, f<a, b>(c) has commas that separate no declarators.
+        if (s_.is(i, "<") && s_.is_identifier(i - 1)) {
+          const std::size_t behind = s_.skip_angles(i);
+          if (behind != kNone && is_one_of(s_, behind, {"(", "{", "::"})) i = behind - 1;
+        }
         i = skip_brackets(i);
       } else if (s_.is(i, "operator")) {
         return {};
       } else if (is_one_of(s_, i, {"struct", "class", "union", "enum"})) {
         is_type_body = true;
+        names_class = true;
       } else if (s_.is(i, "<") && candidate != kNone) {
         const std::size_t behind = s_.skip_angles(i);
         if (behind == kNone || behind > last) return {};
@@ -335,7 +389,15 @@ class Finder {
         // float (*name[4])(float): the name is inside. Else these are a function's parameters.
         const std::size_t close = s_.match(i);
         const bool is_declarator = s_.is(i + 1, "*") || s_.is(i + 1, "&");
-        if (close == kNone || !is_declarator) return {};
+        const bool is_value = i + 1 < s_.size() && (s_.token(i + 1).kind == Token::kNumber ||
+                                                    s_.token(i + 1).kind == Token::kCharacter);
+        if (close == kNone || (!is_declarator && !is_value)) return {};
+        if (is_value) {
+          finish();
+          *has_initialiser = true;
+          i = close;
+          continue;
+        }
         for (std::size_t k = i + 1; k < close && !s_.is(k, "[") && !s_.is(k, "("); ++k) {
           if (s_.is_identifier(k) && !s_.is(k, "const")) candidate = k;
         }
@@ -351,12 +413,15 @@ class Finder {
           *has_initialiser = true;
         }
         is_type_body = false;
+        names_class = false;
         i = skip_brackets(i);
-      } else if (s_.is_identifier(i)) {
+      } else if (s_.is_identifier(i) && !is_specifier(i)) {
         candidate = i;
+        ++words;
       }
     }
     finish();
+    if (names_class && words < 2) return {};  // struct S;
     return names;
   }
 
@@ -389,11 +454,7 @@ class Finder {
         symbols.space = "kConstant";
       }
       if (s_.is(i, "__managed__")) symbols.space = "kManaged";
-      const std::string word = s_.spelling(i);
-      const bool is_attribute = word.size() > 4 && word.compare(0, 2, "__") == 0;
-      if (!is_attribute && !is_one_of(s_, i, {"inline", "static", "constexpr", "const", "void"})) {
-        only_specifiers = false;
-      }
+      if (!is_specifier(i) && !s_.is(i, "void")) only_specifiers = false;
     }
     if (only_specifiers) return;
     if (ends_macro && last - first < 3) return;  // "__device__ T": a macro for something else

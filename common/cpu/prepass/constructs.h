@@ -38,10 +38,12 @@ struct SymbolDeclaration {
 };
 
 struct Constructs {
-  std::map<std::size_t, Launch> launches;            ///< by first token
-  std::map<std::size_t, SharedDeclaration> shared;   ///< by first token
-  std::map<std::size_t, std::size_t> returns;        ///< `return` of a kernel -> its `;`
-  std::set<std::size_t> kernel_ends;                 ///< `}` of a kernel's body
+  std::map<std::size_t, Launch> launches;           ///< by first token
+  std::map<std::size_t, SharedDeclaration> shared;  ///< by first token
+  std::map<std::size_t, std::size_t> returns;       ///< `return` of a kernel -> its `;`
+  std::set<std::size_t> kernel_ends;                ///< `}` of a kernel's body
+  std::map<std::size_t, std::size_t> assembly;      ///< `asm` with PTX in device code -> its `)`
+  std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
   std::map<std::size_t, SymbolDeclaration> symbols;  ///< by the `;`
   std::set<std::string> structured_bindings;         ///< names that lambdas cannot always capture
 };

@@ -22,7 +22,12 @@ bool is_identifier_part(char c) {
 
 class Lexer {
  public:
-  explicit Lexer(std::string text) { file_.text = std::move(text); }
+  explicit Lexer(std::string text) {
+    file_.text = std::move(text);
+    // A byte order mark may only come first in a file, and the rewritten text begins with something
+    // else.
+    if (file_.text.compare(0, 3, "\xEF\xBB\xBF") == 0) file_.text.erase(0, 3);
+  }
 
   LexedFile run() {
     bool at_line_start = true;

@@ -58,10 +58,14 @@ class Rewriter {
   }
 
   std::string run_file() {
-    out_ = "#line 1 " + quoted(path_) + "\n";
-    const bool has_mark = file_.text.compare(0, 3, "\xEF\xBB\xBF") == 0;
-    copy_between(has_mark ? 3 : 0, tokens_.empty() ? file_.text.size() : tokens_[0].begin,
-                 Style::kLines);
+    // g++ compares file names to tell a main file from a header, and what follows has another name.
+    out_ =
+        "#if defined(__GNUC__) && !defined(__clang__)\n"
+        "#pragma GCC diagnostic ignored \"-Wsubobject-linkage\"\n"
+        "#endif\n"
+        "#line 1 " +
+        quoted(path_) + "\n";
+    copy_between(0, tokens_.empty() ? file_.text.size() : tokens_[0].begin, Style::kLines);
     if (!tokens_.empty()) {
       emit(0, tokens_.size(), Style::kLines);
       copy_between(tokens_.back().end, file_.text.size(), Style::kLines);
@@ -72,7 +76,8 @@ class Rewriter {
  private:
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
-           !found_.kernel_ends.empty() || !found_.symbols.empty();
+           !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
+           !found_.symbols.empty();
   }
 
   // The directive's text, rewritten.
@@ -148,20 +153,22 @@ class Rewriter {
 
   // Continues at the line and column where token i was written.
   void align_with(std::size_t i, Style style) {
-    if (style != Style::kLines || i >= tokens_.size()) return;
-    out_ += "\n#line " + std::to_string(tokens_[i].line) + "\n";
-    for (std::size_t k = line_start(tokens_[i].begin); k < tokens_[i].begin; ++k) {
-      out_ += file_.text[k] == '\t' ? '\t' : ' ';
-    }
+    if (style == Style::kLines && i < tokens_.size()) align(tokens_[i].line, tokens_[i].begin);
   }
 
-  // After text was put in before token i: only needed when i stands on the line of the token before
-  // it.
-  void realign(std::size_t i, Style style) {
-    if (style != Style::kLines || i >= tokens_.size()) return;
-    const std::size_t before = tokens_[i - 1].end;
-    const bool same_line = file_.text.find('\n', before) >= tokens_[i].begin;
-    if (same_line) align_with(i, style);
+  // Continues behind token i, which is a punctuation mark. Only needed when something follows on
+  // its line.
+  void align_behind(std::size_t i, Style style) {
+    if (style != Style::kLines || i + 1 >= tokens_.size()) return;
+    const std::size_t newline = file_.text.find('\n', tokens_[i].end);
+    if (newline >= tokens_[i + 1].begin) align(tokens_[i].line, tokens_[i].end);
+  }
+
+  void align(int line, std::size_t offset) {
+    out_ += "\n#line " + std::to_string(line) + "\n";
+    for (std::size_t k = line_start(offset); k < offset; ++k) {
+      out_ += file_.text[k] == '\t' ? '\t' : ' ';
+    }
   }
 
   std::string site(int line) const {
@@ -234,11 +241,25 @@ class Rewriter {
       emit_return(i, it->second, style);
       return it->second + 1;
     }
+    if (const auto it = found_.assembly.find(i); it != found_.assembly.end()) {
+      out_ +=
+          "static_assert(false, \"inline PTX is not supported by the CPU backend: put the "
+          "statement "
+          "behind #if !defined(__CUDA_CPU__)\")";
+      align_behind(it->second, style);
+      return it->second + 1;
+    }
     if (found_.kernel_ends.count(i) != 0) out_ += "::cuda_cpu::leave(" + line_text(i) + "); ";
+    if (found_.clocks.count(i) != 0) {
+      const bool is_global = i > 0 && structure_.is(i - 1, "::");
+      out_ += is_global ? "cuda_cpu::device_clock" : "::cuda_cpu::device_clock";
+      align_behind(i, style);
+      return i + 1;
+    }
     out_ += structure_.spelling(i);
     if (const auto it = found_.symbols.find(i); it != found_.symbols.end()) {
       emit_symbols(it->second, true);
-      realign(i + 1, style);
+      align_behind(i, style);
     }
     return i + 1;
   }
@@ -251,6 +272,7 @@ class Rewriter {
       out_ += "return " + leave;
       copy_gap(semicolon, style);
       out_ += ';';
+      align_behind(semicolon, style);
       return;
     }
     out_ += "{ " + leave + "; ";
@@ -260,6 +282,7 @@ class Rewriter {
     emit(i + 1, semicolon, style);
     copy_gap(semicolon, style);
     out_ += "; }";
+    align_behind(semicolon, style);
   }
 
   void emit_launch(const Launch& launch, Style style) {
@@ -299,7 +322,13 @@ class Rewriter {
     if (!has_braced_argument(launch)) {
       const std::string kernel = flat(launch.first, launch.open);
       out_ += ", [=](auto&... cuda_cpu_a) -> decltype(void(" + kernel + "(cuda_cpu_a...))) { " +
-              kernel + "(cuda_cpu_a...); }";
+              kernel +
+              "(cuda_cpu_a...); }, ::cuda_cpu::function_of([=](auto cuda_cpu_f) -> "
+              "decltype(cuda_cpu_f(";
+      repeat_kernel(launch, style);
+      out_ += ")) { return cuda_cpu_f(";
+      repeat_kernel(launch, style);
+      out_ += "); })";
       if (first_argument < launch.last) {
         const bool only_pack =
             first_argument + 1 == launch.last && structure_.is(first_argument, "__VA_ARGS__");
@@ -312,6 +341,15 @@ class Rewriter {
     }
     align_with(launch.last, style);
     out_ += ")";
+  }
+
+  // An undeclared kernel is an error wherever it is not called: then the message looks the same
+  // each time.
+  void repeat_kernel(const Launch& launch, Style style) {
+    align_with(launch.first, style);
+    emit(launch.first, launch.open, style == Style::kLines ? style : Style::kFlat);
+    if (style == Style::kLines)
+      align(tokens_[launch.first].line, line_start(tokens_[launch.first].begin));
   }
 
   std::string flat(std::size_t first, std::size_t last) {
@@ -379,13 +417,11 @@ class Rewriter {
       }
     }
     if (shared.last < tokens_.size()) {
+      // The lines between its first and its last are made up for.
+      if (tokens_[shared.last].line != line && style == Style::kLines)
+        align_with(shared.last, style);
       out_ += ';';
-      const bool one_line = tokens_[shared.last].line == line && tokens_[shared.first].line == line;
-      if (one_line) {
-        realign(shared.last + 1, style);
-      } else {
-        align_with(shared.last + 1, style);
-      }
+      align_behind(shared.last, style);
     }
   }
 
@@ -393,6 +429,7 @@ class Rewriter {
   void emit_dynamic_shared(const SharedDeclaration& shared, Style style) {
     const std::size_t name = shared.names[0];
     std::string type;
+    std::size_t type_first = shared.first;
     for (std::size_t i = shared.first; i < structure_.name_begin(name); ++i) {
       if (const std::size_t behind = structure_.skip_attribute(i);
           behind != i && !structure_.is(i, "decltype")) {
@@ -403,7 +440,11 @@ class Rewriter {
           structure_.is(i, "__shared__")) {
         continue;
       }
-      if (!type.empty()) type += ' ';
+      if (type.empty()) {
+        type_first = i;
+      } else {
+        type += ' ';
+      }
       type += structure_.spelling(i);
     }
     // What is behind the first [] is the element's own shape.
@@ -417,7 +458,7 @@ class Rewriter {
     const std::string word = name_text(name);
     if (structure_.scope(name) == Scope::kNamespace) {
       out_ += "[[maybe_unused]] static const ::cuda_cpu::DynamicShared<";
-      align_with(shared.first, style);
+      align_with(type_first, style);
       out_ += type + shape + "> ";
       align_with(name, style);
       out_ += word + "{}";
@@ -426,7 +467,7 @@ class Rewriter {
     out_ += is_array ? "auto* const " : "auto& ";
     align_with(name, style);
     out_ += word + (is_array ? " = " : " = *") + "::cuda_cpu::dynamic_shared<";
-    align_with(shared.first, style);
+    align_with(type_first, style);
     out_ += type + shape + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
   }
 
@@ -435,9 +476,6 @@ class Rewriter {
     bool first = true;
     for (const std::size_t at : symbols.names) {
       const std::string word = name_text(at);
-      const bool is_parameter =
-          macro_ != nullptr && std::find(macro_->parameters.begin(), macro_->parameters.end(),
-                                         word) != macro_->parameters.end();
       const std::string literal = name_string(at);
       if (!first) out_ += ';';
       first = false;

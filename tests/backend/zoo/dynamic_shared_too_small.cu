@@ -5,7 +5,7 @@
 // EXPECT: {file}:{array}: note: declared here
 
 __global__ void stage(float* x) {
-  extern __shared__ float s[];  // @array
+  extern __shared__ float s[];      // @array
   s[threadIdx.x] = x[threadIdx.x];  // @write
   __syncthreads();
   x[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];

@@ -7,7 +7,7 @@
 
 __global__ void guarded_vote(unsigned* x, int n) {
   const int i = threadIdx.x;
-  if (i >= n) return;  // @return
+  if (i >= n) return;                        // @return
   x[i] = __ballot_sync(0xffffffffu, i % 2);  // @vote
 }
 

@@ -11,7 +11,7 @@ __global__ void sum_tree(int* x) {
   __shared__ int s[64];
   s[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
-  for (int half = 32; half > 0; half /= 2) {
+  for (unsigned half = 32; half > 0; half /= 2) {
     if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];  // @step
   }
   if (threadIdx.x == 0) x[0] = s[0];

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Stands in for <cooperative_groups/scan.h>: prefix sums over a tile or a coalesced group.
+#pragma once
+
+#include "reduce.h"
+
+namespace cooperative_groups {
+
+namespace details {
+
+// Combines the values of the ranks up to the caller's, its own included or not.
+template <class Group, class T, class Operation>
+inline T scan(const Group& group, T value, Operation operation, bool inclusive, T identity,
+              const char* file, int line) {
+  const unsigned mask = group.cuda_cpu_mask();
+  T result = identity;
+  bool first = true;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+    const unsigned source = static_cast<unsigned>(__ffs(static_cast<int>(rest))) - 1;
+    // Every lane takes part in every shuffle, whether it needs the value or not.
+    const T other = read_lane(mask, value, source, file, line);
+    if (source > lane() || (source == lane() && !inclusive)) continue;
+    result = first ? other : static_cast<T>(operation(result, other));
+    first = false;
+  }
+  return result;
+}
+
+}  // namespace details
+
+template <class Group, class T, class Operation>
+inline T inclusive_scan(const Group& group, T value, Operation operation,
+                        const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return details::scan(group, value, operation, true, T{}, file, line);
+}
+template <class Group, class T>
+inline T inclusive_scan(const Group& group, T value, const char* file = __builtin_FILE(),
+                        int line = __builtin_LINE()) {
+  return details::scan(group, value, plus<T>(), true, T{}, file, line);
+}
+
+/// The thread of rank 0 gets a zero value.
+template <class Group, class T, class Operation>
+inline T exclusive_scan(const Group& group, T value, Operation operation,
+                        const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return details::scan(group, value, operation, false, T{}, file, line);
+}
+template <class Group, class T>
+inline T exclusive_scan(const Group& group, T value, const char* file = __builtin_FILE(),
+                        int line = __builtin_LINE()) {
+  return details::scan(group, value, plus<T>(), false, T{}, file, line);
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Chapter 02: what one thread waits for, what a launch call waits for, and the stride sweep measured."""
+
+import matplotlib.pyplot as plt
+import style
+
+# The latencies of the picture are round figures of the order that Hopper has; the notes name the source.
+HIT, MISS = 40, 260
+AFTER_ONE, AFTER_FOUR = 15, 30  # adding one int, adding four, with the loop's own instructions
+INTS = 8  # one 32-byte sector
+
+
+def passes(loads_per_pass):
+    """(start, wait, work, kind) of each pass over `loads_per_pass` ints of one sector, in cycles."""
+    now, found = 0, []
+    for index in range(0, INTS, loads_per_pass):
+        wait = MISS if index == 0 else HIT
+        work = AFTER_FOUR if loads_per_pass == 4 else AFTER_ONE
+        found.append((now, wait, work, "miss" if index == 0 else "hit"))
+        now += wait + work
+    return found, now
+
+
+def bar(ax, left, width, y, color, text=""):
+    ax.add_patch(plt.Rectangle((left, y - 0.28), width, 0.56, facecolor=color, edgecolor=style.BLACK, linewidth=0.6))
+    if text:
+        ax.text(left + width / 2, y, text, ha="center", va="center", fontsize=9)
+
+
+def waiting():
+    fig, ax = style.axes("cycles since the first load", size=(7.2, 3.3))
+    names = [("one load\nat a time", 1, 1), ("four loads,\nthen four adds", 4, 0)]
+    for _, loads, y in names:
+        found, end = passes(loads)
+        for start, wait, work, kind in found:
+            bar(ax, start, wait, y, style.SKY if kind == "miss" else "#D6ECF8", "waits for L2" if kind == "miss" else "")
+            bar(ax, start + wait, work, y, style.ORANGE)
+        ax.text(end + 8, y, f"{end} cycles,\n{end / INTS:g} per int", va="center", fontsize=10)
+    ax.annotate("waits for L1", (305, 1.28), xytext=(345, 1.62), fontsize=9, arrowprops={"arrowstyle": "-", "linewidth": 0.8})
+    ax.annotate("adds", (267, 1.28), xytext=(235, 1.62), fontsize=9, arrowprops={"arrowstyle": "-", "linewidth": 0.8})
+    ax.set_yticks([y for _, _, y in names], [name for name, _, _ in names])
+    ax.set_ylim(-0.6, 1.9)
+    ax.set_xlim(0, 810)
+    ax.grid(axis="y", visible=False)
+    style.save(fig, "waiting", "Where one thread's time goes: eight ints of one 32-byte sector",
+               "Time line of a thread that adds eight ints of a sector. With one load at a time it waits once for L2 and "
+               "seven times for L1, 660 cycles in all. With four loads issued together it waits once for each, 360 "
+               "cycles. Adding takes a small part of either.")
+
+
+def launch():
+    fig, ax = plt.subplots(figsize=(7.2, 2.7))
+    ax.axis("off")
+    ax.set_xlim(-12, 108)
+    ax.set_ylim(-0.85, 2.1)
+    for y, name in ((1, "host"), (0, "device")):
+        ax.text(-2, y, name, ha="right", va="center")
+        ax.plot([0, 104], [y, y], color=style.GREY, linewidth=0.8, zorder=0)
+    bar(ax, 4, 7, 1, style.BLUE)
+    bar(ax, 13, 82, 0, style.ORANGE, "the kernel runs")
+    bar(ax, 38, 59, 1, "#DDDDDD", "cudaDeviceSynchronize() waits")
+    bar(ax, 12, 25, 1, "#C9E8DD", "free for other work")
+    ax.annotate("launch: puts an order\ninto the queue, returns", (7.5, 1.3), xytext=(2, 1.6), fontsize=9)
+    ax.annotate("", (13, 0.28), xytext=(11, 0.72), arrowprops={"arrowstyle": "->"})
+    ax.annotate("", (97, 0.72), xytext=(95, 0.28), arrowprops={"arrowstyle": "->"})
+    ax.text(54, -0.62, "time (not to scale: a launch would be too short to see)", ha="center", fontsize=9, color=style.GREY)
+    style.save(fig, "launch", "A launch returns before its kernel ends",
+               "Two time lines. The host's launch call ends as soon as the order is queued; the device starts the kernel "
+               "after that, while the host is free for other work; cudaDeviceSynchronize waits until the kernel has ended.")
+
+
+def stride_sweep():
+    rows = [r for r in style.rows("h200_stride.csv") if str(r["version"]).startswith("stride=")]
+    strides = [int(r["version"].split("=")[1]) for r in rows]
+    cycles = [r["rate"] for r in rows]
+    fig, ax = style.axes("stride between one load and the next [ints]", "cycles per int")
+    # A miss brings `ints` ints into L1. Both curves are pinned to the first and the last measured point.
+    for ints, name, color, dashes in ((8, "if a miss brings a sector (8 ints)", style.RED, (4, 2)),
+                                      (32, "if a miss brings a line (32 ints)", style.GREEN, (1, 1.5))):
+        share = [min(1, s / ints) for s in strides]
+        slope = (cycles[-1] - cycles[0]) / (share[-1] - share[0])
+        curve = [cycles[0] + slope * (m - share[0]) for m in share]
+        ax.plot(strides, curve, color=color, dashes=dashes, label=name)
+    ax.plot(strides, cycles, color=style.BLUE, marker="o", label="measured")
+    style.log2_axis(ax.xaxis)
+    ax.set_ylim(bottom=0)
+    ax.legend(loc="lower right")
+    style.source(fig, rows)
+    style.save(fig, "stride_sweep", "Cycles per int of one thread against the stride of its loads",
+               "One thread, one load at a time, 1 Mi ints: " +
+               ", ".join(f"stride {s} {c:.0f}" for s, c in zip(strides, cycles)) + " cycles per int.")
+
+
+waiting()
+launch()
+stride_sweep()

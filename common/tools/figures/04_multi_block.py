@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Chapter 04: loads in flight (a drawing), bandwidth against bytes in flight, block sizes, blocks over time."""
+
+import re
+import sys
+
+import style
+from matplotlib.collections import PatchCollection
+from matplotlib.patches import Rectangle
+
+LATENCY = 8  # of the drawing: the memory answers at most one load per unit of time
+
+
+def loads_over_time(in_flight, units):
+    """(row, leaves, is served, arrives) of every load, when `in_flight` threads load without pause."""
+    loads, ready, memory_free = [], [k * LATENCY / in_flight for k in range(in_flight)], 0.0
+    while True:
+        row = min(range(in_flight), key=lambda k: ready[k])
+        leaves = ready[row]
+        if leaves >= units:
+            return loads
+        served = max(leaves, memory_free)
+        memory_free = served + 1
+        ready[row] = served + LATENCY
+        loads.append((row, leaves, served, ready[row]))
+
+
+def draw_loads_in_flight():
+    units = 3 * LATENCY
+    fig, axes = style.axes(size=(7.2, 5.2), nrows=3, sharex=True, height_ratios=[1, 4, 12])
+    says = [
+        (1, "1 in flight: one load per latency"),
+        (4, "4 in flight: four loads per latency"),
+        (12, "12 in flight where 8 are enough: the memory is busy all the time, the rest queue"),
+    ]
+    for ax, (in_flight, text) in zip(axes, says):
+        for row, leaves, served, arrives in loads_over_time(in_flight, units):
+            if served > leaves:
+                ax.barh(row, min(served, units) - leaves, left=leaves, height=0.62, color="#D5D5D5")
+            if served < units:
+                ax.barh(row, min(arrives, units) - served, left=served, height=0.62, color=style.BLUE)
+            if arrives <= units:
+                ax.plot(arrives, row, marker="|", color=style.RED, markersize=8, markeredgewidth=3, clip_on=False)
+        ax.set_title(text, loc="left", fontsize=11)
+        ax.set_yticks([])
+        ax.set_ylim(in_flight - 0.4, -0.6)
+        ax.grid(False)
+        ax.spines["left"].set_visible(False)
+        ax.set_xlim(0, units)
+        ax.set_xticks([0, LATENCY, 2 * LATENCY, 3 * LATENCY], ["0", "1", "2", "3 latencies"])
+    axes[-1].set_xlabel("time   (blue: a load on its way; grey: waiting for its turn; red: a value arrives)")
+    style.save(
+        fig,
+        "loads_in_flight",
+        "Loads in flight over three latencies",
+        "With one load in flight one value arrives per latency, with four in flight four values. "
+        "Twelve in flight bring no more than eight would: the memory is busy and the rest wait.",
+    )
+
+
+def shapes(rows):
+    """The number and the loads in the names of a sweep's rows, such as 'grid=132 loads=4'."""
+    for row in rows:
+        value, loads = re.fullmatch(r"\w+=(\d+) loads=(\d+)", row["version"]).groups()
+        yield int(value), int(loads), row
+
+
+def draw_saturation():
+    rows = style.rows("h200_grid.csv")
+    block = int(re.search(r"block (\d+)", rows[0]["workload"]).group(1))
+    wave = max(grid for grid, _, _ in shapes(rows)) // 4  # the sweep ends at four waves
+    in_memory = style.rows("h200_latency.csv")[-1]
+    latency_ns = in_memory["median_ms"] * 1e6
+    read = rows[-1]["rate"] / rows[-1]["of_percent"] * 100
+
+    fig, ax = style.axes("bytes in flight", "bandwidth [GB/s]")
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    law = [4 * block, read * latency_ns]
+    ax.plot(law, [law[0] / latency_ns, read], "--", color=style.GREY, linewidth=1.5)
+    ax.plot([law[1], 2**24], [read, read], "--", color=style.GREY, linewidth=1.5)
+    middle = (law[0] * law[1]) ** 0.5
+    ax.annotate(
+        f"bytes in flight / {latency_ns:.0f} ns",
+        (middle, middle / latency_ns),
+        xytext=(-12, 10),
+        textcoords="offset points",
+        ha="right",
+        color=style.GREY,
+    )
+    ax.annotate(
+        f"a plain read: {read:,.0f} GB/s",
+        (2**24, read),
+        xytext=(0, 6),
+        textcoords="offset points",
+        ha="right",
+        color=style.GREY,
+    )
+    for loads, color, how in ((1, style.BLUE, {"markersize": 6}), (4, style.RED, {"markersize": 9, "mfc": "none"})):
+        points = [(g * block * 4 * loads, r["rate"]) for g, k, r in shapes(rows) if k == loads and g <= wave]
+        ax.plot(*zip(*points), marker="o", color=color, linewidth=1, **how)
+        name = "one load per thread" if loads == 1 else "four loads"
+        ax.annotate(name, points[-1], xytext=(10, -8), textcoords="offset points", color=color, va="top")
+    ax.xaxis.set_major_formatter(style.plt.FuncFormatter(bytes_name))
+    ax.yaxis.set_major_formatter(style.plt.FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.set_xlim(2**9.5, 2**24)
+    style.source(fig, rows)
+    style.save(
+        fig,
+        "saturation",
+        "Bandwidth against bytes in flight",
+        "Both kernels lie on one curve: it rises in proportion to the bytes in flight and bends where it "
+        "reaches what the memory can deliver. One load per thread ends before the bend, four reach it.",
+    )
+
+
+def bytes_name(value, _):
+    for shift, unit in ((20, "MiB"), (10, "KiB")):
+        if value >= 1 << shift:
+            return f"{value / (1 << shift):g} {unit}"
+    return f"{value:g} B"
+
+
+def draw_block_sizes():
+    rows = style.rows("h200_block.csv")
+    fig, ax = style.axes("threads per block (as many blocks as fit at once)", "bandwidth [GB/s]")
+    for loads, color in ((1, style.BLUE), (4, style.RED)):
+        points = [(b, r["rate"]) for b, k, r in shapes(rows) if k == loads]
+        name = "one load\nper thread" if loads == 1 else "four loads\nper thread"
+        style.line(ax, *zip(*points), name, color)
+    sizes = [b for b, k, _ in shapes(rows) if k == 1]
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(sizes, [str(b) for b in sizes])
+    ax.tick_params(axis="x", which="minor", bottom=False)
+    ax.set_xlim(28, 1900)
+    ax.set_ylim(bottom=0)
+    style.source(fig, rows)
+    style.save(
+        fig,
+        "block_sizes",
+        "Bandwidth against block size at the largest grid that fits at once",
+        "With one load per thread the bandwidth follows the number of resident threads, so blocks of 32 and "
+        "768 stand out; with four loads per thread the block size hardly matters.",
+    )
+
+
+def draw_blocks():
+    blocks = style.rows("h200_blocks.csv")
+    at_once = len(blocks) * 2 // 5  # the launch is two and a half waves
+    colors = [style.BLUE, style.ORANGE, style.GREEN]
+    sms = sorted({b["sm"] for b in blocks})
+    places = max(1, at_once // len(sms))
+    free = {sm: [0] * places for sm in sms}  # when each place of an SM is free again
+    fig, ax = style.axes("time since the first block began [us]", "SM", size=(7.2, 6.4))
+    bars = [[] for _ in colors]
+    for b in sorted(blocks, key=lambda b: b["start_ns"]):
+        place = min(range(places), key=lambda k: free[b["sm"]][k])
+        free[b["sm"]][place] = b["end_ns"]
+        y = sms.index(b["sm"]) + place / places
+        wave = min(b["block"] // at_once, len(colors) - 1)
+        bars[wave].append(Rectangle((b["start_ns"] / 1e3, y), (b["end_ns"] - b["start_ns"]) / 1e3, 0.9 / places))
+    end = max(b["end_ns"] for b in blocks) / 1e3
+    for wave, (patches, color) in enumerate(zip(bars, colors)):
+        if not patches:
+            continue
+        ax.add_collection(PatchCollection(patches, facecolor=color, edgecolor="white", linewidth=0.2))
+        middle = sum(p.get_x() + p.get_width() / 2 for p in patches) / len(patches)
+        name = ("first wave", "second wave", "the last half wave")[wave]
+        ax.text(middle, len(sms) + 1.5, name, ha="center", va="bottom", color=color, fontweight="bold")
+    ax.set_xlim(0, end * 1.01)
+    ax.set_ylim(-1, len(sms) + 8)
+    ax.set_yticks(range(0, len(sms), 20))
+    ax.grid(False)
+    busy = sum(b["end_ns"] - b["start_ns"] for b in blocks) / (end * 1e3 * at_once)
+    style.source(fig, style.rows("h200_waves.csv"))
+    style.save(
+        fig,
+        "blocks",
+        "Blocks over time on every SM",
+        f"{len(blocks)} blocks on {len(sms)} SMs, {at_once} at once: two full waves, then half of the places "
+        f"stay empty. Places are taken {100 * busy:.0f} % of the time.",
+    )
+
+
+draw_loads_in_flight()
+for draw in (draw_saturation, draw_block_sizes, draw_blocks):
+    try:
+        draw()
+    except FileNotFoundError as missing:
+        print(f"{missing.filename}: not measured yet; no figure from it", file=sys.stderr)

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#define main chapter_main
+#include "../chapters/03_coalesced_threads/coalesced_threads.cu"
+#undef main
+
+#include <limits>
+
+#include "kernel_testing.cuh"
+
+namespace {
+
+// The sum over any values, written without a word of the chapter's.
+long long sum_of_squares(const std::vector<int>& values) {
+  long long sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sum += static_cast<long long>(values[i]) * static_cast<long long>(values[i]);
+  }
+  return sum;
+}
+
+// The chapter's problem on device arrays of the right sizes, partial sums poisoned.
+struct Setup {
+  Setup(const std::vector<int>& values, unsigned block, unsigned grid)
+      : expected(sum_of_squares(values)),
+        x(values),
+        partial(std::max<std::size_t>(std::size_t{grid} * block, block)) {
+    p = {x.get(), values.size(), block, grid, partial.get()};
+  }
+
+  bool is_right(const Version<Problem>& version) {
+    return check(version.name, p, threads_of(version.name, p), expected);
+  }
+
+  bool run_and_check(const Version<Problem>& version) {
+    partial.poison();
+    version.launch(p);
+    CUDA_CHECK_LAUNCH();
+    return is_right(version);
+  }
+
+  long long expected;
+  DeviceArray<int> x;
+  DeviceArray<long long> partial;
+  Problem p{};
+};
+
+// What sum_walk makes of `values`, finished on the host.
+long long walked(const std::vector<int>& values, std::size_t n, std::size_t offset,
+                 std::size_t stride, unsigned grid, unsigned block) {
+  DeviceArray<int> x(values);
+  DeviceArray<long long> partial(std::size_t{grid} * block);
+  sum_walk<<<grid, block>>>(x.get(), n, offset, stride, partial.get());
+  CUDA_CHECK_LAUNCH();
+  const std::vector<long long> sums = partial.download();
+  return std::accumulate(sums.begin(), sums.end(), 0LL);
+}
+
+std::size_t sectors(std::size_t offset, std::size_t stride) {
+  return pieces_touched({"", offset, stride}, kSectorBytes);
+}
+
+std::size_t lines(std::size_t offset, std::size_t stride) {
+  return pieces_touched({"", offset, stride}, kLineBytes);
+}
+
+}  // namespace
+
+TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
+  for (const std::size_t n : awkward_sizes()) {
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      Setup setup(input.values, 512, 3);
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(setup.run_and_check(version));
+      }
+    }
+  }
+}
+
+TEST_CASE("every version works with any block and grid, also with more threads than elements") {
+  for (const unsigned block : awkward_blocks()) {
+    for (const unsigned grid : {1u, 2u, 7u}) {
+      for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{5003}}) {
+        Setup setup(random_ints(n, -9, 9, 3), block, grid);
+        for (const auto& version : kVersions) {
+          INFO(version.name << ", block " << block << ", grid " << grid << ", n = " << n);
+          CHECK(setup.run_and_check(version));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every thread adds the elements that are its own, in chunks or by strides") {
+  // 10 elements for 4 threads: chunks of 3, the last one short; or every fourth.
+  const std::vector<int> values = {1, 10, 100, 1000, 2, 20, 200, 2000, 3, 30};
+  DeviceArray<int> x(values);
+  DeviceArray<long long> partial(4);
+  sum_chunked<<<2, 2>>>(x.get(), values.size(), partial.get());
+  CHECK(partial.download() == std::vector<long long>{10101, 1000404, 4040009, 900});
+  partial.poison();
+  sum_strided<<<2, 2>>>(x.get(), values.size(), partial.get());
+  CHECK(partial.download() == std::vector<long long>{14, 1400, 50000, 5000000});
+}
+
+TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+  Setup setup(random_ints(10007, 0, 9, 5), 256, 4);
+  for (const auto& version : kVersions) {
+    for (int repeat = 0; repeat < 20; ++repeat) version.launch(setup.p);
+    CUDA_CHECK_LAUNCH();
+    INFO(version.name);
+    CHECK(setup.is_right(version));
+  }
+}
+
+TEST_CASE("a sum of squares past 32 bits is exact, and so is the square of the smallest int") {
+  for (const std::vector<int>& values :
+       {std::vector<int>(1027, -1000000), std::vector<int>{std::numeric_limits<int>::min()}}) {
+    Setup setup(values, 512, 2);
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", " << values.size() << " times " << values[0]);
+      CHECK(setup.run_and_check(version));
+    }
+  }
+}
+
+TEST_CASE("a walk adds the elements at its offset and stride, and no other") {
+  const std::vector<int> values = random_ints(40000, -1000, 1000, 11);
+  for (const std::size_t stride : {1u, 2u, 3u, 8u, 31u, 1000u}) {
+    for (const std::size_t offset : {0u, 1u, 7u, 32u}) {
+      for (const std::size_t n : {0u, 1u, 33u, 39u}) {
+        std::vector<int> picked;
+        for (std::size_t i = 0; i < n; ++i) picked.push_back(values[offset + i * stride]);
+        INFO("n = " << n << ", offset " << offset << ", stride " << stride);
+        CHECK(walked(values, n, offset, stride, 2, 32) == sum_of_squares(picked));
+      }
+    }
+  }
+}
+
+TEST_CASE("a walk is whole whether its loads in flight fill up or not") {
+  // One thread has eight loads under way: below, at and above that many elements.
+  const std::vector<int> values = random_ints(2500, -1000, 1000, 12);
+  for (const std::size_t n : {7u, 8u, 9u, 16u, 17u, 2500u}) {
+    const std::vector<int> picked(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n));
+    INFO("n = " << n);
+    CHECK(walked(values, n, 0, 1, 1, 1) == sum_of_squares(picked));
+    CHECK(walked(values, n, 0, 1, 3, 96) == sum_of_squares(picked));
+  }
+}
+
+TEST_CASE("the device fills x with the very elements that the host reference sums") {
+  DeviceArray<int> x(5001);
+  fill<<<3, 250>>>(x.get(), x.size(), 9);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<int> filled = x.download();
+  CHECK(filled == random_ints(5001, 0, 9, 9));
+  CHECK(sum_of_squares(filled) == reference(9, 5001, 0, 1));
+  std::vector<int> picked;
+  for (std::size_t i = 5; i < 5001; i += 7) picked.push_back(filled[i]);
+  CHECK(sum_of_squares(picked) == reference(9, picked.size(), 5, 7));
+}
+
+TEST_CASE("a warp's load touches as many sectors and lines as its addresses span") {
+  CHECK(sectors(0, 1) == 4);
+  CHECK(sectors(0, 2) == 8);
+  CHECK(sectors(0, 3) == 12);
+  CHECK(sectors(0, 8) == 32);
+  CHECK(sectors(0, 1000) == 32);
+  CHECK(sectors(1, 1) == 5);
+  CHECK(sectors(8, 1) == 4);
+  CHECK(lines(0, 1) == 1);
+  CHECK(lines(8, 1) == 2);
+  CHECK(lines(32, 1) == 1);
+  CHECK(lines(0, 8) == 8);
+  CHECK(lines(0, 32) == 32);
+}
+
+TEST_CASE("the windows of a walk begin at a line and do not overlap") {
+  for (const std::string sweep : {"stride", "offset"}) {
+    for (const Walk& walk : walks_of(sweep)) {
+      for (const std::size_t n : {std::size_t{1}, std::size_t{1003}, std::size_t{1} << 24}) {
+        INFO(walk.name << ", n = " << n);
+        CHECK(window(walk, n) * sizeof(int) % kLineBytes == 0);
+        CHECK(window(walk, n) > (n - 1) * walk.stride);
+        // The last element of the last launch is the last one that x must have, or before it.
+        const std::size_t last =
+            walk.offset + (windows(walk) - 1) * window(walk, n) + (n - 1) * walk.stride;
+        CHECK(last < elements_under(walk, n));
+      }
+    }
+  }
+}
+
+TEST_CASE("the sweeps hold what the notes discuss") {
+  std::vector<std::string> names;
+  for (const Walk& walk : walks_of("stride")) names.push_back(walk.name);
+  CHECK(names.front() == "stride=1");
+  CHECK(names.back() == "stride=1024");
+  CHECK(std::find(names.begin(), names.end(), "stride=1000") != names.end());
+  CHECK(walks_of("offset").size() == 33);
+  CHECK(walks_of("").empty());
+}
+
+TEST_CASE("the checker rejects a kernel that does nothing, even when there is nothing to add") {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1000}}) {
+    Setup setup(random_ints(n, 0, 9, 5), 256, 4);
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", n = " << n);
+      CHECK_FALSE(setup.is_right(version));
+    }
+  }
+}
+
+TEST_CASE("the checker rejects one wrong element and one missing thread") {
+  Setup setup(random_ints(1000, 1, 9, 5), 256, 4);
+  for (const auto& version : kVersions) {
+    INFO(version.name);
+    REQUIRE(setup.run_and_check(version));
+    setup.expected += 1;
+    CHECK_FALSE(setup.is_right(version));
+    setup.expected -= 1;
+  }
+  setup.partial.poison();
+  sum_strided<<<1, 255>>>(setup.p.x, setup.p.n, setup.p.partial);
+  CUDA_CHECK_LAUNCH();
+  CHECK_FALSE(check("sum_strided", setup.p, 256, setup.expected));
+}
+
+TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
+  Setup setup(random_ints(1000, 0, 9, 5), 1024, 1);
+  sum_chunked<<<1, 1025>>>(setup.p.x, setup.p.n, setup.p.partial);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  sum_strided<<<0, 512>>>(setup.p.x, setup.p.n, setup.p.partial);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#define main chapter_main
+#include "../chapters/04_multi_block/multi_block.cu"
+#undef main
+
+#include <climits>
+
+#include "kernel_testing.cuh"
+
+namespace {
+
+std::size_t thread_slots_per_sm() {
+  return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+}
+
+// The chapter's problem on device arrays of the right sizes, partial sums poisoned.
+struct Setup {
+  explicit Setup(const std::vector<int>& x, unsigned block = 256)
+      : values(x), d_x(x), partial(4 * thread_slots_per_sm() * sm_count()) {
+    p = {d_x.get(), x.size(), partial.get(), sm_count(), block};
+  }
+
+  static unsigned sm_count() {
+    return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount, 0));
+  }
+
+  bool run_and_check(unsigned loads, Shape shape) {
+    partial.poison();
+    launch(p, loads, shape);
+    return check("sum", p, shape, sum_of_squares(values));
+  }
+
+  std::vector<int> values;
+  DeviceArray<int> d_x;
+  DeviceArray<long long> partial;
+  Problem p{};
+};
+
+}  // namespace
+
+TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
+  for (const std::size_t n : awkward_sizes()) {
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      Setup setup(input.values);
+      for (const GridVersion& v : kVersions) {
+        INFO(v.name << ", n = " << n << ", " << input.name);
+        CHECK(setup.run_and_check(v.loads, v.shape(setup.p)));
+      }
+    }
+  }
+}
+
+TEST_CASE("both kernels cover any n with any grid and block, powers of two or not") {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
+    Setup setup(random_ints(n, -9, 9, 3));
+    for (const unsigned block : awkward_blocks()) {
+      for (const unsigned grid : {1u, 2u, 3u, 7u}) {
+        for (const unsigned loads : {1u, kInFlight}) {
+          INFO("grid " << grid << ", block " << block << ", n = " << n << ", loads " << loads);
+          CHECK(setup.run_and_check(loads, {grid, block}));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("four loads in flight leave no remainder behind, whatever is left for the last round") {
+  const Shape shape{3, 32};  // 96 threads: a full round takes 384 elements
+  for (std::size_t n = 3 * 96 - 2; n <= 5 * 96 + 2; ++n) {
+    Setup setup(random_ints(n, 1, 9, n));
+    INFO("n = " << n);
+    CHECK(setup.run_and_check(kInFlight, shape));
+  }
+}
+
+TEST_CASE("a thread without an element writes a zero") {
+  Setup setup(random_ints(5, 1, 9, 5));
+  for (const unsigned loads : {1u, kInFlight}) {
+    REQUIRE(setup.run_and_check(loads, {2, 64}));
+    const std::vector<long long> partial = setup.partial.download();
+    for (std::size_t i = 5; i < 128; ++i) REQUIRE(partial[i] == 0);
+    CHECK(partial[128] == -1);  // and nothing is written behind the last thread's place
+  }
+}
+
+TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+  Setup setup(random_ints(10007, 0, 9, 5));
+  for (const GridVersion& v : kVersions) {
+    const Shape shape = v.shape(setup.p);
+    for (int repeat = 0; repeat < 20; ++repeat) launch(setup.p, v.loads, shape);
+    INFO(v.name);
+    CHECK(check(v.name, setup.p, shape, sum_of_squares(setup.values)));
+  }
+}
+
+TEST_CASE("a sum of squares past 32 bits is exact, of the most negative int too") {
+  // Larger sums would pass 64 bits.
+  for (const std::vector<int>& x : {std::vector<int>{2000000000, -2000000000}, {INT_MIN}}) {
+    Setup setup(x);
+    CHECK(setup.run_and_check(1, {1, 1}));
+    CHECK(setup.run_and_check(kInFlight, {1, 1}));
+  }
+}
+
+TEST_CASE("one wave fits on the chip, and one more block per SM does not") {
+  Setup setup({1});
+  for (const unsigned block : awkward_blocks()) {
+    const Shape wave = one_wave(setup.p, sum_grid_stride, block);
+    INFO("block " << block << ", grid " << wave.grid);
+    CHECK(wave.block == block);
+    CHECK(wave.grid % setup.p.sm_count == 0);
+    CHECK(wave.threads() <= setup.p.sm_count * thread_slots_per_sm());
+    if (block >= 250) {  // smaller ones run out of block slots before they run out of thread slots
+      const std::size_t warps = div_up(block, 32);  // a block takes up whole warps
+      CHECK((wave.grid / setup.p.sm_count + 1) * warps * 32 > thread_slots_per_sm());
+    }
+  }
+}
+
+TEST_CASE("the runtime's choice can be launched and fills every SM") {
+  Setup setup(random_ints(99991, 0, 9, 5));
+  const Shape shape = choice_of_the_runtime(setup.p);
+  CHECK(shape.grid >= setup.p.sm_count);
+  CHECK(shape.threads() <= setup.p.sm_count * thread_slots_per_sm());
+  CHECK(setup.run_and_check(1, shape));
+}
+
+TEST_CASE("the shapes of a sweep fit the array of partial sums and grow") {
+  for (const unsigned block : awkward_blocks()) {
+    Setup setup({1}, block);
+    for (const char* sweep : {"grid", "block"}) {
+      const std::vector<Shape> shapes = shapes_of(sweep, setup.p);
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        INFO(sweep << " sweep, block " << block << ", row " << i);
+        CHECK(shapes[i].threads() <= setup.partial.size());
+        if (i > 0 && sweep == std::string("grid")) CHECK(shapes[i].grid > shapes[i - 1].grid);
+        if (i > 0 && sweep == std::string("block")) CHECK(shapes[i].block > shapes[i - 1].block);
+      }
+    }
+  }
+}
+
+TEST_CASE("every block leaves one record, and the sum is right as well") {
+  Setup setup(random_ints(99991, 0, 9, 5));
+  for (const unsigned grid : {1u, 5u, 50u}) {
+    double event_ms = 0;
+    const Shape shape{grid, 96};
+    setup.partial.poison();
+    const std::vector<BlockRecord> blocks = record_blocks(setup.p, shape, &event_ms);
+    INFO("grid " << grid);
+    CHECK(check("recorded", setup.p, shape, sum_of_squares(setup.values)));
+    CHECK(event_ms > 0);
+    REQUIRE(blocks.size() == grid);
+    const BlockRecord all = whole_launch(blocks);
+    for (const BlockRecord& b : blocks) {
+      CHECK(b.sm != UINT_MAX);  // the poison
+      CHECK(b.start_ns <= b.end_ns);
+      CHECK(b.start_cycles <= b.end_cycles);
+      CHECK((all.start_ns <= b.start_ns && b.end_ns <= all.end_ns));
+    }
+  }
+}
+
+TEST_CASE("no more blocks run at a time than fit at once") {
+  Setup setup(random_ints(99991, 0, 9, 5));
+  const Shape wave = one_wave(setup.p, sum_recorded, 256);
+  double event_ms = 0;
+  const std::vector<BlockRecord> blocks =
+      record_blocks(setup.p, {wave.grid * 5 / 2, 256}, &event_ms);
+  // At equal times ends sort before starts: a place is free again when its block has ended.
+  std::vector<std::pair<std::uint64_t, int>> events;
+  for (const BlockRecord& b : blocks) {
+    events.push_back({b.start_ns, b.end_ns > b.start_ns ? 1 : 0});
+    events.push_back({b.end_ns, b.end_ns > b.start_ns ? -1 : 0});
+  }
+  std::sort(events.begin(), events.end());
+  int running = 0, most = 0;
+  for (const auto& event : events) most = std::max(most, running += event.second);
+  CHECK(most <= static_cast<int>(wave.grid));
+}
+
+TEST_CASE("the span of a launch is from the first start to the last end") {
+  const std::vector<BlockRecord> blocks = {
+      {0, 20, 40, 7, 9}, {1, 10, 30, 1000, 1004}, {0, 25, 60, 9, 12}};
+  const BlockRecord all = whole_launch(blocks);
+  CHECK(all.ms() == 50 / 1e6);
+  CHECK(all.cycles() == 997);  // what the counters of two SMs make of it
+}
+
+TEST_CASE("a walk along the ring ends where it has to") {
+  CHECK(measure_latency(4_Ki, 3).ok);
+  CHECK(measure_latency(4_Ki, 1).per_load.median_ms > 0);
+}
+
+TEST_CASE("the checker rejects a kernel that does nothing") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  for (const GridVersion& v : kVersions) {
+    INFO(v.name);
+    CHECK_FALSE(check(v.name, setup.p, v.shape(setup.p), sum_of_squares(setup.values)));
+  }
+}
+
+TEST_CASE("the checker rejects one wrong element, and one missing partial sum") {
+  Setup setup(random_ints(1000, 1, 9, 5));
+  const Shape shape{3, 64};
+  REQUIRE(setup.run_and_check(1, shape));
+  std::vector<int> other = setup.values;
+  other[999] += 1;
+  CHECK_FALSE(check("sum", setup.p, shape, sum_of_squares(other)));
+  CHECK_FALSE(check("sum", setup.p, {2, 64}, sum_of_squares(setup.values)));
+}
+
+TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  sum_grid_stride<<<1, 1025>>>(setup.p.x, setup.p.n, setup.p.partial);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(cudaGetLastError() == cudaSuccess);  // asking clears it
+}
+
+TEST_CASE("a grid of no blocks is refused at the launch") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  sum_grid_stride<<<0, 64>>>(setup.p.x, setup.p.n, setup.p.partial);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Block and grid barriers of the CPU backend.
+#include <vector>
+
+#include "../kernel_testing.cuh"
+
+namespace {
+
+__global__ void reverse_in_shared(const int* x, int* y) {
+  extern __shared__ int s[];
+  const unsigned base = blockIdx.x * blockDim.x;
+  s[threadIdx.x] = x[base + threadIdx.x];
+  __syncthreads();
+  y[base + threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+
+// Every round each thread reads what its neighbour wrote in the round before.
+__global__ void rotate_many_times(int* out, int rounds) {
+  __shared__ int s[2][1024];
+  const unsigned i = threadIdx.x, n = blockDim.x;
+  s[0][i] = i;
+  for (int round = 0; round < rounds; ++round) {
+    __syncthreads();
+    s[(round + 1) % 2][i] = s[round % 2][(i + 1) % n];
+  }
+  __syncthreads();
+  out[blockIdx.x * n + i] = s[rounds % 2][i];
+}
+
+__global__ void count_votes(int* out, int limit) {
+  const int i = threadIdx.x;
+  const int count = __syncthreads_count(i < limit);
+  const int all = __syncthreads_and(i < limit);
+  const int any = __syncthreads_or(i >= limit ? 4 : 0);
+  out[3 * i] = count;
+  out[3 * i + 1] = all;
+  out[3 * i + 2] = any;
+}
+
+__device__ void wait_in_a_function(int* s, int i) {
+  s[i] += 1;
+  __syncthreads();
+}
+
+// Two calls of a function with a barrier in it: one line, but every thread makes both calls.
+__global__ void barrier_in_function(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = 0;
+  wait_in_a_function(s, threadIdx.x);
+  const int other = s[63 - threadIdx.x];
+  __syncthreads();
+  wait_in_a_function(s, threadIdx.x);
+  out[threadIdx.x] = other * 10 + s[63 - threadIdx.x];
+}
+
+__global__ void uneven_work_between_barriers(int* out) {
+  __shared__ int s[128];
+  int sum = 0;
+  for (unsigned k = 0; k < threadIdx.x; ++k) sum += k;
+  s[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    int total = 0;
+    for (int k = 0; k < 128; ++k) total += s[k];
+    *out = total;
+  }
+}
+
+template <int kSize>
+__global__ void shared_in_template(int* out) {
+  __shared__ int s[kSize];
+  if (threadIdx.x < kSize) s[threadIdx.x] = threadIdx.x + kSize;
+  __syncthreads();
+  int sum = 0;
+  for (int k = 0; k < kSize; ++k) sum += s[k];
+  out[threadIdx.x] = sum;
+}
+
+}  // namespace
+
+TEST_CASE("a barrier orders writes to shared memory before reads, for every block size") {
+  for (const unsigned block : awkward_blocks()) {
+    const unsigned blocks = 7;
+    const std::vector<int> x = random_ints(block * blocks, 0, 1000, 1);
+    DeviceArray<int> d_x(x), d_y(x.size());
+    reverse_in_shared<<<blocks, block, block * sizeof(int)>>>(d_x.get(), d_y.get());
+    const std::vector<int> y = d_y.download();
+    for (unsigned b = 0; b < blocks; ++b) {
+      for (unsigned i = 0; i < block; ++i) REQUIRE(y[b * block + i] == x[b * block + block - 1 - i]);
+    }
+  }
+}
+
+TEST_CASE("a thousand barriers in a row keep the threads of every block together") {
+  for (const unsigned block : awkward_blocks()) {
+    const unsigned blocks = 3, rounds = 1000;
+    DeviceArray<int> out(block * blocks);
+    rotate_many_times<<<blocks, block>>>(out.get(), static_cast<int>(rounds));
+    const std::vector<int> got = out.download();
+    for (unsigned i = 0; i < block * blocks; ++i) {
+      REQUIRE(got[i] == static_cast<int>((i % block + rounds) % block));
+    }
+  }
+}
+
+TEST_CASE("voting barriers tell every thread about all predicates") {
+  for (const int block : {1, 32, 100, 256}) {
+    for (const int limit : {0, 1, 50, 100, 256}) {
+      DeviceArray<int> out(static_cast<std::size_t>(3 * block));
+      count_votes<<<1, block>>>(out.get(), limit);
+      const std::vector<int> got = out.download();
+      for (int i = 0; i < block; ++i) {
+        REQUIRE(got[3 * i] == (limit < block ? limit : block));
+        REQUIRE(got[3 * i + 1] == (limit >= block ? 1 : 0));
+        REQUIRE(got[3 * i + 2] == (limit < block ? 1 : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("a barrier inside a device function works for each of its callers") {
+  DeviceArray<int> out(64);
+  barrier_in_function<<<1, 64>>>(out.get());
+  for (const int v : out.download()) CHECK(v == 12);
+}
+
+TEST_CASE("threads with more work reach the barrier later and are waited for") {
+  DeviceArray<int> out(1);
+  uneven_work_between_barriers<<<1, 128>>>(out.get());
+  int expected = 0;
+  for (int i = 0; i < 128; ++i) expected += i * (i - 1) / 2;
+  CHECK(out.download()[0] == expected);
+}
+
+TEST_CASE("each instantiation of a kernel template has shared arrays of its own") {
+  DeviceArray<int> out(64);
+  shared_in_template<8><<<2, 64>>>(out.get());
+  for (const int v : out.download()) CHECK(v == 8 * 8 + 28);
+  shared_in_template<64><<<2, 64>>>(out.get());
+  for (const int v : out.download()) CHECK(v == 64 * 64 + 2016);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// Intrinsics against definitions written out bit by bit, cached loads, clocks, fences, failed
+// assertions.
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../catch.hpp"
+#include "../kernel_testing.cuh"
+
+namespace {
+
+// Bit patterns where off-by-one errors show, then many in no order.
+std::vector<std::uint64_t> patterns() {
+  std::vector<std::uint64_t> result = {0,           1,           2,           3,
+                                       0x80000000u, 0x7fffffffu, 0xffffffffu, 0x100000000u};
+  result.insert(result.end(), {~0ull, 1ull << 63, (1ull << 63) - 1, 0xaaaaaaaaaaaaaaaaull,
+                               0x0123456789abcdefull});
+  std::uint64_t x = 88172645463325252ull;
+  for (int i = 0; i < 300; ++i) {
+    x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+    result.push_back(x >> (i % 64));
+  }
+  return result;
+}
+
+int count_bits(std::uint64_t x) {
+  int n = 0;
+  for (int i = 0; i < 64; ++i) n += static_cast<int>((x >> i) & 1);
+  return n;
+}
+
+// Position of the highest and the lowest set bit, -1 for none.
+int highest(std::uint64_t x) {
+  for (int i = 63; i >= 0; --i) {
+    if ((x >> i) & 1) return i;
+  }
+  return -1;
+}
+int lowest(std::uint64_t x) {
+  for (int i = 0; i < 64; ++i) {
+    if ((x >> i) & 1) return i;
+  }
+  return -1;
+}
+
+std::uint64_t reversed(std::uint64_t x, int bits) {
+  std::uint64_t result = 0;
+  for (int i = 0; i < bits; ++i) result |= ((x >> i) & 1) << (bits - 1 - i);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("bit intrinsics agree with a loop over the bits") {
+  for (const std::uint64_t x : patterns()) {
+    const unsigned u = static_cast<unsigned>(x);
+    const int i = static_cast<int>(u);
+    CAPTURE(x);
+    REQUIRE(__popc(u) == count_bits(u));
+    REQUIRE(__popcll(x) == count_bits(x));
+    REQUIRE(__clz(i) == 31 - highest(u));
+    REQUIRE(__clzll(static_cast<long long>(x)) == 63 - highest(x));
+    REQUIRE(__ffs(i) == lowest(u) + 1);
+    REQUIRE(__ffsll(static_cast<long long>(x)) == lowest(x) + 1);
+    REQUIRE(__brev(u) == reversed(u, 32));
+    REQUIRE(__brevll(x) == reversed(x, 64));
+  }
+  REQUIRE(__fns(0b101100, 0, 1) == 2);
+  REQUIRE(__fns(0b101100, 0, 3) == 5);
+  REQUIRE(__fns(0b101100, 2, 1) == 2);
+  REQUIRE(__fns(0b101100, 4, -1) == 3);
+  REQUIRE(__fns(0b101100, 0, 4) == 0xffffffffu);
+  REQUIRE(__fns(0b101100, 3, 0) == 3);
+}
+
+TEST_CASE("integer intrinsics agree with wider arithmetic") {
+  __extension__ typedef __int128 Wide;
+  __extension__ typedef unsigned __int128 UnsignedWide;
+  const std::vector<std::uint64_t> all = patterns();
+  for (std::size_t k = 0; k + 1 < all.size(); ++k) {
+    const std::uint64_t x = all[k], y = all[k + 1];
+    const unsigned a = static_cast<unsigned>(x), b = static_cast<unsigned>(y);
+    const int p = static_cast<int>(a), q = static_cast<int>(b);
+    CAPTURE(x, y);
+    REQUIRE(__umulhi(a, b) == static_cast<unsigned>((std::uint64_t{a} * b) >> 32));
+    REQUIRE(__mulhi(p, q) == static_cast<int>((std::int64_t{p} * q) >> 32));
+    REQUIRE(__umul64hi(x, y) == static_cast<std::uint64_t>((UnsignedWide{x} * y) >> 64));
+    REQUIRE(__mul64hi(static_cast<long long>(x), static_cast<long long>(y)) ==
+            static_cast<long long>((Wide{static_cast<long long>(x)} * static_cast<long long>(y)) >>
+                                   64));
+    REQUIRE(__umul24(a, b) == (a & 0xffffff) * (b & 0xffffff));
+    const auto sign24 = [](unsigned v) {
+      const int low = static_cast<int>(v & 0xffffff);
+      return std::int64_t{low >= 0x800000 ? low - 0x1000000 : low};
+    };
+    REQUIRE(static_cast<unsigned>(__mul24(p, q)) == static_cast<unsigned>(sign24(a) * sign24(b)));
+    REQUIRE(__usad(a, b, 5) == (a > b ? a - b : b - a) + 5);
+    REQUIRE(__sad(p, q, 5) == static_cast<unsigned>(std::llabs(std::int64_t{p} - q)) + 5);
+    REQUIRE(__uhadd(a, b) == (std::uint64_t{a} + b) / 2);
+    REQUIRE(__urhadd(a, b) == (std::uint64_t{a} + b + 1) / 2);
+    REQUIRE(__hadd(p, q) == static_cast<int>(std::floor((static_cast<double>(p) + q) / 2)));
+    REQUIRE(__rhadd(p, q) == static_cast<int>(std::ceil((static_cast<double>(p) + q) / 2)));
+    for (const unsigned shift : {0u, 1u, 31u, 32u, 33u, 100u}) {
+      const std::uint64_t both = (std::uint64_t{b} << 32) | a;
+      const unsigned clamped = shift > 32 ? 32 : shift;
+      REQUIRE(__funnelshift_r(a, b, shift) == static_cast<unsigned>(both >> (shift % 32)));
+      REQUIRE(__funnelshift_l(a, b, shift) == static_cast<unsigned>((both << (shift % 32)) >> 32));
+      REQUIRE(__funnelshift_rc(a, b, shift) == static_cast<unsigned>(both >> clamped));
+      REQUIRE(__funnelshift_lc(a, b, shift) ==
+              (clamped == 32 ? a : static_cast<unsigned>((both << clamped) >> 32)));
+    }
+  }
+  REQUIRE(__byte_perm(0x33221100u, 0x77665544u, 0x7410) == 0x77441100u);
+  REQUIRE(__byte_perm(0x000080ffu, 0, 0x9898) == 0xffffffffu);
+  REQUIRE(__byte_perm(0x0000007fu, 0, 0x8888) == 0u);
+  REQUIRE(__dp4a(0x01ff02fe, 0x03030303, 10) == 10 + 3 - 3 + 6 - 6);
+  REQUIRE(__dp4a(0x01ff02feu, 0x03030303u, 10u) == 10 + 3 + 3 * 255 + 6 + 3 * 254);
+}
+
+TEST_CASE("minimum and maximum take mixed types as nvcc does, and prefer numbers to NaN") {
+  REQUIRE(min(-1, 2) == -1);
+  REQUIRE(max(-1, 2u) == 0xffffffffu);  // compared as unsigned
+  REQUIRE(min(3ull, 2ull) == 2);
+  REQUIRE(max(-5ll, -6ll) == -5);
+  REQUIRE(min(1.5f, 2.5f) == 1.5f);
+  REQUIRE(max(1.5f, 2.5) == 2.5);
+  REQUIRE(min(std::nanf(""), 3.0f) == 3.0f);
+  REQUIRE(max(2.0, std::nan("")) == 2.0);
+  REQUIRE(umin(3u, 4u) == 3);
+  REQUIRE(llmax(3, 4) == 4);
+  static_assert(min(2, 3) == 2 && max(2u, 3u) == 3, "usable in constant expressions");
+  static_assert(std::is_same<decltype(min(1.0f, 2.0f)), float>::value, "");
+  static_assert(std::is_same<decltype(min(std::size_t(1), std::size_t(2))), std::size_t>::value,
+                "");
+}
+
+TEST_CASE("float intrinsics round once, and bits survive their conversions") {
+  const float third = 1.0f / 3.0f;
+  REQUIRE(__fmaf_rn(third, 3.0f, -1.0f) == std::fma(third, 3.0f, -1.0f));
+  REQUIRE(__fmaf_rn(third, 3.0f, -1.0f) != 0.0f);
+  REQUIRE(__fmul_rn(third, 3.0f) - 1.0f == 0.0f);  // not fused
+  REQUIRE(__fadd_rn(1e8f, 1.0f) == 1e8f);
+  REQUIRE(__fsub_rn(1.0f, third) == 1.0f - third);
+  REQUIRE(__fdiv_rn(1.0f, 3.0f) == third);
+  REQUIRE(__frcp_rn(3.0f) == third);
+  REQUIRE(__fsqrt_rn(2.0f) == std::sqrt(2.0f));
+  REQUIRE(rsqrtf(4.0f) == 0.5f);
+  REQUIRE(rsqrt(0.25) == 2.0);
+  REQUIRE(__dmul_rn(1.0 / 3, 3.0) - 1.0 == 0.0);
+  REQUIRE(__fma_rn(1.0 / 3, 3.0, -1.0) != 0.0);
+  REQUIRE(__saturatef(-1.0f) == 0.0f);
+  REQUIRE(__saturatef(0.25f) == 0.25f);
+  REQUIRE(__saturatef(7.0f) == 1.0f);
+  REQUIRE(__saturatef(std::nanf("")) == 0.0f);
+  REQUIRE(__expf(1.0f) == Approx(std::exp(1.0)));
+  REQUIRE(__exp10f(2.0f) == Approx(100.0));
+  REQUIRE(__logf(2.0f) == Approx(std::log(2.0)));
+  REQUIRE(__powf(2.0f, 10.0f) == Approx(1024.0));
+  REQUIRE(__sinf(0.5f) == Approx(std::sin(0.5)));
+  float sine, cosine;
+  __sincosf(0.5f, &sine, &cosine);
+  REQUIRE(sine == __sinf(0.5f));
+  REQUIRE(cosine == __cosf(0.5f));
+  REQUIRE(sinpi(1.0) == 0.0);
+  REQUIRE(sinpi(0.5) == 1.0);
+  REQUIRE(sinpi(-1.5) == 1.0);
+  REQUIRE(sinpi(1.5) == -1.0);
+  REQUIRE(sinpi(0.25) == Approx(std::sqrt(0.5)));
+  REQUIRE(cospi(1.0) == -1.0);
+  REQUIRE(cospi(0.5) == 0.0);
+  REQUIRE(cospif(3.0f) == -1.0f);
+  REQUIRE(norm3df(2.0f, 3.0f, 6.0f) == 7.0f);
+  REQUIRE(__float_as_uint(1.0f) == 0x3f800000u);
+  REQUIRE(__int_as_float(0x40000000) == 2.0f);
+  REQUIRE(std::isnan(__uint_as_float(0xffffffffu)));
+  REQUIRE(__longlong_as_double(__double_as_longlong(-0.1)) == -0.1);
+  REQUIRE(__hiloint2double(__double2hiint(-0.1), __double2loint(-0.1)) == -0.1);
+}
+
+TEST_CASE("float to integer conversions round as their names say and saturate") {
+  REQUIRE(__float2int_rn(2.5f) == 2);
+  REQUIRE(__float2int_rn(3.5f) == 4);
+  REQUIRE(__float2int_rz(-2.7f) == -2);
+  REQUIRE(__float2int_ru(-2.7f) == -2);
+  REQUIRE(__float2int_rd(-2.2f) == -3);
+  REQUIRE(__float2int_rn(3e9f) == std::numeric_limits<int>::max());
+  REQUIRE(__float2int_rn(-3e9f) == std::numeric_limits<int>::min());
+  REQUIRE(__float2int_rn(std::nanf("")) == 0);
+  REQUIRE(__float2uint_rz(-1.0f) == 0);
+  REQUIRE(__float2uint_rz(5e9f) == 0xffffffffu);
+  REQUIRE(__double2ll_rn(1e300) == std::numeric_limits<long long>::max());
+  REQUIRE(__double2ll_rn(-0x1p63) == std::numeric_limits<long long>::min());
+  REQUIRE(__double2ull_rd(0x1p63) == 1ull << 63);
+  REQUIRE(__float2ull_rn(std::nanf("")) == 1ull << 63);
+  REQUIRE(__int2float_rn(16777217) == 16777216.0f);
+  REQUIRE(__double2float_rn(0.1) == 0.1f);
+}
+
+namespace {
+
+__global__ void copy_through_hints(const float4* in, float4* out, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const float4 v = __ldg(&in[i]);
+  __stcs(&out[i], v);
+  float* const scalar = reinterpret_cast<float*>(&out[i]);
+  const float* const from = reinterpret_cast<const float*>(&in[i]);
+  __stcg(scalar, __ldcg(from) + __ldca(from + 1));
+  __stwt(scalar + 1, __ldcs(from + 1) + __ldlu(from + 2));
+  __stwb(scalar + 2, __ldcv(from + 3));
+}
+
+}  // namespace
+
+TEST_CASE("loads and stores with cache hints load and store") {
+  for (const unsigned threads : awkward_blocks()) {
+    const unsigned n = 3 * threads - (threads > 1 ? 1 : 0);
+    std::vector<float> values(4 * n);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    DeviceArray<float> in(values), out(4 * n);
+    copy_through_hints<<<3, threads>>>(reinterpret_cast<const float4*>(in.get()),
+                                       reinterpret_cast<float4*>(out.get()), n);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    const std::vector<float> result = out.download();
+    unsigned wrong = 0;
+    for (std::size_t i = 0; i < values.size(); i += 4) {
+      wrong +=
+          result[i] != values[i] + values[i + 1] || result[i + 1] != values[i + 1] + values[i + 2];
+      wrong += result[i + 2] != values[i + 3] || result[i + 3] != values[i + 3];
+    }
+    REQUIRE(wrong == 0);
+  }
+}
+
+namespace {
+
+__device__ inline long long ticks_in_a_device_function() { return clock(); }
+
+__global__ void read_clocks(long long* out) {
+  const long long first = clock64();
+  const clock_t c = clock();
+  const std::uint64_t global = global_timer_ns();
+  while (global_timer_ns() - global < 2'000'000) __nanosleep(1000);
+  out[0] = clock64() - first;
+  out[1] = static_cast<long long>(clock() - c);
+  out[2] = static_cast<long long>(global_timer_ns() - global);
+  out[3] = static_cast<long long>(sm_id());
+  out[4] = ticks_in_a_device_function() - c;
+}
+
+}  // namespace
+
+TEST_CASE("device clocks run forwards and at one rate") {
+  DeviceArray<long long> out(5);
+  read_clocks<<<1, 1>>>(out.get());
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  const std::vector<long long> ticks = out.download();
+  // Two milliseconds or more: nanoseconds on the CPU backend, at least as many cycles on a GPU.
+  for (const int i : {0, 1, 2, 4}) {
+    CAPTURE(i);
+    REQUIRE(ticks[static_cast<std::size_t>(i)] >= 2'000'000);
+    REQUIRE(ticks[static_cast<std::size_t>(i)] < 20'000'000'000);
+  }
+  int multiprocessors = 0;
+  REQUIRE(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0) ==
+          cudaSuccess);
+  REQUIRE(ticks[3] >= 0);
+  REQUIRE(ticks[3] < multiprocessors);
+  // On the host the name is the C library's: processor time, which a sleeping program does not use.
+  REQUIRE(clock() / CLOCKS_PER_SEC < 3600);
+}
+
+namespace {
+
+__global__ void checked(int* out, int n) {
+  const int i = static_cast<int>(threadIdx.x);
+  assert(std::is_same<int, decltype(i + n)>::value && i < n);  // a comma, unlike in C
+  __threadfence_block();
+  __threadfence_system();
+  out[i] = i;
+}
+
+}  // namespace
+
+TEST_CASE("an assertion that holds costs nothing but its evaluation") {
+  DeviceArray<int> out(40);
+  checked<<<1, 40>>>(out.get(), 40);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  REQUIRE(out.download()[39] == 39);
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: MIT
+// Memory of the CPU backend: allocations, copies, symbols, pinned and registered host memory, and
+// what is refused.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "../../common/cpu/diagnostics.h"
+#include "../../common/cpu/memory.h"
+#include "../catch.hpp"
+
+__constant__ int table[16];
+__constant__ float coefficients[4] = {1.0f, 2.0f, 3.0f, 4.0f};
+__device__ int counter = 5;
+__device__ int* buffer;
+__device__ double grid_of_numbers[2][3];
+__managed__ int shared_by_both = 3;
+
+namespace {
+
+__global__ void read_table(int* y, int i) { *y = table[i]; }
+__global__ void count_up() { ++counter; }
+__global__ void write_buffer(int value) { *buffer = value; }
+__global__ void double_managed() { shared_by_both *= 2; }
+__global__ void store(int* x, int value) { *x = value; }
+__global__ void touch(int* x, int i) { x[i] = 0; }
+
+template <class T>
+T* device_memory(std::size_t n) {
+  T* p = nullptr;
+  REQUIRE(cudaMalloc(&p, n * sizeof(T)) == cudaSuccess);
+  return p;
+}
+
+template <class T>
+std::vector<T> download(const T* d, std::size_t n) {
+  std::vector<T> h(n);
+  REQUIRE(cudaMemcpy(h.data(), d, n * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess);
+  return h;
+}
+
+std::vector<int> numbers(std::size_t n) {
+  std::vector<int> v(n);
+  std::iota(v.begin(), v.end(), 1);
+  return v;
+}
+
+cudaMemoryType type_of(const void* p) {
+  cudaPointerAttributes attributes;
+  REQUIRE(cudaPointerGetAttributes(&attributes, p) == cudaSuccess);
+  return attributes.type;
+}
+
+/// The refusal was explained, and the explanation holds `part`. Clears the error.
+bool explained(const std::string& part) {
+  const bool found = cuda_cpu::last_report_text().find(part) != std::string::npos;
+  UNSCOPED_INFO(cuda_cpu::last_report_text());
+  cudaGetLastError();
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("what is copied to the device comes back") {
+  for (const std::size_t n :
+       {std::size_t{1}, std::size_t{31}, std::size_t{4096}, std::size_t{99991}}) {
+    const std::vector<int> h = numbers(n);
+    int* const d = device_memory<int>(n);
+    int* const e = device_memory<int>(n);
+    CHECK(cudaMemcpy(d, h.data(), n * sizeof(int), cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(e, d, n * sizeof(int), cudaMemcpyDeviceToDevice) == cudaSuccess);
+    CHECK(download(e, n) == h);
+    CHECK(cudaFree(d) == cudaSuccess);
+    CHECK(cudaFree(e) == cudaSuccess);
+  }
+}
+
+TEST_CASE("cudaMemcpyDefault tells the direction by itself") {
+  const std::vector<int> h = numbers(100);
+  std::vector<int> back(100);
+  int* const d = device_memory<int>(100);
+  CHECK(cudaMemcpy(d, h.data(), 400, cudaMemcpyDefault) == cudaSuccess);
+  CHECK(cudaMemcpy(back.data(), d, 400, cudaMemcpyDefault) == cudaSuccess);
+  CHECK(back == h);
+  cudaFree(d);
+}
+
+TEST_CASE("fresh memory of every kind holds 0xff") {
+  float* const d = device_memory<float>(100);
+  for (const float value : download(d, 100)) CHECK(std::isnan(value));
+  cudaFree(d);
+  float* p = nullptr;
+  REQUIRE(cudaMallocHost(&p, 400) == cudaSuccess);
+  CHECK(std::all_of(p, p + 100, [](float v) { return std::isnan(v); }));
+  cudaFreeHost(p);
+  REQUIRE(cudaMallocManaged(&p, 400) == cudaSuccess);
+  CHECK(std::all_of(p, p + 100, [](float v) { return std::isnan(v); }));
+  cudaFree(p);
+}
+
+TEST_CASE("an empty allocation is a null pointer") {
+  int* p = reinterpret_cast<int*>(1);
+  CHECK(cudaMalloc(&p, 0) == cudaSuccess);
+  CHECK(p == nullptr);
+  CHECK(cudaFree(p) == cudaSuccess);
+  CHECK(cudaMallocManaged(&p, 0) == cudaErrorInvalidValue);
+  CHECK(cudaMalloc(static_cast<int**>(nullptr), 4) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("more memory than there is is refused, and a later allocation works") {
+  std::size_t free_bytes = 0, total = 0;
+  REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
+  CHECK(free_bytes <= total);
+  char* p = nullptr;
+  CHECK(cudaMalloc(&p, total + 1) == cudaErrorMemoryAllocation);
+  CHECK(p == nullptr);
+  CHECK(cudaMalloc(&p, SIZE_MAX - 100) == cudaErrorMemoryAllocation);
+  CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+  CHECK(cudaMalloc(&p, 100) == cudaSuccess);
+  CHECK(cudaFree(p) == cudaSuccess);
+}
+
+TEST_CASE("cudaMemGetInfo counts what is allocated") {
+  std::size_t before = 0, during = 0, after = 0, total = 0;
+  REQUIRE(cudaMemGetInfo(&before, &total) == cudaSuccess);
+  char* p = device_memory<char>(1 << 20);
+  REQUIRE(cudaMemGetInfo(&during, &total) == cudaSuccess);
+  CHECK(before - during == 1 << 20);
+  cudaFree(p);
+  REQUIRE(cudaMemGetInfo(&after, &total) == cudaSuccess);
+  CHECK(after == before);
+}
+
+TEST_CASE("an allocation is aligned for every type it holds") {
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  for (int i = 0; i < 5; ++i) {
+    float4* const p = device_memory<float4>(static_cast<std::size_t>(i) + 1);
+    CHECK(reinterpret_cast<std::uintptr_t>(p) % 16 == 0);
+    Line* const q = device_memory<Line>(static_cast<std::size_t>(i) + 1);
+    CHECK(reinterpret_cast<std::uintptr_t>(q) % 64 == 0);
+    cudaFree(p);
+    cudaFree(q);
+  }
+}
+
+TEST_CASE("freed memory is not handed out again at once") {
+  std::vector<int*> seen;
+  for (int i = 0; i < 100; ++i) {
+    int* const p = device_memory<int>(1000);
+    CHECK(std::find(seen.begin(), seen.end(), p) == seen.end());
+    seen.push_back(p);
+    cudaFree(p);
+  }
+}
+
+TEST_CASE("cudaMemset fills bytes, whole or in part") {
+  unsigned char* const d = device_memory<unsigned char>(100);
+  CHECK(cudaMemset(d, 7, 100) == cudaSuccess);
+  CHECK(cudaMemset(d + 10, 9, 5) == cudaSuccess);
+  const std::vector<unsigned char> h = download(d, 100);
+  for (std::size_t i = 0; i < h.size(); ++i) CHECK(h[i] == (i >= 10 && i < 15 ? 9 : 7));
+  CHECK(cudaMemset(d, 0, 101) == cudaErrorInvalidValue);
+  CHECK(explained("cudaMemset past the end of the destination"));
+  int on_host = 0;
+  CHECK(cudaMemset(&on_host, 1, 4) == cudaErrorInvalidValue);
+  CHECK(explained("cudaMemset of host memory"));
+  cudaFree(d);
+}
+
+TEST_CASE("copies of nothing succeed whatever the pointers are") {
+  CHECK(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice) == cudaSuccess);
+  CHECK(cudaMemset(nullptr, 0, 0) == cudaSuccess);
+}
+
+TEST_CASE("a direction that is none is refused with its own code") {
+  int x = 0;
+  CHECK(cudaMemcpy(&x, &x, 4, static_cast<cudaMemcpyKind>(9)) == cudaErrorInvalidMemcpyDirection);
+  CHECK(cudaGetLastError() == cudaErrorInvalidMemcpyDirection);
+}
+
+TEST_CASE("copies in the wrong direction, past the end, of freed or null memory are refused") {
+  std::vector<int> h(64);
+  int* const d = device_memory<int>(64);
+  CHECK(cudaMemcpy(h.data(), d, 256, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(explained("the destination is host memory, which cudaMemcpyHostToDevice does not allow"));
+  CHECK(cudaMemcpy(d, h.data(), 256, cudaMemcpyDeviceToDevice) == cudaErrorInvalidValue);
+  CHECK(explained("the source is host memory"));
+  CHECK(cudaMemcpy(d, h.data(), 257, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(explained("past the end of the destination"));
+  CHECK(cudaMemcpy(d + 64, h.data(), 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(explained("destination"));
+  CHECK(cudaMemcpy(nullptr, h.data(), 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(explained("null pointer"));
+  CHECK(cudaFree(d) == cudaSuccess);
+  CHECK(cudaMemcpy(h.data(), d, 256, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  CHECK(explained("the source was freed"));
+}
+
+TEST_CASE("two-dimensional copies respect pitches") {
+  const std::size_t width = 5, height = 4;
+  int* d = nullptr;
+  std::size_t pitch = 0;
+  REQUIRE(cudaMallocPitch(&d, &pitch, width * sizeof(int), height) == cudaSuccess);
+  CHECK(pitch >= width * sizeof(int));
+  CHECK(pitch % 32 == 0);
+  CHECK(reinterpret_cast<std::uintptr_t>(d) % 256 == 0);
+  const std::vector<int> h = numbers(width * height);
+  std::vector<int> back(width * height);
+  CHECK(cudaMemset2D(d, pitch, 0, width * sizeof(int), height) == cudaSuccess);
+  CHECK(cudaMemcpy2D(d, pitch, h.data(), width * sizeof(int), width * sizeof(int), height,
+                     cudaMemcpyHostToDevice) == cudaSuccess);
+  CHECK(cudaMemcpy2D(back.data(), width * sizeof(int), d, pitch, width * sizeof(int), height,
+                     cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(back == h);
+  // The last row needs no padding behind it.
+  CHECK(cudaMemcpy2D(back.data(), width * sizeof(int), d + 1, pitch, pitch - sizeof(int), 1,
+                     cudaMemcpyDeviceToHost) == cudaErrorInvalidPitchValue);
+  CHECK(explained("a row is wider than the pitch"));
+  CHECK(cudaMemcpy2D(back.data(), width * sizeof(int), d, pitch, width * sizeof(int), height + 1,
+                     cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  CHECK(explained("past the end of the source"));
+  CHECK(cudaFree(d) == cudaSuccess);
+}
+
+TEST_CASE("an asynchronous copy between pinned memory and the device waits for the stream") {
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  int *from = nullptr, *to = nullptr;
+  REQUIRE(cudaMallocHost(&from, 4) == cudaSuccess);
+  REQUIRE(cudaMallocHost(&to, 4) == cudaSuccess);
+  int* const d = device_memory<int>(1);
+  *from = 1;
+  *to = 0;
+  CHECK(cudaMemcpyAsync(d, from, 4, cudaMemcpyHostToDevice, stream) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(to, d, 4, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
+  CHECK(*to == 0);
+  *from = 2;  // too early: the copy has not read it yet
+  CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(*to == 2);
+  CHECK(cudaFree(d) == cudaSuccess);
+  CHECK(cudaFreeHost(from) == cudaSuccess);
+  CHECK(cudaFreeHost(to) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("an asynchronous copy from pageable memory takes the source at the call") {
+  int h = 1;
+  int* const d = device_memory<int>(1);
+  CHECK(cudaMemcpyAsync(d, &h, 4, cudaMemcpyHostToDevice) == cudaSuccess);
+  h = 2;
+  CHECK(download(d, 1)[0] == 1);
+  cudaFree(d);
+}
+
+TEST_CASE("an asynchronous copy to pageable memory is done when the call returns") {
+  int h = 0;
+  int* const d = device_memory<int>(1);
+  store<<<1, 1>>>(d, 3);
+  CHECK(cudaMemcpyAsync(&h, d, 4, cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(h == 3);
+  cudaFree(d);
+}
+
+TEST_CASE("stream-ordered allocations can be freed in stream order") {
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  int *d = nullptr, *h = nullptr;
+  REQUIRE(cudaMallocHost(&h, 4) == cudaSuccess);
+  CHECK(cudaMallocAsync(&d, 4, stream) == cudaSuccess);
+  store<<<1, 1, 0, stream>>>(d, 12);
+  CHECK(cudaMemcpyAsync(h, d, 4, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
+  CHECK(cudaFreeAsync(d, stream) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(*h == 12);
+  CHECK(cudaFree(d) == cudaErrorInvalidValue);
+  CHECK(explained("double free"));
+  CHECK(cudaFreeHost(h) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("symbols are copied to and from, with size and offset") {
+  const std::vector<int> h = numbers(16);
+  CHECK(cudaMemcpyToSymbol(table, h.data(), sizeof(table)) == cudaSuccess);
+  const int eight[2] = {80, 90};
+  CHECK(cudaMemcpyToSymbol(table, eight, sizeof(eight), 7 * sizeof(int)) == cudaSuccess);
+  int* const y = device_memory<int>(1);
+  read_table<<<1, 1>>>(y, 8);
+  CHECK(download(y, 1)[0] == 90);
+  int back[3] = {};
+  CHECK(cudaMemcpyFromSymbol(back, table, sizeof(back), 6 * sizeof(int)) == cudaSuccess);
+  CHECK(back[0] == 7);
+  CHECK(back[1] == 80);
+  CHECK(back[2] == 90);
+  CHECK(cudaMemcpyToSymbol(table, h.data(), sizeof(table), 4) == cudaErrorInvalidValue);
+  CHECK(explained("past the end of 'table'"));
+  cudaFree(y);
+}
+
+TEST_CASE("a symbol's address and size can be asked, and used in copies") {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  CHECK(cudaGetSymbolAddress(&address, grid_of_numbers) == cudaSuccess);
+  CHECK(cudaGetSymbolSize(&bytes, grid_of_numbers) == cudaSuccess);
+  CHECK(bytes == sizeof(grid_of_numbers));
+  const double h[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  double back[2][3] = {};
+  CHECK(cudaMemcpy(address, h, sizeof(h), cudaMemcpyHostToDevice) == cudaSuccess);
+  CHECK(cudaMemcpyFromSymbol(back, grid_of_numbers, sizeof(back)) == cudaSuccess);
+  CHECK(std::memcmp(h, back, sizeof(h)) == 0);
+  CHECK(type_of(address) == cudaMemoryTypeDevice);
+  CHECK(cudaMemcpy(address, h, sizeof(h) + 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(explained("grid_of_numbers"));
+  int none = 0;
+  CHECK(cudaGetSymbolAddress(&address, none) == cudaErrorInvalidSymbol);
+  CHECK(explained("no __device__, __constant__ or __managed__ variable"));
+}
+
+TEST_CASE("a __device__ variable counts, and a __device__ pointer points") {
+  int value = 0;
+  REQUIRE(cudaMemcpyFromSymbol(&value, counter, sizeof(int)) == cudaSuccess);
+  const int before = value;
+  count_up<<<1, 1>>>();
+  REQUIRE(cudaMemcpyFromSymbol(&value, counter, sizeof(int)) == cudaSuccess);
+  CHECK(value == before + 1);
+  int* const d = device_memory<int>(1);
+  CHECK(cudaMemcpyToSymbol(buffer, &d, sizeof(d)) == cudaSuccess);
+  write_buffer<<<1, 1>>>(77);
+  CHECK(download(d, 1)[0] == 77);
+  cudaFree(d);
+}
+
+TEST_CASE("managed memory and variables are seen by both sides") {
+  shared_by_both = 21;
+  double_managed<<<1, 1>>>();
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(shared_by_both == 42);
+  int* x = nullptr;
+  REQUIRE(cudaMallocManaged(&x, 4) == cudaSuccess);
+  *x = 1;
+  store<<<1, 1>>>(x, 2);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x == 2);
+  CHECK(type_of(x) == cudaMemoryTypeManaged);
+  CHECK(cudaFree(x) == cudaSuccess);
+}
+
+TEST_CASE("pinned memory is mapped into the device") {
+  int *h = nullptr, *d = nullptr;
+  REQUIRE(cudaHostAlloc(&h, 4, cudaHostAllocMapped | cudaHostAllocWriteCombined) == cudaSuccess);
+  CHECK(cudaHostGetDevicePointer(&d, h, 0) == cudaSuccess);
+  store<<<1, 1>>>(d, 5);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*h == 5);
+  unsigned flags = 0;
+  CHECK(cudaHostGetFlags(&flags, h) == cudaSuccess);
+  CHECK((flags & cudaHostAllocWriteCombined) != 0);
+  CHECK(type_of(h) == cudaMemoryTypeHost);
+  CHECK(cudaFreeHost(h) == cudaSuccess);
+  CHECK(cudaHostAlloc(&h, 4, 0x80) == cudaErrorInvalidValue);
+  int on_stack = 0;
+  CHECK(cudaHostGetDevicePointer(&d, &on_stack, 0) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("registered host memory can be used by kernels and asynchronous copies") {
+  std::vector<int> h(1000, 1);
+  CHECK(cudaHostRegister(h.data(), 4000, cudaHostRegisterMapped) == cudaSuccess);
+  CHECK(cudaHostRegister(h.data() + 10, 40, cudaHostRegisterDefault) ==
+        cudaErrorHostMemoryAlreadyRegistered);
+  CHECK(type_of(h.data()) == cudaMemoryTypeHost);
+  int* d = nullptr;
+  CHECK(cudaHostGetDevicePointer(&d, h.data(), 0) == cudaSuccess);
+  store<<<1, 1>>>(d + 999, 8);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(h[999] == 8);
+  CHECK(cudaFreeHost(h.data()) == cudaErrorInvalidValue);
+  CHECK(explained("free it with cudaHostUnregister"));
+  CHECK(cudaHostUnregister(h.data()) == cudaSuccess);
+  CHECK(cudaHostUnregister(h.data()) == cudaErrorHostMemoryNotRegistered);
+  CHECK(cudaHostRegister(h.data(), 0, 0) == cudaErrorInvalidValue);
+  CHECK(type_of(h.data()) == cudaMemoryTypeUnregistered);
+  cudaGetLastError();
+}
+
+TEST_CASE("pointer attributes tell device from host") {
+  int* const d = device_memory<int>(4);
+  cudaPointerAttributes attributes;
+  CHECK(cudaPointerGetAttributes(&attributes, d + 3) == cudaSuccess);
+  CHECK(attributes.type == cudaMemoryTypeDevice);
+  CHECK(attributes.device == 0);
+  CHECK(attributes.devicePointer == d + 3);
+  CHECK(attributes.hostPointer == nullptr);
+  cudaFree(d);
+  int on_stack = 0;
+  CHECK(type_of(&on_stack) == cudaMemoryTypeUnregistered);
+  CHECK(type_of(d) == cudaMemoryTypeUnregistered);
+}
+
+TEST_CASE("each wrong free is explained") {
+  int *d = nullptr, *h = nullptr;
+  REQUIRE(cudaMalloc(&d, 64) == cudaSuccess);
+  REQUIRE(cudaMallocHost(&h, 64) == cudaSuccess);
+  CHECK(cudaFree(h) == cudaErrorInvalidValue);
+  CHECK(explained("free it with cudaFreeHost"));
+  CHECK(cudaFreeHost(d) == cudaErrorInvalidValue);
+  CHECK(explained("free it with cudaFree"));
+  CHECK(cudaFree(d + 1) == cudaErrorInvalidValue);
+  CHECK(explained("into the middle of an allocation"));
+  int on_stack = 0;
+  CHECK(cudaFree(&on_stack) == cudaErrorInvalidValue);
+  CHECK(explained("no CUDA call allocated"));
+  void* symbol = nullptr;
+  CHECK(cudaGetSymbolAddress(&symbol, counter) == cudaSuccess);
+  CHECK(cudaFree(symbol) == cudaErrorInvalidValue);
+  CHECK(explained("cudaFree of the variable 'counter'"));
+  CHECK(cudaFree(d) == cudaSuccess);
+  CHECK(cudaFree(d) == cudaErrorInvalidValue);
+  CHECK(explained("double free"));
+  CHECK(cudaFreeHost(h) == cudaSuccess);
+}
+
+TEST_CASE("an access outside an allocation fails the kernel and names the allocation") {
+  int* const d = device_memory<int>(64);
+  touch<<<1, 1>>>(d, 64);
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  const std::string text = cuda_cpu::last_report_text();
+  INFO(text);
+  CHECK(text.find("out-of-bounds write in kernel 'touch', block (0,0,0), thread (0,0,0)") !=
+        std::string::npos);
+  CHECK(text.find("that is element 64; valid are 0 to 63") != std::string::npos);
+  CHECK(text.find("allocated here by cudaMalloc") != std::string::npos);
+  CHECK(cudaDeviceReset() == cudaSuccess);
+}
+
+TEST_CASE("cudaDeviceReset frees memory and gives variables their first values back") {
+  int* const d = device_memory<int>(1);
+  count_up<<<1, 1>>>();
+  const int zeros[16] = {};
+  CHECK(cudaMemcpyToSymbol(coefficients, zeros, sizeof(coefficients)) == cudaSuccess);
+  CHECK(cudaDeviceReset() == cudaSuccess);
+  int value = 0;
+  CHECK(cudaMemcpyFromSymbol(&value, counter, sizeof(int)) == cudaSuccess);
+  CHECK(value == 5);
+  float first[4] = {};
+  CHECK(cudaMemcpyFromSymbol(first, coefficients, sizeof(first)) == cudaSuccess);
+  CHECK(first[3] == 4.0f);
+  CHECK(cudaFree(d) == cudaErrorInvalidValue);
+  cudaGetLastError();
+  std::size_t free_bytes = 0, total = 0;
+  CHECK(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
+  CHECK(free_bytes == total);
+}
+
+TEST_CASE("regions name what an address belongs to") {
+  int* const d = device_memory<int>(100);
+  cuda_cpu::Region region;
+  CHECK(cuda_cpu::find_region(d + 50, &region));
+  CHECK(region.base == reinterpret_cast<std::uintptr_t>(d));
+  CHECK(region.size == 400);
+  CHECK(region.element_size == sizeof(int));
+  CHECK(region.space == cuda_cpu::Space::kGlobal);
+  CHECK(cuda_cpu::is_device_address(d));
+  CHECK(cuda_cpu::is_kernel_accessible(d + 100));
+  CHECK(cuda_cpu::is_kernel_accessible(nullptr));
+  CHECK_FALSE(cuda_cpu::is_kernel_accessible(&region));
+  CHECK(cuda_cpu::find_region(d + 110, &region));  // 40 bytes behind its end
+  CHECK(region.base == reinterpret_cast<std::uintptr_t>(d));
+  CHECK(cuda_cpu::find_region(table + 3, &region));
+  CHECK(region.space == cuda_cpu::Space::kConstant);
+  CHECK(std::string(region.name) == "table");
+  cudaFree(d);
+  CHECK(cuda_cpu::find_region(d, &region));
+  CHECK_FALSE(region.live);
+}

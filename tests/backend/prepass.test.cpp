@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// The pre-pass as a program: it keeps every line and column, leaves alone what is not CUDA, and
+// says plainly what it cannot read. That what it emits means the right thing is the subject of
+// launch_syntax.test.cu.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "../../common/cpu/prepass/lexer.cpp"
+#include "../catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string from_environment(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+struct Result {
+  int status;
+  std::string output;  // stdout and stderr
+};
+
+Result run(const std::string& command) {
+  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Result result{};
+  char buffer[4096];
+  std::size_t n;
+  while ((n = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0) result.output.append(buffer, n);
+  const int status = pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+// A directory that goes away with the test.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "prepass.XXXXXX").string();
+    REQUIRE(mkdtemp(&name[0]) != nullptr);
+    path_ = name;
+  }
+  ~Scratch() { fs::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+Result run_prepass(const std::string& in, const std::string& out) {
+  static const std::string binary = from_environment("PREPASS", "build/cpu/prepass");
+  return run("'" + binary + "' '" + in + "' '" + out + "'");
+}
+
+// The output for a piece of source, which must be accepted.
+std::string rewritten(const std::string& source) {
+  const Scratch scratch;
+  write(scratch / "in.cu", source);
+  const Result result = run_prepass(scratch / "in.cu", scratch / "out.cu");
+  CAPTURE(source, result.output);
+  REQUIRE(result.status == 0);
+  REQUIRE(result.output.empty());
+  return read(scratch / "out.cu");
+}
+
+// What the source becomes, without the lines that come first.
+std::string body_of(const std::string& source) {
+  const std::string text = rewritten(source);
+  const std::size_t start = text.find("#line 1 ");
+  return text.substr(text.find('\n', start) + 1);
+}
+
+// Identifiers with the line and column at which a compiler sees them.
+using Place = std::tuple<std::string, int, std::size_t>;
+std::vector<Place> identifiers(const std::string& text) {
+  const prepass::LexedFile file = prepass::lex(text);
+  std::vector<Place> result;
+  bool in_assembly = false;  // PTX is replaced
+  for (const prepass::Token& token : file.tokens) {
+    if (file.spelling(token) == "asm") in_assembly = true;
+    if (file.spelling(token) == ";") in_assembly = false;
+    if (token.kind != prepass::Token::kIdentifier || in_assembly) continue;
+    const std::size_t newline =
+        token.begin == 0 ? std::string::npos : text.rfind('\n', token.begin - 1);
+    const std::size_t start = newline == std::string::npos ? 0 : newline + 1;
+    result.emplace_back(file.spelling(token), token.line, token.begin - start);
+  }
+  return result;
+}
+
+std::vector<std::string> sources_of_the_repository() {
+  std::vector<std::string> result;
+  for (const char* const folder : {"chapters", "common", "tests"}) {
+    if (!fs::is_directory(folder)) continue;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".cu" || extension == ".cuh") result.push_back(entry.path().string());
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("every identifier of every source keeps its line and its column") {
+  // These words are replaced or moved.
+  const std::set<std::string> gone = {"__shared__", "static", "extern",   "__align__",
+                                      "alignas",    "asm",    "volatile", "clock"};
+  const std::vector<std::string> sources = sources_of_the_repository();
+  REQUIRE(sources.size() > 3);
+  const Scratch scratch;
+  for (const std::string& source : sources) {
+    const Result result = run_prepass(source, scratch / "out.cu");
+    CAPTURE(source, result.output);
+    REQUIRE(result.status == 0);
+    std::set<Place> after;
+    for (const Place& place : identifiers(read(scratch / "out.cu"))) after.insert(place);
+    for (const Place& place : identifiers(read(source))) {
+      if (gone.count(std::get<0>(place)) != 0 || after.count(place) != 0) continue;
+      CAPTURE(std::get<0>(place), std::get<1>(place), std::get<2>(place));
+      FAIL_CHECK("an identifier has moved");
+    }
+  }
+}
+
+TEST_CASE("plain C++ passes through unchanged") {
+  for (const std::string source : {
+           "",
+           "\n\n",
+           "int x;",
+           "int main() { return 1 << 2 >> 3; }\n",
+           "// k<<<1, 2>>>(x)\n/* k<<<1, 2>>>(x) */ int y; // it's\n",
+           "const char* s = \"k<<<1, 2>>>(x)\"; char c = '\"'; char d = '\\'';\n",
+           "auto r = R\"delimiter(k<<<1, 2>>>(\" )\" )delimiter\"; auto l = u8R\"(\n'\n)\";\n",
+           "int n = 1'000'000; float f = 0x1p-3f + 1e+5f + .5f; int m = 0b1'0;\n",
+           "bool b = a < c << 2; auto p = &operator<<<char>; x = y <<= 3;\n",
+           "template <class T = std::vector<std::vector<std::vector<int>>>> struct S;\n",
+           "#define SHIFT(a) a << 3 // don't <<<\n#error don't\n#include <a<<<b>\nint x;\\\nint "
+           "y;\n",
+           "#if 0\nisn't k<<< anything \"\n#else\nint z;\n#endif\n",
+           "a\t=\tb;\r\nif (a)\r\n  return;\r\n",
+           "<<<<<<< HEAD\nint a;\n=======\nint b;\n>>>>>>> other\n",
+           "struct __device__ S; __device__ int f(int); __global__ void k(int);\n",
+           "extern __device__ int x; template <class T> __device__ T t; using F = int();\n",
+           "auto f = [] __device__ (int x) { return x; }; void g(int __device__ x = 3);\n",
+           "struct T { __device__ int member() { return 1; } static int s; };\n",
+       }) {
+    CHECK(body_of(source) == source);
+  }
+}
+
+TEST_CASE("a byte order mark is dropped") { CHECK(body_of("\xEF\xBB\xBFint x;\n") == "int x;\n"); }
+
+TEST_CASE("only a kernel's own returns are marked") {
+  const std::string source =
+      "__global__ void k(int* x) {\n"
+      "  auto f = [] { return; };\n"
+      "  struct S { void g() { return; } };\n"
+      "  if (x) return;\n"
+      "  f(); S().g(); x[0] = [&](int) mutable -> int { return 1; }(2);\n"
+      "}\n"
+      "void host() { return; }\n";
+  const std::string text = rewritten(source);
+  std::set<std::string> lines;
+  const std::regex leave("::cuda_cpu::leave\\(([0-9]+)\\)");
+  for (std::sregex_iterator it(text.begin(), text.end(), leave), end; it != end; ++it) {
+    lines.insert((*it)[1]);
+  }
+  CHECK(lines == std::set<std::string>{"4", "6"});
+}
+
+TEST_CASE("a kernel's name is reported as it was written") {
+  CHECK(body_of("void f() { a::b<T, 3><<<1, 2>>>(x); }").find("KernelSite{\"a::b<T, 3>\"") !=
+        std::string::npos);
+  CHECK(body_of("void f() { (t [ 1 ])<<<1, 2>>>(x); }").find("KernelSite{\"(t[1])\"") !=
+        std::string::npos);
+  CHECK(body_of("void f() { k<'\"'><<<1, 2>>>(x); }").find("KernelSite{\"k<'\\\"'>\"") !=
+        std::string::npos);
+  CHECK(body_of("#define L(K) K<<<1, 2>>>()\n").find("#K") != std::string::npos);
+}
+
+TEST_CASE("brackets that differ between the branches of an #if are no obstacle") {
+  const std::string source =
+      "#ifdef A\n"
+      "__global__ void k(int* x) {\n"
+      "#else\n"
+      "__global__ void k(float* x) {\n"
+      "#endif\n"
+      "  if (x) return;\n"
+      "#ifdef A\n"
+      "  if (x) {\n"
+      "#else\n"
+      "  if (!x) {\n"
+      "#endif\n"
+      "  }\n"
+      "}\n"
+      "void g() { k<<<1, 2>>>(0); }\n";
+  const std::string text = rewritten(source);
+  CHECK(text.find("return ::cuda_cpu::leave(6);") != std::string::npos);
+  CHECK(text.find("::cuda_cpu::leave(13); }") != std::string::npos);
+  CHECK(text.find("KernelSite{\"k\"") != std::string::npos);
+}
+
+TEST_CASE("what cannot be read is named with its file and line, in one line") {
+  struct Case {
+    std::string source;
+    int line;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {"void f() {\n  k<<<1, 2>>(x);\n}\n", 2, "'<<<' without '>>>'"},
+      {"void f() {\n\n  k<<<1, 2(x);\n}\n", 3, "'<<<' without '>>>'"},
+      {"void f() {\n  k<<<1, 2>>>;\n}\n", 2, "expected '('"},
+      {"void f() {\n  k<<<1, 2>>>\n  (x;\n}\n", 3, "never closed"},
+      {"void f() {\n  k<<<>>>(x);\n}\n", 2, "grid and the block"},
+      {"void f() {\n  k<<<1>>>(x);\n}\n", 2, "a grid and a block"},
+      {"void f() {\n  <<<1, 2>>>(x);\n}\n", 2, "kernel's name"},
+      {"void f() {\n  return <<<1, 2>>>(x);\n}\n", 2, "kernel's name"},
+      {"__global__ void k() {\n  __shared__ int x = 1;\n}\n", 2, "initialiser"},
+      {"__global__ void k() {\n  __shared__ int x{1};\n}\n", 2, "initialiser"},
+      {"__global__ void k() {\n  __shared__ int x\n}\n", 2, "expected ';'"},
+      {"__global__ void k() {\n  __shared__;\n}\n", 2, "expected a name"},
+      {"\n__shared__ int x[3];\n", 2, "not supported by the CPU backend"},
+      {"\n__global__ void k() {\n  if (x) {\n}\n", 2, "never closed"},
+      {"__device__ void f() {\n  k<<<1, 2>>>(x);\n}\n", 2, "a launch inside device code"},
+      {"int x;\n/* no end\n", 2, "'/*' is never closed"},
+      {"int x;\nauto s = R\"d(no end)\";\n", 2, "raw string is never closed by ')d\"'"},
+      {"#define L(x) \\\n  k<<<1, 2>>(x)\n", 2, "'<<<' without '>>>'"},
+  };
+  const Scratch scratch;
+  for (const Case& c : cases) {
+    const std::string in = scratch / "in.cu";
+    write(in, c.source);
+    const Result result = run_prepass(in, scratch / "out.cu");
+    CAPTURE(c.source, result.output);
+    CHECK(result.status == 1);
+    CHECK(result.output.find(in + ":" + std::to_string(c.line) + ": error: ") == 0);
+    CHECK(result.output.find(c.message) != std::string::npos);
+    CHECK(result.output.find('\n') == result.output.size() - 1);
+    CHECK(!fs::exists(scratch / "out.cu"));
+    fs::remove(scratch / "out.cu");
+  }
+}
+
+TEST_CASE("a missing input and a wrong command line are said in one line") {
+  const Scratch scratch;
+  const Result missing = run_prepass(scratch / "no_such_file.cu", scratch / "out.cu");
+  CHECK(missing.status == 1);
+  CHECK(missing.output.find("cannot read") != std::string::npos);
+  CHECK(run(from_environment("PREPASS", "build/cpu/prepass")).status == 2);
+}
+
+TEST_CASE("damaged sources never crash the pre-pass") {
+  const Scratch scratch;
+  std::mt19937 random(5);
+  const std::string whole = read("tests/backend/launch_syntax.test.cu");
+  REQUIRE(!whole.empty());
+  for (int i = 0; i < 150; ++i) {
+    std::string text = whole;
+    const std::size_t at = random() % text.size();
+    switch (i % 3) {
+      case 0:
+        text.resize(at);
+        break;
+      case 1:
+        text.erase(at, 1 + random() % 40);
+        break;
+      default:
+        text.insert(at, std::string(1, "<>(){}[];\"'\\#"[random() % 13]));
+        break;
+    }
+    const std::string in = scratch / "in.cu";
+    write(in, text);
+    const Result result = run_prepass(in, scratch / "out.cu");
+    CAPTURE(i, at, result.output);
+    const bool plain = result.status == 0 ||
+                       (result.status == 1 && result.output.find(": error: ") != std::string::npos);
+    CHECK(plain);
+  }
+}
+
+TEST_CASE("the compiler's messages point at the learner's lines") {
+  const std::string source = "tests/backend/prepass/wrong_launches.cu";
+  const Scratch scratch;
+  REQUIRE(run_prepass(source, scratch / "out.cu").status == 0);
+  const std::string compiler = from_environment("CXX", "c++");
+  const bool is_clang = run(compiler + " --version").output.find("clang") != std::string::npos;
+  const Result result =
+      run(compiler + (is_clang ? " -ferror-limit=0" : "") +
+          " -std=c++17 -fsyntax-only -D__CUDA_CPU__=1 -Icommon/cpu -include cuda_runtime.h "
+          "-x c++ " +
+          (scratch / "out.cu"));
+  CHECK(result.status != 0);
+  std::set<int> expected, reported;
+  std::istringstream lines(read(source));
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    if (line.find("// ERROR") != std::string::npos) expected.insert(number);
+  }
+  const std::regex error(source + ":([0-9]+):([0-9]+:)? (fatal )?error: ");
+  for (std::sregex_iterator it(result.output.begin(), result.output.end(), error), end; it != end;
+       ++it) {
+    reported.insert(std::stoi((*it)[1]));
+  }
+  CAPTURE(result.output);
+  CHECK(reported == expected);
+  // The plain words, before anything that speaks of the backend.
+  const bool plain =
+      result.output.find("cannot convert") != std::string::npos ||
+      result.output.find("no known conversion from 'int *' to 'float *'") != std::string::npos;
+  CHECK(plain);
+}

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: MIT
+// The runtime API of the CPU backend behaves as the toolkit documents it: codes, names, limits,
+// streams, events, occupancy. Memory and copies are in memory.test.cu.
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../catch.hpp"
+
+namespace {
+
+__global__ void store(int* x, int value) { *x = value; }
+__global__ void add_to(int* x, int value) { *x += value; }
+__global__ void append(int* log, int* length, int value) { log[(*length)++] = value; }
+__global__ void write_null(int* x) { *x = 1; }
+
+template <class T>
+__global__ void scale(T* x, T factor) {
+  x[threadIdx.x] *= factor;
+}
+
+/// One int that host and device see.
+struct PinnedInt {
+  explicit PinnedInt(int value = 0) {
+    REQUIRE(cudaMallocHost(&p, sizeof(int)) == cudaSuccess);
+    *p = value;
+  }
+  ~PinnedInt() { cudaFreeHost(p); }
+  PinnedInt(const PinnedInt&) = delete;
+  PinnedInt& operator=(const PinnedInt&) = delete;
+  int* p = nullptr;
+};
+
+struct Stream {
+  explicit Stream(unsigned flags = cudaStreamDefault) {
+    REQUIRE(cudaStreamCreateWithFlags(&s, flags) == cudaSuccess);
+  }
+  ~Stream() { cudaStreamDestroy(s); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t s = nullptr;
+};
+
+struct Event {
+  explicit Event(unsigned flags = cudaEventDefault) {
+    REQUIRE(cudaEventCreateWithFlags(&e, flags) == cudaSuccess);
+  }
+  ~Event() { cudaEventDestroy(e); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  cudaEvent_t e = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("error names and texts are the toolkit's") {
+  const auto name = [](int code) {
+    return std::string(cudaGetErrorName(static_cast<cudaError_t>(code)));
+  };
+  const auto text = [](int code) {
+    return std::string(cudaGetErrorString(static_cast<cudaError_t>(code)));
+  };
+  CHECK(name(0) == "cudaSuccess");
+  CHECK(text(0) == "no error");
+  CHECK(name(1) == "cudaErrorInvalidValue");
+  CHECK(text(1) == "invalid argument");
+  CHECK(name(2) == "cudaErrorMemoryAllocation");
+  CHECK(text(2) == "out of memory");
+  CHECK(text(9) == "invalid configuration argument");
+  CHECK(text(600) == "device not ready");
+  CHECK(text(700) == "an illegal memory access was encountered");
+  CHECK(text(702) == "the launch timed out and was terminated");
+  CHECK(text(720) == "too many blocks in cooperative launch");
+  CHECK(name(999) == "cudaErrorUnknown");
+  CHECK(name(12345) == "unrecognized error code");
+  CHECK(text(12345) == "unrecognized error code");
+}
+
+TEST_CASE("cudaGetLastError gives the last error once, cudaPeekAtLastError keeps it") {
+  CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
+  CHECK(cudaPeekAtLastError() == cudaErrorInvalidDevice);
+  CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("a successful call does not clear the last error") {
+  CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
+  CHECK(cudaSetDevice(0) == cudaSuccess);
+  CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+}
+
+TEST_CASE("the last error belongs to the host thread that made it") {
+  CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
+  cudaError_t other = cudaErrorUnknown;
+  std::thread([&] { other = cudaGetLastError(); }).join();
+  CHECK(other == cudaSuccess);
+  CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+}
+
+TEST_CASE("there is one device, and other ordinals are refused") {
+  int count = 0, device = -1;
+  CHECK(cudaGetDeviceCount(&count) == cudaSuccess);
+  CHECK(count == 1);
+  CHECK(cudaGetDevice(&device) == cudaSuccess);
+  CHECK(device == 0);
+  CHECK(cudaSetDevice(-1) == cudaErrorInvalidDevice);
+  CHECK(cudaSetDevice(1) == cudaErrorInvalidDevice);
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, 1) == cudaErrorInvalidDevice);
+  int value = 0;
+  CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 1) == cudaErrorInvalidDevice);
+  CHECK(cudaDeviceGetAttribute(nullptr, cudaDevAttrWarpSize, 0) == cudaErrorInvalidValue);
+  CHECK(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(100000), 0) ==
+        cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("properties and attributes agree") {
+  cudaDeviceProp p;
+  REQUIRE(cudaGetDeviceProperties(&p, 0) == cudaSuccess);
+  const auto attribute = [](cudaDeviceAttr a) {
+    int value = -1;
+    CHECK(cudaDeviceGetAttribute(&value, a, 0) == cudaSuccess);
+    return value;
+  };
+  CHECK(std::string(p.name).rfind("CPU backend (", 0) == 0);
+  CHECK(p.major == 0);
+  CHECK(p.warpSize == 32);
+  CHECK(p.warpSize == attribute(cudaDevAttrWarpSize));
+  CHECK(p.maxThreadsPerBlock == attribute(cudaDevAttrMaxThreadsPerBlock));
+  CHECK(p.maxThreadsDim[2] == attribute(cudaDevAttrMaxBlockDimZ));
+  CHECK(p.maxGridSize[0] == attribute(cudaDevAttrMaxGridDimX));
+  CHECK(p.multiProcessorCount == attribute(cudaDevAttrMultiProcessorCount));
+  CHECK(p.maxThreadsPerMultiProcessor == attribute(cudaDevAttrMaxThreadsPerMultiProcessor));
+  CHECK(p.maxBlocksPerMultiProcessor == attribute(cudaDevAttrMaxBlocksPerMultiprocessor));
+  CHECK(p.regsPerBlock == attribute(cudaDevAttrMaxRegistersPerBlock));
+  CHECK(static_cast<int>(p.sharedMemPerBlock) == attribute(cudaDevAttrMaxSharedMemoryPerBlock));
+  CHECK(static_cast<int>(p.sharedMemPerBlockOptin) ==
+        attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  CHECK(static_cast<int>(p.totalConstMem) == attribute(cudaDevAttrTotalConstantMemory));
+  CHECK(p.l2CacheSize == attribute(cudaDevAttrL2CacheSize));
+  CHECK(p.unifiedAddressing == attribute(cudaDevAttrUnifiedAddressing));
+  CHECK(p.managedMemory == attribute(cudaDevAttrManagedMemory));
+  CHECK(p.cooperativeLaunch == attribute(cudaDevAttrCooperativeLaunch));
+  CHECK(p.totalGlobalMem > 0);
+  // No clock and bus of the memory can be told, so a peak bandwidth cannot be computed either.
+  CHECK(attribute(cudaDevAttrMemoryClockRate) == 0);
+  CHECK(attribute(cudaDevAttrGlobalMemoryBusWidth) == 0);
+  CHECK(attribute(cudaDevAttrClockRate) > 0);
+}
+
+TEST_CASE("versions are those of CUDA 13.0") {
+  int driver = 0, runtime = 0;
+  CHECK(cudaDriverGetVersion(&driver) == cudaSuccess);
+  CHECK(cudaRuntimeGetVersion(&runtime) == cudaSuccess);
+  CHECK(driver == 13000);
+  CHECK(runtime == CUDART_VERSION);
+}
+
+TEST_CASE("limits, flags and bus addresses are answered") {
+  std::size_t stack = 0;
+  CHECK(cudaDeviceGetLimit(&stack, cudaLimitStackSize) == cudaSuccess);
+  CHECK(stack >= 1024);
+  CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 2048) == cudaSuccess);
+  CHECK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 22) == cudaSuccess);
+  std::size_t fifo = 0;
+  CHECK(cudaDeviceGetLimit(&fifo, cudaLimitPrintfFifoSize) == cudaSuccess);
+  CHECK(fifo == 1 << 22);
+  CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimeSyncDepth, 1) == cudaErrorUnsupportedLimit);
+  CHECK(cudaSetDeviceFlags(cudaDeviceScheduleSpin) == cudaSuccess);
+  CHECK(cudaSetDeviceFlags(cudaDeviceScheduleSpin | cudaDeviceScheduleYield) ==
+        cudaErrorInvalidValue);
+  unsigned flags = 0;
+  CHECK(cudaGetDeviceFlags(&flags) == cudaSuccess);
+  CHECK((flags & cudaDeviceScheduleMask) == cudaDeviceScheduleSpin);
+  char bus[32] = "";
+  CHECK(cudaDeviceGetPCIBusId(bus, sizeof(bus), 0) == cudaSuccess);
+  int device = -1;
+  CHECK(cudaDeviceGetByPCIBusId(&device, bus) == cudaSuccess);
+  CHECK(device == 0);
+  CHECK(cudaDeviceGetPCIBusId(bus, 4, 0) == cudaErrorInvalidValue);
+  int can = 1;
+  CHECK(cudaDeviceCanAccessPeer(&can, 0, 0) == cudaSuccess);
+  CHECK(can == 0);
+  CHECK(cudaInitDevice(0, 0, 0) == cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST_CASE("a launch returns before the kernel has run, and synchronising runs it") {
+  const PinnedInt x(1);
+  store<<<1, 1>>>(x.p, 2);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(*x.p == 1);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x.p == 2);
+}
+
+TEST_CASE("arguments of a launch are copied at the launch") {
+  const PinnedInt x;
+  int value = 5;
+  store<<<1, 1>>>(x.p, value);
+  value = 6;
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x.p == 5);
+}
+
+TEST_CASE("work of one stream runs in its order") {
+  const PinnedInt length;
+  int* log = nullptr;
+  REQUIRE(cudaMallocHost(&log, 10 * sizeof(int)) == cudaSuccess);
+  const Stream stream(cudaStreamNonBlocking);
+  for (int i = 0; i < 10; ++i) append<<<1, 1, 0, stream.s>>>(log, length.p, i);
+  CHECK(cudaStreamSynchronize(stream.s) == cudaSuccess);
+  REQUIRE(*length.p == 10);
+  for (int i = 0; i < 10; ++i) CHECK(log[i] == i);
+  cudaFreeHost(log);
+}
+
+TEST_CASE("synchronising one stream does not wait for an independent one") {
+  // Not under a random schedule, where other streams may get on by themselves.
+  const char* const schedule = std::getenv("CUDA_CPU_SCHEDULE");
+  if (schedule != nullptr && std::strncmp(schedule, "random", 6) == 0) return;
+  const PinnedInt x, y;
+  const Stream one(cudaStreamNonBlocking), other(cudaStreamNonBlocking);
+  store<<<1, 1, 0, one.s>>>(x.p, 1);
+  store<<<1, 1, 0, other.s>>>(y.p, 1);
+  CHECK(cudaStreamSynchronize(one.s) == cudaSuccess);
+  CHECK(*x.p == 1);
+  CHECK(*y.p == 0);
+  CHECK(cudaStreamSynchronize(other.s) == cudaSuccess);
+  CHECK(*y.p == 1);
+}
+
+TEST_CASE("the legacy default stream takes turns with blocking streams") {
+  const PinnedInt length;
+  int* log = nullptr;
+  REQUIRE(cudaMallocHost(&log, 4 * sizeof(int)) == cudaSuccess);
+  const Stream a, b;
+  append<<<1, 1, 0, a.s>>>(log, length.p, 1);
+  append<<<1, 1>>>(log, length.p, 2);
+  append<<<1, 1, 0, b.s>>>(log, length.p, 3);
+  append<<<1, 1>>>(log, length.p, 4);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  REQUIRE(*length.p == 4);
+  for (int i = 0; i < 4; ++i) CHECK(log[i] == i + 1);
+  cudaFreeHost(log);
+}
+
+TEST_CASE("cudaMemcpy waits for earlier work of blocking streams") {
+  const Stream stream;
+  int *x = nullptr, h_x = 0;
+  REQUIRE(cudaMalloc(&x, sizeof(int)) == cudaSuccess);
+  store<<<1, 1, 0, stream.s>>>(x, 9);
+  CHECK(cudaMemcpy(&h_x, x, sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(h_x == 9);
+  cudaFree(x);
+}
+
+TEST_CASE("cudaStreamWaitEvent orders two streams") {
+  const PinnedInt length;
+  int* log = nullptr;
+  REQUIRE(cudaMallocHost(&log, 2 * sizeof(int)) == cudaSuccess);
+  const Stream producer(cudaStreamNonBlocking), consumer(cudaStreamNonBlocking);
+  const Event ready(cudaEventDisableTiming);
+  append<<<1, 1, 0, producer.s>>>(log, length.p, 1);
+  CHECK(cudaEventRecord(ready.e, producer.s) == cudaSuccess);
+  CHECK(cudaStreamWaitEvent(consumer.s, ready.e) == cudaSuccess);
+  append<<<1, 1, 0, consumer.s>>>(log, length.p, 2);
+  CHECK(cudaStreamSynchronize(consumer.s) == cudaSuccess);
+  REQUIRE(*length.p == 2);
+  CHECK(log[0] == 1);
+  CHECK(log[1] == 2);
+  cudaFreeHost(log);
+}
+
+TEST_CASE("a wait captures the event as it was recorded at the call") {
+  const PinnedInt x;
+  const Stream stream(cudaStreamNonBlocking), other(cudaStreamNonBlocking);
+  const Event event;
+  // Never recorded: there is nothing to wait for.
+  CHECK(cudaStreamWaitEvent(stream.s, event.e) == cudaSuccess);
+  store<<<1, 1, 0, other.s>>>(x.p, 1);
+  CHECK(cudaEventRecord(event.e, other.s) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(stream.s) == cudaSuccess);
+  CHECK(cudaEventSynchronize(event.e) == cudaSuccess);
+  CHECK(*x.p == 1);
+}
+
+TEST_CASE("a stream query says not ready first, and then gets on") {
+  const PinnedInt x;
+  const Stream stream;
+  CHECK(cudaStreamQuery(stream.s) == cudaSuccess);
+  store<<<1, 1, 0, stream.s>>>(x.p, 3);
+  CHECK(cudaStreamQuery(stream.s) == cudaErrorNotReady);
+  cudaGetLastError();
+  while (cudaStreamQuery(stream.s) == cudaErrorNotReady) {
+  }
+  CHECK(*x.p == 3);
+  cudaGetLastError();
+}
+
+TEST_CASE("an event query says not ready first, and then gets on") {
+  const PinnedInt x;
+  const Event event;
+  CHECK(cudaEventQuery(event.e) == cudaSuccess);  // never recorded
+  store<<<1, 1>>>(x.p, 3);
+  CHECK(cudaEventRecord(event.e) == cudaSuccess);
+  CHECK(cudaEventQuery(event.e) == cudaErrorNotReady);
+  while (cudaEventQuery(event.e) == cudaErrorNotReady) {
+  }
+  CHECK(*x.p == 3);
+  CHECK(cudaGetLastError() == cudaErrorNotReady);
+}
+
+TEST_CASE("the time between two events is that of the work between them") {
+  const PinnedInt x;
+  const Event start, stop;
+  CHECK(cudaEventRecord(start.e) == cudaSuccess);
+  for (int i = 0; i < 10; ++i) add_to<<<1, 1>>>(x.p, 1);
+  CHECK(cudaEventRecord(stop.e) == cudaSuccess);
+  float milliseconds = -1;
+  CHECK(cudaEventElapsedTime(&milliseconds, start.e, stop.e) == cudaErrorNotReady);
+  CHECK(cudaEventSynchronize(stop.e) == cudaSuccess);
+  CHECK(cudaEventElapsedTime(&milliseconds, start.e, stop.e) == cudaSuccess);
+  CHECK(milliseconds >= 0.0f);
+  CHECK(milliseconds < 10000.0f);
+  CHECK(*x.p == 10);
+  cudaGetLastError();
+}
+
+TEST_CASE("elapsed time needs two recorded events that keep time") {
+  const Event never, silent(cudaEventDisableTiming), recorded;
+  CHECK(cudaEventRecord(silent.e) == cudaSuccess);
+  CHECK(cudaEventRecord(recorded.e) == cudaSuccess);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  float milliseconds = 0;
+  CHECK(cudaEventElapsedTime(&milliseconds, never.e, recorded.e) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaEventElapsedTime(&milliseconds, silent.e, recorded.e) ==
+        cudaErrorInvalidResourceHandle);
+  CHECK(cudaEventElapsedTime(nullptr, recorded.e, recorded.e) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("handles that are none are refused") {
+  cudaStream_t gone = nullptr;
+  REQUIRE(cudaStreamCreate(&gone) == cudaSuccess);
+  CHECK(cudaStreamDestroy(gone) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(gone) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaStreamDestroy(gone) == cudaErrorInvalidResourceHandle);
+  cudaEvent_t event = nullptr;
+  CHECK(cudaEventRecord(event) == cudaErrorInvalidResourceHandle);
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  CHECK(cudaEventDestroy(event) == cudaSuccess);
+  CHECK(cudaEventSynchronize(event) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaStreamCreateWithFlags(&gone, 0x10) == cudaErrorInvalidValue);
+  CHECK(cudaEventCreateWithFlags(&event, 0x100) == cudaErrorInvalidValue);
+  CHECK(cudaStreamCreate(nullptr) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("work of a destroyed stream still runs") {
+  const PinnedInt x;
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  store<<<1, 1, 0, stream>>>(x.p, 4);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x.p == 4);
+}
+
+TEST_CASE("streams know their flags and priorities") {
+  int least = -1, greatest = 1;
+  CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
+  CHECK(least == 0);
+  CHECK(greatest < least);
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, -100) == cudaSuccess);
+  int priority = 1;
+  unsigned flags = 0;
+  unsigned long long id = 0;
+  CHECK(cudaStreamGetPriority(stream, &priority) == cudaSuccess);
+  CHECK(priority == greatest);  // clamped
+  CHECK(cudaStreamGetFlags(stream, &flags) == cudaSuccess);
+  CHECK(flags == cudaStreamNonBlocking);
+  CHECK(cudaStreamGetId(stream, &id) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("the per-thread default stream is a stream of its own") {
+  const PinnedInt x;
+  store<<<1, 1, 0, cudaStreamPerThread>>>(x.p, 8);
+  CHECK(cudaStreamSynchronize(cudaStreamPerThread) == cudaSuccess);
+  CHECK(*x.p == 8);
+  store<<<1, 1, 0, cudaStreamLegacy>>>(x.p, 9);
+  CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
+  CHECK(*x.p == 9);
+}
+
+TEST_CASE("a host function runs in stream order and may not call the runtime") {
+  struct Seen {
+    int* x;
+    int value = -1;
+    cudaError_t error = cudaSuccess;
+  };
+  const PinnedInt x;
+  Seen seen{x.p};
+  store<<<1, 1>>>(x.p, 6);
+  CHECK(cudaLaunchHostFunc(
+            nullptr,
+            [](void* data) {
+              auto* const s = static_cast<Seen*>(data);
+              s->value = *s->x;
+              s->error = cudaDeviceSynchronize();
+            },
+            &seen) == cudaSuccess);
+  store<<<1, 1>>>(x.p, 7);
+  CHECK(seen.value == -1);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(seen.value == 6);
+  CHECK(seen.error == cudaErrorNotPermitted);
+  CHECK(*x.p == 7);
+  cudaGetLastError();
+}
+
+TEST_CASE("more launches than a queue holds all run") {
+  const PinnedInt x;
+  for (int i = 0; i < 3000; ++i) add_to<<<1, 1>>>(x.p, 1);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x.p == 3000);
+}
+
+TEST_CASE("several host threads may use the device at a time") {
+  const int threads = 4, launches = 50;
+  std::vector<std::unique_ptr<PinnedInt>> counters;
+  for (int t = 0; t < threads; ++t) counters.push_back(std::make_unique<PinnedInt>());
+  std::vector<cudaError_t> errors(threads, cudaErrorUnknown);
+  std::vector<std::thread> hosts;
+  for (int t = 0; t < threads; ++t) {
+    hosts.emplace_back([&, t] {
+      cudaStream_t stream = nullptr;
+      errors[t] = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      for (int i = 0; i < launches; ++i) add_to<<<1, 1, 0, stream>>>(counters[t]->p, 1);
+      if (errors[t] == cudaSuccess) errors[t] = cudaStreamSynchronize(stream);
+      if (errors[t] == cudaSuccess) errors[t] = cudaStreamDestroy(stream);
+    });
+  }
+  for (std::thread& host : hosts) host.join();
+  for (int t = 0; t < threads; ++t) {
+    CHECK(errors[t] == cudaSuccess);
+    CHECK(*counters[t]->p == launches);
+  }
+}
+
+TEST_CASE("cudaLaunchKernel takes the kernel and the addresses of its arguments") {
+  const PinnedInt x;
+  int value = 11;
+  int* pointer = x.p;
+  void* arguments[] = {&pointer, &value};
+  CHECK(cudaLaunchKernel(store, dim3(1), dim3(1), arguments) == cudaSuccess);
+  value = 12;  // copied at the launch
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x.p == 11);
+  CHECK(cudaLaunchCooperativeKernel(store, dim3(1), dim3(1), arguments) == cudaSuccess);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x.p == 12);
+  CHECK(cudaLaunchKernel(store, dim3(1), dim3(2000), arguments) == cudaErrorInvalidConfiguration);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+}
+
+TEST_CASE("a kernel's attributes are those of the pretended device") {
+  cudaFuncAttributes attributes;
+  CHECK(cudaFuncGetAttributes(&attributes, scale<float>) == cudaSuccess);
+  CHECK(attributes.maxThreadsPerBlock == 1024);
+  CHECK(attributes.maxDynamicSharedSizeBytes == 48 * 1024);
+  CHECK(cudaFuncSetAttribute(scale<float>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             64 * 1024) == cudaSuccess);
+  CHECK(cudaFuncGetAttributes(&attributes, scale<float>) == cudaSuccess);
+  CHECK(attributes.maxDynamicSharedSizeBytes == 64 * 1024);
+  CHECK(cudaFuncSetAttribute(scale<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaFuncSetAttribute(scale<float>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared) == cudaSuccess);
+  CHECK(cudaFuncSetCacheConfig(scale<float>, cudaFuncCachePreferL1) == cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST_CASE("occupancy follows threads, blocks and shared memory") {
+  int blocks = 0;
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale<double>, 256, 0) ==
+        cudaSuccess);
+  CHECK(blocks == 8);  // 2048 threads
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale<double>, 32, 0) ==
+        cudaSuccess);
+  CHECK(blocks == 32);  // the limit of blocks
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale<double>, 33, 0) ==
+        cudaSuccess);
+  CHECK(blocks == 32);  // two warps each
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale<double>, 256, 45 * 1024) ==
+        cudaSuccess);
+  CHECK(blocks == 4);  // 228 KiB over 46
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale<double>, 1025, 0) ==
+        cudaSuccess);
+  CHECK(blocks == 0);
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale<double>, 0, 0) ==
+        cudaErrorInvalidValue);
+  int grid = 0, block = 0;
+  CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, scale<double>) == cudaSuccess);
+  cudaDeviceProp p;
+  REQUIRE(cudaGetDeviceProperties(&p, 0) == cudaSuccess);
+  CHECK(block == 1024);
+  CHECK(grid == 2 * p.multiProcessorCount);
+  CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, scale<double>, 0, 200) == cudaSuccess);
+  CHECK(block <= 200);
+  CHECK(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, scale<double>,
+                                                       [](int threads) { return threads * 100; }) ==
+        cudaSuccess);
+  CHECK(block * 100 <= 48 * 1024);
+  std::size_t dynamic = 0;
+  CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&dynamic, scale<double>, 8, 256) == cudaSuccess);
+  CHECK(dynamic > 26 * 1024);
+  CHECK(dynamic < 29 * 1024);
+  cudaGetLastError();
+}
+
+TEST_CASE("frees can be deleters") {
+  float *d = nullptr, *h = nullptr;
+  REQUIRE(cudaMalloc(&d, 4) == cudaSuccess);
+  REQUIRE(cudaMallocHost(&h, 4) == cudaSuccess);
+  { const std::unique_ptr<float, decltype(&cudaFree)> device(d, &cudaFree); }
+  { const std::unique_ptr<float, decltype(&cudaFreeHost)> host(h, cudaFreeHost); }
+  CHECK(cudaFree(d) == cudaErrorInvalidValue);
+  cudaGetLastError();
+  const std::function<cudaError_t(void*)> free_it = cudaFree;
+  CHECK(free_it(nullptr) == cudaSuccess);
+  CHECK(cudaFree(0) == cudaSuccess);
+}
+
+TEST_CASE("the error of a failed kernel sticks until the device is reset") {
+  write_null<<<1, 1>>>(nullptr);
+  CHECK(cudaGetLastError() == cudaSuccess);  // it has not run yet
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
+  CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
+  int* p = nullptr;
+  CHECK(cudaMalloc(&p, 4) == cudaErrorIllegalAddress);
+  const PinnedInt* const none = nullptr;
+  static_cast<void>(none);
+  write_null<<<1, 1>>>(nullptr);
+  CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
+  CHECK(cudaDeviceReset() == cudaSuccess);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(cudaMalloc(&p, 4) == cudaSuccess);
+  CHECK(cudaFree(p) == cudaSuccess);
+}
+
+TEST_CASE("cudaDeviceReset runs what was launched before it") {
+  static int seen;
+  seen = 0;
+  CHECK(cudaLaunchHostFunc(
+            nullptr, [](void*) { seen = 1; }, nullptr) == cudaSuccess);
+  CHECK(cudaDeviceReset() == cudaSuccess);
+  CHECK(seen == 1);
+}

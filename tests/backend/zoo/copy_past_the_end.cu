@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Copies that run past an allocation, or the wrong way round: the toolkit's codes, and why.
+// EXPECT-STATUS: 0
+// EXPECT: {file}:{elements}: error: cudaMemcpy past the end of the destination
+// EXPECT: 1024 bytes are asked for; the allocation has 256 from there to its end
+// EXPECT: help: was the size multiplied by the size of an element twice?
+// EXPECT: {file}:{offset}: error: cudaMemcpy past the end of the source
+// EXPECT: {file}:{swapped}: error: cudaMemcpy: the destination is host memory
+// EXPECT: which cudaMemcpyHostToDevice does not allow
+// EXPECT: {file}:{fill}: error: cudaMemset past the end of the destination
+// EXPECT: {file}:{freed}: error: cudaMemcpy: the source was freed
+// EXPECT: {file}:{null}: error: cudaMemcpy: the destination is a null pointer
+// EXPECT-STDOUT: cudaErrorInvalidValue x6
+
+#include <cstdio>
+#include <vector>
+
+#include "../../../common/check.cuh"
+
+int main() {
+  const std::size_t n = 64, bytes = n * sizeof(float);
+  std::vector<float> h_x(n * 4);
+  float *x, *gone;
+  CUDA_CHECK(cudaMalloc(&x, bytes));
+  CUDA_CHECK(cudaMalloc(&gone, bytes));
+  CUDA_CHECK(cudaFree(gone));
+  const cudaError_t errors[] = {
+      cudaMemcpy(x, h_x.data(), bytes * sizeof(float), cudaMemcpyHostToDevice),  // @elements
+      cudaMemcpy(h_x.data(), x + 1, bytes, cudaMemcpyDeviceToHost),              // @offset
+      cudaMemcpy(h_x.data(), x, bytes, cudaMemcpyHostToDevice),                  // @swapped
+      cudaMemset(x, 0, bytes + 1),                                               // @fill
+      cudaMemcpy(h_x.data(), gone, bytes, cudaMemcpyDeviceToHost),               // @freed
+      cudaMemcpy(nullptr, h_x.data(), bytes, cudaMemcpyHostToDevice),            // @null
+  };
+  int invalid = 0;
+  for (const cudaError_t error : errors) invalid += error == cudaErrorInvalidValue;
+  std::printf("%s x%d\n", cudaGetErrorName(cudaGetLastError()), invalid);
+  CUDA_CHECK(cudaFree(x));
+}

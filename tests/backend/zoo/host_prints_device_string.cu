@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// printf follows the pointer: the code that faults is the library's, the line still the program's.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{print}: error: host code read device memory
+
+#include <cstdio>
+
+#include "../../../common/check.cuh"
+
+int main() {
+  char* text;
+  CUDA_CHECK(cudaMalloc(&text, 64));
+  CUDA_CHECK(cudaMemset(text, 0, 64));
+  std::printf("[%s]\n", text);  // @print
+  return 0;
+}
