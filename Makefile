@@ -22,7 +22,6 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: $(VERBS) test-programs
-export LC_ALL := C.UTF-8
 
 ifneq ($(word 2,$(MAKECMDGOALS)),)
 
@@ -34,7 +33,7 @@ $(sort $(MAKECMDGOALS)):
 else
 
 # All cores, unless -j says otherwise; what one compiler prints stays together.
-ifeq ($(MAKELEVEL),0)
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 endif
 ifneq ($(filter output-sync,$(.FEATURES)),)
@@ -136,6 +135,9 @@ GPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS))
 
 test_binary = build/$1/$(basename $2)
 comma := ,
+# What prints as it goes must not be held back by --output-sync; with -n it must not run either.
+direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)
+COLOUR := $(if $(MAKE_TERMOUT),$(if $(NO_COLOR),,-fdiagnostics-color=always))
 WARNINGS := -Wall -Wextra -Werror
 say = @printf '  %-5s %s\n' '$1' '$2'
 
@@ -158,7 +160,8 @@ $(CATCH_MAIN): tests/catch_main.cpp build/tests/flags
 # calls, lines kept; then it is plain C++. Variants differ in flags: cpu, cpu-asan, cpu-tsan.
 
 CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing \
-             -fstack-clash-protection -pthread -D__CUDA_CPU__=1 -Icommon/cpu
+             $(if $(filter Darwin,$(shell uname -s)),,-fstack-clash-protection) -pthread \
+             -D__CUDA_CPU__=1 -Icommon/cpu
 CU_AS_CPP := -include cuda_runtime.h -x c++
 RUNTIME := $(wildcard common/cpu/*.S) $(filter-out common/cpu/prepass.cpp,$(wildcard common/cpu/*.cpp))
 MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
@@ -168,7 +171,7 @@ MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 PREPASS := $(patsubst %,build/cpu/obj/%.o,$(wildcard common/cpu/prepass.cpp common/cpu/prepass/*.cpp))
 $(PREPASS): build/cpu/obj/%.o: % build/cpu/flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O2 $(WARNINGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CXX) $(COLOUR) -std=c++17 -O2 $(WARNINGS) -MMD -MP -c -o $@ $<
 
 # One line for the backend as a whole, when any of it is about to be compiled.
 build/cpu/announced: $(RUNTIME) $(wildcard common/cpu/*.h common/cpu/prepass/*)
@@ -182,6 +185,10 @@ $(MIRRORED): build/cpu/src/%: % build/cpu/prepass
 	$(Q)mkdir -p $(@D)
 	$(Q)build/cpu/prepass $< $@
 
+build/cpu/zoo/announced: $(ZOO)
+	+$(call say,c++,tests/backend/zoo: $(words $(ZOO)) wrong programs)
+	@mkdir -p $(@D) && touch $@
+
 # In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
 plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
 
@@ -191,7 +198,7 @@ $(call keep_flags,build/$1/flags,$(CXX) $(CPU_FLAGS) $2 / $3)
 
 $(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/flags | build/cpu/announced
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(CPU_FLAGS) $3 -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $3 -MMD -MP -c -o $$@ $$<
 
 build/$1/libcudacpu.a: $(patsubst %,build/$1/obj/%.o,$(RUNTIME))
 	$$(Q)rm -f $$@
@@ -199,19 +206,20 @@ build/$1/libcudacpu.a: $(patsubst %,build/$1/obj/%.o,$(RUNTIME))
 
 $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% build/$1/flags \
     | $(MIRRORED_HEADERS)
-	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
+	+$$(if $$(filter tests/backend/zoo/%,$$*),@:,$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1))))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
 	@$$(plain_paths)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
 
 $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.o: % build/$1/flags
 	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
 
 $(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)): build/tests/flags)
 
+$(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
@@ -292,7 +300,7 @@ setup:  ## install what is missing, if that needs no password
 build: $(PROGRAMS)  ## compile the chapters' programs
 
 run: $(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi"
-	+@common/tools/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)' $(RUN_ARGS)
+	$(direct)common/tools/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)' $(RUN_ARGS)
 
 ##@ Check
 ifneq ($(filter test test-programs,$(GOALS)),)
@@ -303,7 +311,7 @@ ZOO_BINARIES := $(if $(filter cpu,$(CHOSEN_BACKEND)),$(if $(ONE),,\
 endif
 test-programs: $(TEST_BINARIES) $(ZOO_BINARIES)
 test: $(TEST_BINARIES) $(ZOO_BINARIES) $(PROGRAMS)  ## every test, or one chapter's
-	+@CXX='$(CXX)' common/tools/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(TEST_BINARIES) \
+	$(direct)CXX='$(CXX)' common/tools/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(TEST_BINARIES) \
 	  $(if $(ONE),$(filter %/programs.test.sh,$(CLI_TESTS)),$(CLI_TESTS))
 
 ifneq ($(filter sanitize,$(GOALS)),)
@@ -315,17 +323,17 @@ SANITIZED := $(foreach v,cpu-asan cpu-tsan,$(addprefix build/$v/,$(CHOSEN)) \
 endif
 endif
 sanitize: $(SANITIZED)  ## race, memory and undefined-behaviour checkers over every program
-	+@common/tools/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
+	$(direct)common/tools/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
 
 check:  ## formatting, notes, figures and links are as they should be
 	@common/tools/check.sh
 
 ##@ Measure
 bench: $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(patsubst common/cpu/%.cu,build/cpu/%,$(CPU_BENCHES)))  ## GPU: full sizes into results/; CPU: the backend's own speed
-	+@common/tools/bench.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%,$^)
+	$(direct)common/tools/bench.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%,$^)
 
 profile: $(PROGRAMS)  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05
-	+@common/tools/profile.sh $(CHOSEN_BACKEND) '$(CHOSEN)'
+	$(direct)common/tools/profile.sh $(CHOSEN_BACKEND) '$(CHOSEN)'
 
 ##@ Write
 notes:  ## refresh code, tables and numbers quoted in the notes

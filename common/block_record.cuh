@@ -2,13 +2,17 @@
 // Where and when the blocks of a launch ran: a record per block, filled by the kernel.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "check.cuh"
 #include "result_table.cuh"
+#include "timer.cuh"
 
 /// Filled by one thread of the block, from sm_id(), global_timer_ns() and clock64().
 struct BlockRecord {
@@ -18,7 +22,28 @@ struct BlockRecord {
 
   double ms() const { return static_cast<double>(end_ns - start_ns) / 1e6; }
   double cycles() const { return static_cast<double>(end_cycles - start_cycles); }
+  double ms_per_cycle() const { return ms() / std::max(1.0, cycles()); }
 };
+
+/// Calls `launch(records)` twice, the first time to warm up, with device memory for `grid` records.
+/// Returns the records of the second launch, and its time by events in *event_ms.
+template <class Launch>
+std::vector<BlockRecord> records_of_launch(unsigned grid, double* event_ms, Launch&& launch) {
+  std::vector<BlockRecord> records(grid);
+  const std::size_t bytes = grid * sizeof(BlockRecord);
+  BlockRecord* d_records = nullptr;
+  CUDA_CHECK(cudaMalloc(&d_records, bytes));
+  CUDA_CHECK(cudaMemset(d_records, 0xff, bytes));
+  EventTimer timer;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    timer.start();
+    launch(d_records);
+    *event_ms = timer.stop_ms();
+  }
+  CUDA_CHECK(cudaMemcpy(records.data(), d_records, bytes, cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaFree(d_records));
+  return records;
+}
 
 /// Writes block,sm,start_ns,end_ns; times count from the start of the first block.
 inline void write_blocks(CsvFile& csv, const std::vector<BlockRecord>& blocks) {

@@ -44,9 +44,10 @@ struct Device {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
   int sm_count = 0;
-  int core_khz = 0;    ///< boost clock of the multiprocessors
-  int memory_khz = 0;  ///< clock of the DRAM; data moves on both of its edges
-  int bus_bits = 0;    ///< width of the memory interface
+  int threads_per_sm = 0;  ///< that a multiprocessor holds at once
+  int core_khz = 0;        ///< boost clock of the multiprocessors
+  int memory_khz = 0;      ///< clock of the DRAM; data moves on both of its edges
+  int bus_bits = 0;        ///< width of the memory interface
   std::size_t l2_bytes = 0;
   std::size_t total_bytes = 0;
   int runtime_version = 0, driver_version = 0;  ///< 13000 means 13.0
@@ -60,6 +61,9 @@ struct Device {
   double peak_fp32_gflops() const {
     return 2e3 * sm_count * fp32_cores_per_sm(major, minor) * core_khz / 1e9;
   }
+
+  /// Threads that the whole device holds at once.
+  std::size_t thread_slots() const { return static_cast<std::size_t>(sm_count) * threads_per_sm; }
 
   /// "9.0"
   std::string capability() const { return std::to_string(major) + "." + std::to_string(minor); }
@@ -112,6 +116,7 @@ inline Device describe_device(int ordinal) {
   d.sm_count = properties.multiProcessorCount;
   d.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   d.total_bytes = properties.totalGlobalMem;
+  d.threads_per_sm = device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, ordinal);
   d.core_khz = device_attribute(cudaDevAttrClockRate, ordinal);
   d.memory_khz = device_attribute(cudaDevAttrMemoryClockRate, ordinal);
   d.bus_bits = device_attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);

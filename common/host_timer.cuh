@@ -50,3 +50,16 @@ Timing time_on_host(std::size_t samples, Work&& work) {
   const auto range = std::minmax_element(times.begin(), times.end());
   return {median_of(times), *range.first, *range.second, samples, calls};
 }
+
+/// Times `call` alone, `samples` times after one warm-up; `wait` then finishes, outside of the
+/// clock, what the call has only started.
+template <class Call, class Wait>
+Timing time_calls(std::size_t samples, Call&& call, Wait&& wait) {
+  std::vector<double> times;
+  for (std::size_t i = 0; i <= samples; ++i) {
+    const double ms = time_once(call).median_ms;
+    wait();
+    if (i > 0) times.push_back(ms);
+  }
+  return timing_of(times);
+}

@@ -38,9 +38,9 @@ inline cudaError_t cub_sum_of_squares(void* scratch, std::size_t& scratch_bytes,
 /// Name of the row, also for --only and --list.
 constexpr const char* kCubRow = "cub";
 
-/// Adds CUB's row for the sum of squares of d_x[0..n), checked against `expected`.
+/// Adds CUB's row for the sum of squares of d_x[0..n), checked against `expected`, as `name`.
 inline void add_cub_row(ResultTable& table, const Options& opt, const int* d_x, std::size_t n,
-                        long long expected) {
+                        long long expected, const std::string& name = kCubRow) {
 #ifndef __CUDA_CPU__
   if (!opt.wants(kCubRow)) return;
   long long* d_sum = nullptr;
@@ -55,11 +55,11 @@ inline void add_cub_row(ResultTable& table, const Options& opt, const int* d_x, 
   });
   long long sum = 0;
   CUDA_CHECK(cudaMemcpy(&sum, d_sum, sizeof sum, cudaMemcpyDeviceToHost));
-  table.add(kCubRow, t, static_cast<double>(n) * sizeof(int), equals(kCubRow, sum, expected));
+  table.add(name, t, static_cast<double>(n) * sizeof(int), equals(name, sum, expected));
   CUDA_CHECK(cudaFree(d_sum));
   CUDA_CHECK(cudaFree(d_scratch));
 #else
-  (void)table, (void)opt, (void)d_x, (void)n, (void)expected;
+  (void)table, (void)opt, (void)d_x, (void)n, (void)expected, (void)name;
 #endif
 }
 

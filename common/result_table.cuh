@@ -172,6 +172,11 @@ class ResultTable {
     add_with_rate(version, t, has_rate ? amount / t.median_ms / 1e6 : 0, ok);
   }
 
+  /// One row of a launch that was timed once, if the version is wanted.
+  void add_once(const std::string& version, double ms, double amount, bool ok) {
+    if (opt_.wants(version)) add(version, {ms, ms, ms, 1, 1}, amount, ok);
+  }
+
   /// One row whose rate is known already; 0: none. `right` is what the check says when `ok`: a
   /// version that shows a bug on purpose has a better word than "ok".
   void add_with_rate(const std::string& version, const Timing& t, double rate, bool ok,
@@ -208,11 +213,11 @@ class ResultTable {
             std::to_string(t.samples));
   }
 
-  /// A measured number that is no time of a version: `sentence` goes below the table, `value` into
-  /// the CSV as the rate of a row called `name`.
+  /// A measured number that is no time of a version: `sentence`, unless it is empty, goes below the
+  /// table, `value` into the CSV as the rate of a row called `name`.
   void measured(const std::string& name, double value, const char* unit,
                 const std::string& sentence) {
-    note(sentence);
+    if (!sentence.empty()) note(sentence);
     csv_row(name, {"", "", "", number_text(value), unit, "", "", "", ""},
             std::to_string(opt_.samples));
   }

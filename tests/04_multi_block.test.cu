@@ -24,9 +24,9 @@ struct Setup {
     return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount, 0));
   }
 
-  bool run_and_check(unsigned loads, Shape shape) {
+  bool run_and_check(Shape shape) {
     partial.poison();
-    launch(p, loads, shape);
+    launch(p, shape);
     return check("sum", p, shape, sum_of_squares(values));
   }
 
@@ -36,6 +36,14 @@ struct Setup {
   Problem p{};
 };
 
+// Launches the chapter's last kernel and returns where and when its blocks ran.
+std::vector<BlockRecord> record_blocks(const Problem& p, Shape shape, double* event_ms) {
+  return records_of_launch(shape.grid, event_ms, [&](BlockRecord* d_records) {
+    sum_recorded<<<shape.grid, shape.block>>>(p.x, p.n, p.partial, d_records);
+    CUDA_CHECK_LAUNCH();
+  });
+}
+
 }  // namespace
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
@@ -44,7 +52,7 @@ TEST_CASE("every version adds every element at awkward sizes, whatever the value
       Setup setup(input.values);
       for (const GridVersion& v : kVersions) {
         INFO(v.name << ", n = " << n << ", " << input.name);
-        CHECK(setup.run_and_check(v.loads, v.shape(setup.p)));
+        CHECK(setup.run_and_check(v.shape(setup.p)));
       }
     }
   }
@@ -57,7 +65,7 @@ TEST_CASE("both kernels cover any n with any grid and block, powers of two or no
       for (const unsigned grid : {1u, 2u, 3u, 7u}) {
         for (const unsigned loads : {1u, kInFlight}) {
           INFO("grid " << grid << ", block " << block << ", n = " << n << ", loads " << loads);
-          CHECK(setup.run_and_check(loads, {grid, block}));
+          CHECK(setup.run_and_check({grid, block, loads}));
         }
       }
     }
@@ -65,18 +73,18 @@ TEST_CASE("both kernels cover any n with any grid and block, powers of two or no
 }
 
 TEST_CASE("four loads in flight leave no remainder behind, whatever is left for the last round") {
-  const Shape shape{3, 32};  // 96 threads: a full round takes 384 elements
+  const Shape shape{3, 32, kInFlight};  // 96 threads: a full round takes 384 elements
   for (std::size_t n = 3 * 96 - 2; n <= 5 * 96 + 2; ++n) {
     Setup setup(random_ints(n, 1, 9, n));
     INFO("n = " << n);
-    CHECK(setup.run_and_check(kInFlight, shape));
+    CHECK(setup.run_and_check(shape));
   }
 }
 
 TEST_CASE("a thread without an element writes a zero") {
   Setup setup(random_ints(5, 1, 9, 5));
   for (const unsigned loads : {1u, kInFlight}) {
-    REQUIRE(setup.run_and_check(loads, {2, 64}));
+    REQUIRE(setup.run_and_check({2, 64, loads}));
     const std::vector<long long> partial = setup.partial.download();
     for (std::size_t i = 5; i < 128; ++i) REQUIRE(partial[i] == 0);
     CHECK(partial[128] == -1);  // and nothing is written behind the last thread's place
@@ -87,7 +95,7 @@ TEST_CASE("a launch leaves nothing behind that the next one trips over") {
   Setup setup(random_ints(10007, 0, 9, 5));
   for (const GridVersion& v : kVersions) {
     const Shape shape = v.shape(setup.p);
-    for (int repeat = 0; repeat < 20; ++repeat) launch(setup.p, v.loads, shape);
+    for (int repeat = 0; repeat < 20; ++repeat) launch(setup.p, shape);
     INFO(v.name);
     CHECK(check(v.name, setup.p, shape, sum_of_squares(setup.values)));
   }
@@ -97,8 +105,8 @@ TEST_CASE("a sum of squares past 32 bits is exact, of the most negative int too"
   // Larger sums would pass 64 bits.
   for (const std::vector<int>& x : {std::vector<int>{2000000000, -2000000000}, {INT_MIN}}) {
     Setup setup(x);
-    CHECK(setup.run_and_check(1, {1, 1}));
-    CHECK(setup.run_and_check(kInFlight, {1, 1}));
+    CHECK(setup.run_and_check({1, 1}));
+    CHECK(setup.run_and_check({1, 1, kInFlight}));
   }
 }
 
@@ -122,7 +130,7 @@ TEST_CASE("the runtime's choice can be launched and fills every SM") {
   const Shape shape = choice_of_the_runtime(setup.p);
   CHECK(shape.grid >= setup.p.sm_count);
   CHECK(shape.threads() <= setup.p.sm_count * thread_slots_per_sm());
-  CHECK(setup.run_and_check(1, shape));
+  CHECK(setup.run_and_check(shape));
 }
 
 TEST_CASE("the shapes of a sweep fit the array of partial sums and grow") {
@@ -138,6 +146,11 @@ TEST_CASE("the shapes of a sweep fit the array of partial sums and grow") {
       }
     }
   }
+}
+
+TEST_CASE("the bytes in flight of a launch are an int for each load of each thread") {
+  CHECK(Shape{8, 64}.bytes_in_flight() == 2048);
+  CHECK(Shape{1056, 256, kInFlight}.bytes_in_flight() == 4325376);
 }
 
 TEST_CASE("every block leaves one record, and the sum is right as well") {
@@ -203,7 +216,7 @@ TEST_CASE("the checker rejects a kernel that does nothing") {
 TEST_CASE("the checker rejects one wrong element, and one missing partial sum") {
   Setup setup(random_ints(1000, 1, 9, 5));
   const Shape shape{3, 64};
-  REQUIRE(setup.run_and_check(1, shape));
+  REQUIRE(setup.run_and_check(shape));
   std::vector<int> other = setup.values;
   other[999] += 1;
   CHECK_FALSE(check("sum", setup.p, shape, sum_of_squares(other)));
@@ -213,12 +226,12 @@ TEST_CASE("the checker rejects one wrong element, and one missing partial sum") 
 TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
   Setup setup(random_ints(1000, 0, 9, 5));
   sum_grid_stride<<<1, 1025>>>(setup.p.x, setup.p.n, setup.p.partial);
-  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(refuses_configuration(cudaGetLastError()));
   CHECK(cudaGetLastError() == cudaSuccess);  // asking clears it
 }
 
 TEST_CASE("a grid of no blocks is refused at the launch") {
   Setup setup(random_ints(1000, 0, 9, 5));
   sum_grid_stride<<<0, 64>>>(setup.p.x, setup.p.n, setup.p.partial);
-  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(refuses_configuration(cudaGetLastError()));
 }

@@ -49,6 +49,7 @@ const Version<Problem>& version_named(const char* name) {
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
   for (const std::size_t n : awkward_sizes()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
+      if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
       Setup setup(input.values, 256);
       for (const auto& version : kVersions) {
         INFO(version.name << ", n = " << n << ", " << input.name);
@@ -73,7 +74,7 @@ TEST_CASE("every version works with any block size, powers of two or not") {
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
   Setup setup(random_ints(10007, 0, 9, 5), 256);
   for (const auto& version : kVersions) {
-    for (int repeat = 0; repeat < 20; ++repeat) version.launch(setup.p);
+    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(setup.p);
     CUDA_CHECK_LAUNCH();
     INFO(version.name);
     CHECK(check(version.name, setup.p, reference(setup.values)));
@@ -114,5 +115,5 @@ TEST_CASE("the opt-in tile is refused by a launch that did not ask for it") {
 TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
   Setup setup(random_ints(1000, 0, 9, 5), 256);
   sum_shared_sequential<<<1, 1025>>>(setup.p.x, setup.p.n, setup.p.sums);
-  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(refuses_configuration(cudaGetLastError()));
 }

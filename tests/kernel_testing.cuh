@@ -10,15 +10,20 @@
 #include "../common/common.cuh"
 #include "catch.hpp"
 
-/// Sizes at which off-by-one errors show: empty, one, around a warp, around a block of 256, no
-/// multiple of anything, a prime near 1e5, one more than 2^20. Under checkers that slow a kernel
-/// down a hundredfold, TEST_SIZES=small in the environment puts one size of several blocks for the
-/// last two.
-inline std::vector<std::size_t> awkward_sizes() {
+/// True under checkers that slow a kernel down a hundredfold (TEST_SIZES=small in the environment).
+inline bool small_sizes() {
   const char* const sizes = std::getenv("TEST_SIZES");
-  if (sizes != nullptr && std::string(sizes) == "small") {
-    return {0, 1, 31, 32, 33, 255, 256, 257, 1023, 2053};
-  }
+  return sizes != nullptr && std::string(sizes) == "small";
+}
+
+/// How often to repeat what must work every time.
+inline int repeats(int usual) { return small_sizes() ? 2 : usual; }
+
+/// Sizes at which off-by-one errors show: empty, one, around a warp, around a block of 256, no
+/// multiple of anything, a prime near 1e5, one more than 2^20. Small: several blocks for the last
+/// two.
+inline std::vector<std::size_t> awkward_sizes() {
+  if (small_sizes()) return {0, 1, 31, 32, 33, 255, 256, 257, 1023, 2053};
   return {0, 1, 31, 32, 33, 255, 256, 257, 1023, 99991, (1u << 20) + 1};
 }
 
@@ -40,6 +45,12 @@ inline std::vector<NamedInts> ints_of_every_kind(std::size_t n) {
   return {{"random 0..9", random_ints(n, 0, 9, 7)},
           {"negative", random_ints(n, -1000, -1, 8)},
           {"index-valued", indices}};
+}
+
+/// True for the two codes with which a launch that no device can run is refused: the documented
+/// one, and the one that CUDA 13.0 was seen to return on an H200.
+inline bool refuses_configuration(cudaError_t error) {
+  return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
 }
 
 /// A device array that lives as long as its scope. Fresh elements hold the byte 0xff: NaN as

@@ -102,8 +102,9 @@ struct Problem {
 
 // A launch in numbers.
 struct Shape {
-  unsigned grid, block;
+  unsigned grid, block, loads = 1;  // loads: per thread, on their way at once, 1 or kInFlight
   std::size_t threads() const { return static_cast<std::size_t>(grid) * block; }
+  double bytes_in_flight() const { return static_cast<double>(threads() * loads * sizeof(int)); }
 };
 
 constexpr Shape kOneBlock{1, 512}, kEightBlocks{8, 64};
@@ -112,11 +113,11 @@ Shape one_block_per_sm(const Problem& p) { return {p.sm_count, p.block}; }
 // The most blocks of `block` threads that the chip holds at once. An SM runs out of thread slots,
 // block slots, registers or shared memory; the runtime knows which comes first.
 template <class Kernel>
-Shape one_wave(const Problem& p, Kernel kernel, unsigned block) {
+Shape one_wave(const Problem& p, Kernel kernel, unsigned block, unsigned loads = 1) {
   int per_sm = 0;
   CUDA_CHECK(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block), 0));
-  return {p.sm_count * static_cast<unsigned>(std::max(1, per_sm)), block};
+  return {p.sm_count * static_cast<unsigned>(std::max(1, per_sm)), block, loads};
 }
 
 // The block size with the highest occupancy, and the smallest grid that reaches it on every SM.
@@ -130,23 +131,22 @@ Shape choice_of_the_runtime(const Problem&) {
 struct GridVersion {
   const char* name;
   const char* summary;
-  unsigned loads;  // on their way at once, per thread: 1 or kInFlight
   Shape (*shape)(const Problem&);
 };
 const GridVersion kVersions[] = {
-    {"one_block_512", "1 x 512: one SM", 1, [](const Problem&) { return kOneBlock; }},
-    {"eight_blocks_64", "8 x 64: the same threads on eight SMs", 1,
+    {"one_block_512", "1 x 512: one SM", [](const Problem&) { return kOneBlock; }},
+    {"eight_blocks_64", "8 x 64: the same threads on eight SMs",
      [](const Problem&) { return kEightBlocks; }},
-    {"one_block_per_sm", "as many blocks as there are SMs", 1, one_block_per_sm},
-    {"occupancy_grid", "as many blocks as the chip holds at once", 1,
+    {"one_block_per_sm", "as many blocks as there are SMs", one_block_per_sm},
+    {"occupancy_grid", "as many blocks as the chip holds at once",
      [](const Problem& p) { return one_wave(p, sum_grid_stride, p.block); }},
-    {"occupancy_api_block", "block size and grid from the runtime", 1, choice_of_the_runtime},
-    {"four_in_flight", "four loads per thread at once", kInFlight,
-     [](const Problem& p) { return one_wave(p, sum_four_in_flight, p.block); }},
+    {"occupancy_api_block", "block size and grid from the runtime", choice_of_the_runtime},
+    {"four_in_flight", "four loads per thread at once",
+     [](const Problem& p) { return one_wave(p, sum_four_in_flight, p.block, kInFlight); }},
 };
 
-void launch(const Problem& p, unsigned loads, Shape shape) {
-  if (loads == 1) {
+void launch(const Problem& p, Shape shape) {
+  if (shape.loads == 1) {
     sum_grid_stride<<<shape.grid, shape.block>>>(p.x, p.n, p.partial);
   } else {
     sum_four_in_flight<<<shape.grid, shape.block>>>(p.x, p.n, p.partial);
@@ -163,25 +163,23 @@ bool check(const std::string& version, const Problem& p, Shape shape, long long 
 }
 
 void add_row(ResultTable& table, const Options& opt, const std::string& name, const Problem& p,
-             unsigned loads, Shape shape, long long expected) {
+             Shape shape, long long expected) {
   CUDA_CHECK(cudaMemset(p.partial, 0xff, shape.threads() * sizeof(long long)));  // poison
-  launch(p, loads, shape);
-  bool ok = check(name, p, shape, expected);
-  const Timing t = time_launches(opt.samples, [&] { launch(p, loads, shape); });
-  ok = check(name, p, shape, expected) && ok;  // and still right after the timed runs
-  table.add(name, t, static_cast<double>(p.n) * sizeof(int), ok);
+  const auto bytes = static_cast<double>(p.n * sizeof(int));
+  add_measured_row(
+      table, opt, name, bytes, [&] { launch(p, shape); },
+      [&] { return check(name, p, shape, expected); });
 }
 
-// bandwidth = bytes in flight / latency: what each version could reach if nothing else counted.
-void note_littles_law(ResultTable& table, const Problem& p, double ns, double read_gbps) {
-  table.note("one load alone takes " + digits_text(ns) + " ns; " + digits_text(read_gbps) +
-             " GB/s for that long are " + digits_text(read_gbps * ns / 1e6) + " MB in flight");
+// Little's law: bytes in flight = latency x bandwidth. What the memory wants, and what each version
+// could reach if nothing else counted.
+void note_littles_law(ResultTable& table, const Problem& p, double read_gbps) {
+  const double ns = measure_latency(kRingInMemory, 5).ns();
+  note_wanted_in_flight(table, ns, read_gbps, ns * read_gbps);
   for (const GridVersion& v : kVersions) {
-    const Shape shape = v.shape(p);
-    const auto bytes = static_cast<double>(shape.threads() * v.loads * sizeof(int));
-    table.note("  " + std::string(v.name) + ": " + std::to_string(shape.grid) + " x " +
-               std::to_string(shape.block) + " threads, " + digits_text(bytes / 1e6) +
-               " MB in flight, at most " + digits_text(std::min(bytes / ns, read_gbps)) + " GB/s");
+    const Shape s = v.shape(p);
+    const double most_gbps = std::min(s.bytes_in_flight() / ns, read_gbps);
+    note_in_flight(table, v.name, s.grid, s.block, s.bytes_in_flight(), most_gbps);
   }
 }
 
@@ -204,25 +202,6 @@ std::vector<Shape> shapes_of(const std::string& sweep, const Problem& p) {
 
 // ---- one launch, three clocks ------------------------------------------------------------------
 
-// Launches twice, the first time to warm up, and returns the records of the second launch.
-std::vector<BlockRecord> record_blocks(const Problem& p, Shape shape, double* event_ms) {
-  std::vector<BlockRecord> blocks(shape.grid);
-  const std::size_t bytes = shape.grid * sizeof(BlockRecord);
-  BlockRecord* d_blocks = nullptr;
-  CUDA_CHECK(cudaMalloc(&d_blocks, bytes));
-  CUDA_CHECK(cudaMemset(d_blocks, 0xff, bytes));
-  EventTimer timer;
-  for (int repeat = 0; repeat < 2; ++repeat) {
-    timer.start();
-    sum_recorded<<<shape.grid, shape.block>>>(p.x, p.n, p.partial, d_blocks);
-    CUDA_CHECK_LAUNCH();
-    *event_ms = timer.stop_ms();
-  }
-  CUDA_CHECK(cudaMemcpy(blocks.data(), d_blocks, bytes, cudaMemcpyDeviceToHost));
-  CUDA_CHECK(cudaFree(d_blocks));
-  return blocks;
-}
-
 // From the start of the first block to the end of the last, by either clock.
 BlockRecord whole_launch(const std::vector<BlockRecord>& blocks) {
   BlockRecord all = blocks[0];
@@ -235,22 +214,21 @@ BlockRecord whole_launch(const std::vector<BlockRecord>& blocks) {
   return all;
 }
 
-void add_clock_rows(ResultTable& table, const Options& opt, const Problem& p, Shape shape,
-                    long long expected, CsvFile& csv) {
+void add_clock_rows(ResultTable& table, const Problem& p, Shape shape, long long expected,
+                    CsvFile& csv) {
   CUDA_CHECK(cudaMemset(p.partial, 0xff, shape.threads() * sizeof(long long)));  // poison
   double event_ms = 0;
-  const std::vector<BlockRecord> blocks = record_blocks(p, shape, &event_ms);
+  const auto blocks = records_of_launch(shape.grid, &event_ms, [&](BlockRecord* d_records) {
+    sum_recorded<<<shape.grid, shape.block>>>(p.x, p.n, p.partial, d_records);
+    CUDA_CHECK_LAUNCH();
+  });
   const bool ok = check("recorded blocks", p, shape, expected);
   const BlockRecord all = whole_launch(blocks);
-  // The length of a cycle, from one block: on its own SM both clocks are right.
-  const double ms_per_cycle = blocks[0].ms() / std::max(1.0, blocks[0].cycles());
-  const auto add = [&](const char* row, double ms) {
-    const Timing once = {ms, ms, ms, 1, 1};
-    if (opt.wants(row)) table.add(row, once, static_cast<double>(p.n) * sizeof(int), ok);
-  };
-  add("by_events", event_ms);
-  add("by_globaltimer", all.ms());
-  add("by_clock64", all.cycles() * ms_per_cycle);
+  const auto bytes = static_cast<double>(p.n * sizeof(int));
+  table.add_once("by_events", event_ms, bytes, ok);
+  table.add_once("by_globaltimer", all.ms(), bytes, ok);
+  // How long a cycle is, one block says: on its own SM both clocks are right.
+  table.add_once("by_clock64", all.cycles() * blocks[0].ms_per_cycle(), bytes, ok);
   table.note("by_*: " + std::to_string(shape.grid) + " blocks, of which " +
              std::to_string(one_wave(p, sum_recorded, shape.block).grid) + " fit at once");
   write_blocks(csv, blocks);
@@ -276,20 +254,15 @@ int main(int argc, char** argv) {
   }
   const Device device = open_device(opt);
 
-  Problem p{};
-  p.n = n;
-  p.sm_count = static_cast<unsigned>(device.sm_count);
-  p.block = static_cast<unsigned>(block);
+  Problem p = {nullptr, n, nullptr, static_cast<unsigned>(device.sm_count),
+               static_cast<unsigned>(block)};
   Shape recorded = one_wave(p, sum_recorded, p.block);
   recorded.grid = grid > 0 ? static_cast<unsigned>(grid) : recorded.grid * 5 / 2;
   // No other grid is larger than four waves, and a wave is at most every thread slot of every SM.
-  const auto slots = static_cast<std::size_t>(
-      device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device.ordinal));
-  const std::size_t threads = std::max(4 * slots * p.sm_count, recorded.threads());
+  const std::size_t threads = std::max(4 * device.thread_slots(), recorded.threads());
   const std::size_t bytes = n * sizeof(int);
-  require_device_memory(
-      opt, "--n " + std::to_string(n),
-      bytes + threads * sizeof(long long) + kRingInMemory + recorded.grid * sizeof(BlockRecord));
+  const std::size_t others = threads * sizeof(long long) + recorded.grid * sizeof(BlockRecord);
+  require_device_memory(opt, "--n " + std::to_string(n), bytes + others + kRingInMemory);
   CsvFile blocks_file;
   blocks_file.open(opt, "--blocks-csv", blocks_csv);
 
@@ -301,38 +274,30 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice));
   p.x = d_x;
 
-  ResultTable table(opt, device,
-                    (sweep.empty() ? "" : sweep + " sweep · ") + "n = " + std::to_string(n) +
-                        " · block " + std::to_string(block),
-                    bytes);
+  const std::string size = "n = " + std::to_string(n) + " · block " + std::to_string(block);
+  ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size, bytes);
   const double read_gbps = kOnGpu ? measure_yardstick(device).read_gbps : 0;
   if (kOnGpu) table.rate_in_gbps("read", read_gbps);
   if (sweep == "latency") {
-    for (const std::size_t ring : {64_Ki, 4_Mi, kRingInMemory}) {  // fits L1, fits L2, fits neither
-      const Latency latency = measure_latency(ring, opt.samples);
-      table.add("ring=" + bytes_text(ring), latency.per_load, sizeof(unsigned), latency.ok);
-    }
+    add_latency_rows(table, opt.samples);
   } else if (!sweep.empty()) {
     for (const unsigned loads : {1u, kInFlight}) {
-      for (const Shape s : shapes_of(sweep, p)) {
+      for (Shape s : shapes_of(sweep, p)) {
+        s.loads = loads;
         const std::string value = std::to_string(sweep == "grid" ? s.grid : s.block);
         const std::string name = sweep + "=" + value + " loads=" + std::to_string(loads);
-        add_row(table, opt, name, p, loads, s, expected);
+        add_row(table, opt, name, p, s, expected);
       }
     }
   } else {
     for (const GridVersion& v : kVersions) {
-      if (opt.wants(v.name)) add_row(table, opt, v.name, p, v.loads, v.shape(p), expected);
+      if (opt.wants(v.name)) add_row(table, opt, v.name, p, v.shape(p), expected);
     }
     add_cub_row(table, opt, d_x, n, expected);
-    const bool by_any =
-        opt.wants("by_events") || opt.wants("by_globaltimer") || opt.wants("by_clock64");
-    if (by_any || blocks_file.is_open()) {
-      add_clock_rows(table, opt, p, recorded, expected, blocks_file);
+    if (opt.only.empty() || opt.only.find("by_") != std::string::npos || blocks_file.is_open()) {
+      add_clock_rows(table, p, recorded, expected, blocks_file);
     }
-    if (kOnGpu && opt.only.empty()) {
-      note_littles_law(table, p, measure_latency(kRingInMemory, 5).ns(), read_gbps);
-    }
+    if (kOnGpu && opt.only.empty()) note_littles_law(table, p, read_gbps);
   }
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(p.partial));

@@ -13,12 +13,16 @@ namespace {
 bool same_file(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
 
 #if defined(CUDA_CPU_TSAN)
-// What TSan shall see: everything before the barrier happens before everything behind it. Two objects in turn:
-// a thread that is late to leave this barrier must not see what others did before the next.
+// What TSan shall see: everything before the barrier happens before everything behind it. Two
+// objects in turn: a thread that is late to leave this barrier must not see what others did before
+// the next.
 void* tsan_object(Block* block, std::uint32_t epoch) {
   return epoch % 2 == 0 ? static_cast<void*>(&block->epoch) : static_cast<void*>(&block->arrived);
 }
 #endif
+
+// A block may poll, with a barrier in its loop, for what another block has to do.
+constexpr std::uint32_t kBarriersPerTurn = 4096;
 
 // The last thread has come: the barrier opens and the threads go on in the schedule's order.
 __attribute__((noinline)) void open_barrier(Block* block) {
@@ -30,6 +34,7 @@ __attribute__((noinline)) void open_barrier(Block* block) {
   ++block->epoch;
   ++current_worker->progress;
   current_worker->new_round(block);
+  if (block->epoch % kBarriersPerTurn == 0) current_worker->rotate();
 }
 
 // The hot path of the engine: about as long as the context switch at its end.
@@ -43,27 +48,15 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
     block->file = file;
     block->line = line;
   } else if (block->line != line || !same_file(block->file, file)) {
-    block->lines_differ = true;  // reported when all are here, so that the report can say who waits where
+    block->lines_differ =
+        true;  // reported when all are here, so that the report can say who waits where
   }
 #if defined(CUDA_CPU_TSAN)
   const std::uint32_t epoch = block->epoch;
   __tsan_release(tsan_object(block, epoch));
 #endif
   if (++block->arrived == block->expected) open_barrier(block);
-  const std::uint32_t position = block->position + 1;
-  if (position < block->started) {
-    Thread* const next = &block->threads[block->order[position]];
-    if (runnable(*next)) {
-      block->position = position;
-      current_thread = next;
-      running_thread_index = next->index;
-      if (next != self) current_worker->switch_to_thread(&self->context, next);
-    } else {
-      reschedule(self);
-    }
-  } else {
-    reschedule(self);
-  }
+  run_others(current_block, self);
 #if defined(CUDA_CPU_TSAN)
   __tsan_acquire(tsan_object(block, epoch));
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Context switch in assembly for x86-64 and aarch64 (Linux, macOS); ucontext elsewhere, which costs two
-// system calls a switch. A handle is the stack pointer of the suspended context, under which lie its saved
-// registers.
+// Context switch in assembly for x86-64 and aarch64 (Linux, macOS); ucontext elsewhere, which costs
+// two system calls a switch. A handle is the stack pointer of the suspended context, under which
+// lie its saved registers.
 
 #include "context.h"
 
@@ -11,8 +11,10 @@
 // The assembler's name of a C function.
 #if defined(__APPLE__)
 #define CUDA_CPU_ASM_NAME(name) "_" #name
+#define CUDA_CPU_ASM_HIDDEN ".private_extern "
 #else
 #define CUDA_CPU_ASM_NAME(name) #name
+#define CUDA_CPU_ASM_HIDDEN ".hidden "
 #endif
 
 namespace {
@@ -26,8 +28,8 @@ namespace {
 
 #if defined(__x86_64__) && !defined(CUDA_CPU_UCONTEXT)
 
-// The return address is popped and jumped to. A `ret` would be predicted from the calls of the context that
-// is being left, wrong every time; the jump is predicted from where it went last.
+// The return address is popped and jumped to. A `ret` would be predicted from the calls of the
+// context that is being left, wrong every time; the jump is predicted from where it went last.
 __asm__(
     ".text\n"
     ".p2align 4\n"
@@ -52,7 +54,9 @@ __asm__(
     // First instructions of a new context: r12 holds the entry, r13 its argument. An undefined return
     // address tells debuggers that the call chain ends here.
     ".p2align 4\n"
-    "cuda_cpu_context_entry:\n"
+    ".globl " CUDA_CPU_ASM_NAME(cuda_cpu_context_entry) "\n"
+    CUDA_CPU_ASM_HIDDEN CUDA_CPU_ASM_NAME(cuda_cpu_context_entry) "\n"
+    CUDA_CPU_ASM_NAME(cuda_cpu_context_entry) ":\n"
     "  .cfi_startproc\n"
     "  .cfi_undefined rip\n"
     "  movq %r13, %rdi\n"
@@ -60,12 +64,17 @@ __asm__(
     "  ud2\n"
     "  .cfi_endproc\n");
 
-extern "C" void cuda_cpu_context_entry() __asm__("cuda_cpu_context_entry");
+extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
 
 extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
-  // r15, r14, r13, r12, rbx, rbp, return address; behind them the stack is aligned for the entry's call.
-  const std::uint64_t frame[7] = {0, 0, reinterpret_cast<std::uint64_t>(argument),
-                                  reinterpret_cast<std::uint64_t>(entry), 0, 0,
+  // r15, r14, r13, r12, rbx, rbp, return address; behind them the stack is aligned for the entry's
+  // call.
+  const std::uint64_t frame[7] = {0,
+                                  0,
+                                  reinterpret_cast<std::uint64_t>(argument),
+                                  reinterpret_cast<std::uint64_t>(entry),
+                                  0,
+                                  0,
                                   reinterpret_cast<std::uint64_t>(&cuda_cpu_context_entry)};
   char* const handle = aligned_top(top) - 64;
   std::memcpy(handle + 8, frame, sizeof(frame));
@@ -74,7 +83,8 @@ extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* arg
 
 #elif defined(__aarch64__) && !defined(CUDA_CPU_UCONTEXT)
 
-// x19-x28, the frame pointer x29, the link register x30, and the low halves of v8-v15 survive a call.
+// x19-x28, the frame pointer x29, the link register x30, and the low halves of v8-v15 survive a
+// call.
 __asm__(
     ".text\n"
     ".p2align 4\n"
@@ -107,7 +117,9 @@ __asm__(
     "  add sp, sp, #160\n"
     "  br x30\n"
     ".p2align 4\n"
-    "cuda_cpu_context_entry:\n"
+    ".globl " CUDA_CPU_ASM_NAME(cuda_cpu_context_entry) "\n"
+    CUDA_CPU_ASM_HIDDEN CUDA_CPU_ASM_NAME(cuda_cpu_context_entry) "\n"
+    CUDA_CPU_ASM_NAME(cuda_cpu_context_entry) ":\n"
     "  .cfi_startproc\n"
     "  .cfi_undefined x30\n"
     "  mov x0, x20\n"
@@ -115,7 +127,7 @@ __asm__(
     "  brk #0\n"
     "  .cfi_endproc\n");
 
-extern "C" void cuda_cpu_context_entry() __asm__("cuda_cpu_context_entry");
+extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
 
 extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
   std::uint64_t frame[20] = {};
@@ -157,7 +169,8 @@ extern "C" void cuda_cpu_switch_context(void** save, void* load) {
 }
 
 extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
-  constexpr std::size_t kAssumedStack = 16 * 1024;  // makecontext only uses the sum of base and size
+  constexpr std::size_t kAssumedStack =
+      16 * 1024;  // makecontext only uses the sum of base and size
   char* const place = aligned_top(top) - ((sizeof(NewContext) + 63) & ~std::size_t{63});
   auto* const fresh = reinterpret_cast<NewContext*>(place);
   getcontext(&fresh->context);

@@ -62,6 +62,21 @@ inline To bit_copy(From from) {
   return to;
 }
 
+/// Loads what is in memory now. TSan takes it for an atomic load where there is one: it is no race
+/// with atomics.
+template <class T>
+inline T fresh_load(const T* address) {
+#if defined(CUDA_CPU_TSAN)
+  if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
+    T value;
+    __atomic_load(address, &value, __ATOMIC_ACQUIRE);
+    return value;
+  }
+#endif
+  __asm__ __volatile__("" ::: "memory");
+  return *address;
+}
+
 /// Keeps the compiler from fusing a product into a sum: __fmul_rn(a, b) + c rounds twice.
 template <class T>
 inline T rounded(T value) {
@@ -403,18 +418,16 @@ inline T __ldlu(const T* address) {
   return *address;
 }
 
-// These two are how code reads what other blocks wrote, so the compiler must not reuse an older
-// load.
+// These two are how code reads what other blocks write meanwhile, so the compiler must not reuse an
+// older load.
 template <class T>
 inline T __ldcg(const T* address) {
-  __asm__ __volatile__("" ::: "memory");
-  return *address;
+  return cuda_cpu::fresh_load(address);
 }
 template <class T>
 inline T __ldcv(const T* address) {
   cuda_cpu::count_atomic();  // a loop that polls with it must let the others go on
-  __asm__ __volatile__("" ::: "memory");
-  return *address;
+  return cuda_cpu::fresh_load(address);
 }
 
 template <class T>

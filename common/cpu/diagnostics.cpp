@@ -102,7 +102,7 @@ void print(const std::string& text) {
 void end_of_process(int status) {
   State& s = state();
   if (status == 0 && !s.failed) note_unfinished_work();
-  if (status != 0 || (!s.failed && s.unhandled_misuse == 0)) return;
+  if (status != 0 || (!s.failed && s.unhandled_misuse <= 0)) return;
   std::cout.flush();
   std::fflush(nullptr);
   _exit(1);
@@ -120,6 +120,7 @@ __attribute__((constructor(101))) void watch_the_end() {
 }  // namespace
 
 int report(const Report& report) {
+  hold_interrupts();
   State& s = state();
   {
     const std::lock_guard<std::mutex> lock(s.mutex);

@@ -8,8 +8,8 @@
 
 #include "vector_types.h"
 
-// Inline functions of the backend touch its own data, which is no business of the learner's race checker (nor of
-// an instrumentation that counts memory transactions).
+// Inline functions of the backend touch its own data, which is no business of the learner's race
+// checker (nor of an instrumentation that counts memory transactions).
 #if defined(__SANITIZE_THREAD__)
 #define CUDA_CPU_UNINSTRUMENTED __attribute__((no_sanitize("thread"), noinline))
 #elif defined(__has_feature)
@@ -64,8 +64,9 @@ struct GridLaunch {
   void* closure = nullptr;
 };
 
-/// Runs every thread of the grid; returns when all are done. On a diagnosed bug the grid is abandoned
-/// (the report has been printed) and the CUDA error code is returned as int; 0 is success.
+/// Runs every thread of the grid; returns when all are done. On a diagnosed bug the grid is
+/// abandoned (the report has been printed) and the CUDA error code is returned as int; 0 is
+/// success.
 int run_grid(const GridLaunch& launch);
 
 /// Where the calling CUDA thread is. `inside` is false on the host.
@@ -84,8 +85,8 @@ bool in_kernel();
 /// Lets the other threads of the block run (spin loops, failed compare-and-swap, __nanosleep).
 void yield();
 
-/// Call after every atomic that need not be a failed one: every so often it yields, so that a loop which
-/// polls with atomicAdd(p, 0) does not keep its block from running.
+/// Call after every atomic that need not be a failed one: every so often it yields, so that a loop
+/// which polls with atomicAdd(p, 0) does not keep its block from running.
 extern __thread unsigned atomics_until_yield;
 CUDA_CPU_UNINSTRUMENTED inline void count_atomic() {
   if (--atomics_until_yield == 0) yield();
@@ -100,9 +101,13 @@ bool grid_is_cooperative();
 /// Ends the grid from inside device code, after a report was printed. Never returns.
 [[noreturn]] void abandon_grid(int cuda_error);
 
-/// Called by the signal handler on a worker that is inside a kernel: records the fault and jumps to the
-/// worker's loop, which asks `report_kernel_fault` (faults.cpp) for the report. Never returns when
-/// in_kernel().
+/// The watchdog leaves the calling worker alone until its grid has ended: `report` begins with
+/// this, for it must not be interrupted while it holds a lock.
+void hold_interrupts();
+
+/// Called by the signal handler on a worker that is inside a kernel: records the fault and jumps to
+/// the worker's loop, which asks `report_kernel_fault` (faults.cpp) for the report. Never returns
+/// when in_kernel().
 struct Fault {
   int signal;
   void* address;  ///< si_addr
@@ -112,15 +117,16 @@ struct Fault {
 };
 [[noreturn]] void escape_from_fault(const Fault& fault);
 
-/// Implemented in faults.cpp: prints the report for a fault at `where`, returns the CUDA error code.
+/// Implemented in faults.cpp: prints the report for a fault at `where`, returns the CUDA error
+/// code.
 int report_kernel_fault(const Fault& fault, const Where& where);
 
-/// Implemented in faults.cpp: gives the calling OS thread an alternate signal stack and (once) installs the
-/// handlers. Every worker calls it first.
+/// Implemented in faults.cpp: gives the calling OS thread an alternate signal stack and (once)
+/// installs the handlers. Every worker calls it first.
 void prepare_thread_for_faults();
 
-/// True when `address` lies in the guard pages under a CUDA thread's stack: the kernel's local variables
-/// or its recursion outgrew `stack_bytes_per_thread()`.
+/// True when `address` lies in the guard pages under a CUDA thread's stack: the kernel's local
+/// variables or its recursion outgrew `stack_bytes_per_thread()`.
 bool is_stack_guard(const void* address);
 std::size_t stack_bytes_per_thread();
 
@@ -134,7 +140,8 @@ void raise_dynamic_shared_limit(std::size_t bytes);
 /// Implemented in the runtime (errors.cpp): what cudaGetLastError returns next.
 void set_last_error(int cuda_error);
 
-/// Seed and kind of the order in which threads, blocks and independent streams run (CUDA_CPU_SCHEDULE).
+/// Seed and kind of the order in which threads, blocks and independent streams run
+/// (CUDA_CPU_SCHEDULE).
 struct Schedule {
   enum class Kind { kForward, kReverse, kRandom } kind;
   std::uint64_t seed;

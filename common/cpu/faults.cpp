@@ -24,6 +24,10 @@
 #include "memory.h"
 #include "region_notes.h"
 
+#if defined(CUDA_CPU_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace cuda_cpu {
 namespace {
 
@@ -110,6 +114,23 @@ Registers registers_of(void* context) {
   return r;
 }
 
+/// Where a function that has just been entered returns to.
+const void* return_address(void* context) {
+  auto* const c = static_cast<ucontext_t*>(context);
+#if defined(__linux__) && defined(__x86_64__)
+  return *reinterpret_cast<void**>(c->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__linux__) && defined(__aarch64__)
+  return reinterpret_cast<void*>(c->uc_mcontext.regs[30]);
+#elif defined(__APPLE__) && defined(__x86_64__)
+  return *reinterpret_cast<void**>(c->uc_mcontext->__ss.__rsp);
+#elif defined(__APPLE__) && defined(__aarch64__)
+  return reinterpret_cast<void*>(c->uc_mcontext->__ss.__lr);
+#else
+  static_cast<void>(c);
+  return nullptr;
+#endif
+}
+
 struct Walk {
   const void* fault_pc;
   bool found;
@@ -130,7 +151,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
 
 /// Frames from the fault outwards. Fibers end in frames that no unwinder knows: a fault on the way
 /// there ends the walk.
-void take_trace(const Registers& registers) {
+void take_trace(const Registers& registers, void* context) {
   trace.count = 0;
   trace.pcs[trace.count++] = registers.pc;
   trace.stack_pointer = registers.stack_pointer;
@@ -139,6 +160,10 @@ void take_trace(const Registers& registers) {
   if (sigsetjmp(escape, 1) == 0) {
     Walk walk{registers.pc, false};
     _Unwind_Backtrace(add_frame, &walk);
+    // A call to nowhere leaves no frame to unwind, only the address to return to.
+    if (trace.count == 1 && !is_in_program(registers.pc)) {
+      trace.pcs[trace.count++] = return_address(context);
+    }
   }
   unwind_escape = nullptr;
 }
@@ -249,6 +274,12 @@ void explain_segfault(const Fault& fault, Report* report) {
     report->cuda_error = kMisalignedAddress;
     return;
   }
+  if (fault.address == fault.pc) {
+    report->headline = address < kNullReach ? "call of a null function pointer"
+                                            : "call of something that is no function";
+    report->help = "was the function pointer set?";
+    return;
+  }
   // Memory that nobody wrote holds 0xff...: a pointer read from there, with an index added.
   if (address >= std::uintptr_t(0) - (std::uintptr_t{1} << 30) ||
       (address < (std::uintptr_t{1} << 20) && address % 4 == 3)) {
@@ -309,7 +340,7 @@ bool inside_library_call() {
   return trace.count > 1 && !is_in_program(trace.pcs[0]) && !is_in_program(trace.pcs[1]);
 }
 
-[[noreturn]] void end_process(int) {
+[[noreturn]] void end_process() {
   std::cout.flush();
   std::fflush(stdout);
   _exit(1);
@@ -342,7 +373,8 @@ bool inside_library_call() {
                          fault.knows_write && fault.is_write ? "wrote" : "touched");
   }
   if (it.site.file == nullptr) it.details.push_back("the line is not known: build with -g");
-  end_process(report(it));
+  report(it);
+  end_process();
 }
 
 /// A signal from kill() or raise(), not from an instruction.
@@ -370,6 +402,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     copy_fault = info->si_addr;
     siglongjmp(*copy_escape, 1);
   }
+  hold_interrupts();  // the watchdog is not to jump out of this handler
   const Registers registers = registers_of(context);
   const bool memory_fault = signal == SIGSEGV || signal == SIGBUS;
   const Fault fault{signal, info->si_addr, registers.pc, registers.is_write,
@@ -378,9 +411,12 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const bool ours = is_device_address(fault.address) || is_host_visible_address(fault.address);
   if (!sent && (in_kernel() || (memory_fault && ours))) {
     trace.general_protection = signal == SIGSEGV && gave_no_address(*info);
-    take_trace(registers);
+    take_trace(registers, context);
     if (in_kernel()) {
-      if (inside_library_call()) end_process(report_kernel_fault(fault, where()));
+      if (inside_library_call()) {
+        report_kernel_fault(fault, where());
+        end_process();
+      }
       escape_from_fault(fault);
     }
     end_host_fault(fault);
@@ -391,6 +427,23 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }
 
 }  // namespace
+
+#if defined(CUDA_CPU_ASAN)
+// AddressSanitizer sees accesses that do not reach a guard page, such as a read just behind the
+// end. It calls this before its own report, which knows nothing of allocations made here.
+extern "C" void __asan_on_error() {
+  void* const address = __asan_get_report_address();
+  if (!is_device_address(address) && !is_host_visible_address(address)) return;
+  Report it;
+  it.where = where();
+  it.site = source_site_of(__asan_get_report_pc());
+  it.cuda_error = kIllegalAddress;
+  if (explain_place(reinterpret_cast<std::uintptr_t>(address),
+                    __asan_get_report_access_type() != 0 ? "write" : "read", &it)) {
+    report(it);
+  }
+}
+#endif
 
 #if defined(CUDA_CPU_TSAN)
 // The handler ends the process or leaves by a jump; what it interrupted is never resumed.

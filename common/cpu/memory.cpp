@@ -36,7 +36,7 @@ constexpr std::size_t kGuardMax = std::size_t{16} << 20;
 // Freed allocations beyond this many are forgotten, oldest first, so that a loop of allocations
 // does not fill the host's memory with their names.
 constexpr std::size_t kQuarantineMax = 16384;
-constexpr std::size_t kHugePageFrom = std::size_t{4} << 20;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 /// A region and, for allocations, the pages it was cut from. Span = pages and the guard behind
 /// them.
@@ -180,20 +180,21 @@ void forget_oldest(State& s, Reserve& reserve) {
 }
 
 std::uintptr_t take_span(State& s, Reserve& reserve, std::size_t bytes) {
-  if (bytes <= reserve.base + reserve.bytes - reserve.next) {
-    const std::uintptr_t base = reserve.next;
-    reserve.next += bytes;
+  const std::uintptr_t end = reserve.base + reserve.bytes;
+  const std::uintptr_t base = bytes >= kHugePage ? round_up(reserve.next, kHugePage) : reserve.next;
+  if (base <= end && bytes <= end - base) {
+    reserve.next = base + bytes;
     return base;
   }
   // The reserve is used up: only now is freed memory handed out again, the longest freed first.
   for (;;) {
     for (auto it = reserve.spans.begin(); it != reserve.spans.end(); ++it) {
       if (it->second < bytes) continue;
-      const std::uintptr_t base = it->first;
+      const std::uintptr_t first = it->first;
       const std::size_t rest = it->second - bytes;
       reserve.spans.erase(it);
-      if (rest != 0) reserve.spans[base + bytes] = rest;
-      return base;
+      if (rest != 0) reserve.spans[first + bytes] = rest;
+      return first;
     }
     if (reserve.quarantine.empty()) return 0;
     forget_oldest(s, reserve);
@@ -361,7 +362,7 @@ void* allocate(const Allocation& allocation) {
   }
 #if defined(MADV_HUGEPAGE)
   // Fewer pages make the first fill, and opening and closing the memory around a kernel, cheap.
-  if (page_bytes >= kHugePageFrom) madvise(as_pointer(pages), page_bytes, MADV_HUGEPAGE);
+  if (page_bytes >= kHugePage) madvise(as_pointer(pages), page_bytes, MADV_HUGEPAGE);
 #endif
   Record record;
   record.pages = pages;

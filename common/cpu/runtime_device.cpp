@@ -58,146 +58,65 @@ int cache_bytes() {
   return static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
 }
 
-/// Value of an attribute; false for one that does not exist. What the backend lacks is 0.
+int as_int(std::size_t value) { return static_cast<int>(value); }
+
+/// Value of an attribute; false for one that does not exist. What the backend lacks is 0: textures,
+/// surfaces, IPC, graphics and the PCI bus; a clock and a bus of the memory that could be told;
+/// copy engines that run beside the kernels.
 bool attribute_value(int attribute, int* value) {
-  switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = kThreadsPerBlock;
-      return true;
-    case cudaDevAttrMaxBlockDimX:
-      *value = kMaxBlockX;
-      return true;
-    case cudaDevAttrMaxBlockDimY:
-      *value = kMaxBlockY;
-      return true;
-    case cudaDevAttrMaxBlockDimZ:
-      *value = kMaxBlockZ;
-      return true;
-    case cudaDevAttrMaxGridDimX:
-      *value = kMaxGridX;
-      return true;
-    case cudaDevAttrMaxGridDimY:
-      *value = kMaxGridY;
-      return true;
-    case cudaDevAttrMaxGridDimZ:
-      *value = kMaxGridZ;
-      return true;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = static_cast<int>(kSharedPerBlock);
-      return true;
-    case cudaDevAttrTotalConstantMemory:
-      *value = static_cast<int>(kConstantMemory);
-      return true;
-    case cudaDevAttrWarpSize:
-      *value = kWarpSize;
-      return true;
-    case cudaDevAttrMaxPitch:
-      *value = kMaxPitch;
-      return true;
-    case cudaDevAttrMaxRegistersPerBlock:
-      *value = kRegistersPerBlock;
-      return true;
-    case cudaDevAttrClockRate:
-      *value = kClockKhz;
-      return true;
-    case cudaDevAttrTextureAlignment:
-      *value = 512;
-      return true;
-    case cudaDevAttrTexturePitchAlignment:
-      *value = 32;
-      return true;
-    case cudaDevAttrSurfaceAlignment:
-      *value = 512;
-      return true;
-    case cudaDevAttrMultiProcessorCount:
-      *value = multiprocessor_count();
-      return true;
-    case cudaDevAttrIntegrated:
-      *value = 1;
-      return true;  // it is the host's own memory
-    case cudaDevAttrCanMapHostMemory:
-      *value = 1;
-      return true;
-    case cudaDevAttrComputeMode:
-      *value = cudaComputeModeDefault;
-      return true;
-    case cudaDevAttrL2CacheSize:
-      *value = cache_bytes();
-      return true;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = kThreadsPerMultiprocessor;
-      return true;
-    case cudaDevAttrUnifiedAddressing:
-      *value = 1;
-      return true;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = 0;
-      return true;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = 0;
-      return true;
-    case cudaDevAttrStreamPrioritiesSupported:
-      *value = 1;
-      return true;
-    case cudaDevAttrGlobalL1CacheSupported:
-      *value = 1;
-      return true;
-    case cudaDevAttrLocalL1CacheSupported:
-      *value = 1;
-      return true;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      *value = static_cast<int>(kSharedPerMultiprocessor);
-      return true;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-      *value = kRegistersPerMultiprocessor;
-      return true;
-    case cudaDevAttrManagedMemory:
-      *value = 1;
-      return true;
-    case cudaDevAttrHostNativeAtomicSupported:
-      *value = 1;
-      return true;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-      *value = 2;
-      return true;
-    case cudaDevAttrConcurrentManagedAccess:
-      *value = 1;
-      return true;
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-      *value = 1;
-      return true;
-    case cudaDevAttrCooperativeLaunch:
-      *value = 1;
-      return true;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = static_cast<int>(kSharedPerBlockOptIn);
-      return true;
-    case cudaDevAttrHostRegisterSupported:
-      *value = 1;
-      return true;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-      *value = kBlocksPerMultiprocessor;
-      return true;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-      *value = static_cast<int>(kSharedReservedPerBlock);
-      return true;
-    case cudaDevAttrMemoryPoolsSupported:
-      *value = 1;
-      return true;
-    case cudaDevAttrMemSyncDomainCount:
-      *value = 1;
-      return true;
-    case cudaDevAttrHostNumaId:
-      *value = -1;
-      return true;
-    case cudaDevAttrNumaId:
-      *value = -1;
-      return true;
-    default:
-      break;
+  static const struct {
+    int attribute, value;
+  } kKnown[] = {
+      {cudaDevAttrMaxThreadsPerBlock, kThreadsPerBlock},
+      {cudaDevAttrMaxBlockDimX, kMaxBlockX},
+      {cudaDevAttrMaxBlockDimY, kMaxBlockY},
+      {cudaDevAttrMaxBlockDimZ, kMaxBlockZ},
+      {cudaDevAttrMaxGridDimX, kMaxGridX},
+      {cudaDevAttrMaxGridDimY, kMaxGridY},
+      {cudaDevAttrMaxGridDimZ, kMaxGridZ},
+      {cudaDevAttrMaxSharedMemoryPerBlock, as_int(kSharedPerBlock)},
+      {cudaDevAttrTotalConstantMemory, as_int(kConstantMemory)},
+      {cudaDevAttrWarpSize, kWarpSize},
+      {cudaDevAttrMaxPitch, kMaxPitch},
+      {cudaDevAttrMaxRegistersPerBlock, kRegistersPerBlock},
+      {cudaDevAttrClockRate, kClockKhz},
+      {cudaDevAttrTextureAlignment, 512},
+      {cudaDevAttrTexturePitchAlignment, 32},
+      {cudaDevAttrSurfaceAlignment, 512},
+      {cudaDevAttrMultiProcessorCount, multiprocessor_count()},
+      {cudaDevAttrIntegrated, 1},
+      {cudaDevAttrCanMapHostMemory, 1},
+      {cudaDevAttrComputeMode, cudaComputeModeDefault},
+      {cudaDevAttrL2CacheSize, cache_bytes()},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, kThreadsPerMultiprocessor},
+      {cudaDevAttrUnifiedAddressing, 1},
+      {cudaDevAttrComputeCapabilityMajor, 0},
+      {cudaDevAttrComputeCapabilityMinor, 0},
+      {cudaDevAttrStreamPrioritiesSupported, 1},
+      {cudaDevAttrGlobalL1CacheSupported, 1},
+      {cudaDevAttrLocalL1CacheSupported, 1},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, as_int(kSharedPerMultiprocessor)},
+      {cudaDevAttrMaxRegistersPerMultiprocessor, kRegistersPerMultiprocessor},
+      {cudaDevAttrManagedMemory, 1},
+      {cudaDevAttrHostNativeAtomicSupported, 1},
+      {cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},
+      {cudaDevAttrConcurrentManagedAccess, 1},
+      {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+      {cudaDevAttrCooperativeLaunch, 1},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, as_int(kSharedPerBlockOptIn)},
+      {cudaDevAttrHostRegisterSupported, 1},
+      {cudaDevAttrMaxBlocksPerMultiprocessor, kBlocksPerMultiprocessor},
+      {cudaDevAttrReservedSharedMemoryPerBlock, as_int(kSharedReservedPerBlock)},
+      {cudaDevAttrMemoryPoolsSupported, 1},
+      {cudaDevAttrMemSyncDomainCount, 1},
+      {cudaDevAttrHostNumaId, -1},
+      {cudaDevAttrNumaId, -1},
+  };
+  for (const auto& known : kKnown) {
+    if (known.attribute != attribute) continue;
+    *value = known.value;
+    return true;
   }
-  // Textures, surfaces, IPC, graphics and the PCI bus: there are none. Neither are there a memory
-  // clock and bus that could be told, nor copy engines that run beside the kernels.
   *value = 0;
   constexpr int kUnused[] = {44,  92,  93,  94,  96,  102, 103, 104, 105, 107, 110, 122,
                              123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};

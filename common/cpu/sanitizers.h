@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The fiber interfaces of AddressSanitizer and ThreadSanitizer. Without a sanitizer all of it is empty.
+// The fiber interfaces of AddressSanitizer and ThreadSanitizer. Without a sanitizer all of it is
+// empty.
 //
-// ASan must know the bounds of the stack that runs. TSan sees every CUDA thread as a thread of its own, and
-// no switch as synchronisation: only barriers, __syncwarp, launch and join order memory accesses.
+// ASan must know the bounds of the stack that runs. TSan sees every CUDA thread as a thread of its
+// own, and no switch as synchronisation: only barriers, __syncwarp, launch and join order memory
+// accesses.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +45,8 @@ constexpr bool kSanitized = false;
 #endif
 
 #if defined(CUDA_CPU_TSAN)
-/// While it lives, TSan takes no notice of what the running CUDA thread does: the backend's own malloc, mmap,
-/// locks, which TSan sees although the backend is not instrumented.
+/// While it lives, TSan takes no notice of what the running CUDA thread does: the backend's own
+/// malloc, mmap, locks, which TSan sees although the backend is not instrumented.
 class TsanBlindfold {
  public:
   TsanBlindfold() {

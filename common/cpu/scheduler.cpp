@@ -36,11 +36,12 @@ const std::uint32_t kNeverRunnable = 0;
 
 namespace {
 
-// Instrumented frames are several times larger.
-constexpr std::size_t kStackBytes = kSanitized ? 256 * 1024 : 64 * 1024;
+// Room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented frames
+// are several times larger.
+constexpr std::size_t kStackBytes = kSanitized ? 512 * 1024 : 256 * 1024;
 
-// Rounds in which every thread only yielded, before another block gets its turn: a lock that is held for a few
-// rounds should not make a second block resident.
+// Rounds in which every thread only yielded, before another block gets its turn: a lock that is
+// held for a few rounds should not make a second block resident.
 constexpr unsigned kIdleRounds = 16;
 
 std::size_t page_bytes() {
@@ -55,8 +56,8 @@ std::uint64_t next_random(std::uint64_t* state) {  // splitmix64
   return z ^ (z >> 31);
 }
 
-// A pseudo-random permutation of 0 .. count-1 without a table: a Feistel network on the next even number of
-// bits, applied until the result is in range.
+// A pseudo-random permutation of 0 .. count-1 without a table: a Feistel network on the next even
+// number of bits, applied until the result is in range.
 std::uint64_t permuted(std::uint64_t position, std::uint64_t count, std::uint64_t seed) {
   unsigned half = 1;
   while ((std::uint64_t{1} << (2 * half)) < count) ++half;
@@ -112,8 +113,8 @@ const Schedule& schedule() {
 unsigned worker_count() {
   [[maybe_unused]] static const unsigned count = read_worker_count();
 #if defined(CUDA_CPU_TSAN)
-  // A race is a missing order, which TSan sees on one OS thread as well; on several it would see the engine's
-  // own accesses.
+  // A race is a missing order, which TSan sees on one OS thread as well; on several it would see
+  // the engine's own accesses.
   return 1;
 #else
   return count;
@@ -144,7 +145,8 @@ void run_on_new_stack(void* argument) {
   const void* bottom = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(nullptr, &bottom, &size);
-  if (stack->worker->home_bottom == nullptr) {  // the first switch of all comes from the OS thread's stack
+  if (stack->worker->home_bottom ==
+      nullptr) {  // the first switch of all comes from the OS thread's stack
     stack->worker->home_bottom = bottom;
     stack->worker->home_size = size;
   }
@@ -152,8 +154,8 @@ void run_on_new_stack(void* argument) {
   stack->worker->run_threads(stack);
 }
 
-// Where on its stack the runner with this number starts. Tops that are all page-aligned would compete for the
-// same few sets of the L1 cache.
+// Where on its stack the runner with this number starts. Tops that are all page-aligned would
+// compete for the same few sets of the L1 cache.
 std::size_t stack_shift(std::size_t number) { return number % 16 * 256; }
 
 void make_runner(Worker* worker, std::size_t number) {
@@ -222,9 +224,9 @@ bool is_stack_guard(const void* address) {
 
 Stack* Worker::take_stack() {
 #if defined(CUDA_CPU_TSAN)
-  // Fibers are dear, so they are used again; but what one did for an earlier CUDA thread looks ordered before
-  // what it does for a later one. Taken in turn, none serves two blocks that follow each other closely, and
-  // the races of those are found.
+  // Fibers are dear, so they are used again; but what one did for an earlier CUDA thread looks
+  // ordered before what it does for a later one. Taken in turn, none serves two blocks that follow
+  // each other closely, and the races of those are found.
   while (free_stacks.size() < 3 * grid->threads_per_block) add_stacks(this);
   Stack* const stack = free_stacks.front();
   free_stacks.pop_front();
@@ -338,7 +340,8 @@ void Worker::run_threads(Stack* mine) {
       __tsan_acquire(&grid->serial);  // what the host did before the launch
 #endif
       body(closure);
-      // The thread may have waited, and all the others may have run; but it is the current one again.
+      // The thread may have waited, and all the others may have run; but it is the current one
+      // again.
 #if defined(CUDA_CPU_TSAN)
       __tsan_release(&grid->blocks);  // what the host sees after it
       __tsan_switch_to_fiber(home_fiber, 1);
@@ -374,6 +377,7 @@ bool Worker::coin() { return next_random(&random_state) >> 63 != 0; }
 void Worker::new_round(Block* block) {
   if (grid->schedule.kind == Schedule::Kind::kRandom) shuffle(block);
   block->position = ~0u;
+  block->warp_turns = 0;
 }
 
 Thread* Worker::pick() {
@@ -396,7 +400,7 @@ void Worker::end_round() {
   Block* const block = current_block;
   if (const int error = grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
   // The watchdog's signal does not reach a worker that sleeps in rotate().
-  const Interrupt why = interrupt.load(std::memory_order_relaxed);
+  const Interrupt why = interrupt.load();
   if (why != Interrupt::kNone) escape_from_interrupt(Fault{}, why);
   new_round(block);
   bool any_runnable = false;
@@ -408,8 +412,8 @@ void Worker::end_round() {
   if (any_runnable) {
     block->idle_rounds = idle ? block->idle_rounds + 1 : 0;
     if (block->idle_rounds < kIdleRounds) return;
-    // Every thread only yields: it waits for something that another block must do, or for a lane that is held
-    // in __activemask.
+    // Every thread only yields: it waits for something that another block must do, or for a lane
+    // that is held in __activemask.
     block->idle_rounds = 0;
     release_active_mask(block);
     rotate();
@@ -440,9 +444,11 @@ Block* Worker::spare_block() {
     block = new Block;
     // calloc: pages of threads and warps that no launch uses are never touched.
     void* threads = nullptr;
-    if (posix_memalign(&threads, 64, kMaxThreadsPerBlock * sizeof(Thread)) != 0) die("out of memory");
+    if (posix_memalign(&threads, 64, kMaxThreadsPerBlock * sizeof(Thread)) != 0)
+      die("out of memory");
     block->threads = static_cast<Thread*>(threads);
-    block->order = static_cast<std::uint16_t*>(std::calloc(kMaxThreadsPerBlock, sizeof(std::uint16_t)));
+    block->order =
+        static_cast<std::uint16_t*>(std::calloc(kMaxThreadsPerBlock, sizeof(std::uint16_t)));
     block->warps = static_cast<Warp*>(std::calloc(kMaxThreadsPerBlock / 32, sizeof(Warp)));
     if (kSanitized) {
       block->stacks = static_cast<Stack**>(std::calloc(kMaxThreadsPerBlock, sizeof(Stack*)));
@@ -460,6 +466,8 @@ Block* Worker::spare_block() {
     block->order[i] = static_cast<std::uint16_t>(
         grid->schedule.kind == Schedule::Kind::kReverse ? block->count - 1 - i : i);
   }
+  // A mask may stand for other lanes now: the last warp of a block can be short.
+  for (std::uint32_t i = 0; i < block->count; i += 32) block->warps[i / 32].used = 0;
   block->dynamic_shared_bytes = grid->launch->dynamic_shared_bytes;
   return block;
 }
@@ -492,8 +500,12 @@ void Worker::begin_block(Block* block, std::uint64_t number) {
   block->votes = 0;
   block->grid_arrived = 0;
   block->idle_rounds = 0;
+  block->warp_turns = 0;
   block->static_shared_bytes = 0;
   ++block->serial;
+  if (early_exit_counts) {
+    for (std::uint32_t i = 0; i < block->count; ++i) block->threads[i].finished = false;
+  }
   if (grid->schedule.kind == Schedule::Kind::kRandom) {
     // Seeded by the block, so that a run is repeated whatever worker gets it.
     random_state = grid->schedule.seed * 0x9e3779b97f4a7c15u + number;
@@ -508,7 +520,8 @@ void Worker::make_current(std::size_t position) {
   running_block_index = current_block->index;
 }
 
-// The current block is done. Makes another one current; false when the grid has none for this worker.
+// The current block is done. Makes another one current; false when the grid has none for this
+// worker.
 bool Worker::finish_block() {
   Block* const block = current_block;
   if (const int error = finish_shared(block)) abandon_grid(error);
@@ -526,8 +539,8 @@ bool Worker::finish_block() {
   return true;
 }
 
-// The current block waits for other blocks: the next resident one has its turn, then a new one if there is
-// room, as on a multiprocessor; at last other workers.
+// The current block waits for other blocks: the next resident one has its turn, then a new one if
+// there is room, as on a multiprocessor; at last other workers.
 void Worker::rotate() {
   if (live_position + 1 < live.size()) {
     make_current(live_position + 1);
@@ -559,13 +572,6 @@ void Worker::rotate() {
 // A worker's part of a grid
 // ---------------------------------------------------------------------------------------------------------
 
-Worker::Worker() { os_thread = pthread_self(); }
-
-Worker::~Worker() {
-  // Only when a host thread of the program ends. Its stacks stay mapped: is_stack_guard knows them.
-  for (Stack* const stack : stacks) delete stack;
-}
-
 void Worker::run(Grid& new_grid) {
   prepare_thread_for_faults();
   grid = &new_grid;
@@ -592,6 +598,7 @@ void Worker::run_blocks() {
     make_current(0);
     watch(this);
     if (sigsetjmp(home_jump, 1) == 0) {
+      interruptible.store(true);
       Stack* const runner = take_stack();
 #if defined(CUDA_CPU_ASAN)
       __sanitizer_start_switch_fiber(&home_fake_stack, runner->bottom, runner->size);
@@ -601,7 +608,9 @@ void Worker::run_blocks() {
       __sanitizer_finish_switch_fiber(home_fake_stack, nullptr, nullptr);
 #endif
       current_thread = nullptr;
+      interruptible.store(false);
     } else {
+      interruptible.store(false);
       clean_up_after_abandoning();
     }
     unwatch(this);
@@ -611,7 +620,8 @@ void Worker::run_blocks() {
   }
 }
 
-// Back from a jump out of the middle of a kernel: says why if nobody has yet, and makes the stacks usable again.
+// Back from a jump out of the middle of a kernel: says why if nobody has yet, and makes the stacks
+// usable again.
 void Worker::clean_up_after_abandoning() {
 #if defined(CUDA_CPU_ASAN)
   __sanitizer_finish_switch_fiber(home_fake_stack, nullptr, nullptr);
@@ -631,7 +641,7 @@ void Worker::clean_up_after_abandoning() {
   for (Block* const block : live) {
     for (unsigned i = 0; i < kMaxThreadsPerBlock / 32; ++i) {
       Warp* const warp = &block->warps[i];
-      for (unsigned j = 0; j < warp->used; ++j) warp->slot[j].arrived = 0;
+      for (unsigned j = 0; j < warp->used; ++j) warp->slot[j].arrived = 0;  // the lanes are no more
     }
     spare.push_back(block);
   }
@@ -651,8 +661,9 @@ namespace {
   __sanitizer_start_switch_fiber(nullptr, worker->home_bottom, worker->home_size);
 #endif
 #if defined(CUDA_CPU_TSAN)
+  __tsan_release(&worker->grid->blocks);  // as a thread that ends does
   // TSan looks for the jump's target among those of the fiber that it believes to run.
-  __tsan_switch_to_fiber(worker->home_fiber, 0);
+  __tsan_switch_to_fiber(worker->home_fiber, 1);
 #endif
   siglongjmp(worker->home_jump, 1);
 }
@@ -740,8 +751,9 @@ int run_grid(const GridLaunch& launch) {
   static std::uint32_t serial = 0;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
 
-  // Fibers keep to one OS thread, so each host thread has a worker of its own.
-  thread_local const std::unique_ptr<Worker> host_worker(new Worker);
+  // Fibers keep to one OS thread, so each host thread has a worker of its own. Never freed:
+  // destructors of the program's static objects may still launch.
+  static thread_local Worker* const host_worker = new Worker;
 
   Grid grid;
   grid.launch = &launch;
@@ -750,7 +762,8 @@ int run_grid(const GridLaunch& launch) {
   grid.serial = ++serial;
   grid.schedule = schedule();
   // Launches after another differ, or a loop of launches would try one order only.
-  if (grid.schedule.kind == Schedule::Kind::kRandom) grid.schedule.seed += std::uint64_t{serial} << 32;
+  if (grid.schedule.kind == Schedule::Kind::kRandom)
+    grid.schedule.seed += std::uint64_t{serial} << 32;
 
   const std::uint64_t workers = grid.blocks < worker_count() ? grid.blocks : worker_count();
   pool.start(&grid, static_cast<unsigned>(workers) - 1);
@@ -764,8 +777,14 @@ bool in_kernel() { return current_thread != nullptr; }
 Where where_is(const Block* block, const Thread* thread) {
   const Grid* const grid = current_worker->grid;
   const auto number = static_cast<unsigned>(thread - block->threads);
-  return Where{true,         grid->launch->kernel, grid->launch->grid, grid->launch->block,
-               block->index, thread->index,        number,             number % 32,
+  return Where{true,
+               grid->launch->kernel,
+               grid->launch->grid,
+               grid->launch->block,
+               block->index,
+               thread->index,
+               number,
+               number % 32,
                number / 32};
 }
 

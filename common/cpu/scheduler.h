@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Inside of the engine: workers, the stacks on which CUDA threads run, and the choice of what runs next.
+// Inside of the engine: workers, the stacks on which CUDA threads run, and the choice of what runs
+// next.
 //
-// A worker is an OS thread that runs whole blocks. On one stack a *runner* calls the kernel for thread 0,
-// then for thread 1, and so on: a kernel that never waits costs one call a thread. When a thread must wait, its stack stays with
-// it, and a runner on another stack goes on with the next thread. When a thread ends, control is back in the
-// runner under it, which by then has nothing left to start: it gives its stack back and switches to a
-// thread that can run.
+// A worker is an OS thread that runs whole blocks. On one stack a *runner* calls the kernel for
+// thread 0, then for thread 1, and so on: a kernel that never waits costs one call a thread. When a
+// thread must wait, its stack stays with it, and a runner on another stack goes on with the next
+// thread. When a thread ends, control is back in the runner under it, which by then has nothing
+// left to start: it gives its stack back and switches to a thread that can run.
 #pragma once
 
 #include <pthread.h>
@@ -33,8 +34,8 @@ extern __thread dim3 running_grid_dim __asm__("cuda_cpu_grid_dim");
 
 struct Worker;
 
-/// Threads that return early count as arrived at every barrier and in every mask, instead of being an error
-/// (CUDA_CPU_EARLY_RETURN=allow).
+/// Threads that return early count as arrived at every barrier and in every mask, instead of being
+/// an error (CUDA_CPU_EARLY_RETURN=allow).
 bool early_return_allowed();
 
 struct Stack {
@@ -70,7 +71,7 @@ enum class Interrupt : int { kNone, kTimeout, kOtherWorkerFailed };
 
 struct Worker {
   Grid* grid = nullptr;
-  std::vector<Block*> live;   // resident blocks; current_block is live[live_position]
+  std::vector<Block*> live;  // resident blocks; current_block is live[live_position]
   std::size_t live_position = 0;
   std::vector<Block*> spare;  // without a block to run
   std::vector<Stack*> stacks;
@@ -89,8 +90,9 @@ struct Worker {
   Exit exit = Exit::kAbandoned;  // why the jump home was made
   bool early_exit_counts = early_return_allowed();
 
-  pthread_t os_thread{};
+  const pthread_t os_thread = pthread_self();
   std::atomic<Interrupt> interrupt{Interrupt::kNone};
+  std::atomic<bool> interruptible{false};  // in a kernel, and not reporting about it
   Interrupt interrupted_by = Interrupt::kNone;
 
 #if defined(CUDA_CPU_ASAN)
@@ -101,9 +103,6 @@ struct Worker {
 #if defined(CUDA_CPU_TSAN)
   void* home_fiber = nullptr;
 #endif
-
-  Worker();
-  ~Worker();
 
   /// Runs blocks of the grid until none is left or the grid has failed.
   void run(Grid& grid);
@@ -135,14 +134,28 @@ struct Worker {
 
 extern __thread Worker* current_worker;
 
-/// The running thread must wait (its generation is set): lets others run, returns when it may go on.
+/// The running thread must wait (its generation is set): lets others run, returns when it may go
+/// on.
 void reschedule(Thread* self);
+
+/// The same for a thread that very likely finds the next one in the order ready to run.
+inline void run_others(Block* block, Thread* self) {
+  const std::uint32_t position = block->position + 1;
+  if (position >= block->started) return reschedule(self);
+  Thread* const next = &block->threads[block->order[position]];
+  if (!runnable(*next)) return reschedule(self);
+  block->position = position;
+  current_thread = next;
+  running_thread_index = next->index;
+  if (next != self) current_worker->switch_to_thread(&self->context, next);
+}
 
 /// Ends the wait of all threads that look at a constant generation.
 extern const std::uint32_t kAlwaysRunnable;
 extern const std::uint32_t kNeverRunnable;
 
-/// A thread left the kernel while early returns are allowed: what the others wait for may be complete now.
+/// A thread left the kernel while early returns are allowed: what the others wait for may be
+/// complete now.
 void leave_block(Block* block, unsigned thread);
 
 /// The same, as far as warp operations go.
@@ -152,10 +165,12 @@ void complete_warp_operations_without(Block* block, unsigned thread);
 const char* name_of(WarpOperation operation);
 std::string hex(std::uint32_t mask);
 
-/// Lanes of the block waiting in __activemask() are grouped by line and released. False if there are none.
+/// Lanes of the block waiting in __activemask() are grouped by line and released. False if there
+/// are none.
 bool release_active_mask(Block* block);
 
-/// Nothing in the block can run any more: prints who waits where, and who left where; returns the CUDA error.
+/// Nothing in the block can run any more: prints who waits where, and who left where; returns the
+/// CUDA error.
 int report_stuck_block(const Block* block);
 
 /// The watchdog's way out of a kernel.
@@ -167,8 +182,8 @@ int report_no_progress(const Worker* worker);
 /// Where a given thread of the current block is.
 Where where_is(const Block* block, const Thread* thread);
 
-/// Shared memory: after every block (writes past dynamic shared memory into its padding), and where TSan is to
-/// forget the block before. `finish` returns a CUDA error code.
+/// Shared memory: after every block (writes past dynamic shared memory into its padding), and where
+/// TSan is to forget the block before. `finish` returns a CUDA error code.
 void begin_shared(Block* block);
 int finish_shared(Block* block);
 

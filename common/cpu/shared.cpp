@@ -17,7 +17,8 @@ namespace cuda_cpu {
 
 namespace {
 
-// Bytes before an array (and behind dynamic memory, up to its 16-byte alignment) that nobody may write.
+// Bytes before an array (and behind dynamic memory, up to its 16-byte alignment) that nobody may
+// write.
 constexpr std::size_t kMargin = 64;
 constexpr unsigned char kPoison = 0xff;
 
@@ -29,7 +30,9 @@ std::size_t page_bytes() {
   return bytes;
 }
 
-std::size_t rounded_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 // Maps whole pages for `bytes` and the margin, between two guard pages.
 void map_pages(SharedPlace* place, std::size_t bytes) {
@@ -90,10 +93,10 @@ void check_total(const Block* block, const char* name, Site site) {
   r.headline = "too much shared memory";
   r.site = site;
   r.where = where();
-  r.details.push_back(format("with '%s' the block uses %zu bytes of __shared__ arrays and %zu bytes of dynamic "
-                             "shared memory; it has %zu",
-                             name, block->static_shared_bytes, block->dynamic_shared_bytes,
-                             dynamic_shared_limit()));
+  r.details.push_back(format(
+      "with '%s' the block uses %zu bytes of __shared__ arrays and %zu bytes of dynamic "
+      "shared memory; it has %zu",
+      name, block->static_shared_bytes, block->dynamic_shared_bytes, dynamic_shared_limit()));
   r.cuda_error = kErrorInvalidValue;
   abandon_grid(report(r));
 }
@@ -162,8 +165,10 @@ void* touch_dynamic_shared(const char* name, Site site) {
   if (*name == '\0') name = "extern __shared__";
   SharedPlace* const place = place_of(block, 0);
   if (place->pages == nullptr) map_pages(place, kSharedPerBlockOptIn);
-  if (place->address == nullptr || place->size != block->dynamic_shared_bytes || place->name != name) {
-    if (place->address != nullptr) unregister_region(reinterpret_cast<std::uintptr_t>(place->address));
+  if (place->address == nullptr || place->size != block->dynamic_shared_bytes ||
+      place->name != name) {
+    if (place->address != nullptr)
+      unregister_region(reinterpret_cast<std::uintptr_t>(place->address));
     place_array(place, block->dynamic_shared_bytes, kAlignment);
     announce(place, name, site);
   }
@@ -174,8 +179,8 @@ void* touch_dynamic_shared(const char* name, Site site) {
 
 void begin_shared([[maybe_unused]] Block* block) {
 #if defined(CUDA_CPU_TSAN)
-  // New pages in the old place: TSan forgets the accesses of the block before, which are no race with this
-  // block's.
+  // New pages in the old place: TSan forgets the accesses of the block before, which are no race
+  // with this block's.
   const TsanBlindfold unseen;
   for (unsigned i = 0; i < block->shared_count; ++i) {
     const SharedPlace& place = block->shared[i];

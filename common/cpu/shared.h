@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// __shared__ memory. The pre-pass turns every declaration into a call of shared<T>() or dynamic_shared<T>().
+// __shared__ memory. The pre-pass turns every declaration into a call of shared<T>() or
+// dynamic_shared<T>().
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ struct SharedDeclarationOf {
 void* touch_shared(SharedDeclaration& declaration, Site site, const char* name);
 void* touch_dynamic_shared(const char* name, Site site);
 
-/// The current block's instance of a __shared__ declaration. It starts as 0xff bytes, and it ends at a guard
-/// page, so that an index past its end faults.
+/// The current block's instance of a __shared__ declaration. It starts as 0xff bytes, and it ends
+/// at a guard page, so that an index past its end faults.
 template <class T>
 CUDA_CPU_UNINSTRUMENTED inline T& shared(const char* name, const char* file, int line) {
   static_assert(sizeof(T) <= kSharedPerBlock,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the engine keeps about a running block and its CUDA threads. Device-side inline functions read a
-// little of it; nothing outside the engine writes it.
+// What the engine keeps about a running block and its CUDA threads. Device-side inline functions
+// read a little of it; nothing outside the engine writes it.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ namespace cuda_cpu {
 /// What a CUDA thread last did to the scheduler.
 enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid };
 
-/// A thread of the resident block. It may run iff *generation != seen: whoever ends the wait bumps the
-/// generation that all the waiting threads look at, and need not know them.
+/// A thread of the resident block. It may run iff *generation != seen: whoever ends the wait bumps
+/// the generation that all the waiting threads look at, and need not know them.
 struct alignas(64) Thread {
   void* context = nullptr;          // while it does not run
   const std::uint32_t* generation;  // waited for
   std::uint32_t seen;
-  uint3 index;                      // threadIdx
-  const char* file = nullptr;       // where it waits, or left the kernel
+  uint3 index;                 // threadIdx
+  const char* file = nullptr;  // where it waits, or left the kernel
   std::int32_t line = 0;
   Wait wait = Wait::kNothing;
   bool finished = false;
-  std::uint64_t result;             // of a warp operation
-  void* pc = nullptr;               // where it called yield
+  std::uint64_t result;  // of a warp operation
+  void* pc = nullptr;    // where it called yield
 };
 static_assert(sizeof(Thread) == 64, "one cache line a thread");
 
@@ -34,15 +34,17 @@ struct SharedPlace {
   void* address;
   std::uint32_t serial;  // the block that touched it last
   std::size_t size;
-  char* pages;           // between guard pages; the array ends where they end
+  char* pages;  // between guard pages; the array ends where they end
   std::size_t page_bytes;
   const char* name;
   Site site;
 };
 
-/// One pending warp operation. Lanes of a warp may wait in several at a time, under different masks.
+/// One pending warp operation. Lanes of a warp may wait in several at a time, under different
+/// masks.
 struct WarpSlot {
   std::uint32_t mask = 0;
+  std::uint32_t lanes = 0;  // that the mask names and that exist
   std::uint32_t arrived = 0;
   std::uint32_t generation = 0;
   std::uint8_t operation = 0;
@@ -67,16 +69,17 @@ struct Block {
   // Block barrier.
   std::uint32_t epoch = 0;
   std::uint32_t arrived = 0;
-  std::uint32_t expected = 0;   // all threads, even those that left: leaving early is an error
+  std::uint32_t expected = 0;  // all threads, even those that left: leaving early is an error
   bool lines_differ = false;
-  std::int32_t line = 0;        // of the first to arrive
+  std::int32_t line = 0;  // of the first to arrive
   const char* file = nullptr;
-  std::uint32_t votes = 0;  // predicates so far that are true
+  std::uint32_t votes = 0;                     // predicates so far that are true
   std::uint32_t votes_result = 0, voters = 0;  // of the barrier that opened last
 
   std::uint32_t grid_arrived = 0;  // threads at the grid barrier
 
-  // Shared memory. `serial` tells this block's first touch of a declaration from an earlier block's.
+  // Shared memory. `serial` tells this block's first touch of a declaration from an earlier
+  // block's.
   SharedPlace* shared = nullptr;
   std::uint32_t shared_count = 0;
   std::uint32_t serial = 0;
@@ -84,15 +87,17 @@ struct Block {
   std::size_t dynamic_shared_bytes = 0;
 
   Warp* warps = nullptr;
-  uint3 index{0, 0, 0};            // blockIdx
-  std::uint32_t grid_serial = 0;   // launch that the threads are set up for
+  uint3 index{0, 0, 0};             // blockIdx
+  std::uint32_t grid_serial = 0;    // launch that the threads are set up for
   struct Stack** stacks = nullptr;  // of each thread; only sanitizers must know
   std::uint64_t progress_seen = 0;
   unsigned idle_rounds = 0;
+  unsigned warp_turns = 0;  // in which the round went back to the start of a warp
 };
 
-/// The running CUDA thread and its block; null on the host. Plain pointers: no wrapper call at an access.
-/// A CUDA thread never migrates between OS threads, so a compiler that keeps their addresses does no harm.
+/// The running CUDA thread and its block; null on the host. Plain pointers: no wrapper call at an
+/// access. A CUDA thread never migrates between OS threads, so a compiler that keeps their
+/// addresses does no harm.
 extern __thread Thread* current_thread;
 extern __thread Block* current_block;
 

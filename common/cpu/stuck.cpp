@@ -119,26 +119,29 @@ void explain_warp_operation(const Block* block, const Thread* thread, Report* re
   report->details.push_back("mask " + hex(slot->mask) + " of warp " + std::to_string(number / 32) +
                             (lanes.size() == 1 ? ": missing is lane " : ": missing are lanes ") +
                             ranges_text(lanes));
-  report->help = any_left ? "the mask must not name lanes that have left: keep them, or compute the mask "
-                            "with __ballot_sync before they leave"
-                          : "every lane that the mask names must make the same call with the same mask";
+  report->help =
+      any_left ? "the mask must not name lanes that have left: keep them, or compute the mask "
+                 "with __ballot_sync before they leave"
+               : "every lane that the mask names must make the same call with the same mask";
 }
 
 void explain_block_barrier(const Block* block, const Thread* thread, Report* report) {
   place(block, thread, report);
   if (block->finished > 0) {
     report->headline = "barrier not reached by all threads of the block";
-    report->details.push_back(std::to_string(block->arrived) + " of " + std::to_string(block->count) +
-                              " threads wait, " + std::to_string(block->finished) +
-                              " have left the kernel");
-    report->help = "keep every thread to the barrier: put the work, not the barrier, into the branch";
+    report->details.push_back(std::to_string(block->arrived) + " of " +
+                              std::to_string(block->count) + " threads wait, " +
+                              std::to_string(block->finished) + " have left the kernel");
+    report->help =
+        "keep every thread to the barrier: put the work, not the barrier, into the branch";
   } else if (block->lines_differ) {
     report->headline = "threads of one block wait at different barriers";
-    report->help = "every thread of the block must come to the same __syncthreads: move it out of the branch";
+    report->help =
+        "every thread of the block must come to the same __syncthreads: move it out of the branch";
   } else {
     report->headline = "barrier not reached by all threads of the block";
-    report->details.push_back(std::to_string(block->arrived) + " of " + std::to_string(block->count) +
-                              " threads wait");
+    report->details.push_back(std::to_string(block->arrived) + " of " +
+                              std::to_string(block->count) + " threads wait");
   }
 }
 
@@ -168,6 +171,7 @@ void add_spinning(const Worker* worker, const Block* block, std::vector<Group>* 
 }  // namespace
 
 int report_stuck_block(const Block* block) {
+  hold_interrupts();
   Report r;
   r.cuda_error = kErrorLaunchFailure;
   if (const Thread* const lane = first_waiting(block, Wait::kWarp)) {
@@ -196,12 +200,15 @@ int report_no_progress(const Worker* worker) {
   // The current thread is among the spinning; else its block waits for others that never come.
   for (const Group& group : groups) {
     const auto current = static_cast<unsigned>(current_thread - block->threads);
-    if (std::binary_search(group.threads.begin(), group.threads.end(), current)) r.site = group.site;
+    if (std::binary_search(group.threads.begin(), group.threads.end(), current))
+      r.site = group.site;
   }
   for (const Group& group : groups_of(block)) groups.push_back(group);
   add_notes(groups, &r);
-  r.help = "does the loop end for every thread, and is what it waits for written by a thread that can run? "
-           "(CUDA_CPU_TIMEOUT=SECONDS, 0 for none)";
+  r.help =
+      "does the loop end for every thread, and is what it waits for written by a thread that can "
+      "run? "
+      "(CUDA_CPU_TIMEOUT=SECONDS, 0 for none)";
   return report(r);
 }
 

@@ -13,26 +13,43 @@ namespace cuda_cpu {
 
 const char* name_of(WarpOperation operation) {
   switch (operation) {
-    case WarpOperation::kSync: return "__syncwarp";
-    case WarpOperation::kShuffle: return "__shfl_sync";
-    case WarpOperation::kShuffleUp: return "__shfl_up_sync";
-    case WarpOperation::kShuffleDown: return "__shfl_down_sync";
-    case WarpOperation::kShuffleXor: return "__shfl_xor_sync";
-    case WarpOperation::kAll: return "__all_sync";
-    case WarpOperation::kAny: return "__any_sync";
-    case WarpOperation::kUniform: return "__uni_sync";
-    case WarpOperation::kBallot: return "__ballot_sync";
-    case WarpOperation::kMatchAny: return "__match_any_sync";
-    case WarpOperation::kMatchAll: return "__match_all_sync";
+    case WarpOperation::kSync:
+      return "__syncwarp";
+    case WarpOperation::kShuffle:
+      return "__shfl_sync";
+    case WarpOperation::kShuffleUp:
+      return "__shfl_up_sync";
+    case WarpOperation::kShuffleDown:
+      return "__shfl_down_sync";
+    case WarpOperation::kShuffleXor:
+      return "__shfl_xor_sync";
+    case WarpOperation::kAll:
+      return "__all_sync";
+    case WarpOperation::kAny:
+      return "__any_sync";
+    case WarpOperation::kUniform:
+      return "__uni_sync";
+    case WarpOperation::kBallot:
+      return "__ballot_sync";
+    case WarpOperation::kMatchAny:
+      return "__match_any_sync";
+    case WarpOperation::kMatchAll:
+      return "__match_all_sync";
     case WarpOperation::kReduceAddSigned:
-    case WarpOperation::kReduceAddUnsigned: return "__reduce_add_sync";
+    case WarpOperation::kReduceAddUnsigned:
+      return "__reduce_add_sync";
     case WarpOperation::kReduceMinSigned:
-    case WarpOperation::kReduceMinUnsigned: return "__reduce_min_sync";
+    case WarpOperation::kReduceMinUnsigned:
+      return "__reduce_min_sync";
     case WarpOperation::kReduceMaxSigned:
-    case WarpOperation::kReduceMaxUnsigned: return "__reduce_max_sync";
-    case WarpOperation::kReduceAnd: return "__reduce_and_sync";
-    case WarpOperation::kReduceOr: return "__reduce_or_sync";
-    case WarpOperation::kReduceXor: return "__reduce_xor_sync";
+    case WarpOperation::kReduceMaxUnsigned:
+      return "__reduce_max_sync";
+    case WarpOperation::kReduceAnd:
+      return "__reduce_and_sync";
+    case WarpOperation::kReduceOr:
+      return "__reduce_or_sync";
+    case WarpOperation::kReduceXor:
+      return "__reduce_xor_sync";
   }
   return "warp operation";
 }
@@ -48,8 +65,8 @@ namespace {
 // What a shuffle reads from a lane that takes no part: nothing defined. As a float it is NaN.
 constexpr std::uint64_t kPoison = ~std::uint64_t{0};
 
-[[noreturn]] void misuse(const char* headline, std::string detail, std::string help, const char* file,
-                         int line) {
+[[noreturn]] void misuse(const char* headline, std::string detail, std::string help,
+                         const char* file, int line) {
   Report r;
   r.headline = headline;
   r.site = {file, line};
@@ -68,7 +85,7 @@ std::uint32_t existing_lanes(const Block* block, unsigned warp) {
 
 std::uint32_t finished_lanes(const Block* block, unsigned warp) {
   std::uint32_t lanes = 0;
-  for (unsigned i = warp * 32; i < block->started && i < warp * 32 + 32; ++i) {
+  for (unsigned i = warp * 32; i < block->count && i < warp * 32 + 32; ++i) {
     if (block->threads[i].finished) lanes |= 1u << (i % 32);
   }
   return lanes;
@@ -145,10 +162,14 @@ void complete(Block* block, unsigned warp, WarpSlot* slot) {
       break;
     default: {
       const std::uint32_t voted = arrived & ~lanes_with_value(*slot, 0);
-      if (operation == WarpOperation::kAll) common = voted == arrived;
-      else if (operation == WarpOperation::kAny) common = voted != 0;
-      else if (operation == WarpOperation::kUniform) common = voted == arrived || voted == 0;
-      else if (operation == WarpOperation::kBallot) common = voted;
+      if (operation == WarpOperation::kAll)
+        common = voted == arrived;
+      else if (operation == WarpOperation::kAny)
+        common = voted != 0;
+      else if (operation == WarpOperation::kUniform)
+        common = voted == arrived || voted == 0;
+      else if (operation == WarpOperation::kBallot)
+        common = voted;
       else if (operation == WarpOperation::kMatchAll) {
         const bool same = lanes_with_value(*slot, slot->value[__builtin_ctz(arrived)]) == arrived;
         common = same ? slot->mask : 0;
@@ -162,11 +183,11 @@ void complete(Block* block, unsigned warp, WarpSlot* slot) {
   }
   slot->arrived = 0;
   ++slot->generation;
-  ++current_worker->progress;
 }
 
 // The pending operation of this mask, else a slot for a new one.
-WarpSlot* slot_for(Warp* warp, std::uint32_t mask) {
+WarpSlot* slot_for(const Block* block, unsigned number, std::uint32_t mask) {
+  Warp* const warp = &block->warps[number];
   WarpSlot* unused = nullptr;
   for (unsigned i = 0; i < warp->used; ++i) {
     WarpSlot* const slot = &warp->slot[i];
@@ -176,13 +197,25 @@ WarpSlot* slot_for(Warp* warp, std::uint32_t mask) {
   // There is one: at most 31 other lanes wait, each in one slot.
   if (unused == nullptr) unused = &warp->slot[warp->used++];
   unused->mask = mask;
+  unused->lanes = mask & existing_lanes(block, number);
   return unused;
 }
 
-std::uint32_t expected_lanes(const Block* block, unsigned warp, std::uint32_t mask) {
-  std::uint32_t lanes = mask & existing_lanes(block, warp);
-  if (early_return_allowed()) lanes &= ~finished_lanes(block, warp);
-  return lanes;
+// The next to run is the first lane of this warp, not the next warp: its stacks are in the cache.
+// Not for ever, or a warp that polls would keep the others from running.
+void stay_with_warp(Block* block, unsigned warp) {
+  constexpr unsigned kTurns = 64;
+  const Schedule::Kind kind = schedule().kind;
+  if (kind == Schedule::Kind::kRandom || block->warp_turns == kTurns) return;
+  ++block->warp_turns;
+  const std::uint32_t begin = warp * 32, end = std::min(begin + 32, block->count);
+  const std::uint32_t first = kind == Schedule::Kind::kForward ? begin : block->count - end;
+  block->position = first - 1;
+}
+
+bool is_complete(const Block* block, unsigned warp, const WarpSlot& slot) {
+  if (slot.arrived == slot.lanes) return true;
+  return early_return_allowed() && slot.arrived == (slot.lanes & ~finished_lanes(block, warp));
 }
 
 }  // namespace
@@ -195,11 +228,12 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   const auto number = static_cast<unsigned>(self - block->threads);
   const unsigned lane = number % 32;
   if ((mask >> lane & 1) == 0) {
-    misuse("a lane calls a warp operation with a mask that does not name it",
-           std::string(name_of(operation)) + ": lane " + std::to_string(lane) + ", mask " + hex(mask),
-           "the mask names every lane that makes the call, and only those", file, line);
+    misuse(
+        "a lane calls a warp operation with a mask that does not name it",
+        std::string(name_of(operation)) + ": lane " + std::to_string(lane) + ", mask " + hex(mask),
+        "the mask names every lane that makes the call, and only those", file, line);
   }
-  WarpSlot* const slot = slot_for(&block->warps[number / 32], mask);
+  WarpSlot* const slot = slot_for(block, number / 32, mask);
   if (slot->arrived == 0) {
     slot->operation = static_cast<std::uint8_t>(operation);
   } else if (slot->operation != static_cast<std::uint8_t>(operation)) {
@@ -212,21 +246,22 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   slot->operand[lane] = operand;
   slot->arrived |= 1u << lane;
 #if defined(CUDA_CPU_TSAN)
-  // Only __syncwarp orders memory accesses; the others exchange registers. Two objects in turn, as at the
-  // block barrier.
+  // Only __syncwarp orders memory accesses; the others exchange registers. Two objects in turn, as
+  // at the block barrier.
   const bool orders = operation == WarpOperation::kSync;
   void* const object = &slot->value[slot->generation % 2];
   if (orders) __tsan_release(object);
 #endif
-  if (slot->arrived == expected_lanes(block, number / 32, mask)) {
+  if (is_complete(block, number / 32, *slot)) {
     complete(block, number / 32, slot);
+    stay_with_warp(block, number / 32);
   } else {
     self->file = file;
     self->line = line;
     self->wait = Wait::kWarp;
     self->generation = &slot->generation;
     self->seen = slot->generation;
-    reschedule(self);
+    run_others(block, self);
   }
 #if defined(CUDA_CPU_TSAN)
   if (orders) __tsan_acquire(object);
@@ -287,7 +322,8 @@ bool release_active_mask(Block* block) {
       group |= 1u << (j % 32);
     }
     for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
-      Thread* const thread = &block->threads[warp * 32 + static_cast<unsigned>(__builtin_ctz(rest))];
+      Thread* const thread =
+          &block->threads[warp * 32 + static_cast<unsigned>(__builtin_ctz(rest))];
       thread->result = group;
       thread->generation = &kAlwaysRunnable;
     }
@@ -300,7 +336,7 @@ void complete_warp_operations_without(Block* block, unsigned thread) {
   Warp* const warp = &block->warps[number];
   for (unsigned i = 0; i < warp->used; ++i) {
     WarpSlot* const slot = &warp->slot[i];
-    if (slot->arrived != 0 && slot->arrived == expected_lanes(block, number, slot->mask)) {
+    if (slot->arrived != 0 && is_complete(block, number, *slot)) {
       complete(block, number, slot);
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stops kernels that never end. One OS thread looks now and then whether any worker has got on: whether a
-// thread or a block has ended, a barrier has opened. If none has for CUDA_CPU_TIMEOUT seconds, a signal
-// interrupts a worker, whose handler jumps out of the kernel.
+// Stops kernels that never end. One OS thread looks now and then whether any worker has got on:
+// whether a thread or a block has ended, a barrier has opened. If none has for CUDA_CPU_TIMEOUT
+// seconds, a signal interrupts a worker, whose handler jumps out of the kernel.
 #include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -29,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kSignal = SIGUSR2;
 constexpr auto kTick = std::chrono::milliseconds(20);
-// A worker that is in a library (printf, malloc) is not interrupted, for it may hold a lock: try again.
+// A worker that is in a library (printf, malloc) is not interrupted, for it may hold a lock: try
+// again.
 constexpr auto kRetry = std::chrono::milliseconds(1);
 // After that long the process has to end without the worker's help.
 constexpr auto kPatience = std::chrono::seconds(5);
@@ -56,7 +57,8 @@ bool in_program_text(const void* pc) { return pc >= &__executable_start && pc < 
 extern "C" const struct mach_header_64 _mh_execute_header;
 bool in_program_text(const void* pc) {
   static unsigned long size = 0;
-  static const unsigned char* const begin = getsectiondata(&_mh_execute_header, "__TEXT", "__text", &size);
+  static const unsigned char* const begin =
+      getsectiondata(&_mh_execute_header, "__TEXT", "__text", &size);
   return pc >= begin && pc < begin + size;
 }
 #else
@@ -80,7 +82,7 @@ void* interrupted_pc(void* context) {
 
 void on_interrupt(int, siginfo_t*, void* context) {
   Worker* const worker = current_worker;
-  if (worker == nullptr || !in_kernel()) return;
+  if (worker == nullptr || !in_kernel() || !worker->interruptible.load()) return;
   const Interrupt why = worker->interrupt.load();
   void* const pc = interrupted_pc(context);
   if (why == Interrupt::kNone || !in_program_text(pc)) return;
@@ -119,7 +121,8 @@ class Watchdog {
     std::thread(&Watchdog::watch, this).detach();
   }
 
-  // Counts what all workers have done. They count without locks; a value that is a little old will do.
+  // Counts what all workers have done. They count without locks; a value that is a little old will
+  // do.
   std::uint64_t progress() const {
     std::uint64_t sum = workers_.size();
     for (const Worker* const worker : workers_) {
@@ -143,6 +146,14 @@ class Watchdog {
     return __atomic_load_n(&worker->fruitless_turns, __ATOMIC_RELAXED) > 0;
   }
 
+  // False when all are writing their reports, which may take a while.
+  bool any_interruptible() const {
+    for (const Worker* const worker : workers_) {
+      if (worker->interruptible.load()) return true;
+    }
+    return false;
+  }
+
   bool failed() const {
     for (const Worker* const worker : workers_) {
       if (worker->grid->error.load(std::memory_order_relaxed) != 0) return true;
@@ -154,7 +165,7 @@ class Watchdog {
     const auto timeout = std::chrono::duration<double>(watchdog_seconds());
     std::unique_lock<std::mutex> lock(mutex_);
     std::uint64_t seen = 0;
-    Clock::time_point since = Clock::now(), interrupting_since{};
+    Clock::time_point since = Clock::now(), failed_since{}, interrupting_since{};
     bool interrupting = false;
     for (;;) {
       if (workers_.empty()) {
@@ -172,14 +183,16 @@ class Watchdog {
         since = now;
       }
       const bool other_failed = failed();
-      // A worker whose neighbour has failed normally notices by itself, at its block's end at the latest.
-      const bool stuck = other_failed ? now - since > 5 * kTick
+      if (!other_failed) failed_since = now;
+      // A worker whose neighbour has failed normally notices by itself, at its block's end at the
+      // latest.
+      const bool stuck = other_failed ? now - failed_since > 5 * kTick
                                       : timeout.count() > 0 && now - since > timeout;
       if (!stuck) {
         interrupting = false;
         continue;
       }
-      if (!interrupting) interrupting_since = now;
+      if (!interrupting || !any_interruptible()) interrupting_since = now;
       interrupting = true;
       interrupt_workers(other_failed ? Interrupt::kOtherWorkerFailed : Interrupt::kTimeout);
       if (now - interrupting_since > kPatience) give_up();
@@ -213,6 +226,10 @@ Watchdog& watchdog() {
 double watchdog_seconds() {
   static const double seconds = read_timeout();
   return seconds;
+}
+
+void hold_interrupts() {
+  if (current_worker != nullptr) current_worker->interruptible.store(false);
 }
 
 void watch(Worker* worker) { watchdog().add(worker); }

@@ -22,6 +22,12 @@ links() {
   echo 'int main() {}' | $cxx -x c++ - -x none "$@" -o "$scratch/probe" 2>/dev/null
 }
 
+# forward HEADER FILE: FILE includes HEADER; touched only when that is new
+forward() {
+  mkdir -p "$(dirname "$2")"
+  echo "#include \"$1\"" | cmp -s - "$2" || echo "#include \"$1\"" >"$2"
+}
+
 in_directory() {
   local library
   if [ ! -d "$dir" ]; then
@@ -30,17 +36,15 @@ in_directory() {
   fi
   dir=$(cd "$dir" && pwd)
   if [ -f "$dir/catch_amalgamated.hpp" ] && [ -f "$dir/catch_amalgamated.cpp" ]; then
-    mkdir -p build/catch2/catch2
-    echo "#include \"$dir/catch_amalgamated.hpp\"" >build/catch2/catch2/catch_all.hpp
+    forward "$dir/catch_amalgamated.hpp" build/catch2/catch2/catch_all.hpp
     if [ ! build/catch2/amalgamated.o -nt "$dir/catch_amalgamated.cpp" ]; then
       echo "  c++   $dir/catch_amalgamated.cpp" >&2
-      $cxx -std=c++17 -O1 -c "$dir/catch_amalgamated.cpp" -o build/catch2/amalgamated.o || return
+      $cxx -std=c++17 -O1 -DCATCH_AMALGAMATED_CUSTOM_MAIN -c "$dir/catch_amalgamated.cpp" -o build/catch2/amalgamated.o || return
     fi
     echo "ok -Ibuild/catch2 build/catch2/amalgamated.o"
   elif [ -f "$dir/catch.hpp" ]; then
-    mkdir -p build/catch2/catch2
     rm -f build/catch2/catch2/catch_all.hpp
-    echo "#include \"$dir/catch.hpp\"" >build/catch2/catch2/catch.hpp
+    forward "$dir/catch.hpp" build/catch2/catch2/catch.hpp
     echo "ok -Ibuild/catch2"
   elif [ -f "$dir/catch2/catch.hpp" ]; then
     echo "ok -I$dir"

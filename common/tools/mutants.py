@@ -15,8 +15,10 @@ is rejected when a test fails under some schedule. One that survives, or that do
 the run. The work is done in build/mutants/; the chapter itself is never touched.
 """
 
+import concurrent.futures
 import glob
 import os
+import queue
 import re
 import shutil
 import subprocess
@@ -24,7 +26,7 @@ import sys
 import time
 
 SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
-TREE = "build/mutants"
+TREES = "build/mutants"
 LIMIT_SECONDS = 300
 
 
@@ -51,46 +53,63 @@ def read_mutants(path, text):
     return mutants
 
 
-def prepare_tree():
+def prepare_tree(tree):
     """A copy of the sources beside a copy of what is built and depends on no chapter, so that a mutant
     costs one compilation."""
-    shutil.rmtree(TREE, ignore_errors=True)
-    os.makedirs(TREE)
+    os.makedirs(tree)
     for name in ("Makefile", "common", "chapters", "tests"):
-        subprocess.run(["cp", "-Rp", name, TREE], check=True)
+        subprocess.run(["cp", "-Rp", name, tree], check=True)
     names = ["tests/flags", "tests/catch_main.o", "tests/catch_main.d", "cpu/announced", "cpu/prepass", "cpu/src"]
     names += [f"{v}/{n}" for v in ("cpu", "cpu-asan", "cpu-tsan") for n in ("libcudacpu.a", "flags", "obj/common")]
     for name in names:
         if os.path.exists(f"build/{name}"):
-            to = os.path.dirname(f"{TREE}/build/{name}")
+            to = os.path.dirname(f"{tree}/build/{name}")
             os.makedirs(to, exist_ok=True)
             subprocess.run(["cp", "-Rp", f"build/{name}", to], check=True)
 
 
-def run(*command, **extra):
+def run(tree, *command, **extra):
     """Exit status of a command in the tree; 124 when it took too long."""
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CH")}
     environment.update(extra)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
     try:
         return subprocess.run(
-            command, cwd=TREE, env=environment, timeout=LIMIT_SECONDS, check=False, **quiet
+            command, cwd=tree, env=environment, timeout=LIMIT_SECONDS, check=False, **quiet
         ).returncode
     except subprocess.TimeoutExpired:
         return 124
 
 
-def verdict(chapter, verb):
+def verdict(tree, chapter, verb):
     """(rejected?, how) for what is in the tree."""
-    if run("make", "test-programs", "BACKEND=cpu", f"CH={chapter}") != 0:
+    if run(tree, "make", "-j1", "test-programs", "BACKEND=cpu", f"CH={chapter}") != 0:
         return False, "does not compile"
     if verb == "sanitize":
-        return (True, "rejected by make sanitize") if run("make", "sanitize", "BACKEND=cpu", f"CH={chapter}") else (False, "survives")
+        noticed = run(tree, "make", "-j1", "sanitize", "BACKEND=cpu", f"CH={chapter}") != 0
+        return noticed, "rejected by make sanitize" if noticed else "survives"
     for schedule in SCHEDULES:
         # --abort: the first failing check is enough
-        if run(f"build/cpu/tests/{chapter}.test", "--abort", CUDA_CPU_SCHEDULE=schedule) != 0:
+        if run(tree, f"build/cpu/tests/{chapter}.test", "--abort", CUDA_CPU_SCHEDULE=schedule) != 0:
             return True, f"rejected, {schedule}"
     return False, "survives"
+
+
+def try_mutant(trees, chapter, verb, text):
+    """Puts `text` for the chapter's program into a free tree, and takes it out again."""
+    tree = trees.get()
+    path = f"{tree}/chapters/{chapter}/{chapter[3:]}.cu"
+    with open(path, encoding="utf-8") as file:
+        original = file.read()
+    start = time.time()
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return (*verdict(tree, chapter, verb), time.time() - start)
+    finally:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(original)
+        trees.put(tree)
 
 
 def main(arguments):
@@ -102,30 +121,41 @@ def main(arguments):
     if not files:
         print("no tests/NN_name.mutants to try", file=sys.stderr)
         return 2
-    prepare_tree()
-    survivors, tried = [], 0
-    for path in files:
-        chapter = os.path.basename(path)[: -len(".mutants")]
-        source = f"chapters/{chapter}/{chapter[3:]}.cu"
-        with open(source, encoding="utf-8") as file:
-            text = file.read()
-        print(f"\n{chapter}", flush=True)
-        if verdict(chapter, "test") != (False, "survives"):
-            print("  the chapter itself fails its tests: nothing can be told from mutants")
-            return 1
-        for name, verb, mutated in read_mutants(path, text):
-            with open(f"{TREE}/{source}", "w", encoding="utf-8") as file:
-                file.write(mutated)
-            start = time.time()
-            rejected, how = verdict(chapter, verb)
-            tried += 1
-            print(f"  {'ok  ' if rejected else 'FAIL'}  {name:<38} {how:<26} {time.time() - start:5.1f} s", flush=True)
-            if not rejected:
-                survivors.append(f"{chapter[:2]} {name}")
-        with open(f"{TREE}/{source}", "w", encoding="utf-8") as file:
-            file.write(text)
-    print(f"\n{tried} mutants, {len(survivors)} not rejected{': ' + '; '.join(survivors) if survivors else ''}")
-    return 1 if survivors else 0
+
+    workers = min(8, os.cpu_count() or 1)
+    os.environ["CUDA_CPU_WORKERS"] = "2"  # several mutants run side by side
+    shutil.rmtree(TREES, ignore_errors=True)
+    trees = queue.Queue()
+    for index in range(workers):
+        prepare_tree(f"{TREES}/{index}")
+        trees.put(f"{TREES}/{index}")
+
+    not_rejected, tried = [], 0
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for path in files:
+            chapter = os.path.basename(path)[: -len(".mutants")]
+            with open(f"chapters/{chapter}/{chapter[3:]}.cu", encoding="utf-8") as file:
+                text = file.read()
+            mutants = read_mutants(path, text)
+            print(f"\n{chapter}", flush=True)
+            # Where the chapter itself fails, nothing can be told from its mutants.
+            original = pool.submit(try_mutant, trees, chapter, "test", text)
+            tries = [pool.submit(try_mutant, trees, chapter, verb, mutated) for _, verb, mutated in mutants]
+            if original.result()[:2] != (False, "survives"):
+                for future in tries:
+                    future.cancel()
+                print(f"  FAIL  the chapter as it is: {original.result()[1]}")
+                not_rejected.append(f"{chapter[:2]} as it is")
+                continue
+            for (name, _, _), future in zip(mutants, tries):
+                rejected, how, seconds = future.result()
+                tried += 1
+                print(f"  {'ok  ' if rejected else 'FAIL'}  {name:<38} {how:<26} {seconds:5.1f} s", flush=True)
+                if not rejected:
+                    not_rejected.append(f"{chapter[:2]} {name}")
+    shutil.rmtree(TREES, ignore_errors=True)
+    print(f"\n{tried} mutants, {len(not_rejected)} not rejected{': ' + '; '.join(not_rejected) if not_rejected else ''}")
+    return 1 if not_rejected else 0
 
 
 if __name__ == "__main__":

@@ -21,6 +21,12 @@ build=${BUILD:-build/$backend}
 schedules=default
 [ "$backend" = cpu ] && schedules=${SCHEDULES:-forward reverse random:1 random:2 random:3}
 
+if [ "$backend" = gpu ] && ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+  echo "make test BACKEND=gpu needs a GPU, and nvidia-smi lists none; BACKEND=cpu tests without one" >&2
+  echo "0 passed, 0 failed, 0 skipped"
+  exit 77
+fi
+
 export PREPASS=$PWD/build/cpu/prepass ZOO_DIR=$PWD/build/cpu/zoo
 export BACKEND=$backend PROGRAMS_DIR=$PWD/$build CHAPTERS=$chapters
 # Programs and scripts below are not part of this make.
@@ -98,6 +104,7 @@ for test in "$@"; do
   # What failed stays on the screen; what passed is one line.
   cases=$(cut -f 4 "$log.results" | sort -u | wc -l | tr -d ' ')
   what="$cases tests"
+  [ "$cases" -eq 1 ] && what="1 test"
   [ "$count" -gt 1 ] && what="$what, $count schedules"
   if [ -z "$failed_under" ]; then
     printf '  %sok%s    %-34s %-24s %9s\n' "$green" "$plain" "$name" "$what" "$(since "$start")"

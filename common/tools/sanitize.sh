@@ -19,35 +19,42 @@ runs=0
 limit=()
 if command -v timeout >/dev/null 2>&1; then limit=(timeout -k 5 "${TEST_TIMEOUT:-600}"); fi
 
-# attempt LOG COMMAND...: one table cell
+# attempt LOG COMMAND...: adds the command's output to LOG and ok or FAIL to LOG.cell
 attempt() {
-  local log=$1
+  local log=$1 status
   shift
-  runs=$((runs + 1))
   ${limit[@]+"${limit[@]}"} "$@" >>"$log" 2>&1 </dev/null
-  local status=$?
-  if [ $status -eq 0 ]; then
-    cell="ok"
-  else
-    [ $status -eq 124 ] && echo "stopped after ${TEST_TIMEOUT:-600} seconds" >>"$log"
-    cell="FAIL"
-    failed_logs+=("$log")
+  status=$?
+  [ $status -eq 124 ] && echo "stopped after ${TEST_TIMEOUT:-600} seconds" >>"$log"
+  if [ $status -eq 0 ]; then echo ok; else echo FAIL; fi >>"$log.cell"
+}
+
+# cell_of LOG: ok if every attempt was
+cell_of() {
+  runs=$((runs + $(wc -l <"$1.cell")))
+  cell=ok
+  if ! grep -q ok "$1.cell" || grep -q FAIL "$1.cell"; then
+    cell=FAIL
+    failed_logs+=("$1")
   fi
+}
+
+start_log() {
+  : >"$1"
+  : >"$1.cell"
 }
 
 row() { printf '| %-32s |' "$1"; shift; printf ' %-12s |' "$@"; printf '\n'; }
 
-# run_small LOG CHAPTER PROGRAM [PREFIX...]: all small runs of one chapter as one cell
+# run_small LOG CHAPTER PROGRAM [PREFIX...]: all small runs of one chapter
 run_small() {
-  local log=$1 chapter=$2 program=$3 worst=ok options
+  local log=$1 chapter=$2 program=$3 options
   shift 3
-  : >"$log"
+  start_log "$log"
   while read -r options; do
     # shellcheck disable=SC2086  # options are words
     attempt "$log" "$@" "$program" $options
-    if [ "$cell" != ok ]; then worst=$cell; break; fi
   done < <("$tools/small_args.sh" "$chapter" "$program")
-  cell=$worst
 }
 
 if [ "$backend" = gpu ]; then
@@ -70,6 +77,7 @@ if [ "$backend" = gpu ]; then
     for checker in "${checkers[@]}"; do
       run_small "$logs/$chapter.$checker.log" "$chapter" "build/gpu/$chapter" \
         compute-sanitizer --tool "$checker" --error-exitcode 86
+      cell_of "$logs/$chapter.$checker.log"
       cells+=("$cell")
     done
     row "$chapter" "${cells[@]}"
@@ -85,26 +93,32 @@ else
   echo
   row program "ASan+UBSan" TSan
   row ------- ---------- ----------
-  for chapter in "${chapters[@]}"; do
-    cells=()
+  # Both variants at the same time: each keeps to one core.
+  both() { # NAME, then the name of its log
+    local cells=() variant
+    wait
     for variant in cpu-asan cpu-tsan; do
-      run_small "build/$variant/sanitize/$chapter.log" "$chapter" "build/$variant/$chapter" \
-        ${fixed[@]+"${fixed[@]}"}
+      cell_of "build/$variant/sanitize/$2.log"
       cells+=("$cell")
     done
-    row "$chapter" "${cells[@]}"
+    row "$1" "${cells[@]}"
+  }
+  for chapter in "${chapters[@]}"; do
+    for variant in cpu-asan cpu-tsan; do
+      run_small "build/$variant/sanitize/$chapter.log" "$chapter" "build/$variant/$chapter" \
+        ${fixed[@]+"${fixed[@]}"} &
+    done
+    both "$chapter" "$chapter"
   done
   for test in "$@"; do
     case $test in build/cpu-asan/*) ;; *) continue ;; esac
     name=${test#build/cpu-asan/}
-    cells=()
     for variant in cpu-asan cpu-tsan; do
       log=build/$variant/sanitize/$(basename "$name").log
-      : >"$log"
-      attempt "$log" ${fixed[@]+"${fixed[@]}"} "build/$variant/$name"
-      cells+=("$cell")
+      start_log "$log"
+      attempt "$log" ${fixed[@]+"${fixed[@]}"} "build/$variant/$name" &
     done
-    row "$name" "${cells[@]}"
+    both "${name%.test}" "$(basename "$name")"
   done
 fi
 

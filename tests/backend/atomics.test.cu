@@ -219,7 +219,7 @@ namespace {
 // The way to build an atomic that is missing: here a product modulo a prime.
 template <class T>
 __global__ void multiply(T* product) {
-  T seen = *product;
+  T seen = __ldcg(product);
   T assumed;
   do {
     assumed = seen;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Block and grid barriers of the CPU backend.
+#include <cooperative_groups.h>
+
 #include <vector>
 
 #include "../kernel_testing.cuh"
@@ -76,6 +78,36 @@ __global__ void shared_in_template(int* out) {
   out[threadIdx.x] = sum;
 }
 
+// Each block needs, in every round, what its neighbour wrote in the round before.
+__global__ void relay_between_blocks(int* a, int* b, int rounds) {
+  const int n = static_cast<int>(gridDim.x);
+  for (int round = 0; round < rounds; ++round) {
+    if (threadIdx.x == blockDim.x - 1) b[blockIdx.x] = a[(blockIdx.x + 1) % n] + 1;
+    cooperative_groups::this_grid().sync();
+    int* const swap = a;
+    a = b;
+    b = swap;
+  }
+}
+
+// Barriers of the block and of the grid in turn.
+__global__ void sum_in_two_phases(const int* x, int* partial, int* total) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    int sum = 0;
+    for (int k = 0; k < 64; ++k) sum += s[k];
+    partial[blockIdx.x] = sum;
+  }
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+    int sum = 0;
+    for (unsigned b = 0; b < gridDim.x; ++b) sum += partial[b];
+    *total = sum;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a barrier orders writes to shared memory before reads, for every block size") {
@@ -86,7 +118,8 @@ TEST_CASE("a barrier orders writes to shared memory before reads, for every bloc
     reverse_in_shared<<<blocks, block, block * sizeof(int)>>>(d_x.get(), d_y.get());
     const std::vector<int> y = d_y.download();
     for (unsigned b = 0; b < blocks; ++b) {
-      for (unsigned i = 0; i < block; ++i) REQUIRE(y[b * block + i] == x[b * block + block - 1 - i]);
+      for (unsigned i = 0; i < block; ++i)
+        REQUIRE(y[b * block + i] == x[b * block + block - 1 - i]);
     }
   }
 }
@@ -138,4 +171,43 @@ TEST_CASE("each instantiation of a kernel template has shared arrays of its own"
   for (const int v : out.download()) CHECK(v == 8 * 8 + 28);
   shared_in_template<64><<<2, 64>>>(out.get());
   for (const int v : out.download()) CHECK(v == 64 * 64 + 2016);
+}
+
+TEST_CASE("a grid barrier keeps the blocks of a cooperative launch together") {
+  for (const int blocks : {1, 2, 3, 16, 32}) {
+    for (const int rounds : {1, 2, 50}) {
+      std::vector<int> numbers(static_cast<std::size_t>(blocks));
+      for (int i = 0; i < blocks; ++i) numbers[i] = 100 * i;
+      DeviceArray<int> d_a(numbers), d_b(numbers.size());
+      int *a = d_a.get(), *b = d_b.get(), count = rounds;
+      void* arguments[] = {&a, &b, &count};
+      CUDA_CHECK(cudaLaunchCooperativeKernel(relay_between_blocks, dim3(blocks), dim3(32),
+                                             arguments, 0, nullptr));
+      const std::vector<int> got = (rounds % 2 == 0 ? d_a : d_b).download();
+      for (int i = 0; i < blocks; ++i) REQUIRE(got[i] == 100 * ((i + rounds) % blocks) + rounds);
+    }
+  }
+}
+
+TEST_CASE("block and grid barriers work in turn") {
+  const int blocks = 20;
+  const std::vector<int> x = random_ints(64 * blocks, 0, 99, 5);
+  DeviceArray<int> d_x(x), d_partial(blocks), d_total(1);
+  const int* in = d_x.get();
+  int *partial = d_partial.get(), *total = d_total.get();
+  void* arguments[] = {&in, &partial, &total};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(sum_in_two_phases, dim3(blocks), dim3(64), arguments, 0,
+                                         nullptr));
+  int expected = 0;
+  for (const int v : x) expected += v;
+  CHECK(d_total.download()[0] == expected);
+}
+
+TEST_CASE("a cooperative grid that cannot be resident is refused") {
+  DeviceArray<int> d_a(1);
+  int *a = d_a.get(), *b = a, count = 1;
+  void* arguments[] = {&a, &b, &count};
+  CHECK(cudaLaunchCooperativeKernel(relay_between_blocks, dim3(100000), dim3(32), arguments, 0,
+                                    nullptr) == cudaErrorCooperativeLaunchTooLarge);
+  CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches, __shared__ arrays and device variables written in every way that CUDA C++ allows: the pre-pass
-// must understand each. clang-format stays away from what is meant to look odd.
+// Launches, __shared__ arrays and device variables written in every way that CUDA C++ allows: the
+// pre-pass must understand each. clang-format stays away from what is meant to look odd.
 #include <array>
 #include <cstring>
 #include <string>
@@ -391,14 +391,15 @@ __device__ inline int shared_in_a_device_function(int value) {
   return slot[threadIdx.x] + 1;
 }
 #define SHARED_ARRAY(T, name, n) __shared__ T name[n]
-#define SHARED_PAIR(name) __shared__ int name##_a; __shared__ int name##_b;
+#define SHARED_PAIR(name) __shared__ int name##_a[32]; __shared__ int name##_b[32];
 __global__ void shared_elsewhere(int* out) {
   SHARED_ARRAY(int, mine, 32);
   SHARED_PAIR(two)
   mine[threadIdx.x] = shared_in_a_device_function(static_cast<int>(threadIdx.x));
-  { __shared__ int mine; mine = 1; two_a = mine; two_b = 2; }
-  const auto body = [&] { __shared__ int inner[1]; inner[0] = 3; return inner[0]; };
-  out[threadIdx.x] = mine[threadIdx.x] + two_a + two_b + body();
+  const unsigned i = threadIdx.x;
+  { __shared__ int mine[32]; mine[i] = 1; two_a[i] = mine[i]; two_b[i] = 2; }
+  const auto body = [&] { __shared__ int inner[32]; inner[i] = 3; return inner[i]; };
+  out[i] = mine[i] + two_a[i] + two_b[i] + body();
 }
 
 TEST_CASE("shared arrays may stand in device functions, macros, blocks and lambdas") {

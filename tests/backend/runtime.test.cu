@@ -17,7 +17,6 @@ namespace {
 __global__ void store(int* x, int value) { *x = value; }
 __global__ void add_to(int* x, int value) { *x += value; }
 __global__ void append(int* log, int* length, int value) { log[(*length)++] = value; }
-__global__ void write_null(int* x) { *x = 1; }
 
 template <class T>
 __global__ void scale(T* x, T factor) {
@@ -541,16 +540,17 @@ TEST_CASE("frees can be deleters") {
 }
 
 TEST_CASE("the error of a failed kernel sticks until the device is reset") {
-  write_null<<<1, 1>>>(nullptr);
+  int* freed = nullptr;
+  REQUIRE(cudaMalloc(&freed, sizeof(int)) == cudaSuccess);
+  REQUIRE(cudaFree(freed) == cudaSuccess);
+  store<<<1, 1>>>(freed, 1);
   CHECK(cudaGetLastError() == cudaSuccess);  // it has not run yet
   CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
   CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
   CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
   int* p = nullptr;
   CHECK(cudaMalloc(&p, 4) == cudaErrorIllegalAddress);
-  const PinnedInt* const none = nullptr;
-  static_cast<void>(none);
-  write_null<<<1, 1>>>(nullptr);
+  store<<<1, 1>>>(freed, 1);
   CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
   CHECK(cudaDeviceReset() == cudaSuccess);
   CHECK(cudaGetLastError() == cudaSuccess);

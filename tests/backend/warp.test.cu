@@ -55,7 +55,8 @@ void check_shuffles() {
         shuffle_all<T><<<1, kLanes>>>(out.get(), kind, distance, width);
         const std::vector<T> got = out.download();
         for (int lane = 0; lane < kLanes; ++lane) {
-          INFO("kind " << kind << " width " << width << " distance " << distance << " lane " << lane);
+          INFO("kind " << kind << " width " << width << " distance " << distance << " lane "
+                       << lane);
           REQUIRE(got[lane] == value_of<T>(source_lane(kind, lane, distance, width)));
         }
       }
@@ -77,7 +78,8 @@ __global__ void shuffle_in_halves(int* out) {
 __global__ void votes(unsigned* out, unsigned lanes_that_are_true) {
   const int vote = lanes_that_are_true >> threadIdx.x & 1;
   const bool writes = threadIdx.x == 7;
-  const unsigned ballot = __ballot_sync(kAll, vote), all = __all_sync(kAll, vote), any = __any_sync(kAll, vote);
+  const unsigned ballot = __ballot_sync(kAll, vote), all = __all_sync(kAll, vote),
+                 any = __any_sync(kAll, vote);
   if (writes) {
     out[0] = ballot;
     out[1] = all;
@@ -98,7 +100,8 @@ __global__ void matches(unsigned* any, unsigned* all, int* same) {
 __global__ void reductions(int* signed_out, unsigned* unsigned_out) {
   const int s = static_cast<int>(threadIdx.x) * 7 % 32 - 16;
   const unsigned u = 0x80000000u + threadIdx.x;
-  const int add = __reduce_add_sync(kAll, s), low = __reduce_min_sync(kAll, s), high = __reduce_max_sync(kAll, s);
+  const int add = __reduce_add_sync(kAll, s), low = __reduce_min_sync(kAll, s),
+            high = __reduce_max_sync(kAll, s);
   const unsigned add_u = __reduce_add_sync(kAll, u), low_u = __reduce_min_sync(kAll, u),
                  high_u = __reduce_max_sync(kAll, u);
   const unsigned bits = 0xf0u | threadIdx.x;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The bug zoo: small wrong programs, each of which says in its comments what the CPU backend must report
-// about it. This driver runs them; it knows none of them.
+// The bug zoo: small wrong programs, each of which says in its comments what the CPU backend must
+// report about it. This driver runs them; it knows none of them.
 //
-//   // RUN: NAME=VALUE ...     environment of a run; several such lines are several runs, none is one run
+//   // RUN: NAME=VALUE ...     environment of a run; several such lines are several runs, none is
+//   one run
 //   // EXPECT: TEXT            a line of standard error that contains TEXT
 //   // EXPECT-NOT: TEXT        no line of standard error does
 //   // EXPECT-STDOUT: TEXT     a line of standard output that contains TEXT
@@ -10,8 +11,8 @@
 //   // ARCH: x86_64           only there (what uname -m says): other CPUs do not trap
 //   // BUILD: cpu-tsan         a program for a sanitizer; skipped where it has not been built
 //
-// In TEXT, {file} is the program's path as in the messages, and {name} the number of the line that ends in
-// the comment `// @name`. ZOO_DIR is the folder of the built programs (build/cpu/zoo).
+// In TEXT, {file} is the program's path as in the messages, and {name} the number of the line that
+// ends in the comment `// @name`. ZOO_DIR is the folder of the built programs (build/cpu/zoo).
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,7 +39,7 @@ constexpr int kSecondsPerRun = 60;
 struct Animal {
   std::string name, file;
   std::string build = "cpu";
-  std::string arch;  // empty: any
+  std::string arch;                            // empty: any
   std::vector<std::vector<std::string>> runs;  // NAME=VALUE each
   std::vector<std::string> expected, unexpected, expected_output;
   int status = 1;
@@ -69,7 +70,8 @@ std::string contents(const std::string& path) {
 std::string filled_in(std::string text, const std::map<std::string, std::string>& names) {
   for (const auto& [name, value] : names) {
     const std::string key = "{" + name + "}";
-    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + value.size())) {
+    for (std::size_t at = text.find(key); at != std::string::npos;
+         at = text.find(key, at + value.size())) {
       text.replace(at, key.size(), value);
     }
   }

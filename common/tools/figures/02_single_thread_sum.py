@@ -49,7 +49,7 @@ def waiting():
 
 
 def launch():
-    fig, ax = plt.subplots(figsize=(7.2, 2.7))
+    fig, ax = plt.subplots(figsize=(7.2, 2.4))
     ax.axis("off")
     ax.set_xlim(-12, 108)
     ax.set_ylim(-0.85, 2.1)
@@ -74,21 +74,24 @@ def stride_sweep():
     strides = [int(r["version"].split("=")[1]) for r in rows]
     cycles = [r["rate"] for r in rows]
     fig, ax = style.axes("stride between one load and the next [ints]", "cycles per int")
-    # A miss brings `ints` ints into L1. Both curves are pinned to the first and the last measured point.
-    for ints, name, color, dashes in ((8, "if a miss brings a sector (8 ints)", style.RED, (4, 2)),
-                                      (32, "if a miss brings a line (32 ints)", style.GREEN, (1, 1.5))):
+    # A miss brings `ints` ints into L1. Both curves are pinned to the first and the last measured point; they are
+    # wide and pale, so that one of them can be seen beneath the points that lie on it.
+    for ints, name, at, color, pale in ((8, "if a miss brings\na sector (8 ints)", (3.6, 250), style.RED, "#F5C9A9"),
+                                        (32, "if a miss brings\na line (32 ints)", (24, 190), style.GREEN, "#AEDFCF")):
         share = [min(1, s / ints) for s in strides]
         slope = (cycles[-1] - cycles[0]) / (share[-1] - share[0])
         curve = [cycles[0] + slope * (m - share[0]) for m in share]
-        ax.plot(strides, curve, color=color, dashes=dashes, label=name)
-    ax.plot(strides, cycles, color=style.BLUE, marker="o", label="measured")
+        ax.plot(strides, curve, color=pale, linewidth=8, solid_capstyle="round", zorder=2 if ints == 8 else 1)
+        ax.text(*at, name, color=color, va="center", ha="right" if ints == 8 else "left")
+    ax.plot(strides, cycles, color=style.BLUE, marker="o", linewidth=1.2, markersize=6)
+    ax.text(strides[3], cycles[3] + 18, "measured", color=style.BLUE, ha="center", va="bottom")
     style.log2_axis(ax.xaxis)
-    ax.set_ylim(bottom=0)
-    ax.legend(loc="lower right")
+    ax.set_ylim(0, 1.2 * max(cycles))
     style.source(fig, rows)
     style.save(fig, "stride_sweep", "Cycles per int of one thread against the stride of its loads",
                "One thread, one load at a time, 1 Mi ints: " +
-               ", ".join(f"stride {s} {c:.0f}" for s, c in zip(strides, cycles)) + " cycles per int.")
+               ", ".join(f"stride {s} {c:.0f}" for s, c in zip(strides, cycles)) +
+               " cycles per int. The points lie on the curve for a miss that brings a sector.")
 
 
 waiting()

@@ -88,7 +88,7 @@ def one_block():
         ax.plot(*zip(*points), color=color, marker="o")
         style.label_end(ax, *points[-1], name, color, shift)
     ax.axhline(1 / CLOCK_GHZ, color=style.GREY, linestyle="--", linewidth=1.2)
-    ax.text(64 << 10, 1 / CLOCK_GHZ - 0.012, f"one line looked up per clock: {1 / CLOCK_GHZ:.3f} ns", va="top",
+    ax.text(64 << 10, 1 / CLOCK_GHZ - 0.012, f"one lane served per clock: {1 / CLOCK_GHZ:.3f} ns", va="top",
             fontsize=9, color=style.GREY)
     ax.axvline(L2_BYTES / ELEMENT, color=style.GREY, linestyle=":", linewidth=1.2)
     ax.text(L2_BYTES / ELEMENT / 1.1, 0.03, "60 MiB: the L2 cache is full", ha="right", fontsize=9, color=style.GREY)
@@ -97,8 +97,8 @@ def one_block():
     ax.set_ylim(bottom=0)
     style.source(fig, rows)
     style.save(fig, "one_block", "One block: time per int against the size",
-               "The chunked version takes the same time per int at every size, about that of one cache line looked up per "
-               "clock. The strided version is faster while the data fits the L2 cache, and slower beyond.")
+               "The chunked version takes the same time per int at every size, about one "
+               "clock. The strided version is faster while the data fits half the L2 cache, and slower when it fits no more.")
 
 
 def sweeps():
@@ -108,8 +108,10 @@ def sweeps():
 
     x = [int(r["version"].split("=")[1]) for r in strides]
     left.plot(x, [r["rate"] for r in strides], color=style.BLUE, marker="o")
-    left.plot(x, [read / min(s, SECTOR // ELEMENT) for s in x], color=style.GREY, linestyle="--", linewidth=1.2)
-    left.text(10, read / 8 * 1.12, "read bandwidth x used / moved", fontsize=9, color=style.GREY)
+    for piece, name in ((32, "read bandwidth x used / moved,\nmoved in pieces of 32 bytes"), (64, "in pieces of 64 bytes")):
+        most = piece // ELEMENT
+        left.plot(x, [read / min(s, most) for s in x], color=style.GREY, linestyle="--", linewidth=1.2)
+        left.text(1100, read / most * 1.08, name, fontsize=9, color=style.GREY, ha="right")
     style.log2_axis(left.xaxis)
     left.set_yscale("log")
     left.set_yticks([125, 250, 500, 1000, 2000, 4000], ["125", "250", "500", "1000", "2000", "4000"])

@@ -109,8 +109,9 @@ def draw_saturation():
         fig,
         "saturation",
         "Bandwidth against bytes in flight",
-        "Both kernels lie on one curve: it rises in proportion to the bytes in flight and bends where it "
-        "reaches what the memory can deliver. One load per thread ends before the bend, four reach it.",
+        "Both kernels rise in proportion to the bytes in flight, one load per thread a little below bytes in flight "
+        "divided by the latency, four loads per thread a little further below. One load per thread ends before it "
+        "reaches what the memory can deliver; four loads bend there.",
     )
 
 
@@ -133,14 +134,14 @@ def draw_block_sizes():
     ax.set_xticks(sizes, [str(b) for b in sizes])
     ax.tick_params(axis="x", which="minor", bottom=False)
     ax.set_xlim(28, 1900)
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, 4700)
     style.source(fig, rows)
     style.save(
         fig,
         "block_sizes",
         "Bandwidth against block size at the largest grid that fits at once",
         "With one load per thread the bandwidth follows the number of resident threads, so blocks of 32 and "
-        "768 stand out; with four loads per thread the block size hardly matters.",
+        "768 fall behind; with four loads per thread they lose less.",
     )
 
 

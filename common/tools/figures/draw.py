@@ -26,9 +26,13 @@ def run_scripts(chapters, root):
         if chapters and os.path.splitext(os.path.basename(script))[0] not in chapters:
             continue
         environment = dict(os.environ, FIGURES_ROOT=root, PYTHONDONTWRITEBYTECODE="1")
-        done = subprocess.run([sys.executable, script], env=environment, check=False)
+        done = subprocess.run([sys.executable, script], env=environment, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
-            failed.append(os.path.relpath(script, ROOT))
+            # What matters stands in the last line of a traceback, be it a missing CSV or a typing error.
+            said = done.stderr.strip().split("\n")[-1] if not os.environ.get("V") else "\n" + done.stderr
+            failed.append(f"{os.path.relpath(script, ROOT)}: {said}")
+        elif done.stderr:
+            print(done.stderr.rstrip())
     return failed
 
 
@@ -50,7 +54,7 @@ def check():
     status = 0
     with tempfile.TemporaryDirectory() as scratch:
         for script in run_scripts([], scratch):
-            print(f"{script}: failed")
+            print(script)
             status = 1
         fresh, committed = figures_in(scratch), figures_in(ROOT)
         others = set()
@@ -85,7 +89,7 @@ def main(arguments):
         if before.get(name) != read(path):
             print(f"drew {name}")
     for script in failed:
-        print(f"{script}: failed", file=sys.stderr)
+        print(script, file=sys.stderr)
     return 1 if failed else 0
 
 

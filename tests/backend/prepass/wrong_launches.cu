@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each line marked ERROR is wrong in one way, and the compiler must say so at that line and no other.
+// Each line marked ERROR is wrong in one way. The compiler must say so there, and nowhere else.
 // clang-format off
 struct Matrix { int rows; };
 __global__ void scale(float* x, float factor, int n) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A grid barrier in a kernel that was launched with <<<>>>: its blocks need not be resident together.
+// A grid barrier in a kernel that was launched with <<<>>>: its blocks need not be resident
+// together.
 // EXPECT: {file}:{sync}: error: grid barrier in a launch that is not cooperative in kernel 'two_phases', block (0,0,0), thread (0,0,0)
 // EXPECT: cudaLaunchCooperativeKernel
 #include <cooperative_groups.h>

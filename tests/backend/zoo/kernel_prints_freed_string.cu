@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel's printf reads a freed string. The library holds its lock then, so the process ends here.
+// A kernel's printf reads a freed string. The library holds its lock then: the process ends here.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{print}: error: use after free (read) in kernel 'greet'
 // EXPECT: {file}:{free}: note: freed here

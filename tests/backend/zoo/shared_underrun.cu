@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first thread writes before the shared array. No page ends there; the backend looks afterwards.
+// The first thread writes before the shared array. No page ends there; the backend looks
+// afterwards.
 // EXPECT: {file}:{array}: error: out-of-bounds write before a __shared__ array in kernel 'shift_left'
 // EXPECT: found when block (0,0,0) had ended: 's' has 128 bytes
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// No bug: a lock within a block, a flag that a later block raises, and a wait for the block before. All of it
-// spins, and all of it must come to an end under every schedule.
+// No bug: a lock within a block, a flag that a later block raises, and a wait for the block before.
+// All of it spins, and all of it must come to an end under every schedule.
 // RUN: CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_SCHEDULE=random:3

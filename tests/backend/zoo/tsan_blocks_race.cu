@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first thread of each block adds to one sum without an atomic. Blocks come one after the other here, so the
-// result is right; ThreadSanitizer knows that nothing orders them.
+// The first thread of each block adds to one sum without an atomic. Blocks come one after the other
+// here, so the result is right; ThreadSanitizer knows that nothing orders them.
 // BUILD: cpu-tsan
 // RUN: TSAN_OPTIONS=exitcode=66
 // EXPECT-STATUS: 66

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// No bug, and nothing to report: barriers, __syncwarp, atomics, and a fence with a ticket order what they should,
-// and blocks that use the same shared memory one after the other do not race.
+// No bug, and nothing to report: barriers, __syncwarp, atomics, and a fence with a ticket order
+// what they should, and blocks that use the same shared memory one after the other do not race.
 // BUILD: cpu-tsan
 // RUN: TSAN_OPTIONS=exitcode=66
 // RUN: TSAN_OPTIONS=exitcode=66 CUDA_CPU_SCHEDULE=reverse

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lanes exchange through shared memory with a shuffle between the write and the read: a shuffle waits, but it
-// orders no memory accesses. __syncwarp does.
+// Lanes exchange through shared memory with a shuffle between the write and the read: a shuffle
+// waits, but it orders no memory accesses. __syncwarp does.
 // BUILD: cpu-tsan
 // RUN: TSAN_OPTIONS=exitcode=66
 // EXPECT-STATUS: 66

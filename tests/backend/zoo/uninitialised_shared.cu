@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Slots of a shared array that nobody sets, because the input ends earlier: they read NaN, in each block anew.
+// Slots of a shared array that nobody sets, because the input ends earlier: they read NaN, in each
+// block anew.
 // EXPECT-STATUS: 0
 // EXPECT-STDOUT: block 0: 64
 // EXPECT-STDOUT: block 1: nan

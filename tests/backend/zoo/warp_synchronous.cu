@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The last steps of a tree reduction without __syncwarp: they need a warp that moves in lockstep, which no
-// current GPU promises. Ascending order happens to hide some of it; another order does not.
+// The last steps of a tree reduction without __syncwarp: they need a warp that moves in lockstep,
+// which no current GPU promises. Ascending order happens to hide some of it; another order does
+// not.
 // RUN: CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_SCHEDULE=random:1
 // EXPECT-STATUS: 0

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Chapter 08: what does shared memory buy?
+//
+// naive              a thread per element, straight from global memory (chapter 07's best)
+// tiled_16           16 x 16 tiles of A and B in shared memory
+// tiled_32           32 x 32 tiles: half the loads again
+// tiled_32_ahead     the next tiles are fetched while the present ones are used
+// tiled_32_dynamic   the tiles sized by the launch
+// column_conflict    tile of A stored transposed: its columns all lie in one bank
+// column_padded      the same with one element of padding per row
+// micro_tile         8 x 8 elements of C per thread, in registers
+// cublas             the library (GPU only)
+// C = A * B in float, row-major: A is m x k, B is k x n.
+// Run: make run CH=08
+
+#include <vector>
+
+#include "../../common/common.cuh"
+#include "../../common/matrix.cuh"
+
+constexpr std::size_t kMaxSide = std::size_t{1} << 18;  // grids stay within their limits
+
+struct Problem {
+  Matrix a, b, c;
+};
+
+// ---- kernels -----------------------------------------------------------------------------------
+
+__global__ void multiply_naive(Matrix a, Matrix b, Matrix c) {
+  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= c.height || column >= c.width) return;  // no barrier follows
+  float sum = 0;
+  for (unsigned i = 0; i < a.width; ++i) sum += a.at(row, i) * b.at(i, column);
+  c.at(row, column) = sum;
+}
+
+// The matrix continued by zeros: a tile at its edge is filled up with what changes no sum.
+__device__ float at_or_zero(const Matrix& m, unsigned row, unsigned column) {
+  return row < m.height && column < m.width ? m.at(row, column) : 0.0f;
+}
+
+// A block computes a kTile x kTile tile of C. It walks along a strip of A and a strip of B, tile by
+// tile; each element it loads is used kTile times from shared memory.
+template <unsigned kTile>
+__global__ void multiply_tiled(Matrix a, Matrix b, Matrix c) {
+  __shared__ float tile_a[kTile][kTile], tile_b[kTile][kTile];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  const unsigned row = blockIdx.y * kTile + y;
+  const unsigned column = blockIdx.x * kTile + x;
+  float sum = 0;
+  for (unsigned first = 0; first < a.width; first += kTile) {
+    tile_a[y][x] = at_or_zero(a, row, first + x);
+    tile_b[y][x] = at_or_zero(b, first + y, column);
+    __syncthreads();  // both tiles are complete before anyone reads them
+    for (unsigned i = 0; i < kTile; ++i) sum += tile_a[y][i] * tile_b[i][x];
+    __syncthreads();  // everyone has read before anyone loads the next tiles over these
+  }
+  if (row < c.height && column < c.width) c.at(row, column) = sum;
+}
+
+// The same, but the loads of the next tiles are issued before the arithmetic on the present ones:
+// the wait for global memory and the arithmetic overlap. Two registers per thread buy it. The bound
+// keeps two blocks of 1024 threads on a multiprocessor: without it a few more registers would leave
+// one.
+template <unsigned kTile>
+__global__ void __launch_bounds__(kTile* kTile, 2048 / (kTile * kTile))
+    multiply_tiled_ahead(Matrix a, Matrix b, Matrix c) {
+  __shared__ float tile_a[kTile][kTile], tile_b[kTile][kTile];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  const unsigned row = blockIdx.y * kTile + y;
+  const unsigned column = blockIdx.x * kTile + x;
+  float sum = 0;
+  float next_a = at_or_zero(a, row, x), next_b = at_or_zero(b, y, column);
+  for (unsigned first = 0; first < a.width; first += kTile) {
+    tile_a[y][x] = next_a;
+    tile_b[y][x] = next_b;
+    __syncthreads();  // both tiles are complete before anyone reads them
+    next_a = at_or_zero(a, row, first + kTile + x);
+    next_b = at_or_zero(b, first + kTile + y, column);
+    for (unsigned i = 0; i < kTile; ++i) sum += tile_a[y][i] * tile_b[i][x];
+    __syncthreads();  // everyone has read before anyone stores the next tiles over these
+  }
+  if (row < c.height && column < c.width) c.at(row, column) = sum;
+}
+
+// Tiles whose size the launch decides: the second one begins where the first one
+// ends.
+__global__ void multiply_tiled_dynamic(Matrix a, Matrix b, Matrix c) {
+  extern __shared__ float tiles[];
+  const unsigned tile = blockDim.x, x = threadIdx.x, y = threadIdx.y;
+  float* const tile_a = tiles;
+  float* const tile_b = tiles + tile * tile;
+  const unsigned row = blockIdx.y * tile + y;
+  const unsigned column = blockIdx.x * tile + x;
+  float sum = 0;
+  for (unsigned first = 0; first < a.width; first += tile) {
+    tile_a[y * tile + x] = at_or_zero(a, row, first + x);
+    tile_b[y * tile + x] = at_or_zero(b, first + y, column);
+    __syncthreads();  // both tiles are complete before anyone reads them
+    for (unsigned i = 0; i < tile; ++i) sum += tile_a[y * tile + i] * tile_b[i * tile + x];
+    __syncthreads();  // everyone has read before anyone loads the next tiles over these
+  }
+  if (row < c.height && column < c.width) c.at(row, column) = sum;
+}
+
+// How not to do it: the lanes of a warp store one row of A as a column of the tile, kTile words
+// apart. With 32 of them in a row that is 32 times the same bank. One word of padding per row moves
+// each lane's bank by one.
+template <unsigned kTile, unsigned kPadding>
+__global__ void multiply_transposed_tile(Matrix a, Matrix b, Matrix c) {
+  __shared__ float tile_a[kTile][kTile + kPadding], tile_b[kTile][kTile];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  const unsigned row = blockIdx.y * kTile + y;
+  const unsigned column = blockIdx.x * kTile + x;
+  float sum = 0;
+  for (unsigned first = 0; first < a.width; first += kTile) {
+    tile_a[x][y] = at_or_zero(a, row, first + x);
+    tile_b[y][x] = at_or_zero(b, first + y, column);
+    __syncthreads();  // both tiles are complete before anyone reads them
+    for (unsigned i = 0; i < kTile; ++i) sum += tile_a[i][y] * tile_b[i][x];
+    __syncthreads();  // everyone has read before anyone loads the next tiles over these
+  }
+  if (row < c.height && column < c.width) c.at(row, column) = sum;
+}
+
+// The outlook: a thread computes 8 x 8 elements of C in registers. For each i it loads 8 + 8 values
+// from shared memory and does 64 multiplications and additions with them, 8 times as many per load
+// as the tiles above. Its elements are kSide apart, so that neighbouring lanes read neighbouring
+// words.
+constexpr unsigned kPerThread = 8, kSide = 16, kMicroTile = kPerThread * kSide, kDepth = 16;
+
+__global__ void __launch_bounds__(kSide* kSide) multiply_micro_tile(Matrix a, Matrix b, Matrix c) {
+  __shared__ float tile_a[kDepth][kMicroTile + 1];  // transposed, padded against bank conflicts
+  __shared__ float tile_b[kDepth][kMicroTile];
+  const unsigned x = threadIdx.x, y = threadIdx.y, t = y * kSide + x;
+  const unsigned first_row = blockIdx.y * kMicroTile;
+  const unsigned first_column = blockIdx.x * kMicroTile;
+  float sum[kPerThread][kPerThread] = {};
+  for (unsigned first = 0; first < a.width; first += kDepth) {
+    for (unsigned e = t; e < kMicroTile * kDepth; e += kSide * kSide) {
+      tile_a[e % kDepth][e / kDepth] = at_or_zero(a, first_row + e / kDepth, first + e % kDepth);
+      tile_b[e / kMicroTile][e % kMicroTile] =
+          at_or_zero(b, first + e / kMicroTile, first_column + e % kMicroTile);
+    }
+    __syncthreads();  // both tiles are complete before anyone reads them
+#pragma unroll
+    for (unsigned i = 0; i < kDepth; ++i) {
+      float from_a[kPerThread], from_b[kPerThread];
+#pragma unroll
+      for (unsigned r = 0; r < kPerThread; ++r) {
+        from_a[r] = tile_a[i][y + r * kSide];
+        from_b[r] = tile_b[i][x + r * kSide];
+      }
+#pragma unroll
+      for (unsigned r = 0; r < kPerThread; ++r) {
+#pragma unroll
+        for (unsigned q = 0; q < kPerThread; ++q) sum[r][q] += from_a[r] * from_b[q];
+      }
+    }
+    __syncthreads();  // everyone has read before anyone loads the next tiles over these
+  }
+#pragma unroll
+  for (unsigned r = 0; r < kPerThread; ++r) {
+#pragma unroll
+    for (unsigned q = 0; q < kPerThread; ++q) {
+      const unsigned row = first_row + y + r * kSide, column = first_column + x + q * kSide;
+      if (row < c.height && column < c.width) c.at(row, column) = sum[r][q];
+    }
+  }
+}
+
+// ---- the ladder --------------------------------------------------------------------------------
+
+// One block per `tile` x `tile` elements of C.
+dim3 grid_for(const Matrix& c, std::size_t tile) {
+  return dim3(static_cast<unsigned>(div_up(c.width, tile)),
+              static_cast<unsigned>(div_up(c.height, tile)));
+}
+
+const Version<Problem> kVersions[] = {
+    {"naive", "straight from global memory",
+     [](const Problem& p) { multiply_naive<<<grid_for(p.c, 16), dim3(16, 16)>>>(p.a, p.b, p.c); }},
+    {"tiled_16", "16 x 16 tiles in shared memory",
+     [](const Problem& p) {
+       multiply_tiled<16><<<grid_for(p.c, 16), dim3(16, 16)>>>(p.a, p.b, p.c);
+     }},
+    {"tiled_32", "32 x 32 tiles",
+     [](const Problem& p) {
+       multiply_tiled<32><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
+     }},
+    {"tiled_32_ahead", "the next tiles fetched ahead",
+     [](const Problem& p) {
+       multiply_tiled_ahead<32><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
+     }},
+    {"tiled_32_dynamic", "32 x 32 tiles sized by the launch",
+     [](const Problem& p) {
+       constexpr unsigned kTile = 32, kBytes = 2 * kTile * kTile * sizeof(float);
+       multiply_tiled_dynamic<<<grid_for(p.c, kTile), dim3(kTile, kTile), kBytes>>>(p.a, p.b, p.c);
+     }},
+    {"column_conflict", "tile of A transposed: one bank per column",
+     [](const Problem& p) {
+       multiply_transposed_tile<32, 0><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
+     }},
+    {"column_padded", "the same with one word of padding per row",
+     [](const Problem& p) {
+       multiply_transposed_tile<32, 1><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
+     }},
+    {"micro_tile", "8 x 8 elements of C per thread",
+     [](const Problem& p) {
+       multiply_micro_tile<<<grid_for(p.c, kMicroTile), dim3(kSide, kSide)>>>(p.a, p.b, p.c);
+     }},
+};
+
+// Copies C and compares every element with the reference.
+bool check(const std::string& version, const Problem& p, const std::vector<double>& expected,
+           const DotProductBound& tolerance) {
+  std::vector<float> c(static_cast<std::size_t>(p.c.height) * p.c.width);
+  CUDA_CHECK(cudaMemcpy2D(c.data(), p.c.width * sizeof(float), p.c.data, p.c.stride * sizeof(float),
+                          p.c.width * sizeof(float), p.c.height, cudaMemcpyDeviceToHost));
+  return all_close(version, c.data(), expected.data(), c.size(), tolerance);
+}
+
+int main(int argc, char** argv) {
+  Options opt("08_tiled_matmul", "what does shared memory buy?");
+  opt.versions(kVersions);
+  name_cublas_row(opt);
+  const std::size_t side = kOnGpu ? 2048 : 128;
+  std::size_t m = side, n = side, k = side;
+  opt.add("m", &m, 1, kMaxSide, "rows of A and C");
+  opt.add("n", &n, 1, kMaxSide, "columns of B and C");
+  opt.add("k", &k, 1, kMaxSide, "columns of A, rows of B");
+  opt.parse(argc, argv);
+  const Device device = open_device(opt);
+  const std::size_t bytes = (m * k + k * n + m * n) * sizeof(float);
+  require_device_memory(opt, "--m, --n, --k", bytes);
+
+  const std::vector<float> a = random_floats(m * k, -1, 1, opt.seed);
+  const std::vector<float> b = random_floats(k * n, -1, 1, opt.seed + 1);
+  const std::vector<double> expected = multiply_on_host(a, b, m, n, k);
+  const DotProductBound tolerance(a, b, m, n, k);
+
+  const auto rows_c = static_cast<unsigned>(m), columns_c = static_cast<unsigned>(n),
+             depth = static_cast<unsigned>(k);
+  Problem p{{nullptr, rows_c, depth, depth},
+            {nullptr, depth, columns_c, columns_c},
+            {nullptr, rows_c, columns_c, columns_c}};
+  CUDA_CHECK(cudaMalloc(&p.a.data, m * k * sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&p.b.data, k * n * sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&p.c.data, m * n * sizeof(float)));
+  CUDA_CHECK(cudaMemcpy(p.a.data, a.data(), m * k * sizeof(float), cudaMemcpyHostToDevice));
+  CUDA_CHECK(cudaMemcpy(p.b.data, b.data(), k * n * sizeof(float), cudaMemcpyHostToDevice));
+
+  ResultTable table(
+      opt, device,
+      "m x n x k = " + std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k),
+      bytes);
+  table.rate_in_gflops("peak", device.peak_fp32_gflops());
+  const double flop =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const auto right = [&](const std::string& version) {
+    return check(version, p, expected, tolerance);
+  };
+  for (const auto& version : kVersions) {
+    if (!opt.wants(version.name)) continue;
+    CUDA_CHECK(cudaMemset(p.c.data, 0xff, m * n * sizeof(float)));  // poison: NaN in every element
+    const auto run = [&] {
+      version.launch(p);
+      CUDA_CHECK_LAUNCH();
+    };
+    run();
+    bool ok = right(version.name);
+    const Timing t = time_launches(opt.samples, run);
+    ok = right(version.name) && ok;
+    table.add(version.name, t, flop, ok);
+  }
+  add_cublas_row(table, opt, p.a, p.b, p.c, right);
+
+  CUDA_CHECK(cudaFree(p.a.data));
+  CUDA_CHECK(cudaFree(p.b.data));
+  CUDA_CHECK(cudaFree(p.c.data));
+  return table.finish();
+}

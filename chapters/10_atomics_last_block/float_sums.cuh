@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Every addition of floats rounds, so the order of the additions decides the result. By how much,
+// and is it the same order every time? The sum of the squares of n ints, in eight ways:
+//
+// int_atomics        64-bit integers, in the order in which the atomics arrive
+// float_atomics      one float, in the order in which the atomics arrive
+// float_one_warp     32 threads, each adds a long chain of floats
+// pairwise_one_warp  the same threads, each adds in pairs, pairs of pairs, ...
+// kahan_one_warp     the same threads, each keeps what its additions lose
+// float_tree         a whole grid; then the blocks' sums in the order of their numbers
+// double_tree        the same in doubles
+// max_by_cas         no sum: the largest value, by an atomic that CUDA does not have
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "../../common/common.cuh"
+
+namespace float_sums {
+
+// Exact: an unsigned sum of 64 bits. The values are 1 ... kLargest, their squares have 36 bits, so
+// that a float must round them, and a double the sum.
+using Exact = unsigned long long;
+constexpr int kLargest = 200000;
+constexpr std::size_t kMaxN = 1_Gi;  // the exact sum stays below 2^64
+constexpr unsigned kMaxBlock = 1024, kWarp = 32;
+
+// What one value contributes: the square of an element, or a block's sum as it is.
+template <class T>
+__device__ T term(int v) {
+  return static_cast<T>(v) * static_cast<T>(v);
+}
+template <class T>
+__device__ T term(T v) {
+  return v;
+}
+
+__device__ inline std::size_t first_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+// Adds over the block by the tree of chapter 05; its sum goes to out[blockIdx.x].
+template <class T>
+__device__ void leave_block_sum(T mine, T* out) {
+  __shared__ T partial[kMaxBlock];
+  partial[threadIdx.x] = mine;
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  for (unsigned count = blockDim.x; count > 1; count = (count + 1) / 2) {
+    const unsigned half = (count + 1) / 2;
+    if (threadIdx.x < count - half) partial[threadIdx.x] += partial[threadIdx.x + half];
+    __syncthreads();  // the next level reads what other threads have just written
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
+}
+
+// ---- kernels -----------------------------------------------------------------------------------
+
+template <class T>
+__global__ void add_by_atomics(const int* x, std::size_t n, T* result) {
+  for (std::size_t i = first_index(); i < n; i += stride()) atomicAdd(result, term<T>(x[i]));
+}
+
+// One addition after the other, in the order of i.
+template <class X, class T>
+__global__ void add_chains(const X* x, std::size_t n, T* out) {
+  T sum = 0;
+  for (std::size_t i = first_index(); i < n; i += stride()) sum += term<T>(x[i]);
+  leave_block_sum(sum, out);
+}
+
+// A binary counter: level k holds a sum of 2^k squares until another one of that size comes and
+// both move up together. Every square goes through log2 additions at most.
+__global__ void add_in_pairs(const int* x, std::size_t n, float* out) {
+  float level[40] = {};
+  std::size_t count = 0;
+  for (std::size_t i = first_index(); i < n; i += stride(), ++count) {
+    float sum = term<float>(x[i]);
+    unsigned k = 0;
+    for (; (count >> k & 1) != 0; ++k) sum += level[k];
+    level[k] = sum;
+  }
+  float sum = 0;
+  for (unsigned k = 0; count >> k != 0; ++k) {
+    if ((count >> k & 1) != 0) sum += level[k];
+  }
+  leave_block_sum(sum, out);
+}
+
+// Kahan, 1965: what the last addition added too much is taken off the next term.
+__global__ void add_compensated(const int* x, std::size_t n, float* out) {
+  float sum = 0, too_much = 0;
+  for (std::size_t i = first_index(); i < n; i += stride()) {
+    const float wanted = term<float>(x[i]) - too_much;
+    const float next = sum + wanted;
+    too_much = (next - sum) - wanted;  // 0, if additions were exact
+    sum = next;
+  }
+  leave_block_sum(sum, out);
+}
+
+// There is no atomicMax for floats. But any update of one word can be made from compare-and-swap:
+// compute from what was seen, and store only if that is still there; else look again.
+__device__ inline void atomic_max(float* address, float value) {
+  auto* word = reinterpret_cast<int*>(address);
+  int seen = __float_as_int(0);  // a guess; the first swap tells what is really there
+  while (__int_as_float(seen) < value) {
+    const int before = atomicCAS(word, seen, __float_as_int(value));
+    if (before == seen) return;  // nobody came between: the value is in place
+    seen = before;
+  }
+}
+
+__global__ void max_by_cas(const int* x, std::size_t n, float* result) {
+  float largest = 0;  // all values are above
+  for (std::size_t i = first_index(); i < n; i += stride()) {
+    largest = fmaxf(largest, static_cast<float>(x[i]));
+  }
+  atomic_max(result, largest);
+}
+
+// ---- the rows ----------------------------------------------------------------------------------
+
+// Launches as often as a version is timed: its largest relative error, and how many different
+// results there were. One addition of positive terms rounds by at most epsilon / 2 of a sum that is
+// never larger than the last, so k additions in a row are off by k * epsilon / 2 of it at most; no
+// tree or pairing here is deeper than 100. Integers have epsilon 0.
+template <class T, class Launch>
+void add_row(ResultTable& table, const Options& opt, const std::string& name, T* result,
+             Exact exact, std::size_t in_a_row, Launch launch) {
+  const double rounding = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+  const double bound = static_cast<double>(in_a_row + 100) * rounding;
+  const double tolerance = std::min(bound, 0.999);  // a result of 0 is wrong by 1
+  std::set<T> results;
+  double worst = 0;
+  const auto is_right = [&] {
+    T sum;
+    CUDA_CHECK(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost));
+    results.insert(sum);
+    const auto right = static_cast<long double>(exact);
+    const auto error = static_cast<double>(std::abs(static_cast<long double>(sum) / right - 1));
+    worst = std::max(worst, error);
+    return error <= tolerance;
+  };
+  const auto run = [&] {
+    CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(T)));  // where atomics begin
+    launch(result);
+    CUDA_CHECK_LAUNCH();
+  };
+  bool ok = true;
+  for (std::size_t k = 0; k < opt.samples; ++k) {
+    run();
+    ok = is_right() && ok;
+  }
+  table.add(name, time_launches(opt.samples, run), 0, ok);
+  char text[128];
+  std::snprintf(text, sizeof text, "%s: off by %.1e of the sum, %zu different results in %zu runs",
+                name.c_str(), worst, results.size(), opt.samples);
+  table.measured(name, worst, "relative error", text);
+  table.measured(name, static_cast<double>(results.size()), "different results", "");
+}
+
+// All eight on x[0..n) in device memory, whose values lie in 1 ... kLargest.
+inline void show(ResultTable& table, const Options& opt, const int* x, std::size_t n, unsigned grid,
+                 unsigned block, Exact exact, int largest) {
+  Exact* d_exact = nullptr;
+  float *d_float = nullptr, *float_partials = nullptr;
+  double *d_double = nullptr, *double_partials = nullptr;
+  CUDA_CHECK(cudaMalloc(&d_exact, sizeof(Exact)));
+  CUDA_CHECK(cudaMalloc(&d_float, sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&d_double, sizeof(double)));
+  CUDA_CHECK(cudaMalloc(&float_partials, grid * sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&double_partials, grid * sizeof(double)));
+  const std::size_t share = div_up(n, std::size_t{grid} * block) + div_up(grid, block);
+
+  add_row(table, opt, "int_atomics", d_exact, exact, n,
+          [&](Exact* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
+  add_row(table, opt, "float_atomics", d_float, exact, n,
+          [&](float* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
+  add_row(table, opt, "float_one_warp", d_float, exact, div_up(n, kWarp),
+          [&](float* r) { add_chains<<<1, kWarp>>>(x, n, r); });
+  add_row(table, opt, "pairwise_one_warp", d_float, exact, 0,
+          [&](float* r) { add_in_pairs<<<1, kWarp>>>(x, n, r); });
+  add_row(table, opt, "kahan_one_warp", d_float, exact, 0,
+          [&](float* r) { add_compensated<<<1, kWarp>>>(x, n, r); });
+  add_row(table, opt, "float_tree", d_float, exact, share, [&](float* r) {
+    add_chains<<<grid, block>>>(x, n, float_partials);
+    add_chains<<<1, block>>>(float_partials, grid, r);
+  });
+  add_row(table, opt, "double_tree", d_double, exact, share, [&](double* r) {
+    add_chains<<<grid, block>>>(x, n, double_partials);
+    add_chains<<<1, block>>>(double_partials, grid, r);
+  });
+  add_row(table, opt, "max_by_cas", d_float, static_cast<Exact>(largest), 0,
+          [&](float* r) { max_by_cas<<<grid, block>>>(x, n, r); });
+
+  for (void* d :
+       {static_cast<void*>(d_exact), static_cast<void*>(d_float), static_cast<void*>(d_double),
+        static_cast<void*>(float_partials), static_cast<void*>(double_partials)}) {
+    CUDA_CHECK(cudaFree(d));
+  }
+}
+
+}  // namespace float_sums
