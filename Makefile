@@ -99,7 +99,9 @@ $(info backend $(CHOSEN_BACKEND): $(why))
 endif
 
 ifneq ($(filter run bench profile,$(GOALS)),)
-export TUTORIAL_COMMIT := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+# A copy of the tree without its history is told the commit from outside.
+TUTORIAL_COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+export TUTORIAL_COMMIT := $(TUTORIAL_COMMIT)
 endif
 
 # ---- Catch2, for the verbs that run tests --------------------------------------------------------

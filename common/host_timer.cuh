@@ -51,14 +51,23 @@ Timing time_on_host(std::size_t samples, Work&& work) {
   return {median_of(times), *range.first, *range.second, samples, calls};
 }
 
-/// Times `call` alone, `samples` times after one warm-up; `wait` then finishes, outside of the
-/// clock, what the call has only started.
-template <class Call, class Wait>
-Timing time_calls(std::size_t samples, Call&& call, Wait&& wait) {
+/// Times work that the host starts on the device, from the call until it is done.
+template <class Work>
+Timing time_until_done(std::size_t samples, Work&& work) {
+  return time_on_host(samples, [&] {
+    work();
+    CUDA_CHECK(cudaDeviceSynchronize());
+  });
+}
+
+/// Times only the call: what it has started on the device is waited for outside of the clock. One
+/// call warms up.
+template <class Call>
+Timing time_calls(std::size_t samples, Call&& call) {
   std::vector<double> times;
   for (std::size_t i = 0; i <= samples; ++i) {
     const double ms = time_once(call).median_ms;
-    wait();
+    CUDA_CHECK(cudaDeviceSynchronize());
     if (i > 0) times.push_back(ms);
   }
   return timing_of(times);

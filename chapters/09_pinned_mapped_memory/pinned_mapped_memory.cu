@@ -165,7 +165,7 @@ void run_chunks(const Problem& p, const unsigned* host_x) {
 void overlapped(const Problem& p) { run_chunks(p, p.h_x); }
 void overlapped_pageable(const Problem& p) { run_chunks(p, p.data); }
 
-// ---- checking and timing -----------------------------------------------------------------------
+// ---- checking ----------------------------------------------------------------------------------
 
 using Run = void (*)(const Problem&);
 enum class At { kDevice, kHost, kSeen };  // results are in d_y, in h_y, in seen
@@ -187,33 +187,18 @@ bool run_and_check(const std::string& name, const Problem& p, Run run, At where)
   return check(name, p, where);
 }
 
-// By events on the default stream. Streams made by cudaStreamCreate take turns with it: their work
-// does not begin before the first event, nor end after the second.
-Timing by_events(const Problem& p, Run run, std::size_t samples) {
-  return time_launches(samples, [&] { run(p); });
-}
-
-// From the call until the bytes are there, by the host's clock: the host may have a share in it.
-Timing until_there(const Problem& p, Run run, std::size_t samples) {
-  return time_on_host(samples, [&] {
-    run(p);
-    CUDA_CHECK(cudaStreamSynchronize(nullptr));
-  });
-}
-
-// The call alone. What it left to the device is waited for outside of the clock.
-Timing of_the_call(const Problem& p, Run run, std::size_t samples) {
-  return time_calls(
-      samples, [&] { run(p); }, [] { CUDA_CHECK(cudaStreamSynchronize(nullptr)); });
-}
-
 // ---- the versions ------------------------------------------------------------------------------
+
+// By events on the default stream: streams made by cudaStreamCreate take turns with it, so that
+// their work lies between the events. By the host's clock, because the host has a share in copies:
+// from the call until all bytes are there. Or only the call.
+enum class Clock { kEvents, kHost, kCall };
 
 struct Route {
   std::string name, summary;
   Run run;
   At where;  // its results are
-  Timing (*time_it)(const Problem&, Run, std::size_t samples) = by_events;
+  Clock clock = Clock::kEvents;
   unsigned passes = 1;               // of the kernel; 0: there is none
   const HostMemory* kind = nullptr;  // of h_x or h_y; nullptr: the problem's own, mapped
   std::size_t n = 0, chunks = 0;     // 0: the problem's
@@ -221,28 +206,33 @@ struct Route {
 
 std::vector<Route> all_routes() {
   std::vector<Route> all;
-  const auto copy = [&](const std::string& name, const HostMemory& kind, Run run, At where,
-                        auto* time_it, std::size_t n = 0) {
-    all.push_back({name + "_" + kind.name, kind.summary, run, where, time_it, 0, &kind, n});
+  const auto copy = [&](const std::string& name, const std::string& what, const HostMemory& kind,
+                        Run run, At where, Clock clock, std::size_t n = 0) {
+    all.push_back(
+        {name + "_" + kind.name, what + ": " + kind.summary, run, where, clock, 0, &kind, n});
   };
-  for (const HostMemory& kind : kKinds) copy("h2d", kind, h2d, At::kDevice, until_there);
-  all.push_back({"h2d_pinned_for_it", "registered, copied, unregistered", h2d_pinned_for_it,
-                 At::kDevice, until_there, 0, &kPageable});
-  for (const HostMemory& kind : kKinds) copy("d2h", kind, d2h, At::kHost, until_there);
-  for (auto* kind : {&kPageable, &kPinned}) copy("call_h2d", *kind, h2d, At::kDevice, of_the_call);
-  for (auto* kind : {&kPinned, &kWriteCombined}) {  // 4 MiB are enough where it is slow
-    copy("host_read", *kind, host_read, At::kSeen, until_there, 1_Mi);
+  for (const auto& kind : kKinds)
+    copy("h2d", "to the device", kind, h2d, At::kDevice, Clock::kHost);
+  all.push_back({"h2d_pinned_for_it", "to the device: pinned before, and unpinned after, each time",
+                 h2d_pinned_for_it, At::kDevice, Clock::kHost, 0, &kPageable});
+  for (const auto& kind : kKinds) copy("d2h", "to the host", kind, d2h, At::kHost, Clock::kHost);
+  for (const auto* kind : {&kPageable, &kPinned}) {
+    copy("call_h2d", "only the call", *kind, h2d, At::kDevice, Clock::kCall);
+  }
+  for (const auto* kind : {&kPinned, &kWriteCombined}) {  // 4 MiB are enough of what is slow
+    copy("host_read", "the host reads", *kind, host_read, At::kSeen, Clock::kHost, 1_Mi);
   }
   all.push_back({"mapped_read", "the kernel reads host memory", mapped_read, At::kDevice});
   all.push_back({"copied_read", "a copy, then the kernel", copied_read, At::kDevice});
   const std::string twice = "half the work per pass, two passes";
-  all.push_back({"mapped_read_twice", twice, mapped_read, At::kDevice, by_events, 2});
-  all.push_back({"copied_read_twice", twice, copied_read, At::kDevice, by_events, 2});
+  all.push_back({"mapped_read_twice", twice, mapped_read, At::kDevice, Clock::kEvents, 2});
+  all.push_back({"copied_read_twice", twice, copied_read, At::kDevice, Clock::kEvents, 2});
   all.push_back({"mapped_write", "the kernel writes host memory", mapped_write, At::kHost});
   all.push_back({"copied_write", "the kernel, then a copy", copied_write, At::kHost});
   all.push_back({"kernel_alone", "all is on the device", kernel_alone, At::kDevice});
   all.push_back({"overlapped", "chunks over streams", overlapped, At::kDevice});
-  all.push_back({"overlapped_pageable", "of plain memory", overlapped_pageable, At::kDevice});
+  all.push_back(
+      {"overlapped_pageable", "chunks of plain memory", overlapped_pageable, At::kDevice});
   return all;
 }
 
@@ -256,7 +246,7 @@ std::vector<Route> routes_of_sweep(const std::string& sweep, std::size_t n) {
       r.name = name + value;
       routes.push_back(r);
     };
-    const bool is_copy = r.time_it == until_there && (r.run == h2d || r.run == d2h);
+    const bool is_copy = r.clock == Clock::kHost && (r.run == h2d || r.run == d2h);
     if (sweep == "size" && is_copy && (r.kind == &kPageable || r.kind == &kPinned)) {
       for (r.n = std::min(n, 1_Ki / kWord); r.n < n; r.n *= 2) add(bytes_text(r.n * kWord));
       r.n = n;
@@ -272,24 +262,35 @@ std::vector<Route> routes_of_sweep(const std::string& sweep, std::size_t n) {
   return routes;
 }
 
-void add_row(ResultTable& table, const Options& opt, const Route& route, Problem p) {
-  p.passes = route.passes;
+// Runs the route, checks, times it, and checks again: still right after the timed runs?
+Timing measure(const Route& route, Problem p, std::size_t samples, bool* ok) {
   if (route.n > 0) p.n = std::min(p.n, route.n);
   if (route.chunks > 0) p.chunks = route.chunks;
+  p.passes = route.passes;
   unsigned*& host = route.where == At::kHost ? p.h_y : p.h_x;
   if (route.kind != nullptr) host = route.kind->get(p.n);
   if (host == p.h_x) std::memcpy(p.h_x, p.data, p.n * kWord);
-  bool ok = run_and_check(route.name, p, route.run, route.where);
-  const Timing t = route.time_it(p, route.run, opt.samples);
-  ok = check(route.name, p, route.where) && ok;  // and still right after the timed runs
+  *ok = run_and_check(route.name, p, route.run, route.where);
+  const auto work = [&] { route.run(p); };
+  const Timing t = route.clock == Clock::kEvents ? time_launches(samples, work)
+                   : route.clock == Clock::kHost ? time_until_done(samples, work)
+                                                 : time_calls(samples, work);
+  *ok = check(route.name, p, route.where) && *ok;
   if (route.kind != nullptr) route.kind->give_back(host);
-  // A call that only asks for a copy moves nothing: it has no rate.
-  table.add(route.name, t, route.time_it == of_the_call ? 0 : static_cast<double>(p.n * kWord), ok);
+  return t;
+}
+
+void add_row(ResultTable& table, const Options& opt, const Route& route, const Problem& p) {
+  bool ok = false;
+  const Timing t = measure(route, p, opt.samples, &ok);
+  const std::size_t words = route.n > 0 ? std::min(p.n, route.n) : p.n;
+  const bool moves = route.clock != Clock::kCall;  // a call only asks for it: that has no rate
+  table.add(route.name, t, moves ? static_cast<double>(words * kWord) : 0, ok);
 }
 
 // Nothing is faster than its slowest part: that is the ideal of overlapping.
 void note_ideal(ResultTable& table, const Options& opt, const Problem& p) {
-  const auto ms = [&](Run run) { return by_events(p, run, opt.samples).median_ms; };
+  const auto ms = [&](Run run) { return time_launches(opt.samples, [&] { run(p); }).median_ms; };
   const double copy = ms(h2d), kernel = ms(kernel_alone), both = ms(overlapped);
   table.measured("of_ideal", 100 * std::max(copy, kernel) / both, "%",
                  "overlapped " + digits_text(both) + " ms; the ideal is the slower of copy (" +
@@ -363,7 +364,7 @@ int main(int argc, char** argv) {
 
   const std::string size = "n = " + std::to_string(n) + " · " + std::to_string(rounds) + " rounds";
   ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size, bytes);
-  const double pinned_ms = until_there(p, h2d, opt.samples).median_ms;
+  const double pinned_ms = time_until_done(opt.samples, [&] { h2d(p); }).median_ms;
   if (kOnGpu) table.rate_in_gbps("pinned", static_cast<double>(bytes) / pinned_ms / 1e6);
   table.without_speedup();  // the rows do not all do the same
   for (const Route& route : sweep.empty() ? all_routes() : routes_of_sweep(sweep, n)) {

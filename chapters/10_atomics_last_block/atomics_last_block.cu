@@ -10,7 +10,6 @@
 // Run: make run CH=10 ARGS="--show sizes" (or floats, filter, stress; without: the above)
 
 #include <cooperative_groups.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -21,7 +20,6 @@
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 constexpr unsigned kInFlight = 4;  // 16-byte loads per thread of last_block_wide
 constexpr std::size_t kMaxN = 16_Gi;
-
 using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
 
 // What a version reads and writes.
@@ -37,7 +35,6 @@ struct Problem {
 // A square in 64 bits: it is not negative, so that unsigned sums are right.
 __host__ __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 
-// Host reference.
 Sum reference(const int* x, std::size_t n) {
   Sum sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += square(x[i]);
@@ -178,8 +175,8 @@ const Version<Problem> kVersions[] = {
     {"last_block", "partial sums; the last block to finish adds them",
      [](const Problem& p) { sum_last_block<<<p.grid, p.block>>>(p); }},
     {"grid_sync", "partial sums, then a barrier across the grid",
-     [](Problem p) {
-       void* arguments[] = {&p};  // <<<>>> has no cooperative form
+     [](const Problem& p) {
+       void* arguments[] = {const_cast<Problem*>(&p)};  // by address: <<<>>> cannot do this
        CUDA_CHECK(cudaLaunchCooperativeKernel(sum_grid_sync, p.grid, p.block, arguments));
      }},
     {"last_block_wide", "last_block with four 16-byte loads per thread in flight",
@@ -206,12 +203,11 @@ void add_row(ResultTable& table, const Options& opt, const std::string& name,
 
 // No block without a tile of its own, and no more than the device holds at once: at the barrier
 // across the grid they would wait for blocks that cannot start before they leave.
-unsigned grid_for(const Device& device, std::size_t n, unsigned block) {
-  std::size_t grid = std::max<std::size_t>(1, div_up(n, std::size_t{4} * kInFlight * block));
+unsigned grid_for(const Device& device, std::size_t n, std::size_t block) {
+  std::size_t grid = std::max(std::size_t{1}, div_up(n, 4 * kInFlight * block));
   for (auto* kernel : {sum_last_block_wide, sum_grid_sync}) {
     int per_sm = 0;
-    CUDA_CHECK(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block), 0));
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, int(block), 0));
     grid = std::min(grid, static_cast<std::size_t>(device.sm_count * per_sm));
   }
   return static_cast<unsigned>(grid);
@@ -220,7 +216,8 @@ unsigned grid_for(const Device& device, std::size_t n, unsigned block) {
 // The last version against CUB, from a thousandth of the data to all of it.
 void show_sizes(ResultTable& table, const Options& opt, const Device& device, Problem p,
                 const std::vector<int>& x) {
-  for (p.n = div_up(x.size(), 1024); p.n <= x.size(); p.n *= 4) {
+  for (const std::size_t part : {1024, 256, 64, 16, 4, 1}) {
+    p.n = div_up(x.size(), part);
     p.grid = grid_for(device, p.n, p.block);
     const Sum expected = reference(x.data(), p.n);
     const std::string size = "n=" + std::to_string(p.n);
@@ -236,7 +233,7 @@ void show_stress(ResultTable& table, const Problem& p, const std::vector<int>& x
   std::vector<Problem> rounds(launches, p);
   std::vector<Sum> sums(launches), expected(launches);
   for (std::size_t k = 0; k < launches; ++k) {
-    rounds[k].n = 7 * k % std::min<std::size_t>(x.size() + 1, 5000);
+    rounds[k].n = 7 * k % std::min(x.size() + 1, 5_Ki);
     rounds[k].grid = static_cast<unsigned>(1 + k % p.grid);
     rounds[k].result += k;
     expected[k] = reference(x.data(), rounds[k].n);
@@ -244,10 +241,8 @@ void show_stress(ResultTable& table, const Problem& p, const std::vector<int>& x
   for (const auto& version : kVersions) {
     CUDA_CHECK(cudaMemset(p.result, 0xff, launches * sizeof(Sum)));  // poison
     const Timing t = time_once([&] {
-      for (const Problem& round : rounds) {
-        version.launch(round);
-        CUDA_CHECK_LAUNCH();
-      }
+      for (const Problem& round : rounds) version.launch(round);
+      CUDA_CHECK_LAUNCH();  // tells of any of them: the last error stays until it is read
       CUDA_CHECK(cudaMemcpy(sums.data(), p.result, launches * sizeof(Sum), cudaMemcpyDefault));
     });
     table.add(version.name, t, 0, all_equal(version.name, sums.data(), expected.data(), launches));
@@ -259,41 +254,38 @@ int main(int argc, char** argv) {
   Options opt("10_atomics_last_block", "how do blocks agree?");
   opt.versions(kVersions);
   name_cub_row(opt);
-  std::size_t n = 0, block_size = 512, launches = kOnGpu ? 10000 : 200;
+  std::size_t n = 0, block = 512, launches = kOnGpu ? 10000 : 200;
   std::string show;
   opt.add("n", &n, 1, kMaxN, "ints to sum; if left out, what suits the rows");
-  opt.add("block", &block_size, kWarp, kMaxBlock, "threads per block, a multiple of 32");
+  opt.add("block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32");
   opt.add("launches", &launches, 1, 1_Mi, "launches per row of --show stress");
   opt.add("show", &show, {"sizes", "floats", "filter", "stress"}, "other rows than the versions");
   opt.parse(argc, argv);
-  const auto block = static_cast<unsigned>(block_size);
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
   if (!show.empty() && !opt.only.empty()) opt.usage_error("--show and --only: one or the other");
   if (n == 0) n = !kOnGpu ? 256_Ki : show == "sizes" ? 1_Gi : show == "floats" ? 4_Mi : 64_Mi;
+  if (show == "floats" && n > 1_Gi) opt.usage_error("--n: with --show floats at most 1Gi");
   const Device device = open_device(opt);
   const unsigned grid = grid_for(device, n, block);
   const std::size_t bytes = n * sizeof(int);
   require_device_memory(opt, "--n " + std::to_string(n),
-                        bytes + (grid + launches + 1) * sizeof(Sum));
-
+                        (show.empty() ? 1 : 2) * bytes + (grid + launches + 1) * sizeof(Sum));
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
   int* d_x = nullptr;
-  Problem p{nullptr, n, grid, block, nullptr, nullptr, nullptr};
   CUDA_CHECK(cudaMalloc(&d_x, bytes));
+  CUDA_CHECK(cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice));
+  Problem p{d_x, n, grid, static_cast<unsigned>(block), nullptr, nullptr, nullptr};
   CUDA_CHECK(cudaMalloc(&p.partials, grid * sizeof(Sum)));
   CUDA_CHECK(cudaMalloc(&p.ticket, sizeof(unsigned)));
   CUDA_CHECK(cudaMalloc(&p.result, launches * sizeof(Sum)));
-  CUDA_CHECK(cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaMemset(p.ticket, 0, sizeof(unsigned)));  // once, for all launches
-  p.x = d_x;
-
   ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
                     bytes);
   const bool reads = kOnGpu && (show.empty() || show == "sizes");
   if (reads) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
   if (show == "sizes") show_sizes(table, opt, device, p, x);
-  if (show == "floats") float_sums::show(table, opt, n, grid, block);
-  if (show == "filter") warp_filter::show(table, opt, x, d_x, grid, block);
+  if (show == "floats") float_sums::show(table, opt, n, grid, p.block);
+  if (show == "filter") warp_filter::show(table, opt, x, d_x, grid, p.block);
   if (show == "stress") show_stress(table, p, x, launches);
   if (show.empty()) {
     const Sum expected = reference(x.data(), n);
@@ -303,9 +295,7 @@ int main(int argc, char** argv) {
     add_cub_row(table, opt, d_x, n, static_cast<long long>(expected));
   }
 
-  CUDA_CHECK(cudaFree(d_x));
-  CUDA_CHECK(cudaFree(p.partials));
-  CUDA_CHECK(cudaFree(p.ticket));
-  CUDA_CHECK(cudaFree(p.result));
+  const std::initializer_list<void*> all = {d_x, p.partials, p.ticket, p.result};
+  for (void* d : all) CUDA_CHECK(cudaFree(d));
   return table.finish();
 }

@@ -18,16 +18,16 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "../../common/common.cuh"
 
 namespace float_sums {
 
-// Exact: an unsigned sum of 64 bits. The values are 1 ... kLargest, their squares have 36 bits, so
-// that a float must round them, and a double the sum.
+// The values are 1 ... kLargest. Their squares have up to 36 bits, so that a float must round them,
+// and a double a sum of many; in 64 bits the sum is exact, for up to 1 Gi values.
 using Exact = unsigned long long;
 constexpr int kLargest = 200000;
-constexpr std::size_t kMaxN = 1_Gi;  // the exact sum stays below 2^64
 constexpr unsigned kMaxBlock = 1024, kWarp = 32;
 
 // What one value contributes: the square of an element, or a block's sum as it is.
@@ -159,18 +159,25 @@ void add_row(ResultTable& table, const Options& opt, const std::string& name, T*
   }
   table.add(name, time_launches(opt.samples, run), 0, ok);
   char text[128];
-  std::snprintf(text, sizeof text, "%s: off by %.1e of the sum, %zu different results in %zu runs",
-                name.c_str(), worst, results.size(), opt.samples);
+  std::snprintf(text, sizeof text, "%s: relative error %.1e, %zu different result%s in %zu runs",
+                name.c_str(), worst, results.size(), results.size() == 1 ? "" : "s", opt.samples);
   table.measured(name, worst, "relative error", text);
   table.measured(name, static_cast<double>(results.size()), "different results", "");
 }
 
-// All eight on x[0..n) in device memory, whose values lie in 1 ... kLargest.
-inline void show(ResultTable& table, const Options& opt, const int* x, std::size_t n, unsigned grid,
-                 unsigned block, Exact exact, int largest) {
+// All eight, on n ints.
+inline void show(ResultTable& table, const Options& opt, std::size_t n, unsigned grid,
+                 unsigned block) {
+  const std::vector<int> values = random_ints(n, 1, kLargest, opt.seed);
+  const int largest = *std::max_element(values.begin(), values.end());
+  Exact exact = 0;
+  for (const int v : values) exact += static_cast<Exact>(v) * static_cast<Exact>(v);
+  int* x = nullptr;
   Exact* d_exact = nullptr;
   float *d_float = nullptr, *float_partials = nullptr;
   double *d_double = nullptr, *double_partials = nullptr;
+  CUDA_CHECK(cudaMalloc(&x, n * sizeof(int)));
+  CUDA_CHECK(cudaMemcpy(x, values.data(), n * sizeof(int), cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaMalloc(&d_exact, sizeof(Exact)));
   CUDA_CHECK(cudaMalloc(&d_float, sizeof(float)));
   CUDA_CHECK(cudaMalloc(&d_double, sizeof(double)));
@@ -199,11 +206,9 @@ inline void show(ResultTable& table, const Options& opt, const int* x, std::size
   add_row(table, opt, "max_by_cas", d_float, static_cast<Exact>(largest), 0,
           [&](float* r) { max_by_cas<<<grid, block>>>(x, n, r); });
 
-  for (void* d :
-       {static_cast<void*>(d_exact), static_cast<void*>(d_float), static_cast<void*>(d_double),
-        static_cast<void*>(float_partials), static_cast<void*>(double_partials)}) {
-    CUDA_CHECK(cudaFree(d));
-  }
+  const std::initializer_list<void*> all = {x,        d_exact,        d_float,
+                                            d_double, float_partials, double_partials};
+  for (void* d : all) CUDA_CHECK(cudaFree(d));
 }
 
 }  // namespace float_sums

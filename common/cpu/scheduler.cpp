@@ -638,6 +638,16 @@ void Worker::clean_up_after_abandoning() {
     grid->fail(report_no_progress(this));
   }
   current_thread = nullptr;
+#if defined(CUDA_CPU_TSAN)
+  // What the dropped threads did is in the past as well; they get no successors on their fibers.
+  for (Stack* const stack : stacks) {
+    __tsan_switch_to_fiber(stack->fiber, 1);
+    __tsan_release(&grid->blocks);
+    __tsan_switch_to_fiber(home_fiber, 1);
+    __tsan_destroy_fiber(stack->fiber);
+    stack->fiber = __tsan_create_fiber(0);
+  }
+#endif
   for (Block* const block : live) {
     for (unsigned i = 0; i < kMaxThreadsPerBlock / 32; ++i) {
       Warp* const warp = &block->warps[i];

@@ -87,7 +87,8 @@ def check_lines(files):
                 complain(path, number, "a tab")
             if line != line.rstrip():
                 complain(path, number, "blanks at the end of the line")
-            if path.endswith((".cu", ".cuh")) and len(line) > MAX_COLUMNS:
+            # The backend's tests hold awkward launches and whole reports, each on a line of its own.
+            if path.endswith((".cu", ".cuh")) and len(line) > MAX_COLUMNS and not path.startswith("tests/backend/"):
                 complain(path, number, f"{len(line)} columns: at most {MAX_COLUMNS}")
         if lines[-1] != "" or (len(lines) > 1 and lines[-2] == ""):
             complain(path, len(lines), "the file must end in exactly one newline")

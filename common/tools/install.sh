@@ -77,13 +77,14 @@ install="$(command_line "$manager") ${packages[*]}"
 
 as_root=""
 if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then as_root="sudo "; fi
+hint=$as_root$install
 if [ $how_only -eq 1 ]; then
-  echo "$as_root$install"
+  echo "$hint"
   exit 0
 fi
 
 if [ -n "$as_root" ] && ! sudo -n true >/dev/null 2>&1; then
-  echo "$as_root$install"
+  echo "$hint"
   exit 1
 fi
 if [ "$manager" = apt-get ]; then
@@ -91,16 +92,19 @@ if [ "$manager" = apt-get ]; then
   install="$install -qq --no-install-recommends"
 fi
 
-echo "installing: ${packages[*]}" >&2
 log=$(mktemp "${TMPDIR:-/tmp}/install.XXXXXX")
 trap 'rm -f "$log"' EXIT
-# shellcheck disable=SC2086  # the command is words by intent
-if ! $as_root $install >"$log" 2>&1 </dev/null; then
-  # A fresh machine has no package lists yet.
-  if [ "$manager" != apt-get ] || ! { ${as_root}apt-get update -qq && $as_root $install; } >"$log" 2>&1 </dev/null
-  then
-    tail -5 "$log" >&2
-    echo "$as_root$install"
-    exit 1
-  fi
-fi
+attempt() {
+  # shellcheck disable=SC2086  # the command is words by intent
+  $as_root "$@" >"$log" 2>&1 </dev/null
+}
+
+echo "  installing ${packages[*]}" >&2
+# shellcheck disable=SC2086
+attempt $install && exit
+# A fresh machine has no package lists yet.
+# shellcheck disable=SC2086
+if [ "$manager" = apt-get ] && attempt apt-get update -qq && attempt $install; then exit; fi
+tail -5 "$log" >&2
+echo "$hint"
+exit 1

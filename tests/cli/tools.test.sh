@@ -54,6 +54,48 @@ NVIDIA GeForce RTX 4090|rtx_4090
 Tesla T4|t4
 END
 
+# ---- installing ----------------------------------------------------------------------------------
+
+# A machine with apt-get and nothing else that installs; what is called is written down.
+# shellcheck disable=SC2016  # expanded when the stand-in runs
+fake_machine() { # USER_ID SUDO_STATUS
+  fake_command id "echo $1"
+  fake_command sudo '[ "$1" = -n ] && exit '"$2"'; exec "$@"'
+  fake_command apt-get 'echo "apt-get $*" >>"'"$scratch"'/called"
+[ "$1" = update ] || [ -e "'"$scratch"'/updated" ] || exit 100
+touch "'"$scratch"'/updated"'
+  rm -f "$scratch/called" "$scratch/updated"
+}
+
+test_case "root installs with the package manager, after fetching lists where there are none"
+fake_machine 0 1
+run with_fakes "$tools/install.sh" catch2
+expect_status 0
+expect "lists fetched" grep -q '^apt-get update' "$scratch/called"
+expect "catch2 installed" grep -q '^apt-get install -y catch2' "$scratch/called"
+
+test_case "sudo without a password installs as well"
+fake_machine 1000 0
+run with_fakes "$tools/install.sh" catch2
+expect_status 0
+expect "catch2 installed" grep -q '^apt-get install -y catch2' "$scratch/called"
+
+test_case "without root and with a sudo that asks, the exact command is printed and nothing is called"
+fake_machine 1000 1
+run with_fakes "$tools/install.sh" catch2
+expect_failure
+expect "the command" [ "$output" = "sudo apt-get install -y catch2" ]
+expect "nothing called" [ ! -e "$scratch/called" ]
+
+test_case "a package manager that fails is quoted, and the command is printed"
+fake_machine 0 1
+fake_command apt-get 'echo "E: no such package" >&2; exit 100'
+run with_fakes "$tools/install.sh" catch2
+expect_failure
+expect_output "E: no such package"
+expect "the command" [ "$out" = "apt-get install -y catch2" ]
+rm -f "$fake/id" "$fake/sudo" "$fake/apt-get"
+
 # ---- the test runner -----------------------------------------------------------------------------
 
 mkdir -p "$scratch/runner/build/cpu/tests"

@@ -99,8 +99,12 @@ def draw_saturation():
     for loads, color, how in ((1, style.BLUE, {"markersize": 6}), (4, style.RED, {"markersize": 9, "mfc": "none"})):
         points = [(g * block * 4 * loads, r["rate"]) for g, k, r in shapes(rows) if k == loads and g <= wave]
         ax.plot(*zip(*points), marker="o", color=color, linewidth=1, **how)
-        name = "one load per thread" if loads == 1 else "four loads"
-        ax.annotate(name, points[-1], xytext=(10, -8), textcoords="offset points", color=color, va="top")
+        if loads == 1:
+            ax.annotate("one load per thread\nends here: all places\nare taken", points[-1], xytext=(22, -62),
+                        textcoords="offset points", color=color, va="center",
+                        arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.8, "shrinkB": 5})
+        else:
+            ax.annotate("four loads per thread", points[3], xytext=(14, -16), textcoords="offset points", color=color)
     ax.xaxis.set_major_formatter(style.plt.FuncFormatter(bytes_name))
     ax.yaxis.set_major_formatter(style.plt.FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.set_xlim(2**9.5, 2**24)
