@@ -342,7 +342,7 @@ notes:  ## refresh code, tables and numbers quoted in the notes
 	@common/tools/notes.sh
 
 figures:  ## redraw the figures
-	@common/tools/figures.sh $(CHOSEN)
+	@common/tools/figures.sh $(ONE)
 
 clean:  ## remove build/, nothing else
 	@rm -rf build

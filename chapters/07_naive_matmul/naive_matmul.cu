@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <string>
 #include <vector>
 
 #include "../../common/common.cuh"
@@ -34,7 +35,7 @@ __device__ float dot(const Matrix& a, const Matrix& b, unsigned row, unsigned co
   return sum;
 }
 
-// m threads in all. A GPU that runs 2048 per multiprocessor is empty before a million rows.
+// m threads in all, in a handful of blocks: most multiprocessors get none.
 __global__ void multiply_row_per_thread(Matrix a, Matrix b, Matrix c) {
   const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= c.height) return;  // no barrier follows
@@ -43,30 +44,32 @@ __global__ void multiply_row_per_thread(Matrix a, Matrix b, Matrix c) {
   }
 }
 
-// Neighbouring lanes hold neighbouring rows: for every i a warp loads 32 rows of A, k elements
-// apart, and stores to 32 rows of C. Only the load of B is one address for all.
+// Neighbouring lanes hold neighbouring rows. For every i a warp loads from 32 rows of A,
+// a stride apart: 32 lines for 32 floats. All lanes want the same element of B.
 __global__ void multiply_rows_along_x(Matrix a, Matrix b, Matrix c) {
   const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned column = blockIdx.y * blockDim.y + threadIdx.y;
   if (row < c.height && column < c.width) c.at(row, column) = dot(a, b, row, column);
 }
 
-// The same with x and y exchanged: a warp loads one element of A, the same for all lanes, and 32
-// neighbouring elements of B, and stores 32 neighbouring elements of C.
+// The same with x and y exchanged. For every i a warp loads one element of A, the same for
+// all lanes, and 32 neighbours of B: one line for each of the two loads.
 __global__ void multiply_columns_along_x(Matrix a, Matrix b, Matrix c) {
   const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
   if (row < c.height && column < c.width) c.at(row, column) = dot(a, b, row, column);
 }
 
-// One element of C per warp: lane l takes every 32nd term of the dot product, and the lanes add up
-// by shuffles. The loads of A are neighbours now, but those of B are a row of B apart, the 32 lanes
-// share nothing, and 31 of them have nothing to store.
+// One element of C per warp: each lane takes every 32nd term of the dot product. The loads of
+// A are neighbours now, those of B lie a row of B apart, and no two lanes want the same
+// element of either. Then the lanes add up by shuffles, and 31 of them have nothing to store.
 __global__ void multiply_split_inner_loop(Matrix a, Matrix b, Matrix c) {
-  const std::size_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / kWarp;
+  // 64-bit: with 32 threads per element of C, thread numbers pass 2^32 from 11586 x 11586 on.
+  const std::size_t warp =
+      static_cast<std::size_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   const unsigned lane = threadIdx.x % kWarp;
-  if (warp >= static_cast<std::size_t>(c.height) * c.width)
-    return;  // whole warps leave: the shuffles below miss nobody
+  // Whole warps leave: the shuffles below miss nobody.
+  if (warp >= static_cast<std::size_t>(c.height) * c.width) return;
   const auto row = static_cast<unsigned>(warp / c.width);
   const auto column = static_cast<unsigned>(warp % c.width);
   float sum = 0;
@@ -157,10 +160,10 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMemcpy(p.a.data, a.data(), m * k * sizeof(float), cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaMemcpy(p.b.data, b.data(), k * n * sizeof(float), cudaMemcpyHostToDevice));
 
-  ResultTable table(
-      opt, device,
-      "m x n x k = " + std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k),
-      bytes);
+  const std::string shape =
+      std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
+  ResultTable table(opt, device, "m x n x k = " + shape + " · block " + std::to_string(block),
+                    bytes);
   table.rate_in_gflops("peak", device.peak_fp32_gflops());
   const double flop =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
@@ -170,15 +173,9 @@ int main(int argc, char** argv) {
   for (const auto& version : kVersions) {
     if (!opt.wants(version.name)) continue;
     CUDA_CHECK(cudaMemset(p.c.data, 0xff, m * n * sizeof(float)));  // poison: NaN in every element
-    const auto run = [&] {
-      version.launch(p);
-      CUDA_CHECK_LAUNCH();
-    };
-    run();
-    bool ok = right(version.name);
-    const Timing t = time_launches(opt.samples, run);
-    ok = right(version.name) && ok;
-    table.add(version.name, t, flop, ok);
+    add_measured_row(
+        table, opt, version.name, flop, [&] { version.launch(p); },
+        [&] { return right(version.name); });
   }
   add_cublas_row(table, opt, p.a, p.b, p.c, right);
 

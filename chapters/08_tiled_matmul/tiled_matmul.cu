@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chapter 08: what does shared memory buy?
 //
-// naive              a thread per element, straight from global memory (chapter 07's best)
+// naive              a thread per element, straight from global memory, 16 x 16 threads
 // tiled_16           16 x 16 tiles of A and B in shared memory
 // tiled_32           32 x 32 tiles: half the loads again
 // tiled_32_ahead     the next tiles are fetched while the present ones are used
@@ -13,6 +13,7 @@
 // C = A * B in float, row-major: A is m x k, B is k x n.
 // Run: make run CH=08
 
+#include <string>
 #include <vector>
 
 #include "../../common/common.cuh"
@@ -40,8 +41,8 @@ __device__ float at_or_zero(const Matrix& m, unsigned row, unsigned column) {
   return row < m.height && column < m.width ? m.at(row, column) : 0.0f;
 }
 
-// A block computes a kTile x kTile tile of C. It walks along a strip of A and a strip of B, tile by
-// tile; each element it loads is used kTile times from shared memory.
+// A block computes a kTile x kTile tile of C. It walks along a strip of A and a strip of B,
+// tile by tile. Each thread brings one element of either tile, and kTile threads use it.
 template <unsigned kTile>
 __global__ void multiply_tiled(Matrix a, Matrix b, Matrix c) {
   __shared__ float tile_a[kTile][kTile], tile_b[kTile][kTile];
@@ -59,10 +60,10 @@ __global__ void multiply_tiled(Matrix a, Matrix b, Matrix c) {
   if (row < c.height && column < c.width) c.at(row, column) = sum;
 }
 
-// The same, but the loads of the next tiles are issued before the arithmetic on the present ones:
-// the wait for global memory and the arithmetic overlap. Two registers per thread buy it. The bound
-// keeps two blocks of 1024 threads on a multiprocessor: without it a few more registers would leave
-// one.
+// The same, but the loads of the next tiles are issued before the arithmetic on the present
+// ones: the wait for memory and the arithmetic overlap. Two registers per thread buy it. The
+// launch bound holds the kernel to 32 registers, so that two blocks of 1024 threads share a
+// multiprocessor: one register more would leave room for one.
 template <unsigned kTile>
 __global__ void __launch_bounds__(kTile* kTile, 2048 / (kTile * kTile))
     multiply_tiled_ahead(Matrix a, Matrix b, Matrix c) {
@@ -84,8 +85,8 @@ __global__ void __launch_bounds__(kTile* kTile, 2048 / (kTile * kTile))
   if (row < c.height && column < c.width) c.at(row, column) = sum;
 }
 
-// Tiles whose size the launch decides: the second one begins where the first one
-// ends.
+// Tiles whose size the launch decides. There is one dynamic array; the second tile begins
+// where the first one ends. The compiler no longer knows the length of a row of the tile.
 __global__ void multiply_tiled_dynamic(Matrix a, Matrix b, Matrix c) {
   extern __shared__ float tiles[];
   const unsigned tile = blockDim.x, x = threadIdx.x, y = threadIdx.y;
@@ -104,9 +105,9 @@ __global__ void multiply_tiled_dynamic(Matrix a, Matrix b, Matrix c) {
   if (row < c.height && column < c.width) c.at(row, column) = sum;
 }
 
-// How not to do it: the lanes of a warp store one row of A as a column of the tile, kTile words
-// apart. With 32 of them in a row that is 32 times the same bank. One word of padding per row moves
-// each lane's bank by one.
+// How not to do it: the lanes of a warp store a row of A as a column of the tile, kTile words
+// apart. With kTile = 32 that is 32 times the same bank. One word of padding per row moves
+// each lane on by one bank.
 template <unsigned kTile, unsigned kPadding>
 __global__ void multiply_transposed_tile(Matrix a, Matrix b, Matrix c) {
   __shared__ float tile_a[kTile][kTile + kPadding], tile_b[kTile][kTile];
@@ -124,10 +125,9 @@ __global__ void multiply_transposed_tile(Matrix a, Matrix b, Matrix c) {
   if (row < c.height && column < c.width) c.at(row, column) = sum;
 }
 
-// The outlook: a thread computes 8 x 8 elements of C in registers. For each i it loads 8 + 8 values
-// from shared memory and does 64 multiplications and additions with them, 8 times as many per load
-// as the tiles above. Its elements are kSide apart, so that neighbouring lanes read neighbouring
-// words.
+// The outlook: a thread computes 8 x 8 elements of C in registers. For each i it loads 8 + 8
+// values from shared memory and does 64 multiply-adds with them: 4 per load, where the tiles
+// above do less than one. Its elements are kSide apart: neighbouring lanes read neighbours.
 constexpr unsigned kPerThread = 8, kSide = 16, kMicroTile = kPerThread * kSide, kDepth = 16;
 
 __global__ void __launch_bounds__(kSide* kSide) multiply_micro_tile(Matrix a, Matrix b, Matrix c) {
@@ -251,10 +251,9 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMemcpy(p.a.data, a.data(), m * k * sizeof(float), cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaMemcpy(p.b.data, b.data(), k * n * sizeof(float), cudaMemcpyHostToDevice));
 
-  ResultTable table(
-      opt, device,
-      "m x n x k = " + std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k),
-      bytes);
+  const std::string shape =
+      std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
+  ResultTable table(opt, device, "m x n x k = " + shape, bytes);
   table.rate_in_gflops("peak", device.peak_fp32_gflops());
   const double flop =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
@@ -264,15 +263,9 @@ int main(int argc, char** argv) {
   for (const auto& version : kVersions) {
     if (!opt.wants(version.name)) continue;
     CUDA_CHECK(cudaMemset(p.c.data, 0xff, m * n * sizeof(float)));  // poison: NaN in every element
-    const auto run = [&] {
-      version.launch(p);
-      CUDA_CHECK_LAUNCH();
-    };
-    run();
-    bool ok = right(version.name);
-    const Timing t = time_launches(opt.samples, run);
-    ok = right(version.name) && ok;
-    table.add(version.name, t, flop, ok);
+    add_measured_row(
+        table, opt, version.name, flop, [&] { version.launch(p); },
+        [&] { return right(version.name); });
   }
   add_cublas_row(table, opt, p.a, p.b, p.c, right);
 

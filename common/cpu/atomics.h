@@ -12,18 +12,16 @@ namespace cuda_cpu {
 
 #if defined(CUDA_CPU_TSAN)
 
-// A CUDA atomic orders no other access unless a fence goes with it. TSan is told just that: before
-// a block has executed one, its atomics release nothing, and data handed over by them is a race.
-bool block_has_fenced();
+// A CUDA atomic orders no other access unless fences go with it. TSan is told just that (see
+// fences.cpp), so that data handed over without them is a race.
+void atomic_was_executed(const void* address, bool stored);
 
 template <class T>
 inline bool exchange_if_equal(T* address, T* expected, T desired) {
-  if (block_has_fenced()) {
-    return __atomic_compare_exchange(address, expected, &desired, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE);
-  }
-  return __atomic_compare_exchange(address, expected, &desired, false, __ATOMIC_ACQUIRE,
-                                   __ATOMIC_ACQUIRE);
+  const bool stored = __atomic_compare_exchange(address, expected, &desired, false,
+                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  atomic_was_executed(address, stored);
+  return stored;
 }
 
 #else

@@ -16,8 +16,8 @@ bool same_file(const char* a, const char* b) { return a == b || std::strcmp(a, b
 // What TSan shall see: everything before the barrier happens before everything behind it. Two
 // objects in turn: a thread that is late to leave this barrier must not see what others did before
 // the next.
-void* tsan_object(Block* block, std::uint32_t epoch) {
-  return epoch % 2 == 0 ? static_cast<void*>(&block->epoch) : static_cast<void*>(&block->arrived);
+void* barrier_object(const Block* block, std::uint32_t epoch) {
+  return tsan_object(block, epoch % 2 == 0 ? &block->epoch : &block->arrived);
 }
 #endif
 
@@ -53,12 +53,12 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
   }
 #if defined(CUDA_CPU_TSAN)
   const std::uint32_t epoch = block->epoch;
-  __tsan_release(tsan_object(block, epoch));
+  __tsan_release(barrier_object(block, epoch));
 #endif
   if (++block->arrived == block->expected) open_barrier(block);
   run_others(current_block, self);
 #if defined(CUDA_CPU_TSAN)
-  __tsan_acquire(tsan_object(block, epoch));
+  __tsan_acquire(barrier_object(block, epoch));
 #endif
 }
 

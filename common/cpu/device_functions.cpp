@@ -55,28 +55,4 @@ void assertion_failed(const char* expression, const char* file, int line, const 
   abandon_grid(report(failed));
 }
 
-#if defined(CUDA_CPU_TSAN)
-
-// Which blocks have executed a fence: a CUDA atomic orders nothing by itself, so only behind a
-// fence may it count as a release. One worker under TSan, so plain variables do; a collision of two
-// blocks that are resident together only hides a missing fence.
-static std::uint32_t fenced_blocks[4096];
-
-void fence_was_executed() {
-  if (current_block != nullptr) {
-    fenced_blocks[current_block->serial % 4096] = current_block->serial;
-  }
-}
-
-bool block_has_fenced() {
-  return current_block == nullptr ||
-         fenced_blocks[current_block->serial % 4096] == current_block->serial;
-}
-
-#else
-
-void fence_was_executed() {}
-
-#endif
-
 }  // namespace cuda_cpu

@@ -39,12 +39,14 @@ inline std::clock_t device_clock() { return static_cast<std::clock_t>(global_tim
 /// Ends the kernel with cudaErrorLaunchFailure, as a trap instruction does.
 [[noreturn]] void trap(const char* file, int line);
 
-/// __threadfence() and its kin: memory order, and a chance for others when a loop consists of them.
-void fence_was_executed();
+#if defined(CUDA_CPU_TSAN)
+void fence_was_executed();  // TSan knows no fences, and is told: see fences.cpp
+void atomic_was_executed(const void* address, bool stored);
+#endif
 
+/// __threadfence() and its kin: memory order, and a chance for others when a loop consists of them.
 inline void memory_fence() {
 #if defined(CUDA_CPU_TSAN)
-  // TSan knows no fences; it is told which atomics follow one (atomics.h).
   __asm__ __volatile__("" ::: "memory");
   fence_was_executed();
 #else
@@ -69,7 +71,8 @@ inline T fresh_load(const T* address) {
 #if defined(CUDA_CPU_TSAN)
   if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
     T value;
-    __atomic_load(address, &value, __ATOMIC_ACQUIRE);
+    __atomic_load(address, &value, __ATOMIC_RELAXED);
+    atomic_was_executed(address, false);
     return value;
   }
 #endif

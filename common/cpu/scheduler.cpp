@@ -338,6 +338,8 @@ void Worker::run_threads(Stack* mine) {
 #if defined(CUDA_CPU_TSAN)
       __tsan_switch_to_fiber(mine->fiber, 1);
       __tsan_acquire(&grid->serial);  // what the host did before the launch
+      mine->last_fence = nullptr;
+      mine->places_read = 0;
 #endif
       body(closure);
       // The thread may have waited, and all the others may have run; but it is the current one

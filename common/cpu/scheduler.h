@@ -44,6 +44,10 @@ struct Stack {
   void* context = nullptr;  // of its runner, while parked
   Worker* worker = nullptr;
   void* fiber = nullptr;  // TSan's name for whatever CUDA thread runs here
+
+  // For TSan, see fences.cpp: the running thread's last fence, and where its atomics have read.
+  void* last_fence = nullptr;
+  std::uint64_t places_read = 0;
 };
 
 /// One launch while it runs.
@@ -186,6 +190,10 @@ Where where_is(const Block* block, const Thread* thread);
 /// TSan is to forget the block before. `finish` returns a CUDA error code.
 void begin_shared(Block* block);
 int finish_shared(Block* block);
+
+/// For TSan: what it remembers about `thing`, a part of the block. It is another place for every
+/// block, since their memory is used again, and one block's barrier orders nothing for the next.
+void* tsan_object(const Block* block, const void* thing);
 
 /// Watchdog. A worker is watched between these two.
 void watch(Worker* worker);

@@ -249,7 +249,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   // Only __syncwarp orders memory accesses; the others exchange registers. Two objects in turn, as
   // at the block barrier.
   const bool orders = operation == WarpOperation::kSync;
-  void* const object = &slot->value[slot->generation % 2];
+  void* const object = tsan_object(block, &slot->value[slot->generation % 2]);
   if (orders) __tsan_release(object);
 #endif
   if (is_complete(block, number / 32, *slot)) {

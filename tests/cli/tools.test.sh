@@ -161,6 +161,18 @@ expect "1 failed" [ "$(last_line)" = "0 passed, 1 failed, 0 skipped" ]
 expect_output "under reverse"
 expect_output "CUDA_CPU_SCHEDULE=reverse"
 
+# ---- what the front page shows -------------------------------------------------------------------
+
+test_case "the bug report on the front page is what the CPU backend prints"
+if [ ! -x "${ZOO_DIR:-build/cpu/zoo}/divergent_barrier" ]; then
+  skip "the bug zoo is built for the CPU backend only"
+else
+  run "${ZOO_DIR:-build/cpu/zoo}/divergent_barrier"
+  expect_failure
+  expect "common/cpu/results/divergent_barrier.txt" \
+    [ "$err" = "$(cat common/cpu/results/divergent_barrier.txt)" ]
+fi
+
 # ---- notes ---------------------------------------------------------------------------------------
 
 if ! python=$("$tools/python.sh"); then

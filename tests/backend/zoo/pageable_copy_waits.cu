@@ -25,6 +25,7 @@ double call_ms(int* result, int* d_x, const char* kind) {
   const double ms = host_ms() - begin;
   const int seen = *result;
   const bool busy = cudaStreamQuery(nullptr) == cudaErrorNotReady;
+  cudaGetLastError();  // "not ready" counts as an error; asking clears it
   std::printf("after the call, %s: %d, the stream is %s\n", kind, seen, busy ? "busy" : "idle");
   CUDA_CHECK(cudaDeviceSynchronize());
   return ms;

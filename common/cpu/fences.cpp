@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What ThreadSanitizer is told of fences. A CUDA atomic orders nothing by itself, and a fence alone
+// does not either. Together they do, as in C++: what precedes a fence in one thread is visible
+// behind a fence in another, if the first thread stored a value by an atomic behind its fence, and
+// the second read it by an atomic before its own.
+//
+//   data = 1; __threadfence(); atomicInc(ticket)  ->  atomicInc(ticket); __threadfence(); read data
+//
+// Leave out either fence and the accesses to data race, whatever order they happened to run in.
+#if defined(CUDA_CPU_TSAN)
+
+#include <cstdint>
+
+#include "atomics.h"
+#include "device_functions.h"
+#include "scheduler.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+std::uint64_t hash(std::uint64_t value) { return value * 0x9e3779b97f4a7c15u; }
+
+// Addresses of atomics, by a hash. Two that share a place only hide a race.
+constexpr unsigned kPlaces = 64;
+
+unsigned place_of(const void* address) {
+  return static_cast<unsigned>(hash(reinterpret_cast<std::uintptr_t>(address)) >> 58);
+}
+
+// What TSan remembers in these words: for barriers, by a hash again; for each place, all that
+// fences have published together with values that were stored there; for each fence, what came
+// before it. Fences use their words in turn. There is one worker under TSan, so none of this needs
+// a lock.
+std::uint64_t objects[1 << 16];
+std::uint64_t published[kPlaces];
+std::uint64_t fences[4096];
+unsigned next_fence = 0;
+
+// One fiber for each place, that carries what a fence has put down to what the place publishes: the
+// CUDA thread itself would publish all that it did since.
+void* carriers[kPlaces];
+
+void* carrier(unsigned place) {
+  if (carriers[place] == nullptr) carriers[place] = __tsan_create_fiber(0);
+  return carriers[place];
+}
+
+Stack* stack_of_current_thread() {
+  return current_block->stacks[current_thread - current_block->threads];
+}
+
+}  // namespace
+
+void* tsan_object(const Block* block, const void* thing) {
+  const auto address = reinterpret_cast<std::uintptr_t>(thing);
+  return &objects[hash(address + hash(block->serial)) >> 48];
+}
+
+void atomic_was_executed(const void* address, bool stored) {
+  if (current_thread == nullptr) return;
+  Stack* const stack = stack_of_current_thread();
+  const unsigned place = place_of(address);
+  stack->places_read |= std::uint64_t{1} << place;
+  if (!stored || stack->last_fence == nullptr) return;
+  // A fiber begins with what its creator knows: that shall be the host.
+  __tsan_switch_to_fiber(current_worker->home_fiber, 1);
+  __tsan_switch_to_fiber(carrier(place), 1);
+  __tsan_acquire(stack->last_fence);
+  __tsan_release(&published[place]);
+  __tsan_switch_to_fiber(stack->fiber, 1);
+}
+
+void fence_was_executed() {
+  if (current_thread == nullptr) return;
+  Stack* const stack = stack_of_current_thread();
+  for (unsigned place = 0; place < kPlaces; ++place) {
+    if ((stack->places_read >> place & 1) != 0) __tsan_acquire(&published[place]);
+  }
+  stack->last_fence = &fences[next_fence++ % (sizeof fences / sizeof *fences)];
+  __tsan_release(stack->last_fence);
+}
+
+}  // namespace cuda_cpu
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#define main chapter_main
+#include "../chapters/06_constant_memory/constant_memory.cu"
+#undef main
+
+#include <limits>
+#include <set>
+
+#include "kernel_testing.cuh"
+
+namespace {
+
+// The chapter's problem on device arrays of the right sizes, the table also in constant memory.
+struct Setup {
+  Setup(const std::vector<int>& values, unsigned block,
+        const std::vector<int>& table = random_ints(kWords, -kLimit, kLimit, 17))
+      : x(values), words(table), d_x(x), d_words(words), d_y(x.size()) {
+    const auto grid = static_cast<unsigned>(std::max<std::size_t>(1, div_up(x.size(), block)));
+    p = {d_x.get(), d_words.get(), d_y.get(), x.size(), grid, block};
+    upload_words(words);
+  }
+
+  bool is_right(const Version<Problem>& version) const {
+    return check(version.name, p, expected_sums(pattern_of(version.name), x, words, p.block));
+  }
+
+  bool run_and_check(const Version<Problem>& version) {
+    d_y.poison();
+    version.launch(p);
+    CUDA_CHECK_LAUNCH();
+    return is_right(version);
+  }
+
+  std::vector<int> x, words;
+  DeviceArray<int> d_x, d_words, d_y;
+  Problem p{};
+};
+
+// The same for the polynomial.
+struct PolynomialSetup {
+  PolynomialSetup(const std::vector<float>& places, const std::vector<float>& factors)
+      : x(places), coefficients(factors), d_x(x), d_coefficients(factors), d_y(x.size()) {
+    const std::size_t blocks = std::max<std::size_t>(1, div_up(x.size(), kPolynomialBlock));
+    p = {d_x.get(), d_coefficients.get(), d_y.get(), x.size(), static_cast<unsigned>(blocks)};
+    CUDA_CHECK(cudaMemcpyToSymbol(constant_words, factors.data(), kCoefficients * sizeof(float)));
+  }
+
+  bool is_right(const char* what) const { return check(what, p, x, coefficients); }
+
+  bool run_and_check(const Version<PolynomialProblem>& version) {
+    d_y.poison();
+    version.launch(p);
+    CUDA_CHECK_LAUNCH();
+    return is_right(version.name);
+  }
+
+  std::vector<float> x, coefficients;
+  DeviceArray<float> d_x, d_coefficients, d_y;
+  PolynomialProblem p{};
+};
+
+std::vector<float> some_coefficients() { return random_floats(kCoefficients, -1, 1, 4); }
+
+std::vector<int> indices(std::size_t n) {
+  std::vector<int> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<int>(i);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("every version adds the right word to every element at awkward sizes") {
+  for (const std::size_t n : awkward_sizes()) {
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
+      Setup setup(input.values, 256);
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(setup.run_and_check(version));
+      }
+    }
+  }
+}
+
+TEST_CASE("every version works with any block size, also one that is no whole number of warps") {
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
+      Setup setup(random_ints(n, -9, 9, 3), block, indices(kWords));
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", block " << block << ", n = " << n);
+        CHECK(setup.run_and_check(version));
+      }
+    }
+  }
+}
+
+TEST_CASE("a warp asks for one word, one word, 32 neighbours and 32 scattered words") {
+  for (const std::size_t warp : {std::size_t{0}, std::size_t{511}, std::size_t{399999}}) {
+    std::set<std::size_t> words[4], lines;
+    for (std::size_t i = warp * kWarp; i < (warp + 1) * kWarp; ++i) {
+      for (const int pattern : {0, 1, 2, 3}) {
+        words[pattern].insert(expected_word(static_cast<Pattern>(pattern), i, 1024));
+      }
+    }
+    CHECK(words[0].size() == 1);
+    CHECK(words[1].size() == 1);
+    CHECK(words[2].size() == kWarp);
+    CHECK(*words[2].rbegin() - *words[2].begin() == kWarp - 1);
+    for (const std::size_t word : words[3]) lines.insert(word / 32);  // 128 bytes each
+    CHECK(words[3].size() == kWarp);
+    CHECK(lines.size() == kWarp);
+  }
+}
+
+TEST_CASE("a warp of a sweep gets the number of different words that the row promises") {
+  for (const Walk walk : {kClose, kSpread}) {
+    Setup setup(std::vector<int>(kWarp, 0), kWarp, indices(kWords));
+    for (unsigned distinct = 1; distinct <= kWarp; ++distinct) {
+      walk_constant<<<1, kWarp>>>(walk, distinct, 1, kWarp,
+                                  setup.p.y);  // one load: the word itself
+      CUDA_CHECK_LAUNCH();
+      const std::vector<int> got = setup.d_y.download();
+      INFO(distinct << " words, step " << walk.step);
+      CHECK(std::set<int>(got.begin(), got.end()).size() == distinct);
+    }
+  }
+}
+
+TEST_CASE("both sources of a sweep add the same words, whatever the size and the block") {
+  for (const Walk walk : {kClose, kSpread}) {
+    for (const unsigned block : {32u, 96u, 250u, 1024u}) {
+      Setup setup(std::vector<int>(1531, 0), block);
+      for (const unsigned distinct : {1u, 2u, 7u, 31u, 32u}) {
+        const auto expected = expected_walk(walk, distinct, 100, setup.p.n, block, setup.words);
+        INFO(distinct << " words, step " << walk.step << ", block " << block);
+        setup.d_y.poison();
+        walk_constant<<<setup.p.grid, block>>>(walk, distinct, 100, setup.p.n, setup.p.y);
+        CUDA_CHECK_LAUNCH();
+        CHECK(check("constant", setup.p, expected));
+        setup.d_y.poison();
+        walk_global<<<setup.p.grid, block>>>(walk, distinct, 100, setup.p.n, setup.p.table,
+                                             setup.p.y);
+        CUDA_CHECK_LAUNCH();
+        CHECK(check("global", setup.p, expected));
+      }
+    }
+  }
+}
+
+TEST_CASE("both polynomials are within the bound everywhere, at awkward sizes") {
+  std::vector<float> rising(kCoefficients);
+  for (int k = 0; k < kCoefficients; ++k) rising[k] = static_cast<float>(k + 1);
+  for (const std::size_t n : awkward_sizes()) {
+    for (const std::vector<float>& coefficients : {some_coefficients(), rising}) {
+      if (n > 100000) continue;
+      PolynomialSetup setup(random_floats(n, -1.1f, 1.1f, 6), coefficients);
+      for (const auto& version : kPolynomials) {
+        INFO(version.name << ", n = " << n);
+        CHECK(setup.run_and_check(version));
+      }
+    }
+  }
+}
+
+TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+  Setup setup(random_ints(10007, 0, 9, 5), 256);
+  for (const auto& version : kVersions) {
+    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(setup.p);
+    CUDA_CHECK_LAUNCH();
+    INFO(version.name);
+    CHECK(setup.is_right(version));
+  }
+}
+
+TEST_CASE("a kernel sees the words of the copy before it, not those of an older one") {
+  for (int repeat = 0; repeat < repeats(10); ++repeat) {
+    Setup setup(random_ints(5003, 0, 9, 5), 256,
+                random_ints(kWords, -kLimit, kLimit, static_cast<std::uint64_t>(repeat)));
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", copy " << repeat);
+      CHECK(setup.run_and_check(version));
+    }
+  }
+}
+
+TEST_CASE("constant memory is full: the variable takes all that the device has") {
+  CHECK(device_attribute(cudaDevAttrTotalConstantMemory, 0) ==
+        static_cast<int>(sizeof(constant_words)));
+  const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, 2);
+  upload_words(words);
+  CHECK(download_words() == words);
+}
+
+TEST_CASE("a copy with an offset changes the bytes behind it and no others") {
+  std::vector<int> words = indices(kWords);
+  upload_words(words);
+  const int news[] = {-1, -2, -3};
+  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, news, sizeof news, 1000 * sizeof(int)));
+  for (int k = 0; k < 3; ++k) words[static_cast<std::size_t>(1000 + k)] = news[k];
+  CHECK(download_words() == words);
+  int back[2] = {0, 0};
+  CUDA_CHECK(cudaMemcpyFromSymbol(back, constant_words, sizeof back, 1001 * sizeof(int)));
+  CHECK(back[0] == -2);
+  CHECK(back[1] == -3);
+}
+
+TEST_CASE("a copy past the end of the variable is refused, and copies nothing") {
+  const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, 9);
+  upload_words(words);
+  const std::vector<int> longer(kWords + 1, -1);
+  std::vector<int> back(kWords + 1, 5);
+  const std::size_t whole = kWords * sizeof(int);
+  CHECK(cudaMemcpyToSymbol(constant_words, longer.data(), whole + 4) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpyToSymbol(constant_words, longer.data(), whole, 4) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpyFromSymbol(back.data(), constant_words, whole + 4) == cudaErrorInvalidValue);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(download_words() == words);
+  CHECK(back == std::vector<int>(kWords + 1, 5));
+  CHECK(try_large_copy(words) == kExitOk);
+}
+
+TEST_CASE("the checker rejects a kernel that does nothing") {
+  Setup setup(random_ints(1000, 0, 9, 5), 256);
+  for (const auto& version : kVersions) {
+    INFO(version.name);
+    CHECK_FALSE(setup.is_right(version));
+  }
+  CHECK_FALSE(PolynomialSetup(random_floats(1000, -1, 1, 5), some_coefficients()).is_right("none"));
+}
+
+TEST_CASE("the checker rejects one wrong element, and a NaN") {
+  Setup setup(random_ints(1000, 0, 9, 5), 256);
+  for (const auto& version : kVersions) {
+    REQUIRE(setup.run_and_check(version));
+    setup.x[999] += 1;
+    INFO(version.name);
+    CHECK_FALSE(setup.is_right(version));
+    setup.x[999] -= 1;
+  }
+  PolynomialSetup polynomial(random_floats(1000, -1, 1, 5), some_coefficients());
+  REQUIRE(polynomial.run_and_check(kPolynomials[0]));
+  float last = polynomial.d_y.download()[999];
+  for (const float wrong : {last + 1e-3f, std::numeric_limits<float>::quiet_NaN()}) {
+    CUDA_CHECK(cudaMemcpy(polynomial.p.y + 999, &wrong, sizeof wrong, cudaMemcpyHostToDevice));
+    CHECK_FALSE(polynomial.is_right("one wrong"));
+  }
+}
+
+TEST_CASE("the fitted line is the line that the points lie on") {
+  const Line line = fit_line({1, 2, 4, 32}, {3.5, 5.5, 9.5, 65.5});
+  CHECK(is_close(line.base, 1.5, 1e-12));
+  CHECK(is_close(line.slope, 2, 1e-12));
+}
+
+TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
+  Setup setup(random_ints(1000, 0, 9, 5), 1025);
+  kVersions[0].launch(setup.p);
+  CHECK(refuses_configuration(cudaGetLastError()));
+}
