@@ -89,6 +89,9 @@ else
 why := $(wordlist 2,999,$(answer))
 # No compiler at all: install one if that needs no question.
 ifeq ($(shell command -v $(firstword $(CXX)) 2>/dev/null),)
+ifneq ($(CXX),g++)
+$(error CXX=$(CXX): no such compiler here; without CXX= make takes g++ or clang++)
+endif
 install := $(shell common/tools/install.sh compiler)
 ifeq ($(shell command -v $(firstword $(CXX)) 2>/dev/null),)
 $(error no C++ compiler '$(CXX)' here. Run: $(install))
@@ -140,7 +143,10 @@ comma := ,
 # What prints as it goes must not be held back by --output-sync; with -n it must not run either.
 direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)
 COLOUR := $(if $(MAKE_TERMOUT),$(if $(NO_COLOR),,-fdiagnostics-color=always))
-WARNINGS := -Wall -Wextra -Werror
+# Warnings are errors, but for those that a learner's experiment brings: a line commented out leaves
+# something unused.
+UNUSED := parameter variable but-set-variable but-set-parameter function
+WARNINGS := -Wall -Wextra -Werror $(UNUSED:%=-Wno-error=unused-%)
 say = @printf '  %-5s %s\n' '$1' '$2'
 
 # build/VARIANT/flags holds the compiler and its flags. It changes only when they do, and then what was

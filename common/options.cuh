@@ -107,40 +107,46 @@ class Options {
   template <class NameVersions>
   void parse(int argc, char** argv, NameVersions name_versions) {
     bool list = false;
+    // Each option has a value of its own, past those of characters. So an abbreviation that fits
+    // two is an error, and optopt is a character only for a short option; there are none of those.
+    enum { kOnly = 256, kCsv, kList, kHelp, kOwn };
     std::vector<option> table;
-    for (const Number& o : numbers_) table.push_back({o.name, required_argument, nullptr, 0});
-    for (const Word& o : words_) table.push_back({o.name, required_argument, nullptr, 0});
-    table.push_back({"only", required_argument, nullptr, 'o'});
-    table.push_back({"csv", required_argument, nullptr, 'c'});
-    table.push_back({"list", no_argument, nullptr, 'l'});
-    table.push_back({"help", no_argument, nullptr, 'h'});
+    int own = kOwn;
+    for (const Number& o : numbers_) table.push_back({o.name, required_argument, nullptr, own++});
+    for (const Word& o : words_) table.push_back({o.name, required_argument, nullptr, own++});
+    table.push_back({"only", required_argument, nullptr, kOnly});
+    table.push_back({"csv", required_argument, nullptr, kCsv});
+    table.push_back({"list", no_argument, nullptr, kList});
+    table.push_back({"help", no_argument, nullptr, kHelp});
     table.push_back({nullptr, 0, nullptr, 0});
 
     opterr = 0;
     optind = 1;
-    int index = 0;
-    for (int got; (got = getopt_long(argc, argv, ":", table.data(), &index)) != -1;) {
+    for (int got; (got = getopt_long(argc, argv, ":", table.data(), nullptr)) != -1;) {
+      if (got >= kOwn) {
+        set(static_cast<std::size_t>(got - kOwn), optarg);
+        continue;
+      }
       switch (got) {
-        case 0:
-          set(static_cast<std::size_t>(index), optarg);
-          break;
-        case 'o':
+        case kOnly:
           only = optarg;
+          if (only.empty()) usage_error("--only: expected a version; --list names them");
           break;
-        case 'c':
+        case kCsv:
           csv = optarg;
           if (csv.empty()) usage_error("--csv: expected a file name, or - for standard output");
           break;
-        case 'l':
+        case kList:
           list = true;
           break;
-        case 'h':
+        case kHelp:
           print_help();
           std::exit(kExitOk);
         case ':':
           usage_error(std::string(argv[optind - 1]) + ": a value is missing behind it");
         default:
-          usage_error(std::string(argv[optind - 1]) +
+          usage_error((optopt > 0 && optopt < kOnly ? std::string{'-', static_cast<char>(optopt)}
+                                                    : std::string(argv[optind - 1])) +
                       ": unknown option; --help lists those there are");
       }
     }

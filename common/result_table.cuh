@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -28,10 +29,11 @@ inline std::string bytes_text(std::size_t bytes) {
   return text;
 }
 
-/// Four significant digits without an exponent: "0.002314", "12.63", "1481".
+/// Four significant digits without an exponent, at most seven decimals (of a millisecond: a tenth
+/// of a nanosecond): "0.002314", "12.63", "1481".
 inline std::string digits_text(double value) {
   const int magnitude = value > 0 ? static_cast<int>(std::floor(std::log10(value))) : 0;
-  const int decimals = magnitude >= 3 ? 0 : 3 - magnitude;
+  const int decimals = magnitude >= 3 ? 0 : magnitude <= -4 ? 7 : 3 - magnitude;
   char text[48];
   std::snprintf(text, sizeof text, "%.*f", decimals, value);
   return text;
@@ -229,9 +231,17 @@ class ResultTable {
   int finish() {
     for (const std::string& text : notes_)
       std::printf("%s%s\n", &text == &notes_.front() ? "\n" : "", text.c_str());
-    std::fflush(stdout);
+    const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     const bool written = csv_.finish();
-    return all_ok_ && written ? kExitOk : kExitWrong;
+    if (written && !printed) {
+      std::fprintf(stderr, "standard output: the table could not be written: %s\n",
+                   std::strerror(errno));
+    }
+    if (!all_ok_) {
+      std::fprintf(stderr, "WRONG: if threads race, make sanitize CH=%s names both lines\n",
+                   opt_.chapter().substr(0, opt_.chapter().find('_')).c_str());
+    }
+    return all_ok_ && written && printed ? kExitOk : kExitWrong;
   }
 
  private:

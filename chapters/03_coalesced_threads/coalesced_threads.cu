@@ -254,7 +254,7 @@ void run_sweep(ResultTable& table, const Options& opt, const Problem& p,
 int main(int argc, char** argv) {
   Options opt("03_coalesced_threads", "why does the order of addresses matter?");
   if (kOnGpu) opt.samples = 7;  // one thread takes more than half a second for 16 Mi ints
-  std::size_t n = kOnGpu ? 16_Mi : 64_Ki, block = 512, grid = 0;
+  std::size_t n = kOnGpu ? 16_Mi : 65000, block = 512, grid = 0;
   std::string sweep;
   opt.add("n", &n, 1, kMaxN, "ints to sum");
   opt.add("block", &block, 1, kMaxBlock, "threads per block");

@@ -241,7 +241,7 @@ int main(int argc, char** argv) {
   opt.version("by_globaltimer", "the same launch by the clock that all SMs share");
   opt.version("by_clock64", "the same launch by the SMs' own counters: wrong");
   name_cub_row(opt);
-  std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 256, grid = 0;
+  std::size_t n = kOnGpu ? 64_Mi : 250000, block = 256, grid = 0;
   std::string sweep, blocks_csv;
   opt.add("n", &n, 1, kMaxN, "ints to sum");
   opt.add("block", &block, 1, kMaxBlock, "threads per block, where the version leaves it open");

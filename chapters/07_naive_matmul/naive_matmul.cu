@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   Options opt("07_naive_matmul", "what bounds a kernel?");
   opt.versions(kVersions);
   name_cublas_row(opt);
-  const std::size_t side = kOnGpu ? 2048 : 128;
+  const std::size_t side = kOnGpu ? 2048 : 100;
   std::size_t m = side, n = side, k = side, block = 256;
   opt.add("m", &m, 1, kMaxSide, "rows of A and C");
   opt.add("n", &n, 1, kMaxSide, "columns of B and C");

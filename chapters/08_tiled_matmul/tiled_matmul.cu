@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
   Options opt("08_tiled_matmul", "what does shared memory buy?");
   opt.versions(kVersions);
   name_cublas_row(opt);
-  const std::size_t side = kOnGpu ? 2048 : 128;
+  const std::size_t side = kOnGpu ? 2048 : 100;
   std::size_t m = side, n = side, k = side;
   opt.add("m", &m, 1, kMaxSide, "rows of A and C");
   opt.add("n", &n, 1, kMaxSide, "columns of B and C");

@@ -48,8 +48,8 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
     block->file = file;
     block->line = line;
   } else if (block->line != line || !same_file(block->file, file)) {
-    block->lines_differ =
-        true;  // reported when all are here, so that the report can say who waits where
+    // Reported when all are here, so that the report can say who waits where.
+    block->lines_differ = true;
   }
 #if defined(CUDA_CPU_TSAN)
   const std::uint32_t epoch = block->epoch;

@@ -42,6 +42,7 @@ inline std::clock_t device_clock() { return static_cast<std::clock_t>(global_tim
 #if defined(CUDA_CPU_TSAN)
 void fence_was_executed();  // TSan knows no fences, and is told: see fences.cpp
 void atomic_was_executed(const void* address, bool stored);
+void read_as_constant(const void* address, std::size_t bytes);
 #endif
 
 /// __threadfence() and its kin: memory order, and a chance for others when a loop consists of them.
@@ -406,6 +407,9 @@ inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { r
 
 template <class T>
 inline T __ldg(const T* address) {
+#if defined(CUDA_CPU_TSAN)
+  cuda_cpu::read_as_constant(address, sizeof(T));
+#endif
   return *address;
 }
 template <class T>

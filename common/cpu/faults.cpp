@@ -239,7 +239,11 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
                                        (address - region.base) / region.element_size,
                                        region.size / region.element_size - 1));
     }
-    report->help = "guard the index, e.g. if (i < n)";
+    report->help =
+        region.space == Space::kShared
+            ? "size the array by the threads of the block; a launch gives dynamic shared "
+              "memory in bytes"
+            : "guard the index, e.g. if (i < n)";
   } else {
     const std::size_t before = region.base - address;
     report->details.push_back(format("the address is %s before the start of %s (%s)",

@@ -81,6 +81,22 @@ void fence_was_executed() {
   __tsan_release(stack->last_fence);
 }
 
+// __ldg reads by a path on which nobody looks for what this kernel has written: the data must have
+// been there before the launch. So a fiber reads them that knows what the host did until then, and
+// nothing else.
+void read_as_constant(const void* address, std::size_t bytes) {
+  if (current_thread == nullptr) return;
+  __tsan_switch_to_fiber(current_worker->home_fiber, 1);
+  static void* const reader = __tsan_create_fiber(0);
+  __tsan_switch_to_fiber(reader, 1);
+  __tsan_acquire(&current_worker->grid->serial);
+  __tsan_func_entry(__builtin_return_address(0));  // the line that a report names
+  __tsan_read_range(const_cast<void*>(address), bytes);
+  __tsan_func_exit();
+  __tsan_release(&current_worker->grid->blocks);
+  __tsan_switch_to_fiber(stack_of_current_thread()->fiber, 1);
+}
+
 }  // namespace cuda_cpu
 
 #endif

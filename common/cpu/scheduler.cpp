@@ -362,6 +362,10 @@ void Worker::run_threads(Stack* mine) {
       park(mine);
     } else if (!finish_block()) {
       go_home(mine);
+#if defined(CUDA_CPU_TSAN)
+    } else {
+      park(mine);  // on this fiber the next block would know what the last thread of this one knew
+#endif
     }
   }
 }

@@ -17,7 +17,7 @@ std::string contents(const std::string& path) {
 }
 
 __global__ void spin(int* x, int rounds) {
-  for (int i = 0; i < rounds; ++i) x[threadIdx.x] = x[threadIdx.x] * 3 + 1;
+  for (int i = 0; i < rounds; ++i) x[threadIdx.x] = (x[threadIdx.x] * 3 + 1) & 0xffff;
 }
 
 }  // namespace

@@ -109,6 +109,7 @@ def draw_passes():
         style.line(ax, *zip(*points), label, color)
     ax.set_ylim(bottom=0)
     ax.set_xlim(0.7, 9.6)
+    ax.set_xticks(range(1, 9))
     style.source(fig, rows)
     style.save(
         fig,
@@ -132,9 +133,10 @@ def draw_chunks():
     style.line(ax, *zip(*points), "measured", style.BLUE)
     model = [(c, ideal + min(alone["h2d_pinned"], alone["kernel_alone"]) / c) for c, _ in points]
     ax.plot(*zip(*model), color=style.GREY, linestyle=":", linewidth=1.5)
-    ax.annotate("ideal + the other / chunks", model[1], xytext=(14, 8), textcoords="offset points", color=style.GREY)
+    ax.annotate("dotted: ideal + the other / chunks", model[1], xytext=(14, 8), textcoords="offset points", color=style.GREY)
     ax.axhline(ideal, color=style.GREY, linestyle="--", linewidth=1.5)
-    ax.text(points[0][0], ideal, "the slower of copy and kernel", color=style.GREY, va="top", ha="left")
+    where = {"xytext": (0, -5), "textcoords": "offset points", "va": "top"}
+    ax.annotate("ideal: the slower of copy and kernel", (points[0][0], ideal), color=style.GREY, **where)
     ax.set_xscale("log", base=2)
     ax.set_xticks([c for c, _ in points], [str(c) for c, _ in points])
     ax.tick_params(axis="x", which="minor", bottom=False)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// No bug: every block polls, with barriers or warp votes in the loop, for the block before it. All blocks
-// fit on one multiprocessor, so they are promised to get on.
+// No bug: every block polls, with barriers or warp votes in the loop, for the block before it. All
+// blocks fit on one multiprocessor, so they are promised to get on.
 // RUN: CUDA_CPU_WORKERS=1 CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_WORKERS=1 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_WORKERS=2 CUDA_CPU_SCHEDULE=random:1
