@@ -41,8 +41,8 @@ std::vector<int> expected_sums(Pattern pattern, const std::vector<int>& x,
 // ---- kernels -----------------------------------------------------------------------------------
 
 // Which word of the table thread i adds. The patterns differ in one thing: how many different words
-// the 32 lanes of a warp ask for. 1357 is odd, so that 32 threads in a row meet 32 words, each 5
-// KiB from the next.
+// the 32 lanes of a warp ask for. 1357 is odd: 32 threads in a row meet 32 words, 5 KiB from one to
+// the next.
 template <Pattern kPattern>
 __device__ std::size_t word_of(std::size_t i) {
   if constexpr (kPattern == Pattern::kBlock) {

@@ -13,9 +13,8 @@ constexpr std::size_t kWords = 16384;  // ints in the table: 64 KiB, all there i
 constexpr int kCoefficients = 32;      // of a polynomial of degree 31
 constexpr int kLimit = 999999;         // of a value; 1024 of them can be added in an int
 
-// The __constant__ variables of a program have 64 KiB between them, and the table takes them all.
-// So the coefficients use the same bytes at another time; each user copies its own data there
-// first.
+// The __constant__ variables of a file have 64 KiB between them, and the table takes them all.
+// So the coefficients use the same bytes, at another time: whoever needs them copies first.
 union ConstantWords {
   int table[kWords];
   float coefficients[kCoefficients];

@@ -126,36 +126,43 @@ __global__ void max_by_cas(const int* x, std::size_t n, float* result) {
 
 // ---- the rows ----------------------------------------------------------------------------------
 
-// Launches as often as a version is timed: its largest relative error, and how many different
-// results there were. One addition of positive terms rounds by at most epsilon / 2 of a sum that is
-// never larger than the last, so k additions in a row are off by k * epsilon / 2 of it at most; no
-// tree or pairing here is deeper than 100. Integers have epsilon 0.
+// How far off a result is, as a share of the right one. NaN for NaN.
+template <class T>
+double relative_error(T result, Exact exact) {
+  return static_cast<double>(std::abs(static_cast<long double>(result) / exact - 1));
+}
+
+// How far off it may be. An addition rounds by at most epsilon / 2 of its result, and no sum on the
+// way is larger than the last, as all terms are positive. So k additions in a row are off by at
+// most k * epsilon / 2; the trees and pairs add no more than 100 to k. Integers have epsilon 0. A
+// bound of 1 would allow a result of 0.
+template <class T>
+double bound(std::size_t in_a_row) {
+  const auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  return std::min(static_cast<double>(in_a_row + 100) * epsilon / 2, 0.999);
+}
+
+// One row: `launch` leaves its result in *result, which is 0 before. Beside its time, the largest
+// error and the number of different results in as many runs as there are samples.
 template <class T, class Launch>
 void add_row(ResultTable& table, const Options& opt, const std::string& name, T* result,
              Exact exact, std::size_t in_a_row, Launch launch) {
-  const double rounding = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
-  const double bound = static_cast<double>(in_a_row + 100) * rounding;
-  const double tolerance = std::min(bound, 0.999);  // a result of 0 is wrong by 1
-  std::set<T> results;
-  double worst = 0;
-  const auto is_right = [&] {
-    T sum;
-    CUDA_CHECK(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost));
-    results.insert(sum);
-    const auto right = static_cast<long double>(exact);
-    const auto error = static_cast<double>(std::abs(static_cast<long double>(sum) / right - 1));
-    worst = std::max(worst, error);
-    return error <= tolerance;
-  };
   const auto run = [&] {
-    CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(T)));  // where atomics begin
+    CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(T)));
     launch(result);
     CUDA_CHECK_LAUNCH();
   };
+  std::set<T> results;
+  double worst = 0;
   bool ok = true;
   for (std::size_t k = 0; k < opt.samples; ++k) {
     run();
-    ok = is_right() && ok;
+    T sum;
+    CUDA_CHECK(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost));
+    const double error = relative_error(sum, exact);
+    ok = error <= bound<T>(in_a_row) && ok;
+    worst = std::max(worst, error);
+    results.insert(sum);
   }
   table.add(name, time_launches(opt.samples, run), 0, ok);
   char text[128];

@@ -90,9 +90,8 @@ void read_as_constant(const void* address, std::size_t bytes) {
   static void* const reader = __tsan_create_fiber(0);
   __tsan_switch_to_fiber(reader, 1);
   __tsan_acquire(&current_worker->grid->serial);
-  __tsan_func_entry(__builtin_return_address(0));  // the line that a report names
-  __tsan_read_range(const_cast<void*>(address), bytes);
-  __tsan_func_exit();
+  // As if from the caller's line, which is what a report names.
+  __tsan_read_range_pc(const_cast<void*>(address), bytes, __builtin_return_address(0));
   __tsan_release(&current_worker->grid->blocks);
   __tsan_switch_to_fiber(stack_of_current_thread()->fiber, 1);
 }

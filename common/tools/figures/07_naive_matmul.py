@@ -93,7 +93,7 @@ def roofline():
 
     frame(now, "Now: H200, served by the L1", PEAK, "FLOP per byte, each wavefront of the L1 being 128")
     roof(now, L1, PEAK, "L1 33 TB/s", style.GREEN, 0.06)
-    roof(now, DRAM, PEAK, "DRAM 4.8 TB/s", style.BLUE, 1.2, "left", "--")
+    roof(now, DRAM, PEAK, "DRAM 4.8 TB/s", style.BLUE, 0.4, "left", "--")
     for name, wavefronts, color, shift in (("columns_along_x", 2, style.RED, (7, -3)),
                                            ("rows_along_x", 33, style.ORANGE, (7, -9)),
                                            ("split_inner_loop", 33, style.PURPLE, (7, 5)),
