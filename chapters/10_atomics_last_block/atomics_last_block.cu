@@ -11,6 +11,7 @@
 
 #include <cooperative_groups.h>
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "../../common/common.cuh"
@@ -33,12 +34,11 @@ struct Problem {
 };
 
 // A square in 64 bits: it is not negative, so that unsigned sums are right.
-__host__ __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
+__device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 
 Sum reference(const int* x, std::size_t n) {
-  Sum sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum += square(x[i]);
-  return sum;
+  return std::accumulate(x, x + n, Sum{0},
+                         [](Sum sum, long long v) { return sum + static_cast<Sum>(v * v); });
 }
 
 // ---- what a thread, a warp and a block add -----------------------------------------------------

@@ -10,7 +10,8 @@ namespace cuda_cpu {
 
 namespace {
 
-bool same_file(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
+// A block may poll, with a barrier in its loop, for what another block has to do.
+constexpr std::uint32_t kBarriersPerTurn = 4096;
 
 #if defined(CUDA_CPU_TSAN)
 // What TSan shall see: everything before the barrier happens before everything behind it. Two
@@ -21,12 +22,21 @@ void* barrier_object(const Block* block, std::uint32_t epoch) {
 }
 #endif
 
-// A block may poll, with a barrier in its loop, for what another block has to do.
-constexpr std::uint32_t kBarriersPerTurn = 4096;
+// Pointers to file names may differ for one file.
+bool lines_really_differ(const Block* block) {
+  for (std::uint32_t i = 0; i < block->count; ++i) {
+    const Thread& thread = block->threads[i];
+    if (thread.finished) continue;
+    if (thread.line != block->line || std::strcmp(thread.file, block->file) != 0) return true;
+  }
+  return false;
+}
 
 // The last thread has come: the barrier opens and the threads go on in the schedule's order.
-__attribute__((noinline)) void open_barrier(Block* block) {
-  if (block->lines_differ) abandon_grid(report_stuck_block(block));
+void open_barrier(Block* block) {
+  // Reported only now that all are here, so that the report can say who waits where.
+  if (block->lines_differ && lines_really_differ(block)) abandon_grid(report_stuck_block(block));
+  block->lines_differ = false;
   block->votes_result = block->votes;
   block->voters = block->arrived;
   block->votes = 0;
@@ -37,7 +47,13 @@ __attribute__((noinline)) void open_barrier(Block* block) {
   if (block->epoch % kBarriersPerTurn == 0) current_worker->rotate();
 }
 
-// The hot path of the engine: about as long as the context switch at its end.
+__attribute__((noinline)) void open_and_run_others(Block* block, Thread* self) {
+  open_barrier(block);
+  run_others(current_block, self);
+}
+
+// The hot path of the engine. Whatever it calls, it calls last, so that it need not save registers
+// beside the context switch.
 inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line) {
   self->file = file;
   self->line = line;
@@ -47,19 +63,11 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
   if (block->arrived == 0) {
     block->file = file;
     block->line = line;
-  } else if (block->line != line || !same_file(block->file, file)) {
-    // Reported when all are here, so that the report can say who waits where.
+  } else if (block->line != line || block->file != file) {
     block->lines_differ = true;
   }
-#if defined(CUDA_CPU_TSAN)
-  const std::uint32_t epoch = block->epoch;
-  __tsan_release(barrier_object(block, epoch));
-#endif
-  if (++block->arrived == block->expected) open_barrier(block);
-  run_others(current_block, self);
-#if defined(CUDA_CPU_TSAN)
-  __tsan_acquire(barrier_object(block, epoch));
-#endif
+  if (++block->arrived == block->expected) return open_and_run_others(block, self);
+  run_others(block, self);
 }
 
 [[noreturn]] void not_in_a_kernel(const char* call) { die("%s called outside of a kernel", call); }
@@ -69,15 +77,22 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
 void block_barrier(const char* file, int line) {
   Thread* const self = current_thread;
   if (__builtin_expect(self == nullptr, 0)) not_in_a_kernel("__syncthreads");
-  wait_at_barrier(current_block, self, file, line);
+  Block* const block = current_block;
+#if defined(CUDA_CPU_TSAN)
+  void* const object = barrier_object(block, block->epoch);
+  __tsan_release(object);
+  wait_at_barrier(block, self, file, line);
+  __tsan_acquire(object);
+#else
+  wait_at_barrier(block, self, file, line);
+#endif
 }
 
 BarrierVotes block_barrier_vote(int predicate, const char* file, int line) {
-  Thread* const self = current_thread;
-  if (self == nullptr) not_in_a_kernel("__syncthreads_count");
+  if (current_thread == nullptr) not_in_a_kernel("__syncthreads_count");
   Block* const block = current_block;
   if (predicate != 0) ++block->votes;
-  wait_at_barrier(block, self, file, line);
+  block_barrier(file, line);
   // The next barrier cannot open, and change the result, before this thread has come to it.
   const std::uint32_t votes = block->votes_result;
   return {static_cast<int>(votes), votes == block->voters, votes != 0};

@@ -151,7 +151,12 @@ inline void run_others(Block* block, Thread* self) {
   block->position = position;
   current_thread = next;
   running_thread_index = next->index;
-  if (next != self) current_worker->switch_to_thread(&self->context, next);
+  if (next == self) return;
+#if defined(CUDA_CPU_ASAN) || defined(CUDA_CPU_TSAN)
+  current_worker->switch_to_thread(&self->context, next);
+#else
+  cuda_cpu_switch_context(&self->context, next->context);
+#endif
 }
 
 /// Ends the wait of all threads that look at a constant generation.

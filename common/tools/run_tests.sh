@@ -69,11 +69,12 @@ run_once() {
 # Up to 40 lines of a failed run, and how to repeat it.
 show_failure() {
   local test=$1 schedule=$2
+  grep -v '^passed: ' "$log" >"$scratch/shown"
   awk -F '\t' '$3 == "failed" { print "        " $4 ($5 != "" ? "  [" $5 "]" : "") }' "$log.results" | head -12
-  if [ "$(wc -l <"$log")" -gt 44 ]; then
-    { head -30 "$log"; echo "..."; tail -12 "$log"; } | sed 's/^/      | /'
+  if [ "$(wc -l <"$scratch/shown")" -gt 44 ]; then
+    { head -30 "$scratch/shown"; echo "..."; tail -12 "$scratch/shown"; } | sed 's/^/      | /'
   else
-    sed 's/^/      | /' "$log"
+    sed 's/^/      | /' "$scratch/shown"
   fi
   echo "      again: ${schedule:+CUDA_CPU_SCHEDULE=$schedule }$test"
 }

@@ -18,7 +18,8 @@ expect_usage_error() {
 
 small_options() { common/tools/small_args.sh "$1" "$2" | head -1; }
 
-for chapter in ${CHAPTERS:-}; do
+built=$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)
+for chapter in ${CHAPTERS:-$built}; do
   program=$programs/$chapter
   number=${chapter%%_*}
   read -r -a small <<<"$(small_options "$chapter" "$program")"
@@ -115,7 +116,7 @@ for chapter in ${CHAPTERS:-}; do
     test_case "$number: a size beyond the device is refused with bytes asked and bytes free"
     most=$("$program" --n junk 2>&1 | sed -n 's/.* to \([0-9]*\) .*/\1/p')
     matrix=()
-    numeric_options "$program" | grep -qx -e --m && matrix=(--m "$most")
+    numeric_options "$program" | grep -qx -e --k && matrix=(--m 1 --k "$most")
     run "$program" --n "$most" ${matrix[@]+"${matrix[@]}"} --samples 1
     expect_usage_error "--n"
     expect "bytes asked and bytes free" has "$err" "bytes"
