@@ -35,7 +35,7 @@ Value expected_polynomial(double x, const std::vector<float>& c) {
 }
 
 // Horner's rule. Every thread needs the same coefficient at the same time. Unrolled, its address is
-// known to the compiler, and a multiply-add takes it straight from the constant cache: no load.
+// known to the compiler: one load serves a whole warp, or the multiply-add fetches it by itself.
 __global__ void polynomial_constant(const float* x, std::size_t n, float* y) {
   const std::size_t i = global_index();
   if (i >= n) return;

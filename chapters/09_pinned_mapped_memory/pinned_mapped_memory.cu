@@ -172,7 +172,7 @@ enum class At { kDevice, kHost, kUnread, kSeen };  // results are in d_y, h_y, h
 
 bool check(const std::string& name, const Problem& p, At where) {
   const std::size_t bytes = p.n * kWord;
-  // The host would take seconds to read write-combined memory: that goes by way of the device.
+  // The host may take seconds to read write-combined memory: that goes by way of the device.
   if (where == At::kUnread) CUDA_CHECK(cudaMemcpy(p.d_y, p.h_y, bytes, cudaMemcpyHostToDevice));
   if (where == At::kUnread || where == At::kDevice) {
     CUDA_CHECK(cudaMemcpy(p.seen, p.d_y, bytes, cudaMemcpyDeviceToHost));

@@ -40,7 +40,7 @@ def twelve():
     rows = {r["version"]: r for r in style.rows("h200.csv")}
     patterns, sources = ("block", "warp", "thread", "random"), ("constant", "global", "readonly")
     colors = {"constant": style.RED, "global": style.BLUE, "readonly": style.SKY}
-    fig, ax = style.axes("time [us], each line is ten times the one before", size=(7.2, 4.4))
+    fig, ax = style.axes("time [us], logarithmic", size=(7.2, 4.4))
     said, y = [], 0
     for pattern in patterns:
         for source in sources:
@@ -52,6 +52,7 @@ def twelve():
         y -= 0.6
     ax.set_xscale("log")
     ax.set_xlim(10, 6000)
+    ax.xaxis.set_major_formatter(plt.FuncFormatter(lambda us, _: f"{us:,.0f}"))
     ax.set_yticks([-1 - 3.6 * k for k in range(4)],
                   ["one word\nper block", "one word\nper warp", "one word\nper thread", "scattered\nwords"])
     ax.grid(axis="y", visible=False)
@@ -74,7 +75,7 @@ def sweep(ax, name, title, label_at):
     ax.plot([0, 32], [base, base + 32 * slope], color="#F5C9A9", linewidth=6, solid_capstyle="round")
     ax.plot(x, y, color=style.RED, marker="o", markersize=3.5, linestyle="none")
     ax.plot(*found["global"], color=style.BLUE, marker="o", markersize=3.5, linewidth=1.2)
-    ax.text(*label_at, f"constant:\n{base:.2f} + {slope:.2f} · words", transform=ax.transAxes, color=style.RED)
+    ax.text(*label_at, f"constant, fitted:\n{base:.2f} + {slope:.2f} · words".replace("-", "\N{MINUS SIGN}"), transform=ax.transAxes, color=style.RED)
     ax.text(32, found["global"][1][-1] + 0.02 * max(y), "global", color=style.BLUE, ha="right", va="bottom")
     ax.set_title(title, loc="left", fontsize=11)
     ax.set_xlabel("different words per load")
@@ -90,9 +91,9 @@ def sweeps():
     left.set_ylabel("time per load of a warp, on its SM [ns]")
     style.source(fig, rows)
     style.save(fig, "sweep", "Time of a load from constant memory against the number of different words in it",
-               f"The time grows along a straight line, {base:.2f} ns and {slope:.2f} ns for each word when the words are "
-               f"side by side, {far_base:.2f} and {far_slope:.2f} when they are 5 KiB apart. Loads from global memory stay "
-               "far below.")
+               f"Side by side the time grows along a straight line, {base:.2f} ns and {slope:.2f} ns for each word. With the "
+               f"words 5 KiB apart it bends upwards; the line fitted to it has {far_base:.2f} and {far_slope:.2f}. "
+               "Loads from global memory stay far below.")
 
 
 requests()

@@ -91,7 +91,7 @@ def roofline():
     then.set_xlim(4e-3, 60)
     then.set_ylim(1, 3e3)
 
-    frame(now, "Now: H200, served by the L1", PEAK, "FLOP per byte, each wavefront of the L1 being 128")
+    frame(now, "Now: H200, served by the L1", PEAK, "FLOP per byte (L1: 128 bytes per wavefront)")
     roof(now, L1, PEAK, "L1 33 TB/s", style.GREEN, 0.06)
     roof(now, DRAM, PEAK, "DRAM 4.8 TB/s", style.BLUE, 0.4, "left", "--")
     for name, wavefronts, color, shift in (("columns_along_x", 2, style.RED, (7, -3)),
@@ -103,6 +103,7 @@ def roofline():
             now.plot([x], [y], marker="o", color=color)
             style.label_end(now, x, y, f"{name} {y:,.0f}", color, shift)
             now.texts[-1].set_fontsize(9)
+            now.texts[-1].set_bbox(dict(facecolor="white", edgecolor="none", alpha=0.85, pad=0.6))
     if "cublas" in rows:
         now.axhline(rows["cublas"]["rate"], color=style.BLACK, linestyle=":", linewidth=1.2)
         now.text(0.0043, rows["cublas"]["rate"] * 0.87, f"cuBLAS {rows['cublas']['rate']:,.0f}", fontsize=9, va="top")

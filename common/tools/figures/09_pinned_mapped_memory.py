@@ -15,8 +15,8 @@ def box(ax, x, y, width, height, text, color, fill="white"):
     ax.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=10)
 
 
-def arrow(ax, start, end, text, color, above=0.07):
-    ax.annotate("", xy=end, xytext=start, arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2.2})
+def arrow(ax, start, end, text, color, above=0.07, style_of_head="-|>"):
+    ax.annotate("", xy=end, xytext=start, arrowprops={"arrowstyle": style_of_head, "color": color, "linewidth": 2.2})
     middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2 + above)
     ax.text(*middle, text, ha="center", va="bottom", fontsize=9, color=color)
 
@@ -43,7 +43,7 @@ def draw_roads():
     arrow(ax, (2.25, y + 0.4), (7.15, y + 0.4), "copy engine: one trip, the CPU is free", style.BLUE)
     box(ax, 7.2, y, 2.5, 0.8, "device memory", style.BLUE)
     y = rows[2][0]
-    arrow(ax, (7.15, y + 0.4), (2.25, y + 0.4), "", style.GREEN)
+    arrow(ax, (7.15, y + 0.4), (2.25, y + 0.4), "", style.GREEN, style_of_head="<|-|>")
     ax.text(4.7, y + 0.47, "the kernel's own loads and stores", ha="center", va="bottom", fontsize=9, color=style.GREEN)
     box(ax, 7.2, y, 2.5, 0.8, "registers of an SM", style.GREEN)
     style.save(
@@ -153,18 +153,22 @@ def draw_chunks():
 
 
 def bars(rows, version):
-    """[(chunk, start, end)] of the copies and of the kernels: each starts when its stream has come to it and the
-    one before it, on the same engine, has ended."""
+    """[(stream, start, end)] of the copies and of the kernels: each starts when its stream has come to it and the
+    one before it, on the same engine, has ended. The first begins at 0: before it the poison was written."""
     reached = {}
     for row in rows:
         if row["version"] == version:
-            reached.setdefault(row["chunk"], {})[row["mark"]] = row["ms"]
-    copies, kernels = [], []
-    for chunk in sorted(reached):
-        marks = reached[chunk]
-        copies.append((chunk, max(marks["begin"], copies[-1][2] if copies else 0.0), marks["copied"]))
-        kernels.append((chunk, max(marks["copied"], kernels[-1][2] if kernels else 0.0), marks["computed"]))
-    return copies, kernels
+            reached.setdefault((row["chunk"], row["stream"]), {})[row["mark"]] = row["ms"]
+    zero = min(marks["begin"] for marks in reached.values())
+
+    def one_engine(starts, ends):
+        pieces = []  # in the order in which they ended, which need not be the order of the calls
+        for (_, stream), marks in sorted(reached.items(), key=lambda item: item[1][ends]):
+            free = pieces[-1][2] if pieces else 0.0
+            pieces.append((stream, max(marks[starts] - zero, free), marks[ends] - zero))
+        return pieces
+
+    return one_engine("begin", "copied"), one_engine("copied", "computed")
 
 
 def draw_timeline():
@@ -178,8 +182,8 @@ def draw_timeline():
     shared = max(end for version, _ in panels[:2] for _, _, end in bars(rows, version)[1])
     for ax, (version, title) in zip(axes, panels):
         for lane, (name, pieces) in enumerate(zip(("copy engine", "SMs"), bars(rows, version))):
-            for chunk, start, end in pieces:
-                color = (style.BLUE, style.SKY, style.GREEN, style.ORANGE)[chunk % 4]
+            for stream, start, end in pieces:
+                color = (style.BLUE, style.SKY, style.GREEN, style.ORANGE)[stream % 4]
                 ax.barh(lane, end - start, left=start, height=0.7, color=color, edgecolor="white", linewidth=0.6)
         ax.set_yticks([0, 1], ["copy engine", "SMs"])
         ax.set_ylim(1.5, -0.5)
