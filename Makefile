@@ -330,8 +330,15 @@ SANITIZED := $(foreach v,cpu-asan cpu-tsan,$(addprefix build/$v/,$(CHOSEN)) \
                $(foreach t,$(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS)),$(call test_binary,$v,$t)))
 endif
 endif
-sanitize: $(SANITIZED)  ## race, memory and undefined-behaviour checkers over every program
+# The bug zoo has programs that only a sanitizer sees through; without CH they are tried as well.
+ifeq ($(ONE)$(CHOSEN_BACKEND),cpu)
+SANITIZED_ZOO := $(foreach v,cpu-asan cpu-tsan,\
+                   $(patsubst tests/backend/zoo/%.cu,build/$v/zoo/%,$(shell grep -l '^// BUILD: $v' $(ZOO))))
+ZOO_TEST := build/cpu/tests/backend/zoo.test $(patsubst tests/backend/zoo/%.cu,build/cpu/zoo/%,$(ZOO))
+endif
+sanitize: $(SANITIZED) $(SANITIZED_ZOO) $(ZOO_TEST)  ## race, memory and undefined-behaviour checkers over every program
 	$(direct)common/tools/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
+	$(if $(ZOO_TEST),$(direct)echo; ZOO_DIR=build/cpu/zoo build/cpu/tests/backend/zoo.test)
 
 check:  ## formatting, notes, figures and links are as they should be
 	@common/tools/check.sh

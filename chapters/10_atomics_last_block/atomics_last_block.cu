@@ -226,8 +226,7 @@ void show_sizes(ResultTable& table, const Options& opt, const Device& device, Pr
   }
 }
 
-// Each version again and again with nothing in between: every time another small n, another grid,
-// up to p.grid, and the next place for the result.
+// Each version again and again: every time another n, another grid, the next place for the result.
 void show_stress(ResultTable& table, const Problem& p, const std::vector<int>& x,
                  std::size_t launches) {
   std::vector<Problem> rounds(launches, p);

@@ -7,7 +7,7 @@ import style
 TILES, TILE = 4, 4  # tiles per strip, elements per side of a tile, as drawn
 SMS, CLOCK_GHZ, WARP_FLOP, LANES = 132, 1.98, 64, 32  # of the H200; FLOP of a multiply-add of a warp
 # Wavefronts of the L1 per 32 multiply-adds of a warp; the notes derive them.
-WAVEFRONTS = {"naive": 96, "tiled_16": 52, "tiled_32": 44, "tiled_32_ahead": 44, "tiled_32_dynamic": 68,
+WAVEFRONTS = {"naive": 96, "tiled_16": 60, "tiled_32": 52, "tiled_32_ahead": 52, "tiled_32_dynamic": 68,
               "column_conflict": 99, "column_padded": 68, "micro_tile": 9.5}
 
 
@@ -86,7 +86,8 @@ def banks():
             ax.text(bank + 0.5, -0.25, str(bank), ha="center", va="top", fontsize=7, color=style.GREY)
         wavefronts = max(in_bank)
         ax.set_title(f"{title}: {wavefronts} wavefront{'s' if wavefronts > 1 else ''}", loc="left", fontsize=10.5)
-        ax.set_xlim(-0.2, LANES + 0.2)
+        ax.text(-0.4, -0.25, "bank", ha="right", va="top", fontsize=7, color=style.GREY)
+        ax.set_xlim(-1.8, LANES + 0.2)
         ax.set_ylim(-1.2, 1.8)
     style.save(fig, "banks", "The banks of a column, without and with padding",
                "Words of a column of the tile per bank. With rows of 32 words all 32 lie in bank 0 and take 32 wavefronts; "
@@ -114,7 +115,7 @@ def bounds():
     peak = SMS * CLOCK_GHZ * WARP_FLOP * 4 / 1000
     ax.axvline(peak, color=style.BLACK, linewidth=1.2)
     ax.text(peak - 0.6, len(rows) - 1.1, "peak", fontsize=9, ha="right", va="center")
-    ax.text(30, len(rows) - 2.2, "red: the bound by wavefronts", fontsize=10, color=style.RED, va="center")
+    ax.text(30, len(rows) - 2.2, "mark: the bound by wavefronts", fontsize=10, color=style.RED, va="center")
     ax.grid(axis="y", visible=False)
     ax.set_xlim(0, 76)
     style.source(fig, rows)

@@ -55,7 +55,7 @@ for kind, label, color in (("wide", "last_block_wide", style.BLUE), ("cub", "CUB
     sizes = [int(r["version"].split("n=")[1]) for r in chosen]
     rates = [r["rate"] for r in chosen]
     ax.plot(sizes, rates, color=color, marker="o")
-    style.label_end(ax, sizes[1], rates[1], label, color, shift=(-8, 14) if kind == "wide" else (10, -12))
+    style.label_end(ax, sizes[2], rates[2], label, color, shift=(-104, 14) if kind == "wide" else (10, -12))
     texts.append(f"{label} " + ", ".join(f"{r:.0f}" for r in rates))
 read = rows[0]["rate"] / rows[0]["of_percent"] * 100
 ax.axhline(read, color=style.GREY, linewidth=1, linestyle="--")
@@ -87,10 +87,12 @@ for chapter, version, label in LADDER:
 fig, ax = style.axes("bandwidth [GB/s]", size=(7.2, 3.8))
 ax.barh(labels[::-1], rates[::-1], color=style.BLUE, height=0.62)
 for label, rate in zip(labels, rates):
-    ax.annotate(f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}", (rate, label), xytext=(4, 0),
-                textcoords="offset points", va="center", fontsize=10)
+    inside = rate > 100
+    ax.annotate(f"{rate:,.0f}" if inside else f"{rate:.2g}", (rate, label), xytext=(-4 if inside else 4, 0),
+                textcoords="offset points", va="center", ha="right" if inside else "left",
+                color="white" if inside else style.BLACK, fontsize=10)
 ax.set_xscale("log")
-ax.set_xlim(0.05, 30000)
+ax.set_xlim(0.05, 10000)
 ax.axvline(read, color=style.GREY, linewidth=1, linestyle="--")
 ax.grid(axis="y", visible=False)
 style.source(fig, style.rows("h200.csv"))
