@@ -4,6 +4,7 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+using Catch::Approx;  // as in v2
 #elif __has_include(<catch2/catch.hpp>)
 #include <catch2/catch.hpp>
 #else
