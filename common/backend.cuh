@@ -21,3 +21,13 @@ constexpr std::size_t operator""_Gi(unsigned long long value) { return value << 
 constexpr std::size_t div_up(std::size_t count, std::size_t size) {
   return count / size + (count % size != 0);
 }
+
+/// Threads that a multiprocessor of the GPU being compiled for holds at least, for
+/// __launch_bounds__: 2048 on those listed ("Technical Specifications per Compute Capability" in
+/// the CUDA C++ Programming Guide), 1024 elsewhere, which every one holds.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ <= 720 || __CUDA_ARCH__ == 800 || \
+    __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+constexpr unsigned kThreadsPerMultiprocessor = 2048;
+#else
+constexpr unsigned kThreadsPerMultiprocessor = 1024;
+#endif

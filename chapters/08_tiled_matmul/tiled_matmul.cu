@@ -65,7 +65,7 @@ __global__ void multiply_tiled(Matrix a, Matrix b, Matrix c) {
 // launch bound holds the kernel to 32 registers, so that two blocks of 1024 threads share a
 // multiprocessor: one register more would leave room for one.
 template <unsigned kTile>
-__global__ void __launch_bounds__(kTile* kTile, 2048 / (kTile * kTile))
+__global__ void __launch_bounds__(kTile* kTile, kThreadsPerMultiprocessor / (kTile * kTile))
     multiply_tiled_ahead(Matrix a, Matrix b, Matrix c) {
   __shared__ float tile_a[kTile][kTile], tile_b[kTile][kTile];
   const unsigned x = threadIdx.x, y = threadIdx.y;
