@@ -555,6 +555,15 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
     value.bytes.assign(bytes, bytes + size);
   }
   s.symbols.push_back(std::move(value));
+
+  // One variable that is too large fails to compile; together they are known only here.
+  static std::size_t constant_bytes = 0;
+  constexpr std::size_t kConstantMemory = 64 * 1024;
+  if (space == Space::kConstant) constant_bytes += size;
+  if (space == Space::kConstant && constant_bytes > kConstantMemory) {
+    die("%s:%d: with '%s' the __constant__ variables take %zu bytes; constant memory has %zu", file,
+        line, name, constant_bytes, kConstantMemory);
+  }
 }
 
 }  // namespace cuda_cpu

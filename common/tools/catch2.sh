@@ -39,7 +39,11 @@ in_directory() {
     forward "$dir/catch_amalgamated.hpp" build/catch2/catch2/catch_all.hpp
     if [ ! build/catch2/amalgamated.o -nt "$dir/catch_amalgamated.cpp" ]; then
       echo "  c++   $dir/catch_amalgamated.cpp" >&2
-      $cxx -std=c++17 -O1 -DCATCH_AMALGAMATED_CUSTOM_MAIN -c "$dir/catch_amalgamated.cpp" -o build/catch2/amalgamated.o || return
+      if ! $cxx -std=c++17 -O1 -DCATCH_AMALGAMATED_CUSTOM_MAIN -c "$dir/catch_amalgamated.cpp" \
+        -o build/catch2/amalgamated.o; then
+        echo "error CATCH2_DIR=$dir: catch_amalgamated.cpp does not compile"
+        return
+      fi
     fi
     echo "ok -Ibuild/catch2 build/catch2/amalgamated.o"
   elif [ -f "$dir/catch.hpp" ]; then

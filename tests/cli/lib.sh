@@ -14,7 +14,7 @@ current=''
 current_status=passed
 any_failed=0
 # Commands under test see a plain environment: not this make, no terminal, no colours.
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CH ARGS N V ARCH
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CH ARGS N V ARCH NVCC CATCH2_DIR
 export NO_COLOR=1 LC_ALL=C
 backend=${BACKEND:-cpu}
 programs=${PROGRAMS_DIR:-build/$backend}
