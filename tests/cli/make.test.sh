@@ -46,13 +46,13 @@ expect_output "$first"
 expect "no build folder" [ ! -e "$tree/build" ]
 
 test_case "a chapter's number, with and without zeros, and its name mean the same"
-run make -n build BACKEND=cpu CH="$first" V=1 # the first one says that the backend will be compiled
-run make -n build BACKEND=cpu CH="$first" V=1
+run make -j1 -n build BACKEND=cpu CH="$first" V=1 # the first one says that the backend will be compiled
+run make -j1 -n build BACKEND=cpu CH="$first" V=1
 by_name=$output
 expect_status 0
-run make -n build BACKEND=cpu CH="$number" V=1
+run make -j1 -n build BACKEND=cpu CH="$number" V=1
 expect "the same commands for $number" [ "$output" = "$by_name" ]
-run make -n build BACKEND=cpu CH="${number#0}" V=1
+run make -j1 -n build BACKEND=cpu CH="${number#0}" V=1
 expect "the same commands for ${number#0}" [ "$output" = "$by_name" ]
 
 test_case "a verb that does not exist gets one line with those that do"
@@ -97,7 +97,7 @@ rm -r "$tree/chapters/99_added"
 test_case "a changed header rebuilds the programs that include it"
 run make build BACKEND=cpu CH="$first"
 expect_status 0
-run make -n build BACKEND=cpu CH="$first" V=1
+run make -j1 -n build BACKEND=cpu CH="$first" V=1
 expect_no_output " -c -o"
 run make -n -W common/options.cuh build BACKEND=cpu CH="$first" V=1
 expect_output "$first/${first#*_}.cu.o"

@@ -23,6 +23,7 @@ __global__ void relay() {
   while (__any_sync(0xffffffffu, value != 0) == 0) {
     value = atomicAdd(&by_vote[b], 0);
   }
+  value = atomicAdd(&by_vote[b], 0);  // the lane that saw it first may have been another one
   if (threadIdx.x == 0) atomicAdd(&by_vote[b + 1], value + (b < 7 ? 1 : 0));
 }
 
