@@ -11,7 +11,7 @@ CXX := $(notdir $(CXX))
 endif
 Q := $(if $(filter-out 0,$(V)),,@)
 
-VERBS := help list doctor setup build run test sanitize bench profile notes figures check clean
+VERBS := help list doctor setup build run test sanitize xray xray-verify bench profile notes figures slides slides-check site serve lab hint solution reset progress grade check-labs check clean
 GOALS := $(if $(MAKECMDGOALS),$(MAKECMDGOALS),help)
 
 # ---- how make itself behaves ---------------------------------------------------------------------
@@ -59,7 +59,10 @@ endif
 
 # CH=5, CH=05 and CH=05_name mean the same. Anything else ends here, before anything is built.
 ONE :=
-ifneq ($(strip $(CH)),)
+DECK := $(if $(filter slides slides-check,$(GOALS)),$(if $(filter 0 00 00_course,$(CH)),00_course))
+ifneq ($(DECK),)
+# The opening deck belongs to no chapter.
+else ifneq ($(strip $(CH)),)
 CHOSEN := $(if $(findstring %,$(CH)),,$(foreach c,$(CHAPTERS),\
             $(if $(filter-out 1,$(words $(CH))),,\
               $(if $(filter $(CH),$c $(call number_of,$c) $(patsubst 0%,%,$(call number_of,$c))),$c))))
@@ -74,7 +77,8 @@ endif
 
 # ---- backend -------------------------------------------------------------------------------------
 
-ifneq ($(filter build run test test-programs sanitize bench profile,$(GOALS)),)
+ifneq ($(filter build run test test-programs sanitize bench profile lab solution progress grade check-labs \
+    build/labs/gpu/ready,$(GOALS)),)
 answer := $(shell common/tools/backend.sh '$(BACKEND)' '$(NVCC)')
 CHOSEN_BACKEND := $(firstword $(answer))
 ifeq ($(CHOSEN_BACKEND),error)
@@ -109,7 +113,7 @@ endif
 
 # ---- Catch2, for the verbs that run tests --------------------------------------------------------
 
-ifneq ($(or $(filter test test-programs,$(GOALS)),$(and $(filter sanitize,$(GOALS)),$(filter cpu,$(CHOSEN_BACKEND)))),)
+ifneq ($(or $(filter test test-programs build/labs/%,$(GOALS)),$(and $(filter sanitize,$(GOALS)),$(filter cpu,$(CHOSEN_BACKEND)))),)
 answer := $(shell common/tools/catch2.sh '$(CXX)' '$(CATCH2_DIR)')
 ifneq ($(firstword $(answer)),ok)
 $(error $(wordlist 2,999,$(answer)))
@@ -151,7 +155,7 @@ say = @printf '  %-5s %s\n' '$1' '$2'
 
 # build/VARIANT/flags holds the compiler and its flags. It changes only when they do, and then what was
 # compiled with others is compiled again. $(call keep_flags,FILE,TEXT)
-ifneq ($(filter build run test test-programs sanitize bench profile build/%,$(GOALS)),)
+ifneq ($(filter build run test test-programs sanitize xray xray-verify bench profile build/%,$(GOALS)),)
 keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 || echo '$(strip $2)' >$1; })
 endif
 
@@ -200,17 +204,22 @@ build/cpu/zoo/announced: $(ZOO)
 # In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
 plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
 
-# $(call cpu_variant,NAME,FLAGS,RUNTIME FLAGS)
-define cpu_variant
-$(call keep_flags,build/$1/flags,$(CXX) $(CPU_FLAGS) $2 / $3)
+# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS)
+define cpu_runtime
+$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) $2)
 
-$(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/flags | build/cpu/announced
+$(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/runtime-flags | build/cpu/announced
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $3 -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -MMD -MP -c -o $$@ $$<
 
 build/$1/libcudacpu.a: $(patsubst %,build/$1/obj/%.o,$(RUNTIME))
 	$$(Q)rm -f $$@
 	$$(Q)ar rcs $$@ $$^
+endef
+
+# Programs for it: $(call cpu_variant,NAME,FLAGS,FLAGS OF THE LINKER)
+define cpu_variant
+$(call keep_flags,build/$1/flags,$(CXX) $(CPU_FLAGS) $2 / $3)
 
 $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% build/$1/flags \
     | $(MIRRORED_HEADERS)
@@ -236,24 +245,46 @@ $1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu
 $$($1_PROGRAMS): build/$1/libcudacpu.a
 $$($1_PROGRAMS):
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $2 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl
+	$$(Q)$$(CXX) -pthread $3 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl
 
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),\
   $(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary,$1,$t)): \
     $(CATCH_MAIN) build/$1/libcudacpu.a
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $2 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS)
+	$$(Q)$$(CXX) -pthread $3 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS)
 endef
 
 ASAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1
 TSAN := -O1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
-$(eval $(call cpu_variant,cpu,-O2,-O2))
-ifneq ($(filter sanitize build/cpu-%,$(GOALS)),)
+$(eval $(call cpu_runtime,cpu,-O2))
+$(eval $(call cpu_variant,cpu,-O2,))
+ifneq ($(filter sanitize build/cpu-% build/labs/cpu-%,$(GOALS)),)
+$(eval $(call cpu_runtime,cpu-asan,$(ASAN)))
 $(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))
 # The scheduler tells TSan about its fibers itself and must not be watched while it does.
-$(eval $(call cpu_variant,cpu-tsan,$(TSAN),-O2 -fno-omit-frame-pointer -DCUDA_CPU_TSAN=1))
+$(eval $(call cpu_runtime,cpu-tsan,-O2 -fno-omit-frame-pointer -DCUDA_CPU_TSAN=1))
+$(eval $(call cpu_variant,cpu-tsan,$(TSAN),$(TSAN)))
+endif
+
+# X-ray: compiled for TSan, which calls a function at every load and store, but linked with functions of
+# our own (common/cpu/xray/hooks.cpp). A load in the source stays one load: nothing is split, doubled or
+# joined, and everything inlined, so that each place in the code is one line of the kernel.
+INLINE_ALL := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
+                large-function-growth=10000 max-inline-insns-auto=1000 max-inline-insns-single=1000,--param $p))
+KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-tree-ch -fno-store-merging)
+XRAY := -O1 $(INLINE_ALL) $(KEEP_LOADS) -fsanitize=thread -DCUDA_CPU_XRAY=1
+ifneq ($(filter xray xray-verify build/cpu-xray% build/labs/cpu-xray/%,$(GOALS)),)
+$(eval $(call cpu_variant,cpu-xray,$(XRAY),))
+XRAY_RUNTIME := $(patsubst %,build/cpu-xray/obj/%.o,$(wildcard common/cpu/xray/*.cpp))
+$(XRAY_RUNTIME): build/cpu-xray/obj/%.o: % build/cpu/runtime-flags | build/cpu/announced
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -O2 -MMD -MP -c -o $@ $<
+
+build/cpu-xray/libcudacpu.a: $(patsubst %,build/cpu/obj/%.o,$(RUNTIME)) $(XRAY_RUNTIME)
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
 endif
 
 # ---- GPU -----------------------------------------------------------------------------------------
@@ -285,6 +316,23 @@ $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t)): $(CATC
 	$(Q)$(link_gpu) $(CATCH2_LIBS)
 endif
 
+# ---- labs ----------------------------------------------------------------------------------------
+# What every check of an exercise is built with; common/tools/labs/build.py asks for it and does the rest.
+
+build/labs/report.o: tests/lab_report.cpp build/tests/flags
+	+$(call say,c++,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<
+
+LAB_READY := $(foreach v,cpu cpu-asan cpu-tsan cpu-xray gpu,build/labs/$v/ready)
+$(LAB_READY): $(CATCH_MAIN) build/labs/report.o
+	@mkdir -p $(@D)
+	@echo '$(CATCH2_LIBS)' >$@
+$(filter build/labs/cpu%,$(LAB_READY)): build/labs/%/ready: build/%/libcudacpu.a $(MIRRORED_HEADERS)
+
+LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' SANITIZE='$(SANITIZE)' BACKEND='$(CHOSEN_BACKEND)' \
+  CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR='$(DIR)' OUT='$(OUT)' JOBS='$(JOBS)'
+
 -include $(shell find build -name '*.d' 2>/dev/null)
 
 # ---- verbs ---------------------------------------------------------------------------------------
@@ -309,6 +357,25 @@ build: $(PROGRAMS)  ## compile the chapters' programs
 
 run: $(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi"
 	$(direct)common/tools/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)' $(RUN_ARGS)
+
+##@ Labs
+lab:  ## the next exercise: copy it to work/, check it; CH=05 EX=1 for a certain one
+	$(direct)common/tools/labs.sh lab $(LAB_SETTINGS)
+
+hint:  ## a hint, then the next one, e.g. make hint CH=05 EX=1
+	$(direct)common/tools/labs.sh hint $(LAB_SETTINGS)
+
+solution:  ## the solution of an exercise that you have solved, or with FORCE=1
+	$(direct)common/tools/labs.sh solution $(LAB_SETTINGS)
+
+reset:  ## a fresh copy of an exercise or of a chapter's; your own is kept beside it
+	$(direct)common/tools/labs.sh reset $(LAB_SETTINGS)
+
+progress:  ## all exercises: passed, failed, not started
+	$(direct)common/tools/labs.sh progress $(LAB_SETTINGS)
+
+grade:  ## grade a class: make grade DIR=submissions OUT=grades.json
+	$(direct)common/tools/labs.sh grade $(LAB_SETTINGS)
 
 ##@ Check
 ifneq ($(filter test test-programs,$(GOALS)),)
@@ -340,6 +407,9 @@ sanitize: $(SANITIZED) $(SANITIZED_ZOO) $(ZOO_TEST)  ## race, memory and undefin
 	$(direct)common/tools/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
 	$(if $(ZOO_TEST),$(direct)echo; ZOO_DIR=build/cpu/zoo build/cpu/tests/backend/zoo.test)
 
+check-labs:  ## every starter fails, every solution passes, every wrong solution is rejected
+	$(direct)common/tools/labs.sh check-labs $(LAB_SETTINGS)
+
 check:  ## formatting, notes, figures and links are as they should be
 	@common/tools/check.sh
 
@@ -356,6 +426,18 @@ notes:  ## refresh code, tables and numbers quoted in the notes
 
 figures:  ## redraw the figures
 	@common/tools/figures.sh $(ONE)
+
+slides:  ## the decks, e.g. make slides CH=05 FORMAT=pdf (html, pdf, png or all)
+	$(direct)common/tools/slides.sh build '$(or $(FORMAT),html)' $(or $(DECK),$(ONE))
+
+slides-check:  ## open every deck in Chromium and look at each slide
+	$(direct)common/tools/slides.sh check $(or $(DECK),$(ONE))
+
+site:  ## notes, labs, figures and built decks as a static site in build/site/, checked; BASE=/path/ to publish
+	$(direct)common/tools/site.sh build '$(or $(BASE),/)'
+
+serve:  ## the site on this machine, e.g. make serve PORT=8000
+	$(direct)common/tools/site.sh serve '$(or $(PORT),8000)' '$(or $(BASE),/)'
 
 clean:  ## remove build/, nothing else
 	@rm -rf build

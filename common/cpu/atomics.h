@@ -10,6 +10,18 @@
 
 namespace cuda_cpu {
 
+// For X-ray an atomic is one access: its parts are not instrumented, and it tells itself.
+#if defined(CUDA_CPU_XRAY)
+void atomic_begins(const void* address, std::size_t bytes);
+#define CUDA_CPU_ATOMIC_BEGINS(address) ::cuda_cpu::atomic_begins(address, sizeof(*(address)))
+#define CUDA_CPU_ATOMIC_FUNCTION __attribute__((always_inline)) inline
+#define CUDA_CPU_ATOMIC_BODY CUDA_CPU_UNINSTRUMENTED
+#else
+#define CUDA_CPU_ATOMIC_BEGINS(address) static_cast<void>(0)
+#define CUDA_CPU_ATOMIC_FUNCTION inline
+#define CUDA_CPU_ATOMIC_BODY
+#endif
+
 #if defined(CUDA_CPU_TSAN)
 
 // A CUDA atomic orders no other access unless fences go with it. TSan is told just that (see
@@ -29,7 +41,7 @@ inline bool exchange_if_equal(T* address, T* expected, T desired) {
 // Acquire and release cost little on a CPU, and a program that lacks a fence then behaves the same
 // on every CPU.
 template <class T>
-inline bool exchange_if_equal(T* address, T* expected, T desired) {
+CUDA_CPU_ATOMIC_BODY inline bool exchange_if_equal(T* address, T* expected, T desired) {
   return __atomic_compare_exchange(address, expected, &desired, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_ACQUIRE);
 }
@@ -37,7 +49,7 @@ inline bool exchange_if_equal(T* address, T* expected, T desired) {
 #endif
 
 template <class T, class Operation>
-inline T atomic_update(T* address, Operation operation) {
+CUDA_CPU_ATOMIC_BODY inline T atomic_update(T* address, Operation operation) {
   T old;
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   while (!exchange_if_equal(address, &old, static_cast<T>(operation(old)))) {
@@ -47,7 +59,7 @@ inline T atomic_update(T* address, Operation operation) {
 }
 
 template <class T>
-inline T atomic_add(T* address, T value) {
+CUDA_CPU_ATOMIC_BODY inline T atomic_add(T* address, T value) {
 #if !defined(CUDA_CPU_TSAN)
   if constexpr (T(1) / T(2) == T(0)) {  // an integer
     count_atomic();
@@ -60,7 +72,7 @@ inline T atomic_add(T* address, T value) {
 }
 
 template <class T>
-inline T atomic_exchange(T* address, T value) {
+CUDA_CPU_ATOMIC_BODY inline T atomic_exchange(T* address, T value) {
   T old;
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   while (!exchange_if_equal(address, &old, value)) {
@@ -75,7 +87,7 @@ inline T atomic_exchange(T* address, T value) {
 }
 
 template <class T>
-inline T atomic_compare_and_swap(T* address, T compare, T value) {
+CUDA_CPU_ATOMIC_BODY inline T atomic_compare_and_swap(T* address, T compare, T value) {
   T old = compare;
   if (exchange_if_equal(address, &old, value)) {
     count_atomic();
@@ -88,8 +100,11 @@ inline T atomic_compare_and_swap(T* address, T compare, T value) {
 }  // namespace cuda_cpu
 
 // One function of CUDA for one type, with the narrower and the wider scope.
-#define CUDA_CPU_ATOMIC_NAME(name, T, body) \
-  inline T name(T* address, T value) { return body; }
+#define CUDA_CPU_ATOMIC_NAME(name, T, body)              \
+  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T value) { \
+    CUDA_CPU_ATOMIC_BEGINS(address);                     \
+    return body;                                         \
+  }
 
 #define CUDA_CPU_ATOMIC(name, T, body)        \
   CUDA_CPU_ATOMIC_NAME(name, T, body)         \
@@ -140,7 +155,8 @@ CUDA_CPU_ATOMIC_UPDATE(atomicInc, unsigned, old >= value ? 0u : old + 1)
 CUDA_CPU_ATOMIC_UPDATE(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 
 #define CUDA_CPU_ATOMIC_CAS_NAME(name, T)                              \
-  inline T name(T* address, T compare, T value) {                      \
+  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T compare, T value) {    \
+    CUDA_CPU_ATOMIC_BEGINS(address);                                   \
     return cuda_cpu::atomic_compare_and_swap(address, compare, value); \
   }
 
@@ -161,3 +177,6 @@ CUDA_CPU_ATOMIC_CAS(unsigned short)
 #undef CUDA_CPU_ATOMIC_UPDATE
 #undef CUDA_CPU_ATOMIC
 #undef CUDA_CPU_ATOMIC_NAME
+#undef CUDA_CPU_ATOMIC_BODY
+#undef CUDA_CPU_ATOMIC_FUNCTION
+#undef CUDA_CPU_ATOMIC_BEGINS

@@ -69,6 +69,10 @@ Site source_site_of(const void* pc);
 /// `return_addresses`: all but the first point behind a call.
 Site first_source_site(const void* const* pcs, int count);
 
+/// For each return address all places in the source that it stands for, the innermost inlined
+/// function first; the backend and the system's headers are left out.
+std::vector<std::vector<Site>> source_frames_of(const std::vector<const void*>& return_addresses);
+
 /// False for addresses in shared libraries.
 bool is_in_program(const void* pc);
 

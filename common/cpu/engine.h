@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "vector_types.h"
 
@@ -62,6 +63,9 @@ struct GridLaunch {
   bool cooperative = false;               ///< blocks may meet at a grid barrier
   void (*body)(void* closure) = nullptr;  ///< runs the kernel once, for the current CUDA thread
   void* closure = nullptr;
+  /// What X-ray tells launches of a kernel apart by; empty in other builds.
+  std::string arguments;
+  std::uint64_t arguments_hash = 0;
 };
 
 /// Runs every thread of the grid; returns when all are done. On a diagnosed bug the grid is

@@ -85,6 +85,8 @@ int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooper
   launch.cooperative = cooperative;
   launch.body = call.body;
   launch.closure = call.closure;
+  launch.arguments = std::move(call.arguments);
+  launch.arguments_hash = call.arguments_hash;
   const int error = enqueue(
       config.stream,
       [launch, owner = std::move(call.owner)] {
@@ -102,6 +104,22 @@ int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooper
 int run_grid_now(const LaunchConfig& config, const KernelSite& site, KernelCall call) {
   if (const int error = enqueue_grid(config, site, false, std::move(call))) return error;
   return run_stream(config.stream);
+}
+
+void ArgumentText::add_pointer(const void* pointer) {
+  text += '*';
+  Region region;
+  if (pointer == nullptr || !find_live_region(pointer, &region)) return;
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region.base;
+  if (offset != 0) text += format("+%zu", static_cast<std::size_t>(offset));
+}
+
+void ArgumentText::add_number(double value) { text += format("%g", value); }
+
+void ArgumentText::add_bytes(const void* bytes, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    hash = (hash ^ static_cast<const unsigned char*>(bytes)[i]) * 1099511628211u;
+  }
 }
 
 bool check_pointer_argument(const KernelSite& site, std::size_t position, const void* pointer) {

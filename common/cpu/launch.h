@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -44,7 +46,49 @@ struct KernelCall {
   void (*body)(void* closure);
   const void* function =
       nullptr;  ///< the kernel, as cudaFuncSetAttribute knows it, if the launch can tell
+  std::string arguments{};  ///< for X-ray, as arguments_hash
+  std::uint64_t arguments_hash = 0;
 };
+
+/// Tells X-ray which launches of a kernel are alike: a number is shown as it is, a pointer as `*`
+/// with its distance from the start of the allocation, anything else as `..` and known by its
+/// bytes.
+class ArgumentText {
+ public:
+  template <class T>
+  void add(const T& argument) {
+    if (!text.empty()) text += ", ";
+    if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
+      add_pointer(const_cast<const void*>(static_cast<const volatile void*>(argument)));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      add_number(static_cast<double>(argument));
+    } else if constexpr (std::is_integral_v<T>) {
+      text += std::to_string(argument);
+    } else {
+      text += "..";
+      if constexpr (std::is_trivially_copyable_v<T>) add_bytes(&argument, sizeof(T));
+    }
+  }
+
+  std::string text;
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+
+ private:
+  void add_pointer(const void* pointer);
+  void add_number(double value);
+  void add_bytes(const void* bytes, std::size_t count);
+};
+
+template <class Tuple>
+void describe_arguments([[maybe_unused]] const Tuple& arguments,
+                        [[maybe_unused]] KernelCall* call) {
+#if defined(CUDA_CPU_XRAY)
+  ArgumentText list;
+  std::apply([&](const auto&... argument) { (list.add(argument), ...); }, arguments);
+  call->arguments = std::move(list.text);
+  call->arguments_hash = list.hash;
+#endif
+}
 
 /// The address of a kernel that is named without its template arguments is not known before they
 /// are deduced: `name_it` is a lambda that hands the kernel to its parameter, and may not be
@@ -114,13 +158,14 @@ void launch(const LaunchConfig& config, const KernelSite& site, Plain plain, Bou
         std::make_shared<Closure>(Closure{bound, {std::forward<Arguments>(arguments)...}});
     if (!check_arguments(site, closure->arguments, std::index_sequence_for<Arguments...>{})) return;
     void* const raw = closure.get();
-    enqueue_grid(config, site, false,
-                 KernelCall{std::move(closure), raw,
-                            [](void* pointer) {
-                              auto* const self = static_cast<Closure*>(pointer);
-                              std::apply(self->bound, self->arguments);
-                            },
-                            function});
+    KernelCall call{closure, raw,
+                    [](void* pointer) {
+                      auto* const self = static_cast<Closure*>(pointer);
+                      std::apply(self->bound, self->arguments);
+                    },
+                    function};
+    describe_arguments(closure->arguments, &call);
+    enqueue_grid(config, site, false, std::move(call));
   } else {
     launch(config, site, std::move(plain));
   }
@@ -142,13 +187,14 @@ int launch_function_with(const LaunchConfig& config, const KernelSite& site, boo
     return kErrorIllegalAddress;
   }
   void* const raw = closure.get();
-  return enqueue_grid(config, site, cooperative,
-                      KernelCall{std::move(closure), raw,
-                                 [](void* pointer) {
-                                   auto* const self = static_cast<Closure*>(pointer);
-                                   std::apply(self->kernel, self->arguments);
-                                 },
-                                 reinterpret_cast<const void*>(kernel)});
+  KernelCall call{closure, raw,
+                  [](void* pointer) {
+                    auto* const self = static_cast<Closure*>(pointer);
+                    std::apply(self->kernel, self->arguments);
+                  },
+                  reinterpret_cast<const void*>(kernel)};
+  describe_arguments(closure->arguments, &call);
+  return enqueue_grid(config, site, cooperative, std::move(call));
 }
 
 template <class... Parameters>

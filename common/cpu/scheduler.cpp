@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "diagnostics.h"
+#include "observer.h"
 
 namespace cuda_cpu {
 
@@ -26,6 +27,8 @@ __thread dim3 running_grid_dim;
 __thread Thread* current_thread = nullptr;
 __thread Block* current_block = nullptr;
 __thread Worker* current_worker = nullptr;
+
+const Observer* observer = nullptr;
 
 // A spin loop of successful atomics gets this many tries before others run.
 constexpr unsigned kAtomicsPerTurn = 1024;
@@ -517,6 +520,7 @@ void Worker::begin_block(Block* block, std::uint64_t number) {
     random_state = grid->schedule.seed * 0x9e3779b97f4a7c15u + number;
     shuffle(block);
   }
+  block->trace = grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;
   begin_shared(block);
 }
 
@@ -532,6 +536,7 @@ bool Worker::finish_block() {
   Block* const block = current_block;
   if (const int error = finish_shared(block)) abandon_grid(error);
   if (const int error = grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
+  if (block->trace != nullptr) observer->block_ends(*block);
   ++progress;
   if (live.size() == 1 && take_block(block)) {
     make_current(0);
@@ -781,10 +786,13 @@ int run_grid(const GridLaunch& launch) {
   if (grid.schedule.kind == Schedule::Kind::kRandom)
     grid.schedule.seed += std::uint64_t{serial} << 32;
 
+  grid.observed = observer != nullptr && observer->grid_begins(launch);
+
   const std::uint64_t workers = grid.blocks < worker_count() ? grid.blocks : worker_count();
   pool.start(&grid, static_cast<unsigned>(workers) - 1);
   host_worker->run(grid);
   pool.wait();
+  if (grid.observed) observer->grid_ends(launch);
   return grid.error.load();
 }
 

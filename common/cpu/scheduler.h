@@ -57,6 +57,7 @@ struct Grid {
   std::uint32_t threads_per_block = 0;
   std::uint32_t serial = 0;
   Schedule schedule{};
+  bool observed = false;
   std::atomic<std::uint64_t> next_block{0};  // in schedule order
   std::atomic<int> error{0};                 // first one wins; the workers stop at it
 

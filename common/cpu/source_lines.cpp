@@ -140,8 +140,10 @@ bool parse_location(const std::string& text, std::string* file, int* line) {
   return *line > 0;
 }
 
-/// Frames of one address, inlined ones first, for several addresses in their order.
-std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses) {
+/// Frames of one address, inlined ones first, for several addresses in their order. With `apart`
+/// a line that begins with 0x stands before the frames of each.
+std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses,
+                                      [[maybe_unused]] bool apart = false) {
   std::vector<std::string> command;
 #if defined(__APPLE__)
   command = {
@@ -152,6 +154,7 @@ std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& address
   const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(base);
   const std::uintptr_t bias = header != nullptr && header->e_type == ET_DYN ? base : 0;
   command = {"addr2line", "-i", "-e", program_path()};
+  if (apart) command.push_back("-a");
   for (const std::uintptr_t address : addresses) {
     command.push_back(format("0x%zx", static_cast<std::size_t>(address - bias)));
   }
@@ -237,6 +240,35 @@ Site first_source_site(const void* const* pcs, int count) {
     return Site{intern(as_compiled(file)), line};
   }
   return Site{nullptr, 0};
+}
+
+std::vector<std::vector<Site>> source_frames_of(const std::vector<const void*>& return_addresses) {
+  std::vector<std::vector<Site>> all(return_addresses.size());
+  const auto add = [](std::vector<Site>* frames, const std::string& text) {
+    std::string file;
+    int line = 0;
+    if (!parse_location(text, &file, &line) || is_foreign(file)) return;
+    frames->push_back(Site{intern(as_compiled(file)), line});
+  };
+  // A return address points behind the call, which may be the next line already.
+  const auto call = [](const void* pc) { return reinterpret_cast<std::uintptr_t>(pc) - 1; };
+#if defined(__APPLE__)
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const std::string& text : locations_of({call(return_addresses[i])})) add(&all[i], text);
+  }
+#else
+  std::vector<std::uintptr_t> addresses;
+  for (const void* pc : return_addresses) addresses.push_back(call(pc));
+  std::size_t next = 0;
+  for (const std::string& text : locations_of(addresses, true)) {
+    if (text.compare(0, 2, "0x") == 0) {
+      ++next;
+    } else if (next > 0 && next <= all.size()) {
+      add(&all[next - 1], text);
+    }
+  }
+#endif
+  return all;
 }
 
 Site source_site_of(const void* pc) { return first_source_site(&pc, 1); }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Who watches the engine at work: X-ray, in programs that are built for it. Everywhere else the
+// pointer is null and costs one look at it for each grid, block and barrier.
+#pragma once
+
+#include <cstdint>
+
+namespace cuda_cpu {
+
+struct Block;
+struct GridLaunch;
+struct Thread;
+
+struct Observer {
+  /// Before the first block. False: this grid is not observed.
+  bool (*grid_begins)(const GridLaunch& launch);
+  /// When the last block has ended or the grid was abandoned; only for observed grids.
+  void (*grid_ends)(const GridLaunch& launch);
+  /// What it returns becomes block.trace; null: nothing more is told of this block.
+  void* (*block_begins)(const Block& block, std::uint64_t number, std::uint64_t blocks);
+  void (*block_ends)(Block& block);
+  /// All threads have arrived, none has gone on.
+  void (*barrier_opens)(Block& block);
+  /// A thread waits for others, but not for its whole block: warp operation, grid barrier.
+  void (*thread_meets)(Block& block, const Thread& thread);
+};
+
+/// Constant-initialised to null; set before main by the program's static initialisers.
+extern const Observer* observer;
+
+}  // namespace cuda_cpu

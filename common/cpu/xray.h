@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// X-ray: what a kernel's warps ask of the memory system, counted on the CPU backend. Programs that
+// are built for it (build/cpu-xray) report by themselves when they end; tests and labs ask here.
+//
+// The 32 lanes of a warp run one after the other on a CPU. Their accesses are put together again:
+// one request is what the lanes of a warp do at the same place of the program, at their same visit
+// to that place since the last barrier. That is what a GPU does as long as the lanes of a warp stay
+// together; a loop that some lanes leave for a turn (`continue`) and enter again may be grouped
+// otherwise on a GPU. No cache is modelled: the counts are what is asked for, not what is missed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vector_types.h"
+
+namespace xray {
+
+enum class Space { kGlobal, kShared, kConstant, kHost };  ///< kHost: pinned or mapped host memory
+enum class Operation { kLoad, kStore, kAtomic };
+
+/// Sums over warp-level requests. What does not apply to a space stays 0.
+struct Counts {
+  std::uint64_t requests = 0;
+  std::uint64_t lanes = 0;             ///< active lanes; over requests: their average, 32 at best
+  std::uint64_t bytes = 0;             ///< distinct bytes that the lanes touch
+  std::uint64_t sectors = 0;           ///< global, host: distinct 32-byte segments
+  std::uint64_t ideal_sectors = 0;     ///< that the same bytes would need side by side
+  std::uint64_t wavefronts = 0;        ///< shared: passes through the 32 banks
+  std::uint64_t ideal_wavefronts = 0;  ///< without bank conflicts
+  std::uint64_t words = 0;             ///< constant: distinct 4-byte words, fetched one by one
+  std::uint64_t addresses = 0;         ///< atomic: distinct addresses
+  std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
+
+  Counts& operator+=(const Counts& other);
+  double per_request(std::uint64_t count) const {
+    return requests == 0 ? 0 : static_cast<double>(count) / static_cast<double>(requests);
+  }
+};
+
+/// One memory instruction: everything that the counted warps did at one place of the program.
+struct Access {
+  std::string file;  ///< as make names it: chapters/NN_name/name.cu
+  int line = 0;
+  Space space = Space::kGlobal;
+  Operation operation = Operation::kLoad;
+  unsigned bytes_per_lane = 0;
+  std::string name;  ///< of the shared array or the symbol; "" for allocations
+  Counts counts;
+
+  /// The first request, lane by lane: offset from the start of the array, -1 for an idle lane.
+  std::int64_t first[32];
+  /// The request that was furthest from its ideal.
+  std::int64_t worst[32];
+};
+
+/// One launch, or several of the same kernel with the same configuration and arguments, of which
+/// the first was counted.
+struct Launch {
+  std::string kernel;     ///< as the launch names it
+  std::string arguments;  ///< numbers as they are, a pointer as *, anything else as ..
+  std::string file;       ///< of the launch
+  int line = 0;
+  dim3 grid, block;
+  std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
+  std::uint64_t barriers = 0;    ///< that each thread of the first counted block passed
+  std::vector<Access> accesses;  ///< in the order of their lines
+
+  /// Sum over the accesses of one kind; `name` selects a shared array or symbol.
+  Counts total(Space space, Operation operation, const std::string& name = "") const;
+  /// The same for one line of the source.
+  Counts total_of_line(int line) const;
+};
+
+/// Runs `work` and returns what the launches in it did, every block counted. `work` must wait for
+/// its kernels (cudaDeviceSynchronize). A kernel that is launched again the same way is in it once.
+std::vector<Launch> count(const std::function<void()>& work);
+
+}  // namespace xray

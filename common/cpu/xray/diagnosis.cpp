@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "diagnosis.h"
+
+#include <cstdlib>
+
+#include "../diagnostics.h"
+#include "model.h"
+
+namespace xray {
+namespace {
+
+using cuda_cpu::format;
+
+/// How the lanes of one request lie.
+struct Pattern {
+  unsigned lanes = 0;
+  bool regular = false;  // every active lane is `step` bytes after the active one before
+  int gap = 1;           // lanes from one active lane to the next, where that is regular
+  std::int64_t step = 0;
+  unsigned runs = 1;       // pieces in which neighbours lie side by side (or at the same place)
+  std::int64_t start = 0;  // of the first active lane
+};
+
+Pattern pattern_of(const std::int64_t* offsets, unsigned bytes) {
+  Pattern p;
+  int last = -1;
+  p.regular = true;
+  for (int lane = 0; lane < static_cast<int>(kLanes); ++lane) {
+    if (offsets[lane] < 0) continue;
+    ++p.lanes;
+    if (last < 0) {
+      p.start = offsets[lane];
+    } else {
+      const std::int64_t step = offsets[lane] - offsets[last];
+      if (p.lanes == 2) {
+        p.step = step;
+        p.gap = lane - last;
+      }
+      if (lane - last != p.gap || step != p.step) p.regular = false;
+      if (step != 0 && step != static_cast<std::int64_t>(bytes)) ++p.runs;
+    }
+    last = lane;
+  }
+  return p;
+}
+
+std::string times(double value) {
+  return value == static_cast<double>(static_cast<long long>(value)) ? format("%.0f", value)
+                                                                     : format("%.1f", value);
+}
+
+const char* who(const Pattern& p) {
+  return p.gap == 1 ? "neighbouring lanes" : "the lanes at work";
+}
+
+/// "5.4 of 32 lanes at work, "
+std::string idle(const Counts& c) {
+  const double lanes = c.per_request(c.lanes);
+  return lanes > 16 ? "" : times(lanes) + " of 32 lanes at work, ";
+}
+
+/// "5.4 of 32 lanes at work, 4.1 sectors per request where 1.7 would do: "
+std::string costs(const Counts& c, std::uint64_t cost, std::uint64_t ideal, const char* unit) {
+  return idle(c) + times(c.per_request(cost)) + " " + unit + " per request where " +
+         times(c.per_request(ideal)) + " would do: ";
+}
+
+std::string of_sectors(const Access& a) {
+  const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
+  const long long step = std::llabs(static_cast<long long>(p.step));
+  std::string why;
+  if (p.regular && p.lanes > 1 && step == a.bytes_per_lane) {
+    why = format("the lanes are neighbours, but begin %lld bytes past a sector's start; ",
+                 static_cast<long long>(p.start % kSectorBytes)) +
+          "align the first element to 32 bytes";
+  } else if (p.regular && p.lanes > 1) {
+    why = format("%s are %lld bytes apart; let ", who(p), step) +
+          format("neighbouring lanes take neighbouring elements, %u bytes apart", a.bytes_per_lane);
+  } else if (p.runs > 1 && p.runs < p.lanes) {
+    why = format("the lanes lie in %u pieces of memory; let all 32 lie side by side", p.runs);
+  } else {
+    why = "the addresses are scattered; let neighbouring lanes take neighbouring elements";
+  }
+  return costs(a.counts, a.counts.sectors, a.counts.ideal_sectors, "sectors") + why;
+}
+
+std::string of_wavefronts(const Access& a) {
+  const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
+  const long long words = std::llabs(static_cast<long long>(p.step)) / kWordBytes;
+  std::string why;
+  if (p.regular && p.lanes > 1 && words > 1) {
+    why = format("%s are %lld words apart and meet in one of the 32 banks; ", who(p), words) +
+          "let neighbouring lanes take neighbouring words, or pad each row by one word";
+  } else {
+    why =
+        "several lanes want different words of one bank; let neighbouring lanes take "
+        "neighbouring words";
+  }
+  return costs(a.counts, a.counts.wavefronts, a.counts.ideal_wavefronts, "wavefronts") + why;
+}
+
+}  // namespace
+
+std::uint64_t waste_of(const Access& a) {
+  const Counts& c = a.counts;
+  std::uint64_t waste = c.sectors - c.ideal_sectors + (c.wavefronts - c.ideal_wavefronts);
+  if (c.words > c.requests) waste += c.words - c.requests;
+  if (c.collisions > c.requests) waste += c.collisions - c.requests;
+  return waste;
+}
+
+std::string diagnosis_of(const Access& a) {
+  const Counts& c = a.counts;
+  if (a.operation == Operation::kAtomic && c.collisions > c.requests) {
+    return times(c.per_request(c.collisions)) +
+           " lanes of a request update the same address, one after the other; add up within the "
+           "warp or the block first, then let one lane update";
+  }
+  if (a.space == Space::kConstant && c.words > c.requests) {
+    return times(c.per_request(c.words)) +
+           " different words per request, fetched one after the other; the constant cache serves "
+           "all lanes at once only if they read the same word: keep this table in global memory";
+  }
+  if (c.wavefronts > c.ideal_wavefronts) return of_wavefronts(a);
+  if (c.sectors > c.ideal_sectors) return of_sectors(a);
+  const double lanes = c.per_request(c.lanes);
+  const bool broadcast = c.bytes <= c.requests * a.bytes_per_lane;
+  if (a.space != Space::kConstant && lanes <= 8 && c.requests >= kLanes && !broadcast) {
+    return times(lanes) + " of 32 lanes are active on average; the others wait";
+  }
+  return "";
+}
+
+std::string cost_of(const Access& a) {
+  const Counts& c = a.counts;
+  const auto pair = [&](std::uint64_t cost, double ideal, const char* unit) {
+    return times(c.per_request(cost)) + "/" + times(ideal) + " " + unit;
+  };
+  if (a.operation == Operation::kAtomic && a.space == Space::kShared) {
+    return pair(c.wavefronts, 1, "wavefr.");
+  }
+  switch (a.space) {
+    case Space::kShared:
+      return pair(c.wavefronts, c.per_request(c.ideal_wavefronts), "wavefr.");
+    case Space::kConstant:
+      return pair(c.words, 1, "words");
+    default:
+      return pair(c.sectors, c.per_request(c.ideal_sectors), "sectors");
+  }
+}
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::kGlobal:
+      return "global";
+    case Space::kShared:
+      return "shared";
+    case Space::kConstant:
+      return "constant";
+    case Space::kHost:
+      return "host";
+  }
+  return "";
+}
+
+const char* name_of(Operation operation) {
+  switch (operation) {
+    case Operation::kLoad:
+      return "load";
+    case Operation::kStore:
+      return "store";
+    case Operation::kAtomic:
+      return "atomic";
+  }
+  return "";
+}
+
+}  // namespace xray

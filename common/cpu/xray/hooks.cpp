@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// What the compiler calls before every load and store of a program that was compiled with
+// -fsanitize=thread. The program is not linked with the race checker: these take its place.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "trace.h"
+
+#define PLACE __builtin_return_address(0)
+
+namespace {
+
+using xray::Kind;
+
+// A structure is copied in the largest pieces that its address allows, as nvcc does.
+void note_range(const char* address, std::size_t bytes, Kind kind, const void* place) {
+  while (bytes > 0) {
+    std::size_t piece = 16;
+    while (piece > bytes || reinterpret_cast<std::uintptr_t>(address) % piece != 0) piece /= 2;
+    xray::note(address, static_cast<unsigned>(piece), kind, place);
+    address += piece;
+    bytes -= piece;
+  }
+}
+
+template <class T>
+bool exchange_if_equal(volatile T* address, T* expected, T desired) {
+  return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+namespace cuda_cpu {
+
+__attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes) {
+  xray::note(address, static_cast<unsigned>(bytes), Kind::kAtomic, PLACE);
+}
+
+}  // namespace cuda_cpu
+
+extern "C" {
+
+void __tsan_init() { xray::report_at_exit(); }
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+#define XRAY_PLAIN(bytes)                                                                    \
+  void __tsan_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }             \
+  void __tsan_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); }           \
+  void __tsan_unaligned_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }   \
+  void __tsan_unaligned_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); } \
+  void __tsan_volatile_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }    \
+  void __tsan_volatile_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); }
+
+XRAY_PLAIN(1)
+XRAY_PLAIN(2)
+XRAY_PLAIN(4)
+XRAY_PLAIN(8)
+XRAY_PLAIN(16)
+
+void __tsan_read_range(void* p, std::size_t bytes) {
+  note_range(static_cast<const char*>(p), bytes, Kind::kLoad, PLACE);
+}
+void __tsan_write_range(void* p, std::size_t bytes) {
+  note_range(static_cast<const char*>(p), bytes, Kind::kStore, PLACE);
+}
+
+// Atomic operations of C++ (CUDA's own are noted by themselves, see atomics.h). Sequentially
+// consistent whatever was asked for, which is always allowed.
+#define XRAY_ATOMIC(bits, T)                                                               \
+  T __tsan_atomic##bits##_load(const volatile T* p, int) {                                 \
+    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kLoad, PLACE);                    \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                        \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int) {                              \
+    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kStore, PLACE);                   \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                              \
+  }                                                                                        \
+  XRAY_UPDATE(bits, T, exchange, exchange_n)                                               \
+  XRAY_UPDATE(bits, T, fetch_add, fetch_add)                                               \
+  XRAY_UPDATE(bits, T, fetch_sub, fetch_sub)                                               \
+  XRAY_UPDATE(bits, T, fetch_and, fetch_and)                                               \
+  XRAY_UPDATE(bits, T, fetch_or, fetch_or)                                                 \
+  XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                               \
+  XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                             \
+  bool __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* c, T v, int, int) { \
+    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE);                  \
+    return exchange_if_equal(p, c, v);                                                     \
+  }                                                                                        \
+  bool __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* c, T v, int, int) {   \
+    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE);                  \
+    return exchange_if_equal(p, c, v);                                                     \
+  }                                                                                        \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) {        \
+    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE);                  \
+    exchange_if_equal(p, &c, v);                                                           \
+    return c;                                                                              \
+  }
+
+#define XRAY_UPDATE(bits, T, name, builtin)                               \
+  T __tsan_atomic##bits##_##name(volatile T* p, T v, int) {               \
+    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE); \
+    return __atomic_##builtin(p, v, __ATOMIC_SEQ_CST);                    \
+  }
+
+XRAY_ATOMIC(8, std::uint8_t)
+XRAY_ATOMIC(16, std::uint16_t)
+XRAY_ATOMIC(32, std::uint32_t)
+XRAY_ATOMIC(64, std::uint64_t)
+
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+}

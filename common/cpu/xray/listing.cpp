@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "listing.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "../diagnostics.h"
+#include "diagnosis.h"
+
+namespace xray {
+namespace {
+
+using cuda_cpu::format;
+
+/// Lines of a source file, the first at index 1; empty when it cannot be read.
+const std::vector<std::string>& source(const std::string& file) {
+  static auto* const known = new std::map<std::string, std::vector<std::string>>;
+  const auto found = known->find(file);
+  if (found != known->end()) return found->second;
+  std::vector<std::string> lines{""};
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  if (lines.size() == 1) lines.clear();
+  return (*known)[file] = std::move(lines);
+}
+
+/// The function around a line, as the style guide formats it: from the line before the first with
+/// nothing in column 1 ... to the next "}" in column 1.
+void widen_to_function(const std::vector<std::string>& lines, int* first, int* last) {
+  const auto begins_function = [&](int i) {
+    const std::string& line = lines[static_cast<std::size_t>(i)];
+    return line.find("__global__") != std::string::npos ||
+           line.find("__device__") != std::string::npos;
+  };
+  for (int i = *first; i > 0 && i > *first - 80; --i) {
+    if (begins_function(i)) {
+      *first = i;
+      break;
+    }
+    if (i != *first && !lines[static_cast<std::size_t>(i)].empty() &&
+        lines[static_cast<std::size_t>(i)][0] == '}') {
+      break;
+    }
+  }
+  const int count = static_cast<int>(lines.size());
+  for (int i = *last; i < count && i < *last + 80; ++i) {
+    if (!lines[static_cast<std::size_t>(i)].empty() &&
+        lines[static_cast<std::size_t>(i)][0] == '}') {
+      *last = i;
+      break;
+    }
+  }
+}
+
+std::string text_of(const dim3& d) {
+  if (d.z != 1) return format("(%u, %u, %u)", d.x, d.y, d.z);
+  if (d.y != 1) return format("(%u, %u)", d.x, d.y);
+  return format("%u", d.x);
+}
+
+std::string of_bytes(std::uint64_t bytes) {
+  const char* const units[] = {"bytes", "KiB", "MiB", "GiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 3) {
+    value /= 1024;
+    ++unit;
+  }
+  return format(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+}
+
+constexpr int kGutter = 51;  // columns left of the source
+
+class Listing {
+ public:
+  explicit Listing(bool colour)
+      : bold_(colour ? "\033[1m" : ""),
+        red_(colour ? "\033[31m" : ""),
+        dim_(colour ? "\033[2m" : ""),
+        plain_(colour ? "\033[0m" : "") {}
+
+  std::string text;
+
+  void add(const Launch& launch) {
+    heading(launch);
+    if (launch.accesses.empty()) {
+      text += "  no access to memory\n\n";
+      return;
+    }
+    const Access* worst = nullptr;
+    for (const Access& a : launch.accesses) {
+      if (waste_of(a) > 0 && (worst == nullptr || waste_of(a) > waste_of(*worst))) worst = &a;
+    }
+    column_names();
+    // The kernel's own file first; what it calls in other files after it.
+    std::vector<std::string> files{launch.file};
+    for (const Access& a : launch.accesses) {
+      if (std::find(files.begin(), files.end(), a.file) == files.end()) files.push_back(a.file);
+    }
+    for (const std::string& file : files) add_file(launch, file, worst);
+    totals(launch, worst);
+  }
+
+ private:
+  void heading(const Launch& l) {
+    text +=
+        format("%s%s<<<%s, %s>>>(%s)%s  %s:%d\n", bold_, l.kernel.c_str(), text_of(l.grid).c_str(),
+               text_of(l.block).c_str(), l.arguments.c_str(), plain_, l.file.c_str(), l.line);
+    text +=
+        format("%llu of %llu blocks counted%s, %llu warp%s; each thread passes %llu barrier%s\n\n",
+               static_cast<unsigned long long>(l.blocks_counted),
+               static_cast<unsigned long long>(l.blocks),
+               l.blocks_counted < l.blocks ? ", spread evenly (BLOCKS=all counts every one)" : "",
+               static_cast<unsigned long long>(l.warps_counted), l.warps_counted == 1 ? "" : "s",
+               static_cast<unsigned long long>(l.barriers), l.barriers == 1 ? "" : "s");
+  }
+
+  void column_names() {
+    text += format("%s  %-13s %9s %5s  %-16s %4s | line%s\n", dim_, "", "requests", "lanes",
+                   "each/ideal", "used", plain_);
+  }
+
+  void add_file(const Launch& launch, const std::string& file, const Access* worst) {
+    std::set<int> wanted;
+    std::multimap<int, const Access*> by_line;
+    for (const Access& a : launch.accesses) {
+      if (a.file != file) continue;
+      by_line.emplace(a.line, &a);
+    }
+    if (by_line.empty()) return;
+    const std::vector<std::string>& lines = source(file);
+    if (!lines.empty()) {
+      for (const auto& entry : by_line) {
+        int first = entry.first, last = entry.first;
+        widen_to_function(lines, &first, &last);
+        for (int i = first; i <= last && i < static_cast<int>(lines.size()); ++i) wanted.insert(i);
+      }
+    }
+    for (const auto& entry : by_line) wanted.insert(entry.first);
+    if (file != launch.file) text += format("  %*s | %s\n", kGutter, "", file.c_str());
+    int before = 0;
+    for (const int line : wanted) {
+      if (before != 0 && line != before + 1) text += format("  %*s |  ...\n", kGutter, "");
+      before = line;
+      const std::string code = static_cast<std::size_t>(line) < lines.size()
+                                   ? lines[static_cast<std::size_t>(line)]
+                                   : std::string();
+      const auto range = by_equal(by_line, line);
+      if (range.empty()) {
+        text += format("  %*s | %s%4d  %s%s\n", kGutter, "", dim_, line, code.c_str(), plain_);
+        continue;
+      }
+      bool first = true;
+      for (const Access* a : range) {
+        row(*a, a == worst, first ? format("%4d  %s", line, code.c_str()) : std::string());
+        first = false;
+      }
+      explain(range, worst);
+    }
+  }
+
+  static std::vector<const Access*> by_equal(const std::multimap<int, const Access*>& all,
+                                             int line) {
+    std::vector<const Access*> found;
+    const auto range = all.equal_range(line);
+    for (auto it = range.first; it != range.second; ++it) found.push_back(it->second);
+    return found;
+  }
+
+  void row(const Access& a, bool worst, const std::string& code) {
+    const Counts& c = a.counts;
+    const bool has_use = c.sectors > 0;
+    const std::string used = has_use
+                                 ? format("%3.0f%%", 100.0 * static_cast<double>(c.bytes) /
+                                                         (32.0 * static_cast<double>(c.sectors)))
+                                 : "";
+    text += format("%s%s %-6.6s %-6s %9llu %5.1f  %-16s %4s%s | %s\n", worst ? red_ : "",
+                   worst ? "*" : " ", name_of(a.space), name_of(a.operation),
+                   static_cast<unsigned long long>(c.requests), c.per_request(c.lanes),
+                   cost_of(a).c_str(), used.c_str(), worst ? plain_ : "", code.c_str());
+  }
+
+  /// A sentence for what can be mended; accesses of one line that suffer alike share it.
+  void explain(const std::vector<const Access*>& line, const Access* worst) {
+    std::vector<std::pair<std::string, std::string>> sentences;  // which accesses, sentence
+    bool has_worst = false;
+    for (const Access* a : line) {
+      const std::string sentence = diagnosis_of(*a);
+      if (sentence.empty()) continue;
+      has_worst = has_worst || a == worst;
+      const std::string which = format("%s %s", name_of(a->space), name_of(a->operation));
+      const auto same = std::find_if(sentences.begin(), sentences.end(),
+                                     [&](const auto& s) { return s.second == sentence; });
+      if (same == sentences.end()) {
+        sentences.emplace_back(which, sentence);
+      } else {
+        same->first += " and " + which;
+      }
+    }
+    for (const auto& [which, sentence] : sentences) {
+      const bool named = line.size() > 1;
+      text += format("%s  ^ %s%s%s%s%s\n", has_worst ? red_ : "", has_worst ? "worst: " : "",
+                     named ? which.c_str() : "", named ? ": " : "", sentence.c_str(),
+                     has_worst ? plain_ : "");
+    }
+  }
+
+  void totals(const Launch& launch, const Access* worst) {
+    text += '\n';
+    for (const Space space : {Space::kGlobal, Space::kHost, Space::kShared, Space::kConstant}) {
+      for (const Operation operation : {Operation::kLoad, Operation::kStore, Operation::kAtomic}) {
+        const Counts c = launch.total(space, operation);
+        if (c.requests == 0) continue;
+        text += format("  %s %ss: %llu requests", name_of(space), name_of(operation),
+                       static_cast<unsigned long long>(c.requests));
+        if (c.sectors > 0) {
+          text += format(", %llu sectors = %s asked for, %s of it used",
+                         static_cast<unsigned long long>(c.sectors),
+                         of_bytes(32 * c.sectors).c_str(), of_bytes(c.bytes).c_str());
+        }
+        if (c.wavefronts > 0) {
+          text += format(", %llu wavefronts", static_cast<unsigned long long>(c.wavefronts));
+        }
+        if (c.words > 0) text += format(", %llu words", static_cast<unsigned long long>(c.words));
+        if (c.addresses > 0) {
+          text += format(", %llu addresses", static_cast<unsigned long long>(c.addresses));
+        }
+        text += '\n';
+      }
+    }
+    if (worst == nullptr) text += "  No request costs more than it must.\n";
+    text += '\n';
+  }
+
+  const char *bold_, *red_, *dim_, *plain_;
+};
+
+}  // namespace
+
+std::string listing_of(const std::vector<Launch>& launches, bool colour) {
+  Listing listing(colour);
+  for (const Launch& launch : launches) listing.add(launch);
+  return listing.text;
+}
+
+std::string csv_of(const std::vector<Launch>& launches) {
+  std::string text =
+      "kernel,arguments,grid,block,blocks,blocks_counted,warps_counted,barriers_per_thread,file,"
+      "line,space,operation,name,bytes_per_lane,requests,lanes,bytes,sectors,ideal_sectors,"
+      "wavefronts,ideal_wavefronts,words,addresses,collisions,offsets\n";
+  const auto number = [](std::uint64_t v) { return std::to_string(v) + ","; };
+  const auto quoted = [](const std::string& s) { return "\"" + s + "\","; };
+  const auto extent = [](const dim3& d) { return format("%ux%ux%u,", d.x, d.y, d.z); };
+  for (const Launch& l : launches) {
+    for (const Access& a : l.accesses) {
+      const Counts& c = a.counts;
+      text += quoted(l.kernel) + quoted(l.arguments) + extent(l.grid) + extent(l.block) +
+              number(l.blocks) + number(l.blocks_counted) + number(l.warps_counted) +
+              number(l.barriers) + quoted(a.file) + number(static_cast<std::uint64_t>(a.line)) +
+              name_of(a.space) + "," + name_of(a.operation) + "," + quoted(a.name) +
+              number(a.bytes_per_lane) + number(c.requests) + number(c.lanes) + number(c.bytes) +
+              number(c.sectors) + number(c.ideal_sectors) + number(c.wavefronts) +
+              number(c.ideal_wavefronts) + number(c.words) + number(c.addresses) +
+              number(c.collisions);
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        if (lane > 0) text += ' ';
+        text += a.first[lane] < 0 ? "-" : std::to_string(a.first[lane]);
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace xray

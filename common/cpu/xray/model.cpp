@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "model.h"
+
+#include <algorithm>
+
+namespace xray {
+namespace {
+
+/// Up to 32 values of 4 segments each, sorted, each once.
+class Distinct {
+ public:
+  void add(std::uint64_t value) { values_[count_++] = value; }
+  unsigned count() {
+    std::sort(values_, values_ + count_);
+    count_ = static_cast<unsigned>(std::unique(values_, values_ + count_) - values_);
+    return count_;
+  }
+  const std::uint64_t* begin() const { return values_; }
+  const std::uint64_t* end() const { return values_ + count_; }
+
+ private:
+  std::uint64_t values_[kLanes * 16];
+  unsigned count_ = 0;
+};
+
+bool active(const Request& r, unsigned lane) { return (r.mask >> lane & 1) != 0; }
+
+/// The words of all lanes from `first` to `last`.
+void add_words(const Request& r, unsigned first, unsigned last, Distinct* words) {
+  for (unsigned lane = first; lane < last; ++lane) {
+    if (!active(r, lane)) continue;
+    const std::uint64_t begin = r.address[lane] / kWordBytes;
+    const std::uint64_t end = (r.address[lane] + r.bytes - 1) / kWordBytes;
+    for (std::uint64_t word = begin; word <= end; ++word) words->add(word);
+  }
+}
+
+/// Most distinct words in one bank.
+unsigned degree(const Request& r, unsigned first, unsigned last) {
+  Distinct words;
+  add_words(r, first, last, &words);
+  words.count();
+  unsigned in_bank[kBanks] = {};
+  unsigned most = 0;
+  for (const std::uint64_t word : words) most = std::max(most, ++in_bank[word % kBanks]);
+  return most;
+}
+
+/// Whether every lane wants the same as the lane whose number differs in bit `bit`, if that is
+/// active.
+bool neighbours_agree(const Request& r, unsigned bit) {
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const unsigned other = lane ^ bit;
+    if (active(r, lane) && active(r, other) && r.address[lane] != r.address[other]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+unsigned sectors_of(const Request& r) {
+  Distinct sectors;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (!active(r, lane)) continue;
+    sectors.add(r.address[lane] / kSectorBytes);
+    sectors.add((r.address[lane] + r.bytes - 1) / kSectorBytes);
+  }
+  return sectors.count();
+}
+
+unsigned distinct_bytes_of(const Request& r) {
+  Distinct addresses;
+  bool aligned = true;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (!active(r, lane)) continue;
+    addresses.add(r.address[lane]);
+    aligned = aligned && r.address[lane] % r.bytes == 0;
+  }
+  if (aligned) return addresses.count() * r.bytes;
+  Distinct bytes;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (!active(r, lane)) continue;
+    for (unsigned i = 0; i < r.bytes; ++i) bytes.add(r.address[lane] + i);
+  }
+  return bytes.count();
+}
+
+unsigned ideal_sectors_of(const Request& r) {
+  return (distinct_bytes_of(r) + kSectorBytes - 1) / kSectorBytes;
+}
+
+unsigned wavefronts_of(const Request& r) {
+  if (r.operation == Operation::kAtomic) {
+    unsigned in_bank[kBanks] = {};
+    unsigned most = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      if (!active(r, lane)) continue;
+      most = std::max(most, ++in_bank[r.address[lane] / kWordBytes % kBanks]);
+    }
+    return most;
+  }
+  if (r.bytes <= kWordBytes) return degree(r, 0, kLanes);
+  unsigned parts = r.bytes / kWordBytes;
+  if (r.operation == Operation::kLoad && (neighbours_agree(r, 1) || neighbours_agree(r, 2))) {
+    parts /= 2;
+  }
+  unsigned sum = 0;
+  for (unsigned part = 0; part < parts; ++part) {
+    sum += degree(r, part * kLanes / parts, (part + 1) * kLanes / parts);
+  }
+  return sum;
+}
+
+unsigned ideal_wavefronts_of(const Request& r) {
+  Distinct words;
+  if (r.operation == Operation::kAtomic) return 1;
+  add_words(r, 0, kLanes, &words);
+  return (words.count() + kBanks - 1) / kBanks;
+}
+
+unsigned words_of(const Request& r) {
+  Distinct words;
+  add_words(r, 0, kLanes, &words);
+  return words.count();
+}
+
+unsigned addresses_of(const Request& r) {
+  Distinct addresses;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (active(r, lane)) addresses.add(r.address[lane]);
+  }
+  return addresses.count();
+}
+
+unsigned collisions_of(const Request& r) {
+  unsigned most = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (!active(r, lane)) continue;
+    unsigned same = 0;
+    for (unsigned other = 0; other < kLanes; ++other) {
+      same += active(r, other) && r.address[other] == r.address[lane];
+    }
+    most = std::max(most, same);
+  }
+  return most;
+}
+
+unsigned conflict_degree_of(const Request& r) { return degree(r, 0, kLanes); }
+
+Counts counts_of(const Request& r) {
+  Counts c;
+  c.requests = 1;
+  c.lanes = static_cast<unsigned>(__builtin_popcount(r.mask));
+  c.bytes = distinct_bytes_of(r);
+  switch (r.space) {
+    case Space::kGlobal:
+    case Space::kHost:
+      c.sectors = sectors_of(r);
+      c.ideal_sectors = (c.bytes + kSectorBytes - 1) / kSectorBytes;
+      break;
+    case Space::kShared:
+      c.wavefronts = wavefronts_of(r);
+      c.ideal_wavefronts = ideal_wavefronts_of(r);
+      break;
+    case Space::kConstant:
+      c.words = words_of(r);
+      break;
+  }
+  if (r.operation == Operation::kAtomic) {
+    c.addresses = addresses_of(r);
+    c.collisions = collisions_of(r);
+  }
+  return c;
+}
+
+}  // namespace xray

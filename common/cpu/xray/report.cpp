@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// A program that is built for X-ray reports when it ends, as the environment asks:
+//
+//   XRAY_LISTING=FILE   the annotated source (`-`: standard output)
+//   XRAY_CSV=FILE       the counts
+//   XRAY_LINE=N XRAY_SVG=FILE   a drawing of the first request of that line; FILE:N names the file
+//   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not said
+//
+// `make xray` sets these. What cannot be done is one line on standard error, and exit status 2.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "../diagnostics.h"
+#include "diagnosis.h"
+#include "listing.h"
+#include "trace.h"
+
+namespace xray {
+namespace {
+
+using cuda_cpu::format;
+
+constexpr std::uint64_t kBlocks = 64;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+[[noreturn]] void stop(const std::string& why) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "xray: %s\n", why.c_str());
+  _exit(2);
+}
+
+/// Whole or not at all: written beside, then renamed.
+void write(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    std::fputs(text.c_str(), stdout);
+    return;
+  }
+  const std::string partial = path + ".partial";
+  std::FILE* const file = std::fopen(partial.c_str(), "w");
+  if (file == nullptr) stop(path + ": cannot be written: " + std::strerror(errno));
+  const bool whole = std::fputs(text.c_str(), file) >= 0;
+  if (std::fclose(file) != 0 || !whole || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    std::remove(partial.c_str());
+    stop(path + ": cannot be written: " + why);
+  }
+}
+
+/// "57" or "chapters/03_x/x.cu:57"
+struct Wanted {
+  std::string file;
+  int line = 0;
+};
+
+Wanted parse_line(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const std::string digits = colon == std::string::npos ? text : text.substr(colon + 1);
+  char* end = nullptr;
+  const long line = std::strtol(digits.c_str(), &end, 10);
+  if (digits.empty() || *end != '\0' || line < 1 || line > 1000000) {
+    stop("LINE=" + text + ": expected a line's number, or FILE:NUMBER");
+  }
+  return {colon == std::string::npos ? "" : text.substr(0, colon), static_cast<int>(line)};
+}
+
+bool names(const std::string& file, const std::string& wanted) {
+  if (wanted.empty() || file == wanted) return true;
+  return file.size() > wanted.size() && file[file.size() - wanted.size() - 1] == '/' &&
+         file.compare(file.size() - wanted.size(), wanted.size(), wanted) == 0;
+}
+
+void draw(const std::vector<Launch>& launches) {
+  const std::string text = variable("XRAY_LINE");
+  const Wanted wanted = parse_line(text);
+  const Launch* launch = nullptr;
+  const Access* access = nullptr;
+  std::string lines;
+  for (const Launch& l : launches) {
+    for (const Access& a : l.accesses) {
+      const std::string number = std::to_string(a.line);
+      if (names(a.file, wanted.file) &&
+          (" " + lines + ",").find(" " + number + ",") == std::string::npos) {
+        lines += (lines.empty() ? "" : ", ") + number;
+      }
+      if (a.line != wanted.line || !names(a.file, wanted.file)) continue;
+      if (access != nullptr && (launch != &l || waste_of(a) <= waste_of(*access))) continue;
+      launch = &l;
+      access = &a;
+    }
+  }
+  if (access == nullptr) {
+    stop("LINE=" + text + ": no access to memory in that line; there is in " +
+         (lines.empty() ? "none that ran" : lines));
+  }
+  write(variable("XRAY_SVG"), drawing_of(*launch, *access));
+}
+
+void report() {
+  const std::vector<Launch> launches = take_launches();
+  const std::string csv = variable("XRAY_CSV"), listing = variable("XRAY_LISTING");
+  if (!variable("XRAY_LINE").empty()) draw(launches);
+  if (!csv.empty()) write(csv, csv_of(launches));
+  if (!listing.empty()) write(listing, listing_of(launches, !variable("XRAY_COLOUR").empty()));
+  std::fflush(stdout);
+}
+
+struct AtStart {
+  AtStart() {
+    if (variable("XRAY_LISTING").empty() && variable("XRAY_CSV").empty() &&
+        variable("XRAY_SVG").empty()) {
+      return;
+    }
+    if (!variable("XRAY_LINE").empty()) parse_line(variable("XRAY_LINE"));
+    const std::string blocks = variable("XRAY_BLOCKS");
+    if (blocks == "all") {
+      count_all_blocks();
+    } else if (blocks.empty()) {
+      sample_blocks(kBlocks);
+    } else {
+      char* end = nullptr;
+      const unsigned long long count = std::strtoull(blocks.c_str(), &end, 10);
+      if (*end != '\0' || count == 0 || blocks[0] == '-') {
+        stop("BLOCKS=" + blocks + ": expected a number of blocks, or all");
+      }
+      sample_blocks(count);
+    }
+    watch(true);
+    std::atexit(report);
+  }
+} at_start;
+
+}  // namespace
+
+/// Referred to by the hooks, so that the linker takes this file out of the library.
+void report_at_exit() {}
+
+}  // namespace xray

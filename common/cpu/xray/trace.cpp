@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: MIT
+#include "trace.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <unordered_map>
+
+#include "../diagnostics.h"
+#include "../engine.h"
+#include "../memory.h"
+#include "../observer.h"
+#include "../state.h"
+#include "model.h"
+#include "places.h"
+
+namespace xray {
+namespace {
+
+using cuda_cpu::Block;
+using cuda_cpu::GridLaunch;
+using cuda_cpu::Region;
+using cuda_cpu::Thread;
+
+/// One access of one lane. `what` holds place, kind and size; 0 marks a meeting of lanes.
+struct Event {
+  std::uintptr_t address;
+  std::uint64_t what;
+};
+
+std::uint64_t pack(const void* place, Kind kind, unsigned bytes) {
+  const unsigned log2 = static_cast<unsigned>(__builtin_ctz(bytes));
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(place)) << 8 |
+         static_cast<unsigned>(kind) << 4 | log2;
+}
+const void* place_of(std::uint64_t what) { return reinterpret_cast<const void*>(what >> 8); }
+unsigned bytes_of(std::uint64_t what) { return 1u << (what & 15); }
+Operation operation_of(std::uint64_t what) { return static_cast<Operation>(what >> 4 & 15); }
+
+/// What lanes of one warp did at the same place, at the same visit to it.
+struct Group {
+  std::uint32_t mask = 0;
+  std::uintptr_t address[kLanes];
+};
+
+/// One kind of access in one kind of memory, while blocks are counted.
+struct Tally {
+  Counts counts;
+  std::uint64_t first_block = 0, worst_block = 0;
+  std::uint64_t waste = 0;  // of the worst request
+  std::int64_t first[kLanes], worst[kLanes];
+
+  void add(const Counts& request, std::uint64_t block, const std::int64_t* offsets) {
+    if (counts.requests == 0) {
+      first_block = worst_block = block;
+      std::memcpy(first, offsets, sizeof(first));
+      std::memcpy(worst, offsets, sizeof(worst));
+      waste = waste_of(request);
+    } else if (waste_of(request) > waste) {
+      waste = waste_of(request);
+      worst_block = block;
+      std::memcpy(worst, offsets, sizeof(worst));
+    }
+    counts += request;
+  }
+
+  void add(const Tally& other) {
+    if (counts.requests == 0) {
+      *this = other;
+      return;
+    }
+    if (other.first_block < first_block) {
+      first_block = other.first_block;
+      std::memcpy(first, other.first, sizeof(first));
+    }
+    if (other.waste > waste || (other.waste == waste && other.worst_block < worst_block)) {
+      waste = other.waste;
+      worst_block = other.worst_block;
+      std::memcpy(worst, other.worst, sizeof(worst));
+    }
+    counts += other.counts;
+  }
+
+  static std::uint64_t waste_of(const Counts& c) {
+    return c.sectors - c.ideal_sectors + (c.wavefronts - c.ideal_wavefronts) + c.words +
+           c.collisions;
+  }
+};
+
+using TallyKey = std::tuple<std::uint64_t, Space, const char*>;  // what, where, name
+using Tallies = std::map<TallyKey, Tally>;
+
+/// Which launches count as the same.
+struct Identity {
+  std::string kernel, file, arguments;
+  int line;
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  std::uint64_t arguments_hash;
+
+  bool operator==(const Identity& o) const {
+    const auto same = [](const dim3& a, const dim3& b) {
+      return a.x == b.x && a.y == b.y && a.z == b.z;
+    };
+    return line == o.line && shared_bytes == o.shared_bytes && arguments_hash == o.arguments_hash &&
+           same(grid, o.grid) && same(block, o.block) && kernel == o.kernel && file == o.file &&
+           arguments == o.arguments;
+  }
+};
+
+struct Record {
+  Identity identity;
+  std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
+  std::uint64_t barriers = 0, barriers_of_block = ~std::uint64_t{0};
+  Tallies tallies;
+};
+
+struct BlockTrace;
+
+struct Session {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Record>> records;
+  Record* current = nullptr;  // one grid runs at a time
+  std::uint64_t most_blocks = ~std::uint64_t{0};
+  std::vector<std::unique_ptr<BlockTrace>> traces;  // of blocks that run now
+};
+
+Session& session() {
+  static Session* const s = new Session;
+  return *s;
+}
+
+/// Finds the regions of addresses; a few that were found last are at hand.
+class Regions {
+ public:
+  /// Null for what is none of the spaces: a thread's stack, the host's own memory.
+  const Region* at(std::uintptr_t address) {
+    for (const Region& region : known_) {
+      if (address - region.base < region.size) return &region;
+    }
+    std::uintptr_t& page = strange_[address / kPage % kStrange];
+    if (page == address / kPage) return nullptr;
+    Region region;
+    if (!cuda_cpu::find_live_region(reinterpret_cast<const void*>(address), &region) ||
+        address - region.base >= region.size) {
+      // A page may hold a symbol as well as something else.
+      page = near_region(address) ? 0 : address / kPage;
+      return nullptr;
+    }
+    known_.push_back(region);
+    return &known_.back();
+  }
+
+ private:
+  static constexpr std::uintptr_t kPage = 4096;
+  static constexpr std::size_t kStrange = 64;
+
+  static bool near_region(std::uintptr_t address) {
+    Region region;
+    return cuda_cpu::find_region(reinterpret_cast<const void*>(address), &region, kPage);
+  }
+
+  std::vector<Region> known_;
+  std::uintptr_t strange_[kStrange] = {};
+};
+
+Space space_of(const Region& region) {
+  switch (region.space) {
+    case cuda_cpu::Space::kShared:
+      return Space::kShared;
+    case cuda_cpu::Space::kConstant:
+      return Space::kConstant;
+    case cuda_cpu::Space::kHostPinned:
+    case cuda_cpu::Space::kHostRegistered:
+      return Space::kHost;
+    default:
+      return Space::kGlobal;
+  }
+}
+
+/// Where the first byte of a region lies for the rules. The GPU's allocations begin at a multiple
+/// of 256 bytes, the backend's end at a guard page instead; registered memory lies where it lies.
+std::uint64_t origin_of(const Region& region) {
+  if (region.space == cuda_cpu::Space::kHostRegistered) return region.base;
+  return (region.base + 255) / 256 * 256;
+}
+
+/// The block that a worker runs, with what its threads have done since the last barrier.
+struct BlockTrace {
+  std::uint64_t number = 0;
+  std::uint32_t first_epoch = 0;
+  std::vector<std::vector<Event>> threads;
+  Tallies tallies;
+  Regions regions;
+  Tally* last_tally = nullptr;
+  TallyKey last_key{};
+
+  void group_all() {
+    for (std::size_t begin = 0; begin < threads.size(); begin += kLanes) {
+      group_warp(begin, std::min<std::size_t>(begin + kLanes, threads.size()));
+    }
+    for (auto& events : threads) events.clear();
+  }
+
+ private:
+  struct Key {
+    std::uint64_t what;
+    std::uint32_t meetings;
+    std::size_t lane;    // whose visits are counted
+    std::size_t visits;  // of this lane so far
+    std::vector<Group> groups;
+  };
+
+  void group_warp(std::size_t begin, std::size_t end) {
+    std::size_t busy = 0, last_busy = begin;
+    for (std::size_t t = begin; t < end; ++t) {
+      if (threads[t].empty()) continue;
+      ++busy;
+      last_busy = t;
+    }
+    if (busy == 0) return;
+    if (busy == 1) {
+      // Nobody to share a request with.
+      Group alone;
+      alone.mask = 1u << (last_busy - begin);
+      for (const Event& event : threads[last_busy]) {
+        if (event.what == 0) continue;
+        alone.address[last_busy - begin] = event.address;
+        count(event.what, alone);
+      }
+      return;
+    }
+    std::vector<Key> keys;
+    std::unordered_map<std::uint64_t, std::size_t> index;
+    for (std::size_t t = begin; t < end; ++t) {
+      std::uint32_t meetings = 0;
+      std::size_t next = 0;  // lanes mostly go the same way
+      for (const Event& event : threads[t]) {
+        if (event.what == 0) {
+          ++meetings;
+          continue;
+        }
+        if (next >= keys.size() || keys[next].what != event.what ||
+            keys[next].meetings != meetings) {
+          const std::uint64_t mixed = event.what * 0x9e3779b97f4a7c15u + meetings;
+          const auto found = index.emplace(mixed, keys.size());
+          if (found.second) keys.push_back(Key{event.what, meetings, t, 0, {}});
+          next = found.first->second;
+        }
+        Key& key = keys[next++];
+        if (key.lane != t) {
+          key.lane = t;
+          key.visits = 0;
+        }
+        if (key.visits == key.groups.size()) key.groups.emplace_back();
+        Group& group = key.groups[key.visits++];
+        group.mask |= 1u << (t - begin);
+        group.address[t - begin] = event.address;
+      }
+    }
+    for (const Key& key : keys) {
+      for (const Group& group : key.groups) count(key.what, group);
+    }
+  }
+
+  /// One request, or several if the lanes address different spaces.
+  void count(std::uint64_t what, const Group& group) {
+    std::uint32_t rest = group.mask;
+    while (rest != 0) {
+      const auto leader = static_cast<unsigned>(__builtin_ctz(rest));
+      const Region* const of_leader = regions.at(group.address[leader]);
+      if (of_leader == nullptr) {
+        rest &= rest - 1;
+        continue;
+      }
+      const Region region = *of_leader;
+      Request request;
+      request.space = space_of(region);
+      request.operation = operation_of(what);
+      request.bytes = bytes_of(what);
+      std::int64_t offsets[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        offsets[lane] = -1;
+        if ((rest >> lane & 1) == 0) continue;
+        const Region* place = &region;
+        if (group.address[lane] - region.base >= region.size) {
+          place = regions.at(group.address[lane]);
+          if (place == nullptr) {
+            rest &= ~(1u << lane);
+            continue;
+          }
+          if (space_of(*place) != request.space) continue;
+        }
+        const std::uint64_t offset = group.address[lane] - place->base;
+        request.mask |= 1u << lane;
+        request.address[lane] = origin_of(*place) + offset;
+        offsets[lane] = static_cast<std::int64_t>(offset);
+      }
+      rest &= ~request.mask;
+      tally(TallyKey{what, request.space, region.name}).add(counts_of(request), number, offsets);
+    }
+  }
+
+  Tally& tally(const TallyKey& key) {
+    if (last_tally == nullptr || key != last_key) {
+      last_key = key;
+      last_tally = &tallies[key];
+    }
+    return *last_tally;
+  }
+};
+
+// ---- what the engine tells ----------------------------------------------------------------------
+
+bool grid_begins(const GridLaunch& launch) {
+  Session& s = session();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  Identity identity{launch.kernel.name,          launch.kernel.file,   launch.arguments,
+                    launch.kernel.line,          launch.grid,          launch.block,
+                    launch.dynamic_shared_bytes, launch.arguments_hash};
+  for (const auto& record : s.records) {
+    if (record->identity == identity) return false;
+  }
+  s.records.push_back(std::make_unique<Record>());
+  s.current = s.records.back().get();
+  s.current->identity = std::move(identity);
+  s.current->blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  return true;
+}
+
+void grid_ends(const GridLaunch&) {
+  Session& s = session();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.current = nullptr;
+  s.traces.clear();  // of an abandoned grid
+}
+
+/// Block `turn` of `wanted` blocks that are spread evenly over all.
+std::uint64_t spread(std::uint64_t turn, std::uint64_t wanted, std::uint64_t blocks) {
+  return wanted == 1 ? 0 : turn * (blocks - 1) / (wanted - 1);
+}
+
+bool is_chosen(std::uint64_t number, std::uint64_t wanted, std::uint64_t blocks) {
+  if (blocks <= wanted) return true;
+  std::uint64_t turn = wanted == 1 ? 0 : number * (wanted - 1) / (blocks - 1);
+  for (std::uint64_t t = turn; t <= turn + 1 && t < wanted; ++t) {
+    if (spread(t, wanted, blocks) == number) return true;
+  }
+  return false;
+}
+
+void* block_begins(const Block& block, std::uint64_t number, std::uint64_t blocks) {
+  Session& s = session();
+  if (!is_chosen(number, s.most_blocks, blocks)) return nullptr;
+  auto trace = std::make_unique<BlockTrace>();
+  trace->number = number;
+  trace->first_epoch = block.epoch;
+  trace->threads.resize(block.count);
+  BlockTrace* const raw = trace.get();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.traces.push_back(std::move(trace));
+  return raw;
+}
+
+void barrier_opens(Block& block) { static_cast<BlockTrace*>(block.trace)->group_all(); }
+
+void thread_meets(Block& block, const Thread& thread) {
+  const auto number = static_cast<std::size_t>(&thread - block.threads);
+  static_cast<BlockTrace*>(block.trace)->threads[number].push_back(Event{0, 0});
+}
+
+void block_ends(Block& block) {
+  auto* const trace = static_cast<BlockTrace*>(block.trace);
+  block.trace = nullptr;
+  trace->group_all();
+  Session& s = session();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  Record& record = *s.current;
+  ++record.blocks_counted;
+  record.warps_counted += (block.count + kLanes - 1) / kLanes;
+  if (trace->number < record.barriers_of_block) {
+    record.barriers_of_block = trace->number;
+    record.barriers = block.epoch - trace->first_epoch;
+  }
+  for (const auto& entry : trace->tallies) record.tallies[entry.first].add(entry.second);
+  const auto same = [trace](const std::unique_ptr<BlockTrace>& t) { return t.get() == trace; };
+  s.traces.erase(std::find_if(s.traces.begin(), s.traces.end(), same));
+}
+
+constexpr cuda_cpu::Observer kObserver{grid_begins, grid_ends,     block_begins,
+                                       block_ends,  barrier_opens, thread_meets};
+
+/// Accesses in the order of their lines; what the compiler made of one line in several places is
+/// one.
+std::vector<Access> accesses_of(const Record& record) {
+  std::vector<const void*> places;
+  for (const auto& entry : record.tallies) places.push_back(place_of(std::get<0>(entry.first)));
+  const std::vector<cuda_cpu::Site> sites = sites_of(places, record.identity.file);
+  using Line = std::tuple<std::string, int, Space, Operation, unsigned, std::string>;
+  std::map<Line, Tally> lines;
+  std::size_t i = 0;
+  for (const auto& entry : record.tallies) {
+    const std::uint64_t what = std::get<0>(entry.first);
+    const cuda_cpu::Site& site = sites[i++];
+    lines[Line{site.file, site.line, std::get<1>(entry.first), operation_of(what), bytes_of(what),
+               std::get<2>(entry.first)}]
+        .add(entry.second);
+  }
+  std::vector<Access> accesses;
+  for (const auto& [line, tally] : lines) {
+    Access a;
+    std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name) = line;
+    a.counts = tally.counts;
+    std::memcpy(a.first, tally.first, sizeof(a.first));
+    std::memcpy(a.worst, tally.worst, sizeof(a.worst));
+    accesses.push_back(std::move(a));
+  }
+  return accesses;
+}
+
+}  // namespace
+
+void note(const void* address, unsigned bytes, Kind kind, const void* place) {
+  Block* const block = cuda_cpu::current_block;
+  Thread* const thread = cuda_cpu::current_thread;
+  if (block == nullptr || thread == nullptr || block->trace == nullptr) return;
+  const auto number = static_cast<std::size_t>(thread - block->threads);
+  static_cast<BlockTrace*>(block->trace)
+      ->threads[number]
+      .push_back(Event{reinterpret_cast<std::uintptr_t>(address), pack(place, kind, bytes)});
+}
+
+void sample_blocks(std::uint64_t at_most) { session().most_blocks = at_most; }
+void count_all_blocks() { session().most_blocks = ~std::uint64_t{0}; }
+
+void watch(bool on) { cuda_cpu::observer = on ? &kObserver : nullptr; }
+
+std::vector<Launch> take_launches() {
+  Session& s = session();
+  std::vector<std::unique_ptr<Record>> records;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    records.swap(s.records);
+  }
+  std::vector<Launch> launches;
+  for (const auto& record : records) {
+    Launch l;
+    const Identity& identity = record->identity;
+    l.kernel = identity.kernel;
+    l.arguments = identity.arguments;
+    l.file = identity.file;
+    l.line = identity.line;
+    l.grid = identity.grid;
+    l.block = identity.block;
+    l.blocks = record->blocks;
+    l.blocks_counted = record->blocks_counted;
+    l.warps_counted = record->warps_counted;
+    l.barriers = record->barriers;
+    l.accesses = accesses_of(*record);
+    launches.push_back(std::move(l));
+  }
+  return launches;
+}
+
+// ---- the public part ----------------------------------------------------------------------------
+
+Counts& Counts::operator+=(const Counts& o) {
+  requests += o.requests;
+  lanes += o.lanes;
+  bytes += o.bytes;
+  sectors += o.sectors;
+  ideal_sectors += o.ideal_sectors;
+  wavefronts += o.wavefronts;
+  ideal_wavefronts += o.ideal_wavefronts;
+  words += o.words;
+  addresses += o.addresses;
+  collisions += o.collisions;
+  return *this;
+}
+
+Counts Launch::total(Space space, Operation operation, const std::string& name) const {
+  Counts sum;
+  for (const Access& a : accesses) {
+    if (a.space == space && a.operation == operation && (name.empty() || a.name == name)) {
+      sum += a.counts;
+    }
+  }
+  return sum;
+}
+
+Counts Launch::total_of_line(int wanted) const {
+  Counts sum;
+  for (const Access& a : accesses) {
+    if (a.line == wanted) sum += a.counts;
+  }
+  return sum;
+}
+
+std::vector<Launch> count(const std::function<void()>& work) {
+  Session& s = session();
+  // Whoever watches already is left alone.
+  std::vector<std::unique_ptr<Record>> others;
+  others.swap(s.records);
+  const std::uint64_t most_blocks = s.most_blocks;
+  const cuda_cpu::Observer* const observer = cuda_cpu::observer;
+  count_all_blocks();
+  watch(true);
+  work();
+  cuda_cpu::observer = observer;
+  s.most_blocks = most_blocks;
+  std::vector<Launch> launches = take_launches();
+  others.swap(s.records);
+  return launches;
+}
+
+}  // namespace xray
