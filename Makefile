@@ -77,7 +77,7 @@ endif
 
 # ---- backend -------------------------------------------------------------------------------------
 
-ifneq ($(filter build run test test-programs sanitize bench profile lab solution progress grade check-labs \
+ifneq ($(filter build run test test-programs sanitize bench profile xray-verify lab solution progress grade check-labs \
     build/labs/gpu/ready,$(GOALS)),)
 answer := $(shell common/tools/backend.sh '$(BACKEND)' '$(NVCC)')
 CHOSEN_BACKEND := $(firstword $(answer))
@@ -105,7 +105,7 @@ endif
 $(info backend $(CHOSEN_BACKEND): $(why))
 endif
 
-ifneq ($(filter run bench profile,$(GOALS)),)
+ifneq ($(filter run bench profile xray-verify,$(GOALS)),)
 # A copy of the tree without its history is told the commit from outside.
 TUTORIAL_COMMIT ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 export TUTORIAL_COMMIT := $(TUTORIAL_COMMIT)
@@ -129,13 +129,14 @@ CHAPTER_SOURCES := $(foreach c,$(CHAPTERS),$(call source_of,$c))
 CHAPTER_TESTS := $(wildcard tests/[0-9][0-9]_*.test.cu)
 COMMON_TESTS := $(wildcard tests/common/*.test.cu)
 BACKEND_TESTS := $(wildcard tests/backend/*.test.cu tests/backend/*.test.cpp)
+XRAY_TESTS := $(wildcard tests/xray/*.test.cu)
 CLI_TESTS := $(wildcard tests/cli/*.test.sh)
 ZOO := $(wildcard tests/backend/zoo/*.cu)
 CPU_BENCHES := $(wildcard common/cpu/bench/*.cu)
 HEADERS := $(wildcard common/*.cuh common/*.h tests/*.cuh tests/*.hpp tests/*.h tests/*/*.cuh \
              tests/*/*.h tests/*/*.hpp tests/backend/zoo/*.cuh common/cpu/bench/*.cuh chapters/*/*.cuh chapters/*/*.h)
 TEST_SOURCES := $(filter %.cu,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS))
-CU_SOURCES := $(CHAPTER_SOURCES) $(TEST_SOURCES) $(ZOO) $(CPU_BENCHES)
+CU_SOURCES := $(CHAPTER_SOURCES) $(TEST_SOURCES) $(XRAY_TESTS) $(ZOO) $(CPU_BENCHES)
 
 # Without CH everything is tested; with it that chapter's tests and command line.
 CHOSEN_TESTS := $(if $(ONE),$(wildcard tests/$(ONE).test.cu),$(CHAPTER_TESTS))
@@ -273,9 +274,11 @@ endif
 # joined, and everything inlined, so that each place in the code is one line of the kernel.
 INLINE_ALL := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
                 large-function-growth=10000 max-inline-insns-auto=1000 max-inline-insns-single=1000,--param $p))
-KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-tree-ch -fno-store-merging)
-XRAY := -O1 $(INLINE_ALL) $(KEEP_LOADS) -fsanitize=thread -DCUDA_CPU_XRAY=1
-ifneq ($(filter xray xray-verify build/cpu-xray% build/labs/cpu-xray/%,$(GOALS)),)
+KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-store-merging)
+XRAY := -O1 $(INLINE_ALL) $(KEEP_LOADS) -fsanitize=thread $(if $(filter clang%,$(notdir $(CXX))),,-Wno-tsan) -DCUDA_CPU_XRAY=1
+XRAY_TEST_BINARIES := $(if $(filter test test-programs,$(GOALS)),$(if $(ONE),,$(if $(filter cpu,$(CHOSEN_BACKEND)),\
+                        $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)))))
+ifneq ($(XRAY_TEST_BINARIES)$(filter xray xray-verify build/cpu-xray% build/labs/cpu-xray/%,$(GOALS)),)
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),))
 XRAY_RUNTIME := $(patsubst %,build/cpu-xray/obj/%.o,$(wildcard common/cpu/xray/*.cpp))
 $(XRAY_RUNTIME): build/cpu-xray/obj/%.o: % build/cpu/runtime-flags | build/cpu/announced
@@ -285,6 +288,12 @@ $(XRAY_RUNTIME): build/cpu-xray/obj/%.o: % build/cpu/runtime-flags | build/cpu/a
 build/cpu-xray/libcudacpu.a: $(patsubst %,build/cpu/obj/%.o,$(RUNTIME)) $(XRAY_RUNTIME)
 	$(Q)rm -f $@
 	$(Q)ar rcs $@ $^
+
+$(foreach t,$(XRAY_TESTS),$(eval $(call test_binary,cpu-xray,$t): build/cpu-xray/obj/$t.o))
+$(if $(CATCH2),$(patsubst %,build/cpu-xray/obj/%.o,$(XRAY_TESTS)): build/tests/flags)
+$(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/cpu-xray/libcudacpu.a
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -pthread -o $@ $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS)
 endif
 
 # ---- GPU -----------------------------------------------------------------------------------------
@@ -384,10 +393,10 @@ TEST_BINARIES := $(foreach t,$($(if $(filter gpu,$(CHOSEN_BACKEND)),GPU,CPU)_TES
 ZOO_BINARIES := $(if $(filter cpu,$(CHOSEN_BACKEND)),$(if $(ONE),,\
                   $(patsubst tests/backend/%.cu,build/cpu/%,$(ZOO))))
 endif
-test-programs: $(TEST_BINARIES) $(ZOO_BINARIES)
-test: $(TEST_BINARIES) $(ZOO_BINARIES) $(PROGRAMS)  ## every test, or one chapter's
+test-programs: $(TEST_BINARIES) $(XRAY_TEST_BINARIES) $(ZOO_BINARIES)
+test: $(TEST_BINARIES) $(XRAY_TEST_BINARIES) $(ZOO_BINARIES) $(PROGRAMS)  ## every test, or one chapter's
 	$(direct)CXX='$(CXX)' common/tools/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(TEST_BINARIES) \
-	  $(if $(ONE),$(filter %/programs.test.sh,$(CLI_TESTS)),$(CLI_TESTS))
+	  $(XRAY_TEST_BINARIES) $(if $(ONE),$(filter %/programs.test.sh,$(CLI_TESTS)),$(CLI_TESTS))
 
 ifneq ($(filter sanitize,$(GOALS)),)
 ifeq ($(CHOSEN_BACKEND),gpu)
@@ -414,6 +423,13 @@ check:  ## formatting, notes, figures and links are as they should be
 	@common/tools/check.sh
 
 ##@ Measure
+xray: $(addprefix build/cpu-xray/,$(CHOSEN))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03
+	$(direct)CSV='$(CSV)' LINE='$(LINE)' SVG='$(SVG)' BLOCKS='$(BLOCKS)' \
+	  common/tools/xray.sh build/cpu-xray '$(CHOSEN)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)')
+
+xray-verify: $(PROGRAMS) $(addprefix build/cpu-xray/,$(CHOSEN))  ## X-ray's counts beside a GPU's counters (needs ncu)
+	$(direct)common/tools/xray_verify.sh $(CHOSEN_BACKEND) '$(CHOSEN)'
+
 bench: $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(patsubst common/cpu/%.cu,build/cpu/%,$(CPU_BENCHES)))  ## GPU: full sizes into results/; CPU: the backend's own speed
 	$(direct)common/tools/bench.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%,$^)
 

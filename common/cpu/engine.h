@@ -64,6 +64,7 @@ struct GridLaunch {
   void (*body)(void* closure) = nullptr;  ///< runs the kernel once, for the current CUDA thread
   void* closure = nullptr;
   /// What X-ray tells launches of a kernel apart by; empty in other builds.
+  const void* function = nullptr;
   std::string arguments;
   std::uint64_t arguments_hash = 0;
 };

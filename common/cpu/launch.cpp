@@ -85,6 +85,7 @@ int enqueue_grid(const LaunchConfig& config, const KernelSite& site, bool cooper
   launch.cooperative = cooperative;
   launch.body = call.body;
   launch.closure = call.closure;
+  launch.function = call.function;
   launch.arguments = std::move(call.arguments);
   launch.arguments_hash = call.arguments_hash;
   const int error = enqueue(

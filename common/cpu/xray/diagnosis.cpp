@@ -109,7 +109,7 @@ std::uint64_t waste_of(const Access& a) {
   return waste;
 }
 
-std::string diagnosis_of(const Access& a) {
+std::string diagnosis_of(const Access& a, bool heavy) {
   const Counts& c = a.counts;
   if (a.operation == Operation::kAtomic && c.collisions > c.requests) {
     return times(c.per_request(c.collisions)) +
@@ -123,10 +123,9 @@ std::string diagnosis_of(const Access& a) {
   }
   if (c.wavefronts > c.ideal_wavefronts) return of_wavefronts(a);
   if (c.sectors > c.ideal_sectors) return of_sectors(a);
-  const double lanes = c.per_request(c.lanes);
-  const bool broadcast = c.bytes <= c.requests * a.bytes_per_lane;
-  if (a.space != Space::kConstant && lanes <= 8 && c.requests >= kLanes && !broadcast) {
-    return times(lanes) + " of 32 lanes are active on average; the others wait";
+  if (heavy && c.per_request(c.lanes) <= 8) {
+    return times(c.per_request(c.lanes)) +
+           " of 32 lanes at work on average: a request costs the same with all of them";
   }
   return "";
 }
@@ -156,7 +155,7 @@ const char* name_of(Space space) {
     case Space::kShared:
       return "shared";
     case Space::kConstant:
-      return "constant";
+      return "const";
     case Space::kHost:
       return "host";
   }

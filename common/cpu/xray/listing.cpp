@@ -90,7 +90,10 @@ class Listing {
       return;
     }
     const Access* worst = nullptr;
+    nothing_said_ = true;
+    all_requests_ = 0;
     for (const Access& a : launch.accesses) {
+      all_requests_ += a.counts.requests;
       if (waste_of(a) > 0 && (worst == nullptr || waste_of(a) > waste_of(*worst))) worst = &a;
     }
     column_names();
@@ -100,7 +103,7 @@ class Listing {
       if (std::find(files.begin(), files.end(), a.file) == files.end()) files.push_back(a.file);
     }
     for (const std::string& file : files) add_file(launch, file, worst);
-    totals(launch, worst);
+    totals(launch);
   }
 
  private:
@@ -176,7 +179,7 @@ class Listing {
                                  ? format("%3.0f%%", 100.0 * static_cast<double>(c.bytes) /
                                                          (32.0 * static_cast<double>(c.sectors)))
                                  : "";
-    text += format("%s%s %-6.6s %-6s %9llu %5.1f  %-16s %4s%s | %s\n", worst ? red_ : "",
+    text += format("%s%s %-6s %-6s %9llu %5.1f  %-16s %4s%s | %s\n", worst ? red_ : "",
                    worst ? "*" : " ", name_of(a.space), name_of(a.operation),
                    static_cast<unsigned long long>(c.requests), c.per_request(c.lanes),
                    cost_of(a).c_str(), used.c_str(), worst ? plain_ : "", code.c_str());
@@ -187,8 +190,9 @@ class Listing {
     std::vector<std::pair<std::string, std::string>> sentences;  // which accesses, sentence
     bool has_worst = false;
     for (const Access* a : line) {
-      const std::string sentence = diagnosis_of(*a);
+      const std::string sentence = diagnosis_of(*a, 8 * a->counts.requests >= all_requests_);
       if (sentence.empty()) continue;
+      nothing_said_ = false;
       has_worst = has_worst || a == worst;
       const std::string which = format("%s %s", name_of(a->space), name_of(a->operation));
       const auto same = std::find_if(sentences.begin(), sentences.end(),
@@ -207,7 +211,7 @@ class Listing {
     }
   }
 
-  void totals(const Launch& launch, const Access* worst) {
+  void totals(const Launch& launch) {
     text += '\n';
     for (const Space space : {Space::kGlobal, Space::kHost, Space::kShared, Space::kConstant}) {
       for (const Operation operation : {Operation::kLoad, Operation::kStore, Operation::kAtomic}) {
@@ -230,11 +234,13 @@ class Listing {
         text += '\n';
       }
     }
-    if (worst == nullptr) text += "  No request costs more than it must.\n";
+    if (nothing_said_) text += "  No request costs more than it must.\n";
     text += '\n';
   }
 
   const char *bold_, *red_, *dim_, *plain_;
+  std::uint64_t all_requests_ = 0;  // of the launch
+  bool nothing_said_ = true;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -100,14 +101,15 @@ struct Identity {
   dim3 grid, block;
   std::size_t shared_bytes;
   std::uint64_t arguments_hash;
+  const void* function;  // null where the launch cannot tell it
 
   bool operator==(const Identity& o) const {
     const auto same = [](const dim3& a, const dim3& b) {
       return a.x == b.x && a.y == b.y && a.z == b.z;
     };
-    return line == o.line && shared_bytes == o.shared_bytes && arguments_hash == o.arguments_hash &&
-           same(grid, o.grid) && same(block, o.block) && kernel == o.kernel && file == o.file &&
-           arguments == o.arguments;
+    return function == o.function && line == o.line && shared_bytes == o.shared_bytes &&
+           arguments_hash == o.arguments_hash && same(grid, o.grid) && same(block, o.block) &&
+           kernel == o.kernel && file == o.file && arguments == o.arguments;
   }
 };
 
@@ -318,9 +320,9 @@ struct BlockTrace {
 bool grid_begins(const GridLaunch& launch) {
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  Identity identity{launch.kernel.name,          launch.kernel.file,   launch.arguments,
-                    launch.kernel.line,          launch.grid,          launch.block,
-                    launch.dynamic_shared_bytes, launch.arguments_hash};
+  Identity identity{launch.kernel.name,          launch.kernel.file,    launch.arguments,
+                    launch.kernel.line,          launch.grid,           launch.block,
+                    launch.dynamic_shared_bytes, launch.arguments_hash, launch.function};
   for (const auto& record : s.records) {
     if (record->identity == identity) return false;
   }
@@ -393,26 +395,47 @@ void block_ends(Block& block) {
 constexpr cuda_cpu::Observer kObserver{grid_begins, grid_ends,     block_begins,
                                        block_ends,  barrier_opens, thread_meets};
 
+/// The kernel as the launch names it; with its own template arguments where those stand for others,
+/// as in `add<kPattern>` inside a template.
+std::string name_of(const Identity& identity) {
+  const std::size_t open = identity.kernel.find('<');
+  if (open == std::string::npos || identity.function == nullptr) return identity.kernel;
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  if (std::none_of(identity.kernel.begin() + static_cast<std::ptrdiff_t>(open),
+                   identity.kernel.end(), is_letter)) {
+    return identity.kernel;
+  }
+  return cuda_cpu::function_name(identity.function, identity.kernel.c_str());
+}
+
+/// What the accesses of one line must have in common to be shown as one.
+std::tuple<double, double, double, double, double> cost_of(const Counts& c) {
+  return {c.per_request(c.sectors), c.per_request(c.wavefronts), c.per_request(c.words),
+          c.per_request(c.collisions), c.per_request(c.ideal_sectors)};
+}
+
 /// Accesses in the order of their lines; what the compiler made of one line in several places is
 /// one.
 std::vector<Access> accesses_of(const Record& record) {
   std::vector<const void*> places;
   for (const auto& entry : record.tallies) places.push_back(place_of(std::get<0>(entry.first)));
   const std::vector<cuda_cpu::Site> sites = sites_of(places, record.identity.file);
-  using Line = std::tuple<std::string, int, Space, Operation, unsigned, std::string>;
+  // Of two loads in one line the one may cost more than the other: those are kept apart.
+  using Cost = std::tuple<double, double, double, double, double>;
+  using Line = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Cost>;
   std::map<Line, Tally> lines;
   std::size_t i = 0;
   for (const auto& entry : record.tallies) {
     const std::uint64_t what = std::get<0>(entry.first);
     const cuda_cpu::Site& site = sites[i++];
     lines[Line{site.file, site.line, std::get<1>(entry.first), operation_of(what), bytes_of(what),
-               std::get<2>(entry.first)}]
+               std::get<2>(entry.first), cost_of(entry.second.counts)}]
         .add(entry.second);
   }
   std::vector<Access> accesses;
   for (const auto& [line, tally] : lines) {
     Access a;
-    std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name) = line;
+    std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name, std::ignore) = line;
     a.counts = tally.counts;
     std::memcpy(a.first, tally.first, sizeof(a.first));
     std::memcpy(a.worst, tally.worst, sizeof(a.worst));
@@ -449,7 +472,7 @@ std::vector<Launch> take_launches() {
   for (const auto& record : records) {
     Launch l;
     const Identity& identity = record->identity;
-    l.kernel = identity.kernel;
+    l.kernel = name_of(identity);
     l.arguments = identity.arguments;
     l.file = identity.file;
     l.line = identity.line;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs programs that are built for X-ray and shows what they counted.
+#
+#   xray.sh DIR 'CHAPTER...' [program options]
+#
+# The first line of chapters/NN_name/xray.args makes the program small; options that are given come
+# after it. (The other lines are further runs for make xray-verify.) From the environment:
+#   CSV=FILE|-            the counts instead of the listing
+#   LINE=N or FILE:N      draw the first request of that line ...
+#   SVG=FILE              ... here; build/xray/ otherwise
+#   BLOCKS=N|all          blocks of a grid that are counted (64)
+set -u
+tools=$(dirname "$0")
+. "$tools/terminal.sh"
+
+dir=$1
+chapters=$2
+shift 2
+out=build/xray
+stop() { echo "xray: $1" >&2; exit 2; }
+
+if [ -n "${SVG:-}" ] && [ -z "${LINE:-}" ]; then
+  stop "SVG=$SVG: which line is to be drawn? e.g. LINE=57 SVG=$SVG"
+fi
+case $chapters in
+  *' '*) [ -z "${LINE:-}${CSV:-}" ] || stop "LINE= and CSV= need one chapter, e.g. CH=03" ;;
+esac
+mkdir -p "$out" || exit 2
+
+# One run of one program. What it prints itself is kept, and shown only if it fails.
+xray() {
+  local chapter=$1 name listing=''
+  shift
+  name=$out/$chapter
+  [ -n "${CSV:-}${LINE:-}" ] || listing=$name.txt
+  rm -f "$name.txt" "$name.csv"
+  XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
+    XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
+    "$dir/$chapter" "$@" >"$name.out" 2>"$name.err"
+  local status=$?
+  if [ $status -ne 0 ]; then
+    # A line of X-ray's or the program's own says it all; a wrong result is in the program's table.
+    [ $status -eq 2 ] || cat "$name.out"
+    cat "$name.err" >&2
+    return $status
+  fi
+  cat "$name.err" >&2
+}
+
+status=0
+for chapter in $chapters; do
+  small=$(sed -n '/^ *#/d; /^ *$/d; p; q' "chapters/$chapter/xray.args" 2>/dev/null)
+  # shellcheck disable=SC2086  # options are words
+  xray "$chapter" $small "$@" || { status=$?; continue; }
+  if [ "${CSV:-}" = - ]; then
+    cat "$out/$chapter.csv"
+    continue
+  elif [ -n "${CSV:-}" ]; then
+    { cp "$out/$chapter.csv" "$CSV.partial" && mv "$CSV.partial" "$CSV"; } 2>/dev/null ||
+      stop "CSV=$CSV: cannot be written"
+    echo "-> $CSV"
+    continue
+  elif [ -n "${LINE:-}" ]; then
+    echo "-> ${SVG:-$out/$chapter.line${LINE##*:}.svg}"
+    continue
+  fi
+  printf '%s%s %s%s\n' "$bold" "$chapter" "$small${*:+ $*}" "$plain"
+  cat <<'TEXT'
+What the warps ask for, counted on the CPU backend; no cache is modelled. A request is one load or
+store of a warp; `lanes` are active in it on average. Each request costs sectors (32 bytes of global
+or host memory), wavefronts (a pass through the 32 banks of shared memory) or words (of constant
+memory), here beside what the same bytes would cost at best. `used`: bytes wanted of bytes moved.
+
+TEXT
+  cat "$out/$chapter.txt"
+  echo "The program's own check of its results passed; its table is in $out/$chapter.out"
+done
+exit $status

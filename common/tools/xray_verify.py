@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""X-ray's counts beside a GPU's counters: the same program, the same options, under both.
+
+    xray_verify.py GPU CHAPTER...
+
+Every line of chapters/NN_name/xray.args is a run. Launches are matched by kernel, grid and block; of
+launches that are alike the first counts. Each counter of which either side has something is a pair: equal,
+or different for a reason that chapters/NN_name/xray_reasons.csv gives:
+
+    kernel,counter,reason        kernel as the launch names it, without template arguments; * is any
+
+A reason says what the compiler did, as seen in the machine code. Prints one table per chapter, writes
+results/GPU_xray.csv, and fails when a pair differs without a reason, when a reason explains nothing, or when
+fewer than 80 % of all pairs are equal.
+"""
+
+import collections
+import csv
+import datetime
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import profile as ncu_profile
+
+LEAST_SHARE = 0.8
+
+# Counter of the GPU -> (space, operation, column of X-ray's CSV). Mapped host memory is read and written by
+# the same instructions as global memory.
+MEMORY = ("global", "host")
+COUNTERS = {
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": (MEMORY, "load", "requests"),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": (MEMORY, "load", "sectors"),
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": (MEMORY, "store", "requests"),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": (MEMORY, "store", "sectors"),
+    # An atomic whose old value nobody uses is another instruction (RED) than one whose value is (ATOM).
+    "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum+l1tex__t_requests_pipe_lsu_mem_global_op_red.sum": (
+        MEMORY,
+        "atomic",
+        "requests",
+    ),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum+l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum": (
+        MEMORY,
+        "atomic",
+        "sectors",
+    ),
+    "smsp__inst_executed_op_shared_ld.sum": (("shared",), "load", "requests"),
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": (("shared",), "load", "wavefronts"),
+    "smsp__inst_executed_op_shared_st.sum": (("shared",), "store", "requests"),
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum": (("shared",), "store", "wavefronts"),
+    "smsp__inst_executed_op_shared_atom.sum": (("shared",), "atomic", "requests"),
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": (("shared",), "atomic", "wavefronts"),
+    # The kernel's arguments are constants too, so this one is compared only where there are other constants.
+    "idc__requests.sum": (("const",), "load", "words"),
+}
+COLUMNS = ["run", "kernel", "grid", "block", "counter", "predicted", "measured", "verdict", "device", "driver", "cuda", "date"]
+
+
+def runs_of(chapter):
+    path = f"chapters/{chapter}/xray.args"
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [line.strip() for line in file if line.strip() and not line.lstrip().startswith("#")]
+
+
+def reasons_of(chapter):
+    path = f"chapters/{chapter}/xray_reasons.csv"
+    if not os.path.exists(path):
+        return {}
+    with open(path, newline="", encoding="utf-8") as file:
+        return {(row["kernel"], row["counter"]): row["reason"] for row in csv.DictReader(file)}
+
+
+def base_name(kernel):
+    return ncu_profile.base_name(kernel.split("(")[0])
+
+
+def predicted_launches(chapter, options):
+    """{(kernel, grid, block): {full name: Counter over (space, operation, column)}}, the first launch of each."""
+    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as out:
+        environment = {**os.environ, "XRAY_CSV": out.name, "XRAY_BLOCKS": "all"}
+        command = [f"build/cpu-xray/{chapter}"] + shlex.split(options)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ncu_profile.Failure(f"{' '.join(command)}\n  failed: {done.stderr.strip()[-300:]}")
+        rows = list(csv.DictReader(open(out.name, newline="", encoding="utf-8")))
+    launches, arguments = {}, {}
+    # Different instances of a template have one base name; they come in the same order on both sides.
+    for row in rows:
+        key = (base_name(row["kernel"]), row["grid"], row["block"])
+        # Of several argument lists the first launch.
+        if arguments.setdefault((key, row["kernel"]), row["arguments"]) != row["arguments"]:
+            continue
+        counts = launches.setdefault(key, {}).setdefault(row["kernel"], collections.Counter())
+        for column in ("requests", "sectors", "wavefronts", "words"):
+            counts[(row["space"], row["operation"], column)] += int(row[column])
+    return launches
+
+
+def measured_launches(chapter, options):
+    """{(kernel, grid, block): {full name: {counter: value}}}, the first launch of each."""
+    metrics = sorted({m for counter in COUNTERS for m in counter.split("+")})
+    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as log:
+        command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--log-file", log.name]
+        command += ["--print-units", "base", "--metrics", ",".join(metrics), f"build/gpu/{chapter}"]
+        command += shlex.split(options)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        report = log.read()
+    if "ERR_NVGPUCTRPERM" in report + done.stdout:
+        raise ncu_profile.Failure(ncu_profile.HOW_TO_ALLOW)
+    rows = ncu_profile.parse_report(report)
+    if not rows:
+        raise ncu_profile.Failure(f"{' '.join(command)}\n  gave nothing: {(report + done.stdout).strip()[-400:]}")
+    first, launches = {}, {}
+    for row in rows:
+        extent = lambda text: re.sub(r"[() ]", "", text).replace(",", "x")
+        key = (base_name(row["Kernel Name"]), extent(row["Grid Size"]), extent(row["Block Size"]))
+        name = row["Kernel Name"]
+        if first.setdefault((key, name), row["ID"]) != row["ID"]:
+            continue
+        launches.setdefault(key, {}).setdefault(name, {})[row["Metric Name"]] = int(float(row["Metric Value"].replace(",", "")))
+    return launches
+
+
+def short(counter):
+    return " + ".join(part.replace(".sum", "") for part in counter.split("+"))
+
+
+def verify_chapter(gpu, chapter):
+    """(pairs, equal pairs, complaints)"""
+    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    machine = [os.environ.get("GPU_NAME", gpu), os.environ.get("GPU_DRIVER", ""), os.environ.get("GPU_CUDA", ""), today]
+    reasons, used = reasons_of(chapter), set()
+    results, seen, complaints, elsewhere = [], set(), [], set()
+    print(f"\n{chapter}\n")
+    print("| kernel | counter | predicted | measured | verdict |")
+    print("|--------|---------|----------:|---------:|---------|")
+    for options in runs_of(chapter):
+        predicted = predicted_launches(chapter, options)
+        measured = measured_launches(chapter, options)
+        for key, instances in predicted.items():
+            base, grid, block = key
+            if len(measured.get(key, {})) != len(instances):
+                elsewhere.add(f"{base}<<<{grid}, {block}>>>")
+                continue
+            for (kernel, counts), values in zip(instances.items(), measured[key].values()):
+                once = (options if "--only" in options else "", key, kernel)
+                if once in seen:
+                    continue
+                seen.add(once)
+                for counter, (spaces, operation, column) in COUNTERS.items():
+                    want = sum(counts[(space, operation, column)] for space in spaces)
+                    got = sum(values.get(metric, 0) for metric in counter.split("+"))
+                    if want == 0 and (got == 0 or spaces == ("const",)):
+                        continue
+                    verdict = "equal"
+                    if want != got:
+                        where = next((k for k in ((base, counter), ("*", counter)) if k in reasons), None)
+                        verdict = "no reason known" if where is None else reasons[where]
+                        if where is None:
+                            complaints.append(f"{chapter} {options}: {kernel}: {short(counter)}: {want} predicted, {got} measured")
+                        else:
+                            used.add(where)
+                    print(f"| {kernel} {grid} x {block} | {short(counter)} | {want} | {got} | {verdict} |")
+                    results.append([options, kernel, grid, block, counter, want, got, verdict] + machine)
+    for kernel, counter in sorted(set(reasons) - used):
+        complaints.append(f"chapters/{chapter}/xray_reasons.csv: {kernel}, {counter}: explains nothing")
+    if elsewhere:
+        print(f"\nlaunched otherwise on this GPU, so not compared: {', '.join(sorted(elsewhere))}")
+    path = f"chapters/{chapter}/results/{gpu}_xray.csv"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(results)
+    with open(path + ".partial", "w", newline="", encoding="utf-8") as file:
+        file.write(text.getvalue())
+    os.replace(path + ".partial", path)
+    equal = sum(1 for row in results if row[7] == "equal")
+    print(f"\n{equal} of {len(results)} pairs equal -> {path}")
+    return len(results), equal, complaints
+
+
+def main():
+    gpu, chapters = sys.argv[1], sys.argv[2:]
+    pairs = equal = 0
+    complaints = []
+    for chapter in chapters:
+        if not runs_of(chapter):
+            continue
+        try:
+            counted = verify_chapter(gpu, chapter)
+        except FileNotFoundError as problem:
+            print(ncu_profile.HOW_TO_GET if problem.filename == "ncu" else problem, file=sys.stderr)
+            return 2
+        except ncu_profile.Failure as problem:
+            print(problem, file=sys.stderr)
+            return 1
+        pairs += counted[0]
+        equal += counted[1]
+        complaints += counted[2]
+    if pairs == 0:
+        print("nothing to verify: no xray.args in these chapters", file=sys.stderr)
+        return 2
+    print(f"\nin all {equal} of {pairs} pairs equal: {100 * equal / pairs:.1f} %")
+    if equal < LEAST_SHARE * pairs:
+        complaints.append(f"fewer than {100 * LEAST_SHARE:.0f} % of the pairs are equal")
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
