@@ -49,11 +49,11 @@ COUNTERS = {
         "atomic",
         "sectors",
     ),
-    "smsp__inst_executed_op_shared_ld.sum": (("shared",), "load", "requests"),
+    "smsp__inst_executed_op_shared_ld_pred_on_any.sum": (("shared",), "load", "requests"),
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": (("shared",), "load", "wavefronts"),
-    "smsp__inst_executed_op_shared_st.sum": (("shared",), "store", "requests"),
+    "smsp__inst_executed_op_shared_st_pred_on_any.sum": (("shared",), "store", "requests"),
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum": (("shared",), "store", "wavefronts"),
-    "smsp__inst_executed_op_shared_atom.sum": (("shared",), "atomic", "requests"),
+    "smsp__inst_executed_op_shared_atom_pred_on_any.sum": (("shared",), "atomic", "requests"),
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": (("shared",), "atomic", "wavefronts"),
     # The kernel's arguments are constants too, so this one is compared only where there are other constants.
     "idc__requests.sum": (("const",), "load", "words"),
@@ -90,12 +90,13 @@ def predicted_launches(chapter, options):
         if done.returncode != 0:
             raise ncu_profile.Failure(f"{' '.join(command)}\n  failed: {done.stderr.strip()[-300:]}")
         rows = list(csv.DictReader(open(out.name, newline="", encoding="utf-8")))
-    launches, arguments = {}, {}
+    launches, first = {}, {}
     # Different instances of a template have one base name; they come in the same order on both sides.
     for row in rows:
         key = (base_name(row["kernel"]), row["grid"], row["block"])
-        # Of several argument lists the first launch.
-        if arguments.setdefault((key, row["kernel"]), row["arguments"]) != row["arguments"]:
+        # Of several launches the first.
+        launch = (row["launch"], row["arguments"])
+        if first.setdefault((key, row["kernel"]), launch) != launch:
             continue
         counts = launches.setdefault(key, {}).setdefault(row["kernel"], collections.Counter())
         for column in ("requests", "sectors", "wavefronts", "words"):

@@ -44,8 +44,9 @@ __attribute__((noinline)) void atomic_begins(const void* address, std::size_t by
 extern "C" {
 
 void __tsan_init() { xray::report_at_exit(); }
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
+// A function that is not inlined is told where it is called from.
+void __tsan_func_entry(void* from) { xray::enter(from); }
+void __tsan_func_exit() { xray::leave(); }
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 

@@ -253,7 +253,8 @@ std::string listing_of(const std::vector<Launch>& launches, bool colour) {
 
 std::string csv_of(const std::vector<Launch>& launches) {
   std::string text =
-      "kernel,arguments,grid,block,blocks,blocks_counted,warps_counted,barriers_per_thread,file,"
+      "kernel,arguments,launch,grid,block,blocks,blocks_counted,warps_counted,barriers_per_thread,"
+      "file,"
       "line,space,operation,name,bytes_per_lane,requests,lanes,bytes,sectors,ideal_sectors,"
       "wavefronts,ideal_wavefronts,words,addresses,collisions,offsets\n";
   const auto number = [](std::uint64_t v) { return std::to_string(v) + ","; };
@@ -262,7 +263,8 @@ std::string csv_of(const std::vector<Launch>& launches) {
   for (const Launch& l : launches) {
     for (const Access& a : l.accesses) {
       const Counts& c = a.counts;
-      text += quoted(l.kernel) + quoted(l.arguments) + extent(l.grid) + extent(l.block) +
+      text += quoted(l.kernel) + quoted(l.arguments) +
+              quoted(l.file + ":" + std::to_string(l.line)) + extent(l.grid) + extent(l.block) +
               number(l.blocks) + number(l.blocks_counted) + number(l.warps_counted) +
               number(l.barriers) + quoted(a.file) + number(static_cast<std::uint64_t>(a.line)) +
               name_of(a.space) + "," + name_of(a.operation) + "," + quoted(a.name) +

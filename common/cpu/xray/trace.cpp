@@ -30,6 +30,21 @@ using cuda_cpu::Thread;
 struct Event {
   std::uintptr_t address;
   std::uint64_t what;
+  std::uint64_t path;  // by which calls the lane got there
+};
+
+/// A type of our own: the linker may take the functions of std::vector<std::uint64_t> from the
+/// program, where they are instrumented and would end up here again.
+struct Call {
+  std::uint64_t path;
+};
+
+/// What one CUDA thread has done since the last barrier, and the calls that it is in.
+struct Lane {
+  std::vector<Event> events;
+  std::vector<Call> calls;
+
+  std::uint64_t path() const { return calls.empty() ? 0 : calls.back().path; }
 };
 
 std::uint64_t pack(const void* place, Kind kind, unsigned bytes) {
@@ -194,7 +209,7 @@ std::uint64_t origin_of(const Region& region) {
 struct BlockTrace {
   std::uint64_t number = 0;
   std::uint32_t first_epoch = 0;
-  std::vector<std::vector<Event>> threads;
+  std::vector<Lane> threads;
   Tallies tallies;
   Regions regions;
   Tally* last_tally = nullptr;
@@ -204,12 +219,12 @@ struct BlockTrace {
     for (std::size_t begin = 0; begin < threads.size(); begin += kLanes) {
       group_warp(begin, std::min<std::size_t>(begin + kLanes, threads.size()));
     }
-    for (auto& events : threads) events.clear();
+    for (Lane& lane : threads) lane.events.clear();
   }
 
  private:
   struct Key {
-    std::uint64_t what;
+    std::uint64_t what, path;
     std::uint32_t meetings;
     std::size_t lane;    // whose visits are counted
     std::size_t visits;  // of this lane so far
@@ -219,7 +234,7 @@ struct BlockTrace {
   void group_warp(std::size_t begin, std::size_t end) {
     std::size_t busy = 0, last_busy = begin;
     for (std::size_t t = begin; t < end; ++t) {
-      if (threads[t].empty()) continue;
+      if (threads[t].events.empty()) continue;
       ++busy;
       last_busy = t;
     }
@@ -228,7 +243,7 @@ struct BlockTrace {
       // Nobody to share a request with.
       Group alone;
       alone.mask = 1u << (last_busy - begin);
-      for (const Event& event : threads[last_busy]) {
+      for (const Event& event : threads[last_busy].events) {
         if (event.what == 0) continue;
         alone.address[last_busy - begin] = event.address;
         count(event.what, alone);
@@ -240,16 +255,17 @@ struct BlockTrace {
     for (std::size_t t = begin; t < end; ++t) {
       std::uint32_t meetings = 0;
       std::size_t next = 0;  // lanes mostly go the same way
-      for (const Event& event : threads[t]) {
+      for (const Event& event : threads[t].events) {
         if (event.what == 0) {
           ++meetings;
           continue;
         }
-        if (next >= keys.size() || keys[next].what != event.what ||
+        if (next >= keys.size() || keys[next].what != event.what || keys[next].path != event.path ||
             keys[next].meetings != meetings) {
-          const std::uint64_t mixed = event.what * 0x9e3779b97f4a7c15u + meetings;
+          const std::uint64_t mixed =
+              (event.what * 0x9e3779b97f4a7c15u ^ event.path) * 0x9e3779b97f4a7c15u + meetings;
           const auto found = index.emplace(mixed, keys.size());
-          if (found.second) keys.push_back(Key{event.what, meetings, t, 0, {}});
+          if (found.second) keys.push_back(Key{event.what, event.path, meetings, t, 0, {}});
           next = found.first->second;
         }
         Key& key = keys[next++];
@@ -367,11 +383,17 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
   return raw;
 }
 
-void barrier_opens(Block& block) { static_cast<BlockTrace*>(block.trace)->group_all(); }
+void barrier_opens(Block& block) {
+  // What is done here for the block is not its own doing, even where the program's code is shared.
+  void* const trace = block.trace;
+  block.trace = nullptr;
+  static_cast<BlockTrace*>(trace)->group_all();
+  block.trace = trace;
+}
 
 void thread_meets(Block& block, const Thread& thread) {
   const auto number = static_cast<std::size_t>(&thread - block.threads);
-  static_cast<BlockTrace*>(block.trace)->threads[number].push_back(Event{0, 0});
+  static_cast<BlockTrace*>(block.trace)->threads[number].events.push_back(Event{0, 0, 0});
 }
 
 void block_ends(Block& block) {
@@ -446,14 +468,36 @@ std::vector<Access> accesses_of(const Record& record) {
 
 }  // namespace
 
-void note(const void* address, unsigned bytes, Kind kind, const void* place) {
+namespace {
+
+/// The running CUDA thread's lane; null when its block is not watched.
+Lane* running_lane() {
   Block* const block = cuda_cpu::current_block;
   Thread* const thread = cuda_cpu::current_thread;
-  if (block == nullptr || thread == nullptr || block->trace == nullptr) return;
+  if (block == nullptr || thread == nullptr || block->trace == nullptr) return nullptr;
   const auto number = static_cast<std::size_t>(thread - block->threads);
-  static_cast<BlockTrace*>(block->trace)
-      ->threads[number]
-      .push_back(Event{reinterpret_cast<std::uintptr_t>(address), pack(place, kind, bytes)});
+  return &static_cast<BlockTrace*>(block->trace)->threads[number];
+}
+
+}  // namespace
+
+void note(const void* address, unsigned bytes, Kind kind, const void* place) {
+  Lane* const lane = running_lane();
+  if (lane == nullptr) return;
+  lane->events.push_back(
+      Event{reinterpret_cast<std::uintptr_t>(address), pack(place, kind, bytes), lane->path()});
+}
+
+void enter(const void* from) {
+  Lane* const lane = running_lane();
+  if (lane == nullptr) return;
+  const auto call = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(from));
+  lane->calls.push_back(Call{(lane->path() ^ call) * 0x9e3779b97f4a7c15u + 1});
+}
+
+void leave() {
+  Lane* const lane = running_lane();
+  if (lane != nullptr && !lane->calls.empty()) lane->calls.pop_back();
 }
 
 void sample_blocks(std::uint64_t at_most) { session().most_blocks = at_most; }

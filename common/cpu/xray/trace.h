@@ -18,6 +18,10 @@ enum class Kind : std::uint8_t { kLoad, kStore, kAtomic };
 /// the code behind it.
 void note(const void* address, unsigned bytes, Kind kind, const void* place);
 
+/// The running CUDA thread enters a function, called from there, and leaves it.
+void enter(const void* from);
+void leave();
+
 /// How blocks are chosen: all of them, or this many, spread evenly over the grid.
 void sample_blocks(std::uint64_t at_most);
 void count_all_blocks();
