@@ -102,6 +102,16 @@ if python=$("$tools/python.sh" --matplotlib); then
 else
   missing matplotlib "for make figures; run: $(how matplotlib)"
 fi
+if have node && have npm; then
+  ok node "$(node --version | number)"
+else
+  missing node "18, with npm, for make slides; run: $(how node) && $(how npm)"
+fi
+if chromium=$("$tools/chromium.sh"); then
+  ok chromium "$("$chromium" --version 2>/dev/null | number)"
+else
+  missing chromium "for slides as PDF, and to look at them; run: $(how chromium)"
+fi
 for tool in clang-format shellcheck; do
   if have $tool; then
     ok $tool "$($tool --version | number)"

@@ -7,10 +7,10 @@ set -u
 echo "${bold}make VERB [CH=05] [BACKEND=gpu|cpu] [ARGS=\"...\"]${plain}"
 awk -v bold="$bold" -v plain="$plain" '
   /^##@ / { printf "\n%s%s%s\n", bold, substr($0, 5), plain }
-  /^[a-z]+:.*## / {
+  /^[a-z-]+:.*## / {
     verb = $0; sub(/:.*/, "", verb)
     text = $0; sub(/.*## */, "", text)
-    printf "  %-10s %s\n", verb, text
+    printf "  %-12s %s\n", verb, text
   }' "$1"
 cat <<END
 

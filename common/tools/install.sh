@@ -4,7 +4,7 @@
 # without a question: as root, or with sudo that asks for no password. Otherwise prints the command.
 #
 #   install.sh [--how] THING...
-# THING: compiler catch2 sanitizers python matplotlib clang-format or shellcheck.
+# THING: compiler catch2 sanitizers python matplotlib clang-format shellcheck node npm or chromium.
 #   --how prints the command and installs nothing.
 set -u
 
@@ -40,6 +40,12 @@ package() {
     *:clang-format) echo clang-format ;;
     dnf:shellcheck | zypper:shellcheck) echo ShellCheck ;;
     *:shellcheck) echo shellcheck ;;
+    apt-get:node | dnf:node | pacman:node | zypper:node) echo nodejs ;;
+    *:node) echo node ;;
+    brew:npm) ;;
+    *:npm) echo npm ;;
+    apt-get:chromium) grep -qs '^ID=ubuntu' /etc/os-release && echo chromium-browser || echo chromium ;;
+    *:chromium) echo chromium ;;
     *) return 1 ;;
   esac
 }

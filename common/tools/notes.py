@@ -5,7 +5,9 @@
     notes.py [--check] [FILE.md...]        without files: README.md, chapters/*/README.md, slides/*.md
 
 A region is what stands between a marker and the next `<!-- end -->`. Paths are relative to the Markdown
-file. Markers:
+file; in a deck, slides/NN_name.md, to its chapter, chapters/NN_name/, so that a marker reads the same in
+notes and deck, and in a deck of no chapter to the repository's root. What a deck quotes holds no links.
+Markers:
 
 <!-- code: NAME [file="path.cu"] [from="text"] [to="text"] -->
     The function, struct, enum or constant NAME of the chapter's program (or of `file`), with the comment
@@ -28,9 +30,10 @@ file. Markers:
 <!-- output: results/h200.txt [from="text"] [to="text"] -->
     A captured terminal output, or part of it.
 
-<!-- table: ladder -->
-    For the front page: one line per chapter, its question and one measured number. The number comes from
-    a marker that the chapter's notes hold (a comment that shows nothing and needs no end):
+<!-- table: ladder [from="NN"] [to="NN"] -->
+    For the front page and the opening deck: one line per chapter, its question and one measured number.
+    The number comes from a marker that the chapter's notes hold (a comment that shows nothing and needs no
+    end):
 <!-- headline: results/h200.csv row="COND" column="EXPR" [over="COND"] [format=".0f"] text="{} GB/s" -->
 """
 
@@ -453,11 +456,13 @@ def measured_value(folder, positional, attributes):
 
 
 def make_ladder(folder, attributes):
-    allow(attributes)
+    allow(attributes, "from", "to")
     body, devices = [], {}
     for notes in sorted(glob.glob(os.path.join(folder, "chapters", "[0-9][0-9]_*", "README.md"))):
         chapter_folder = os.path.dirname(notes)
         chapter = os.path.basename(chapter_folder)
+        if not attributes.get("from", "00") <= chapter[:2] <= attributes.get("to", "99"):
+            continue
         source = read_text(os.path.join(chapter_folder, chapter_source(chapter_folder)))
         question = re.search(r"^// Chapter \d+: *(.*)$", source, re.M)
         title = re.search(r"^# +(?:\d+ *[-:.·]* *)?(.*)$", read_text(notes), re.M)
@@ -471,6 +476,8 @@ def make_ladder(folder, attributes):
             devices[row.get("device", "")] = None
         label = title.group(1) if title else chapter[3:].replace("_", " ")
         body.append([chapter[:2], f"[{label}](chapters/{chapter}/README.md)", question.group(1) if question else "", number_text])
+    if not body:
+        raise Problem("no chapter in that range")
     measured = f"measured on {', '.join(d for d in devices if d)}" if any(devices) else "measured"
     lines = markdown_table(["", "chapter", "question", measured], body, [False] * 4)
     return "\n" + "\n".join(lines) + "\n", "chapters/*/README.md"
@@ -541,9 +548,24 @@ def fenced_spans(text):
     return spans
 
 
+def start_of_paths(path):
+    """The folder that the paths in a file's markers start from, and whether the file is a deck."""
+    folder, name = os.path.split(path)
+    folder = folder or "."
+    if os.path.basename(os.path.abspath(folder)) != "slides":
+        return folder, False
+    root = os.path.normpath(os.path.join(folder, os.pardir))
+    chapter = os.path.join(root, "chapters", os.path.splitext(name)[0])
+    return (chapter if os.path.isdir(chapter) else root), True
+
+
+def without_links(text):
+    return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+
+
 def refresh(path, text):
     """The text with every region filled, and the list of (line, message) of what was wrong or changed."""
-    folder = os.path.dirname(path) or "."
+    folder, is_deck = start_of_paths(path)
     result, messages = "", []
     position = 0
     spans = fenced_spans(text)
@@ -563,6 +585,8 @@ def refresh(path, text):
         except Problem as problem:
             messages.append((line, f"{kind}: {problem}"))
             continue
+        if is_deck and kind in ("table", "pivot"):
+            wanted = without_links(wanted)
         if kind == "value" and "\n" in text[marker.end() : end.start()]:
             wanted = wanted.strip()
         if text[marker.end() : end.start()] != wanted:

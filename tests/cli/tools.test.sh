@@ -242,6 +242,40 @@ run in_notes --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
 
+test_case "a deck's paths start at its chapter, and what it quotes holds no links"
+mkdir -p "$scratch/notes/slides"
+cat >"$scratch/notes/slides/05_sum.md" <<'END'
+<!-- code: kTile -->
+<!-- end -->
+<!-- table: results/h200.csv columns="version" -->
+<!-- end -->
+END
+cat >"$scratch/notes/slides/00_course.md" <<'END'
+<!-- value: chapters/05_sum/results/h200.csv row="version=fast" column="rate" --><!-- end -->
+<!-- table: ladder -->
+<!-- end -->
+END
+run in_notes
+expect_status 0
+output=$(cat "$scratch/notes/slides/05_sum.md")
+expect_output 'constexpr int kTile = 32;  // lanes'
+expect_output 'data: results/h200.csv*'
+expect_no_output ']('
+output=$(cat "$scratch/notes/slides/00_course.md")
+expect_output '-->2049<!-- end -->'
+expect_output '| 05  | Sum'
+expect_no_output ']('
+sed -i.orig 's/= 32;/= 16;/' "$chapter/sum.cu"
+run in_notes --check
+expect_status 1
+expect_output "slides/05_sum.md:1: code drifted from chapters/05_sum/sum.cu"
+printf '<!-- table: ladder from="06" -->\n<!-- end -->\n' >>"$scratch/notes/slides/00_course.md"
+run in_notes --check
+expect_status 1
+expect_output "no chapter in that range"
+mv "$chapter/sum.cu.orig" "$chapter/sum.cu"
+rm -r "$scratch/notes/slides"
+
 test_case "notes that drifted from code or results are named by file and line"
 sed -i.orig 's/kSize;/kSize + 1;/' "$chapter/sum.cu"
 run in_notes --check

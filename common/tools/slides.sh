@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds the decks of slides/ into build/slides/, or opens them in Chromium and checks every slide.
+#
+#   slides.sh build html|pdf|png|all [NAME]     one deck, slides/NAME.md, or all of them
+#   slides.sh check [NAME]                      builds the HTML, then looks at it
+# Building HTML needs Node.js; the rest needs Chromium as well. What Node.js needs comes from
+# slides/package-lock.json, and is installed again when that changes.
+set -u
+tools=$(dirname "$0")
+# shellcheck source=terminal.sh
+. "$tools/terminal.sh"
+
+out=build/slides
+packages=$out/packages
+oldest_node=18
+
+stop() { # STATUS LINE
+  echo "$2" >&2
+  exit "$1"
+}
+
+case ${1:-} in
+  build)
+    format=${2:-}
+    name=${3:-}
+    case $format in
+      html | pdf | png) formats=$format ;;
+      all) formats="html pdf png" ;;
+      *) stop 2 "FORMAT=$format: no such format; there are: html pdf png all" ;;
+    esac
+    ;;
+  check)
+    format=check
+    formats=html
+    name=${2:-}
+    ;;
+  *)
+    sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+decks=()
+for deck in slides/[0-9][0-9]_*.md; do
+  [ -f "$deck" ] || continue
+  there_are=${there_are:-}${there_are:+ }$(basename "$deck" .md)
+  if [ -z "$name" ] || [ "$deck" = "slides/$name.md" ]; then decks+=("$deck"); fi
+done
+[ ${#decks[@]} -gt 0 ] || stop 2 "slides/$name.md: no such deck; there are: ${there_are:-none}"
+
+what=${decks[0]}
+[ ${#decks[@]} -eq 1 ] || what="slides/: ${#decks[@]} decks"
+
+# ---- what it needs -------------------------------------------------------------------------------
+
+# need COMMAND THING: installs THING unless COMMAND is there, or ends with how to
+need() {
+  local hint
+  command -v "$1" >/dev/null 2>&1 && return
+  hint=$("$tools/install.sh" "$2") || stop 2 "slides need $1. Run: $hint"
+  command -v "$1" >/dev/null 2>&1 || stop 2 "slides need $1; the package $2 was installed and brings none"
+}
+need node node
+need npm npm
+version=$(node --version)
+version=${version#v}
+[ "${version%%.*}" -ge $oldest_node ] 2>/dev/null || stop 2 "slides need Node.js $oldest_node or newer, node is $version: see https://nodejs.org"
+
+chromium=$("$tools/chromium.sh") || chromium=
+wanted="as $format"
+[ "$format" != check ] || wanted="to be looked at"
+if [ -z "$chromium" ] && [ "$format" != html ]; then
+  [ -z "${CHROME_PATH:-}" ] || stop 2 "CHROME_PATH=$CHROME_PATH: no such program"
+  hint=$("$tools/install.sh" chromium) || stop 2 "slides $wanted need Chromium. Run: $hint"
+  chromium=$("$tools/chromium.sh") || stop 2 "slides $wanted need Chromium; the package was installed and brings none"
+fi
+export CHROME_PATH=$chromium
+# Chromium refuses to run as root inside its sandbox.
+[ "$(id -u)" -ne 0 ] || export CHROME_NO_SANDBOX=1
+
+mkdir -p "$packages"
+scratch=$(mktemp -d "$out/new.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+
+if ! cmp -s slides/package-lock.json "$packages/installed.json"; then
+  echo "  npm   slides/package-lock.json: once"
+  rm -f "$packages/installed.json"
+  cp slides/package.json slides/package-lock.json "$packages/"
+  (cd "$packages" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$scratch/log" 2>&1 ||
+    { tail -15 "$scratch/log" >&2; stop 1 "npm could not install what slides/package-lock.json names"; }
+  cp slides/package-lock.json "$packages/installed.json"
+fi
+
+# ---- build ---------------------------------------------------------------------------------------
+
+node "$tools/slides/prepare.mjs" "$scratch/src" "${decks[@]}" || exit 1
+
+# marp FORMAT ARGUMENT...: one process for all decks. Their language is English, not the terminal's.
+marp() {
+  local format=$1
+  shift
+  printf '  %-5s %s\n' "$format" "$what"
+  env LC_ALL=en "$packages/node_modules/.bin/marp" --no-config-file --no-stdin \
+    --engine "$tools/slides/engine.mjs" --theme-set slides/theme.css --html \
+    --browser chrome --browser-timeout 120 \
+    --input-dir "$scratch/src" --output "$scratch/$format" "$@" >"$scratch/log" 2>&1 ||
+    { grep -A 3 ERROR "$scratch/log" | cut -c 1-200 >&2; stop 1 "Marp could not build $format"; }
+}
+
+for format in $formats; do
+  case $format in
+    html) marp html ;;
+    pdf) marp pdf --pdf --pdf-outlines --parallel 2 ;;
+    png) marp png --images png --no-parallel ;; # a page in the background is not painted: Chromium would wait
+  esac
+  for deck in "${decks[@]}"; do
+    name=$(basename "$deck" .md)
+    if [ "$format" = png ]; then
+      mkdir "$scratch/$name"
+      for image in "$scratch/png/$name".[0-9]*.png; do mv "$image" "$scratch/$name/${image##*"$name".}"; done
+      rm -rf "${out:?}/$name"
+      mv "$scratch/$name" "$out/$name"
+    else
+      mv "$scratch/$format/$name.$format" "$out/$name.$format"
+    fi
+  done
+done
+
+# ---- look ----------------------------------------------------------------------------------------
+
+case " $formats " in *" html "*) ;; *) exit 0 ;; esac
+if [ -z "$chromium" ]; then
+  echo "  not looked at: Chromium is not here. Run: $("$tools/install.sh" --how chromium)"
+  exit 0
+fi
+pages=()
+for deck in "${decks[@]}"; do pages+=("$out/$(basename "$deck" .md).html"); done
+node "$tools/slides/check.mjs" "$packages" "${pages[@]}"

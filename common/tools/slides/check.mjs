@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Opens built decks in Chromium and looks at every slide. One line for each thing wrong, then exit 1.
+//
+//   CHROME_PATH=... node check.mjs PACKAGES DECK.html...
+//
+// PACKAGES is the folder of node_modules. Wrong is: what runs out of the slide or out of its own box,
+// text too small or of too little contrast, an image that does not load or has no text alternative, a
+// slide without speaker notes, too few or too many slides, a message on the console, and anything
+// fetched from elsewhere than the file itself.
+import { createRequire } from 'node:module'
+import { basename, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const FEWEST_SLIDES = 12
+const MOST_SLIDES = 20
+const LIMITS = {
+  contrast: 4.5, // WCAG 2 AA
+  contrastOfLargeText: 3,
+  largeText: 24, // px, or 18.66 when bold
+  smallestText: 16, // px of 720: what the back row reads
+  notes: 40, // characters
+  slack: 2, // px that rounding may take
+}
+
+// Runs in the page: what is wrong with the slide that is shown, as texts.
+function lookAtSlide(index, limits) {
+  const section = document.querySelectorAll('section[data-line]')[index]
+  const found = []
+  const excerpt = (node) => {
+    const text = node.textContent.trim().replace(/\s+/g, ' ')
+    return text ? `"${text.slice(0, 40)}${text.length > 40 ? '...' : ''}"` : `<${node.nodeName.toLowerCase()}>`
+  }
+
+  // Everything must lie inside of the slide's margins; header, footer and page number live in them.
+  const box = section.getBoundingClientRect()
+  const style = getComputedStyle(section)
+  const scale = box.width / section.offsetWidth
+  const inner = {
+    left: box.left + parseFloat(style.paddingLeft) * scale,
+    right: box.right - parseFloat(style.paddingRight) * scale,
+    top: box.top + parseFloat(style.paddingTop) * scale,
+    bottom: box.bottom - parseFloat(style.paddingBottom) * scale,
+  }
+  const worst = new Map()
+  const texts = []
+  const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT)
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node
+    const skipped = element.closest('header, footer, svg, mjx-assistive-mml')
+    if (skipped && section.contains(skipped)) continue
+    let rectangles = []
+    if (node.nodeType === Node.TEXT_NODE) {
+      if (!node.data.trim()) continue
+      texts.push(node)
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      rectangles = [...range.getClientRects()]
+    } else if (node.matches('img, table, pre, mjx-container') || !/^rgba\(.*, 0\)$/.test(getComputedStyle(node).backgroundColor)) {
+      rectangles = [node.getBoundingClientRect()]
+    }
+    for (const r of rectangles) {
+      const past = { left: inner.left - r.left, right: r.right - inner.right, top: inner.top - r.top, bottom: r.bottom - inner.bottom }
+      for (const [side, distance] of Object.entries(past)) {
+        if (distance / scale > limits.slack && distance > (worst.get(side)?.distance ?? 0)) worst.set(side, { distance, node })
+      }
+    }
+    if (node === element && getComputedStyle(element).overflowX !== 'visible') {
+      const wide = element.scrollWidth - element.clientWidth
+      const high = element.scrollHeight - element.clientHeight
+      if (wide > limits.slack) found.push(`${excerpt(element)} is cut off: ${wide} px too wide for its box`)
+      if (high > limits.slack) found.push(`${excerpt(element)} is cut off: ${high} px too high for its box`)
+    }
+  }
+  for (const [side, { distance, node }] of worst) {
+    found.push(`${excerpt(node)} runs ${Math.ceil(distance / scale)} px past the ${side} margin`)
+  }
+
+  for (const image of section.querySelectorAll('img')) {
+    if (!image.complete || image.naturalWidth === 0) found.push(`an image does not load: ${image.src.slice(0, 60)}`)
+    if (!image.alt.trim()) found.push('an image without a text alternative')
+  }
+
+  // Contrast: the text's colour on what lies behind it, both as they come out after transparency.
+  const channels = (css) => {
+    const [r, g, b, a = 1] = css.match(/[\d.]+/g).map(Number)
+    return { r, g, b, a }
+  }
+  const over = (top, below) => {
+    const mix = (name) => top[name] * top.a + below[name] * (1 - top.a)
+    return { r: mix('r'), g: mix('g'), b: mix('b'), a: 1 }
+  }
+  const background = (element) => {
+    if (!element) return { r: 255, g: 255, b: 255, a: 1 }
+    const own = getComputedStyle(element)
+    if (own.backgroundImage !== 'none') return null
+    const color = channels(own.backgroundColor)
+    if (color.a === 1) return color
+    const below = background(element.parentElement)
+    return below && over(color, below)
+  }
+  const luminance = ({ r, g, b }) => {
+    const [x, y, z] = [r, g, b].map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z
+  }
+  for (const margin of section.querySelectorAll('header, footer')) {
+    if (margin.textContent.trim()) texts.push(margin.firstChild)
+  }
+  const seen = new Set()
+  for (const text of texts) {
+    const element = text.parentElement
+    const own = getComputedStyle(element)
+    const size = parseFloat(own.fontSize)
+    let opacity = 1
+    for (let e = element; e && e !== section.parentElement; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity)
+    const behind = background(element)
+    const key = `${own.color} ${opacity} ${JSON.stringify(behind)} ${size} ${own.fontWeight}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    if (size < limits.smallestText) found.push(`${excerpt(text)} is ${size} px high: at least ${limits.smallestText}`)
+    if (!behind) {
+      found.push(`${excerpt(text)} stands on a background image: its contrast is unknown`)
+      continue
+    }
+    const color = channels(own.color)
+    color.a *= opacity
+    const pair = [luminance(over(color, behind)), luminance(behind)].sort((a, b) => b - a)
+    const ratio = (pair[0] + 0.05) / (pair[1] + 0.05)
+    const isLarge = size >= limits.largeText || (size >= 18.66 && Number(own.fontWeight) >= 700)
+    const needed = isLarge ? limits.contrastOfLargeText : limits.contrast
+    if (ratio < needed) found.push(`${excerpt(text)} has a contrast of ${ratio.toFixed(1)}: at least ${needed}`)
+  }
+
+  const note = document.querySelector(`.bespoke-marp-note[data-index="${index}"]`)
+  const length = note ? note.textContent.trim().length : 0
+  if (length === 0) found.push('no speaker notes')
+  else if (length < limits.notes) found.push(`speaker notes of ${length} characters: at least ${limits.notes}`)
+  return found
+}
+
+async function checkDeck(browser, file) {
+  const deck = `slides/${basename(file, '.html')}.md`
+  const problems = []
+  const url = pathToFileURL(resolve(file)).href
+  const page = await browser.newPage()
+  let shown = 0 // the slide on the screen when something was reported; 0 while the page loads
+  const where = () => (shown ? `${deck}: slide ${shown}` : deck)
+
+  await page.setViewport({ width: 1280, height: 720 })
+  await page.setRequestInterception(true)
+  page.on('request', (request) => {
+    const asked = request.url()
+    const isOwn = asked.startsWith('data:') || asked.startsWith('blob:') || asked.split('#')[0] === url
+    if (!isOwn) problems.push(`${where()}: asks for ${asked.slice(0, 100)}`)
+    if (isOwn) request.continue()
+    else request.abort()
+  })
+  page.on('console', (message) => {
+    const text = message.text()
+    if (['error', 'warn', 'warning'].includes(message.type()) && !text.includes('net::ERR_FAILED')) {
+      problems.push(`${where()}: the console says: ${text.split('\n')[0].slice(0, 120)}`)
+    }
+  })
+  page.on('pageerror', (error) => problems.push(`${where()}: a script fails: ${String(error.message).split('\n')[0]}`))
+
+  await page.goto(url, { waitUntil: 'load' })
+  const lines = await page.$$eval('section[data-line]', (sections) => sections.map((s) => s.dataset.line))
+  if (lines.length < FEWEST_SLIDES || lines.length > MOST_SLIDES) {
+    problems.push(`${deck}: ${lines.length} slides: ${FEWEST_SLIDES} to ${MOST_SLIDES} fill a lesson`)
+  }
+  for (let index = 0; index < lines.length; index++) {
+    shown = index + 1
+    await page.evaluate(async (number) => {
+      location.hash = `#${number}`
+      await document.fonts.ready
+      await Promise.all([...document.images].map((image) => image.decode().catch(() => {})))
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+    }, shown)
+    const active = await page.$eval('svg.bespoke-marp-active section', (section) => section.dataset.line)
+    if (active !== lines[index]) problems.push(`${deck}:${lines[index]}: slide ${shown}: cannot be shown`)
+    for (const problem of await page.evaluate(lookAtSlide, index, LIMITS)) {
+      problems.push(`${deck}:${lines[index]}: slide ${shown}: ${problem}`)
+    }
+  }
+  await page.close()
+  return { slides: lines.length, problems }
+}
+
+const [packages, ...files] = process.argv.slice(2)
+const puppeteer = createRequire(resolve(packages, 'package.json'))('puppeteer-core')
+const browser = await puppeteer.launch({
+  executablePath: process.env.CHROME_PATH,
+  args: process.env.CHROME_NO_SANDBOX ? ['--no-sandbox'] : [],
+})
+let slides = 0
+let status = 0
+try {
+  for (const file of files) {
+    const checked = await checkDeck(browser, file)
+    slides += checked.slides
+    for (const problem of checked.problems) {
+      console.error(problem)
+      status = 1
+    }
+  }
+} finally {
+  await browser.close()
+}
+if (status === 0) console.log(`  ${slides} slides of ${files.length} ${files.length === 1 ? 'deck' : 'decks'} looked at in Chromium: nothing wrong`)
+process.exit(status)

@@ -1,0 +1,251 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Building the decks, and that the look in Chromium misses nothing it is there to find.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+unset FORMAT DECK
+
+root=$PWD
+have_node() { command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1; }
+chromium=$(common/tools/chromium.sh) || chromium=
+
+# ---- what is asked for ---------------------------------------------------------------------------
+
+test_case "a format that there is not is refused in one line"
+run common/tools/slides.sh build gif
+expect_status 2
+expect_one_error_line
+expect_output "FORMAT=gif: no such format; there are: html pdf png all"
+
+test_case "a deck that there is not is refused in one line that lists the decks"
+run common/tools/slides.sh build html 11_nothing
+expect_status 2
+expect_one_error_line
+expect_output "slides/11_nothing.md: no such deck; there are: 00_course"
+expect_output "05_shared_tree_reduction"
+
+test_case "the opening deck is CH=00, to slides alone"
+run make -n slides CH=0
+expect_status 0
+expect_output "00_course"
+run make -n list CH=0
+expect_failure
+expect_output "CH=0: no such chapter"
+
+test_case "the lock file names no registry"
+run grep -c '"resolved"' slides/package-lock.json
+expect "none" [ "$out" = 0 ]
+
+# A PATH without node, chromium or a package manager that could install them.
+bare=$scratch/bare
+mkdir -p "$bare"
+for name in bash dirname basename mkdir mktemp rm cmp cp mv sed grep id tail cat cut env head; do
+  ln -s "$(command -v $name)" "$bare/$name"
+done
+test_case "without Node.js one line says what to do"
+run env -i PATH="$bare" HOME="$scratch" common/tools/slides.sh build html
+expect_status 2
+expect_one_error_line
+expect_output "slides need node. Run: "
+
+if have_node; then
+  test_case "without Chromium a PDF is refused in one line, before anything is built"
+  ln -s "$(command -v node)" "$bare/node"
+  ln -s "$(command -v npm)" "$bare/npm"
+  if env -i PATH="$bare" common/tools/chromium.sh >/dev/null; then
+    skip "Chromium is found here without PATH"
+  else
+    run env -i PATH="$bare" HOME="$scratch" common/tools/slides.sh build pdf
+    expect_status 2
+    expect_one_error_line
+    expect_output "slides as pdf need Chromium. Run: "
+  fi
+
+  test_case "an old Node.js is refused in one line"
+  rm "$bare/node"
+  printf '#!/usr/bin/env bash\necho v16.20.2\n' >"$bare/node"
+  chmod +x "$bare/node"
+  run env -i PATH="$bare" HOME="$scratch" common/tools/slides.sh build html
+  expect_status 2
+  expect_one_error_line
+  expect_output "slides need Node.js 18 or newer, node is 16.20.2"
+fi
+
+# ---- a deck of our own, broken in one way after the other ----------------------------------------
+
+# A house with one deck; tools and packages are the real ones.
+house=$scratch/house
+mkdir -p "$house/common" "$house/slides" "$house/build/slides" "$house/chapters/05_sum/figures"
+ln -s "$root/common/tools" "$house/common/tools"
+cp slides/theme.css slides/package.json slides/package-lock.json "$house/slides/"
+deck=$house/slides/05_sum.md
+cat >"$house/chapters/05_sum/figures/a.svg" <<'END'
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 4"><title>A</title><rect width="8" height="4"/></svg>
+END
+
+# slide TEXT [NOTES]
+slide() {
+  printf '\n---\n\n%s\n' "$1"
+  if [ "${2-notes}" = notes ]; then
+    printf '\n<!-- Two minutes. Say what is here, and ask why it is so. -->\n'
+  else
+    [ -z "$2" ] || printf '\n<!-- %s -->\n' "$2"
+  fi
+}
+# write_deck SLIDE [NOTES]: twelve slides; the second is the given one
+write_deck() {
+  {
+    printf -- '---\nmarp: true\ntheme: course\n---\n\n# One\n\n<!-- One minute. Good morning, this is the first of them. -->\n'
+    slide "$@"
+    for number in 3 4 5 6 7 8 9 10 11 12; do slide "# Slide $number"; done
+  } >"$deck"
+}
+in_house() { (cd "$house" && common/tools/slides.sh "$@"); }
+
+if ! have_node; then
+  test_case "decks are built"
+  skip "node and npm are not here"
+  exit
+fi
+# The packages are installed once, for the real decks; where that cannot be done, there is nothing to test.
+if ! cmp -s slides/package-lock.json build/slides/packages/installed.json && ! common/tools/slides.sh build html 00_course >/dev/null 2>&1; then
+  test_case "decks are built"
+  skip "npm cannot fetch what slides/package-lock.json names"
+  exit
+fi
+ln -s "$root/build/slides/packages" "$house/build/slides/packages"
+
+test_case "a figure that is not there is named by file and line, and nothing is built"
+write_deck '![a](../chapters/05_sum/figures/b.svg)'
+run in_house build html
+expect_status 1
+expect_output "slides/05_sum.md:12: no such figure: ../chapters/05_sum/figures/b.svg"
+expect "no page" [ ! -e "$house/build/slides/05_sum.html" ]
+
+test_case "a background image is refused: it has no text alternative"
+write_deck '![bg right](../chapters/05_sum/figures/a.svg)'
+run in_house build html
+expect_status 1
+expect_output "slides/05_sum.md:12: no background images"
+
+test_case "a page holds its figures, has CUDA's words highlighted, and shows no markers as notes"
+# shellcheck disable=SC2016
+write_deck '<!-- code: kernel -->
+```cuda
+__global__ void kernel(int* x) { x[threadIdx.x] = atomicAdd(x, 1); __syncthreads(); }
+```
+<!-- end -->
+
+It is <!-- value: results/h200.csv row="version=a" column="rate" -->4.0<!-- end --> times ![w:200 a figure](../chapters/05_sum/figures/a.svg)'
+run in_house build html
+[ -n "$chromium" ] || expect_output "not looked at: Chromium is not here"
+expect_status 0
+page=$(cat "$house/build/slides/05_sum.html")
+expect "the figure inside" has "$page" 'src="data:image/svg+xml;base64,'
+expect "__global__ a keyword" has "$page" '<span class="hljs-keyword">__global__</span>'
+expect "threadIdx built in" has "$page" '<span class="hljs-built_in">threadIdx</span>'
+expect "atomicAdd built in" has "$page" '<span class="hljs-built_in">atomicAdd</span>'
+expect "__syncthreads built in" has "$page" '<span class="hljs-built_in">__syncthreads</span>'
+expect "the value" has "$page" 'It is 4.0 times'
+expect "no marker" has_not "$page" 'results/h200.csv'
+expect "the notes" has "$page" 'Say what is here, and ask why'
+
+if [ -z "$chromium" ]; then
+  test_case "the look in Chromium finds what is wrong"
+  skip "Chromium is not here"
+  exit
+fi
+
+test_case "a deck with nothing wrong passes the look"
+# shellcheck disable=SC2016  # the dollars are mathematics
+write_deck '# Two
+
+![w:200 a figure](../chapters/05_sum/figures/a.svg)
+
+$a^2 + b^2$'
+run in_house check
+expect_status 0
+expect_output "12 slides of 1 deck looked at in Chromium: nothing wrong"
+
+# Eleven slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
+{
+  printf -- '---\nmarp: true\ntheme: course\n---\n\n# One\n\n<!-- One minute. Good morning, this is the first of them. -->\n'
+  slide "$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do printf -- '- point %s\n' "$i"; done)"
+  slide "\`\`\`cuda
+int a_line_of_more_than_eighty_four_columns = 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12;
+\`\`\`"
+  slide '<div class="note" style="height: 600px">
+
+a
+
+</div>'
+  slide '<img src="data:image/svg+xml;base64,AAAA" alt="broken">'
+  slide '![w:200](../chapters/05_sum/figures/a.svg)'
+  slide '<p style="color: #999">grey</p>'
+  slide '<p style="opacity: 0.4">pale</p>'
+  slide '<p style="background: linear-gradient(#fff, #000)">which?</p>'
+  slide '<p style="font-size: 12px">small</p>'
+  slide '# No notes' ''
+  slide '# Short notes' 'todo'
+} >"$deck"
+run in_house check
+number=1
+finds() {
+  test_case "the look finds $1"
+  number=$((number + 1))
+  expect_status 1
+  expect "one line for slide $number" [ "$(grep -c "^slides/05_sum.md:[0-9]*: slide $number: " "$scratch/err")" -eq "${3:-1}" ]
+  expect "the reason: $2" grep -q "^slides/05_sum.md:[0-9]*: slide $number: .*$2" "$scratch/err"
+}
+finds "too much text for a slide" '"point 16" runs [0-9]* px past the bottom margin'
+finds "code too wide for its box" "is cut off: [0-9]* px too wide for its box" 2
+finds "a box that runs into the margin" "past the bottom margin"
+finds "an image that does not load" "an image does not load"
+finds "an image without a text alternative" "an image without a text alternative"
+finds "text of too little contrast" "has a contrast of 2.8: at least 3"
+finds "text that transparency makes too pale" "has a contrast of"
+finds "text on an image, whose contrast nobody knows" "its contrast is unknown"
+finds "text that the back row cannot read" "is 12 px high: at least 16"
+finds "a slide without speaker notes" "no speaker notes"
+finds "notes that say nothing" "speaker notes of 4 characters"
+
+test_case "what is wrong is named by the line of the deck"
+expect "line 10 for slide 2" grep -q '^slides/05_sum.md:10: slide 2: ' "$scratch/err"
+
+test_case "the look finds a message on the console and a script that fails"
+write_deck '<script>console.error("a message"); nonesuch()</script>'
+run in_house check
+expect_status 1
+expect_output "the console says: a message"
+expect_output "a script fails: nonesuch is not defined"
+
+test_case "the look finds requests to anywhere, also of files beside the page"
+write_deck '<img src="https://example.com/a.png" alt="a"> <img src="beside.png" alt="a">'
+run in_house check
+expect_status 1
+expect_output "asks for https://example.com/a.png"
+expect_output "asks for file://"
+
+test_case "the look counts slides"
+write_deck '# Two'
+sed -i.orig '/^# Slide 12$/,$d' "$deck"
+sed -i.orig '$d' "$deck"
+sed -i.orig '$d' "$deck"
+run in_house check
+expect_status 1
+expect_output "slides/05_sum.md: 11 slides: 12 to 20 fill a lesson"
+write_deck '# Two'
+for number in 13 14 15 16 17 18 19 20 21; do slide "# Slide $number"; done >>"$deck"
+run in_house check
+expect_status 1
+expect_output "slides/05_sum.md: 21 slides: 12 to 20 fill a lesson"
+
+test_case "PDF and PNG are built, one picture per slide"
+write_deck '# Two'
+run in_house build pdf
+expect_status 0
+expect "a PDF" [ "$(head -c 5 "$house/build/slides/05_sum.pdf")" = "%PDF-" ]
+run in_house build png
+expect_status 0
+expect "12 pictures" [ "$(find "$house/build/slides/05_sum" -name '*.png' | wc -l)" -eq 12 ]
+expect "nothing left over" [ -z "$(find "$house/build/slides" -name 'new.*')" ]
