@@ -30,7 +30,7 @@ SECTIONS = [
     "further reading",
 ]
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
-SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py")
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs")
 TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args")
 
 problems = 0

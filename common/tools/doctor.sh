@@ -105,12 +105,12 @@ fi
 if have node && have npm; then
   ok node "$(node --version | number)"
 else
-  missing node "18, with npm, for make slides; run: $(how node) && $(how npm)"
+  missing node "18, with npm, for make slides and site; run: $(how node) && $(how npm)"
 fi
 if chromium=$("$tools/chromium.sh"); then
   ok chromium "$("$chromium" --version 2>/dev/null | number)"
 else
-  missing chromium "for slides as PDF, and to look at them; run: $(how chromium)"
+  missing chromium "for slides as PDF, and to look at slides and site; run: $(how chromium)"
 fi
 for tool in clang-format shellcheck; do
   if have $tool; then

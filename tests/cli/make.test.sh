@@ -19,7 +19,7 @@ cp -R Makefile chapters common tests "$tree/"
 test_case "make alone prints every verb"
 run make
 expect_status 0
-for verb in help list doctor setup build run test sanitize bench profile check notes figures clean; do
+for verb in help list doctor setup build run test sanitize bench profile check notes figures slides site serve clean; do
   expect_output "  $verb "
 done
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 05: the two trees side by side, and the ladder measured."""
+"""Chapter 05: the two trees side by side, the ladder measured, and the program's output."""
 
 import matplotlib.pyplot as plt
 import style
+import terminal
 
 SLOTS = 16
 
@@ -65,3 +66,9 @@ style.source(fig, rows)
 style.save(fig, "ladder", "Time of each version of the block sum",
            "Bars of the median time of each version over 64 Mi ints in blocks of 256: " +
            ", ".join(f"{n} {t:.3f} ms" for n, t in zip(names, times)) + ".")
+
+measured = style.rows("h200.csv")
+terminal.save("terminal", "h200.txt", "make run CH=05", f"What chapter 05 prints on an {measured[0]['device']}",
+              "A line names the GPU, the size and how it was measured. A table follows, a row for each version: "
+              + ", ".join(f"{r['version']} {r['median_ms']:.4f} ms, {r['rate']:.0f} GB/s, {r['check']}" for r in measured)
+              + ".")

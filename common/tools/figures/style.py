@@ -75,6 +75,12 @@ def rows(name, of_chapter=None):
         return [{key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)]
 
 
+def output(name, of_chapter=None):
+    """The text of a captured output in results/."""
+    with open(os.path.join(_root(), "chapters", of_chapter or chapter(), "results", name), encoding="utf-8") as file:
+        return file.read()
+
+
 def _number(text):
     try:
         return float(text) if "." in text or "e" in text else int(text)
@@ -124,15 +130,28 @@ def source(fig, of_rows):
     fig.text(0.99, 0.005, text, ha="right", va="bottom", fontsize=8, color=GREY)
 
 
-def save(fig, name, title, desc, of_chapter=None):
-    """Writes chapters/NN_name/figures/NAME.svg (below FIGURES_ROOT when that is set)."""
+def _place(name, of_chapter):
+    """chapters/NN_name/figures/NAME.svg, below FIGURES_ROOT when that is set."""
     folder = os.path.join(os.environ.get("FIGURES_ROOT") or _root(), "chapters", of_chapter or chapter(), "figures")
     os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, name + ".svg")
+    return os.path.join(folder, name + ".svg")
+
+
+def write(name, svg, of_chapter=None):
+    """Writes a figure that is drawn already."""
+    path = _place(name, of_chapter)
+    with open(path + ".partial", "w", encoding="utf-8", newline="\n") as file:
+        file.write(svg)
+    os.replace(path + ".partial", path)
+
+
+def save(fig, name, title, desc, of_chapter=None):
+    """Writes a figure of matplotlib's, with title and description."""
+    partial = _place(name, of_chapter) + ".partial"
     fig.tight_layout(rect=(0, 0.03, 1, 1))
-    fig.savefig(path + ".partial", format="svg", metadata={"Date": None})
+    fig.savefig(partial, format="svg", metadata={"Date": None})
     plt.close(fig)
-    with open(path + ".partial", encoding="utf-8") as file:
+    with open(partial, encoding="utf-8") as file:
         svg = file.read()
     # For screen readers, and for browsers that show the title when the mouse rests.
     head = re.search(r"<svg\b[^>]*", svg).end()
@@ -140,7 +159,4 @@ def save(fig, name, title, desc, of_chapter=None):
         f'{svg[:head]} role="img" aria-labelledby="title desc">'
         f'\n <title id="title">{escape(title)}</title>\n <desc id="desc">{escape(desc)}</desc{svg[head:]}'
     )
-    svg = "\n".join(text.rstrip() for text in svg.split("\n"))
-    with open(path + ".partial", "w", encoding="utf-8", newline="\n") as file:
-        file.write(svg)
-    os.replace(path + ".partial", path)
+    write(name, "\n".join(text.rstrip() for text in svg.split("\n")), of_chapter)

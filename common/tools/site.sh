@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds the notes, labs, figures and decks into a static site in build/site/, shows it, checks it.
+#
+#   site.sh build [BASE]    builds what is out of date, and looks at it in Chromium when that is here
+#   site.sh check           looks at what is built: links, images, search, widths, contrast
+#   site.sh serve [PORT] [BASE]
+# BASE is the path under which the site will stand, /cuda/ for https://example.org/cuda/; / without it.
+# Building needs Node.js. What that needs comes from common/tools/site/package-lock.json, and is
+# installed again when that changes.
+set -u
+tools=$(dirname "$0")
+# shellcheck source=terminal.sh
+. "$tools/terminal.sh"
+
+packages=build/site-src
+sources=$packages/pages
+out=build/site
+oldest_node=18
+
+stop() { # STATUS LINE
+  echo "$2" >&2
+  exit "$1"
+}
+
+verb=${1:-}
+port=8000
+base=/
+case $verb in
+  build) base=${2:-/} ;;
+  check) ;;
+  serve)
+    port=${2:-8000}
+    base=${3:-/}
+    ;;
+  *)
+    sed -n '3,10s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
+case $base in
+  *[!A-Za-z0-9._~/-]* | *//* | *./* | [!/]* | *[!/]) stop 2 "BASE=$base: expected a path such as /cuda/, with a slash at both ends" ;;
+esac
+case $port in
+  '' | *[!0-9]* | ??????*) stop 2 "PORT=$port: expected a number from 1 to 65535" ;;
+esac
+if [ "$port" -lt 1 ] || [ "$port" -gt 65535 ]; then stop 2 "PORT=$port: expected a number from 1 to 65535"; fi
+
+if [ "$verb" = check ] && [ ! -f "$out.built" ]; then stop 2 "$out/ is not built yet. Run: make site"; fi
+
+# ---- what it needs -------------------------------------------------------------------------------
+
+# need COMMAND THING: installs THING unless COMMAND is there, or ends with how to
+need() {
+  local hint
+  command -v "$1" >/dev/null 2>&1 && return
+  hint=$("$tools/install.sh" "$2") || stop 2 "the site needs $1. Run: $hint"
+  command -v "$1" >/dev/null 2>&1 || stop 2 "the site needs $1; the package $2 was installed and brings none"
+}
+need node node
+need npm npm
+version=$(node --version)
+version=${version#v}
+[ "${version%%.*}" -ge $oldest_node ] 2>/dev/null ||
+  stop 2 "the site needs Node.js $oldest_node or newer, node is $version: see https://nodejs.org"
+
+mkdir -p "$packages"
+log=$(mktemp "${TMPDIR:-/tmp}/site.XXXXXX")
+trap 'rm -f "$log"' EXIT
+
+if ! cmp -s "$tools/site/package-lock.json" "$packages/installed.json"; then
+  echo "  npm   $tools/site/package-lock.json: once"
+  rm -f "$packages/installed.json"
+  cp "$tools/site/package.json" "$tools/site/package-lock.json" "$packages/"
+  (cd "$packages" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$log" 2>&1 ||
+    { tail -15 "$log" >&2; stop 1 "npm could not install what $tools/site/package-lock.json names"; }
+  cp "$tools/site/package-lock.json" "$packages/installed.json"
+fi
+# Node.js looks for packages from where a script lies: the scripts go to the packages.
+rm -rf "$packages/.vitepress/theme"
+mkdir -p "$packages/.vitepress/theme"
+cp "$tools"/site/*.mjs "$packages/"
+mv "$packages/config.mjs" "$packages/.vitepress/"
+cp "$tools"/site/theme/* "$packages/.vitepress/theme/"
+
+# ---- build ---------------------------------------------------------------------------------------
+
+# build/site.built says what the site was built from: "HASH BASE N pages, ...". While that stays the
+# same there is nothing to do.
+build() {
+  local prepared start
+  start=$(now_ms)
+  prepared=$(node "$packages/prepare.mjs" . "$sources" "$base" "$tools/site") || exit 1
+  if [ -f "$out/index.html" ] && [ "$prepared" = "$(cat "$out.built" 2>/dev/null)" ]; then
+    return
+  fi
+  rm -rf "$out.partial" "$out.built" "$out.checked"
+  (cd "$packages" && NO_COLOR=1 node_modules/.bin/vitepress build .) >"$log" 2>&1 </dev/null ||
+    { grep -v '^ *at ' "$log" | tail -15 >&2; stop 1 "VitePress could not build the site"; }
+  rm -rf "$out"
+  mv "$out.partial" "$out"
+  echo "$prepared" >"$out.built"
+  prepared=${prepared#* }
+  echo "  site  $out/: ${prepared#* }, $(since "$start")"
+}
+built_base() { cut -d' ' -f2 "$out.built"; }
+
+# look optional|needed: opens the site in Chromium, which may be missing or must be there
+look() {
+  local chromium hint
+  if ! chromium=$("$tools/chromium.sh"); then
+    [ -z "${CHROME_PATH:-}" ] || stop 2 "CHROME_PATH=$CHROME_PATH: no such program"
+    if [ "$1" = optional ]; then
+      echo "  not looked at: Chromium is not here. Run: $("$tools/install.sh" --how chromium)"
+      return
+    fi
+    hint=$("$tools/install.sh" chromium) || stop 2 "looking at the site needs Chromium. Run: $hint"
+    chromium=$("$tools/chromium.sh") ||
+      stop 2 "looking at the site needs Chromium; the package was installed and brings none"
+  fi
+  # Chromium refuses to run as root inside its sandbox.
+  [ "$(id -u)" -ne 0 ] || export CHROME_NO_SANDBOX=1
+  CHROME_PATH=$chromium node "$packages/check.mjs" "$out" "$(built_base)" || exit 1
+  cp "$out.built" "$out.checked"
+}
+
+case $verb in
+  build)
+    build
+    cmp -s "$out.built" "$out.checked" && { echo "  site  $out/ is up to date"; exit; }
+    look optional
+    ;;
+  check)
+    look needed
+    ;;
+  serve)
+    build
+    rm -f "$log"
+    exec node "$packages/serve.mjs" "$out" "$(built_base)" "$port"
+    ;;
+esac

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Opens the built site in Chromium and looks at every page, at two widths, light and dark.
+//
+//   CHROME_PATH=chromium node check.mjs FOLDER BASE [PAGE...]
+//
+// PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
+// links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
+// not load or have no text alternative, pages that scroll sideways, contrast below AA, a search that
+// does not find what is there.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import puppeteer from 'puppeteer-core'
+import { contents, faintText, tooWide } from './look.mjs'
+import { fileFor, serve } from './serve.mjs'
+
+const WIDE = { width: 1280, height: 720 }
+const NARROW = { width: 400, height: 800 }
+const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
+const STILL = '*, *::before, *::after { transition: none !important; animation: none !important }'
+
+const [folder, base, ...chosen] = process.argv.slice(2)
+const problems = new Map()
+let origin = ''
+
+/** One line per problem: what shows on many pages, widths and in both appearances is told once. */
+function complain(page, message, when = '') {
+  if (!problems.has(message)) problems.set(message, { pages: new Set(), when: new Set() })
+  problems.get(message).pages.add(page)
+  if (when) problems.get(message).when.add(when)
+}
+
+function htmlFiles(below = '') {
+  return fs.readdirSync(path.join(folder, below), { withFileTypes: true }).flatMap((entry) => {
+    const name = path.posix.join(below, entry.name)
+    if (entry.isDirectory()) return htmlFiles(name)
+    return name.endsWith('.html') ? [name] : []
+  })
+}
+/** Decks are no pages of the site: make slides-check looks at them. */
+const isDeck = (file) => /^slides\/\d\d_/.test(file)
+
+/** The file that an address of this site leads to, or null. */
+function fileOf(url) {
+  const file = fileFor(folder, base, url)
+  return file && path.relative(folder, file).split(path.sep).join('/')
+}
+
+async function settled(page) {
+  await page.waitForFunction('document.querySelector("#app").__vue_app__ !== undefined', { timeout: 20000 })
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+}
+const setDark = (page, dark) => page.evaluate((on) => document.documentElement.classList.toggle('dark', on), dark)
+
+/** Both appearances, at the width that is set. */
+async function lookAtContrast(page, where, width) {
+  for (const dark of [false, true]) {
+    await setDark(page, dark)
+    for (const problem of await page.evaluate(faintText)) complain(where, problem, `${width} px ${dark ? 'dark' : 'light'}`)
+  }
+  await setDark(page, false)
+}
+
+/** One page: returns { ids, links }. */
+async function lookAtPage(page, file) {
+  await page.setViewport(WIDE)
+  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
+  await settled(page)
+  await page.addStyleTag({ content: STILL })
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true
+  })
+  await page.evaluate(() => Promise.all([...document.images].map((image) => image.decode().catch(() => {}))))
+  const found = await page.evaluate(contents)
+  for (const problem of found.problems) complain(file, problem)
+  for (const size of [WIDE, NARROW]) {
+    await page.setViewport(size)
+    const wide = await page.evaluate(tooWide)
+    if (wide) complain(file, wide, `${size.width} px`)
+    await lookAtContrast(page, file, size.width)
+  }
+  return found
+}
+
+/** The search, as a reader uses it. */
+async function lookAtSearch(page, size) {
+  const where = 'search'
+  await page.setViewport(size)
+  await page.goto(`${origin}${base}`, { waitUntil: 'load' })
+  await settled(page)
+  await page.addStyleTag({ content: STILL })
+  try {
+    await page.click('.VPNavBarSearch button')
+    await page.waitForSelector('.VPLocalSearchBox input', { timeout: 5000 })
+    await page.type('.VPLocalSearchBox input', SEARCH.word)
+    await page.waitForSelector('.VPLocalSearchBox .results a.result', { timeout: 10000 })
+    await page.waitForFunction(
+      (part) => [...document.querySelectorAll('.VPLocalSearchBox a.result')].some((a) => a.href.includes(part)),
+      { timeout: 5000 },
+      SEARCH.finds,
+    )
+  } catch {
+    complain(where, `"${SEARCH.word}" does not find ${SEARCH.finds}*`, `${size.width} px`)
+    return
+  }
+  const wide = await page.evaluate(tooWide)
+  if (wide) complain(where, wide, `${size.width} px`)
+  await lookAtContrast(page, where, size.width)
+}
+
+/** The menu that a phone hides behind a button. */
+async function lookAtMenu(page) {
+  await page.setViewport(NARROW)
+  await page.goto(`${origin}${base}`, { waitUntil: 'load' })
+  await settled(page)
+  await page.addStyleTag({ content: STILL })
+  await page.click('.VPLocalNav .menu')
+  await page.waitForSelector('.VPSidebar.open', { timeout: 5000 })
+  await lookAtContrast(page, 'menu', NARROW.width)
+}
+
+async function main() {
+  const server = await serve(folder, base, 0)
+  origin = `http://127.0.0.1:${server.address().port}`
+  const browser = await puppeteer.launch({
+    executablePath: process.env.CHROME_PATH,
+    args: process.env.CHROME_NO_SANDBOX ? ['--no-sandbox'] : [],
+  })
+  const page = await browser.newPage()
+  let current = ''
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!/^(data|blob):/.test(url) && !url.startsWith(`${origin}/`)) complain(current, `asks another host: ${url.slice(0, 100)}`)
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400) complain(current, `${new URL(response.url()).pathname}: status ${response.status()}`)
+  })
+  page.on('pageerror', (error) => complain(current, `script fails: ${String(error.message).split('\n')[0]}`))
+  page.on('console', (message) => {
+    if (!['error', 'warn', 'warning'].includes(message.type())) return
+    // A response with a bad status is told above, by its address.
+    if (!/^Failed to load resource/.test(message.text())) complain(current, `console: ${message.text().split('\n')[0].slice(0, 120)}`)
+  })
+
+  const files = htmlFiles().filter((f) => !isDeck(f) && f !== '404.html')
+  const looked = new Map()
+  for (const file of chosen.length > 0 ? chosen : files) {
+    current = file
+    looked.set(file, await lookAtPage(page, file))
+  }
+  if (chosen.length === 0) {
+    current = 'search'
+    for (const size of [WIDE, NARROW]) await lookAtSearch(page, size)
+    current = 'menu'
+    await lookAtMenu(page)
+  }
+  await browser.close()
+  server.close()
+
+  for (const [file, { links }] of looked) {
+    for (const { href, text } of links) {
+      const url = new URL(href)
+      if (url.origin !== origin) continue
+      const to = fileOf(`${url.pathname}${url.search}`)
+      const anchor = decodeURIComponent(url.hash.slice(1))
+      if (!to) complain(file, `link "${text}" leads nowhere: ${url.pathname}`)
+      else if (anchor && looked.has(to) && !looked.get(to).ids.includes(anchor)) {
+        complain(file, `link "${text}" leads to no heading: ${url.pathname}#${anchor}`)
+      }
+    }
+  }
+
+  for (const [message, { pages, when }] of problems) {
+    const others = pages.size > 1 ? ` and ${pages.size - 1} more` : ''
+    console.log(`${[...pages][0]}${others}: ${message}${when.size > 0 ? ` (${[...when].join(', ')})` : ''}`)
+  }
+  if (problems.size === 0) {
+    console.log(`  looked at ${looked.size} pages at ${WIDE.width} and ${NARROW.width} px, light and dark: nothing wrong`)
+  }
+  return problems.size === 0 ? 0 : 1
+}
+
+process.exitCode = await main()

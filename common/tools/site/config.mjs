@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// How VitePress builds the site from what prepare.mjs has written. Nothing is fetched from other hosts:
+// the fonts are the system's, the search runs in the reader's browser.
+
+import fs from 'node:fs'
+import { defineConfig } from 'vitepress'
+import { cudaWords } from '../cuda_words.mjs'
+import { slug } from '../markdown.mjs'
+
+const site = JSON.parse(fs.readFileSync(new URL('../pages/site.json', import.meta.url), 'utf8'))
+
+// What VitePress adds to Markdown and GitHub does not know: here it is plain text, as it is there.
+const CONTAINERS = ['tip', 'info', 'warning', 'danger', 'details', 'code-group', 'raw', 'v-pre']
+const NOT_ON_GITHUB = ['snippet', 'toc', ...CONTAINERS.map((name) => `container_${name}`)]
+
+/** What the search knows of a page: not the lines that prepare.mjs has added. */
+function searchable(source, env, md) {
+  const html = md.render(source, env)
+  return env.frontmatter?.search === false ? '' : html.replace(/<p class="(?:facts|actions)">.*?<\/p>/gs, '')
+}
+
+export default defineConfig({
+  srcDir: 'pages',
+  outDir: '../site.partial',
+  cacheDir: './cache',
+  base: site.base,
+  lang: 'en',
+  title: site.title,
+  titleTemplate: `:title | ${site.title.split(',')[0]}`,
+  description: site.description,
+  head: [['link', { rel: 'icon', href: `${site.base}favicon.svg`, type: 'image/svg+xml' }]],
+  cleanUrls: false,
+  vite: {
+    logLevel: 'warn',
+    build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 },
+  },
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    languages: [cudaWords],
+    languageAlias: { cuda: 'cpp', cu: 'cpp' },
+    attrs: { disable: true },
+    anchor: { slugify: slug },
+    config(md) {
+      md.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
+      md.block.ruler.disable(NOT_ON_GITHUB, true)
+      md.inline.ruler.disable(NOT_ON_GITHUB, true)
+      // The page becomes a template of Vue's, where two braces are more than text.
+      const text = md.renderer.rules.text
+      md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;')
+    },
+  },
+  themeConfig: {
+    siteTitle: site.title.split(',')[0],
+    logo: { src: '/favicon.svg', alt: '' },
+    sidebar: site.sidebar,
+    nav: site.nav,
+    outline: { level: [2, 3], label: 'On this page' },
+    search: { provider: 'local', options: { detailedView: true, _render: searchable } },
+    docFooter: { prev: 'Previous', next: 'Next' },
+    externalLinkIcon: true,
+  },
+})

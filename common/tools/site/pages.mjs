@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// What becomes a page of the site: the notes, the labs, and every file or folder that they link to.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { anchors, headings, links } from './markdown.mjs'
+
+const IMAGES = /\.(svg|png|jpe?g|gif|webp)$/
+
+/** What is wrong with the sources, a line each. */
+export class Problems extends Error {
+  constructor(lines) {
+    super(lines.join('\n'))
+    this.lines = lines
+  }
+}
+
+function folders(root, parent, pattern) {
+  const at = path.join(root, parent)
+  const names = fs.existsSync(at) ? fs.readdirSync(at) : []
+  return names.filter((n) => pattern.test(n) && fs.statSync(path.join(at, n)).isDirectory()).sort()
+}
+
+/** The chapters: { name, number, folder, notes, program, labs, title }. */
+export function findChapters(root) {
+  const there = (file) => (fs.existsSync(path.join(root, file)) ? file : null)
+  return folders(root, 'chapters', /^\d\d_/)
+    .map((name) => {
+      const folder = `chapters/${name}`
+      return {
+        name,
+        number: name.slice(0, 2),
+        folder,
+        notes: there(`${folder}/README.md`),
+        program: there(`${folder}/${name.slice(3)}.cu`),
+        labs: there(`${folder}/exercises/README.md`),
+      }
+    })
+    .filter((c) => c.notes)
+    .map((c) => ({ ...c, title: headings(fs.readFileSync(path.join(root, c.notes), 'utf8'))[0]?.text ?? c.name }))
+}
+
+/** What a path of the repository is to the site. */
+function kindOf(root, file) {
+  if (fs.statSync(path.join(root, file)).isDirectory()) return 'folder'
+  if (file.endsWith('.md')) return 'markdown'
+  if (IMAGES.test(file)) return 'image'
+  return file.endsWith('.csv') ? 'table' : 'source'
+}
+
+/** Where a path of the repository stands below build/site-src. */
+export function placeOf(file, kind) {
+  if (file === '.github/CONTRIBUTING.md') return 'contributing.md'
+  const visible = file.replace(/(^|\/)\.(?=[^./])/g, '$1')
+  if (kind === 'folder') return path.posix.join(visible, 'index.md')
+  if (kind === 'markdown') return visible.replace(/(^|\/)README\.md$/, '$1index.md')
+  return kind === 'image' ? visible : `${visible}.md`
+}
+
+/** Where a link leads: null outside of the repository, else { file, anchor }; file '' is a dead end. */
+export function resolveLink(root, from, target) {
+  if (/^([a-z][a-z+.-]*:|\/\/)/i.test(target)) return null
+  const [name, anchor = ''] = decodeURIComponent(target).split('#')
+  if (!name) return { file: from, anchor }
+  const file = path.posix.normalize(path.posix.join(path.posix.dirname(from), name)).replace(/\/$/, '')
+  if (file.startsWith('..') || path.posix.isAbsolute(file)) return { file: '', anchor }
+  if (!fs.existsSync(path.join(root, file))) return { file: '', anchor }
+  const notes = path.posix.join(file, 'README.md')
+  if (kindOf(root, file) === 'folder' && fs.existsSync(path.join(root, notes))) return { file: notes, anchor }
+  return { file, anchor }
+}
+
+/**
+ * All pages and images: a Map from the repository's path to { kind, place }; an image that is linked to
+ * rather than shown has a page as well, `page`. Throws Problems.
+ */
+export function findPages(root, chapters) {
+  const pages = new Map()
+  const problems = []
+  const queue = []
+  const add = (file) => {
+    if (pages.has(file)) return
+    const kind = kindOf(root, file)
+    pages.set(file, { kind, place: placeOf(file, kind) })
+    queue.push(file)
+  }
+  for (const file of ['README.md', '.github/CONTRIBUTING.md', 'chapters/README.md']) {
+    if (fs.existsSync(path.join(root, file))) add(file)
+  }
+  for (const chapter of chapters) {
+    for (const file of [chapter.notes, chapter.program, chapter.labs]) if (file) add(file)
+  }
+  while (queue.length > 0) {
+    const file = queue.shift()
+    const { kind } = pages.get(file)
+    if (kind === 'folder') {
+      for (const entry of listing(root, file)) if (!entry.folder) add(entry.file)
+    }
+    if (kind !== 'markdown') continue
+    for (const { target, line, image } of links(fs.readFileSync(path.join(root, file), 'utf8'))) {
+      const to = resolveLink(root, file, target)
+      if (!to) continue
+      if (!to.file) {
+        problems.push(`${file}:${line}: dead link ${target}`)
+        continue
+      }
+      add(to.file)
+      const page = pages.get(to.file)
+      if (page.kind === 'image' && !image) page.page = `${page.place}.md`
+      if (to.anchor && to.file.endsWith('.md')) {
+        const known = anchors(fs.readFileSync(path.join(root, to.file), 'utf8'))
+        if (!known.has(to.anchor)) problems.push(`${file}:${line}: dead link ${target}: no such heading`)
+      }
+    }
+  }
+  if (problems.length > 0) throw new Problems(problems)
+  return pages
+}
+
+/** What a folder's page shows: { name, file, folder }, without what is hidden. */
+export function listing(root, folder) {
+  return fs
+    .readdirSync(path.join(root, folder), { withFileTypes: true })
+    .filter((e) => !e.name.startsWith('.') && e.name !== '__pycache__')
+    .map((e) => ({ name: e.name, file: `${folder}/${e.name}`, folder: e.isDirectory() }))
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'))
+}

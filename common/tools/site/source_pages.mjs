@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The pages of files that are no Markdown: a program as highlighted code, measurements as a table, a
+// folder as a list. None is part of the search, which would only find the notes' own words again.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { listing } from './pages.mjs'
+
+const LANGUAGES = {
+  '.cu': 'cuda', '.cuh': 'cuda', '.h': 'cuda', '.hpp': 'cuda', '.cpp': 'cuda', '.inc': 'cuda',
+  '.py': 'python', '.sh': 'bash', '.mjs': 'js', '.json': 'json', '.css': 'css', '.yml': 'yaml',
+}
+const FRONT = '---\nsearch: false\naside: false\nprev: false\nnext: false\npageClass: source\n---\n\n'
+
+export const escapeHtml = (text) =>
+  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
+
+function languageOf(file) {
+  const name = path.posix.basename(file)
+  if (/^makefile$/i.test(name)) return 'make'
+  return LANGUAGES[path.posix.extname(name)] ?? 'text'
+}
+
+function front(file, facts) {
+  const name = path.posix.basename(file)
+  const line = [`<code>${escapeHtml(file)}</code>`, ...facts].join(' · ')
+  return `${FRONT}# ${name.replace(/([\\`*_[\]<>])/g, '\\$1')}\n\n<p class="facts">${line}</p>\n\n`
+}
+
+const plural = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** A program or any other text, with line numbers. */
+export function sourcePage(root, file, back) {
+  const text = fs.readFileSync(path.join(root, file), 'utf8').replace(/\n$/, '')
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((m) => m[0].length))
+  const fence = '`'.repeat(longest + 1)
+  const facts = [plural(text.split('\n').length, 'line'), ...back]
+  return `${front(file, facts)}${fence}${languageOf(file)}:line-numbers\n${text}\n${fence}\n`
+}
+
+/** A line of CSV into its fields. */
+function fields(line) {
+  return [...`${line},`.matchAll(/("(?:[^"]|"")*"|[^,]*),/g)].map(([, text]) =>
+    text.startsWith('"') ? text.slice(1, -1).replace(/""/g, '"') : text,
+  )
+}
+
+/** Measurements: what is the same in every row once, the rest as a table. */
+export function tablePage(root, file, back) {
+  const lines = fs.readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n')
+  const names = fields(lines[0])
+  const rows = lines.slice(1).map(fields)
+  const varies = names.map((_, i) => rows.length < 2 || rows.some((row) => row[i] !== rows[0][i]))
+  const name = escapeHtml(path.posix.basename(file))
+  const facts = [plural(rows.length, 'row'), `<a href="./${encodeURI(name)}" download>Download</a>`, ...back]
+  let page = front(file, facts)
+  const constant = names.map((n, i) => [n, rows[0]?.[i] ?? '']).filter(([, value], i) => !varies[i] && value !== '')
+  if (constant.length > 0) {
+    page += 'In every row:\n\n<dl class="context">\n'
+    page += constant.map(([n, v]) => `<div><dt>${escapeHtml(n)}</dt><dd>${escapeHtml(v)}</dd></div>\n`).join('')
+    page += '</dl>\n\n'
+  }
+  const shown = names.map((_, i) => i).filter((i) => varies[i])
+  const numeric = new Set(shown.filter((i) => rows.every((row) => row[i] === '' || /^-?[\d.]+(e[+-]?\d+)?$/.test(row[i]))))
+  const cell = (tag, i, text) => `<${tag}${numeric.has(i) ? ' class="number"' : ''}>${escapeHtml(text ?? '')}</${tag}>`
+  page += `<table>\n<thead><tr>${shown.map((i) => cell('th', i, names[i])).join('')}</tr></thead>\n<tbody>\n`
+  page += rows.map((row) => `<tr>${shown.map((i) => cell('td', i, row[i])).join('')}</tr>\n`).join('')
+  return `${page}</tbody>\n</table>\n`
+}
+
+/** What is in a folder. */
+export function folderPage(root, folder, pages) {
+  const entries = listing(root, folder)
+  const items = entries.map((entry) => {
+    const page = pages.get(entry.file)
+    const name = `\`${entry.name}${entry.folder ? '/' : ''}\``
+    return page ? `- [${name}](./${encodeURI(path.posix.basename(page.place))})` : `- ${name}`
+  })
+  return `${front(folder, [plural(entries.length, 'entry').replace('entrys', 'entries')])}${items.join('\n')}\n`
+}
+
+/** A figure that is linked to rather than shown. */
+export function figurePage(root, file) {
+  const text = file.endsWith('.svg') ? fs.readFileSync(path.join(root, file), 'utf8') : ''
+  const title = /<title[^>]*>([^<]*)</.exec(text)?.[1] ?? path.posix.basename(file)
+  return `${front(file, [])}![${title.replace(/[[\]]/g, '')}](./${path.posix.basename(file)})\n`
+}

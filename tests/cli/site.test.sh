@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# make site and make serve as a user types them, on a small tree of their own; and what the look at the
+# site finds, shown by breaking one.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+unset BASE PORT
+
+# ---- a course of one chapter ---------------------------------------------------------------------
+
+tree=$scratch/tree
+chapter=chapters/03_coalesced_threads
+mkdir -p "$tree/common" "$tree/$chapter/figures" "$tree/$chapter/results" "$tree/$chapter/exercises" "$tree/tests/zoo"
+cp Makefile "$tree/"
+cp -R common/tools "$tree/common/"
+cat >"$tree/README.md" <<'END'
+# A course, in one chapter
+
+Short, and with {{ braces }}.
+
+[Chapter 03](chapters/03_coalesced_threads/README.md#what-it-is-a-question), [the zoo](tests/zoo), [elsewhere](https://example.org/).
+END
+cat >"$tree/$chapter/README.md" <<'END'
+# 03 · Coalesced threads
+
+## What *it* is: a question?
+
+<!-- code: kernel -->
+```cuda
+__global__ void kernel() { [[link]](nowhere.md); }  // <!-- stays -->
+```
+<!-- end -->
+
+![A square](figures/square.svg) and [its program](coalesced_threads.cu), [numbers](results/h200.csv).
+END
+cat >"$tree/$chapter/exercises/README.md" <<'END'
+# Labs
+
+[ex1_a.cu](ex1_a.cu) · fix the bug · 10 minutes · 1 point
+
+[ex2_b.cu](ex1_a.cu) · write the kernel · 25 minutes · 2 points
+
+<details><summary>Hint 1</summary>
+
+Look.
+
+</details>
+END
+echo '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><path d="M4 4h30v30H4z"/></svg>' >"$tree/$chapter/figures/square.svg"
+printf 'device,version,rate\nH200,a,1.5\nH200,"b, c",20\n' >"$tree/$chapter/results/h200.csv"
+printf '// SPDX-License-Identifier: MIT\nint main() {}\n' |
+  tee "$tree/$chapter/coalesced_threads.cu" "$tree/$chapter/exercises/ex1_a.cu" >"$tree/tests/zoo/bug.cu"
+
+site() { run make -C "$tree" --no-print-directory "$@"; }
+# What make calls, without make's own line about a failure.
+# shellcheck disable=SC2016
+site_sh() { run bash -c 'cd "$1" && shift && common/tools/site.sh "$@"' - "$tree" "$@"; }
+
+# ---- what needs nothing --------------------------------------------------------------------------
+
+for bad in x /x x/ /a//b/ '/a b/' /../; do
+  test_case "the base path '$bad' is refused in one line"
+  site_sh build "$bad"
+  expect_status 2
+  expect_one_error_line
+  expect_output "BASE=$bad"
+  expect "no build folder" [ ! -e "$tree/build" ]
+done
+
+for bad in 0 65536 abc 999999; do
+  test_case "the port $bad is refused in one line"
+  site_sh serve "$bad"
+  expect_status 2
+  expect_one_error_line
+  expect_output "PORT=$bad"
+done
+
+test_case "make passes BASE and PORT on"
+site site BASE=x
+expect_status 2
+expect_output "BASE=x"
+site serve PORT=x
+expect_status 2
+expect_output "PORT=x"
+
+test_case "looking at a site that is not built says how to build it"
+site_sh check
+expect_status 2
+expect_one_line
+
+test_case "make site without Node.js says how to get it"
+mkdir -p "$scratch/bin"
+for folder in /usr/local/bin /usr/bin /bin; do
+  [ -d $folder ] && ln -sf $folder/* "$scratch/bin/" 2>/dev/null
+done
+for program in node npm apt-get dnf pacman zypper brew sudo; do rm -f "$scratch/bin/$program"; done
+PATH=$scratch/bin site_sh build
+expect_status 2
+expect_one_error_line
+expect_output "the site needs node"
+expect "no build folder" [ ! -e "$tree/build" ]
+
+# ---- what needs Node.js --------------------------------------------------------------------------
+
+if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
+  test_case "the site of a small course"
+  skip "Node.js is not here"
+  exit
+fi
+
+# The packages that make site has installed before will do.
+if cmp -s common/tools/site/package-lock.json build/site-src/installed.json; then
+  mkdir -p "$tree/build/site-src"
+  cp -RPl build/site-src/node_modules "$tree/build/site-src/" 2>/dev/null ||
+    cp -RP build/site-src/node_modules "$tree/build/site-src/"
+  cp build/site-src/installed.json "$tree/build/site-src/"
+fi
+
+built=$tree/build/site
+test_case "a dead link is told with file and line, and nothing is built"
+cp "$tree/README.md" "$scratch/README.md"
+printf '\n[Gone](gone.md) and [no heading](%s/README.md#nothing)\n' $chapter >>"$tree/README.md"
+site site
+if has "$output" "npm could not install"; then
+  skip "the packages cannot be installed here"
+  exit
+fi
+expect_failure
+expect_output "README.md:7: dead link gone.md"
+expect_output "README.md:7: dead link $chapter/README.md#nothing: no such heading"
+expect "no site" [ ! -e "$built" ]
+cp "$scratch/README.md" "$tree/README.md"
+
+test_case "make site builds every page that is linked to"
+site site BASE=/course/
+expect_status 0
+for page in index.html $chapter/index.html $chapter/coalesced_threads.cu.html $chapter/results/h200.csv.html \
+  $chapter/results/h200.csv $chapter/exercises/index.html $chapter/exercises/ex1_a.cu.html \
+  tests/zoo/index.html tests/zoo/bug.cu.html; do
+  expect "the page $page" [ -f "$built/$page" ]
+done
+
+html() { cat "$built/$1"; }
+test_case "what GitHub shows as text is text on the site"
+expect "braces as they are" has "$(html index.html)" "{{ braces }}"
+expect "a comment in code" has "$(html $chapter/index.html)" "&lt;!-- stays --&gt;"
+expect "code is no link" has "$(html $chapter/index.html)" "(nowhere.md)"
+expect "no marker" has_not "$(html $chapter/index.html)" "code: kernel"
+expect "GitHub's anchor" has "$(html $chapter/index.html)" 'id="what-it-is-a-question"'
+expect "a link to it" has "$(html index.html)" "$chapter/#what-it-is-a-question"
+expect "the base path" has "$(html index.html)" '"/course/assets/'
+
+test_case "a page of measurements says once what is the same in every row"
+expect "the device apart" has "$(html $chapter/results/h200.csv.html)" "<dt>device</dt><dd>H200</dd>"
+expect "a quoted field" has "$(html $chapter/results/h200.csv.html)" "<td>b, c</td>"
+
+test_case "a lab says how long it takes, and notes and labs lead to each other"
+expect "the sum of the minutes" has "$(html $chapter/exercises/index.html)" "About 35 minutes"
+expect "the way on" has "$(html $chapter/index.html)" "Labs of 03"
+
+test_case "what is built is not built again"
+before=$(ls -i "$built/index.html")
+site site BASE=/course/
+expect_status 0
+expect "the same file" [ "$(ls -i "$built/index.html")" = "$before" ]
+expect_no_output "pages"
+
+test_case "a changed page is built again"
+echo "More." >>"$tree/README.md"
+site site BASE=/course/
+expect_status 0
+expect "the new word" has "$(html index.html)" "More."
+
+test_case "make serve shows the site, and a second one says that the port is taken"
+node -e 'require("net").createServer().listen(0, "127.0.0.1", function () { console.log(this.address().port); this.close() })' >"$scratch/port"
+port=$(cat "$scratch/port")
+(cd "$tree" && exec common/tools/site.sh serve "$port" /course/) >"$scratch/served" 2>&1 &
+server=$!
+fetch() { node -e 'fetch(process.argv[1]).then(async (r) => console.log(r.status, (await r.text()).includes(process.argv[2])), () => process.exit(1))' "$@"; }
+for _ in 1 2 3 4 5 6 7 8 9 10; do fetch "http://127.0.0.1:$port/" x >/dev/null 2>&1 && break; sleep 1; done
+expect "its address" has "$(cat "$scratch/served")" "http://localhost:$port/course/"
+run fetch "http://127.0.0.1:$port/course/$chapter/" "Coalesced threads"
+expect_output "200 true"
+run fetch "http://127.0.0.1:$port/course/gone.html" "no such page"
+expect_output "404"
+run fetch "http://127.0.0.1:$port/course/..%2f..%2f..%2fREADME.md" "A course"
+expect_output "404"
+site_sh serve "$port" /course/
+expect_status 2
+expect_one_error_line
+expect_output "PORT=$port: taken"
+kill $server
+
+# ---- what needs Chromium -------------------------------------------------------------------------
+
+if ! common/tools/chromium.sh >/dev/null; then
+  test_case "the look at the site"
+  skip "Chromium is not here"
+  exit
+fi
+
+test_case "a good site passes the look"
+site_sh check
+expect_status 0
+expect_output "nothing wrong"
+
+# break_page HTML: puts it at the end of the chapter's page
+break_page() { printf '%s\n' "$1" >>"$built/$chapter/index.html"; }
+break_page '<p><a href="/course/gone.html">broken link</a> <a href="/course/#gone">broken anchor</a></p>'
+break_page '<main><img src="/course/gone.png" alt="there"><img src="/course/favicon.svg"></main>'
+break_page '<script>console.error("a complaint"); setTimeout(() => missing(), 0)</script>'
+break_page '<script src="http://elsewhere.invalid/x.js"></script>'
+break_page '<div style="width: 3000px">a wide box</div>'
+break_page '<p style="color: #888; background: #fff">faint words</p><!-- &lt;!-- --><p>&lt;!-- left over</p>'
+sed -i.bak 's/[Cc]oalesced/forgotten/g' "$built"/assets/chunks/*localSearchIndex*.js
+site_sh check
+looked=$output
+looked_status=$status
+# finds SENTENCE TEXT...
+finds() {
+  test_case "the look finds $1"
+  shift
+  output=$looked
+  status=$looked_status
+  expect_status 1
+  for text in "$@"; do expect_output "$text"; done
+}
+page=$chapter/index.html
+finds "a link that leads nowhere" "$page: link \"broken link\" leads nowhere: /course/gone.html"
+finds "an anchor that is not there" "$page: link \"broken anchor\" leads to no heading: /course/#gone"
+finds "an image that is not there" "$page: image /course/gone.png does not load" "/course/gone.png: status 404"
+finds "an image without a text alternative" "$page: image /course/favicon.svg has no text alternative"
+finds "a message on the console" "$page: console: a complaint"
+finds "a script that fails" "$page: script fails: missing is not defined"
+finds "a request to another host" "$page: asks another host: http://elsewhere.invalid/x.js"
+finds "a page that scrolls sideways, at both widths" "$page: scrolls sideways: <div> a wide box (1280 px, 400 px)"
+finds "text without contrast, light and dark" "$page: \"faint words\" has a contrast of 3.5" \
+  "(1280 px light, 1280 px dark, 400 px light, 400 px dark)"
+finds "a comment that shows" "$page: a comment shows"
+finds "a search that does not find" "\"coalesced\" does not find chapters/03_"
+test_case "the look says one line for each thing that is wrong"
+output=$looked
+expect "12 lines" [ "$(lines_in "$looked")" -eq 12 ]
