@@ -11,7 +11,7 @@ CXX := $(notdir $(CXX))
 endif
 Q := $(if $(filter-out 0,$(V)),,@)
 
-VERBS := help list doctor setup build run test sanitize xray xray-verify bench profile notes figures slides slides-check site serve lab hint solution reset progress grade check-labs check clean
+VERBS := help list doctor setup build run test sanitize xray xray-verify xray-traces bench profile notes figures slides slides-check site serve lab hint solution reset progress grade check-labs check clean
 GOALS := $(if $(MAKECMDGOALS),$(MAKECMDGOALS),help)
 
 # ---- how make itself behaves ---------------------------------------------------------------------
@@ -27,6 +27,7 @@ ifneq ($(word 2,$(MAKECMDGOALS)),)
 
 # Several verbs: one after the other, in the order given.
 .NOTPARALLEL:
+.PHONY: $(MAKECMDGOALS)
 $(sort $(MAKECMDGOALS)):
 	@$(MAKE) --no-print-directory $@
 
@@ -156,7 +157,7 @@ say = @printf '  %-5s %s\n' '$1' '$2'
 
 # build/VARIANT/flags holds the compiler and its flags. It changes only when they do, and then what was
 # compiled with others is compiled again. $(call keep_flags,FILE,TEXT)
-ifneq ($(filter build run test test-programs sanitize xray xray-verify bench profile build/%,$(GOALS)),)
+ifneq ($(filter build run test test-programs sanitize xray xray-verify xray-traces bench profile build/%,$(GOALS)),)
 keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 || echo '$(strip $2)' >$1; })
 endif
 
@@ -278,7 +279,7 @@ KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra
 XRAY := -O1 $(INLINE_ALL) $(KEEP_LOADS) -fsanitize=thread $(if $(filter clang%,$(notdir $(CXX))),,-Wno-tsan) -DCUDA_CPU_XRAY=1
 XRAY_TEST_BINARIES := $(if $(filter test test-programs,$(GOALS)),$(if $(ONE),,$(if $(filter cpu,$(CHOSEN_BACKEND)),\
                         $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)))))
-ifneq ($(XRAY_TEST_BINARIES)$(filter xray xray-verify build/cpu-xray% build/labs/cpu-xray/%,$(GOALS)),)
+ifneq ($(XRAY_TEST_BINARIES)$(filter xray xray-verify xray-traces build/cpu-xray% build/labs/cpu-xray/%,$(GOALS)),)
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),))
 XRAY_RUNTIME := $(patsubst %,build/cpu-xray/obj/%.o,$(wildcard common/cpu/xray/*.cpp))
 $(XRAY_RUNTIME): build/cpu-xray/obj/%.o: % build/cpu/runtime-flags | build/cpu/announced
@@ -430,6 +431,11 @@ xray: $(addprefix build/cpu-xray/,$(CHOSEN))  ## what each line asks of memory, 
 xray-verify: $(PROGRAMS) $(addprefix build/cpu-xray/,$(CHOSEN))  ## X-ray's counts beside a GPU's counters (needs ncu)
 	$(direct)common/tools/xray_verify.sh $(CHOSEN_BACKEND) '$(CHOSEN)'
 
+# The chapters whose figures draw what X-ray counted.
+TRACED := $(foreach c,$(CHOSEN),$(if $(wildcard chapters/$c/xray_traces),$c))
+xray-traces: $(addprefix build/cpu-xray/,$(TRACED))  ## store X-ray's counts that figures draw
+	$(direct)common/tools/xray_traces.sh build/cpu-xray '$(TRACED)'
+
 bench: $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(patsubst common/cpu/%.cu,build/cpu/%,$(CPU_BENCHES)))  ## GPU: full sizes into results/; CPU: the backend's own speed
 	$(direct)common/tools/bench.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%,$^)
 
@@ -449,7 +455,7 @@ slides:  ## the decks, e.g. make slides CH=05 FORMAT=pdf (html, pdf, png or all)
 slides-check:  ## open every deck in Chromium and look at each slide
 	$(direct)common/tools/slides.sh check $(or $(DECK),$(ONE))
 
-site:  ## notes, labs, figures and built decks as a static site in build/site/, checked; BASE=/path/ to publish
+site:  ## notes, labs, figures and built decks as a site in build/site/, e.g. make site BASE=/cuda/
 	$(direct)common/tools/site.sh build '$(or $(BASE),/)'
 
 serve:  ## the site on this machine, e.g. make serve PORT=8000

@@ -95,7 +95,7 @@ group "To write"
 if python=$("$tools/python.sh"); then
   ok python3 "$("$python" --version 2>&1 | number)"
 else
-  missing python3 "3.8, for make notes and check; run: $(how python)"
+  missing python3 "3.8, for make lab, notes and check; run: $(how python)"
 fi
 if python=$("$tools/python.sh" --matplotlib); then
   ok matplotlib "$("$python" -c 'import matplotlib; print(matplotlib.__version__)')"

@@ -84,14 +84,14 @@ trap 'rm -rf "$scratch"' EXIT
 
 [ $# -gt 0 ] && echo
 for test in "$@"; do
-  name=${test#"$build/"}
+  name=${test#build/*/}
   name=${name#tests/}
   name=${name%.sh}
   name=${name%.test}
   orders=default
   case $test in
     *.sh) label=$test ;;
-    *) label=${test#"$build/"}; [ -f "$label.cu" ] && orders=$schedules ;;
+    *) label=${test#build/*/}; [ -f "$label.cu" ] && orders=$schedules ;;
   esac
   start=$(now_ms)
   failed_under=''

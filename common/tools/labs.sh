@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The labs' verbs: finds python3 (installs it if that needs no password) and hands over to labs/.
+#
+#   labs.sh lab|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
+set -u
+tools=$(dirname "$0")
+
+if ! python=$("$tools/python.sh"); then
+  install=$("$tools/install.sh" python)
+  if ! python=$("$tools/python.sh"); then
+    echo "make $1 needs python3 (3.8 or newer). Run: $install" >&2
+    exit 2
+  fi
+fi
+PYTHONDONTWRITEBYTECODE=1 exec "$python" "$tools/labs" "$@"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The labs' verbs, as make calls them through labs.sh:
+
+python3 common/tools/labs lab|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
+"""
+
+import os
+import sys
+
+import build
+import catalogue
+
+LEARNERS = ("lab", "hint", "solution", "reset", "progress")
+
+
+def main(arguments):
+    verb = arguments[0] if arguments else ""
+    settings = dict(a.partition("=")[::2] for a in arguments[1:])
+    builder = build.Builder({k: settings.get(k, "") for k in ("CXX", "NVCC", "ARCH", "CATCH2_DIR")})
+    try:
+        labs = catalogue.all_labs()
+        if verb in LEARNERS:
+            from learner import Learner
+
+            return getattr(Learner(labs, settings, builder), verb)()
+        if verb == "check-labs":
+            import check_labs
+
+            return check_labs.main(labs, settings, builder)
+        if verb == "grade":
+            import grade
+
+            return grade.main(labs, settings, builder)
+        if verb == "page":
+            import page
+
+            return page.main(labs)
+        raise catalogue.Problem(f"labs: no verb '{verb}'")
+    except (catalogue.Problem, build.Failure) as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Compiles a check together with the file it checks. Make builds what is common to all: backend, Catch2's main, the
+mirrored headers (build/labs/VARIANT/ready). The check itself is one small translation unit."""
+
+import glob
+import hashlib
+import os
+import re
+import subprocess
+import sys
+
+import runner
+
+MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR", "CH", "EX", "V")
+
+
+class Failure(Exception):
+    """The common part could not be made; the text is what make said."""
+
+
+class Builder:
+    """Settings are what the user gave to make: CXX, NVCC, ARCH, CATCH2_DIR."""
+
+    def __init__(self, settings):
+        self.settings = {k: v for k, v in settings.items() if v}
+        self.prepared = {}
+        self.common = None
+
+    def prepare(self, *variants):
+        """Has make build what every check of these variants needs. Says what is compiled, on stderr."""
+        for variant in variants:
+            if variant in self.prepared:
+                continue
+            self.make(variant)
+            with open(f"build/{variant}/flags", encoding="utf-8") as file:
+                compile_flags, _, link_flags = f"{file.read().strip()} ".partition(" / ")
+            with open(f"build/labs/{variant}/ready", encoding="utf-8") as file:
+                libraries = file.read().split()
+            self.prepared[variant] = (compile_flags.split(), link_flags.split(), libraries)
+
+    def make(self, variant):
+        environment = {k: v for k, v in os.environ.items() if k not in MAKE_VARIABLES}
+        command = [os.environ.get("MAKE", "make"), "--no-print-directory", f"build/labs/{variant}/ready"]
+        command += [f"{k}={v}" for k, v in self.settings.items()]
+        command += ["BACKEND=gpu"] if variant == "gpu" else []
+        make = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = []
+        for line in make.stdout:
+            said.append(line)
+            if re.match(r"  (c\+\+|nvcc) +\S", line):
+                print(line, end="", file=sys.stderr, flush=True)
+        if make.wait() != 0:
+            shown = [l for l in said if l.strip() and not l.startswith("backend ")]
+            raise Failure("".join(shown[-20:]).replace("*** ", "").rstrip())
+
+    def common_hash(self):
+        """Of everything that is compiled into every check."""
+        if self.common is None:
+            digest = hashlib.sha256()
+            paths = glob.glob("common/*.cuh") + glob.glob("common/cpu/**/*", recursive=True) + glob.glob("tests/*.*")
+            for path in sorted(p for p in paths if p.endswith((".cuh", ".h", ".hpp", ".cpp", ".inc", ".S"))):
+                with open(path, "rb") as file:
+                    digest.update(path.encode() + b"\0" + file.read() + b"\0")
+            self.common = digest.hexdigest()
+        return self.common
+
+    def key(self, lab, path, *more):
+        """Of all that decides how a check of this file ends."""
+        digest = hashlib.sha256(self.common_hash().encode())
+        # A prediction is compared with its starter as well.
+        for source in (lab.check, path, *([lab.starter] if lab.predicts else [])):
+            with open(source, "rb") as file:
+                digest.update(file.read() + b"\0")
+        digest.update("\0".join(more).encode())
+        return digest.hexdigest()
+
+    def commands(self, lab, path, variant, folder):
+        """The commands that make folder/check of the check and the file at `path`, in order."""
+        compile_command, link_flags, libraries = self.prepared[variant]
+        source, target = os.path.abspath(f"{folder}/lab.cu"), f"{folder}/check"
+        if variant == "gpu":
+            yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.abspath(path)}"', *self.catch_flags(), "-c", "-o",
+                   f"{target}.o", lab.check]  # fmt: skip
+            yield [compile_command[0], *[f for f in compile_command if f.startswith("-arch")], "-o", target,
+                   f"{target}.o", "build/labs/report.o", "build/tests/catch_main.o", *libraries]  # fmt: skip
+            return
+        yield ["build/cpu/prepass", path, source]
+        yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
+        # DWARF 4: of version 5, addr2line of binutils 2.40 names the first function's lines after the check.
+        flags = [f if f not in ("-O2", "-O3") else "-O1" for f in compile_command] + ["-gdwarf-4"]
+        yield [*flags, f'-DLAB_FILE="{source}"', *self.catch_flags(), "-Ibuild/cpu/src", "-include", "cuda_runtime.h",
+               "-x", "c++", "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
+        yield [compile_command[0], "-pthread", *link_flags, "-o", target, f"{target}.o", "build/labs/report.o",
+               "build/tests/catch_main.o", f"build/{variant}/libcudacpu.a", "-ldl", *libraries]  # fmt: skip
+
+    def catch_flags(self):
+        with open("build/tests/flags", encoding="utf-8") as file:
+            return [f for f in file.read().split() if f.startswith(("-I", "-D"))]
+
+    def build(self, lab, path, variant, folder, limits=runner.COMPILE):
+        """(True, warnings) when folder/check is there, else (False, what the compiler said). A check that was built
+        from the same sources is left as it is."""
+        key = self.key(lab, path, os.path.abspath(path), variant, " ".join(self.prepared[variant][0]))
+        try:
+            with open(f"{folder}/key", encoding="utf-8") as file:
+                built, _, warnings = file.read().partition("\n")
+                if built == key and os.path.exists(f"{folder}/check"):
+                    return True, warnings
+        except OSError:
+            pass
+        os.makedirs(folder, exist_ok=True)
+        for name in ("key", "check"):
+            if os.path.exists(f"{folder}/{name}"):
+                os.remove(f"{folder}/{name}")
+        warnings = ""
+        for command in self.commands(lab, path, variant, folder):
+            done = runner.run(command, limits)
+            if done.ended_by or done.status != 0:
+                said = done.output.strip()
+                if done.ended_by:
+                    said += f"\n(the compiler was stopped: {done.ended_by})"
+                return False, said.strip() or f"{command[0]} ended with status {done.status}"
+            warnings += done.output
+        with open(f"{folder}/key", "w", encoding="utf-8") as file:
+            file.write(f"{key}\n{warnings}")
+        return True, warnings

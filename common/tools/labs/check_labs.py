@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""Proves the labs: every starter compiles without a warning and fails the test case that its check names; every
+solution passes under every schedule and under the sanitizers; every mutant is rejected; hints are there and do not
+give the solution away; solutions and mutants differ from the starter only where its TODO stands.
+
+What held once is remembered under a hash of everything that decides it (build/labs/proved), so that a second run is
+quick."""
+
+import concurrent.futures
+import glob
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import sys
+import time
+
+import catalogue
+import outcome as outcomes
+import page
+import regions
+import report
+import runner
+from catalogue import choose, read
+
+PROVED = "build/labs/proved"
+MAX_STARTER_LINES = 60
+MIN_EXERCISES = 3
+MIN_MUTANTS = 3
+
+
+# ---- what can be told from the text --------------------------------------------------------------
+
+
+def code_of(line):
+    """A line of code without its comment and blanks."""
+    return re.sub(r"\s+", "", line.split("//")[0])
+
+
+def complaints_about_text(lab):
+    """What is wrong with one exercise before anything is compiled: [(file, complaint)]."""
+    found = []
+
+    def complain(path, text):
+        found.append((path, text))
+
+    readme = f"{lab.folder}/README.md"
+    for path in (lab.check, lab.solution):
+        if not os.path.exists(path):
+            complain(path, "missing")
+    if lab.kind is None:
+        example = f"[{lab.name}.cu]({lab.name}.cu) · fix the bug · 10 minutes · 1 point"
+        complain(readme, f"section `## {lab.number}. Title` with the line `{example}` is missing")
+    elif lab.kind not in catalogue.KINDS:
+        complain(readme, f"exercise {lab.number}: {lab.kind}: expected one of: {'; '.join(catalogue.KINDS)}")
+    elif (lab.kind == "predict, then measure") != lab.predicts:
+        complain(lab.check, "includes <xray.h> if, and only if, the exercise is to predict, then measure")
+    if not lab.mutants or len(lab.mutants) < MIN_MUTANTS:
+        complain(f"{lab.folder}/mutants/{lab.name}.*.cu", f"{len(lab.mutants)} mutants: at least {MIN_MUTANTS}")
+
+    starter = read(lab.starter)
+    lines = starter.count("\n")
+    if lines > MAX_STARTER_LINES:
+        complain(lab.starter, f"{lines} lines: at most {MAX_STARTER_LINES}")
+    if f"make lab {lab.command}" not in starter:
+        complain(lab.starter, f"does not say how to check it: make lab {lab.command}")
+    if lab.starter_fails is None or lab.starter_fails not in lab.cases:
+        complain(lab.check, "needs a line `// STARTER FAILS: NAME` with the name of one of its test cases")
+    if f"#include LAB_FILE" not in lab.check_text():
+        complain(lab.check, "does not include LAB_FILE")
+    try:
+        parts = regions.split(starter)
+    except regions.Unclosed as problem:
+        return [*found, (lab.starter, str(problem))]
+    if not any(todo for todo, _, _ in parts):
+        complain(lab.starter, "has no TODO")
+    if found and not os.path.exists(lab.solution):
+        return found
+
+    for path in [lab.solution, *lab.mutants]:
+        text = read(path)
+        if regions.bodies(starter, text) is None:
+            line, wanted = regions.first_difference(starter, text)
+            complain(f"{path}:{line}", f"differs from the starter outside of the TODO; the starter has: {wanted}")
+        if re.search(r"// (?:end of )?TODO\b", text):
+            complain(path, "still has a TODO")
+    found += complaints_about_hints(lab, starter, read(lab.solution), readme)
+    return found
+
+
+def complaints_about_hints(lab, starter, solution, readme):
+    found = []
+    if sorted(lab.hints) != [1, 2, 3]:
+        found.append((readme, f"exercise {lab.number}: hints 1, 2 and 3 expected, found {sorted(lab.hints)}"))
+    known = {code_of(line) for line in starter.split("\n")}
+    bodies = regions.bodies(starter, solution) or []
+    given = {code_of(line) for body in bodies for line in body} - known
+    given = {line for line in given if len(line) >= 12}
+    for level, text in lab.hints.items():
+        if len(text) < 40:
+            found.append((readme, f"exercise {lab.number}, hint {level}: says nothing"))
+        flat = re.sub(r"\s+", "", text)
+        for line in given:
+            if line in flat:
+                found.append((readme, f"exercise {lab.number}, hint {level}: contains the solution's line {line}"))
+        if lab.predicts:
+            # A constant and its number in one sentence.
+            for name, number in re.findall(r"\b(k\w+)\s*=\s*([\d.]+)", "\n".join(l for b in bodies for l in b)):
+                for sentence in re.split(r"(?<=[.?!])\s", text):
+                    if name in sentence and re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", sentence):
+                        found.append((readme, f"exercise {lab.number}, hint {level}: gives {name} away"))
+    return found
+
+
+def complaints_about_chapters(labs, chapters):
+    found = []
+    for chapter in chapters:
+        here = [lab for lab in labs if lab.chapter == chapter]
+        folder = f"chapters/{chapter}/exercises"
+        if len(here) < MIN_EXERCISES:
+            found.append((folder, f"{len(here)} exercises: at least {MIN_EXERCISES}"))
+        if not here:
+            continue
+        for kind in catalogue.KINDS:
+            if not any(lab.kind == kind for lab in here):
+                found.append((folder, f"no exercise to {kind}"))
+        numbers = [lab.number for lab in here]
+        if numbers != list(range(1, len(here) + 1)):
+            found.append((folder, f"exercises are numbered {numbers}: expected 1, 2, 3, ..."))
+        sections = [int(n) for n, _ in catalogue.HEADING.findall(read(f"{folder}/README.md"))] if os.path.exists(
+            f"{folder}/README.md") else []  # fmt: skip
+        if sections != numbers:
+            found.append((f"{folder}/README.md", f"has sections {sections} for the exercises {numbers}"))
+        names = {lab.name for lab in here}
+        for path in glob.glob(f"{folder}/solutions/*") + glob.glob(f"{folder}/mutants/*") + glob.glob(f"{folder}/*.cu"):
+            if os.path.basename(path).split(".")[0] not in names:
+                found.append((path, "belongs to no exercise"))
+    return found
+
+
+# ---- what has to be tried ------------------------------------------------------------------------
+
+
+class Try:
+    """One file to check, and what has to come out."""
+
+    def __init__(self, lab, role, path, variant):
+        self.lab, self.role, self.path, self.variant = lab, role, path, variant
+
+    def folder(self):
+        return f"build/labs/proof/{self.lab.chapter}/{os.path.basename(self.path)}.{self.role}/{self.variant}"
+
+    def complaint(self, outcome, said):
+        """'' when it came out as it has to."""
+        if self.role == "starter":
+            if said:
+                return f"compiles with a warning:\n{said.strip()}"
+            if outcome.verdict != "wrong" or outcome.case != self.lab.starter_fails:
+                return f"must fail '{self.lab.starter_fails}', but {report.describe(outcome)}"
+            if "LaunchTimeout" in outcome.told.get("cuda", ""):
+                return "must fail by a wrong result, but it never ends"
+        elif self.role == "solution":
+            if said:
+                return f"compiles with a warning:\n{said.strip()}"
+            if not outcome.passed:
+                return f"must pass, but {report.describe(outcome)}"
+        elif outcome.passed or outcome.verdict in ("build", "changed"):
+            return f"must be rejected, but {report.describe(outcome)}"
+        return ""
+
+
+def tries_for(lab, backend):
+    usual = outcomes.variant_of(lab, "cpu")
+    yield Try(lab, "starter", lab.starter, usual)
+    yield Try(lab, "solution", lab.solution, usual)
+    for path in lab.mutants:
+        yield Try(lab, "mutant", path, usual)
+    if not lab.predicts:
+        yield Try(lab, "solution", lab.solution, "cpu-asan")
+        yield Try(lab, "solution", lab.solution, "cpu-tsan")
+        if backend == "gpu":
+            yield Try(lab, "starter", lab.starter, "gpu")
+            yield Try(lab, "solution", lab.solution, "gpu")
+
+
+def attempt(trial, builder):
+    """Builds and runs one; returns (complaint, seconds)."""
+    start = time.monotonic()
+    built, said = builder.build(trial.lab, trial.path, trial.variant, trial.folder())
+    if not built:
+        outcome, said = outcomes.Outcome("build", output=said), ""
+    else:
+        if trial.variant in ("cpu-asan", "cpu-tsan"):
+            schedules = ["forward", "random:1"]
+        else:
+            schedules = outcomes.schedules_for(trial.variant)
+        outcome = outcomes.run_check(trial.lab, trial.folder(), trial.variant, schedules, runner.LEARNER)
+    complaint = trial.complaint(outcome, said)
+    if not complaint and trial.variant == "gpu" and trial.role == "solution":
+        complaint = compute_sanitizer(trial)
+    shutil.rmtree(trial.folder(), ignore_errors=True)
+    return complaint, time.monotonic() - start
+
+
+def compute_sanitizer(trial):
+    if not shutil.which("compute-sanitizer"):
+        return "compute-sanitizer is not on PATH: it comes with the CUDA toolkit"
+    for tool in ("memcheck", "racecheck"):
+        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "86", f"{trial.folder()}/check"]
+        done = runner.run(command, runner.Limits(wall=300, output=4 << 20), {**os.environ, "TEST_SIZES": "small"})
+        if done.status != 0:
+            return f"{tool} complains:\n" + "\n".join(report.excerpt(done.output, 12))
+    return ""
+
+
+def key_of(trial, builder, tools):
+    return builder.key(trial.lab, trial.path, trial.role, trial.variant, tools)
+
+
+def main(labs, settings, builder):
+    chapter = settings.get("CH", "")
+    chapters = [chapter] if chapter else sorted(
+        os.path.basename(os.path.dirname(p)) for p in glob.glob("chapters/[0-9][0-9]_*/")
+    )  # fmt: skip
+    chosen = choose(labs, chapter, settings.get("EX", ""))
+    backend = settings.get("BACKEND") or "cpu"
+    start = time.monotonic()
+    jobs = catalogue.jobs(settings)
+
+    complaints = [] if settings.get("EX") else complaints_about_chapters(labs, chapters)
+    if not chapter and not page.is_current(labs):
+        complaints.append((page.PAGE, "its tables are not what the exercises say; run: common/tools/labs.sh page"))
+    sound = []
+    for lab in chosen:
+        about = complaints_about_text(lab)
+        complaints += about
+        if not about:
+            sound.append(lab)
+    trials = [trial for lab in sound for trial in tries_for(lab, backend)]
+    tools = hashlib.sha256("".join(read(p) for p in sorted(glob.glob("common/tools/labs/*.py"))).encode()).hexdigest()
+    try:
+        proved = set(json.loads(read(PROVED)))
+    except (OSError, ValueError):
+        proved = set()
+    keys = {trial: key_of(trial, builder, tools) for trial in trials}
+    open_trials = [trial for trial in trials if keys[trial] not in proved]
+    builder.prepare(*sorted({trial.variant for trial in open_trials}))
+
+    print(f"\n{len(chosen)} exercises, {len(trials)} checks, {len(trials) - len(open_trials)} of them known", flush=True)
+    failed, spent, done = {}, {}, 0
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        futures = {pool.submit(attempt, trial, builder): trial for trial in open_trials}
+        for future in concurrent.futures.as_completed(futures):
+            trial = futures[future]
+            complaint, seconds = future.result()
+            spent[trial.lab.chapter] = spent.get(trial.lab.chapter, 0) + seconds
+            done += 1
+            if complaint:
+                failed.setdefault(trial.lab.label, []).append((trial, complaint))
+            else:
+                proved.add(keys[trial])
+            if sys.stderr.isatty():
+                print(f"\r  {done} of {len(open_trials)}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r" + " " * 20 + "\r", end="", file=sys.stderr)
+    os.makedirs(os.path.dirname(PROVED), exist_ok=True)
+    with open(f"{PROVED}.partial", "w", encoding="utf-8") as file:
+        json.dump(sorted(proved), file)
+    os.replace(f"{PROVED}.partial", PROVED)
+
+    for path, text in complaints:
+        print(f"  {report.RED}FAIL{report.PLAIN}  {path}: {text}")
+    for lab in chosen:
+        bad = failed.get(lab.label, [])
+        if lab in sound and not bad:
+            print(f"  {report.GREEN}ok{report.PLAIN}    {lab.label:<52} {len(lab.mutants)} mutants rejected")
+        for trial, complaint in bad:
+            print(f"  {report.RED}FAIL{report.PLAIN}  {trial.path} ({trial.variant}): {complaint}")
+    wrong = len(complaints) + sum(len(f) for f in failed.values())
+    print(f"\n{len(chosen)} exercises, {wrong} complaints, {time.monotonic() - start:.1f} s")
+    return 1 if wrong else 0

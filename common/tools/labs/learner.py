@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""The verbs of somebody who learns: lab, hint, solution, reset, progress. What was passed is asked of the checks; only
+their answers are remembered, under a hash of everything that decides them (build/labs/answers)."""
+
+import json
+import os
+import re
+import shutil
+
+import outcome as outcomes
+import regions
+import report
+from catalogue import Problem, choose, read
+
+ANSWERS = "build/labs/answers"
+
+
+def folder_of(lab, variant):
+    return f"build/labs/{lab.chapter}/{lab.name}/{variant}"
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(f"{path}.partial", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(f"{path}.partial", path)
+
+
+class Answers:
+    """{key: passed?}: what checks answered before."""
+
+    def __init__(self):
+        self.known = {}
+        try:
+            self.known = {k: v for k, v in json.loads(read(ANSWERS)).items() if isinstance(v, bool)}
+        except (OSError, ValueError, AttributeError):
+            pass
+
+    def remember(self, key, passed):
+        self.known[key] = passed
+        write(ANSWERS, json.dumps(self.known, indent=0))
+
+
+class Learner:
+    def __init__(self, labs, settings, builder):
+        self.labs, self.settings, self.builder = labs, settings, builder
+        self.backend = settings.get("BACKEND") or "cpu"
+        self.answers = Answers()
+
+    def key(self, lab):
+        return self.builder.key(lab, lab.work, outcomes.variant_of(lab, self.backend))
+
+    def check(self, lab):
+        result = outcomes.check_file(
+            lab, lab.work, self.builder, self.backend, folder_of(lab, outcomes.variant_of(lab, self.backend))
+        )
+        self.answers.remember(self.key(lab), result.passed)
+        return result
+
+    def status(self, lab):
+        """passed, failed, or not started: no copy, or a copy in which nothing was changed."""
+        if not os.path.exists(lab.work) or read_bytes(lab.work) == read_bytes(lab.starter):
+            return "not started"
+        known = self.answers.known.get(self.key(lab))
+        passed = known if known is not None else self.check(lab).passed
+        return "passed" if passed else "failed"
+
+    def first_open(self, labs):
+        """The first that is not passed. Of several chapters that of the file edited last comes first, then those
+        behind it: somebody who began with chapter 05 goes on with 05, then 06."""
+        begun = [lab for lab in labs if os.path.exists(lab.work)]
+        if begun:
+            stands = max(begun, key=lambda lab: os.path.getmtime(lab.work)).chapter
+            labs = [lab for lab in labs if lab.chapter >= stands] + [lab for lab in labs if lab.chapter < stands]
+        return next((lab for lab in labs if self.status(lab) != "passed"), None)
+
+    # ---- verbs -----------------------------------------------------------------------------------
+
+    def lab(self):
+        chosen = choose(self.labs, self.settings.get("CH", ""), self.settings.get("EX", ""))
+        lab = chosen[0] if self.settings.get("EX") else self.first_open(chosen)
+        if lab is None:
+            of = f"chapter {chosen[0].chapter[:2]}" if self.settings.get("CH") else "all chapters"
+            print(f"\nAll exercises of {of} are passed: make progress")
+            return 0
+        if lab.predicts and self.backend == "gpu":
+            print("a prediction: the CPU backend counts, also on a machine with a GPU; the counts are the same")
+        if not os.path.exists(lab.work):
+            write(lab.work, read(lab.starter))
+            print(f"new: {lab.work}   (what to do: {lab.folder}/README.md, exercise {lab.number})", flush=True)
+        if self.settings.get("SANITIZE") not in (None, "", "0"):
+            return self.sanitize(lab)
+        result = self.check(lab)
+        report.show(lab, result, self.following(lab) if result.passed else None)
+        return 0 if result.passed else 1
+
+    def following(self, lab):
+        later = self.labs[self.labs.index(lab) + 1 :]
+        return next((l for l in later if self.status(l) != "passed"), None)
+
+    def sanitize(self, lab):
+        """The same check under ThreadSanitizer, which names both lines of a race."""
+        if lab.predicts:
+            raise Problem(f"SANITIZE=1: exercise {lab.number} of {lab.chapter} predicts; it has nothing to sanitize")
+        result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder_of(lab, "cpu-tsan"), variant="cpu-tsan")
+        report.show(lab, result, None)
+        race = re.search(r"^WARNING: ThreadSanitizer: .*?(?=^SUMMARY)", result.output, re.M | re.S)
+        if race:
+            kept = re.findall(r"^WARNING: .*|^  (?:Write|Read|Previous|Atomic|As if) .*|^    #0 .*", race[0], re.M)
+            report.quoted([re.sub(r" \((?:pid=|check\+).*?\)", "", text) for text in kept[:5]])
+        return 0 if result.passed else 1
+
+    def hint(self):
+        lab = self.one_lab("hint")
+        counter = f"work/.hints/{lab.chapter}.{lab.name}"
+        if not lab.hints:
+            raise Problem(f"{lab.folder}/README.md: exercise {lab.number} has no hints")
+        last = max(lab.hints)
+        asked = self.settings.get("LEVEL", "")
+        if asked and (not asked.isdigit() or int(asked) not in lab.hints):
+            raise Problem(f"LEVEL={asked}: expected 1 to {last}")
+        shown = int(read(counter)) if os.path.exists(counter) and read(counter).strip().isdigit() else 0
+        level = int(asked) if asked else min(shown + 1, last)
+        write(counter, f"{max(shown, level)}\n")
+        print(f"\n{report.BOLD}chapter {lab.chapter[:2]}, exercise {lab.number}: hint {level} of {last}{report.PLAIN}\n")
+        print(lab.hints[level])
+        following = f"make hint {lab.command}" if level < last else f"make solution {lab.command} FORCE=1"
+        print(f"\nnext: make lab {lab.command}      if that was not enough: {following}")
+        return 0
+
+    def one_lab(self, verb):
+        """The lab of CH and EX; with CH alone, or nothing, the first that is not passed."""
+        chosen = choose(self.labs, self.settings.get("CH", ""), self.settings.get("EX", ""))
+        if self.settings.get("EX"):
+            return chosen[0]
+        if verb == "solution":
+            raise Problem("which exercise? Say CH=05 EX=1")
+        return self.first_open(chosen) or chosen[-1]
+
+    def solution(self):
+        lab = self.one_lab("solution")
+        if self.settings.get("FORCE") in (None, "", "0") and self.status(lab) != "passed":
+            print(f"first your own: make lab {lab.command}; stuck: make hint {lab.command}; or FORCE=1")
+            return 1
+        starter, solution = read(lab.starter), read(lab.solution)
+        print(f"\n{report.BOLD}{lab.solution}{report.PLAIN}: in place of the TODO\n")
+        line = 0
+        for body in regions.bodies(starter, solution) or [solution.split("\n")]:
+            text = "\n".join(body).rstrip()
+            line = solution.find(text, line)
+            print(f"{report.DIM}line {solution.count(chr(10), 0, line) + 1}{report.PLAIN}\n{text}\n")
+        if os.path.exists(lab.work):
+            print(f"beside yours: diff {lab.work} {lab.solution}")
+        return 0
+
+    def reset(self):
+        if not self.settings.get("CH"):
+            raise Problem("reset what? Say CH=05 for a chapter, CH=05 EX=1 for one exercise")
+        for lab in choose(self.labs, self.settings["CH"], self.settings.get("EX", "")):
+            note = ""
+            if os.path.exists(lab.work):
+                if read_bytes(lab.work) == read_bytes(lab.starter):
+                    print(f"as it was: {lab.work}")
+                    continue
+                number = next(n for n in range(1, 10**6) if not os.path.exists(f"{lab.work}.saved-{n}"))
+                shutil.move(lab.work, f"{lab.work}.saved-{number}")
+                note = f"   (yours is now {os.path.basename(lab.work)}.saved-{number})"
+            elif not self.settings.get("EX"):
+                continue
+            write(lab.work, read(lab.starter))
+            print(f"fresh: {lab.work}{note}")
+            if os.path.exists(f"work/.hints/{lab.chapter}.{lab.name}"):
+                os.remove(f"work/.hints/{lab.chapter}.{lab.name}")
+        return 0
+
+    def progress(self):
+        chosen = choose(self.labs, self.settings.get("CH", ""), self.settings.get("EX", ""))
+        print()
+        points = total = 0
+        counts = {"passed": 0, "failed": 0, "not started": 0}
+        colours = {"passed": report.GREEN, "failed": report.RED, "not started": report.DIM}
+        chapter = None
+        for lab in chosen:
+            status = self.status(lab)
+            counts[status] += 1
+            worth = lab.points or 0
+            total += worth
+            points += worth if status == "passed" else 0
+            if lab.chapter != chapter:
+                chapter = lab.chapter
+                print(f"{report.BOLD}{chapter}{report.PLAIN}")
+            print(
+                f"  {lab.number}  {colours[status]}{status:<11}{report.PLAIN}  "
+                f"{worth if status == 'passed' else 0}/{worth} points  {lab.title}"
+            )
+        print(
+            f"\n{counts['passed']} of {len(chosen)} passed, {counts['failed']} failed, "
+            f"{counts['not started']} not started; {points} of {total} points"
+        )
+        following = self.first_open(chosen)
+        print(f"next: make lab {following.command}" if following else "all done")
+        return 0
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()

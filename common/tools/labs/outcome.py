@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Checks one file: builds its check, runs it under every schedule, and says how that ended."""
+
+import os
+import re
+import shutil
+import sys
+
+import regions
+import runner
+from catalogue import read
+
+SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
+# A bug report of the CPU backend or of a sanitizer among what a check printed.
+BACKEND_REPORT = re.compile(r"^\S+:\d+: (?:error|warning): .*$(?:\n(?:    |\S+:\d+: (?:note|error): ).*$)*", re.M)
+SUMMARY = re.compile(r"^(?:SUMMARY: \w+Sanitizer: .*|\S+:\d+:\d+: runtime error: .*)$", re.M)
+
+
+class Outcome:
+    """verdict: passed, or why not:
+    wrong      a test case failed          build    it does not compile
+    crash      a signal ended it           early    it ended before the check did
+    time, memory, output, processes: that limit was hit
+    changed    something outside the TODO of a prediction differs from the starter
+    `cases`: {name: passed | failed}; `told`: {key: value} of the first test case that failed."""
+
+    def __init__(self, verdict, **facts):
+        self.verdict = verdict
+        self.cases, self.told, self.case = {}, {}, None
+        self.output, self.schedule, self.signal, self.status = "", None, None, 0
+        self.passed_schedules, self.seconds, self.variant = [], 0.0, None
+        self.depends_on_order = False
+        self.__dict__.update(facts)
+
+    @property
+    def passed(self):
+        return self.verdict == "passed"
+
+    def backend_report(self):
+        """The CPU backend's own diagnosis, '' when it had none."""
+        match = BACKEND_REPORT.search(self.output)
+        return match[0] if match and self.verdict != "build" else ""
+
+    def summaries(self):
+        """What sanitizers say in one line each."""
+        return SUMMARY.findall(self.output)
+
+
+def signal_name(number):
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def judge(lab, done):
+    """Outcome of one run of a check. Only the channel counts: every test case of the check, each passed once, the check
+    at its end, and a good exit status."""
+    cases, told = {}, {}
+    for name, status in done.cases:
+        cases[name] = status if name not in cases and name in lab.cases else "failed"
+    failed = next((n for n in lab.cases if cases.get(n) not in ("passed", None)), None)
+    for case, key, value in done.told:
+        if case in (failed, done.unfinished):
+            if value not in told.get(key, "").split("\n"):
+                told[key] = f"{told[key]}\n{value}" if key in told else value
+    facts = {"cases": cases, "told": told, "case": failed or done.unfinished, "output": done.output}
+    facts.update(seconds=done.seconds, status=done.status)
+    if done.ended_by:
+        return Outcome(done.ended_by, **facts)
+    if done.status < 0:
+        return Outcome("crash", signal=signal_name(-done.status), **facts)
+    if not done.complete:
+        return Outcome("early", **facts)
+    if failed or set(cases) - set(lab.cases):
+        return Outcome("wrong", **facts)
+    if any(cases.get(name) != "passed" for name in lab.cases) or not lab.cases:
+        return Outcome("early", **facts)
+    if done.status != 0:
+        return Outcome("wrong", **facts)
+    return Outcome("passed", **facts)
+
+
+def fixed_address_space():
+    """A command prefix: older ThreadSanitizers give up when addresses are much at random."""
+    prefix = ["setarch", os.uname().machine, "-R"]
+    if sys.platform == "linux" and shutil.which("setarch"):
+        if runner.run([*prefix, "true"], runner.COMPILE).status == 0:
+            return prefix
+    return []
+
+
+def environment_for(variant, schedule):
+    kept = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_CPU_WORKERS")
+    environment = {k: os.environ[k] for k in kept if k in os.environ}
+    environment["NO_COLOR"] = "1"
+    if schedule:
+        environment["CUDA_CPU_SCHEDULE"] = schedule
+    environment["CUDA_CPU_TIMEOUT"] = "5"
+    if variant in ("cpu-asan", "cpu-tsan"):
+        environment.update(TEST_SIZES="small", ASAN_OPTIONS="detect_leaks=0", TSAN_OPTIONS="exitcode=66")
+        environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
+    return environment
+
+
+def variant_of(lab, backend):
+    return "cpu-xray" if lab.predicts else backend
+
+
+def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None, prefix=()):
+    """Runs folder/check under each schedule, up to the first that it does not pass."""
+    if variant == "cpu-tsan":
+        prefix = fixed_address_space()
+    program = [*prefix, os.path.abspath(f"{folder}/check")]
+    passed = []
+    for schedule in schedules:
+        done = runner.run(program, limits, environment_for(variant, schedule), where, channel=True, drop_to=drop_to)
+        outcome = judge(lab, done)
+        outcome.schedule, outcome.variant, outcome.passed_schedules = schedule, variant, passed
+        if not outcome.passed:
+            return outcome
+        passed = [*passed, schedule]
+    outcome.passed_schedules = passed
+    return outcome
+
+
+def schedules_for(variant):
+    """Orders of threads to try. X-ray's counts and a GPU do not depend on one."""
+    if variant == "cpu":
+        return SCHEDULES
+    return [None] if variant == "gpu" else ["forward"]
+
+
+def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, variant=None):
+    """Checks the file at `path`. `folder` is for what is compiled."""
+    if lab.predicts and regions.bodies(read(lab.starter), read_anything(path)) is None:
+        return Outcome("changed")
+    variant = variant or variant_of(lab, backend)
+    builder.prepare(variant)
+    built, said = builder.build(lab, path, variant, folder)
+    if not built:
+        return Outcome("build", output=said, variant=variant)
+    outcome = run_check(lab, folder, variant, schedules_for(variant), limits)
+    if outcome.verdict == "wrong" and variant == "cpu" and not outcome.backend_report():
+        # A result that changes with the order of threads is a race, wherever it was wrong first.
+        other = "reverse" if outcome.schedule == "forward" else "forward"
+        again = run_check(lab, folder, variant, [other], limits)
+        outcome.depends_on_order = (again.verdict, again.told) != (outcome.verdict, outcome.told)
+    return outcome
+
+
+def read_anything(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Says to a learner how a check ended, where to look, and what to type next."""
+
+import os
+import re
+import sys
+
+import regions
+from catalogue import read
+
+COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+BOLD, GREEN, RED, DIM, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[2m", "\033[0m") if COLOUR else ("",) * 5
+
+LIMITS = {
+    "time": "it did not come to an end: is there a loop that never ends, or a thread that waits for ever?",
+    "memory": "it used more memory than it may",
+    "output": "it printed more than it may: take out the printf that every thread executes",
+    "processes": "it started more processes than it may",
+}
+
+
+def line(label, text):
+    """One labelled entry; further lines stand below the first."""
+    first, *more = text.split("\n")
+    print(f"  {label:<9} {first}")
+    for other in more:
+        print(f"  {'':<9} {other}")
+
+
+def excerpt(text, most):
+    lines = [l.rstrip() for l in text.strip().split("\n")]
+    return lines if len(lines) <= most else [*lines[:most], f"... ({len(lines) - most} more lines)"]
+
+
+def quoted(lines):
+    for text in lines:
+        print(f"    {DIM}|{PLAIN} {text}")
+
+
+def next_steps(lab, outcome):
+    line("next", f"edit {lab.work}, then: make lab {lab.command}")
+    if outcome.depends_on_order:
+        line("", f"both lines of the race: make lab {lab.command} SANITIZE=1")
+    line("", f"a hint: make hint {lab.command}")
+
+
+def show(lab, outcome, following=None):
+    """The whole report. `following`: the lab that comes next, for after a pass."""
+    where = "" if outcome.variant in (None, "cpu", "gpu") else f", counted on the CPU backend ({outcome.variant})"
+    if outcome.variant == "cpu-tsan":
+        where = ", under ThreadSanitizer"
+    print(f"\n{BOLD}chapter {lab.chapter[:2]}, exercise {lab.number}: {lab.title}{PLAIN}{where}")
+    if outcome.passed:
+        orders = len(outcome.passed_schedules)
+        print(f"  {GREEN}passed{PLAIN}    {', '.join(lab.cases)}" + (f" ({orders} thread orders)" if orders > 1 else ""))
+        line("next", f"compare with the solution: make solution {lab.command}")
+        if following:
+            line("", f"go on: make lab {following.command}   ({following.title})")
+        else:
+            line("", "that was the last one: make progress")
+        return
+    print(f"  {RED}not yet{PLAIN}   {outcome.case or headline(outcome)}")
+    text = read(lab.work) if os.path.exists(lab.work) else read(lab.starter)
+    line("open", f"{lab.work}:{place(lab, outcome, text)}")
+    details(lab, outcome)
+    next_steps(lab, outcome)
+
+
+def headline(outcome):
+    return {
+        "build": "it does not compile",
+        "changed": "something outside the TODO was changed",
+        "early": "the program ended before the check did",
+    }.get(outcome.verdict, "the check did not come to its end")
+
+
+def place(lab, outcome, text):
+    """The line to open: what the compiler or the backend named in the learner's file, else the TODO."""
+    named = re.search(rf"^{re.escape(lab.work)}:(\d+)\b", outcome.output, re.M)
+    if named:
+        return named[1]
+    if outcome.verdict == "changed":
+        return regions.first_difference(read(lab.starter), text)[0]
+    return regions.place_to_open(read(lab.starter), text)
+
+
+def details(lab, outcome):
+    told = outcome.told
+    if outcome.verdict == "changed":
+        wanted = regions.first_difference(read(lab.starter), read(lab.work))[1]
+        line("missing", wanted.strip() if wanted else "something follows the last line")
+        line("", f"only the TODO may change in a prediction; a fresh start: make reset {lab.command}")
+        return
+    if outcome.verdict == "build":
+        quoted(excerpt(outcome.output, 20))
+        return
+    if outcome.verdict in LIMITS:
+        line("stopped", LIMITS[outcome.verdict])
+    if outcome.verdict == "crash":
+        line("crash", f"ended by {outcome.signal}")
+    if outcome.verdict == "early":
+        line("ended", f"by itself, with status {outcome.status}: nothing in an exercise may call exit")
+    if "at" in told:
+        line("at", told["at"] + order(outcome))
+    if "wrong" in told:
+        line("wrong", f"{told['wrong']}: expected {told['expected']}, got {told['actual']}")
+        if "note" in told:
+            line("", told["note"])
+    for prediction in told.get("prediction", "").split("\n"):
+        if prediction:
+            line("predicted", prediction)
+    if "reread" in told:
+        line("read", "\n".join(dict.fromkeys(told["reread"].split("\n"))))
+    if "passed" in told:
+        line("right", told["passed"])
+    if outcome.depends_on_order:
+        line("likely", "other threads first, another result: a thread reads what another one has not yet written, or no")
+        line("", "longer. Which barrier is missing?")
+    elif "likely" in told:
+        line("likely", told["likely"])
+    report = outcome.backend_report()
+    if report:
+        line("the CPU backend says:", "")
+        quoted(excerpt(report, 14))
+    elif "cuda" in told:
+        line("CUDA", told["cuda"])
+    elif not told and outcome.output.strip():
+        quoted(excerpt(without_banner(outcome.output), 20))
+
+
+def without_banner(text):
+    """Catch2's output without its head and totals."""
+    kept = [l for l in text.split("\n") if not re.match(r"^(~+|-+|=+|\.+|test cases:|assertions:|.* is a Catch)", l)]
+    return re.sub(r"\n{2,}", "\n", "\n".join(kept))
+
+
+def order_name(schedule):
+    kind, _, seed = schedule.partition(":")
+    return f"{kind} order" + (f" {seed}" if seed else "")
+
+
+def order(outcome):
+    if outcome.variant != "cpu" or outcome.schedule in (None, "forward"):
+        return ""
+    return f", threads in {order_name(outcome.schedule)}"
+
+
+def describe(outcome):
+    """How it ended, with the reasons below."""
+    order = f" (threads in {order_name(outcome.schedule)})" if outcome.schedule not in (None, "forward") else ""
+    head = {
+        "passed": "it passes",
+        "wrong": f"it fails '{outcome.case}'",
+        "build": "it does not compile",
+        "crash": f"it crashes: {outcome.signal}",
+        "early": f"it ends before the check does, status {outcome.status}",
+        "changed": "it differs from the starter outside of the TODO",
+    }.get(outcome.verdict, f"it hits the limit of {outcome.verdict}")
+    reasons = [f"{key}: {value}" for key, value in outcome.told.items()]
+    if outcome.verdict in ("build", "crash", "early") or (outcome.verdict == "wrong" and not reasons):
+        reasons += excerpt(without_banner(outcome.output), 12)
+    elif outcome.verdict == "wrong":
+        reasons += outcome.summaries()[:2]
+        reasons += excerpt(outcome.backend_report(), 8) if outcome.backend_report() else []
+    return "\n".join([head + order, *(f"    {r}" for r in reasons)])

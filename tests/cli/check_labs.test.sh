@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# make check-labs notices labs that are broken: one thing at a time, in a copy of the tree.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+if ! common/tools/python.sh >/dev/null; then
+  test_case "make check-labs"
+  skip "python3 is not here"
+  exit
+fi
+
+# What is compiled for all checks is taken along, so that the copy need not compile it again.
+tree=$scratch/tree
+mkdir -p "$tree/build/cpu/obj" "$tree/build/labs"
+cp -Rp Makefile chapters common tests "$tree/"
+parts=(tests cpu/announced cpu/prepass cpu/src labs/report.o labs/report.d)
+for variant in cpu cpu-asan cpu-tsan; do
+  mkdir -p "$tree/build/$variant/obj"
+  for part in flags runtime-flags libcudacpu.a obj/common; do parts+=("$variant/$part"); done
+done
+for part in "${parts[@]}"; do
+  [ -e "build/$part" ] && cp -Rp "build/$part" "$tree/build/$(dirname "$part")/"
+done
+cd "$tree" || exit 1
+exercises=chapters/05_shared_tree_reduction/exercises
+
+check_labs() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2; }
+
+test_case "make check-labs is content with exercise 1 of chapter 05"
+check_labs
+expect_status 0
+expect_output "0 complaints"
+
+# broken NAME FILE SED_SCRIPT TEXT: with FILE changed that way make check-labs says TEXT
+broken() {
+  test_case "make check-labs notices $1"
+  cp -p "$2" "$scratch/kept"
+  sed "$3" "$scratch/kept" >"$2"
+  check_labs
+  expect_failure
+  expect_output "$4"
+  cp -p "$scratch/kept" "$2"
+}
+starter=$exercises/ex1_block_sum.cu
+solution=$exercises/solutions/ex1_block_sum.cu
+broken "a starter that passes" $starter 's/partial\[kBlocks\]/partial[kThreads]/' "must fail 'every block"
+broken "a starter that warns" $starter 's/long long sum = 0;/long long sum = 0; int unused;/' "compiles with a warning"
+broken "a starter that does not compile" $starter 's/sum += partial\[k\]/sum += partial[q]/' "it does not compile"
+broken "a starter that crashes" $starter 's/partial\[kBlocks\]/partial[kThreads]/; s/if (t == 0) {/& std::abort();/' \
+  "it crashes: SIGABRT"
+broken "a starter that never ends" $starter \
+  's/partial\[kBlocks\]/partial[kThreads]/; s/if (t == 0) {/& for (volatile int i = 1; i != 0;) {}/' "it never ends"
+broken "a solution that is wrong" $solution 's/k < kThreads/k + 1 < kThreads/' "must pass"
+broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
+  "differs from the starter outside of the TODO"
+broken "a mutant that is right" $exercises/mutants/ex1_block_sum.no_guard.cu 's/= x\[i\]/= i < n ? x[i] : 0/' \
+  "must be rejected, but it passes"
+broken "a mutant that does not compile" $exercises/mutants/ex1_block_sum.no_guard.cu 's/= x\[i\]/= y[i]/' \
+  "must be rejected, but it does not compile"
+broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
+# shellcheck disable=SC2016  # Markdown's backquotes
+broken "a hint that gives the solution" $exercises/README.md \
+  's/^Run the check and read the first line/`__shared__ long long partial[kThreads];` &/' "contains the solution's line"
+broken "a missing points line" $exercises/README.md '/^\[ex1_block_sum/d' "is missing"
+broken "a check that compares nothing" $exercises/ex1_block_sum.check.cu '/climb/,/^  });/d' "must pass, but it fails"

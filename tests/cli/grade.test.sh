@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Grading as a teacher uses it, on a made-up class. Each student tries something else.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+if ! python=$(common/tools/python.sh); then
+  test_case "make grade"
+  skip "python3 is not here"
+  exit
+fi
+
+exercises=chapters/05_shared_tree_reduction/exercises
+class=$scratch/class
+grades=$scratch/grades.json
+# Where grading builds and runs: as root it does so as other users, who have to get there.
+mkdir -p "$scratch/tmp"
+chmod 711 "$scratch" "$scratch/tmp"
+export TMPDIR=$scratch/tmp
+
+# hand_in STUDENT EXERCISE: what is on stdin
+hand_in() {
+  mkdir -p "$class/$1/05_shared_tree_reduction"
+  cat >"$class/$1/05_shared_tree_reduction/$2.cu"
+}
+# with_body EXERCISE BODY: the solution of the exercise with BODY put into its first kernel
+with_body() {
+  TEXT=$2 awk '{ print } /^__global__/ { inside = 1 } inside && /\{$/ { print ENVIRON["TEXT"]; inside = 0 }' \
+    "$exercises/solutions/$1.cu"
+}
+# with_text EXERCISE TEXT: the solution with TEXT before its first kernel
+with_text() {
+  TEXT=$2 awk '/^__global__/ && !done { print ENVIRON["TEXT"]; done = 1 } { print }' "$exercises/solutions/$1.cu"
+}
+
+mkdir -p "$class"
+for exercise in ex1_block_sum ex2_block_tree ex3_block_maximum ex4_wavefronts; do
+  hand_in right $exercise <"$exercises/solutions/$exercise.cu"
+done
+hand_in wrong ex1_block_sum <"$exercises/mutants/ex1_block_sum.no_guard.cu"
+hand_in wrong ex2_block_tree <"$exercises/mutants/ex2_block_tree.slots_not_filled.cu"
+hand_in wrong ex4_wavefronts <"$exercises/mutants/ex4_wavefronts.no_conflicts.cu"
+hand_in half_done ex1_block_sum <"$exercises/solutions/ex1_block_sum.cu"
+hand_in half_done ex2_block_tree <"$exercises/ex2_block_tree.cu"
+mkdir -p "$class/empty"
+echo 'this is no C++' | hand_in not_compiling ex1_block_sum
+with_body ex1_block_sum '  for (volatile int forever = 1; forever != 0;) {}' | hand_in endless_loop ex1_block_sum
+with_text ex2_block_tree '#include <unistd.h>
+static int sleeper = [] { for (;;) pause(); return 0; }();' | hand_in endless_loop ex2_block_tree
+with_text ex1_block_sum '#include <cstdlib>
+#include <cstring>
+static int hog = [] { for (;;) if (void* p = malloc(1 << 24)) memset(p, 1, 1 << 24); return 0; }();' |
+  hand_in memory_hog ex1_block_sum
+with_text ex1_block_sum '#include <unistd.h>
+static int bomb = [] { for (;;) fork(); return 0; }();' | hand_in forks ex1_block_sum
+with_text ex2_block_tree '#include <unistd.h>
+static int orphan = [] { if (fork() == 0) { setsid(); for (;;) pause(); } return 0; }();' | hand_in forks ex2_block_tree
+with_text ex1_block_sum '#include <cstdio>
+#include <cstdlib>
+static int faked = [] {
+  std::puts("All tests passed (180 assertions in 1 test case)");
+  std::puts("<testsuites><testsuite failures=\"0\"/></testsuites>");
+  for (int file = 3; file < 20; ++file) dprintf(file, "x\tpassed\tevery block leaves the sum of its own elements\nx\tend\t1\n");
+  _Exit(0);
+  return 0;
+}();' | sed 's/kThreads\];/kBlocks];/' | hand_in fake_output ex1_block_sum
+with_body ex2_block_tree '  for (;;) printf("All tests passed\n");' | hand_in fake_output ex2_block_tree
+sed 's/partial\[kThreads\]/partial[kBlocks]/' "$exercises/solutions/ex1_block_sum.cu" | hand_in edited_check ex1_block_sum
+echo 'TEST_CASE("every block leaves the sum of its own elements") {}' | hand_in edited_check ex1_block_sum.check
+{
+  echo '#define CHECK(x) ((void)0)'
+  echo '#define climb(x) size()'
+  cat "$exercises/ex2_block_tree.cu"
+} | hand_in edited_check ex2_block_tree
+{
+  cat "$exercises/mutants/ex3_block_maximum.writes_nothing.cu"
+  echo 'namespace lab { struct Ladder; }'
+} | hand_in edited_check ex3_block_maximum
+with_text ex1_block_sum '#include <cstdlib>
+static int leaver = (std::exit(0), 0);' | hand_in early_exit ex1_block_sum
+with_body ex2_block_tree '  std::exit(0);' | hand_in early_exit ex2_block_tree
+head -c 3000 /dev/urandom | hand_in binary_junk ex1_block_sum
+echo "#include \"$PWD/$exercises/solutions/ex1_block_sum.cu\"" | hand_in reads_solution ex1_block_sum
+printf '#define WHERE "%s"\n#include WHERE\n' "$PWD/$exercises/solutions/ex2_block_tree.cu" | hand_in reads_solution ex2_block_tree
+mkdir -p "$class/reads_solution/05_shared_tree_reduction"
+ln -s "$PWD/$exercises/solutions/ex3_block_maximum.cu" "$class/reads_solution/05_shared_tree_reduction/"
+echo 'not a student' >"$class/notes.txt"
+
+# grade [NAME=VALUE...]
+grade() { run make -s grade BACKEND=cpu CH=05 TIME=8 DIR="$class" "$@"; }
+# verdicts FILE: "student exercise verdict points", one per line, of everything that was handed in
+verdicts() {
+  "$python" - "$1" <<'PYTHON'
+import json, sys
+for student in json.load(open(sys.argv[1]))["students"]:
+    for e in student["exercises"]:
+        print(student["name"], e["id"].split("/")[1].split("_")[0], e["verdict"], e["points"])
+PYTHON
+}
+
+cat >"$scratch/expected" <<'END'
+binary_junk ex1 refused 0
+early_exit ex1 early 0
+early_exit ex2 early 0
+edited_check ex1 failed 0
+edited_check ex2 refused 0
+edited_check ex3 refused 0
+endless_loop ex1 failed 0
+endless_loop ex2 time 0
+fake_output ex1 early 0
+fake_output ex2 output 0
+forks ex2 passed 2
+half_done ex1 passed 1
+half_done ex2 untouched 0
+not_compiling ex1 build 0
+reads_solution ex1 refused 0
+reads_solution ex2 refused 0
+reads_solution ex3 refused 0
+right ex1 passed 1
+right ex2 passed 2
+right ex3 passed 3
+right ex4 passed 2
+wrong ex1 failed 0
+wrong ex2 failed 0
+wrong ex4 failed 0
+END
+
+test_case "a run that is killed in the middle keeps what it has"
+make -s grade BACKEND=cpu CH=05 TIME=8 DIR="$class" OUT="$grades" >"$scratch/first" 2>&1 </dev/null &
+for _ in $(seq 600); do
+  [ -f "$grades.partial" ] && [ "$(wc -l <"$grades.partial")" -ge 5 ] && break
+  sleep 0.2
+done
+# The grading process itself, found by its argument: OUT is this test's own file.
+for process in /proc/[0-9]*; do
+  if { tr '\0' ' ' <"$process/cmdline" | grep -q "tools/labs grade .*OUT=$grades"; } 2>/dev/null; then
+    kill -9 "${process#/proc/}" 2>/dev/null
+  fi
+done
+wait
+kept=$(wc -l <"$grades.partial")
+last_command="make grade, killed"
+status=0 output=$(cat "$scratch/first")
+expect "finished exercises in $grades.partial" [ "$kept" -ge 5 ]
+expect "no grades yet" [ ! -e "$grades" ]
+
+test_case "started again it goes on from there, and gives each student the right grade"
+grade OUT="$grades"
+expect_status 0
+expect_output "known from before"
+verdicts "$grades" >"$scratch/verdicts"
+grep -v ' missing 0$' "$scratch/verdicts" | grep -v '^memory_hog \|^forks ex1 ' >"$scratch/handed_in"
+output=$(diff "$scratch/expected" "$scratch/handed_in")
+expect "these verdicts" [ -z "$output" ]
+
+test_case "a memory hog and a fork bomb get nothing, whichever limit they hit first"
+output=$(grep '^memory_hog ex1\|^forks ex1' "$scratch/verdicts")
+expect "0 points" [ "$(echo "$output" | grep -c ' \(memory\|processes\|time\|early\|crash\|failed\) 0$')" -eq 2 ]
+
+test_case "nothing of a submission is left running"
+output=$(pgrep -f "$scratch/tmp/grade")
+expect "no process" [ -z "$output" ]
+
+test_case "changed checks and files beside the folders are named and ignored"
+run cat "$grades"
+expect_output "ex1_block_sum.check.cu: ignored, the check is the tutorial's own"
+expect_output "notes.txt: not a folder, ignored"
+
+test_case "a second run from the beginning gives the same grades"
+grade OUT="$scratch/again.json" JOBS=3
+expect_status 0
+verdicts "$scratch/again.json" >"$scratch/verdicts_again"
+output=$(diff "$scratch/verdicts" "$scratch/verdicts_again" | grep -v 'memory_hog\|forks ex1' | grep '^[<>]')
+expect "the same" [ -z "$output" ]
+
+test_case "the XML counts what the JSON holds"
+cat >"$scratch/compare.py" <<'PYTHON'
+import json, sys, xml.etree.ElementTree as xml
+grades = json.load(open(sys.argv[1]))
+suites = xml.parse(sys.argv[1].replace(".json", ".xml")).getroot()
+assert suites.tag == "testsuites" and len(suites) == len(grades["students"])
+for suite, student in zip(suites, grades["students"]):
+    assert suite.get("name") == student["name"]
+    assert int(suite.get("tests")) == len(suite) == len(student["exercises"])
+    assert int(suite.get("failures")) == len(suite.findall("testcase/failure"))
+    assert int(suite.get("skipped")) == len(suite.findall("testcase/skipped"))
+    for case, exercise in zip(suite, student["exercises"]):
+        assert f"{case.get('classname')}/{case.get('name')}" == exercise["id"]
+        passed = case.find("failure") is None and case.find("skipped") is None
+        assert passed == (exercise["verdict"] == "passed") == (exercise["points"] > 0), exercise
+PYTHON
+run "$python" "$scratch/compare.py" "$grades"
+expect_status 0
+
+test_case "a folder that is not there, none at all, or one without students: one line, status 2"
+run common/tools/labs.sh grade DIR="$scratch/nowhere"
+expect_status 2
+expect_one_line
+expect_output "no such folder"
+run common/tools/labs.sh grade
+expect_status 2
+expect_one_line
+mkdir -p "$scratch/nobody"
+run common/tools/labs.sh grade DIR="$scratch/nobody"
+expect_status 2
+expect_one_line
+run common/tools/labs.sh grade DIR="$class" OUT=/dev/null/grades.json
+expect_status 2
+expect_one_line
+run common/tools/labs.sh grade DIR="$class" JOBS=none
+expect_status 2
+expect_one_line

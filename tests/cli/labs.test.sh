@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The labs as somebody who learns types them, in a copy of the tree.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+if ! common/tools/python.sh >/dev/null; then
+  test_case "the labs' verbs"
+  skip "python3 is not here"
+  exit
+fi
+
+# What is compiled for all checks is taken along, so that the copy need not compile it again.
+tree=$scratch/tree
+mkdir -p "$tree/build/cpu/obj" "$tree/build/labs"
+cp -Rp Makefile chapters common tests "$tree/"
+for part in tests cpu/announced cpu/flags cpu/runtime-flags cpu/libcudacpu.a cpu/prepass cpu/src cpu/obj/common \
+  labs/report.o labs/report.d; do
+  [ -e "build/$part" ] && cp -Rp "build/$part" "$tree/build/$(dirname "$part")/"
+done
+cd "$tree" || exit 1
+exercises=chapters/05_shared_tree_reduction/exercises
+work=work/05_shared_tree_reduction
+
+lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }
+
+test_case "make lab copies the first exercise to work/ and says what is wrong, where, and what to type"
+lab lab CH=05
+expect_failure
+expect "the starter in work/" cmp -s "$work/ex1_block_sum.cu" "$exercises/ex1_block_sum.cu"
+expect_output "every block leaves the sum of its own elements"
+expect_output "open      $work/ex1_block_sum.cu:17"
+expect_output "at        n = 1, block 64, random values"
+expect_output "out-of-bounds write in kernel 'sum_of_block'"
+expect_output "make lab CH=05 EX=1"
+expect_output "make hint CH=05 EX=1"
+
+test_case "make lab never overwrites what somebody wrote"
+echo '// mine' >>"$work/ex1_block_sum.cu"
+lab lab CH=05 EX=1
+expect "the line that was added" grep -q '^// mine$' "$work/ex1_block_sum.cu"
+
+test_case "a solution passes under every order of threads, and make lab without EX goes on to the next exercise"
+cp $exercises/solutions/ex1_block_sum.cu $work/
+lab lab CH=05 EX=1
+expect_status 0
+expect_output "5 thread orders"
+expect_output "make lab CH=05 EX=2"
+lab lab
+expect_failure
+expect_output "exercise 2:"
+
+test_case "a wrong element is reported with index, expected and actual value, size, block and what such a pattern means"
+cp $exercises/mutants/ex2_block_tree.slots_not_filled.cu $work/ex2_block_tree.cu
+lab lab CH=5 EX=2
+expect_failure
+expect_output "wrong     sums[0]: expected "
+expect_output "n = 1, block 32, random values"
+expect_output " tries"
+expect_output "likely    only sizes that are no multiple of the block fail: the tail"
+
+test_case "a result that depends on the order of threads is called so"
+cp $exercises/mutants/ex2_block_tree.no_barrier_in_the_loop.cu $work/ex2_block_tree.cu
+lab lab CH=5 EX=2
+expect_failure
+expect_output "Which barrier is missing?"
+expect_output "SANITIZE=1"
+
+test_case "what does not compile is shown at the learner's own line"
+sed 's/tree_of_block(/tree_of_block(unknown_type u, /' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu
+lab lab CH=05 EX=2
+expect_failure
+expect_output "it does not compile"
+expect_output "open      $work/ex2_block_tree.cu:12"
+
+test_case "hints come one by one, stay at the last, and can be asked for by level"
+for level in 1 2 3 3; do
+  lab hint CH=05 EX=2
+  expect_status 0
+  expect_output "hint $level of 3"
+done
+lab hint CH=05 EX=2 LEVEL=1
+expect_output "hint 1 of 3"
+for level in 0 4 x; do
+  run common/tools/labs.sh hint CH=05_shared_tree_reduction EX=2 LEVEL=$level
+  expect_status 2
+  expect_one_line
+done
+
+test_case "the solution is shown after a pass, or with FORCE=1"
+lab solution CH=05 EX=2
+expect_failure
+expect_no_output "i < n ?"
+lab solution CH=05 EX=2 FORCE=1
+expect_status 0
+expect_output "i < n ?"
+lab solution CH=05 EX=1
+expect_status 0
+expect_output "partial[kThreads]"
+
+test_case "make progress counts from the checks"
+lab progress CH=05
+expect_status 0
+expect_output "1  passed       1/1 points"
+expect_output "2  failed       0/2 points"
+expect_output "3  not started  0/3 points"
+expect_output "next: make lab CH=05 EX=2"
+
+test_case "make reset gives a fresh copy and loses nothing"
+lab reset CH=05 EX=1
+expect_status 0
+expect "the starter" cmp -s "$work/ex1_block_sum.cu" "$exercises/ex1_block_sum.cu"
+expect "the old one" cmp -s "$work/ex1_block_sum.cu.saved-1" "$exercises/solutions/ex1_block_sum.cu"
+echo '// again' >>$work/ex1_block_sum.cu
+lab reset CH=05
+expect_status 0
+expect "the second old one" grep -q again "$work/ex1_block_sum.cu.saved-2"
+expect "the first old one" [ -e "$work/ex1_block_sum.cu.saved-1" ]
+expect "the other exercise as well" cmp -s "$work/ex2_block_tree.cu" "$exercises/ex2_block_tree.cu"
+
+test_case "an exercise that is not there: one line with those that are, status 2, nothing made"
+rm -rf work
+for arguments in "CH=05_shared_tree_reduction EX=9" "CH=05_shared_tree_reduction EX=x" EX=1; do
+  for verb in lab hint solution; do
+    # shellcheck disable=SC2086  # two arguments
+    run common/tools/labs.sh $verb $arguments
+    expect_status 2
+    expect_one_line
+  done
+done
+run common/tools/labs.sh lab CH=05_shared_tree_reduction EX=9
+expect_output "1 (ex1_block_sum)"
+run common/tools/labs.sh reset
+expect_status 2
+expect_one_line
+expect "no work/" [ ! -e work ]

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Matrices for the checks of the labs on matrix products: on the device, with a gap behind every
+// row, so that a kernel that takes the width for the stride reads NaN or writes where nothing is.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "../common/matrix.cuh"
+#include "lab_testing.cuh"
+
+namespace lab {
+
+/// A row-major matrix on the device. Its gaps, and all of it until it is written, are NaN.
+class DeviceMatrix {
+ public:
+  DeviceMatrix(std::size_t rows, std::size_t columns, std::size_t gap)
+      : DeviceMatrix(std::vector<float>(rows * columns, NAN), rows, columns, gap) {}
+  /// `values`: rows * columns of them, dense.
+  DeviceMatrix(const std::vector<float>& values, std::size_t rows, std::size_t columns,
+               std::size_t gap)
+      : rows_(rows), columns_(columns), gap_(gap), elements_(widened(values)) {}
+
+  Matrix view() const {
+    return {elements_.get(), static_cast<unsigned>(rows_), static_cast<unsigned>(columns_),
+            static_cast<unsigned>(columns_ + gap_)};
+  }
+
+  /// Waits for the kernels, and returns the elements without the gaps, in which nobody may have
+  /// written. `name` is for the report.
+  std::vector<float> download(const std::string& name) const {
+    const std::vector<float> wide = elements_.download();
+    std::vector<float> values;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const float* const first = &wide[row * (columns_ + gap_)];
+      values.insert(values.end(), first, first + columns_);
+      for (std::size_t k = columns_; k < columns_ + gap_; ++k) {
+        expect(std::isnan(first[k]),
+               name + ": the gap behind row " + std::to_string(row) + " (stride > width)",
+               "untouched", "written");
+      }
+    }
+    return values;
+  }
+
+ private:
+  std::vector<float> widened(const std::vector<float>& values) const {
+    std::vector<float> wide(rows_ * (columns_ + gap_), NAN);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      wide[i / columns_ * (columns_ + gap_) + i % columns_] = values[i];
+    }
+    return wide;
+  }
+
+  std::size_t rows_, columns_, gap_;
+  Array<float> elements_;
+};
+
+}  // namespace lab

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What a lab's check tells about itself: which sizes were right, the first element that was wrong,
+// what such a pattern usually means. lab_report.cpp is compiled once and linked into every check.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lab {
+
+/// What a kernel is tried on. Random values show most errors; negative ones a wrong identity of a
+/// maximum; each element's own index shows which elements were taken.
+enum class Input { kRandom, kNegative, kIndices };
+
+/// One rung of the ladder that a check climbs: sizes and values of one try. What does not apply
+/// to an exercise stays 0.
+struct Rung {
+  std::size_t n = 0;                             ///< elements
+  std::size_t rows = 0, columns = 0, depth = 0;  ///< of matrices: C has rows x columns
+  unsigned block = 0;                            ///< threads per block
+  Input input = Input::kRandom;
+
+  std::string sizes() const;   ///< "n = 33", "2 x 3 x 4"
+  std::string values() const;  ///< "random values", ...
+};
+
+/// The first wrong element of a result.
+struct Wrong {
+  std::string what;  ///< "sums[1]", or the name of a single value
+  std::string expected, actual;
+  std::string note;  ///< what is odd about the value; may be empty
+};
+
+/// A failed CUDA call in the learner's file or in the check.
+struct CudaFailure {
+  std::string text;  ///< "file:line: call failed: name: message"
+};
+
+/// What it usually means when just these rungs fail.
+struct Pattern {
+  std::string meaning;
+  std::function<bool(const Rung&)> fails;
+};
+
+/// Keeps count of rungs and turns the first wrong one into a report.
+class Record {
+ public:
+  explicit Record(std::vector<Pattern> patterns) : patterns_(std::move(patterns)) {}
+  void right(const Rung& rung);
+  void wrong(const Rung& rung, const Wrong& wrong);
+  void broke(const Rung& rung, const CudaFailure& failure);
+  bool failed() const { return failed_; }
+  /// Reports what was found, and fails the test case if anything was.
+  void conclude() const;
+
+ private:
+  std::string meaning() const;
+  std::string which_passed() const;
+
+  struct Try {
+    Rung rung;
+    bool ok;
+  };
+  std::vector<Pattern> patterns_;
+  std::vector<Try> tries_;
+  Rung first_;
+  Wrong wrong_;
+  CudaFailure failure_;
+  bool failed_ = false, broke_ = false;
+};
+
+/// Compares a learner's prediction with what was counted. The report says too low or too high,
+/// never the number. `reread`: where the answer can be found. A prediction of -1 counts as not made
+/// yet.
+void predict(const std::string& name, double prediction, double counted, const std::string& reread);
+
+/// Sends one line about the running test case to whoever runs the check.
+void tell(const std::string& key, const std::string& value);
+
+}  // namespace lab
