@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: every thread knows its block, its warp and its lane
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("every thread knows its block, its warp and its lane") {
+  lab::Ladder()
+      .sizes({32, 1, 31, 33, 64, 100, 256, 257, 1000, 2053})
+      .blocks({32, 64, 256, 1024, 1, 33, 100, 250})
+      .inputs({lab::Input::kIndices})
+      .diagnose(
+          "only blocks that are no multiple of 32 fail, from the second one on: where do their "
+          "warps begin?",
+          [](const lab::Rung& r) { return r.block % 32 != 0 && r.n > r.block; })
+      .climb([](const lab::Rung& at) {
+        // By counting on, without a division.
+        std::vector<unsigned> block_of, warp_of, lane_of;
+        unsigned block = 0, thread = 0, warp = 0, lane = 0;
+        while (block_of.size() < at.n) {
+          block_of.push_back(block);
+          warp_of.push_back(warp);
+          lane_of.push_back(lane);
+          if (++lane == 32) lane = 0, ++warp;
+          if (++thread == at.block) thread = lane = warp = 0, ++block;
+        }
+        const lab::Array<unsigned> blocks(at.n), warps(at.n), lanes(at.n);
+        launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get());
+        lab::expect_equal("blocks", blocks.download(), block_of);
+        lab::expect_equal("warps", warps.download(), warp_of);
+        lab::expect_equal("lanes", lanes.download(), lane_of);
+      });
+}

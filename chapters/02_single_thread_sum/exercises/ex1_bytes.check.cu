@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: the sum on the device is the sum of all elements
+#include <numeric>
+
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+namespace {
+
+long long reference(const lab::Rung& at) {
+  const std::vector<int> x = lab::ints_of(at);
+  return std::accumulate(x.begin(), x.end(), 0LL);
+}
+
+// Of the elements 7 - 3 * x[i].
+long long other_reference(const lab::Rung& at) {
+  return 7 * static_cast<long long>(at.n) - 3 * reference(at);
+}
+
+}  // namespace
+
+TEST_CASE("the sum on the device is the sum of all elements") {
+  lab::Ladder()
+      .sizes(lab::awkward_sizes())
+      .diagnose("only negative sums fail: how many bytes of the result come back?",
+                [](const lab::Rung& r) { return reference(r) < 0 || other_reference(r) < 0; })
+      .diagnose("only without elements is it right: how many bytes of x arrive?",
+                [](const lab::Rung& r) { return r.n > 0; })
+      .climb([](const lab::Rung& at) {
+        const std::vector<int> x = lab::ints_of(at);
+        lab::expect_equal("sum", sum_on_device(x), reference(at));
+        // Memory that was just given back holds the elements of the call before.
+        std::vector<int> other(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) other[i] = 7 - 3 * x[i];
+        lab::expect_equal("sum of the second call", sum_on_device(other), other_reference(at));
+      });
+}

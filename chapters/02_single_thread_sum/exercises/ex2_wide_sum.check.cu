@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: the sum may be larger than an int holds
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+namespace {
+
+// Elements of -limit to limit; both ends occur.
+void climb(int limit) {
+  lab::Ladder()
+      .sizes(lab::awkward_sizes())
+      .inputs({lab::Input::kRandom})
+      .climb([limit](const lab::Rung& at) {
+        std::vector<int> x = random_ints(at.n, -limit, limit, 3 + at.n);
+        if (at.n > 0) x.front() = limit;
+        if (at.n > 1) x.back() = -limit;
+        // By |x| * |x| in unsigned arithmetic, which the kernel does not use.
+        unsigned long long expected = 0;
+        for (const int value : x) {
+          const auto size = static_cast<unsigned long long>(value < 0 ? -value : value);
+          expected += size * size;
+        }
+        const lab::Array<int> d_x(x);
+        const lab::Array<long long> sum(1);
+        sum_of_squares<<<1, 1>>>(d_x.get(), at.n, sum.get());
+        CUDA_CHECK_LAUNCH();
+        lab::expect_equal("sum", sum.download().at(0), static_cast<long long>(expected));
+      });
+}
+
+}  // namespace
+
+TEST_CASE("small squares add up") { climb(9); }
+
+// 46340 squared is the last square that an int holds.
+TEST_CASE("the sum may be larger than an int holds") { climb(46340); }
+
+TEST_CASE("one square may be larger than an int holds") { climb(60000); }
+
+TEST_CASE("one square may be larger than 32 bits hold") { climb(1000000); }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: every thread counts the elements that are dealt to it
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+namespace {
+
+constexpr unsigned kBlocks = 3;
+
+// Between the values, and one of them, so that "larger or equal" is something else.
+int limit_for(const std::vector<int>& x) { return x.empty() ? 0 : x[x.size() / 2]; }
+
+lab::Ladder ladder() {
+  return lab::Ladder().sizes(lab::awkward_sizes()).blocks({32, 1, 33, 250, 1024});
+}
+
+}  // namespace
+
+TEST_CASE("every thread counts the elements that are dealt to it") {
+  ladder().climb([](const lab::Rung& at) {
+    const std::vector<int> x = lab::ints_of(at);
+    const std::size_t threads = std::size_t{kBlocks} * at.block;
+    std::vector<unsigned> expected(threads, 0);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (x[i] > limit_for(x)) ++expected[i % threads];
+    }
+    const lab::Array<int> d_x(x);
+    const lab::Array<unsigned> counts(threads);
+    count_larger<<<kBlocks, at.block>>>(d_x.get(), at.n, limit_for(x), counts.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("counts", counts.download(), expected);
+  });
+}
+
+TEST_CASE("the host adds the counts of all threads") {
+  ladder().inputs({lab::Input::kRandom, lab::Input::kIndices}).climb([](const lab::Rung& at) {
+    const std::vector<int> x = lab::ints_of(at);
+    std::size_t expected = 0;
+    for (const int value : x) expected += limit_for(x) < value ? 1 : 0;
+    const lab::Array<int> d_x(x);
+    lab::expect_equal("count_on_device",
+                      count_on_device(d_x.get(), at.n, limit_for(x), kBlocks, at.block), expected);
+  });
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: every lane leaves the sum of its columns
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("every lane leaves the sum of its columns") {
+  lab::Ladder()
+      .shapes({{1, 32, 0},
+               {1, 1, 0},
+               {2, 31, 0},
+               {3, 33, 0},
+               {32, 32, 0},
+               {5, 100, 0},
+               {33, 64, 0},
+               {64, 7, 0},
+               {130, 45, 0}})
+      .blocks({32, 64, 96, 256, 1024})
+      .diagnose(
+          "only rows that do not end with a full warp fail: what do the lanes past the end do?",
+          [](const lab::Rung& r) { return r.columns % 32 != 0; })
+      .diagnose("only launches with more warps than rows fail: what do the last warps do?",
+                [](const lab::Rung& r) { return r.rows * 32 % r.block != 0; })
+      .diagnose("only blocks of more than one warp fail: which row is the second warp's?",
+                [](const lab::Rung& r) { return r.block > 32 && r.rows > 1; })
+      .diagnose("only matrices with more rows than columns or fewer fail: how long is a row?",
+                [](const lab::Rung& r) { return r.rows != r.columns && r.rows > 1; })
+      .climb([](const lab::Rung& at) {
+        const std::vector<int> x =
+            random_ints(at.rows * at.columns, -999, 999, 5 + at.rows + at.columns);
+        std::vector<long long> expected(at.rows * 32, 0);
+        std::size_t i = 0;
+        for (std::size_t row = 0; row < at.rows; ++row) {
+          for (std::size_t c = 0; c < at.columns; ++c) expected[row * 32 + c % 32] += x[i++];
+        }
+        const lab::Array<int> d_x(x);
+        const lab::Array<long long> partial(expected.size());
+        launch_sum_of_rows(d_x.get(), at.rows, at.columns, partial.get(), at.block);
+        lab::expect_equal("partial", partial.download(), expected);
+      });
+}

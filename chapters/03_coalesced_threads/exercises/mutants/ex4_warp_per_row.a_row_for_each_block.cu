@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Exercise 4 of chapter 03, write the kernel: a warp for every row.
+//
+// A matrix of rows x columns ints lies in memory row after row. With one thread per row, the lanes
+// of a warp would be a whole row apart. So a warp takes a row: its lanes read neighbours. Lane l
+// adds columns l, l + 32, l + 64, ... and leaves the sum in partial[row * 32 + l], 0 when there are
+// no columns. The warps of all blocks take the rows in order; blocks have 32, 64, ... or 1024
+// threads.
+// Check it: make lab CH=03 EX=4      A hint: make hint CH=03 EX=4
+#include "common/common.cuh"
+
+constexpr unsigned kWarp = 32;
+
+__global__ void sum_of_rows(const int* x, std::size_t rows, std::size_t columns,
+                            long long* partial) {
+  const std::size_t t = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t row = blockIdx.x, lane = t % kWarp;
+  if (row >= rows) return;  // the last block may have more warps than rows are left
+  long long sum = 0;
+  for (std::size_t c = lane; c < columns; c += kWarp) sum += x[row * columns + c];
+  partial[row * kWarp + lane] = sum;
+}
+
+// Launches as many blocks as are needed, not one more. There is at least one row.
+void launch_sum_of_rows(const int* x, std::size_t rows, std::size_t columns, long long* partial,
+                        unsigned block) {
+  const auto blocks = static_cast<unsigned>(div_up(rows * kWarp, block));
+  sum_of_rows<<<blocks, block>>>(x, rows, columns, partial);
+  CUDA_CHECK_LAUNCH();
+}

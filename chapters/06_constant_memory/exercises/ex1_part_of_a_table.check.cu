@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: a kernel sees the new part, and around it what was there before
+#include <algorithm>
+
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+namespace {
+
+struct Part {
+  std::size_t first, count;
+};
+const std::vector<Part> kParts = {{0, kWords}, {0, 1},     {999, 1}, {1, 31},
+                                  {17, 500},   {500, 500}, {4, 4},   {0, kWords}};
+
+std::string name(const char* function, Part p) {
+  return std::string(function) + "(values, " + std::to_string(p.first) + ", " +
+         std::to_string(p.count) + "): ";
+}
+
+// Positive and negative, and no byte of a word looks like another one's.
+std::vector<int> words(std::size_t count, std::uint64_t seed) {
+  return random_ints(count, -2000000000, 2000000000, seed);
+}
+
+std::vector<int> table_on_the_device() {
+  const lab::Array<int> d_words(kWords);
+  read_table<<<static_cast<unsigned>(div_up(kWords, 128)), 128>>>(d_words.get());
+  CUDA_CHECK_LAUNCH();
+  return d_words.download();
+}
+
+}  // namespace
+
+TEST_CASE("a kernel sees the new part, and around it what was there before") {
+  lab::once([] {
+    std::vector<int> expected(kWords);
+    std::uint64_t seed = 0;
+    for (const Part p : kParts) {
+      const std::vector<int> values = words(p.count, ++seed);
+      std::copy(values.begin(), values.end(),
+                expected.begin() + static_cast<std::ptrdiff_t>(p.first));
+      upload_part(values.data(), p.first, p.count);
+      lab::expect_equal(name("after upload_part", p) + "table", table_on_the_device(), expected);
+    }
+  });
+}
+
+TEST_CASE("the host gets back the words it asks for, and no more") {
+  lab::once([] {
+    std::vector<int> whole = words(kWords, 99);
+    CUDA_CHECK(cudaMemcpyToSymbol(table, whole.data(), sizeof(table)));
+    for (const Part p : kParts) {
+      std::vector<int> values(kWords, -7);
+      download_part(values.data(), p.first, p.count);
+      std::vector<int> expected(kWords, -7);
+      const auto from = whole.begin() + static_cast<std::ptrdiff_t>(p.first);
+      std::copy(from, from + static_cast<std::ptrdiff_t>(p.count), expected.begin());
+      lab::expect_equal(name("after download_part", p) + "values", values, expected);
+    }
+  });
+}

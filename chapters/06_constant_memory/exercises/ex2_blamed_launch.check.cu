@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: after a copy that was refused everything goes on with the weights from before
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+namespace {
+
+// Weighs 200 numbers with each of the weights.
+void expect_weights(const std::string& when, const std::vector<int>& values) {
+  const std::vector<int> x = random_ints(200, -99, 99, 5);
+  const lab::Array<int> d_x(x), d_y(x.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    try {
+      launch_weigh(d_x.get(), x.size(), static_cast<unsigned>(k), d_y.get());
+    } catch (const lab::CudaFailure& failure) {  // say it beside what the CPU backend said before
+      throw lab::Wrong{when + ": the next launch", "no error", failure.text, ""};
+    }
+    std::vector<int> expected;
+    for (const int v : x) expected.push_back(v * values[k]);
+    lab::expect_equal(when + ": y with weight " + std::to_string(k), d_y.download(), expected);
+  }
+}
+
+void expect_upload(const std::vector<int>& values, bool fits) {
+  const auto text = [](bool b) { return std::string(b ? "true" : "false"); };
+  const bool uploaded = try_upload(values.data(), values.size());
+  lab::expect(uploaded == fits, "try_upload(values, " + std::to_string(values.size()) + ")",
+              text(fits), text(uploaded));
+}
+
+std::vector<int> some(std::size_t count, std::uint64_t seed) {
+  return random_ints(count, -1000, 1000, seed);
+}
+
+}  // namespace
+
+TEST_CASE("after a copy that was refused everything goes on with the weights from before") {
+  lab::once([] {
+    std::vector<int> values = some(kMaxWeights, 1);
+    expect_upload(values, true);
+    expect_weights("32 weights", values);
+    for (const std::size_t too_many : {kMaxWeights + 1, 10 * kMaxWeights}) {
+      expect_upload(some(too_many, 2), false);
+      expect_weights("after " + std::to_string(too_many) + " were refused", values);
+    }
+    const std::vector<int> fewer = some(5, 3);
+    expect_upload(fewer, true);
+    std::copy(fewer.begin(), fewer.end(), values.begin());
+    expect_weights("the first 5 replaced", values);
+  });
+}
+
+TEST_CASE("an error from before is still there after an upload") {
+  lab::once([] {
+    if (lab::small_sizes()) return;              // compute-sanitizer would report the launch
+    weigh<<<1, 2048>>>(nullptr, 0, 0, nullptr);  // more threads than a block may have
+    const cudaError_t before = cudaPeekAtLastError();
+    REQUIRE(before != cudaSuccess);
+    expect_upload(some(7, 4), true);
+    const cudaError_t after = cudaGetLastError();
+    lab::expect(after == before,
+                "the last error, after a launch was refused and 7 weights uploaded",
+                cudaGetErrorName(before), cudaGetErrorName(after));
+  });
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: every element of C is the product of a row of A and a column of B
+#include "tests/lab_matrices.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("every element of C is the product of a row of A and a column of B") {
+  lab::Ladder()
+      .shapes({{16, 16, 16}, {5, 40, 7}, {33, 20, 17}, {16, 16, 48}, {21, 37, 100}, {2, 3, 257}})
+      .blocks({kTile * kTile})
+      .diagnose(
+          "one step of the walk is right, several are not: what may a fast thread do to the tiles "
+          "while a slow one still reads them?",
+          [](const lab::Rung& r) { return r.depth > kTile; })
+      .climb([](const lab::Rung& at) {
+        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
+        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
+        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
+        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+
+        const lab::DeviceMatrix d_a(a, at.rows, at.depth, 0), d_b(b, at.depth, at.columns, 0);
+        const lab::DeviceMatrix c(at.rows, at.columns, 0);
+        const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
+                        static_cast<unsigned>(div_up(at.rows, kTile)));
+        multiply_tiled<<<grid, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
+        CUDA_CHECK_LAUNCH();
+        lab::expect_close("C", c.download("C"), expected, tolerance, at.columns);
+      });
+}

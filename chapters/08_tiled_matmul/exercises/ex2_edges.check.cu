@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: every element of C is the product of a row of A and a column of B
+#include "tests/lab_matrices.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("every element of C is the product of a row of A and a column of B") {
+  lab::Ladder()
+      .shapes({{16, 16, 16},
+               {32, 16, 48},
+               {16, 16, 20},
+               {16, 21, 16},
+               {13, 16, 32},
+               {1, 1, 1},
+               {17, 33, 5},
+               {40, 7, 23},
+               {3, 50, 67}})
+      .blocks({kTile * kTile})
+      .diagnose("only depths that 16 does not divide fail: the last step of the walk",
+                [](const lab::Rung& r) { return r.depth % kTile != 0; })
+      .diagnose("only C with an edge inside a tile fails: what do threads without an element do?",
+                [](const lab::Rung& r) { return r.rows % kTile != 0 || r.columns % kTile != 0; })
+      .diagnose("only shapes that 16 does not divide fail: the tiles at the edges",
+                [](const lab::Rung& r) {
+                  return r.rows % kTile != 0 || r.columns % kTile != 0 || r.depth % kTile != 0;
+                })
+      .climb([](const lab::Rung& at) {
+        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
+        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
+        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
+        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+
+        for (const std::size_t gap : {0, 3}) {
+          const lab::DeviceMatrix d_a(a, at.rows, at.depth, gap);
+          const lab::DeviceMatrix d_b(b, at.depth, at.columns, gap);
+          const lab::DeviceMatrix c(at.rows, at.columns, gap);
+          const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
+                          static_cast<unsigned>(div_up(at.rows, kTile)));
+          multiply_tiled<<<grid, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
+          CUDA_CHECK_LAUNCH();
+          const std::string name = gap == 0 ? "C" : "C (rows 3 elements further apart)";
+          lab::expect_close(name, c.download(name), expected, tolerance, at.columns);
+        }
+      });
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: the sum is that of the words that come back
+#include "tests/lab_pinned.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("the sum is that of the words that come back") {
+  lab::Ladder()
+      .sizes({1, 33, 257, 1000, 4096})
+      .inputs({lab::Input::kRandom})
+      .climb([](const lab::Rung& at) {
+        const unsigned rounds = kOnGpu ? 100000 : 3;  // on a GPU long enough to be overtaken
+        const Round all = repeated(kRound, rounds);
+        std::vector<unsigned> x(at.n), y(at.n);
+        unsigned long long expected = 0;
+        for (std::size_t i = 0; i < at.n; ++i) {
+          x[i] = static_cast<unsigned>(random_bits(9, i));
+          y[i] = all(x[i]);
+          expected += y[i];
+        }
+
+        const lab::Streams streams(1);
+        const lab::Array<unsigned> d_words(at.n);
+        const lab::PinnedWords h_x(x), h_y(at.n);
+        CUDA_CHECK(cudaDeviceSynchronize());  // d_words is poisoned
+        const unsigned long long before =
+            static_cast<unsigned long long>(at.n) * 0xffffffffull;  // what stands in h_y
+        const unsigned long long sum =
+            mix_and_add(h_x.get(), h_y.get(), d_words.get(), at.n, rounds, streams[0]);
+        const bool arrived = h_y.now() == y;
+        CUDA_CHECK(cudaDeviceSynchronize());
+        lab::expect(sum != before, "the sum", "of the mixed words",
+                    "of what stood in h_y before anything came back");
+        lab::expect_equal("the sum", sum, expected);
+        lab::expect(arrived, "h_y, when the function returns", "the mixed words", "other words");
+      });
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Exercise 3 of chapter 09, predict, then measure: what goes over the bus, and when.
+//
+// Put your predictions in place of the -1; change nothing else. The check runs the kernels on
+// mapped host memory and counts, and works out the time tables. It says too low or too high, never
+// the number.
+// Check it: make lab CH=09 EX=3      A hint: make hint CH=09 EX=3
+#include "common/common.cuh"
+
+// x is mapped: 1000 words of 4 bytes in the host's memory, from the beginning of a sector. How many
+// sectors of 32 bytes do the warps ask for, all requests taken together? Nothing of x is kept on
+// the device: what two requests ask for comes twice.
+constexpr int kSectorsOnce = 1000;       // read_once
+constexpr int kSectorsOfPairs = 1998;    // read_pairs
+constexpr int kSectorsEveryNinth = 112;  // read_every_ninth
+
+// One engine copies in, the multiprocessors compute, one engine copies out; each does one thing at
+// a time. Starting costs nothing. How many ms until all is done?
+constexpr int kOneStream = 20;     // 12 ms in, 8 ms kernel; 4 chunks, all in one stream
+constexpr int kFourStreams = 14;   // the same, each chunk in a stream of its own
+constexpr int kThereAndBack = 13;  // 6 ms in, 9 ms kernel, 6 ms out; 3 chunks, 3 streams
+
+__global__ void read_once(const unsigned* x, unsigned* y) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 1000) y[i] = x[i];
+}
+
+__global__ void read_pairs(const unsigned* x, unsigned* y) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 999) y[i] = x[i] + x[i + 1];
+}
+
+__global__ void read_every_ninth(const unsigned* x, unsigned* y) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (9 * i < 1000) y[i] = x[9 * i];
+}

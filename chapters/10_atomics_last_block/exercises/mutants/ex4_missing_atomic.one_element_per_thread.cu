@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Exercise 4 of chapter 10, write the kernel: an atomic that CUDA does not have.
+//
+// There is no atomic multiplication. Make one from atomicCAS, then multiply n numbers with it: the
+// product modulo a prime, which is exact in any order.
+// Check it: make lab CH=10 EX=4      A hint: make hint CH=10 EX=4
+#include "common/common.cuh"
+
+constexpr unsigned kPrime = 65521;
+
+// a * b modulo kPrime, for a and b below kPrime: their product fits in 32 bits. It is slow on
+// purpose, by a trip to memory that brings a 0. On the way other threads may come between.
+__device__ unsigned always_0;
+__device__ unsigned times(unsigned a, unsigned b) {
+  return (a * b + atomicExch(&always_0, 0u)) % kPrime;
+}
+
+// *word becomes *word times factor, as if nobody else were there.
+__device__ void atomic_times(unsigned* word, unsigned factor) {
+  unsigned seen = 1;
+  for (;;) {
+    const unsigned before = atomicCAS(word, seen, times(seen, factor));
+    if (before == seen) return;
+    seen = before;
+  }
+}
+
+// *product becomes *product times x[0] times x[1] ... times x[n - 1]. Any n, any grid, any block;
+// all numbers are below kPrime.
+__global__ void multiply_all(const unsigned* x, std::size_t n, unsigned* product) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) atomic_times(product, x[i]);
+}
