@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: the product is right for matrices of any shape
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+namespace {
+
+// Whole numbers from -9 to 9: float sums of their products are exact.
+std::vector<float> whole_numbers(std::size_t count, std::uint64_t seed) {
+  const std::vector<int> values = random_ints(count, -9, 9, seed);
+  return {values.begin(), values.end()};
+}
+
+Matrix dense(float* data, std::size_t height, std::size_t width) {
+  return {data, static_cast<unsigned>(height), static_cast<unsigned>(width),
+          static_cast<unsigned>(width)};
+}
+
+}  // namespace
+
+TEST_CASE("the product is right for matrices of any shape") {
+  lab::Ladder()
+      .shapes({{1, 1, 1},
+               {8, 8, 5},
+               {32, 32, 32},
+               {33, 33, 7},
+               {64, 64, 64},
+               {2, 3, 4},
+               {3, 2, 4},
+               {1, 100, 7},
+               {100, 1, 7},
+               {37, 53, 29},
+               {53, 37, 1},
+               {64, 32, 16}})
+      .blocks({kBlockX * kBlockY})
+      .diagnose("only matrices C that are not square fail: where does a side stand for the other?",
+                [](const lab::Rung& r) { return r.rows != r.columns; })
+      .climb([](const lab::Rung& at) {
+        const std::size_t m = at.rows, n = at.columns, k = at.depth;
+        const std::vector<float> a = whole_numbers(m * k, 3), b = whole_numbers(k * n, 4);
+        const lab::Array<float> d_a(a), d_b(b), d_c(m * n);
+        launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n), dense(d_c.get(), m, n));
+        lab::expect_close(
+            "c", d_c.download(), multiply_on_host(a, b, m, n, k), [](std::size_t) { return 0; }, n);
+      });
+}
