@@ -420,8 +420,8 @@ sanitize: $(SANITIZED) $(SANITIZED_ZOO) $(ZOO_TEST)  ## race, memory and undefin
 check-labs:  ## every starter fails, every solution passes, every wrong solution is rejected
 	$(direct)common/tools/labs.sh check-labs $(LAB_SETTINGS)
 
-check:  ## formatting, notes, figures and links are as they should be
-	@common/tools/check.sh
+check:  ## formatting, notes, figures, links and labs are as they should be
+	$(direct)status=0; common/tools/check.sh || status=1; $(MAKE) --no-print-directory check-labs || status=1; exit $$status
 
 ##@ Measure
 xray: $(addprefix build/cpu-xray/,$(CHOSEN))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03

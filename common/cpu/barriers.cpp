@@ -114,7 +114,7 @@ void grid_sync(const char* file, int line) {
     r.cuda_error = kErrorLaunchFailure;
     abandon_grid(report(r));
   }
-  if (block->trace != nullptr) observer->thread_meets(*block, *self);
+  if (block->trace != nullptr) observer->thread_meets(*block, *self, ~0u);
   self->file = file;
   self->line = line;
   self->wait = Wait::kGrid;

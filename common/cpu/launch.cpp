@@ -111,11 +111,18 @@ void ArgumentText::add_pointer(const void* pointer) {
   text += '*';
   Region region;
   if (pointer == nullptr || !find_live_region(pointer, &region)) return;
+  // Another array matters where it is other memory: its pages, its size.
+  add_bytes(&region.space, sizeof(region.space));
+  add_bytes(&region.size, sizeof(region.size));
+  if (region.space == Space::kHostPinned || region.space == Space::kHostRegistered) text += "host";
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region.base;
   if (offset != 0) text += format("+%zu", static_cast<std::size_t>(offset));
 }
 
-void ArgumentText::add_number(double value) { text += format("%g", value); }
+void ArgumentText::add_number(double value) {
+  text += format("%g", value);
+  add_bytes(&value, sizeof(value));
+}
 
 void ArgumentText::add_bytes(const void* bytes, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {

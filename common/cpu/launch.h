@@ -51,8 +51,8 @@ struct KernelCall {
 };
 
 /// Tells X-ray which launches of a kernel are alike: a number is shown as it is, a pointer as `*`
-/// with its distance from the start of the allocation, anything else as `..` and known by its
-/// bytes.
+/// (`*host` to the host's memory) with its distance from the start of the allocation, anything else
+/// as `..` and known by its bytes.
 class ArgumentText {
  public:
   template <class T>

@@ -21,8 +21,9 @@ struct Observer {
   void (*block_ends)(Block& block);
   /// All threads have arrived, none has gone on.
   void (*barrier_opens)(Block& block);
-  /// A thread waits for others, but not for its whole block: warp operation, grid barrier.
-  void (*thread_meets)(Block& block, const Thread& thread);
+  /// A thread waits for others, but not for its whole block: warp operation, grid barrier. `lanes`:
+  /// those of its warp that it meets.
+  void (*thread_meets)(Block& block, const Thread& thread, std::uint32_t lanes);
 };
 
 /// Constant-initialised to null; set before main by the program's static initialisers.

@@ -4,9 +4,11 @@
 //
 // The 32 lanes of a warp run one after the other on a CPU. Their accesses are put together again:
 // one request is what the lanes of a warp do at the same place of the program, at their same visit
-// to that place since the last barrier. That is what a GPU does as long as the lanes of a warp stay
-// together; a loop that some lanes leave for a turn (`continue`) and enter again may be grouped
-// otherwise on a GPU. No cache is modelled: the counts are what is asked for, not what is missed.
+// to that place since they last met, at a barrier or in a warp operation. That is what a GPU does
+// as long as the lanes of a warp stay together; a loop that some lanes leave for a turn
+// (`continue`) and enter again may be grouped otherwise on a GPU. No cache is modelled: the counts
+// are what is asked for, not what is missed. The compiler does not tell of loads from variables
+// that are declared const.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,7 @@ struct Counts {
   std::uint64_t ideal_sectors = 0;     ///< that the same bytes would need side by side
   std::uint64_t wavefronts = 0;        ///< shared: passes through the 32 banks
   std::uint64_t ideal_wavefronts = 0;  ///< without bank conflicts
-  std::uint64_t words = 0;             ///< constant: distinct 4-byte words, fetched one by one
+  std::uint64_t words = 0;             ///< constant: distinct addresses, fetched one by one
   std::uint64_t addresses = 0;         ///< atomic: distinct addresses
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
 

@@ -13,8 +13,8 @@ namespace xray {
 /// wait for others at one address. All are turns that the memory system takes one after the other.
 std::uint64_t waste_of(const Access& access);
 
-/// One sentence, or "" when there is nothing to gain. `heavy`: the access is a good part of what the
-/// kernel does, so that idle lanes are worth a word.
+/// One sentence, or "" when there is nothing to gain. `heavy`: the access is a good part of what
+/// the kernel does, so that idle lanes are worth a word.
 std::string diagnosis_of(const Access& access, bool heavy);
 
 /// "32.0/4.0 sectors": what a request costs and what would do.

@@ -14,10 +14,20 @@ namespace {
 
 using xray::Kind;
 
-// A structure is copied in the largest pieces that its address allows, as nvcc does.
+// The largest pieces in which a structure of this size can be copied, as nvcc does it: its
+// alignment divides its size. What has 4, 8 or 16 bytes and the alignment for one access is no
+// range; a range of such a size is aligned to 4 bytes at most.
+std::size_t largest_piece(std::size_t bytes) {
+  std::size_t piece = 16;
+  while (bytes % piece != 0) piece /= 2;
+  if (piece != bytes) return piece;
+  return bytes >= 8 ? 4 : bytes > 1 ? bytes / 2 : 1;
+}
+
 void note_range(const char* address, std::size_t bytes, Kind kind, const void* place) {
+  const std::size_t largest = largest_piece(bytes);
   while (bytes > 0) {
-    std::size_t piece = 16;
+    std::size_t piece = largest;
     while (piece > bytes || reinterpret_cast<std::uintptr_t>(address) % piece != 0) piece /= 2;
     xray::note(address, static_cast<unsigned>(piece), kind, place);
     address += piece;

@@ -59,6 +59,24 @@ bool neighbours_agree(const Request& r, unsigned bit) {
 }  // namespace
 
 unsigned sectors_of(const Request& r) {
+  if (r.operation == Operation::kAtomic) {
+    // In a sector every address is served once in a turn.
+    Distinct sectors;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      if (active(r, lane)) sectors.add(r.address[lane] / kSectorBytes);
+    }
+    sectors.count();
+    unsigned turns = 0;
+    for (const std::uint64_t sector : sectors) {
+      Request inside = r;
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        if (active(r, lane) && r.address[lane] / kSectorBytes != sector)
+          inside.mask &= ~(1u << lane);
+      }
+      turns += collisions_of(inside);
+    }
+    return turns;
+  }
   Distinct sectors;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if (!active(r, lane)) continue;
@@ -89,6 +107,14 @@ unsigned ideal_sectors_of(const Request& r) {
   return (distinct_bytes_of(r) + kSectorBytes - 1) / kSectorBytes;
 }
 
+unsigned parts_of(const Request& r) {
+  if (r.bytes <= kWordBytes || r.operation == Operation::kAtomic) return 1;
+  const unsigned parts = r.bytes / kWordBytes;
+  const bool pairs =
+      r.operation == Operation::kLoad && (neighbours_agree(r, 1) || neighbours_agree(r, 2));
+  return pairs ? parts / 2 : parts;
+}
+
 unsigned wavefronts_of(const Request& r) {
   if (r.operation == Operation::kAtomic) {
     unsigned in_bank[kBanks] = {};
@@ -99,11 +125,7 @@ unsigned wavefronts_of(const Request& r) {
     }
     return most;
   }
-  if (r.bytes <= kWordBytes) return degree(r, 0, kLanes);
-  unsigned parts = r.bytes / kWordBytes;
-  if (r.operation == Operation::kLoad && (neighbours_agree(r, 1) || neighbours_agree(r, 2))) {
-    parts /= 2;
-  }
+  const unsigned parts = parts_of(r);
   unsigned sum = 0;
   for (unsigned part = 0; part < parts; ++part) {
     sum += degree(r, part * kLanes / parts, (part + 1) * kLanes / parts);
@@ -116,12 +138,6 @@ unsigned ideal_wavefronts_of(const Request& r) {
   if (r.operation == Operation::kAtomic) return 1;
   add_words(r, 0, kLanes, &words);
   return (words.count() + kBanks - 1) / kBanks;
-}
-
-unsigned words_of(const Request& r) {
-  Distinct words;
-  add_words(r, 0, kLanes, &words);
-  return words.count();
 }
 
 unsigned addresses_of(const Request& r) {
@@ -163,7 +179,7 @@ Counts counts_of(const Request& r) {
       c.ideal_wavefronts = ideal_wavefronts_of(r);
       break;
     case Space::kConstant:
-      c.words = words_of(r);
+      c.words = addresses_of(r);
       break;
   }
   if (r.operation == Operation::kAtomic) {

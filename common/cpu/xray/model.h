@@ -28,7 +28,8 @@ struct Request {
 /// The request's costs, as `requests` = 1 would be added to the sums.
 Counts counts_of(const Request& request);
 
-/// Distinct 32-byte segments that the lanes touch.
+/// Distinct 32-byte segments that the lanes touch. Atomics: in each of them as many turns as there
+/// are lanes at its most wanted address, since a turn serves an address once.
 /// `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` (`_st`, `_atom`, `_red`).
 unsigned sectors_of(const Request& request);
 
@@ -39,21 +40,24 @@ unsigned ideal_sectors_of(const Request& request);
 /// Lanes with 8 bytes are served by halves of the warp, with 16 bytes by quarters. Loads, not
 /// stores, need half as many parts when every pair of lanes 2i, 2i + 1 (or every pair that differs
 /// in bit 1 of the lane's number) wants the same bytes. Atomics take a pass for every lane in a
-/// bank, even at the same word. No documentation says this; it was found on an H200 by 223
-/// patterns, all of which it predicts (tests/xray/patterns.txt, results/h200_rules.csv there).
+/// bank, even at the same word. No documentation says this; it was found on an H200 by patterns
+/// (tests/xray/h200_shared_patterns.csv), all of which it predicts (patterns.test.cu there).
+/// An atomic increment whose result is unused is cheaper: ATOMS.POPC.INC takes a pass for every
+/// address in a bank.
 /// `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` (`_st`, `_atom`).
 unsigned wavefronts_of(const Request& request);
 
 /// The same without conflicts: as many words as there are distinct, 32 at a time.
 unsigned ideal_wavefronts_of(const Request& request);
 
-/// Distinct words of a constant load, each fetched by itself. `idc__requests`.
-unsigned words_of(const Request& request);
+/// In how many parts the lanes of a warp are served by the banks, one after the other.
+unsigned parts_of(const Request& request);
 
 /// Distinct bytes that the lanes touch.
 unsigned distinct_bytes_of(const Request& request);
 
-/// Distinct addresses among the active lanes.
+/// Distinct addresses among the active lanes. Of a constant load each is fetched by itself,
+/// whatever its size: `idc__requests`, to which the kernel's arguments add a few per warp.
 unsigned addresses_of(const Request& request);
 
 /// Most lanes at one address.

@@ -127,8 +127,9 @@ struct AtStart {
       sample_blocks(kBlocks);
     } else {
       char* end = nullptr;
+      errno = 0;
       const unsigned long long count = std::strtoull(blocks.c_str(), &end, 10);
-      if (*end != '\0' || count == 0 || blocks[0] == '-') {
+      if (*end != '\0' || count == 0 || blocks[0] == '-' || errno != 0) {
         stop("BLOCKS=" + blocks + ": expected a number of blocks, or all");
       }
       sample_blocks(count);

@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <map>
@@ -10,6 +11,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "../cuda_runtime_api.h"
 #include "../diagnostics.h"
 #include "../engine.h"
 #include "../memory.h"
@@ -26,7 +28,8 @@ using cuda_cpu::GridLaunch;
 using cuda_cpu::Region;
 using cuda_cpu::Thread;
 
-/// One access of one lane. `what` holds place, kind and size; 0 marks a meeting of lanes.
+/// One access of one lane. `what` holds place, kind and size; 0 marks a meeting of lanes, then
+/// `address` is their mask.
 struct Event {
   std::uintptr_t address;
   std::uint64_t what;
@@ -223,9 +226,16 @@ struct BlockTrace {
   }
 
  private:
+  /// What a lane has been through since the block's barrier: meetings of its whole warp, and
+  /// since the last of these meetings of some lanes.
+  struct Meetings {
+    std::uint32_t whole = 0, partial = 0;
+    bool operator!=(const Meetings& o) const { return whole != o.whole || partial != o.partial; }
+  };
+
   struct Key {
     std::uint64_t what, path;
-    std::uint32_t meetings;
+    Meetings meetings;
     std::size_t lane;    // whose visits are counted
     std::size_t visits;  // of this lane so far
     std::vector<Group> groups;
@@ -252,18 +262,26 @@ struct BlockTrace {
     }
     std::vector<Key> keys;
     std::unordered_map<std::uint64_t, std::size_t> index;
+    // By meeting of the whole warp: how many others each lane has up to the next.
+    std::map<std::uint32_t, std::array<std::uint32_t, kLanes>> partial;
+    const std::uint32_t all = ~0u >> (kLanes - (end - begin));
     for (std::size_t t = begin; t < end; ++t) {
-      std::uint32_t meetings = 0;
+      Meetings meetings;
       std::size_t next = 0;  // lanes mostly go the same way
       for (const Event& event : threads[t].events) {
         if (event.what == 0) {
-          ++meetings;
+          if ((event.address & all) == all) {
+            meetings = Meetings{meetings.whole + 1, 0};
+          } else {
+            partial[meetings.whole][t - begin] = ++meetings.partial;
+          }
           continue;
         }
         if (next >= keys.size() || keys[next].what != event.what || keys[next].path != event.path ||
             keys[next].meetings != meetings) {
           const std::uint64_t mixed =
-              (event.what * 0x9e3779b97f4a7c15u ^ event.path) * 0x9e3779b97f4a7c15u + meetings;
+              (event.what * 0x9e3779b97f4a7c15u ^ event.path) * 0x9e3779b97f4a7c15u +
+              (std::uint64_t{meetings.whole} << 32 | meetings.partial);
           const auto found = index.emplace(mixed, keys.size());
           if (found.second) keys.push_back(Key{event.what, event.path, meetings, t, 0, {}});
           next = found.first->second;
@@ -279,8 +297,42 @@ struct BlockTrace {
         group.address[t - begin] = event.address;
       }
     }
+    for (const auto& [whole, meetings] : partial) join(whole, meetings, &keys);
     for (const Key& key : keys) {
       for (const Group& group : key.groups) count(key.what, group);
+    }
+  }
+
+  /// Lanes that met among themselves, and others that did not, go on together: what the ones do
+  /// after their last meeting is one request with what the others do after theirs, and so on
+  /// backwards. Only where that holds for all lanes of both; a loop of unequal turns, with a
+  /// meeting in each, begins together and ends apart.
+  static void join(std::uint32_t whole, const std::array<std::uint32_t, kLanes>& meetings,
+                   std::vector<Key>* keys) {
+    // What, by which calls, meetings to come, visit.
+    using Moment = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::size_t>;
+    std::map<Moment, Group*> joined;
+    for (Key& key : *keys) {
+      if (key.meetings.whole != whole) continue;
+      for (std::size_t visit = 0; visit < key.groups.size(); ++visit) {
+        Group& group = key.groups[visit];
+        const std::uint32_t to_come =
+            meetings[static_cast<unsigned>(__builtin_ctz(group.mask))] - key.meetings.partial;
+        bool alike = true;
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+          if ((group.mask >> lane & 1) == 0) continue;
+          alike = alike && meetings[lane] - key.meetings.partial == to_come;
+        }
+        if (!alike) continue;
+        const auto found = joined.emplace(Moment{key.what, key.path, to_come, visit}, &group);
+        if (found.second) continue;
+        Group& first = *found.first->second;
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+          if ((group.mask >> lane & 1) != 0) first.address[lane] = group.address[lane];
+        }
+        first.mask |= group.mask;
+        group.mask = 0;
+      }
     }
   }
 
@@ -391,9 +443,9 @@ void barrier_opens(Block& block) {
   block.trace = trace;
 }
 
-void thread_meets(Block& block, const Thread& thread) {
+void thread_meets(Block& block, const Thread& thread, std::uint32_t lanes) {
   const auto number = static_cast<std::size_t>(&thread - block.threads);
-  static_cast<BlockTrace*>(block.trace)->threads[number].events.push_back(Event{0, 0, 0});
+  static_cast<BlockTrace*>(block.trace)->threads[number].events.push_back(Event{lanes, 0, 0});
 }
 
 void block_ends(Block& block) {
@@ -566,21 +618,38 @@ Counts Launch::total_of_line(int wanted) const {
   return sum;
 }
 
+namespace {
+
+/// Puts aside what is counted already, and how; back again at the end, also when `work` throws.
+class Aside {
+ public:
+  Aside() : most_blocks_(session().most_blocks), observer_(cuda_cpu::observer) {
+    records_.swap(session().records);
+  }
+  ~Aside() {
+    cuda_cpu::observer = observer_;
+    session().most_blocks = most_blocks_;
+    records_.swap(session().records);
+  }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+ private:
+  std::vector<std::unique_ptr<Record>> records_;
+  std::uint64_t most_blocks_;
+  const cuda_cpu::Observer* observer_;
+};
+
+}  // namespace
+
 std::vector<Launch> count(const std::function<void()>& work) {
-  Session& s = session();
-  // Whoever watches already is left alone.
-  std::vector<std::unique_ptr<Record>> others;
-  others.swap(s.records);
-  const std::uint64_t most_blocks = s.most_blocks;
-  const cuda_cpu::Observer* const observer = cuda_cpu::observer;
+  // What waits in a stream is none of it.
+  cudaDeviceSynchronize();
+  const Aside whoever_watches_already;
   count_all_blocks();
   watch(true);
   work();
-  cuda_cpu::observer = observer;
-  s.most_blocks = most_blocks;
-  std::vector<Launch> launches = take_launches();
-  others.swap(s.records);
-  return launches;
+  return take_launches();
 }
 
 }  // namespace xray

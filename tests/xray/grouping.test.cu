@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+// How X-ray puts the accesses of single lanes together to requests of a warp, and what it calls a
+// launch.
+#include <cooperative_groups.h>
+
+#include <stdexcept>
+
+#include "xray_testing.cuh"
+
+using xray::Operation;
+using xray::Space;
+
+namespace {
+
+// ---- barriers and warp operations ---------------------------------------------------------------
+
+constexpr int kRowsRead = 4;
+
+__device__ int phase_length(int lane, int phase) { return (lane + phase) % kRowsRead; }
+
+// Between two meetings the lanes go round the loop 0 to 3 times.
+enum class Meeting { kBlock, kWarp, kShuffle, kVote, kNone };
+
+template <Meeting kMeeting>
+__global__ void uneven_phases(const int* x, int* out, int phases) {
+  const int t = static_cast<int>(threadIdx.x);
+  int sum = 0;
+  for (int p = 0; p < phases; ++p) {
+    for (int k = 0; k < phase_length(t, p); ++k) sum += x[t + 64 * k];
+    if (kMeeting == Meeting::kBlock) __syncthreads();
+    if (kMeeting == Meeting::kWarp) __syncwarp();
+    if (kMeeting == Meeting::kShuffle) sum += __shfl_down_sync(kAllLanes, sum, 1);
+    if (kMeeting == Meeting::kVote) sum += __any_sync(kAllLanes, sum == 7);
+  }
+  out[t] = sum;
+}
+
+template <Meeting kMeeting>
+void check_phases() {
+  constexpr int kPhases = 5;
+  constexpr unsigned kThreads = 64;
+  const DeviceArray<int> x(64 * kRowsRead), out(kThreads);
+  const xray::Launch launch =
+      launch_of([&] { uneven_phases<kMeeting><<<1, kThreads>>>(x.get(), out.get(), kPhases); });
+  std::vector<Touched> requests;
+  for (unsigned warp = 0; warp < kThreads; warp += kWarp) {
+    for (int p = 0; p < kPhases; ++p) {
+      for (int k = 0; k < kRowsRead; ++k) {
+        Touched request;
+        for (unsigned t = warp; t < warp + kWarp; ++t) {
+          if (k < phase_length(static_cast<int>(t), p)) {
+            request.at.push_back(4 * (t + 64 * static_cast<unsigned>(k)));
+          }
+        }
+        requests.push_back(request);
+      }
+    }
+  }
+  check_sectors(launch.total(Space::kGlobal, Operation::kLoad), sum_of(requests));
+  check_sectors(launch.total(Space::kGlobal, Operation::kStore), neighbours(kThreads));
+  CHECK(launch.barriers == (kMeeting == Meeting::kBlock ? kPhases : 0));
+}
+
+// Half of the lanes meet among themselves; then all go on together.
+__global__ void half_meets(const int* x, int* out) {
+  int sum = x[threadIdx.x];
+  if (threadIdx.x % kWarp < 16) sum += __shfl_xor_sync(0x0000ffffu, sum, 1);
+  out[threadIdx.x] = sum;
+}
+
+// No multiple of a sector, so that lanes of different turns together cost something else.
+constexpr unsigned kTurnStep = 20;
+
+__global__ void half_meets_in_turns(const int* x, int* out, unsigned turns) {
+  const unsigned t = threadIdx.x;
+  int sum = 0;
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    sum += x[turn * kTurnStep + t];  // line: before the half meets
+    if (t < 16) sum += __shfl_xor_sync(0x0000ffffu, sum, 1);
+    out[t] = sum;  // line: after the half has met
+    __syncwarp();
+    sum += x[turn * kTurnStep + t + 1];  // line: after all have met
+  }
+  out[t] = sum;
+}
+
+// In every turn one lane of each tile of 8 works.
+__global__ void lanes_in_turn(const int* x, int* out) {
+  namespace cg = cooperative_groups;
+  const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  int sum = 0;
+  for (unsigned turn = 0; turn < 8; ++turn) {
+    if (tile.thread_rank() == turn) sum = x[threadIdx.x];  // line: one lane of each tile
+    tile.sync();
+  }
+  out[threadIdx.x] = sum;
+}
+
+// Tiles of 8 lanes; each goes round as often as it likes, and meets in each turn.
+__global__ void tiles_meet(const int* x, int* out) {
+  namespace cg = cooperative_groups;
+  const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  const int t = static_cast<int>(threadIdx.x);
+  int sum = 0;
+  for (int turn = 0; turn <= t / 8 % 4; ++turn) {
+    for (int k = 0; k < phase_length(t, turn); ++k) sum += x[t + 64 * k];
+    tile.sync();
+  }
+  out[t] = sum;
+}
+
+__global__ void tree(int* out) {
+  __shared__ int partial[256];
+  const unsigned t = threadIdx.x;
+  partial[t] = static_cast<int>(t);
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) partial[t] += partial[t + half];
+    __syncthreads();
+  }
+  if (t == 0) *out = partial[0];
+}
+
+template <int kKind>
+__global__ void barriers_of_kind(int* out, int count) {
+  int votes = 0;
+  for (int i = 0; i < count; ++i) {
+    if (kKind == 0) __syncthreads();
+    if (kKind == 1) votes += __syncthreads_count(1);
+    if (kKind == 2) votes += __syncthreads_and(1);
+    if (kKind == 3) votes += __syncthreads_or(0);
+    if (kKind == 4) cooperative_groups::this_thread_block().sync();
+  }
+  out[threadIdx.x] = votes;
+}
+
+// ---- loops and branches -------------------------------------------------------------------------
+
+// Lane k goes round k + 1 times.
+__global__ void triangle(const int* x, int* out) {
+  int sum = 0;
+  for (unsigned k = 0; k <= threadIdx.x; ++k) sum += x[k * kWarp + threadIdx.x];
+  out[threadIdx.x] = sum;
+}
+
+__global__ void two_ways(const int* a, const int* b, int* out) {
+  const unsigned t = threadIdx.x;
+  int value;
+  if (t % 2 == 0) {
+    value = a[t];  // line: even lanes
+  } else {
+    value = b[t] + 1;  // line: odd lanes
+  }
+  out[t] = value;  // line: all lanes
+}
+
+__device__ int square_of(const int* p) {
+  return *p * *p;  // line: in a function
+}
+
+__attribute__((noinline)) __device__ int read_far(const int* p, int more) {
+  return *p + more;  // line: in a function that is called
+}
+
+// The same place, reached by two ways: the lanes are not there together.
+__global__ void calls_on_both_sides(const int* x, int* out) {
+  const unsigned t = threadIdx.x;
+  int value;
+  if (t % 2 == 0) {
+    value = read_far(&x[t], 1) + 5;
+  } else {
+    value = read_far(&x[t], 2) * 7;
+  }
+  out[t] = value;
+}
+
+__global__ void calls_twice(const int* x, int* out) {
+  int sum = square_of(&x[threadIdx.x]);
+  sum += square_of(&x[threadIdx.x + kWarp]);
+  out[threadIdx.x] = sum;
+}
+
+__global__ void twice_in_a_line(const int* x, int* out) {
+  out[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x + kWarp];  // line: two loads
+}
+
+__global__ void leaves_early(const int* x, int* out, unsigned n) {
+  if (threadIdx.x >= n) return;
+  out[threadIdx.x] = x[threadIdx.x];
+}
+
+}  // namespace
+
+TEST_CASE("the lanes of a warp start afresh behind every barrier of the block") {
+  check_phases<Meeting::kBlock>();
+}
+
+TEST_CASE("the lanes of a warp start afresh behind every operation of the whole warp") {
+  check_phases<Meeting::kWarp>();
+  check_phases<Meeting::kShuffle>();
+  check_phases<Meeting::kVote>();
+}
+
+TEST_CASE("without a meeting, the lanes' first visits to a place are one request, and so on") {
+  constexpr int kPhases = 5;
+  const DeviceArray<int> x(64 * kRowsRead), out(kWarp);
+  const xray::Launch launch =
+      launch_of([&] { uneven_phases<Meeting::kNone><<<1, kWarp>>>(x.get(), out.get(), kPhases); });
+  std::uint64_t most = 0, lanes = 0;
+  for (int lane = 0; lane < 32; ++lane) {
+    std::uint64_t visits = 0;
+    for (int p = 0; p < kPhases; ++p) visits += static_cast<unsigned>(phase_length(lane, p));
+    most = std::max(most, visits);
+    lanes += visits;
+  }
+  const xray::Counts c = launch.total(Space::kGlobal, Operation::kLoad);
+  CHECK(c.requests == most);
+  CHECK(c.lanes == lanes);
+}
+
+TEST_CASE("lanes that met among themselves and lanes that did not go on together") {
+  const DeviceArray<int> x(64), out(64);
+  const xray::Launch once = launch_of([&] { half_meets<<<1, 64>>>(x.get(), out.get()); });
+  check_sectors(once.total(Space::kGlobal, Operation::kLoad), neighbours(64));
+  check_sectors(once.total(Space::kGlobal, Operation::kStore), neighbours(64));
+}
+
+TEST_CASE("half of the lanes meet in every turn of a loop that all go round") {
+  constexpr unsigned kTurns = 3;
+  const DeviceArray<int> x(kWarp * kTurns), out(kWarp);
+  const xray::Launch launch =
+      launch_of([&] { half_meets_in_turns<<<1, kWarp>>>(x.get(), out.get(), kTurns); });
+  std::vector<Touched> before, stores, after;
+  for (unsigned turn = 0; turn < kTurns; ++turn) {
+    const unsigned first = turn * kTurnStep;
+    before.push_back(touched(kAllLanes, 4, [&](unsigned t) { return 4 * (first + t); }));
+    stores.push_back(touched(kAllLanes, 4, [&](unsigned t) { return 4 * t; }));
+    after.push_back(touched(kAllLanes, 4, [&](unsigned t) { return 4 * (first + t + 1); }));
+  }
+  const auto line = [&](const char* name) { return launch.total_of_line(line_of(__FILE__, name)); };
+  check_sectors(line("before the half meets"), sum_of(before));
+  check_sectors(line("after the half has met"), sum_of(stores));
+  check_sectors(line("after all have met"), sum_of(after));
+}
+
+TEST_CASE("tiles that meet apart, and not equally often, share what they do in the same turn") {
+  const DeviceArray<int> x(64 * kRowsRead), out(64);
+  const xray::Launch launch = launch_of([&] { tiles_meet<<<1, 64>>>(x.get(), out.get()); });
+  std::vector<Touched> requests;
+  for (int warp = 0; warp < 64; warp += 32) {
+    for (int turn = 0; turn < 4; ++turn) {
+      for (int k = 0; k < kRowsRead; ++k) {
+        Touched request;
+        for (int t = warp; t < warp + 32; ++t) {
+          if (turn <= t / 8 % 4 && k < phase_length(t, turn)) {
+            request.at.push_back(4 * static_cast<std::uint64_t>(t + 64 * k));
+          }
+        }
+        requests.push_back(request);
+      }
+    }
+  }
+  check_sectors(launch.total(Space::kGlobal, Operation::kLoad), sum_of(requests));
+  check_sectors(launch.total(Space::kGlobal, Operation::kStore), neighbours(64));
+}
+
+TEST_CASE("lanes of a tile that take turns, with a meeting in each, do not share a request") {
+  const DeviceArray<int> x(kWarp), out(kWarp);
+  const xray::Launch launch = launch_of([&] { lanes_in_turn<<<1, kWarp>>>(x.get(), out.get()); });
+  const xray::Counts c = launch.total_of_line(line_of(__FILE__, "one lane of each tile"));
+  CHECK(c.requests == 8);
+  CHECK(c.lanes == kWarp);
+  CHECK(c.sectors == 8 * 4);  // four tiles, one sector each
+}
+
+TEST_CASE("a reduction tree has a request of each warp that still works") {
+  constexpr unsigned kThreads = 256;
+  const DeviceArray<int> out(1);
+  const xray::Launch launch = launch_of([&] { tree<<<3, kThreads>>>(out.get()); });
+  std::uint64_t warps = 0, lanes = 0;
+  unsigned levels = 0;
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    warps += (half + 31) / 32;
+    lanes += half;
+    ++levels;
+  }
+  // Two loads and a store in every level; then thread 0 reads the result.
+  const xray::Counts loads = launch.total(Space::kShared, Operation::kLoad, "partial");
+  const xray::Counts stores = launch.total(Space::kShared, Operation::kStore, "partial");
+  CHECK(loads.requests == 3 * (2 * warps + 1));
+  CHECK(loads.lanes == 3 * (2 * lanes + 1));
+  CHECK(loads.wavefronts == loads.requests);
+  CHECK(stores.requests == 3 * (warps + kThreads / 32));
+  CHECK(stores.lanes == 3 * (lanes + kThreads));
+  CHECK(stores.wavefronts == stores.requests);
+  CHECK(launch.total(Space::kGlobal, Operation::kStore).requests == 3);
+  CHECK(launch.barriers == 1 + levels);
+  CHECK(launch.blocks_counted == 3);
+  CHECK(launch.warps_counted == 3 * kThreads / 32);
+}
+
+TEST_CASE("barriers of every kind are counted, of one block") {
+  const DeviceArray<int> out(64);
+  for (const int count : {0, 1, 7}) {
+    for (const unsigned threads : {1u, 33u, 64u}) {
+      const std::vector<xray::Launch> launches = launches_of([&] {
+        barriers_of_kind<0><<<2, threads>>>(out.get(), count);
+        barriers_of_kind<1><<<2, threads>>>(out.get(), count);
+        barriers_of_kind<2><<<2, threads>>>(out.get(), count);
+        barriers_of_kind<3><<<2, threads>>>(out.get(), count);
+        barriers_of_kind<4><<<2, threads>>>(out.get(), count);
+      });
+      REQUIRE(launches.size() == 5);
+      INFO(count << " barriers, " << threads << " threads");
+      for (const xray::Launch& launch : launches) {
+        CHECK(launch.barriers == static_cast<unsigned>(count));
+      }
+    }
+  }
+}
+
+// ---- loops and branches -------------------------------------------------------------------------
+
+TEST_CASE("a loop costs as many requests as its slowest lane goes round") {
+  const DeviceArray<int> x(kWarp * kWarp), out(kWarp);
+  const xray::Launch launch = launch_of([&] { triangle<<<1, kWarp>>>(x.get(), out.get()); });
+  std::vector<Touched> requests;
+  for (unsigned k = 0; k < kWarp; ++k) {
+    requests.push_back(touched(kAllLanes << k, 4, [&](unsigned t) { return 4 * (k * kWarp + t); }));
+  }
+  check_sectors(launch.total(Space::kGlobal, Operation::kLoad), sum_of(requests));
+  REQUIRE(launch.accesses.size() == 2);
+  for (const xray::Access& a : launch.accesses) CHECK(a.first[0] == 0);
+}
+
+TEST_CASE("each side of a branch has requests of its own, and what follows is shared") {
+  const DeviceArray<int> a(64), b(64), out(64);
+  const xray::Launch launch = launch_of([&] { two_ways<<<1, 64>>>(a.get(), b.get(), out.get()); });
+  const auto line = [&](const char* name) { return launch.total_of_line(line_of(__FILE__, name)); };
+  for (const char* const side : {"even lanes", "odd lanes"}) {
+    INFO(side);
+    CHECK(line(side).requests == 2);
+    CHECK(line(side).lanes == 32);
+    CHECK(line(side).sectors == 2 * 4);
+    CHECK(line(side).ideal_sectors == 2 * 2);
+  }
+  check_sectors(line("all lanes"), neighbours(64));
+}
+
+TEST_CASE("a device function that is called twice makes its line count twice") {
+  const DeviceArray<int> x(64), out(kWarp);
+  const xray::Launch launch = launch_of([&] { calls_twice<<<1, kWarp>>>(x.get(), out.get()); });
+  const xray::Counts c = launch.total_of_line(line_of(__FILE__, "in a function"));
+  CHECK(c.requests == 2);
+  CHECK(c.sectors == 8);
+}
+
+TEST_CASE("lanes that call a function from different places are not in it together") {
+  const DeviceArray<int> x(kWarp), out(kWarp);
+  const xray::Launch launch =
+      launch_of([&] { calls_on_both_sides<<<1, kWarp>>>(x.get(), out.get()); });
+  const xray::Counts c = launch.total_of_line(line_of(__FILE__, "in a function that is called"));
+  CHECK(c.requests == 2);
+  CHECK(c.lanes == kWarp);
+  CHECK(c.sectors == 2 * 4);
+  check_sectors(launch.total(Space::kGlobal, Operation::kStore), neighbours(kWarp));
+}
+
+TEST_CASE("two loads in a line are two requests, and one access to memory each") {
+  const DeviceArray<int> x(64), out(kWarp);
+  const xray::Launch launch = launch_of([&] { twice_in_a_line<<<1, kWarp>>>(x.get(), out.get()); });
+  const int line = line_of(__FILE__, "two loads");
+  const xray::Counts loads = launch.total(Space::kGlobal, Operation::kLoad);
+  CHECK(loads.requests == 2);
+  CHECK(loads.sectors == 8);
+  CHECK(launch.total_of_line(line).requests == 3);  // and the store
+  for (const xray::Access& a : launch.accesses) {
+    CHECK(a.line == line);
+    CHECK(a.file == __FILE__);
+  }
+}
+
+TEST_CASE("lanes that have left the kernel are not in its requests") {
+  const DeviceArray<int> x(64), out(64);
+  for (const unsigned n : {1u, 20u, 32u, 50u}) {
+    const xray::Launch launch = launch_of([&] { leaves_early<<<1, 64>>>(x.get(), out.get(), n); });
+    INFO(n << " stay");
+    check_sectors(launch.total(Space::kGlobal, Operation::kLoad), neighbours(n));
+    check_sectors(launch.total(Space::kGlobal, Operation::kStore), neighbours(n));
+  }
+}

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: MIT
+// What single requests cost under X-ray, where it follows from a formula: strides, offsets, element
+// sizes, masks, banks, constants, atomics.
+#include <numeric>
+
+#include "xray_testing.cuh"
+
+using xray::Operation;
+using xray::Space;
+
+namespace {
+
+const std::vector<unsigned> kStrides{0, 1, 2, 3, 4, 8, 16, 32, 33};
+constexpr unsigned kOffsets = 32;
+constexpr unsigned kElements = kOffsets + 33 * kWarp;
+
+template <class T>
+__global__ void load_strided(const T* x, T* out, unsigned mask, unsigned offset, unsigned stride) {
+  const unsigned lane = threadIdx.x;
+  if ((mask >> lane & 1) != 0) out[lane] = x[offset + lane * stride];
+}
+
+template <class T>
+__global__ void store_strided(T* x, T value, unsigned mask, unsigned offset, unsigned stride) {
+  const unsigned lane = threadIdx.x;
+  if ((mask >> lane & 1) != 0) x[offset + lane * stride] = value;
+}
+
+// Sectors of lanes that lie `step` bytes apart: all from the first to the last byte, until each
+// lane has one for itself.
+std::uint64_t sectors_of_stride(std::uint64_t first, std::uint64_t step, std::uint64_t bytes) {
+  if (step > 32) return kWarp;
+  return (first + (kWarp - 1) * step + bytes - 1) / 32 - first / 32 + 1;
+}
+
+void check_offsets(const std::int64_t* offsets, unsigned mask, std::uint64_t first,
+                   std::uint64_t step) {
+  std::vector<std::int64_t> expected(kWarp, -1);
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    if ((mask >> lane & 1) != 0) expected[lane] = static_cast<std::int64_t>(first + step * lane);
+  }
+  CHECK(std::vector<std::int64_t>(offsets, offsets + kWarp) == expected);
+}
+
+template <class T>
+void check_strides(Operation operation) {
+  const DeviceArray<T> x(kElements), out(kWarp);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (const unsigned stride : kStrides) {
+      for (unsigned offset = 0; offset < kOffsets; ++offset) {
+        if (operation == Operation::kLoad) {
+          load_strided<<<1, kWarp>>>(x.get(), out.get(), kAllLanes, offset, stride);
+        } else {
+          store_strided<<<1, kWarp>>>(x.get(), T{}, kAllLanes, offset, stride);
+        }
+      }
+    }
+  });
+  REQUIRE(launches.size() == kStrides.size() * kOffsets);
+  std::size_t i = 0;
+  for (const unsigned stride : kStrides) {
+    for (unsigned offset = 0; offset < kOffsets; ++offset) {
+      const xray::Launch& launch = launches[i++];
+      INFO(sizeof(T) << " bytes, stride " << stride << ", offset " << offset);
+      const std::uint64_t first = offset * sizeof(T), step = stride * sizeof(T);
+      const xray::Counts c = launch.total(Space::kGlobal, operation);
+      CHECK(c.requests == 1);
+      CHECK(c.lanes == kWarp);
+      CHECK(c.bytes == (stride == 0 ? 1 : kWarp) * sizeof(T));
+      CHECK(c.sectors == sectors_of_stride(first, step, sizeof(T)));
+      CHECK(c.ideal_sectors == (stride == 0 ? 1 : sizeof(T)));
+      CHECK(c.wavefronts == 0);
+      CHECK(c.words == 0);
+      CHECK(c.addresses == 0);
+      REQUIRE(launch.accesses.size() == (operation == Operation::kLoad ? 2 : 1));
+      const auto access =
+          std::find_if(launch.accesses.begin(), launch.accesses.end(),
+                       [&](const xray::Access& a) { return a.operation == operation; });
+      CHECK(access->bytes_per_lane == sizeof(T));
+      check_offsets(access->first, kAllLanes, first, step);
+      check_offsets(access->worst, kAllLanes, first, step);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a strided load asks for every sector between its first and last byte, or one a lane") {
+  check_strides<char>(Operation::kLoad);
+  check_strides<short>(Operation::kLoad);
+  check_strides<int>(Operation::kLoad);
+  check_strides<int2>(Operation::kLoad);
+  check_strides<double>(Operation::kLoad);
+  check_strides<float4>(Operation::kLoad);
+}
+
+TEST_CASE("a strided store asks for the same sectors as the load") {
+  check_strides<unsigned char>(Operation::kStore);
+  check_strides<unsigned short>(Operation::kStore);
+  check_strides<float>(Operation::kStore);
+  check_strides<float2>(Operation::kStore);
+  check_strides<long long>(Operation::kStore);
+  check_strides<int4>(Operation::kStore);
+}
+
+TEST_CASE("only the active lanes of a request count") {
+  constexpr unsigned kOffset = 5, kStride = 3;
+  const DeviceArray<int> x(kElements), out(kWarp);
+  const std::vector<unsigned> masks = masks_of_every_kind();
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (const unsigned mask : masks) {
+      load_strided<<<1, kWarp>>>(x.get(), out.get(), mask, kOffset, kStride);
+    }
+  });
+  REQUIRE(launches.size() == masks.size());
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    INFO("mask " << std::hex << masks[i]);
+    const auto where = [](unsigned lane) { return 4 * (kOffset + kStride * lane); };
+    const auto store = [](unsigned lane) { return 4 * lane; };
+    check_sectors(launches[i].total(Space::kGlobal, Operation::kLoad),
+                  sum_of({touched(masks[i], 4, where)}));
+    check_sectors(launches[i].total(Space::kGlobal, Operation::kStore),
+                  sum_of({touched(masks[i], 4, store)}));
+    for (const xray::Access& a : launches[i].accesses) {
+      const bool load = a.operation == Operation::kLoad;
+      check_offsets(a.first, masks[i], load ? 4 * kOffset : 0, load ? 4 * kStride : 4);
+    }
+  }
+}
+
+TEST_CASE("a warp whose lanes all stay out asks for nothing") {
+  const DeviceArray<int> x(kElements), out(kWarp);
+  const xray::Launch launch =
+      launch_of([&] { load_strided<<<1, kWarp>>>(x.get(), out.get(), 0u, 0u, 1u); });
+  CHECK(launch.accesses.empty());
+  CHECK(launch.warps_counted == 1);
+}
+
+// ---- which threads make a warp ------------------------------------------------------------------
+
+namespace {
+
+__global__ void copy_guarded(const int* x, int* y, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+
+// What n threads of blocks of this size ask for, one element each.
+xray::Counts neighbours_in_blocks(unsigned n, unsigned block) {
+  std::vector<Touched> requests;
+  for (unsigned first = 0; first < n; first += block) {
+    for (unsigned t = 0; t < block; t += kWarp) {
+      Touched request;
+      for (unsigned lane = t; lane < std::min(t + kWarp, block); ++lane) {
+        if (first + lane < n) request.at.push_back(4 * (first + lane));
+      }
+      requests.push_back(request);
+    }
+  }
+  return sum_of(requests);
+}
+
+// Row-major: x runs fastest, over `pitch` elements a row.
+__global__ void copy_rows(const int* m, int* out, unsigned pitch) {
+  const unsigned row = threadIdx.z * blockDim.y + threadIdx.y;
+  out[row * blockDim.x + threadIdx.x] = m[row * pitch + threadIdx.x];
+}
+
+}  // namespace
+
+TEST_CASE("a block that is no multiple of 32 ends with a partial warp") {
+  const std::vector<unsigned> blocks{1, 2, 31, 32, 33, 63, 64, 65, 100, 255, 256, 1000, 1024};
+  const DeviceArray<int> x(1024), y(1024);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (const unsigned block : blocks) copy_guarded<<<1, block>>>(x.get(), y.get(), block);
+  });
+  REQUIRE(launches.size() == blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    INFO(blocks[i] << " threads");
+    CHECK(launches[i].warps_counted == (blocks[i] + 31) / 32);
+    check_sectors(launches[i].total(Space::kGlobal, Operation::kLoad), neighbours(blocks[i]));
+    check_sectors(launches[i].total(Space::kGlobal, Operation::kStore), neighbours(blocks[i]));
+  }
+}
+
+TEST_CASE("the lanes past the end of the data stay out") {
+  const std::vector<unsigned> sizes{1, 31, 33, 100, 101, 250, 257, 400};
+  const DeviceArray<int> x(400), y(400);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (const unsigned n : sizes) copy_guarded<<<4, 100>>>(x.get(), y.get(), n);
+  });
+  REQUIRE(launches.size() == sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    INFO("n " << sizes[i]);
+    CHECK(launches[i].blocks_counted == 4);
+    CHECK(launches[i].warps_counted == 16);
+    check_sectors(launches[i].total(Space::kGlobal, Operation::kLoad),
+                  neighbours_in_blocks(sizes[i], 100));
+  }
+}
+
+TEST_CASE("the warps of a block of two or three dimensions span its rows") {
+  const std::vector<dim3> blocks{dim3(32, 4), dim3(8, 4),    dim3(16, 16),   dim3(33, 2),
+                                 dim3(1, 64), dim3(5, 5, 5), dim3(3, 7, 11), dim3(31, 1, 3)};
+  constexpr unsigned kPitch = 40;
+  const DeviceArray<int> m(kPitch * 128), out(1024);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (const dim3& block : blocks) copy_rows<<<1, block>>>(m.get(), out.get(), kPitch);
+  });
+  REQUIRE(launches.size() == blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const dim3& block = blocks[i];
+    INFO(block.x << " x " << block.y << " x " << block.z);
+    std::vector<Touched> requests;
+    for (unsigned t = 0; t < block.x * block.y * block.z; ++t) {
+      if (t % kWarp == 0) requests.emplace_back();
+      requests.back().at.push_back(4 * (t / block.x * kPitch + t % block.x));
+    }
+    check_sectors(launches[i].total(Space::kGlobal, Operation::kLoad), sum_of(requests));
+  }
+}
+
+// ---- shared memory ------------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+__global__ void load_shared(T* out, unsigned stride) {
+  __shared__ T s[33 * kWarp];
+  out[threadIdx.x] = s[threadIdx.x * stride];
+}
+
+template <class T>
+__global__ void store_shared(T value, unsigned stride) {
+  __shared__ T s[33 * kWarp];
+  s[threadIdx.x * stride] = value;
+}
+
+// Wavefronts of lanes `stride` elements apart. Lanes of 4 bytes meet in a bank as the stride and
+// the 32 banks have a common divisor; wider lanes are served by halves and quarters of the warp.
+std::uint64_t wavefronts_of_stride(unsigned bytes, unsigned stride, Operation operation) {
+  if (bytes < 4) {
+    return touched(kAllLanes, bytes, [&](unsigned lane) { return bytes * stride * lane; })
+        .conflict();
+  }
+  const unsigned parts = bytes / 4;
+  // Every lane wants the same: for loads, two parts are served at once.
+  if (stride == 0) return operation == Operation::kLoad && parts > 1 ? parts / 2 : parts;
+  return parts * std::gcd(stride, kWarp / parts);
+}
+
+template <class T>
+void check_shared_strides(Operation operation) {
+  constexpr unsigned kMost = 33;
+  const DeviceArray<T> out(kWarp);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (unsigned stride = 0; stride <= kMost; ++stride) {
+      if (operation == Operation::kLoad) {
+        load_shared<<<1, kWarp>>>(out.get(), stride);
+      } else {
+        store_shared<<<1, kWarp>>>(T{}, stride);
+      }
+    }
+  });
+  REQUIRE(launches.size() == kMost + 1);
+  for (unsigned stride = 0; stride <= kMost; ++stride) {
+    INFO(sizeof(T) << " bytes, stride " << stride);
+    const xray::Counts c = launches[stride].total(Space::kShared, operation, "s");
+    CHECK(c.requests == 1);
+    CHECK(c.lanes == kWarp);
+    CHECK(c.bytes == (stride == 0 ? 1 : kWarp) * sizeof(T));
+    CHECK(c.wavefronts == wavefronts_of_stride(sizeof(T), stride, operation));
+    const std::uint64_t words = touched(kAllLanes, sizeof(T), [&](unsigned lane) {
+                                  return sizeof(T) * stride * lane;
+                                }).pieces(4);
+    CHECK(c.ideal_wavefronts == (words + 31) / 32);
+    CHECK(c.sectors == 0);
+    CHECK(launches[stride].total(Space::kShared, operation, "no_such_array").requests == 0);
+  }
+}
+
+template <unsigned kWidth>
+__global__ void transpose_tile(float* out, unsigned rows) {
+  __shared__ float tile[32][kWidth];
+  tile[threadIdx.y][threadIdx.x] = static_cast<float>(threadIdx.x);
+  __syncthreads();
+  if (threadIdx.y < rows) {
+    out[threadIdx.y * blockDim.x + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+  }
+}
+
+// One warp's column accesses to a tile: lane (x, y) reads row x, column y.
+template <unsigned kWidth>
+void check_tile(unsigned width, unsigned height) {
+  const DeviceArray<float> out(1024);
+  const xray::Launch launch =
+      launch_of([&] { transpose_tile<kWidth><<<1, dim3(width, height)>>>(out.get(), height); });
+  std::uint64_t by_rows = 0, by_columns = 0;
+  for (unsigned t = 0; t < width * height; t += kWarp) {
+    const auto along = [&](unsigned lane) {
+      return 4 * ((t + lane) / width * kWidth + (t + lane) % width);
+    };
+    const auto down = [&](unsigned lane) {
+      return 4 * ((t + lane) % width * kWidth + (t + lane) / width);
+    };
+    by_rows += touched(kAllLanes, 4, along).conflict();
+    by_columns += touched(kAllLanes, 4, down).conflict();
+  }
+  INFO(kWidth << " wide, block " << width << " x " << height);
+  CHECK(launch.total(Space::kShared, Operation::kStore, "tile").wavefronts == by_rows);
+  CHECK(launch.total(Space::kShared, Operation::kLoad, "tile").wavefronts == by_columns);
+  CHECK(launch.total(Space::kShared, Operation::kLoad).requests == width * height / kWarp);
+}
+
+}  // namespace
+
+TEST_CASE("a strided load from shared memory takes a wavefront for each word of the fullest bank") {
+  check_shared_strides<char>(Operation::kLoad);
+  check_shared_strides<short>(Operation::kLoad);
+  check_shared_strides<float>(Operation::kLoad);
+  check_shared_strides<int2>(Operation::kLoad);
+  check_shared_strides<float4>(Operation::kLoad);
+}
+
+TEST_CASE("a strided store to shared memory takes a wavefront for each word of the fullest bank") {
+  check_shared_strides<char>(Operation::kStore);
+  check_shared_strides<short>(Operation::kStore);
+  check_shared_strides<int>(Operation::kStore);
+  check_shared_strides<double>(Operation::kStore);
+  check_shared_strides<int4>(Operation::kStore);
+}
+
+TEST_CASE("one column of padding spreads a tile's columns over the banks") {
+  const DeviceArray<float> out(1024);
+  const xray::Launch plain =
+      launch_of([&] { transpose_tile<32><<<1, dim3(32, 32)>>>(out.get(), 32); });
+  const xray::Launch padded =
+      launch_of([&] { transpose_tile<33><<<1, dim3(32, 32)>>>(out.get(), 32); });
+  CHECK(plain.total(Space::kShared, Operation::kLoad, "tile").wavefronts == 32 * 32);
+  CHECK(padded.total(Space::kShared, Operation::kLoad, "tile").wavefronts == 32);
+  CHECK(plain.total(Space::kShared, Operation::kStore, "tile").wavefronts == 32);
+  CHECK(padded.total(Space::kShared, Operation::kStore, "tile").wavefronts == 32);
+}
+
+TEST_CASE("tiles of every width, read by blocks whose warps span rows") {
+  check_tile<16>(16, 16);
+  check_tile<17>(16, 16);
+  check_tile<18>(16, 16);
+  check_tile<8>(8, 8);
+  check_tile<9>(8, 8);
+  check_tile<32>(32, 8);
+  check_tile<33>(32, 8);
+  check_tile<36>(32, 8);
+}
+
+// ---- constant memory ----------------------------------------------------------------------------
+
+namespace {
+
+__constant__ int table[kWarp * kWarp];
+__constant__ unsigned char small_table[kWarp];
+__constant__ double wide_table[kWarp];
+
+__global__ void load_constant(int* out, unsigned distinct, unsigned stride) {
+  out[threadIdx.x] = table[threadIdx.x % distinct * stride];
+}
+__global__ void load_constant_bytes(int* out, unsigned distinct) {
+  out[threadIdx.x] = small_table[threadIdx.x % distinct];
+}
+__global__ void load_constant_wide(double* out, unsigned distinct) {
+  out[threadIdx.x] = wide_table[threadIdx.x % distinct];
+}
+
+}  // namespace
+
+TEST_CASE("a constant load fetches every distinct address by itself, whatever its size") {
+  const DeviceArray<int> out(kWarp);
+  const DeviceArray<double> wide(kWarp);
+  for (unsigned distinct = 1; distinct <= kWarp; ++distinct) {
+    const std::vector<xray::Launch> launches = launches_of([&] {
+      for (const unsigned stride : {1u, 32u}) {
+        load_constant<<<1, kWarp>>>(out.get(), distinct, stride);
+      }
+      load_constant_bytes<<<1, kWarp>>>(out.get(), distinct);
+      load_constant_wide<<<1, kWarp>>>(wide.get(), distinct);
+    });
+    const char* const names[] = {"table", "table", "small_table", "wide_table"};
+    const unsigned bytes[] = {4, 4, 1, 8};
+    REQUIRE(launches.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      INFO(distinct << " of " << names[i]);
+      const xray::Counts c = launches[i].total(Space::kConstant, Operation::kLoad, names[i]);
+      CHECK(c.requests == 1);
+      CHECK(c.lanes == kWarp);
+      CHECK(c.words == distinct);
+      CHECK(c.bytes == bytes[i] * distinct);
+      CHECK(c.sectors == 0);
+      CHECK(c.wavefronts == 0);
+    }
+  }
+}
+
+// ---- atomics ------------------------------------------------------------------------------------
+
+namespace {
+
+__global__ void add_global(int* x, unsigned distinct, unsigned stride) {
+  atomicAdd(&x[threadIdx.x % distinct * stride], 1);
+}
+
+__global__ void add_shared(int* out, unsigned distinct, unsigned stride) {
+  __shared__ int s[kWarp * kWarp];
+  const int old = atomicAdd(&s[threadIdx.x % distinct * stride], static_cast<int>(threadIdx.x));
+  out[threadIdx.x] = old;
+}
+
+// Every atomic function once, in the types that differ in size.
+__global__ void every_atomic(int* i, unsigned* u, unsigned long long* w, float* f, double* d,
+                             unsigned short* h) {
+  const unsigned t = threadIdx.x;
+  atomicAdd(&i[t], 1);
+  atomicSub(&i[t], 1);
+  atomicExch(&i[t], 1);
+  atomicMin(&i[t], 1);
+  atomicMax(&i[t], 1);
+  atomicAnd(&i[t], 1);
+  atomicOr(&i[t], 1);
+  atomicXor(&i[t], 1);
+  atomicCAS(&i[t], 1, 2);
+  atomicInc(&u[t], 7u);
+  atomicDec(&u[t], 7u);
+  atomicAdd_block(&u[t], 1u);
+  atomicAdd_system(&u[t], 1u);
+  atomicAdd(&w[t], 1ull);
+  atomicMax(&w[t], 1ull);
+  atomicCAS(&w[t], 1ull, 2ull);
+  atomicAdd(&f[t], 1.0f);
+  atomicExch(&f[t], 1.0f);
+  atomicAdd(&d[t], 1.0);
+  atomicCAS(&h[t], static_cast<unsigned short>(1), static_cast<unsigned short>(2));
+}
+
+// Lanes that update the same address wait for each other, those of different addresses in a sector
+// do not: `lane % distinct` has its most lanes at the first address of each sector.
+std::uint64_t turns_in_sectors(unsigned distinct, unsigned stride) {
+  if (stride >= 8) return kWarp;  // each address is alone in its sector
+  std::uint64_t turns = 0;
+  for (unsigned first = 0; first < distinct; first += 8) {
+    turns += (kWarp - first + distinct - 1) / distinct;
+  }
+  return turns;
+}
+
+}  // namespace
+
+TEST_CASE("an atomic counts its distinct addresses, and the most lanes at one of them") {
+  const DeviceArray<int> x(kWarp * kWarp), out(kWarp);
+  for (const unsigned stride : {1u, 32u}) {
+    const std::vector<xray::Launch> global = launches_of([&] {
+      for (unsigned d = 1; d <= kWarp; ++d) add_global<<<1, kWarp>>>(x.get(), d, stride);
+    });
+    const std::vector<xray::Launch> shared = launches_of([&] {
+      for (unsigned d = 1; d <= kWarp; ++d) add_shared<<<1, kWarp>>>(out.get(), d, stride);
+    });
+    REQUIRE(global.size() == kWarp);
+    REQUIRE(shared.size() == kWarp);
+    for (unsigned distinct = 1; distinct <= kWarp; ++distinct) {
+      INFO(distinct << " addresses " << stride << " apart");
+      const std::uint64_t crowd = (kWarp + distinct - 1) / distinct;
+      const xray::Counts g = global[distinct - 1].total(Space::kGlobal, Operation::kAtomic);
+      CHECK(g.requests == 1);
+      CHECK(g.lanes == kWarp);
+      CHECK(g.addresses == distinct);
+      CHECK(g.collisions == crowd);
+      CHECK(g.bytes == 4 * distinct);
+      CHECK(g.sectors == turns_in_sectors(distinct, stride));
+      CHECK(global[distinct - 1].accesses.size() == 1);  // no load, no store beside it
+
+      const xray::Counts s = shared[distinct - 1].total(Space::kShared, Operation::kAtomic, "s");
+      CHECK(s.requests == 1);
+      CHECK(s.addresses == distinct);
+      CHECK(s.collisions == crowd);
+      // A pass for each lane of the fullest bank: 32 words apart, all lanes are in one.
+      CHECK(s.wavefronts == (stride == 1 ? crowd : kWarp));
+      CHECK(s.ideal_wavefronts == 1);
+      CHECK(s.sectors == 0);
+      CHECK(shared[distinct - 1].total(Space::kShared, Operation::kLoad).requests == 0);
+      CHECK(shared[distinct - 1].total(Space::kShared, Operation::kStore).requests == 0);
+    }
+  }
+}
+
+TEST_CASE("every atomic function is one request of its type's size, and nothing else") {
+  const DeviceArray<int> i(kWarp);
+  const DeviceArray<unsigned> u(kWarp);
+  const DeviceArray<unsigned long long> w(kWarp);
+  const DeviceArray<float> f(kWarp);
+  const DeviceArray<double> d(kWarp);
+  const DeviceArray<unsigned short> h(kWarp);
+  const xray::Launch launch = launch_of(
+      [&] { every_atomic<<<1, kWarp>>>(i.get(), u.get(), w.get(), f.get(), d.get(), h.get()); });
+  std::map<unsigned, int> of_size;
+  std::set<int> lines;
+  for (const xray::Access& a : launch.accesses) {
+    INFO("line " << a.line);
+    CHECK(a.operation == Operation::kAtomic);
+    CHECK(a.counts.requests == 1);
+    CHECK(a.counts.lanes == kWarp);
+    CHECK(a.counts.addresses == kWarp);
+    CHECK(a.counts.collisions == 1);
+    ++of_size[a.bytes_per_lane];
+    lines.insert(a.line);
+  }
+  CHECK(launch.accesses.size() == 20);
+  CHECK(lines.size() == 20);
+  CHECK(of_size == std::map<unsigned, int>{{2, 1}, {4, 15}, {8, 4}});
+}
