@@ -276,11 +276,15 @@ endif
 INLINE_ALL := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
                 large-function-growth=10000 max-inline-insns-auto=1000 max-inline-insns-single=1000,--param $p))
 KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-store-merging)
-XRAY := -O1 $(INLINE_ALL) $(KEEP_LOADS) -fsanitize=thread $(if $(filter clang%,$(notdir $(CXX))),,-Wno-tsan) -DCUDA_CPU_XRAY=1
+# clang leaves out loads before a store to the same place unless it is told not to; of atomics it would
+# tell twice, since CUDA's tell themselves; structures it copies by memcpy.
+FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
+XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
+XRAY := -O1 $(INLINE_ALL) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1
 XRAY_TEST_BINARIES := $(if $(filter test test-programs,$(GOALS)),$(if $(ONE),,$(if $(filter cpu,$(CHOSEN_BACKEND)),\
                         $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)))))
 ifneq ($(XRAY_TEST_BINARIES)$(filter xray xray-verify xray-traces build/cpu-xray% build/labs/cpu-xray/%,$(GOALS)),)
-$(eval $(call cpu_variant,cpu-xray,$(XRAY),))
+$(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
 XRAY_RUNTIME := $(patsubst %,build/cpu-xray/obj/%.o,$(wildcard common/cpu/xray/*.cpp))
 $(XRAY_RUNTIME): build/cpu-xray/obj/%.o: % build/cpu/runtime-flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
@@ -294,7 +298,7 @@ $(foreach t,$(XRAY_TESTS),$(eval $(call test_binary,cpu-xray,$t): build/cpu-xray
 $(if $(CATCH2),$(patsubst %,build/cpu-xray/obj/%.o,$(XRAY_TESTS)): build/tests/flags)
 $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/cpu-xray/libcudacpu.a
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -pthread -o $@ $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS)
+	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $@ $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS)
 endif
 
 # ---- GPU -----------------------------------------------------------------------------------------

@@ -170,6 +170,12 @@ std::string Rung::sizes() const {
   return text;
 }
 
+std::string Rung::whole() const {
+  std::string text = n > 0 || rows > 0 || block > 0 ? sizes() : "";
+  if (block > 0) text += ", block " + std::to_string(block);
+  return text.empty() ? "" : text + ", " + values();
+}
+
 std::string Rung::values() const {
   switch (input) {
     case Input::kNegative:
@@ -193,10 +199,12 @@ void Record::wrong(const Rung& rung, const Wrong& wrong) {
 
 void Record::broke(const Rung& rung, const CudaFailure& failure) {
   tries_.push_back({rung, false});
-  if (failed_) return;
-  failed_ = broke_ = true;
-  first_ = rung;
+  broke_ = true;
+  last_ = rung;
   failure_ = failure;
+  if (failed_) return;
+  failed_ = true;
+  first_ = rung;
 }
 
 // The pattern that splits the rungs into those that passed and those that failed; at least one
@@ -207,6 +215,9 @@ std::string Record::meaning() const {
   const bool some_passed =
       std::any_of(tries_.begin(), tries_.end(), [](const Try& t) { return t.ok; });
   if (!some_passed) return "";
+  // A climb that an error ended early has seen too little to show a pattern.
+  constexpr std::size_t kEnough = 4;
+  if (broke_ && tries_.size() < kEnough) return "";
   for (const Pattern& pattern : patterns) {
     const bool fits = std::all_of(tries_.begin(), tries_.end(),
                                   [&](const Try& t) { return pattern.fails(t.rung) == !t.ok; });
@@ -232,14 +243,19 @@ std::string Record::which_passed() const {
   for (const Try& t : tries_) {
     before = before && t.ok;
     passed += t.ok ? 1 : 0;
-    const std::string text = t.rung.sizes();
+    std::string text = t.rung.sizes();
+    if (text == first_.sizes()) {
+      // Of the size that failed first: with which block, or which values, it was still right.
+      text = t.rung.block == first_.block ? t.rung.whole()
+                                          : text + ", block " + std::to_string(t.rung.block);
+    }
     if (before && (sizes.empty() || sizes.back() != text)) sizes.push_back(text);
   }
   if (passed == 0)
     return tries_.size() > 1 ? "none of " + std::to_string(tries_.size()) + " tries" : "";
   std::string text = std::to_string(passed) + " of " + std::to_string(tries_.size()) + " tries";
   if (sizes.empty()) return text + ", none before this one";
-  text += "; smaller: ";
+  text += "; before this one: ";
   const std::size_t shown = std::min<std::size_t>(sizes.size(), 6);
   for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? "; " : "") + sizes[i];
   if (sizes.size() > shown) text += "; ...";
@@ -251,17 +267,15 @@ void Record::conclude() const {
     CHECK(!tries_.empty());
     return;
   }
-  std::string at = first_.n > 0 || first_.rows > 0 || first_.block > 0 ? first_.sizes() : "";
-  if (first_.block > 0) at += ", block " + std::to_string(first_.block);
-  if (!at.empty()) {
-    at += ", " + first_.values();
-    tell("at", at);
-  }
+  const std::string at = first_.whole();
+  if (!at.empty()) tell("at", at);
   std::string text;
-  if (broke_) {
-    tell("cuda", failure_.text);
+  if (broke_) tell("cuda", failure_.text);
+  if (wrong_.what.empty()) {
     text = failure_.text;
   } else {
+    // What the backend says is about a later try than the one that was wrong first.
+    if (broke_) tell("broke_at", last_.whole());
     tell("wrong", wrong_.what);
     tell("expected", wrong_.expected);
     tell("actual", wrong_.actual);

@@ -24,6 +24,7 @@ struct Rung {
 
   std::string sizes() const;   ///< "n = 33", "2 x 3 x 4"
   std::string values() const;  ///< "random values", ...
+  std::string whole() const;   ///< "n = 33, block 32, random values"; "" when nothing applies
 };
 
 /// The first wrong element of a result.
@@ -67,6 +68,7 @@ class Record {
   std::vector<Try> tries_;
   Rung first_;
   Wrong wrong_;
+  Rung last_;  // the one that broke
   CudaFailure failure_;
   bool failed_ = false, broke_ = false;
 };

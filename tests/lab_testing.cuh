@@ -130,7 +130,9 @@ template <class T, class U>
   const bool untouched = Array<T>::is_poison(actual);
   throw Wrong{
       what, text_of(expected), text_of(actual),
-      untouched ? "nobody has written it: every byte is still 0xff, as before the launch" : ""};
+      untouched ? "every byte is still 0xff, as before the launch: nobody has written it, or something "
+                  "was added to it"
+                : ""};
 }
 
 /// Every element as expected, else the first that is not ends the rung.

@@ -57,7 +57,7 @@ for chapter in $chapters; do
     cat "$out/$chapter.csv"
     continue
   elif [ -n "${CSV:-}" ]; then
-    { cp "$out/$chapter.csv" "$CSV.partial" && mv "$CSV.partial" "$CSV"; } 2>/dev/null ||
+    { [ ! -d "$CSV" ] && cp "$out/$chapter.csv" "$CSV.partial" && mv "$CSV.partial" "$CSV"; } 2>/dev/null ||
       stop "CSV=$CSV: cannot be written"
     echo "-> $CSV"
     continue

@@ -344,7 +344,9 @@ TEST_CASE("a structure that is aligned like its members is accessed member by me
   check_pieces<float3>(3, 4);
   check_pieces<Point>(3, 4);
   check_pieces<Pair>(2, 4);
+#if !defined(__clang__)  // which does not tell this alignment
   check_pieces<Box>(4, 4);
+#endif
   check_pieces<Triple>(3, 8);
 }
 

@@ -96,10 +96,10 @@ __global__ void load_pattern(Pattern p, T* out) {
 }
 
 template <class T>
-__global__ void store_pattern(Pattern p, T value) {
+__global__ void store_pattern(Pattern p, const T* from) {
   __shared__ T s[kShared];
   const unsigned lane = threadIdx.x;
-  if ((p.mask >> lane & 1) != 0) s[p.index[lane]] = value;
+  if ((p.mask >> lane & 1) != 0) s[p.index[lane]] = from[lane];
 }
 
 __global__ void add_pattern(Pattern p, int* out) {
@@ -160,9 +160,10 @@ void check_counted_loads(const std::vector<Row>& rows) {
 
 template <class T>
 void check_counted_stores(const std::vector<Row>& rows) {
+  const DeviceArray<T> from(kWarp);
   check_counted(rows, "store_" + std::to_string(sizeof(T)), Space::kShared, Operation::kStore,
                 &xray::Counts::wavefronts, 0,
-                [&](const Pattern& p) { store_pattern<<<1, kWarp>>>(p, T{}); });
+                [&](const Pattern& p) { store_pattern<<<1, kWarp>>>(p, from.get()); });
 }
 
 template <class T>

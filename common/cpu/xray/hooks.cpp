@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "trace.h"
@@ -15,17 +16,16 @@ namespace {
 using xray::Kind;
 
 // The largest pieces in which a structure of this size can be copied, as nvcc does it: its
-// alignment divides its size. What has 4, 8 or 16 bytes and the alignment for one access is no
-// range; a range of such a size is aligned to 4 bytes at most.
+// alignment divides its size.
 std::size_t largest_piece(std::size_t bytes) {
   std::size_t piece = 16;
   while (bytes % piece != 0) piece /= 2;
-  if (piece != bytes) return piece;
-  return bytes >= 8 ? 4 : bytes > 1 ? bytes / 2 : 1;
+  return piece;
 }
 
-void note_range(const char* address, std::size_t bytes, Kind kind, const void* place) {
-  const std::size_t largest = largest_piece(bytes);
+void note_pieces(const void* range, std::size_t bytes, std::size_t largest, Kind kind,
+                 const void* place) {
+  auto* address = static_cast<const char*>(range);
   while (bytes > 0) {
     std::size_t piece = largest;
     while (piece > bytes || reinterpret_cast<std::uintptr_t>(address) % piece != 0) piece /= 2;
@@ -33,6 +33,24 @@ void note_range(const char* address, std::size_t bytes, Kind kind, const void* p
     address += piece;
     bytes -= piece;
   }
+}
+
+// What has 2, 4, 8 or 16 bytes and the alignment for one access is no range: a range of such a size
+// is aligned to 4 bytes at most.
+void note_range(const void* range, std::size_t bytes, Kind kind, const void* place) {
+  std::size_t largest = largest_piece(bytes);
+  if (largest == bytes && bytes > 1) largest = bytes >= 8 ? 4 : bytes / 2;
+  note_pieces(range, bytes, largest, kind, place);
+}
+
+// clang copies structures by memcpy, whatever their alignment.
+void note_copy(const void* to, const void* from, std::size_t bytes, const void* place) {
+  static __thread bool inside;  // what is noted is copied, too
+  if (inside) return;
+  inside = true;
+  note_pieces(from, bytes, largest_piece(bytes), Kind::kLoad, place);
+  note_pieces(to, bytes, largest_piece(bytes), Kind::kStore, place);
+  inside = false;
 }
 
 template <class T>
@@ -60,11 +78,12 @@ void __tsan_func_exit() { xray::leave(); }
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
+// Unaligned: at a type that is aligned to less than its size.
 #define XRAY_PLAIN(bytes)                                                                    \
   void __tsan_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }             \
   void __tsan_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); }           \
-  void __tsan_unaligned_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }   \
-  void __tsan_unaligned_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); } \
+  void __tsan_unaligned_read##bytes(void* p) { note_range(p, bytes, Kind::kLoad, PLACE); }   \
+  void __tsan_unaligned_write##bytes(void* p) { note_range(p, bytes, Kind::kStore, PLACE); } \
   void __tsan_volatile_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }    \
   void __tsan_volatile_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); }
 
@@ -74,11 +93,25 @@ XRAY_PLAIN(4)
 XRAY_PLAIN(8)
 XRAY_PLAIN(16)
 
-void __tsan_read_range(void* p, std::size_t bytes) {
-  note_range(static_cast<const char*>(p), bytes, Kind::kLoad, PLACE);
+void __tsan_read_range(void* p, std::size_t bytes) { note_range(p, bytes, Kind::kLoad, PLACE); }
+void __tsan_write_range(void* p, std::size_t bytes) { note_range(p, bytes, Kind::kStore, PLACE); }
+
+// clang 16 and later; before, the linker replaces memcpy by the last of these.
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  note_copy(to, from, bytes, PLACE);
+  return std::memmove(to, from, bytes);
 }
-void __tsan_write_range(void* p, std::size_t bytes) {
-  note_range(static_cast<const char*>(p), bytes, Kind::kStore, PLACE);
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  note_copy(to, from, bytes, PLACE);
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  note_pieces(to, bytes, largest_piece(bytes), Kind::kStore, PLACE);
+  return std::memset(to, value, bytes);
+}
+void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
+  note_copy(to, from, bytes, PLACE);
+  return std::memmove(to, from, bytes);
 }
 
 // Atomic operations of C++ (CUDA's own are noted by themselves, see atomics.h). Sequentially

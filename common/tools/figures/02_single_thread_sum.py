@@ -21,26 +21,27 @@ def passes(loads_per_pass):
     return found, now
 
 
-def bar(ax, left, width, y, color, text=""):
-    ax.add_patch(plt.Rectangle((left, y - 0.28), width, 0.56, facecolor=color, edgecolor=style.BLACK, linewidth=0.6))
+def bar(ax, left, width, y, color, text="", high=0.56):
+    ax.add_patch(plt.Rectangle((left, y - high / 2), width, high, facecolor=color, edgecolor=style.BLACK, linewidth=0.6))
     if text:
-        ax.text(left + width / 2, y, text, ha="center", va="center", fontsize=9)
+        ax.text(left + width / 2, y, text, ha="center", va="center", fontsize=style.SMALL)
 
 
 def waiting():
-    fig, ax = style.axes("cycles since the first load", size=(7.2, 3.3))
-    names = [("one load\nat a time", 1, 1), ("four loads,\nthen four adds", 4, 0)]
+    fig, ax = style.axes("cycles since the first load", size=(style.WIDTH, 3.2))
+    names = [("one load\nat a time", 1, 1), ("four loads,\nfour adds", 4, 0)]
     for _, loads, y in names:
         found, end = passes(loads)
         for start, wait, work, kind in found:
             bar(ax, start, wait, y, style.SKY if kind == "miss" else "#D6ECF8", "waits for L2" if kind == "miss" else "")
             bar(ax, start + wait, work, y, style.ORANGE)
-        ax.text(end + 8, y, f"{end} cycles,\n{end / INTS:g} per int", va="center", fontsize=10)
-    ax.annotate("waits for L1", (305, 1.28), xytext=(345, 1.62), fontsize=9, arrowprops={"arrowstyle": "-", "linewidth": 0.8})
-    ax.annotate("adds", (267, 1.28), xytext=(235, 1.62), fontsize=9, arrowprops={"arrowstyle": "-", "linewidth": 0.8})
+        ax.text(end + 10, y, f"{end} cycles,\n{end / INTS:g} per int", va="center", fontsize=style.SMALL)
+    for text, x, at in (("adds", 267, 200), ("waits for L1", 305, 345)):
+        ax.annotate(text, (x, 1.28), xytext=(at, 1.62), fontsize=style.SMALL,
+                    arrowprops={"arrowstyle": "-", "linewidth": 0.8})
     ax.set_yticks([y for _, _, y in names], [name for name, _, _ in names])
-    ax.set_ylim(-0.6, 1.9)
-    ax.set_xlim(0, 810)
+    ax.set_ylim(-0.6, 1.95)
+    ax.set_xlim(0, 890)
     ax.grid(axis="y", visible=False)
     style.save(fig, "waiting", "Where one thread's time goes: eight ints of one 32-byte sector",
                "Time line of a thread that adds eight ints of a sector. With one load at a time it waits once for L2 and "
@@ -49,21 +50,19 @@ def waiting():
 
 
 def launch():
-    fig, ax = plt.subplots(figsize=(7.2, 2.4))
-    ax.axis("off")
-    ax.set_xlim(-12, 108)
-    ax.set_ylim(-0.85, 2.1)
-    for y, name in ((1, "host"), (0, "device")):
-        ax.text(-2, y, name, ha="right", va="center")
-        ax.plot([0, 104], [y, y], color=style.GREY, linewidth=0.8, zorder=0)
-    bar(ax, 4, 7, 1, style.BLUE)
-    bar(ax, 13, 82, 0, style.ORANGE, "the kernel runs")
-    bar(ax, 38, 59, 1, "#DDDDDD", "cudaDeviceSynchronize() waits")
-    bar(ax, 12, 25, 1, "#C9E8DD", "free for other work")
-    ax.annotate("launch: puts an order\ninto the queue, returns", (7.5, 1.3), xytext=(2, 1.6), fontsize=9)
-    ax.annotate("", (13, 0.28), xytext=(11, 0.72), arrowprops={"arrowstyle": "->"})
-    ax.annotate("", (97, 0.72), xytext=(95, 0.28), arrowprops={"arrowstyle": "->"})
-    ax.text(54, -0.62, "time (not to scale: a launch would be too short to see)", ha="center", fontsize=9, color=style.GREY)
+    fig, ax = style.canvas(2.5)
+    for y, name in ((74, "host"), (128, "device")):
+        style.words(ax, 50, y, name, style.TEXT, ha="right")
+        ax.plot([58, 440], [y, y], color=style.GREY, linewidth=0.8, zorder=0)
+    bar(ax, 70, 26, 74, style.BLUE, high=28)
+    bar(ax, 106, 304, 128, style.ORANGE, "the kernel runs", high=28)
+    bar(ax, 98, 110, 74, "#C9E8DD", "free for other work", high=28)
+    bar(ax, 208, 210, 74, "#DDDDDD", "cudaDeviceSynchronize() waits", high=28)
+    style.words(ax, 62, 30, "launch: puts an order into the queue, and returns")
+    ax.plot([83, 83], [38, 60], color=style.BLACK, linewidth=0.8)
+    for start, end in (((96, 88), (105, 114)), ((411, 114), (418, 88))):
+        ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "shrinkA": 0, "shrinkB": 0})
+    style.words(ax, 250, 164, "time (not to scale: a launch would be too short to see)", color=style.GREY, ha="center")
     style.save(fig, "launch", "A launch returns before its kernel ends",
                "Two time lines. The host's launch call ends as soon as the order is queued; the device starts the kernel "
                "after that, while the host is free for other work; cudaDeviceSynchronize waits until the kernel has ended.")
@@ -76,14 +75,14 @@ def stride_sweep():
     fig, ax = style.axes("stride between one load and the next [ints]", "cycles per int")
     # A miss brings `ints` ints into L1. Both curves are pinned to the first and the last measured point; they are
     # wide and pale, so that one of them can be seen beneath the points that lie on it.
-    for ints, name, at, color, pale in ((8, "if a miss brings\na sector (8 ints)", (3.6, 250), style.RED, "#F5C9A9"),
+    for ints, name, at, color, pale in ((8, "if a miss brings\na sector (8 ints)", (3.4, 255), style.RED, "#F5C9A9"),
                                         (32, "if a miss brings\na line (32 ints)", (24, 190), style.GREEN, "#AEDFCF")):
         share = [min(1, s / ints) for s in strides]
         slope = (cycles[-1] - cycles[0]) / (share[-1] - share[0])
         curve = [cycles[0] + slope * (m - share[0]) for m in share]
-        ax.plot(strides, curve, color=pale, linewidth=8, solid_capstyle="round", zorder=2 if ints == 8 else 1)
-        ax.text(*at, name, color=color, va="center", ha="right" if ints == 8 else "left")
-    ax.plot(strides, cycles, color=style.BLUE, marker="o", linewidth=1.2, markersize=6)
+        ax.plot(strides, curve, color=pale, linewidth=9, solid_capstyle="round", zorder=2 if ints == 8 else 1)
+        ax.text(*at, name, color=style.ink(color), va="center", ha="right" if ints == 8 else "left")
+    ax.plot(strides, cycles, color=style.BLUE, marker="o", linewidth=1.4)
     ax.text(strides[3], cycles[3] + 18, "measured", color=style.BLUE, ha="center", va="bottom")
     style.log2_axis(ax.xaxis)
     ax.set_ylim(0, 1.2 * max(cycles))

@@ -5,71 +5,70 @@ import re
 
 import matplotlib.pyplot as plt
 import style
+import xray
 
-LANES, ELEMENT, SECTOR, LINE = 32, 4, 32, 128  # lanes of a warp; bytes
 CLOCK_GHZ = 1.98  # of the H200's multiprocessors; chapter 01 reads it
 L2_BYTES = 60 << 20
+INT = 4  # bytes
 
 
-# ---- concept: lanes, sectors, lines --------------------------------------------------------------
+# ---- concept: lanes, sectors, lines, as X-ray saw them -------------------------------------------
 
 
-def touched(address):
-    """The lines that the lanes touch, as {line: set of sectors}, for address(lane) in bytes."""
-    lines = {}
-    for lane in range(LANES):
-        line, rest = divmod(address(lane), LINE)
-        lines.setdefault(line, set()).add(rest // SECTOR)
-    return lines
+def name_of(load):
+    """The index expression of a load, from where its lanes went."""
+    first, step = load.lanes[0] // INT, (load.lanes[1] - load.lanes[0]) // INT
+    return f"x[{'t' if step == 1 else f'{step} * t'}{f' + {first}' if first else ''}]"
 
 
-def draw_access(ax, title, address, color):
-    """One load of a warp: its lanes above, the lines they touch below, each with its four sectors."""
-    lines = touched(address)
-    sectors = sum(len(s) for s in lines.values())
-    ax.set_title(f"{title}: {sectors} sectors in {len(lines)} line{'s' if len(lines) > 1 else ''}, "
-                 f"{100 * LANES * ELEMENT / (sectors * SECTOR):.1f} % of the bytes used", loc="left", fontsize=10.5)
-    ax.axis("off")
-    pitch = min(1.0 / len(lines), 0.25)  # from line to line, where the panel is 1 wide
-    width = 0.84 * pitch
-    left = {line: 0.5 + (i - len(lines) / 2) * pitch + 0.08 * pitch for i, line in enumerate(sorted(lines))}
+def draw_access(ax, top, load, color):
+    """One load of a warp: its lanes above, the lines they touch below, each with its four sectors. Returns
+    what stands above it."""
+    touched = xray.sectors(load)
+    lines = sorted({s * xray.SECTOR // xray.LINE for s in touched})
+    count = xray.equal(name_of(load), len(touched), load.per_request("sectors"))
+    used = load["bytes"] / (load["sectors"] * xray.SECTOR)
+    says = f"{count} sectors in {len(lines)} line{'s' if len(lines) > 1 else ''}, {100 * used:.3g} % of the bytes used"
+    style.words(ax, 6, top, f"{load['kernel']}, {name_of(load)}", style.TEXT, weight="bold")
+    style.words(ax, 440, top, says, ha="right")
 
-    def box(x, wide, face, edge="none", weight=0.0):
-        ax.add_patch(plt.Rectangle((x, 0), wide, 0.2, facecolor=face, edgecolor=edge, linewidth=weight))
+    pitch = min(432 / len(lines), 108)  # from line to line
+    width = 0.86 * pitch
+    left = {line: 223 + (i - len(lines) / 2) * pitch + 0.07 * pitch for i, line in enumerate(lines)}
 
-    for line, fetched in lines.items():
-        for sector in fetched:
-            box(left[line] + sector * width / 4, width / 4, "#D9D9D9")
-    for lane in range(LANES):
-        line, rest = divmod(address(lane), LINE)
-        x = left[line] + rest / LINE * width
-        box(x, max(ELEMENT / LINE * width, 0.003), color)
-        lane_x = 0.5 + (lane - LANES / 2 + 0.5) * 0.024
-        ax.plot([lane_x, x + ELEMENT / LINE * width / 2], [0.56, 0.2], color=style.GREY, linewidth=0.6)
-        ax.plot([lane_x], [0.58], marker="o", markersize=3.5, color=style.BLACK)
+    def place(offset):
+        line, rest = divmod(offset, xray.LINE)
+        return left[line] + rest / xray.LINE * width
+
+    lanes, sectors, high, ends = top + 15, top + 41, 16, []
+    for sector in touched:
+        style.box(ax, place(sector * xray.SECTOR), sectors, width / 4, high, "#CFCFCF", weight=0)
+    for lane, offset in enumerate(load.lanes):
+        wide = max(INT / xray.LINE * width, 2)
+        style.box(ax, place(offset), sectors, wide, high, color, weight=0)
+        ends.append((223 + (lane - xray.LANES / 2 + 0.5) * 10.2, place(offset) + wide / 2))
+    xray.fan(ax, ends, lanes, sectors)
+    ax.plot([x for x, _ in ends], [lanes] * len(ends), marker="o", markersize=4, color=style.BLACK, linestyle="none")
     for line in lines:
-        if len(lines) <= 8:
-            for sector in range(LINE // SECTOR):
-                box(left[line] + sector * width / 4, width / 4, "none", style.GREY, 0.6)
-        box(left[line], width, "none", style.BLACK, 0.9)
-    ax.set_xlim(0, 1)
-    ax.set_ylim(-0.03, 0.66)
+        for sector in range(4 if len(lines) <= 8 else 0):
+            style.box(ax, left[line] + sector * width / 4, sectors, width / 4, high, "none", weight=0.6)
+        style.box(ax, left[line], sectors, width, high, "none", style.BLACK, 1.0)
+    return f"{name_of(load)}: {says}"
 
 
 def accesses():
-    fig, panels = plt.subplots(4, 1, figsize=(7.6, 6.6))
-    chunk = 2048 * ELEMENT  # 1 Mi ints for 512 threads
-    panels[0].text(0.09, 0.58, "32 lanes", ha="right", va="center", fontsize=9)
-    panels[0].text(0.37, 0.1, "one line, 128 bytes:\nfour sectors of 32", ha="right", va="center", fontsize=9)
-    panels[2].text(0.5, -0.12, "grey: fetched and not used", ha="center", va="center", fontsize=9, color=style.GREY)
-    draw_access(panels[0], "x[t], coalesced", lambda t: t * ELEMENT, style.SKY)
-    draw_access(panels[1], "x[t + 1], misaligned", lambda t: (t + 1) * ELEMENT, style.SKY)
-    draw_access(panels[2], "x[4 * t], stride 4", lambda t: 4 * t * ELEMENT, style.ORANGE)
-    draw_access(panels[3], "x[2048 * t], a chunk per thread", lambda t: t * chunk, style.RED)
-    style.save(fig, "accesses", "What one load of a warp touches",
-               "Four panels. Neighbouring lanes touch 4 sectors of one line and use every byte. Moved by one element "
-               "they touch 5 sectors of two lines. With stride 4 they touch 16 sectors of four lines and use a quarter. "
-               "A chunk per thread touches 32 sectors in 32 lines and uses one byte in eight.")
+    fig, ax = style.canvas(4.35)
+    wanted = {"space": "global", "operation": "load"}
+    loads = [(xray.only("versions", kernel="sum_strided", **wanted), style.SKY),
+             (xray.accesses("offset", kernel="sum_walk", **wanted)[0], style.SKY),
+             (xray.only("stride", kernel="sum_walk", **wanted), style.ORANGE),
+             (xray.only("versions", kernel="sum_chunked", **wanted), style.RED)]
+    says = [draw_access(ax, 12 + 77 * i, load, color) for i, (load, color) in enumerate(loads)]
+    style.words(ax, 6, 27, "32 lanes")
+    style.words(ax, 160, 61, "a line: 4 sectors\nof 32 bytes", ha="right")
+    style.words(ax, 332, 138, "grey: moved for\nnothing", color=style.GREY)
+    style.save(fig, "accesses", "What one load of a warp touches, traced from the kernels",
+               "Four loads of a warp, drawn from the addresses that X-ray saw. " + "; ".join(says) + ".")
 
 
 # ---- measured ------------------------------------------------------------------------------------
@@ -82,18 +81,17 @@ def elements(row):
 def one_block():
     files = ["_64ki", "_256ki", "_1mi", "_4mi", "_8mi", "", "_32mi", "_64mi"]
     rows = [r for suffix in files for r in style.rows(f"h200{suffix}.csv")]
-    fig, ax = style.axes("ints summed by one block of 512 threads", "time per int [ns]", size=(7.6, 4.4))
-    for name, color, shift in (("sum_chunked", style.RED, (6, 8)), ("sum_strided", style.BLUE, (6, 0))):
+    fig, ax = style.axes("ints summed by one block of 512 threads", "time per int [ns]")
+    for name, color, marker, shift in (("sum_chunked", style.RED, "s", (7, 8)), ("sum_strided", style.BLUE, "o", (7, 0))):
         points = sorted((elements(r), r["median_ms"] * 1e6 / elements(r)) for r in rows if r["version"] == name)
-        ax.plot(*zip(*points), color=color, marker="o")
-        style.label_end(ax, *points[-1], name, color, shift)
+        style.line(ax, *zip(*points), name, color, marker, shift)
     ax.axhline(1 / CLOCK_GHZ, color=style.GREY, linestyle="--", linewidth=1.2)
-    ax.text(64 << 10, 1 / CLOCK_GHZ - 0.012, f"one lane served per clock: {1 / CLOCK_GHZ:.3f} ns", va="top",
-            fontsize=9, color=style.GREY)
-    ax.axvline(L2_BYTES / ELEMENT, color=style.GREY, linestyle=":", linewidth=1.2)
-    ax.text(L2_BYTES / ELEMENT / 1.1, 0.03, "60 MiB: the L2 cache is full", ha="right", fontsize=9, color=style.GREY)
+    ax.text(64 << 10, 1 / CLOCK_GHZ - 0.015, f"one lane per clock: {1 / CLOCK_GHZ:.3f} ns", va="top",
+            fontsize=style.SMALL, color=style.GREY)
+    ax.axvline(L2_BYTES / INT, color=style.GREY, linestyle=":", linewidth=1.2)
+    ax.text(L2_BYTES / INT / 1.1, 0.03, "60 MiB: the L2 cache is full", ha="right", fontsize=style.SMALL, color=style.GREY)
     style.log2_axis(ax.xaxis)
-    ax.set_xlim(right=(64 << 20) * 6)
+    ax.set_xlim(right=(64 << 20) * 14)
     ax.set_ylim(bottom=0)
     style.source(fig, rows)
     style.save(fig, "one_block", "One block: time per int against the size",
@@ -104,29 +102,32 @@ def one_block():
 def sweeps():
     strides, offsets = style.rows("h200_stride.csv"), style.rows("h200_offset.csv")
     read = 100 * strides[0]["rate"] / strides[0]["of_percent"]
-    fig, (left, right) = plt.subplots(1, 2, figsize=(8.8, 4.2), gridspec_kw={"width_ratios": [3, 2]})
+    fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, style.HEIGHT),
+                                      gridspec_kw={"width_ratios": [3, 2]})
 
     x = [int(r["version"].split("=")[1]) for r in strides]
     left.plot(x, [r["rate"] for r in strides], color=style.BLUE, marker="o")
-    for piece, name in ((32, "read bandwidth x used / moved,\nmoved in pieces of 32 bytes"), (64, "in pieces of 64 bytes")):
-        most = piece // ELEMENT
+    for piece in (32, 64):
+        most = piece // INT
         left.plot(x, [read / min(s, most) for s in x], color=style.GREY, linestyle="--", linewidth=1.2)
-        left.text(1100, read / most * 1.08, name, fontsize=9, color=style.GREY, ha="right")
+        left.text(1100, read / most * 1.08, f"moved in pieces\nof {piece} bytes", fontsize=style.SMALL, color=style.GREY,
+                  ha="right")
     style.log2_axis(left.xaxis)
     left.set_yscale("log")
-    left.set_yticks([125, 250, 500, 1000, 2000, 4000], ["125", "250", "500", "1000", "2000", "4000"])
+    left.set_yticks([125, 250, 500, 1000, 2000, 4000], ["125", "250", "500", "1,000", "2,000", "4,000"])
     left.minorticks_off()
     left.set_xlabel("stride [ints]")
-    left.set_ylabel("bytes used per time [GB/s]")
-    left.set_title("stride", loc="left")
+    left.set_xticks([1, 8, 64, 512])
+    left.set_ylabel("bytes used [GB/s]")
+    left.set_title("stride (logarithmic)")
 
     x = [int(r["version"].split("=")[1]) for r in offsets]
-    right.plot(x, [r["rate"] for r in offsets], color=style.BLUE, marker="o")
+    right.plot(x, [r["rate"] for r in offsets], color=style.BLUE, marker="o", markersize=3.5)
     right.set_ylim(0, read * 1.05)
-    right.set_xticks(range(0, 33, 8))
+    right.set_xticks(range(0, 33, 16))
     right.set_xlabel("offset [ints]")
-    right.set_ylabel("bytes used per time [GB/s]")
-    right.set_title("offset", loc="left")
+    right.yaxis.set_major_formatter(style.thousands)
+    right.set_title("offset")
     style.source(fig, strides)
     rate = {r["version"]: r["rate"] for r in strides + offsets}
     style.save(fig, "sweeps", "Useful bandwidth against stride and offset",

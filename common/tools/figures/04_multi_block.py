@@ -27,28 +27,37 @@ def loads_over_time(in_flight, units):
 
 def draw_loads_in_flight():
     units = 3 * LATENCY
-    fig, axes = style.axes(size=(7.2, 5.2), nrows=3, sharex=True, height_ratios=[1, 4, 12])
+    fig, ax = style.canvas(4.3)
+    left, scale = 12, 420 / units
     says = [
         (1, "1 in flight: one load per latency"),
         (4, "4 in flight: four loads per latency"),
-        (12, "12 in flight where 8 are enough: the memory is busy all the time, the rest queue"),
+        (12, "12 in flight where 8 are enough: the rest queue"),
     ]
-    for ax, (in_flight, text) in zip(axes, says):
+    y = 12
+    for in_flight, text in says:
+        style.words(ax, left, y, text, style.TEXT)
+        y += 11
         for row, leaves, served, arrives in loads_over_time(in_flight, units):
+            at = y + 11 * row
             if served > leaves:
-                ax.barh(row, min(served, units) - leaves, left=leaves, height=0.62, color="#D5D5D5")
+                style.box(ax, left + leaves * scale, at, (min(served, units) - leaves) * scale, 8, "#D5D5D5", weight=0)
             if served < units:
-                ax.barh(row, min(arrives, units) - served, left=served, height=0.62, color=style.BLUE)
+                style.box(ax, left + served * scale, at, (min(arrives, units) - served) * scale, 8, style.BLUE, weight=0)
             if arrives <= units:
-                ax.plot(arrives, row, marker="|", color=style.RED, markersize=8, markeredgewidth=3, clip_on=False)
-        ax.set_title(text, loc="left", fontsize=11)
-        ax.set_yticks([])
-        ax.set_ylim(in_flight - 0.4, -0.6)
-        ax.grid(False)
-        ax.spines["left"].set_visible(False)
-        ax.set_xlim(0, units)
-        ax.set_xticks([0, LATENCY, 2 * LATENCY, 3 * LATENCY], ["0", "1", "2", "3 latencies"])
-    axes[-1].set_xlabel("time   (blue: a load on its way; grey: waiting for its turn; red: a value arrives)")
+                style.box(ax, left + arrives * scale - 3, at - 1, 4, 10, style.ORANGE, style.BLACK, 0.4)
+        y += 11 * in_flight + 11
+    y -= 5
+    ax.plot([left, left + 420], [y, y], color=style.BLACK, linewidth=1)
+    for k, name in enumerate(("0", "1", "2", "3 latencies")):
+        x = left + k * LATENCY * scale
+        ax.plot([x, x], [y, y + 4], color=style.BLACK, linewidth=1)
+        style.words(ax, x + (0 if k < 3 else 6), y + 12, name, ha="left" if k == 0 else "right" if k == 3 else "center")
+    y += 32
+    for x, wide, color, name in ((12, 14, style.BLUE, "a load on its way"), (142, 14, "#D5D5D5", "waiting for its turn"),
+                                 (284, 4, style.ORANGE, "a value arrives")):
+        style.box(ax, x, y - 4, wide, 8 if wide > 4 else 10, color, style.BLACK if wide == 4 else style.GREY, 0.4)
+        style.words(ax, x + wide + 5, y, name)
     style.save(
         fig,
         "loads_in_flight",
@@ -79,11 +88,11 @@ def draw_saturation():
     law = [4 * block, read * latency_ns]
     ax.plot(law, [law[0] / latency_ns, read], "--", color=style.GREY, linewidth=1.5)
     ax.plot([law[1], 2**24], [read, read], "--", color=style.GREY, linewidth=1.5)
-    middle = (law[0] * law[1]) ** 0.5
+    at = 4 * (law[0] * law[1]) ** 0.5
     ax.annotate(
         f"bytes in flight / {latency_ns:.0f} ns",
-        (middle, middle / latency_ns),
-        xytext=(-12, 10),
+        (at, at / latency_ns),
+        xytext=(-10, 8),
         textcoords="offset points",
         ha="right",
         color=style.GREY,
@@ -96,17 +105,18 @@ def draw_saturation():
         ha="right",
         color=style.GREY,
     )
-    for loads, color, how in ((1, style.BLUE, {"markersize": 6}), (4, style.RED, {"markersize": 9, "mfc": "none"})):
+    for loads, color, how in ((1, style.BLUE, {"marker": "o"}), (4, style.RED, {"marker": "s", "markersize": 9, "mfc": "none"})):
         points = [(g * block * 4 * loads, r["rate"]) for g, k, r in shapes(rows) if k == loads and g <= wave]
-        ax.plot(*zip(*points), marker="o", color=color, linewidth=1, **how)
+        ax.plot(*zip(*points), color=color, linewidth=1.2, **how)
         if loads == 1:
             ax.annotate("one load per thread\nends here: all places\nare taken", points[-1], xytext=(22, -62),
-                        textcoords="offset points", color=color, va="center",
+                        textcoords="offset points", color=style.ink(color), va="center", fontsize=style.SMALL,
                         arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.8, "shrinkB": 5})
         else:
-            ax.annotate("four loads per thread", points[3], xytext=(14, -16), textcoords="offset points", color=color)
+            ax.annotate("four loads per thread", points[3], xytext=(14, -18), textcoords="offset points",
+                        color=style.ink(color), fontsize=style.SMALL)
     ax.xaxis.set_major_formatter(style.plt.FuncFormatter(bytes_name))
-    ax.yaxis.set_major_formatter(style.plt.FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.yaxis.set_major_formatter(style.thousands)
     ax.set_xlim(2**9.5, 2**24)
     style.source(fig, rows)
     style.save(
@@ -129,15 +139,15 @@ def bytes_name(value, _):
 def draw_block_sizes():
     rows = style.rows("h200_block.csv")
     fig, ax = style.axes("threads per block (as many blocks as fit at once)", "bandwidth [GB/s]")
-    for loads, color in ((1, style.BLUE), (4, style.RED)):
+    for loads, color, marker in ((1, style.BLUE, "o"), (4, style.RED, "s")):
         points = [(b, r["rate"]) for b, k, r in shapes(rows) if k == loads]
-        name = "one load\nper thread" if loads == 1 else "four loads\nper thread"
-        style.line(ax, *zip(*points), name, color)
+        style.line(ax, *zip(*points), "one load\nper thread" if loads == 1 else "four loads\nper thread", color, marker)
     sizes = [b for b, k, _ in shapes(rows) if k == 1]
     ax.set_xscale("log", base=2)
-    ax.set_xticks(sizes, [str(b) for b in sizes])
+    ax.set_xticks(sizes, [str(b) if b in (32, 64, 128, 256, 512, 768) else "" for b in sizes])
     ax.tick_params(axis="x", which="minor", bottom=False)
-    ax.set_xlim(28, 1900)
+    ax.set_xlim(28, 2900)
+    ax.yaxis.set_major_formatter(style.thousands)
     ax.set_ylim(0, 4700)
     style.source(fig, rows)
     style.save(
@@ -152,11 +162,11 @@ def draw_block_sizes():
 def draw_blocks():
     blocks = style.rows("h200_blocks.csv")
     at_once = len(blocks) * 2 // 5  # the launch is two and a half waves
-    colors = [style.BLUE, style.ORANGE, style.GREEN]
+    colors = [style.BLUE, style.ORANGE, style.GREEN]  # and told apart by their place in time
     sms = sorted({b["sm"] for b in blocks})
     places = max(1, at_once // len(sms))
     free = {sm: [0] * places for sm in sms}  # when each place of an SM is free again
-    fig, ax = style.axes("time since the first block began [us]", "SM", size=(7.2, 6.4))
+    fig, ax = style.axes("time since the first block began [us]", "SM", size=(style.WIDTH, 4.35))
     bars = [[] for _ in colors]
     for b in sorted(blocks, key=lambda b: b["start_ns"]):
         place = min(range(places), key=lambda k: free[b["sm"]][k])
@@ -171,9 +181,9 @@ def draw_blocks():
         ax.add_collection(PatchCollection(patches, facecolor=color, edgecolor="white", linewidth=0.2))
         middle = sum(p.get_x() + p.get_width() / 2 for p in patches) / len(patches)
         name = ("first wave", "second wave", "the last half wave")[wave]
-        ax.text(middle, len(sms) + 1.5, name, ha="center", va="bottom", color=color, fontweight="bold")
+        ax.text(middle, len(sms) + 2, name, ha="center", va="bottom", color=style.ink(color), fontweight="bold")
     ax.set_xlim(0, end * 1.01)
-    ax.set_ylim(-1, len(sms) + 8)
+    ax.set_ylim(-1, len(sms) + 14)
     ax.set_yticks(range(0, len(sms), 20))
     ax.grid(False)
     busy = sum(b["end_ns"] - b["start_ns"] for b in blocks) / (end * 1e3 * at_once)

@@ -1,72 +1,138 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 05: the two trees side by side, the ladder measured, and the program's output."""
+"""Chapter 05: the trees with their idle lanes, the banks of their first level, the ladder, and the output."""
 
-import matplotlib.pyplot as plt
 import style
 import terminal
+import xray
 
-SLOTS = 16
-
-
-def interleaved(slots):
-    """Levels of (left, right) pairs: neighbours first."""
-    distance, levels = 1, []
-    while distance < slots:
-        levels.append([(i, i + distance) for i in range(0, slots, 2 * distance) if i + distance < slots])
-        distance *= 2
-    return levels
+ELEMENT = 8  # bytes of a partial sum
+TREES = {  # kernel: (who adds in the level of this distance, which partial sum lane t adds to)
+    "sum_shared_modulo": (lambda t, d, n: t % (2 * d) == 0 and t + d < n, lambda t, d: t),
+    "sum_shared_interleaved": (lambda t, d, n: 2 * d * t + d < n, lambda t, d: 2 * d * t),
+    "sum_shared_sequential": (lambda t, d, n: t < d, lambda t, d: t),
+}
+COLORS = {"sum_shared_modulo": style.ORANGE, "sum_shared_interleaved": style.PURPLE, "sum_shared_sequential": style.SKY}
 
 
-def sequential(slots):
-    """Levels of (left, right) pairs: the upper half onto the lower half."""
-    levels = []
-    while slots > 1:
-        half = (slots + 1) // 2
-        levels.append([(i, half + i) for i in range(slots - half)])
-        slots = half
-    return levels
+def levels(kernel, block):
+    """[(distance, for each warp: what its lanes add to, None for an idle lane)], the first level first."""
+    active, slot = TREES[kernel]
+    distances = [1 << k for k in range(block.bit_length() - 1)]
+    if kernel == "sum_shared_sequential":
+        distances.reverse()
+    found = []
+    for d in distances:
+        slots = [slot(t, d) if active(t, d, block) else None for t in range(block)]
+        warps = [slots[w : w + xray.LANES] for w in range(0, block, xray.LANES)]
+        found.append((d, [warp for warp in warps if any(s is not None for s in warp)]))
+    return found
 
 
-def draw(ax, levels, title, color):
-    ax.set_title(title, loc="left")
-    ax.axis("off")
-    last = len(levels)
-    for depth in range(last + 1):
-        live = set(range(SLOTS)) if depth == 0 else {left for left, _ in levels[depth - 1]}
-        for slot in range(SLOTS):
-            face = color if slot in live else "white"
-            ax.add_patch(plt.Rectangle((slot + 0.08, -depth - 0.26), 0.84, 0.52, facecolor=face,
-                                       edgecolor=style.GREY, linewidth=0.8))
-        if depth < last:
-            for left, right in levels[depth]:
-                ax.plot([right + 0.5, left + 0.5], [-depth - 0.26, -depth - 0.74], color=style.BLACK, linewidth=1)
-            count = len(levels[depth])
-            ax.text(SLOTS + 0.3, -depth - 0.5, f"{count} {'lane adds' if count == 1 else 'lanes add'}", va="center",
-                    fontsize=9)
-    ax.set_xlim(0, SLOTS + 3.4)
-    ax.set_ylim(-last - 0.5, 0.5)
+def offsets(warp, distance=0):
+    return [None if slot is None else ELEMENT * (slot + distance) for slot in warp]
 
 
-fig, (top, bottom) = plt.subplots(2, 1, figsize=(7.2, 6.0))
-draw(top, interleaved(SLOTS), "Neighbours first: what is left is spread over all slots", style.ORANGE)
-draw(bottom, sequential(SLOTS), "Upper half onto lower half: what is left stays together", style.SKY)
-style.save(fig, "trees", "Two reduction trees over 16 slots",
-           "Both trees need four levels with 8, 4, 2 and 1 additions. Adding neighbours first leaves the partial sums "
-           "2, 4, 8 slots apart; folding the upper half onto the lower half keeps them in adjacent slots.")
+def loads_of(topic, kernel, block):
+    """The loads of a tree, as X-ray counted them, and the levels, which have to come to the same counts."""
+    load = next(a for a in xray.accesses(topic, kernel=kernel, space="shared", operation="load") if a["requests"] > 1)
+    tree = levels(kernel, block)
+    first = tree[0][1][0]
+    if load.lanes not in (offsets(first), offsets(first, tree[0][0])):
+        raise ValueError(f"{kernel}: X-ray saw other lanes than the drawing has")
+    warps = [(d, warp) for d, in_level in tree for warp in in_level]
+    xray.equal(f"{kernel}: requests", 2 * len(warps), load["requests"])
+    xray.equal(f"{kernel}: lanes", 2 * sum(s is not None for _, w in warps for s in w), load["lanes"])
+    wavefronts = sum(len(xray.passes(offsets(w, far), ELEMENT)) for d, w in warps for far in (0, d))
+    xray.equal(f"{kernel}: wavefronts", wavefronts, load["wavefronts"])
+    return load, tree
 
-rows = [r for r in style.rows("h200.csv") if r["version"] not in ("cub",)]
-fig, ax = style.axes("time [ms]", size=(7.2, 4.0))
-names = [r["version"] for r in rows]
-times = [r["median_ms"] for r in rows]
-ax.barh(names[::-1], times[::-1], color=style.BLUE, height=0.62)
-for name, time in zip(names, times):
-    ax.annotate(f"{time:.3f}", (time, name), xytext=(4, 0), textcoords="offset points", va="center", fontsize=10)
-ax.grid(axis="y", visible=False)
-style.source(fig, rows)
-style.save(fig, "ladder", "Time of each version of the block sum",
-           "Bars of the median time of each version over 64 Mi ints in blocks of 256: " +
-           ", ".join(f"{n} {t:.3f} ms" for n, t in zip(names, times)) + ".")
 
+def trees():
+    """One warp, a block of 32: in each level its lanes above, the 32 partial sums below."""
+    fig, ax = style.canvas(4.35)
+    cell, says = 6.4, []
+    for column, kernel in enumerate(("sum_shared_modulo", "sum_shared_sequential")):
+        _, tree = loads_of("warp", kernel, xray.LANES)
+        color, x = COLORS[kernel], 6 + 230 * column
+        style.words(ax, x, 10, kernel, style.TEXT, weight="bold")
+        live = set(range(xray.LANES))  # which partial sums still count
+        for number, (distance, (warp,)) in enumerate(tree):
+            y = 40 + 43 * number
+            adding = {t: slot for t, slot in enumerate(warp) if slot is not None}
+            xray.strip(ax, x, y, cell, 7, adding, color)
+            xray.strip(ax, x, y + 20, cell, 7, live)
+            xray.fan(ax, [(x + (t + 0.5) * cell, x + (end + 0.5) * cell) for t, slot in adding.items()
+                          for end in (slot, slot + distance)], y + 7, y + 20, style.BLACK)
+            live = set(adding.values())
+            style.words(ax, x, y - 8, f"{len(adding)} {'lanes add' if len(adding) > 1 else 'lane adds'}")
+        load, _ = loads_of("block", kernel, 256)
+        lanes = load.per_request("lanes")
+        style.words(ax, x, 257, "loads of a block of 256:")
+        style.words(ax, x, 271, f"{load['requests']} requests of {lanes:.2g} lanes on average,", color=color)
+        style.words(ax, x, 285, f"{load['wavefronts']} wavefronts", color=color)
+        says.append(f"{kernel}: {load['requests']} requests of {lanes:.3g} lanes, {load['wavefronts']} wavefronts")
+    style.words(ax, 6, 305, "above: the lanes of a warp, filled where they add; below: the partial sums", color=style.GREY)
+    style.save(fig, "trees", "Two reduction trees of one warp, checked against X-ray's trace",
+               "Each tree adds 32 partial sums in five levels, in which 16, 8, 4, 2 and 1 lanes add. In the modulo tree these "
+               "are every second, fourth, eighth lane, and what is left spreads over all partial sums; in the sequential tree "
+               "they are the first lanes, and what is left stays side by side. Loads of the tree in a block of 256: " +
+               "; ".join(says) + ".")
+
+
+def banks():
+    """The first level in a block of 256: which pass through the banks serves which lanes."""
+    fig, ax = style.canvas(3.4)
+    cell, says = 4.6, []
+    for column, kernel in enumerate(("sum_shared_interleaved", "sum_shared_sequential")):
+        load, _ = loads_of("block", kernel, 256)
+        color, x = COLORS[kernel], 4 + 222 * column
+        passes = xray.passes(load.lanes, load.bytes)
+        style.words(ax, x, 12, kernel, style.TEXT, weight="bold")
+        style.words(ax, x, 28, f"lanes {load.lanes[1] - load.lanes[0]} bytes apart")
+        xray.strip(ax, x, 40, cell, 9, range(xray.LANES))
+        style.words(ax, x + 32 * cell + 6, 44, "32 lanes")
+        top = 92
+        for number, served in enumerate(passes):
+            y = top + 18 * number
+            lanes = sorted({lane for there in served.values() for lane in there})
+            xray.strip(ax, x, y, cell, 12, served, color)
+            style.words(ax, x + 32 * cell + 6, y + 6, f"lanes {lanes[0]}–{lanes[-1]}")
+            ends = [(lane, load.lanes[lane] // xray.WORD % xray.BANKS) for lane in lanes]
+            xray.fan(ax, [[x + (end + 0.5) * cell for end in pair] for pair in ends], 49, top,
+                     "#C4C4C4" if number else style.BLACK, zorder=2 if number == 0 else 1)
+        y = top + 18 * len(passes) + 6
+        style.words(ax, x, y, "bank 0")
+        style.words(ax, x + 32 * cell, y, "31", ha="right")
+        style.words(ax, x, 196, f"{len(passes)} passes through the banks", color=color, weight="bold")
+        style.words(ax, x, 212, f"whole tree: {load['wavefronts']} wavefronts")
+        style.words(ax, x, 227, f"for {load['requests']} requests")
+        says.append(f"{kernel}: {len(passes)} passes for the first request, {load['wavefronts']} wavefronts for all "
+                    f"{load['requests']} requests of the tree")
+    style.save(fig, "banks", "The banks that the first level of two trees asks, traced from the kernels",
+               "32 lanes load partial sums of 8 bytes, and in a pass each of the 32 banks serves one word of 4 bytes. With "
+               "lanes 16 bytes apart a pass keeps only half of the banks busy, so there are twice as many. " +
+               "; ".join(says) + ".")
+
+
+def ladder():
+    rows = [r for r in style.rows("h200.csv") if r["version"] not in ("cub",)]
+    fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", size=(style.WIDTH, 4.0))
+    names = [r["version"] for r in rows]
+    times = [r["median_ms"] for r in rows]
+    ax.barh(names[::-1], times[::-1], color=style.BLUE, height=0.66)
+    for name, time in zip(names, times):
+        ax.annotate(f"{time:.3f}", (time, name), xytext=(4, 0), textcoords="offset points", va="center", fontsize=style.SMALL)
+    ax.set_xlim(0, 1.12 * max(times))
+    ax.grid(axis="y", visible=False)
+    style.source(fig, rows)
+    style.save(fig, "ladder", "Time of each version of the block sum",
+               "Bars of the median time of each version over 64 Mi ints in blocks of 256: " +
+               ", ".join(f"{n} {t:.3f} ms" for n, t in zip(names, times)) + ".")
+
+
+trees()
+banks()
+ladder()
 measured = style.rows("h200.csv")
 terminal.save("terminal", "h200.txt", "make run CH=05", f"What chapter 05 prints on an {measured[0]['device']}",
               "A line names the GPU, the size and how it was measured. A table follows, a row for each version: "

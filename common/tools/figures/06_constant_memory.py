@@ -3,56 +3,55 @@
 
 import matplotlib.pyplot as plt
 import style
-
-LANES = 8  # of the picture; a warp has 32
-
+import xray
 
 def requests():
-    """Three loads of a warp: the words its lanes ask for, and the steps in which they are served."""
-    loads = [("All lanes want one word", [5] * LANES), ("Two different words", [5, 5, 5, 5, 9, 9, 9, 9]),
-             ("Eight different words", list(range(LANES)))]
-    fig, all_axes = plt.subplots(1, 3, figsize=(7.2, 3.6))
-    for ax, (title, words) in zip(all_axes, loads):
-        ax.set_title(title, fontsize=10.5)
-        ax.axis("off")
-        ax.set_xlim(-0.3, LANES + 0.1)
-        ax.set_ylim(-LANES - 1.2, 1.8)
-        steps = sorted(set(words))
-        for lane, word in enumerate(words):
-            ax.add_patch(plt.Rectangle((lane + 0.06, 0.1), 0.88, 0.8, facecolor="#E8F3FA", edgecolor=style.GREY,
-                                       linewidth=0.8))
-            ax.text(lane + 0.5, 0.5, f"w{word}", ha="center", va="center", fontsize=7.5)
-        for step, word in enumerate(steps):
-            for lane in range(LANES):
-                served = words[lane] == word
-                ax.add_patch(plt.Rectangle((lane + 0.06, -step - 1.0), 0.88, 0.74,
-                                           facecolor=style.ORANGE if served else "white", edgecolor=style.GREY,
-                                           linewidth=0.5))
-        ax.text(LANES / 2, -len(steps) - 0.55, f"{len(steps)} request{'s' if len(steps) > 1 else ''}", ha="center",
-                va="center", fontsize=10)
-        ax.text(0.06, 1.1, "the word each lane wants", fontsize=8, color=style.GREY, va="bottom")
-    style.save(fig, "requests", "How the constant cache serves one load of a warp",
-               "A warp, drawn with eight lanes, loads from constant memory. If all lanes want the same word, one request "
-               "serves them all; two different words take two requests, one after the other; eight take eight.")
+    """Loads of a warp from constant memory: its lanes, and below them which request serves which lanes."""
+    measured = style.rows("h200_distinct.csv")
+    nanoseconds = {r["version"]: r["rate"] for r in measured}
+    fig, ax = style.canvas(4.1)
+    cell, says = 4.2, []
+    wanted = {"kernel": "walk_constant", "space": "const", "operation": "load"}
+    loads = sorted(xray.accesses("distinct", **wanted), key=lambda load: load["words"])
+    for column, (load, color) in enumerate(zip(loads, (style.SKY, style.PURPLE, style.RED))):
+        x = 4 + 149 * column
+        words = sorted(set(load.lanes))
+        count = xray.equal("words", len(words), load.per_request("words"))
+        name = f"{count} word{'s' if count > 1 else ''}"
+        asked = f"{count} request{'s' if count > 1 else ''}"
+        style.words(ax, x, 12, name, style.TEXT, color, weight="bold")
+        style.words(ax, x, 28, f"{asked}: {nanoseconds[f'distinct={count}']:.1f} ns")
+        xray.strip(ax, x, 42, cell, 9, range(xray.LANES))
+        served = [{lane for lane, offset in enumerate(load.lanes) if offset == word} for word in words]
+        xray.strips(ax, x, 72, cell, 9 if count < 4 else 200 / count, served, color)
+        xray.fan(ax, [[x + (lane + 0.5) * cell] * 2 for lane in served[0]], 51, 72)
+        says.append(f"{name} take {asked}" if count > 1 else f"{name} takes {asked}")
+    style.words(ax, 4, 110, "above: the 32 lanes\nof the warp;\n\nbelow: a row for each\nrequest, one after the\nother, filled for the\n"
+                "lanes it serves;\n\nthe times are measured", va="top", color=style.GREY)
+    style.source(fig, measured)
+    style.save(fig, "requests", "How the constant cache serves one load of a warp, traced from the kernel",
+               "A warp of 32 lanes loads from constant memory. Each different word takes a request of its own, one after the other, "
+               "and serves all lanes that want it: " + ", ".join(says) + ".")
 
 
 def twelve():
     rows = {r["version"]: r for r in style.rows("h200.csv")}
     patterns, sources = ("block", "warp", "thread", "random"), ("constant", "global", "readonly")
     colors = {"constant": style.RED, "global": style.BLUE, "readonly": style.SKY}
-    fig, ax = style.axes("time [us], logarithmic", size=(7.2, 4.4))
+    fig, ax = style.axes("time [us], logarithmic", size=(style.WIDTH, 4.3))
     said, y = [], 0
     for pattern in patterns:
         for source in sources:
             us = rows[f"{pattern}_{source}"]["median_ms"] * 1e3
             said.append(f"{pattern} {source} {us:.1f}")
             ax.barh(y, us, color=colors[source], height=0.8)
-            ax.annotate(f"{us:.0f}  {source}", (us, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+            ax.annotate(f"{us:,.0f}  {source}", (us, y), xytext=(4, 0), textcoords="offset points", va="center",
+                        fontsize=style.SMALL)
             y -= 1
         y -= 0.6
     ax.set_xscale("log")
-    ax.set_xlim(10, 6000)
-    ax.xaxis.set_major_formatter(plt.FuncFormatter(lambda us, _: f"{us:,.0f}"))
+    ax.set_xlim(10, 12000)
+    ax.xaxis.set_major_formatter(style.thousands)
     ax.set_yticks([-1 - 3.6 * k for k in range(4)],
                   ["one word\nper block", "one word\nper warp", "one word\nper thread", "scattered\nwords"])
     ax.grid(axis="y", visible=False)
@@ -73,23 +72,24 @@ def sweep(ax, name, title, label_at):
     slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
     base = mean_y - slope * mean_x
     ax.plot([0, 32], [base, base + 32 * slope], color="#F5C9A9", linewidth=6, solid_capstyle="round")
-    ax.plot(x, y, color=style.RED, marker="o", markersize=3.5, linestyle="none")
-    ax.plot(*found["global"], color=style.BLUE, marker="o", markersize=3.5, linewidth=1.2)
+    ax.plot(x, y, color=style.RED, marker="s", markersize=3.5, linestyle="none")
+    ax.plot(*found["global"], color=style.BLUE, marker="o", markersize=4.5, linewidth=1.2)
     fitted = f"constant, fitted:\n{base:.2f} + {slope:.2f} · words".replace("-", "\N{MINUS SIGN}")
-    ax.text(*label_at, fitted, transform=ax.transAxes, color=style.RED)
-    ax.text(32, found["global"][1][-1] + 0.02 * max(y), "global", color=style.BLUE, ha="right", va="bottom")
-    ax.set_title(title, loc="left", fontsize=11)
+    ax.text(*label_at, fitted, transform=ax.transAxes, color=style.ink(style.RED), fontsize=style.SMALL)
+    ax.text(32, found["global"][1][-1] + 0.02 * max(y), "global", color=style.BLUE, ha="right", va="bottom", fontsize=style.SMALL)
+    ax.set_title(title, fontsize=style.SMALL)
     ax.set_xlabel("different words per load")
+    ax.set_xticks(range(0, 33, 8))
     ax.set_xlim(0, 34)
     ax.set_ylim(bottom=0)
     return rows, base, slope
 
 
 def sweeps():
-    fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 4.0))
+    fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, style.HEIGHT))
     rows, base, slope = sweep(left, "h200_distinct.csv", "Side by side, 1 KiB in all", (0.05, 0.82))
     _, far_base, far_slope = sweep(right, "h200_spread.csv", "5 KiB apart, 64 KiB in all", (0.05, 0.82))
-    left.set_ylabel("time per load of a warp, on its SM [ns]")
+    left.set_ylabel("time per load of a warp [ns]")
     style.source(fig, rows)
     style.save(fig, "sweep", "Time of a load from constant memory against the number of different words in it",
                f"Side by side the time grows along a straight line, {base:.2f} ns and {slope:.2f} ns for each word. With the "

@@ -1,129 +1,196 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 08: the walk of the tiles, the banks of a column, and what was measured beside its bound."""
+"""Chapter 08: the walk of the tiles, the banks of a column, what was measured beside its bound, the roofline."""
 
 import matplotlib.pyplot as plt
 import style
+import xray
 
-TILES, TILE = 4, 4  # tiles per strip, elements per side of a tile, as drawn
-SMS, CLOCK_GHZ, WARP_FLOP, LANES = 132, 1.98, 64, 32  # of the H200; FLOP of a multiply-add of a warp
-# Wavefronts of the L1 per 32 multiply-adds of a warp; the notes derive them.
-WAVEFRONTS = {"naive": 96, "tiled_16": 60, "tiled_32": 52, "tiled_32_ahead": 52, "tiled_32_dynamic": 68,
-              "column_conflict": 99, "column_padded": 68, "micro_tile": 9.5}
+SMS, CLOCK_GHZ, WARP_FLOP, WAVEFRONT = 132, 1.98, 64, 128  # of the H200; FLOP of a warp's multiply-add; bytes at most
+M, N, K = 128, 128, 32  # of the traced matrices
+KERNELS = {"naive": "naive", "tiled_16": "tiled<16>", "tiled_32": "tiled<32>", "tiled_32_ahead": "tiled_ahead<32>",
+           "tiled_32_dynamic": "tiled_dynamic", "column_conflict": "transposed_tile<32, 0>",
+           "column_padded": "transposed_tile<32, 1>", "micro_tile": "micro_tile"}
 
 
 # ---- concept: the walk ---------------------------------------------------------------------------
 
+TILES, TILE = 3, 4  # tiles per strip, elements per side of a tile, as drawn
+CELL = 11.5  # points
 
-def grid(ax, left, bottom, columns, rows):
+
+def grid(ax, x, y):
     """A matrix in tiles: fine lines for elements, bold ones for tiles."""
-    for x in range(columns * TILE + 1):
-        ax.plot([left + x] * 2, [bottom, bottom + rows * TILE], color="#CCCCCC" if x % TILE else style.GREY,
-                linewidth=0.4 if x % TILE else 1.0, zorder=2)
-    for y in range(rows * TILE + 1):
-        ax.plot([left, left + columns * TILE], [bottom + y] * 2, color="#CCCCCC" if y % TILE else style.GREY,
-                linewidth=0.4 if y % TILE else 1.0, zorder=2)
-
-
-def tile(ax, x, y, color, text="", wide=TILE, high=TILE, alpha=1.0, hatch=None):
-    ax.add_patch(plt.Rectangle((x, y), wide, high, facecolor=color, alpha=alpha, edgecolor=style.GREY, linewidth=0,
-                               hatch=hatch, zorder=1))
-    if text:
-        ax.text(x + 0.25, y + 0.25, text, ha="left", va="bottom", fontsize=10, zorder=4)
+    side = TILES * TILE * CELL
+    for i in range(TILES * TILE + 1):
+        how = {"color": "#C4C4C4", "linewidth": 0.5} if i % TILE else {"color": style.GREY, "linewidth": 1.2}
+        ax.plot([x + i * CELL] * 2, [y, y + side], zorder=2, **how)
+        ax.plot([x, x + side], [y + i * CELL] * 2, zorder=2, **how)
 
 
 def walk():
-    fig, ax = plt.subplots(figsize=(7.0, 6.6))
-    ax.axis("off")
-    side, gap, row, column, now = TILES * TILE, 2, 1, 2, 1  # tile (row, column) of C, at step `now`
-    grid(ax, 0, 0, TILES, TILES)  # A, left of C
-    grid(ax, side + gap, side + gap, TILES, TILES)  # B, above C
-    grid(ax, side + gap, 0, TILES, TILES)  # C
-    y_of = side - (row + 1) * TILE
-    x_of = side + gap + column * TILE
+    fig, ax = style.canvas(4.35)
+    side, tile = TILES * TILE * CELL, TILE * CELL
+    left, right, above, below = 8, 8 + side + 14, 17, 17 + side + 18  # A, B and C
+    row, column, now = 1, 1, 1  # tile (row, column) of C, at step `now`
+    for name, x, y in (("A", left, below), ("B", right, above), ("C", right, below)):
+        style.words(ax, x + side / 2, y - 9, name, style.TEXT, ha="center", weight="bold")
     for step in range(TILES):
-        face, weight = (style.ORANGE, 1.0) if step == now else (style.YELLOW, 0.55) if step == now + 1 else ("#EEEEEE", 1.0)
-        tile(ax, step * TILE, y_of, face, str(step), alpha=weight)
-        face, weight = (style.SKY, 1.0) if step == now else (style.YELLOW, 0.55) if step == now + 1 else ("#EEEEEE", 1.0)
-        tile(ax, x_of, 2 * side + gap - (step + 1) * TILE, face, str(step), alpha=weight)
-    tile(ax, x_of, y_of, style.GREEN, "", alpha=0.55)
-    # One thread's element, with the row and the column that it reads from the present tiles.
-    i, j = 1, 2
-    strong = dict(edgecolor=style.BLACK, facecolor="none", linewidth=1.8, zorder=5)
-    ax.add_patch(plt.Rectangle((now * TILE, y_of + TILE - 1 - i), TILE, 1, **strong))
-    ax.add_patch(plt.Rectangle((x_of + j, 2 * side + gap - (now + 1) * TILE), 1, TILE, **strong))
-    ax.add_patch(plt.Rectangle((x_of + j, y_of + TILE - 1 - i), 1, 1, **strong))
-    for name, x, y in (("A", side / 2, side + 0.5), ("B", side + gap + side / 2, 2 * side + gap + 0.5),
-                       ("C", side + gap + side / 2, side + 0.5)):
-        ax.text(x, y, name, ha="center", fontsize=12, fontweight="bold")
-    ax.text(0, 2 * side + gap - 0.5, "0, 1, 2, 3: the steps of the walk\n\n"
-            "orange and blue: the two tiles\nin shared memory now\n\n"
-            "yellow: the next two, fetched\nahead in tiled_32_ahead\n\n"
-            "green: the block's tile of C,\none thread per element\n\n"
-            "framed: what one thread reads\nin this step, and its element", va="top", fontsize=10)
-    ax.set_xlim(-0.5, 2 * side + gap + 0.5)
-    ax.set_ylim(-0.5, 2 * side + gap + 2)
-    ax.set_aspect("equal")
+        faces = (style.ORANGE, style.SKY) if step == now else ("#F9F3B3",) * 2 if step == now + 1 else ("#E6E6E6",) * 2
+        for face, x, y in ((faces[0], left + step * tile, below + row * tile), (faces[1], right + column * tile, above + step * tile)):
+            style.box(ax, x, y, tile, tile, face, weight=0, zorder=1)
+            style.words(ax, x + 5, y + tile - 8, str(step), zorder=4, weight="bold")
+    style.box(ax, right + column * tile, below + row * tile, tile, tile, "#8CD0BC", weight=0, zorder=1)
+    for x, y in ((left, below), (right, above), (right, below)):
+        grid(ax, x, y)
+    i, j = 1, 2  # one thread's element, with the row and the column that it reads from the present tiles
+    frame = {"face": "none", "edge": style.BLACK, "weight": 2, "zorder": 5}
+    style.box(ax, left + now * tile, below + row * tile + i * CELL, tile, CELL, **frame)
+    style.box(ax, right + column * tile + j * CELL, above + now * tile, CELL, tile, **frame)
+    style.box(ax, right + column * tile + j * CELL, below + row * tile + i * CELL, CELL, CELL, **frame)
+    style.words(ax, left, above + 2, "0, 1, 2: the steps\nof the walk", va="top")
+    y = 24
+    for face, text in ((style.ORANGE, "the tile of A\nin shared memory"), (style.SKY, "the tile of B\nin shared memory"),
+                       ("#F9F3B3", "the next tiles,\nfetched ahead in\ntiled_32_ahead"),
+                       ("#8CD0BC", "the block's tile of\nC, one thread\nper element"), ("none", "what one thread\nreads in this step,\nand its element")):
+        style.box(ax, 318, y, 14, 14, face, style.BLACK, 2 if face == "none" else 0.6)
+        style.words(ax, 338, y - 1, text, va="top")
+        y += 14 * (text.count("\n") + 1) + 14
     style.save(fig, "walk", "The walk of a block along a strip of A and a strip of B",
                "A stands left of C and B above it. A block that computes one tile of C takes the tiles of A in the same row "
                "of tiles and those of B in the same column of tiles, one pair per step. In each step a thread reads one row "
                "of the tile of A and one column of the tile of B.")
 
 
+# ---- the banks of a column, as X-ray saw them ----------------------------------------------------
+
+
 def banks():
-    """A column of a tile of 32 x 32 words, without and with one word of padding: which banks it lies in."""
-    fig, panels = plt.subplots(2, 1, figsize=(7.2, 3.0))
-    for ax, pitch, title in ((panels[0], 32, "rows of 32 words: a column is 32 words in bank 0"),
-                             (panels[1], 33, "rows of 33 words: a column is one word in each bank")):
-        ax.axis("off")
-        in_bank = [0] * LANES
-        for lane in range(LANES):
-            in_bank[lane * pitch % LANES] += 1
-        for bank, count in enumerate(in_bank):
-            face = "white" if count == 0 else style.SKY if count == 1 else style.RED
-            ax.add_patch(plt.Rectangle((bank, 0), 1, 1.6, facecolor=face, edgecolor=style.GREY, linewidth=0.7))
-            ax.text(bank + 0.5, 0.8, str(count), ha="center", va="center", fontsize=9,
-                    color=style.BLACK if count < 2 else "white")
-            ax.text(bank + 0.5, -0.25, str(bank), ha="center", va="top", fontsize=7, color=style.GREY)
-        wavefronts = max(in_bank)
-        ax.set_title(f"{title}: {wavefronts} wavefront{'s' if wavefronts > 1 else ''}", loc="left", fontsize=10.5)
-        ax.text(-0.4, -0.25, "bank", ha="right", va="top", fontsize=7, color=style.GREY)
-        ax.set_xlim(-1.8, LANES + 0.2)
-        ax.set_ylim(-1.2, 1.8)
-    style.save(fig, "banks", "The banks of a column, without and with padding",
-               "Words of a column of the tile per bank. With rows of 32 words all 32 lie in bank 0 and take 32 wavefronts; "
-               "with rows of 33 words each bank holds one and one wavefront serves them all.")
+    """The store of a row of A as a column of the tile: which pass through the banks serves which bank."""
+    fig, ax = style.canvas(3.7)
+    cell, says = 6, []
+    for index, (version, color) in enumerate((("column_conflict", style.RED), ("column_padded", style.SKY))):
+        store = xray.accesses("versions", kernel=f"multiply_{KERNELS[version]}", space="shared", operation="store")[0]
+        passes = xray.passes(store.lanes, store.bytes, "store")
+        count = xray.equal(version, len(passes), store.per_request("wavefronts"))
+        x, words = 6 + 224 * index, (store.lanes[1] - store.lanes[0]) // xray.WORD
+        style.words(ax, x, 12, version, style.TEXT, weight="bold")
+        style.words(ax, x, 28, f"rows of {words} words")
+        xray.strip(ax, x, 40, cell, 9, range(xray.LANES))
+        style.words(ax, x + 32 * cell, 30, "32 lanes", ha="right")
+        high, top = (4.3, 92) if count > 4 else (12, 92)
+        xray.strips(ax, x, top, cell, high, passes, color)
+        xray.fan(ax, [[x + (end + 0.5) * cell for end in (lanes[0], bank)] for served in passes
+                      for bank, lanes in served.items()], 49, top)
+        y = top + count * high + 10
+        style.words(ax, x, y, "bank 0")
+        style.words(ax, x + 32 * cell, y, "31", ha="right")
+        name = f"{count:g} pass{'es' if count > 1 else ''} through the banks"
+        if index:
+            style.words(ax, x, y + 24, name, color=color, weight="bold")
+            style.words(ax, x, 196, "a row of cells: one pass,\nfilled for the banks that\nserve a word", va="top", color=style.GREY)
+        else:
+            style.words(ax, x, y + 16, name, color=color, weight="bold")
+        says.append(f"in {version}, with rows of {words} words, {name}")
+    style.save(fig, "banks", "A column of the tile in its banks, traced from the kernels",
+               "The 32 lanes of a warp store a row of A as a column of the tile: " + "; ".join(says) + ".")
 
 
 # ---- measured: every version beside its bound ----------------------------------------------------
 
 
+def widened(kernel):
+    """Measured over predicted wavefronts of the loads from shared memory: the compiler joins neighbouring ones."""
+    counter = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+    row = next(r for r in style.rows("h200_xray.csv") if r["kernel"] == kernel and r["counter"] == counter)
+    return row["measured"] / row["predicted"]
+
+
+# A row of the trace has the loads of A and of B, both made by at_or_zero(). They are alike but here, where
+# half of them, those of A, take two passes (lanes in two rows) and those of B one.
+PASSES = {"micro_tile": 1.5}
+
+
+def wavefronts(version):
+    """Wavefronts of the L1 and of shared memory per multiply-add of a warp: as X-ray counted them, loads from
+    global memory served bank by bank, loads from shared memory joined as the compiler did."""
+    kernel, total = "multiply_" + KERNELS[version], 0.0
+    for access in xray.accesses("versions", kernel=kernel):
+        if access["space"] == "shared":
+            total += access["wavefronts"] * (widened(kernel) if access["operation"] == "load" else 1)
+        elif access["operation"] == "load":
+            total += access["requests"] * PASSES.get(version, len(xray.passes(access.lanes, access.bytes)))
+    return total / (M * N * K / xray.LANES)
+
+
+def bound(version):
+    """TFLOP/s, if a wavefront per clock and SM is the limit."""
+    return SMS * CLOCK_GHZ * WARP_FLOP / wavefronts(version) / 1000
+
+
+PEAK = SMS * CLOCK_GHZ * WARP_FLOP * 4 / 1000  # TFLOP/s
+
+
 def bounds():
-    rows = [r for r in style.rows("h200_4096.csv") if r["version"] in WAVEFRONTS or r["version"] == "cublas"]
-    fig, ax = style.axes("TFLOP/s", size=(7.4, 4.6))
+    rows = [r for r in style.rows("h200_4096.csv") if r["version"] in KERNELS or r["version"] == "cublas"]
+    fig, ax = style.axes("TFLOP/s", size=(style.WIDTH, 4.1))
     for place, row in enumerate(reversed(rows)):
         name, rate = row["version"], row["rate"] / 1000
         ax.barh(place, rate, color=style.GREY if name == "cublas" else style.BLUE, height=0.6)
         label = f"{rate:.1f}"
-        if name in WAVEFRONTS:
-            bound = SMS * CLOCK_GHZ * WARP_FLOP * LANES / WAVEFRONTS[name] / 1000
-            ax.plot([bound, bound], [place - 0.4, place + 0.4], color=style.RED, linewidth=2.5)
-            label += f" of {bound:.1f}"
-            ax.text((rate if bound > rate + 10 else max(rate, bound)) + 0.8, place, label, va="center", fontsize=10)
-        else:
-            ax.text(rate + 0.8, place, label, va="center", fontsize=10)
+        edge = rate
+        if name in KERNELS:
+            limit = bound(name)
+            ax.plot([limit, limit], [place - 0.42, place + 0.42], color=style.RED, linewidth=2.5)
+            label += f" of {limit:.1f}"
+            edge = rate if limit > rate + 15 else max(rate, limit)
+        ax.text(edge + 1, place, label, va="center", fontsize=style.SMALL)
     ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
-    peak = SMS * CLOCK_GHZ * WARP_FLOP * 4 / 1000
-    ax.axvline(peak, color=style.BLACK, linewidth=1.2)
-    ax.text(peak - 0.6, len(rows) - 1.1, "peak", fontsize=9, ha="right", va="center")
-    ax.text(30, len(rows) - 2.2, "mark: the bound by wavefronts", fontsize=10, color=style.RED, va="center")
+    ax.axvline(PEAK, color=style.BLACK, linewidth=1.2)
+    ax.text(PEAK - 1, len(rows) - 1, "peak", fontsize=style.SMALL, ha="right", va="center")
+    ax.text(26, len(rows) - 2.5, "mark: the bound\nby wavefronts", fontsize=style.SMALL, color=style.ink(style.RED), va="center")
     ax.grid(axis="y", visible=False)
-    ax.set_xlim(0, 76)
+    ax.set_xlim(0, 72)
     style.source(fig, rows)
     style.save(fig, "bounds", "Every version beside the bound of its wavefronts",
                "Bars of the measured rate at m = n = k = 4096, with the bound that the wavefronts of shared memory and L1 set: " +
                ", ".join(f"{r['version']} {r['rate'] / 1000:.1f} TFLOP/s" for r in rows) + ".")
 
 
+def roofline():
+    rows = {r["version"]: r for r in style.rows("h200_4096.csv")}
+    shared = SMS * CLOCK_GHZ * WAVEFRONT / 1000  # TB/s
+    fig, ax = style.axes("FLOP per byte of shared memory and L1 (128 bytes per wavefront)", "TFLOP/s", size=(style.WIDTH, 4.1))
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log", base=2)
+    ax.plot([0.05, PEAK / shared], [0.05 * shared, PEAK], color=style.GREEN, linewidth=1.8)
+    ax.plot([PEAK / shared, 8], [PEAK, PEAK], color=style.BLACK, linewidth=1.8)
+    ax.text(2.2, PEAK * 1.06, f"peak {PEAK:.1f}", fontsize=style.SMALL, va="bottom")
+    ax.text(0.4, 0.44 * shared, f"shared memory and L1:\n{shared:.1f} TB/s", fontsize=style.SMALL, color=style.ink(style.GREEN),
+            ha="right", va="bottom")
+    looks = {"naive": ("s", style.ORANGE, (-9, 4), "right"), "tiled_16": ("v", style.BLUE, (9, -13), "left"),
+             "tiled_32": ("o", style.BLUE, (9, 0), "left"), "tiled_32_ahead": ("^", style.BLUE, (11, 5), "left"),
+             "column_conflict": ("X", style.RED, (9, -7), "left"), "micro_tile": ("D", style.PURPLE, (9, -12), "left")}
+    for version, (marker, color, shift, side) in looks.items():
+        x, y = WARP_FLOP / (wavefronts(version) * WAVEFRONT), rows[version]["rate"] / 1000
+        ax.plot([x], [y], marker=marker, color=color, markersize=8)
+        ax.annotate(f"{version} {y:.1f}", (x, y), xytext=shift, textcoords="offset points", ha=side, va="center",
+                    color=style.ink(color), fontsize=style.SMALL)
+    ax.axhline(rows["cublas"]["rate"] / 1000, color=style.BLACK, linestyle=":", linewidth=1.4)
+    ax.text(0.064, rows["cublas"]["rate"] / 1000 * 0.96, f"cuBLAS {rows['cublas']['rate'] / 1000:.1f}", fontsize=style.SMALL, va="top")
+    ax.set_xlim(0.06, 8)
+    ax.set_ylim(3.5, 100)
+    ax.xaxis.set_major_formatter(plt.FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.yaxis.set_major_formatter(plt.FuncFormatter(lambda v, _: f"{v:g}"))
+    style.source(fig, list(rows.values()))
+    style.save(fig, "roofline", "Roofline of shared memory and L1 with the measured versions",
+               "Above the FLOP that a version does per byte of its wavefronts: " +
+               ", ".join(f"{v} at {WARP_FLOP / (wavefronts(v) * WAVEFRONT):.2f} FLOP per byte {rows[v]['rate'] / 1000:.1f} TFLOP/s of "
+                         f"{bound(v):.1f}" for v in looks) +
+               f". The line of {shared:.1f} TB/s meets the peak of {PEAK:.1f} TFLOP/s at {PEAK / shared:.0f} FLOP per byte; micro_tile "
+               "comes close to that point, all tiles with one element per thread lie far to its left.")
+
+
 walk()
 banks()
 bounds()
+roofline()

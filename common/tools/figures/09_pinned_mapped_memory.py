@@ -8,44 +8,34 @@ import style
 from matplotlib.patches import FancyBboxPatch
 
 
-def box(ax, x, y, width, height, text, color, fill="white"):
-    shape = FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0.02,rounding_size=0.08")
-    shape.set(facecolor=fill, edgecolor=color, linewidth=1.5)
+def box(ax, x, y, width, text, color):
+    shape = FancyBboxPatch((x, y), width, 38, boxstyle="round,pad=0,rounding_size=4")
+    shape.set(facecolor="white", edgecolor=color, linewidth=1.6)
     ax.add_patch(shape)
-    ax.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=10)
+    style.words(ax, x + width / 2, y + 19, text, ha="center")
 
 
-def arrow(ax, start, end, text, color, above=0.07, style_of_head="-|>"):
-    ax.annotate("", xy=end, xytext=start, arrowprops={"arrowstyle": style_of_head, "color": color, "linewidth": 2.2})
-    middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2 + above)
-    ax.text(*middle, text, ha="center", va="bottom", fontsize=9, color=color)
+def arrow(ax, start, end, y, text, color, head="-|>"):
+    ax.annotate("", xy=(end, y), xytext=(start, y), arrowprops={"arrowstyle": head, "color": color, "linewidth": 2.2,
+                                                                "shrinkA": 0, "shrinkB": 0})
+    style.words(ax, (start + end) / 2, y - 5, text, color=color, ha="center", va="bottom")
 
 
 def draw_roads():
-    fig, ax = style.axes(size=(7.2, 4.4))
-    ax.set_xlim(0, 10)
-    ax.set_ylim(0, 5.3)
-    ax.axis("off")
-    ax.axvspan(0.05, 5.35, color="#F4F4F4", zorder=0)
-    ax.axvspan(6.95, 9.95, color="#F4F4F4", zorder=0)
-    ax.text(0.2, 5.05, "host", fontweight="bold", va="center")
-    ax.text(7.1, 5.05, "device", fontweight="bold", va="center")
-    ax.text(6.15, 5.05, "PCIe", fontweight="bold", va="center", ha="center")
-    rows = [(3.7, "pageable", style.RED), (2.15, "pinned", style.BLUE), (0.6, "mapped", style.GREEN)]
-    for y, name, color in rows:
-        box(ax, 0.3, y, 1.9, 0.8, f"{name}\nmemory", color)
-    y = rows[0][0]
-    box(ax, 3.3, y, 1.8, 0.8, "driver's pinned\nbuffer", style.GREY)
-    arrow(ax, (2.25, y + 0.4), (3.25, y + 0.4), "the CPU\ncopies", style.RED)
-    arrow(ax, (5.15, y + 0.4), (7.15, y + 0.4), "copy engine", style.RED)
-    box(ax, 7.2, y, 2.5, 0.8, "device memory", style.RED)
-    y = rows[1][0]
-    arrow(ax, (2.25, y + 0.4), (7.15, y + 0.4), "copy engine: one trip, the CPU is free", style.BLUE)
-    box(ax, 7.2, y, 2.5, 0.8, "device memory", style.BLUE)
-    y = rows[2][0]
-    arrow(ax, (7.15, y + 0.4), (2.25, y + 0.4), "", style.GREEN, style_of_head="<|-|>")
-    ax.text(4.7, y + 0.47, "the kernel's own loads and stores", ha="center", va="bottom", fontsize=9, color=style.GREEN)
-    box(ax, 7.2, y, 2.5, 0.8, "registers of an SM", style.GREEN)
+    fig, ax = style.canvas(3.9)
+    style.box(ax, 2, 2, 244, 277, "#F4F4F4", weight=0)
+    style.box(ax, 322, 2, 122, 277, "#F4F4F4", weight=0)
+    for x, name in ((10, "host"), (270, "PCIe"), (330, "device")):
+        style.words(ax, x, 15, name, style.TEXT, weight="bold")
+    for y, name, color, to in ((58, "pageable", style.RED, "device\nmemory"), (138, "pinned", style.BLUE, "device\nmemory"),
+                               (218, "mapped", style.GREEN, "registers\nof an SM")):
+        box(ax, 10, y, 76, f"{name}\nmemory", color)
+        box(ax, 352, y, 84, to, color)
+    box(ax, 148, 58, 90, "driver's\npinned buffer", style.GREY)
+    arrow(ax, 88, 146, 77, "the CPU\ncopies", style.RED)
+    arrow(ax, 240, 350, 77, "copy engine", style.RED)
+    arrow(ax, 88, 350, 157, "copy engine: one trip, the CPU is free", style.BLUE)
+    arrow(ax, 350, 88, 237, "the kernel's own loads and stores", style.GREEN, "<|-|>")
     style.save(
         fig,
         "roads",
@@ -68,25 +58,31 @@ def draw_sizes():
         match = re.fullmatch(r"(\w+) size=(.+)", row["version"])
         if match:
             series.setdefault(match.group(1), []).append((bytes_of(match.group(2)), row["median_ms"]))
-    fig, (left, right) = style.axes(size=(7.2, 5.6), nrows=2, sharex=True)
+    fig, (left, right) = style.axes(size=(style.WIDTH, 4.35), nrows=2, sharex=True)
     looks = [
-        ("h2d_pinned", "to the device, pinned", style.BLUE, "o"),
-        ("d2h_pinned", "to the host, pinned", style.SKY, "s"),
-        ("d2h_pageable", "to the host, pageable", style.ORANGE, "s"),
-        ("h2d_pageable", "to the device, pageable", style.RED, "o"),
+        ("h2d_pinned", "to device, pinned", style.BLUE, "o", "-"),
+        ("d2h_pinned", "to host, pinned", style.SKY, "s", "--"),
+        ("d2h_pageable", "to host, pageable", style.ORANGE, "^", "--"),
+        ("h2d_pageable", "to device, pageable", style.RED, "D", "-"),
     ]
-    for name, label, color, marker in looks:
+    ends = []
+    for name, label, color, marker, dashes in looks:
         sizes, ms = zip(*series[name])
-        left.plot(sizes, [1e3 * t for t in ms], color=color, marker=marker, markersize=3.5)
-        right.plot(sizes, [s / t / 1e6 for s, t in zip(sizes, ms)], color=color, marker=marker, markersize=3.5, label=label)
+        how = {"color": color, "marker": marker, "markersize": 4, "linestyle": dashes, "linewidth": 1.6}
+        left.plot(sizes, [1e3 * t for t in ms], **how)
+        right.plot(sizes, [s / t / 1e6 for s, t in zip(sizes, ms)], **how)
+        ends.append((sizes[-1], sizes[-1] / ms[-1] / 1e6, label, color))
     left.set_yscale("log")
     left.set_ylabel("time [us]")
-    left.yaxis.set_major_formatter(style.plt.FuncFormatter(lambda v, _: f"{v:,.0f}"))
-    right.set_ylabel("bandwidth [GB/s]")
+    left.set_yticks([10, 1000, 100000])
+    left.yaxis.set_major_formatter(style.thousands)
+    right.set_ylabel("GB/s")
     right.set_xlabel("size of the copy")
     style.log2_axis(right.xaxis, "B")
-    right.set_ylim(bottom=0)
-    right.legend(loc="upper left", fontsize=9)
+    right.set_xticks([1 << k for k in (10, 15, 20, 25, 30)])
+    right.set_xlim(right=1 << 40)
+    right.set_ylim(0, 65)
+    style.label_ends(right, ends)
     style.source(fig, rows)
     style.save(
         fig,
@@ -100,15 +96,15 @@ def draw_sizes():
 def draw_passes():
     rows = style.rows("h200_passes.csv")
     fig, ax = style.axes("passes over the data (the arithmetic stays the same)", "time [ms]")
-    for name, label, color in (("mapped_read", "mapped", style.RED), ("copied_read", "copied once", style.BLUE)):
+    for name, label, color, marker in (("mapped_read", "mapped", style.RED, "s"), ("copied_read", "copied once", style.BLUE, "o")):
         points = []
         for row in rows:
             match = re.fullmatch(name + r" passes=(\d+)", row["version"])
             if match:
                 points.append((int(match.group(1)), row["median_ms"]))
-        style.line(ax, *zip(*points), label, color)
+        style.line(ax, *zip(*points), label, color, marker)
     ax.set_ylim(bottom=0)
-    ax.set_xlim(0.7, 9.6)
+    ax.set_xlim(0.7, 10.4)
     ax.set_xticks(range(1, 9))
     style.source(fig, rows)
     style.save(
@@ -133,14 +129,16 @@ def draw_chunks():
     style.line(ax, *zip(*points), "measured", style.BLUE)
     model = [(c, ideal + min(alone["h2d_pinned"], alone["kernel_alone"]) / c) for c, _ in points]
     ax.plot(*zip(*model), color=style.GREY, linestyle=":", linewidth=1.5)
-    ax.annotate("dotted: ideal + the other / chunks", model[1], xytext=(14, 8), textcoords="offset points", color=style.GREY)
+    ax.annotate("dotted: ideal + the other / chunks", model[1], xytext=(14, 8), textcoords="offset points", color=style.GREY,
+                fontsize=style.SMALL)
     ax.axhline(ideal, color=style.GREY, linestyle="--", linewidth=1.5)
     where = {"xytext": (0, -5), "textcoords": "offset points", "va": "top"}
-    ax.annotate("ideal: the slower of copy and kernel", (points[0][0], ideal), color=style.GREY, **where)
+    ax.annotate("ideal: the slower of copy and kernel", (points[0][0], ideal), color=style.GREY, fontsize=style.SMALL,
+                **where)
     ax.set_xscale("log", base=2)
     ax.set_xticks([c for c, _ in points], [str(c) for c, _ in points])
     ax.tick_params(axis="x", which="minor", bottom=False)
-    ax.set_xlim(0.9, 256 * 2.2)
+    ax.set_xlim(0.9, 256 * 4)
     ax.set_ylim(bottom=0)
     style.source(fig, rows)
     style.save(
@@ -176,22 +174,26 @@ def draw_timeline():
     panels = [
         ("one_chunk", "one chunk: copy, then kernel"),
         ("overlapped", "chunks over streams, from pinned memory"),
-        ("overlapped_pageable", "the same from pageable memory (another scale)"),
+        ("overlapped_pageable", "the same from pageable memory: another scale"),
     ]
-    fig, axes = style.axes(size=(7.2, 5.4), nrows=3)
+    fig, axes = style.axes(size=(style.WIDTH, 4.35), nrows=3)
     shared = max(end for version, _ in panels[:2] for _, _, end in bars(rows, version)[1])
     for ax, (version, title) in zip(axes, panels):
+        last = max(end for _, _, end in bars(rows, version)[1])
+        width = 1.03 * (last if version == "overlapped_pageable" else shared)
         for lane, (name, pieces) in enumerate(zip(("copy engine", "SMs"), bars(rows, version))):
             for stream, start, end in pieces:
                 color = (style.BLUE, style.SKY, style.GREEN, style.ORANGE)[stream % 4]
-                ax.barh(lane, end - start, left=start, height=0.7, color=color, edgecolor="white", linewidth=0.6)
+                ax.barh(lane, end - start, left=start, height=0.8, color=color, edgecolor="white", linewidth=0.6)
+                if end - start > 0.025 * width:
+                    ax.text((start + end) / 2, lane, str(stream), ha="center", va="center", fontsize=style.SMALL,
+                            color=style.on(color))
         ax.set_yticks([0, 1], ["copy engine", "SMs"])
         ax.set_ylim(1.5, -0.5)
         ax.grid(axis="y", visible=False)
-        ax.set_title(title, loc="left", fontsize=10)
-        last = max(end for _, _, end in bars(rows, version)[1])
-        ax.set_xlim(0, 1.03 * (last if version == "overlapped_pageable" else shared))
-    axes[-1].set_xlabel("time by events [ms]   (colours: the streams)")
+        ax.set_title(title, fontsize=style.SMALL)
+        ax.set_xlim(0, width)
+    axes[-1].set_xlabel("time by events [ms]   (0 to 3: the streams)")
     style.source(fig, style.rows("h200_overlap.csv"))
     ends = {version: max(end for _, _, end in bars(rows, version)[1]) for version, _ in panels}
     style.save(

@@ -12,8 +12,13 @@ A chapter's script, common/tools/figures/NN_name.py, looks like this:
     style.save(fig, "stride_sweep", title="Bandwidth against stride", desc="Falls from ... to ...")
 
 It writes chapters/NN_name/figures/stride_sweep.svg. `make figures` runs all scripts, `make check` runs
-them into another folder and compares. Lines are labelled where they end, not in a legend; axes name
-their unit; `desc` says in a sentence what a reader who cannot see the figure should know.
+them into another folder and compares. Lines are labelled where they end, not in a legend, and differ in
+marker or dash as well as in colour; axes name their unit; `desc` says in a sentence what a reader who
+cannot see the figure should know.
+
+A figure is shown 400 pixels wide on a telephone, and 480 high on a slide that is seen from the back row.
+So it is narrow, its text is large, and save() refuses text that would be too small for either, that is
+pale, that lies over other text, or that sticks out.
 """
 
 import csv
@@ -27,15 +32,26 @@ import matplotlib
 matplotlib.use("svg")
 
 import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen first)
+from matplotlib.backends.backend_agg import RendererAgg  # noqa: E402
+from matplotlib.colors import to_rgb, to_rgba  # noqa: E402
+from matplotlib.transforms import Bbox  # noqa: E402
 
 # Okabe and Ito: told apart by readers with any colour vision, and in grey.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, RED, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-GREY = "#666666"
+GREY, PALE = "#666666", "#E2E2E2"
 CYCLE = [BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK]
+# The same hues for text: as they are, most are too pale to be read on white.
+INK = {ORANGE: "#8A5A00", SKY: "#24719E", GREEN: "#00694D", RED: "#B34700", PURPLE: "#8B3D6B", YELLOW: "#6B6400"}
+
+WIDTH, HEIGHT = 6.2, 3.7  # inches: what a figure has unless its script says otherwise
+TEXT, SMALL = 11.5, 10.5  # points
+TELEPHONE, SLIDE = 400, (1180, 480)  # pixels: how wide, how wide and high a figure is shown
+LEAST_ON_TELEPHONE, LEAST_ON_SLIDE, LEAST_CONTRAST = 8, 15, 4.5  # pixels, pixels, WCAG AA
 
 plt.rcParams.update(
     {
+        "figure.dpi": 72,
         "svg.hashsalt": "cuda-tutorial",
         "svg.fonttype": "path",
         "path.simplify": False,
@@ -43,8 +59,12 @@ plt.rcParams.update(
         "savefig.facecolor": "white",
         "axes.facecolor": "white",
         "font.family": "DejaVu Sans",
-        "font.size": 11,
-        "axes.titlesize": 12,
+        "font.size": TEXT,
+        "axes.titlesize": TEXT,
+        "axes.titlelocation": "left",
+        "xtick.labelsize": SMALL,
+        "ytick.labelsize": SMALL,
+        "legend.fontsize": SMALL,
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.grid": True,
@@ -53,7 +73,7 @@ plt.rcParams.update(
         "grid.color": "#DDDDDD",
         "grid.linewidth": 0.7,
         "lines.linewidth": 2,
-        "lines.markersize": 5,
+        "lines.markersize": 6,
         "legend.frameon": False,
     }
 )
@@ -88,7 +108,7 @@ def _number(text):
         return text
 
 
-def axes(xlabel="", ylabel="", size=(7.2, 4.2), **subplots):
+def axes(xlabel="", ylabel="", size=(WIDTH, HEIGHT), **subplots):
     """A figure and its axes, labelled."""
     fig, ax = plt.subplots(figsize=size, **subplots)
     if xlabel:
@@ -98,15 +118,64 @@ def axes(xlabel="", ylabel="", size=(7.2, 4.2), **subplots):
     return fig, ax
 
 
-def line(ax, x, y, label, color, marker="o", **how):
+def ink(color):
+    """The colour in which text names what has this colour."""
+    return INK.get(color, color)
+
+
+def line(ax, x, y, label, color, marker="o", shift=(7, 0), **how):
     """A line, named at its right end."""
     ax.plot(x, y, color=color, marker=marker, **how)
-    label_end(ax, x[-1], y[-1], label, color)
+    label_end(ax, x[-1], y[-1], label, color, shift)
 
 
-def label_end(ax, x, y, text, color=BLACK, shift=(6, 0)):
+def label_end(ax, x, y, text, color=BLACK, shift=(7, 0), **how):
     """Text to the right of a point, in the colour of what it names."""
-    ax.annotate(text, (x, y), xytext=shift, textcoords="offset points", color=color, va="center")
+    ax.annotate(text, (x, y), xytext=shift, textcoords="offset points", color=ink(color), va="center", **how)
+
+
+def label_ends(ax, labels, gap=TEXT + 2.5, shift=8, top=None):
+    """Names [(x, y, text, colour)] to the right of points, moved apart where points are close, and kept below
+    `top`. The axes must have their limits."""
+    ax.figure.tight_layout()
+    ceiling = float("inf") if top is None else ax.transData.transform((0, top))[1] - 0.7 * gap
+    wanted = sorted(((ax.transData.transform((x, y))[1], x, y, text, color) for x, y, text, color in labels))
+    places = [w[0] for w in wanted]
+    for _ in range(200):  # neighbours that are too close push each other away, a little at a time
+        for i in range(1, len(places)):
+            short = gap - (places[i] - places[i - 1])
+            if short > 0.01:
+                places[i - 1] -= short / 2
+                places[i] += short / 2
+        places[-1] = min(places[-1], ceiling)
+    for place, (at, x, y, text, color) in zip(places, wanted):
+        label_end(ax, x, y, text, color, (shift, place - at))
+
+
+def on(color):
+    """The colour of text on this ground."""
+    return "white" if contrast("white", color) > contrast("black", color) else BLACK
+
+
+def canvas(height=HEIGHT, width=WIDTH):
+    """A figure to draw on: axes without a frame whose unit is a point, 1/72 inch, from the left and the top."""
+    fig = plt.figure(figsize=(width, height))
+    ax = fig.add_axes((0, 0, 1, 1))
+    ax.axis("off")
+    ax.set_xlim(0, 72 * width)
+    ax.set_ylim(72 * height, 0)
+    return fig, ax
+
+
+def box(ax, x, y, width, height, face="white", edge=GREY, weight=0.8, **how):
+    """A rectangle of a canvas; x, y is its upper left corner."""
+    ax.add_patch(plt.Rectangle((x, y), width, height, facecolor=face, edgecolor=edge if weight else "none",
+                               linewidth=weight, **how))
+
+
+def words(ax, x, y, text, size=SMALL, color=BLACK, ha="left", va="center", **how):
+    """Text on a canvas."""
+    ax.text(x, y, text, fontsize=size, color=ink(color), ha=ha, va=va, **how)
 
 
 def log2_axis(axis, unit=""):
@@ -123,11 +192,86 @@ def log2_axis(axis, unit=""):
     axis.set_major_formatter(matplotlib.ticker.FuncFormatter(name))
 
 
+thousands = plt.FuncFormatter(lambda value, _: f"{value:,g}")  # 4,000 on an axis
+
+
 def source(fig, of_rows):
     """Device, CUDA version and date of the measurement, below the figure."""
     row = of_rows[0]
     text = ", ".join(str(v) for v in (row.get("device"), f"CUDA {row.get('cuda')}", row.get("date")) if v)
-    fig.text(0.99, 0.005, text, ha="right", va="bottom", fontsize=8, color=GREY)
+    fig.text(0.995, 0.01, text, ha="right", va="bottom", fontsize=SMALL, color=GREY)
+
+
+# ---- can it be read? -----------------------------------------------------------------------------
+
+
+def _texts(fig):
+    """Every text that is drawn."""
+    found = list(fig.texts)
+    for ax in fig.axes:
+        found += ax.texts
+        if ax.get_legend():
+            found += ax.get_legend().get_texts()
+        if not ax.axison:
+            found += [ax.title, ax._left_title, ax._right_title]
+            continue
+        found += [ax.title, ax._left_title, ax._right_title, ax.xaxis.label, ax.yaxis.label]
+        for axis in (ax.xaxis, ax.yaxis):
+            first, last = sorted(axis.get_view_interval())
+            ticks = axis.get_major_ticks() + axis.get_minor_ticks()
+            found += [t.label1 for t in ticks if first <= t.get_loc() <= last and t.label1.get_visible()]
+    return [t for t in found if t.get_text().strip() and t.get_visible()]
+
+
+def _luminance(color):
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """As WCAG defines it: from 1 to 21."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _grounds(text, place):
+    """The colours on which a text stands: those of the topmost rectangles beneath its middle and its ends."""
+    patches = sorted(text.axes.patches, key=lambda p: p.get_zorder()) if text.axes else []
+    extents = [(p, p.get_window_extent()) for p in patches if p.get_zorder() <= text.get_zorder()]
+    for along in (0.05, 0.5, 0.95):
+        for up in (0.1, 0.5, 0.9):
+            x, y = place.x0 + along * place.width, place.y0 + up * place.height
+            ground = (1.0, 1.0, 1.0)
+            beneath = [patch for patch, extent in extents if extent.contains(x, y)]
+            for patch in beneath + ([text.get_bbox_patch()] if text.get_bbox_patch() else []):
+                *color, alpha = to_rgba(patch.get_facecolor())
+                ground = tuple(alpha * c + (1 - alpha) * g for c, g in zip(color, ground))
+            yield ground
+
+
+def _faults(fig):
+    """What stands in the way of reading the figure's text."""
+    width, height = 72 * fig.get_size_inches()
+    on_slide = min(SLIDE[0] / width, SLIDE[1] / height)
+    fig.draw_without_rendering()  # puts the axes' labels where they belong
+    renderer = RendererAgg(int(width) + 1, int(height) + 1, fig.dpi)
+    places = [(text, text.get_window_extent(renderer)) for text in _texts(fig)]
+    for number, (text, place) in enumerate(places):
+        name = repr(text.get_text())
+        size = text.get_fontsize()
+        if size * TELEPHONE / width < LEAST_ON_TELEPHONE:
+            yield f"{name} is {size * TELEPHONE / width:.1f} pixels high where the figure is {TELEPHONE} wide"
+        if size * on_slide < LEAST_ON_SLIDE:
+            yield f"{name} is {size * on_slide:.1f} pixels high on a slide"
+        found = min(contrast(text.get_color(), ground) for ground in _grounds(text, place))
+        if found < LEAST_CONTRAST:
+            yield f"{name} has a contrast of {found:.1f}"
+        if place.x0 < -0.5 or place.y0 < -0.5 or place.x1 > width + 0.5 or place.y1 > height + 0.5:
+            yield f"{name} sticks out of the figure"
+        for other, there in places[number + 1:]:
+            common = Bbox.intersection(place, there)
+            if common is not None and common.width > 1 and common.height > 1:
+                yield f"{name} lies over {other.get_text()!r}"
 
 
 def _place(name, of_chapter):
@@ -148,7 +292,12 @@ def write(name, svg, of_chapter=None):
 def save(fig, name, title, desc, of_chapter=None):
     """Writes a figure of matplotlib's, with title and description."""
     partial = _place(name, of_chapter) + ".partial"
-    fig.tight_layout(rect=(0, 0.03, 1, 1))
+    if any(ax.axison for ax in fig.axes):
+        below = SMALL + 2 if fig.texts else 0
+        fig.tight_layout(rect=(0, below / (72 * fig.get_size_inches()[1]), 1, 1))
+    faults = list(_faults(fig))
+    if faults:
+        raise ValueError(f"figure {name}: " + "; ".join(faults))
     fig.savefig(partial, format="svg", metadata={"Date": None})
     plt.close(fig)
     with open(partial, encoding="utf-8") as file:

@@ -196,7 +196,7 @@ def attempt(trial, builder):
             schedules = ["forward", "random:1"]
         else:
             schedules = outcomes.schedules_for(trial.variant)
-        outcome = outcomes.run_check(trial.lab, trial.folder(), trial.variant, schedules, runner.LEARNER)
+        outcome = outcomes.run_check(trial.lab, trial.folder(), trial.variant, schedules, runner.PROOF)
     complaint = trial.complaint(outcome, said)
     if not complaint and trial.variant == "gpu" and trial.role == "solution":
         complaint = compute_sanitizer(trial)

@@ -10,6 +10,7 @@ import shutil
 import outcome as outcomes
 import regions
 import report
+import runner
 from catalogue import Problem, choose, read
 
 ANSWERS = "build/labs/answers"
@@ -57,31 +58,39 @@ class Learner:
         self.answers.remember(self.key(lab), result.passed)
         return result
 
-    def status(self, lab):
-        """passed, failed, or not started: no copy, or a copy in which nothing was changed."""
+    def status(self, lab, tell=False):
+        """passed, failed, or not started: no copy, or a copy in which nothing was changed. `tell`: report a pass that
+        was not known before."""
         if not os.path.exists(lab.work) or read_bytes(lab.work) == read_bytes(lab.starter):
             return "not started"
         known = self.answers.known.get(self.key(lab))
-        passed = known if known is not None else self.check(lab).passed
-        return "passed" if passed else "failed"
+        if known is None:
+            result = self.check(lab)
+            known = result.passed
+            if known and tell:
+                report.show(lab, result, last=False)
+        return "passed" if known else "failed"
 
-    def first_open(self, labs):
+    def first_open(self, labs, tell=False):
         """The first that is not passed. Of several chapters that of the file edited last comes first, then those
         behind it: somebody who began with chapter 05 goes on with 05, then 06."""
         begun = [lab for lab in labs if os.path.exists(lab.work)]
         if begun:
             stands = max(begun, key=lambda lab: os.path.getmtime(lab.work)).chapter
             labs = [lab for lab in labs if lab.chapter >= stands] + [lab for lab in labs if lab.chapter < stands]
-        return next((lab for lab in labs if self.status(lab) != "passed"), None)
+        return next((lab for lab in labs if self.status(lab, tell) != "passed"), None)
 
     # ---- verbs -----------------------------------------------------------------------------------
 
     def lab(self):
         chosen = choose(self.labs, self.settings.get("CH", ""), self.settings.get("EX", ""))
-        lab = chosen[0] if self.settings.get("EX") else self.first_open(chosen)
+        lab = chosen[0] if self.settings.get("EX") else self.first_open(chosen, tell=True)
         if lab is None:
             of = f"chapter {chosen[0].chapter[:2]}" if self.settings.get("CH") else "all chapters"
             print(f"\nAll exercises of {of} are passed: make progress")
+            following = self.following(chosen[-1])
+            if following:
+                print(f"go on: make lab {following.command}   ({following.title})")
             return 0
         if lab.predicts and self.backend == "gpu":
             print("a prediction: the CPU backend counts, also on a machine with a GPU; the counts are the same")
@@ -102,7 +111,7 @@ class Learner:
         """The same check under ThreadSanitizer, which names both lines of a race."""
         if lab.predicts:
             raise Problem(f"SANITIZE=1: exercise {lab.number} of {lab.chapter} predicts; it has nothing to sanitize")
-        result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder_of(lab, "cpu-tsan"), variant="cpu-tsan")
+        result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder_of(lab, "cpu-tsan"), runner.PROOF, "cpu-tsan")
         report.show(lab, result, None)
         race = re.search(r"^WARNING: ThreadSanitizer: .*?(?=^SUMMARY)", result.output, re.M | re.S)
         if race:

@@ -56,9 +56,10 @@ def bodies(starter, other):
 def first_difference(starter, other):
     """Line of `other` at which it leaves the fixed text of the starter; for the message."""
     lines = other.split("\n")
-    position = 0
+    position = passed_over = 0  # where the next line of the starter is sought; lines of TODOs that come before it
     for todo, _, fixed in split(starter):
         if todo:
+            passed_over += len(fixed)
             continue
         for line in fixed:
             wanted = line.rstrip()
@@ -66,9 +67,20 @@ def first_difference(starter, other):
                 continue
             found = next((i for i in range(position, len(lines)) if lines[i].rstrip() == wanted), None)
             if found is None:
-                return min(position + 1, len(lines)), wanted
-            position = found + 1
+                place = min(position + passed_over, len(lines) - 1)
+                while place + 1 < len(lines) and not lines[place].strip():
+                    place += 1
+                return place + 1, wanted
+            position, passed_over = found + 1, 0
     return len(lines), ""
+
+
+def untouched(starter, text):
+    """Lines of a learner's file at which a TODO is still as in the starter, if another one is not."""
+    todos = ["\n".join(lines) for todo, _, lines in split(starter) if todo]
+    places = [text.find(f"\n{todo}\n") for todo in todos]
+    left = [text.count("\n", 0, place) + 2 for place in places if place >= 0]
+    return left if len(left) < len(todos) else []
 
 
 def todo_line(text):

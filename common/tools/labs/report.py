@@ -12,7 +12,7 @@ COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.g
 BOLD, GREEN, RED, DIM, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[2m", "\033[0m") if COLOUR else ("",) * 5
 
 LIMITS = {
-    "time": "it did not come to an end: is there a loop that never ends, or a thread that waits for ever?",
+    "time": "it had not come to an end: is there a loop that never ends, or a thread that waits for ever?",
     "memory": "it used more memory than it may",
     "output": "it printed more than it may: take out the printf that every thread executes",
     "processes": "it started more processes than it may",
@@ -44,24 +44,27 @@ def next_steps(lab, outcome):
     line("", f"a hint: make hint {lab.command}")
 
 
-def show(lab, outcome, following=None):
-    """The whole report. `following`: the lab that comes next, for after a pass."""
-    where = "" if outcome.variant in (None, "cpu", "gpu") else f", counted on the CPU backend ({outcome.variant})"
-    if outcome.variant == "cpu-tsan":
-        where = ", under ThreadSanitizer"
+def show(lab, outcome, following=None, last=True):
+    """The whole report. `following`: the lab that comes next, for after a pass; `last`: without one, say so."""
+    where = {"cpu-xray": ", counted by X-ray on the CPU backend", "cpu-tsan": ", under ThreadSanitizer"}
+    where = where.get(outcome.variant, "")
     print(f"\n{BOLD}chapter {lab.chapter[:2]}, exercise {lab.number}: {lab.title}{PLAIN}{where}")
     if outcome.passed:
         orders = len(outcome.passed_schedules)
-        print(f"  {GREEN}passed{PLAIN}    {', '.join(lab.cases)}" + (f" ({orders} thread orders)" if orders > 1 else ""))
+        cases = "\n            ".join(lab.cases)
+        print(f"  {GREEN}passed{PLAIN}    {cases}" + (f" ({orders} thread orders)" if orders > 1 else ""))
         line("next", f"compare with the solution: make solution {lab.command}")
         if following:
             line("", f"go on: make lab {following.command}   ({following.title})")
-        else:
+        elif last:
             line("", "that was the last one: make progress")
         return
     print(f"  {RED}not yet{PLAIN}   {outcome.case or headline(outcome)}")
     text = read(lab.work) if os.path.exists(lab.work) else read(lab.starter)
     line("open", f"{lab.work}:{place(lab, outcome, text)}")
+    untouched = regions.untouched(read(lab.starter), text)
+    if untouched and not lab.predicts:
+        line("", f"the TODO in line {untouched[0]} is as it was")
     details(lab, outcome)
     next_steps(lab, outcome)
 
@@ -79,6 +82,10 @@ def place(lab, outcome, text):
     named = re.search(rf"^{re.escape(lab.work)}:(\d+)\b", outcome.output, re.M)
     if named:
         return named[1]
+    for name in re.findall(r"^(\w+): (?!right$)", outcome.told.get("prediction", ""), re.M):
+        for number, code in enumerate(text.split("\n"), 1):
+            if re.search(rf"\b{name} *=", code):
+                return number
     if outcome.verdict == "changed":
         return regions.first_difference(read(lab.starter), text)[0]
     return regions.place_to_open(read(lab.starter), text)
@@ -88,17 +95,21 @@ def details(lab, outcome):
     told = outcome.told
     if outcome.verdict == "changed":
         wanted = regions.first_difference(read(lab.starter), read(lab.work))[1]
-        line("missing", wanted.strip() if wanted else "something follows the last line")
+        line("was there", wanted.strip() if wanted else "nothing more: something follows the last line")
         line("", f"only the TODO may change in a prediction; a fresh start: make reset {lab.command}")
         return
     if outcome.verdict == "build":
         quoted(excerpt(outcome.output, 20))
+        if lab.check in outcome.output and not re.search(rf"^{re.escape(lab.work)}:\d+", outcome.output, re.M):
+            line("likely", "the check uses a name that your file no longer has, or has with other parameters; what stood")
+            line("", f"outside of the TODO: diff {lab.starter} {lab.work}")
         return
     if outcome.verdict in LIMITS:
-        line("stopped", LIMITS[outcome.verdict])
+        after = f"after {outcome.seconds:.0f} s " if outcome.verdict == "time" else ""
+        line("stopped", after + LIMITS[outcome.verdict])
     if outcome.verdict == "crash":
         line("crash", f"ended by {outcome.signal}")
-    if outcome.verdict == "early":
+    if outcome.verdict == "early" and not outcome.backend_report():
         line("ended", f"by itself, with status {outcome.status}: nothing in an exercise may call exit")
     if "at" in told:
         line("at", told["at"] + order(outcome))
@@ -115,15 +126,18 @@ def details(lab, outcome):
         line("right", told["passed"])
     if outcome.depends_on_order:
         line("likely", "other threads first, another result: a thread reads what another one has not yet written, or no")
-        line("", "longer. Which barrier is missing?")
+        line("", "longer, or several threads write to one place. Which barrier is missing? Who else writes there?")
     elif "likely" in told:
         line("likely", told["likely"])
     report = outcome.backend_report()
+    later = f", at {told['broke_at']}" if told.get("broke_at", told.get("at")) != told.get("at") else ""
     if report:
-        line("the CPU backend says:", "")
+        print(f"  the CPU backend says{later}:")
         quoted(excerpt(report, 14))
     elif "cuda" in told:
-        line("CUDA", told["cuda"])
+        line("CUDA", told["cuda"] + later)
+        if re.search("cudaErrorInsufficientDriver|cudaErrorNoDevice", told["cuda"]):
+            line("", f"there is no GPU to run on: make lab {lab.command} BACKEND=cpu")
     elif not told and outcome.output.strip():
         quoted(excerpt(without_banner(outcome.output), 20))
 

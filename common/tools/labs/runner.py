@@ -29,7 +29,8 @@ class Limits:
 
 
 COMPILE = Limits(wall=120, output=4 << 20)
-LEARNER = Limits(wall=60, output=4 << 20)
+LEARNER = Limits(wall=30, output=4 << 20)
+PROOF = Limits(wall=60, output=4 << 20)  # sanitizers take their time
 
 
 class Run:

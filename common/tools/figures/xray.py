@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""What X-ray counted (results/xray_TOPIC.csv, written by make xray-traces), for the figures that draw it.
+
+    import xray
+
+    load = xray.only("versions", kernel="sum_strided", operation="load")
+    load.lanes                  # byte offsets of the first request, None for an idle lane
+    load.per_request("sectors")
+
+Counts are X-ray's. Where it gives a number only (which sectors? which banks?) a drawing follows from the
+offsets, by the rules of common/cpu/xray/model.h; equal() ends the script when the two disagree.
+"""
+
+import style
+
+LANES, SECTOR, LINE, WORD, BANKS = 32, 32, 128, 4, 32  # lanes of a warp; bytes; banks of shared memory
+
+
+class Access:
+    """One load or store of a kernel: a row of the trace."""
+
+    def __init__(self, row):
+        self.row = row
+        self.bytes = row["bytes_per_lane"]
+        self.lanes = [None if offset == "-" else int(offset) for offset in row["offsets"].split()]
+
+    def __getitem__(self, column):
+        return self.row[column]
+
+    def per_request(self, column):
+        return self.row[column] / self.row["requests"]
+
+
+def equal(what, drawn, counted):
+    """Returns what is drawn, if X-ray counted as many."""
+    if drawn != counted:
+        raise ValueError(f"{what}: {drawn:g} drawn, X-ray counted {counted:g}")
+    return drawn
+
+
+def accesses(topic, **wanted):
+    """The rows of a trace in which these columns have these values."""
+    found = [Access(r) for r in style.rows(f"xray_{topic}.csv") if all(r[k] == v for k, v in wanted.items())]
+    if not found:
+        raise ValueError(f"xray_{topic}.csv: no row with {wanted}")
+    return found
+
+
+def only(topic, **wanted):
+    """The one row of a trace in which these columns have these values."""
+    found = accesses(topic, **wanted)
+    if len(found) != 1:
+        raise ValueError(f"xray_{topic}.csv: {len(found)} rows with {wanted}, expected one")
+    return found[0]
+
+
+def sectors(access):
+    """The 32-byte sectors that the first request touches, in their order."""
+    touched = set()
+    for offset in access.lanes:
+        if offset is not None:
+            touched.update((offset // SECTOR, (offset + access.bytes - 1) // SECTOR))
+    return sorted(touched)
+
+
+def _neighbours_agree(lanes, bit):
+    return all(None in (lanes[i], lanes[i ^ bit]) or lanes[i] == lanes[i ^ bit] for i in range(LANES))
+
+
+def passes(lanes, element, operation="load"):
+    """The passes through the banks that a request takes: [{bank: lanes that it serves}]. Elements of 8 bytes
+    go to one half of the warp after the other, unless neighbouring lanes of a load want the same."""
+    parts = max(1, element // WORD)
+    if parts > 1 and operation == "load" and (_neighbours_agree(lanes, 1) or _neighbours_agree(lanes, 2)):
+        parts //= 2
+    served = []
+    for part in range(parts):
+        words = {}  # in this part: which lanes want which word
+        for lane in range(part * LANES // parts, (part + 1) * LANES // parts):
+            if lanes[lane] is None:
+                continue
+            for word in range(lanes[lane] // WORD, (lanes[lane] + element - 1) // WORD + 1):
+                words.setdefault(word, []).append(lane)
+        waiting = {}  # bank: the words that it has to deliver, one per pass
+        for word in sorted(words):
+            waiting.setdefault(word % BANKS, []).append(word)
+        for turn in range(max((len(w) for w in waiting.values()), default=0)):
+            served.append({bank: words[w[turn]] for bank, w in waiting.items() if turn < len(w)})
+    return served
+
+
+def strips(ax, x, y, cell, height, rows, face=style.SKY, weight=0.5):
+    """Rows of 32 cells, one below the other; in each row the cells of a set are filled."""
+    for number, marked in enumerate(rows):
+        runs = [i for i in sorted(marked) if i - 1 not in marked]  # neighbours are one rectangle
+        for first in runs:
+            last = next(i for i in range(first, LANES + 1) if i not in marked)
+            style.box(ax, x + first * cell, y + number * height, (last - first) * cell, height, face, weight=0)
+    across, down = [], []  # all lines of a direction are one path
+    for i in range(len(rows) + 1):
+        across += [(x, y + i * height), (x + LANES * cell, y + i * height), (None, None)]
+    for i in range(LANES + 1):
+        down += [(x + i * cell, y), (x + i * cell, y + len(rows) * height), (None, None)]
+    for lines in (across, down):
+        ax.plot(*zip(*lines), color=style.GREY, linewidth=weight)
+
+
+def strip(ax, x, y, cell, height, marked, face="#BDBDBD"):
+    """One row of 32 cells."""
+    strips(ax, x, y, cell, height, [marked], face)
+
+
+def fan(ax, ends, top, bottom, color=style.GREY, **how):
+    """Lines from points (x, top) to points (x, bottom), for the [(x above, x below)] given."""
+    points = [point for above, below in ends for point in ((above, top), (below, bottom), (None, None))]
+    ax.plot(*zip(*points), color=color, linewidth=0.6, **how)

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Figures come from what was measured and from what X-ray sees in the kernels, and can be read.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+unset CSV LINE SVG BLOCKS ONLY FIGURES_ROOT
+unset "${!XRAY_@}" "${!CUDA_CPU_@}"
+
+# What draws and traces, without history or results of a build: a place to change something.
+copy=$scratch/tree
+mkdir -p "$copy/common"
+cp -R chapters "$copy/"
+cp -R common/tools "$copy/common/"
+in_copy() { (cd "$copy" && "$@"); }
+
+# ---- the traces that figures draw ----------------------------------------------------------------
+
+traced=()
+for list in chapters/*/xray_traces; do
+  chapter=${list%/xray_traces}
+  traced+=("${chapter##*/}")
+done
+dir=build/cpu-xray
+make -s "${traced[@]/#/$dir/}" >"$scratch/build" 2>&1 || cat "$scratch/build"
+
+test_case "the stored traces are what X-ray sees in the kernels"
+run common/tools/xray_traces.sh --check $dir "${traced[*]}"
+expect_status 0
+expect "nothing else said" [ -z "$output" ]
+
+# The copy has the programs, and xray.sh writes below build/.
+mkdir -p "$copy/build"
+ln -s "$PWD/$dir" "$copy/build/cpu-xray"
+tree=05_shared_tree_reduction
+stored=chapters/$tree/results/xray_warp.csv
+
+test_case "a trace that a kernel no longer makes is found"
+sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"
+run in_copy common/tools/xray_traces.sh --check $dir $tree
+expect_status 1
+expect_one_error_line
+expect_output "$stored: the kernels do something else now; run make xray-traces figures"
+
+test_case "tracing again mends it, byte for byte"
+run in_copy common/tools/xray_traces.sh $dir $tree
+expect_status 0
+expect_output "traced $stored"
+expect "the same file" cmp -s $stored "$copy/$stored"
+
+test_case "a trace that is missing, or that no list names, is found"
+mv "$copy/$stored" "$copy/chapters/$tree/results/xray_other.csv"
+run in_copy common/tools/xray_traces.sh --check $dir $tree
+expect_status 1
+expect_output "$stored: not traced yet"
+expect_output "results/xray_other.csv: chapters/$tree/xray_traces does not say how it was traced"
+mv "$copy/chapters/$tree/results/xray_other.csv" "$copy/$stored"
+
+test_case "a topic that would leave the folder is refused in one line"
+cp "$copy/chapters/$tree/xray_traces" "$scratch/traces"
+echo "../x --n 32" >>"$copy/chapters/$tree/xray_traces"
+run in_copy common/tools/xray_traces.sh $dir $tree
+expect_status 2
+expect_one_error_line
+expect_output "'../x': a topic is made of a-z, 0-9 and _"
+cp "$scratch/traces" "$copy/chapters/$tree/xray_traces"
+
+test_case "a version that there is not leaves the stored traces alone"
+echo "warp --only no_such_version" >"$copy/chapters/$tree/xray_traces"
+run in_copy common/tools/xray_traces.sh $dir $tree
+expect_status 1
+expect_output "no_such_version"
+expect "the trace is as it was" cmp -s $stored "$copy/$stored"
+cp "$scratch/traces" "$copy/chapters/$tree/xray_traces"
+
+# ---- the figures ---------------------------------------------------------------------------------
+
+if ! python=$(common/tools/python.sh --matplotlib); then
+  test_case "figures follow their data"
+  skip "python3 with matplotlib is not here"
+  exit
+fi
+draw() { in_copy "$python" common/tools/figures/draw.py "$@"; }
+figure=chapters/$tree/figures/ladder.svg
+
+test_case "drawing again gives the same bytes"
+draw $tree >/dev/null 2>&1
+cp -R "$copy/chapters/$tree/figures" "$scratch/once"
+run draw $tree
+expect_status 0
+expect "nothing drawn anew" [ -z "$output" ]
+expect "the same files" diff -r "$scratch/once" "$copy/chapters/$tree/figures"
+
+test_case "a number that changes in a CSV changes the figure, and is found until it is drawn"
+results=chapters/$tree/results/h200.csv
+awk 'BEGIN { FS = OFS = "," } $11 == "shared_sequential" { $12 = 0.5 } { print }' "$results" >"$copy/$results"
+run draw --check $tree
+expect_status 1
+expect_output "$figure: drifted from its script or data; run make figures"
+run draw $tree
+expect_status 0
+expect_output "drew $figure"
+cp "$results" "$copy/$results"
+
+test_case "a picture whose counts are not X-ray's is not drawn"
+sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"
+run draw $tree
+expect_status 1
+expect_one_error_line
+expect_output "X-ray counted"
+cp $stored "$copy/$stored"
+
+# refused TEXT STATEMENT: a figure with this statement in it is refused, and TEXT says why
+refused() {
+  cat >"$scratch/try.py" <<PYTHON
+import sys
+sys.argv[0] = "05_shared_tree_reduction.py"
+sys.path.insert(0, "common/tools/figures")
+import style
+fig, ax = style.canvas(3)
+style.words(ax, 20, 20, "first")
+$2
+style.save(fig, "try", "title", "description")
+PYTHON
+  run env FIGURES_ROOT="$scratch/drawn" PYTHONDONTWRITEBYTECODE=1 "$python" "$scratch/try.py"
+  expect_failure
+  expect_output "$1"
+  expect "no figure" [ ! -e "$scratch/drawn/chapters/$tree/figures/try.svg" ]
+}
+test_case "text that cannot be read is refused: small, pale, over other text, outside"
+refused "'tiny' is " 'style.words(ax, 20, 60, "tiny", size=6)'
+refused "'pale' has a contrast of " 'style.words(ax, 20, 60, "pale", color="#AAAAAA")'
+refused "'dark' has a contrast of " 'style.box(ax, 10, 50, 90, 20, style.BLUE); style.words(ax, 20, 60, "dark")'
+refused "'first' lies over 'second'" 'style.words(ax, 24, 22, "second")'
+refused "'far' sticks out of the figure" 'style.words(ax, 440, 60, "far")'

@@ -1,0 +1,217 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# make xray as a user types it: what it says, what it draws, and what it refuses.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+unset CSV LINE SVG BLOCKS ONLY
+unset "${!XRAY_@}" "${!CUDA_CPU_@}"
+
+dir=build/cpu-xray
+coalesced=03_coalesced_threads
+tree_sum=05_shared_tree_reduction
+grid=8 # blocks of its launches for the whole device
+
+make -s $dir/$coalesced $dir/$tree_sum >"$scratch/build" 2>&1 || cat "$scratch/build"
+
+# X-ray of one chapter, small.
+xray() { common/tools/xray.sh $dir "$@"; }
+with() { env "$@"; }
+# The program itself, with its counts in a file. How many workers there are must not decide on the grid.
+counts() {
+  local file=$1 program=$2
+  shift 2
+  set -- env "$@" XRAY_CSV="$file" "$dir/$program" --n 20000 --samples 1
+  [ "$program" = $coalesced ] && set -- "$@" --grid $grid
+  "$@" >/dev/null 2>"$scratch/stderr"
+}
+# field KERNEL OPERATION COLUMN: of the CSV, the sum over rows. Commas stand in quotes only before them.
+field() {
+  awk -F, -v kernel="\"$1\"" -v operation="$2" -v column="$3" '
+    NR == 1 { for (i = 1; i <= NF; i++) behind[$i] = NF - i; next }
+    $1 == kernel && $(NF - behind["operation"]) == operation { sum += $(NF - behind[column]) }
+    END { print sum + 0 }' "$scratch/counts.csv"
+}
+
+# ---- what it says --------------------------------------------------------------------------------
+
+test_case "make xray lists a kernel's source with the counts beside the lines"
+run make --no-print-directory xray CH=03 ONLY=sum_chunked,sum_strided
+expect_status 0
+expect_output "no cache is modelled"
+expect_output "sum_chunked<<<"
+expect_output "32/4 sectors"
+expect_output "4/4 sectors"
+expect_output "32 sectors per request where 4 would do"
+expect_output "No request costs more than it must."
+expect_no_output "sum_single_thread"
+
+test_case "X-ray's colours are for terminals"
+expect_no_output "$(printf '\033')"
+
+test_case "the counts are the formulas' in chapter 03"
+run with CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced --only sum_chunked,sum_strided
+expect_status 0
+for version in sum_chunked sum_strided; do
+  requests=$(field $version load requests)
+  expect "requests of $version" [ "$requests" -gt 0 ]
+  each=4
+  [ $version = sum_chunked ] && each=32
+  expect "$each sectors a request of $version" [ "$(field $version load sectors)" -eq $((each * requests)) ]
+  expect "4 would do for $version" [ "$(field $version load ideal_sectors)" -eq $((4 * requests)) ]
+done
+
+test_case "CSV=- prints the counts and nothing else"
+run with CSV=- common/tools/xray.sh $dir $coalesced --only sum_strided
+expect_status 0
+expect "the columns in the first line" has "$(printf '%s\n' "$out" | head -1)" "kernel,arguments,"
+expect "rows of counts in the others" [ -z "$(printf '%s\n' "$out" | sed 1d | grep -v '^"')" ]
+
+test_case "a grid is sampled by as many blocks as are asked for, and the listing says so"
+run with BLOCKS=3 common/tools/xray.sh $dir $coalesced --only grid_strided --grid $grid
+expect_status 0
+expect_output "3 of $grid blocks counted"
+expect_output "BLOCKS=all"
+run with BLOCKS=all common/tools/xray.sh $dir $coalesced --only grid_strided --grid $grid
+expect_output "$grid of $grid blocks counted"
+run xray $coalesced --only grid_strided --grid 100
+expect_output "64 of 100 blocks counted"
+run with BLOCKS=all CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced --only grid_strided --grid 100
+all=$(field sum_strided store requests)
+for blocks in 1 2 7 99 100 101; do
+  run with BLOCKS=$blocks CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced \
+    --only grid_strided --grid 100
+  [ "$blocks" -gt 100 ] && blocks=100
+  # Each block stores as much as any other.
+  expect "the stores of $blocks blocks" [ "$(field sum_strided store requests)" -eq $((all * blocks / 100)) ]
+done
+
+# ---- the same whatever the order -----------------------------------------------------------------
+
+test_case "the counts are the same under every schedule and for any number of workers"
+for program in $coalesced $tree_sum; do
+  counts "$scratch/first.csv" "$program" CUDA_CPU_SCHEDULE=forward CUDA_CPU_WORKERS=1
+  expect "counts of $program" [ -s "$scratch/first.csv" ]
+  for order in forward reverse random:1 random:2; do
+    for workers in 1 2 5; do
+      last_command="$program under $order with $workers workers"
+      counts "$scratch/counts.csv" "$program" CUDA_CPU_SCHEDULE=$order CUDA_CPU_WORKERS=$workers
+      expect "the counts of one worker, forward" cmp -s "$scratch/first.csv" "$scratch/counts.csv"
+    done
+  done
+done
+
+# ---- drawings ------------------------------------------------------------------------------------
+
+run with CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced --only sum_chunked
+line=$(awk -F, '/^"sum_chunked".*,load,/ { for (i = 1; i <= NF; i++) if ($i == "global") print $(i - 1); exit }' \
+  "$scratch/counts.csv")
+
+test_case "a line's first request is drawn, always with the same bytes"
+run with LINE="$line" SVG="$scratch/a.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+expect_status 0
+expect_output "$scratch/a.svg"
+run with LINE="coalesced_threads.cu:$line" SVG="$scratch/b.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+expect_status 0
+expect "the same drawing for FILE:LINE" cmp -s "$scratch/a.svg" "$scratch/b.svg"
+expect "an SVG" has "$(head -1 "$scratch/a.svg")" '<svg xmlns='
+expect "its end" [ "$(tail -1 "$scratch/a.svg")" = '</svg>' ]
+expect "its caption" grep -q '32 lanes, 32 sectors; 4 would do' "$scratch/a.svg"
+expect "the line of the source" grep -q 'sum += square(x\[i\]);' "$scratch/a.svg"
+expect "a line from every lane" [ "$(grep -c '<line' "$scratch/a.svg")" -eq 32 ]
+if command -v xmllint >/dev/null 2>&1; then
+  run xmllint --noout "$scratch/a.svg"
+  expect_status 0
+fi
+
+test_case "make xray LINE= without SVG= draws below build/"
+run make --no-print-directory xray CH=03 LINE="$line" ONLY=sum_chunked
+expect_status 0
+expect_output "-> build/xray/$coalesced.line$line.svg"
+expect "the same drawing" cmp -s "$scratch/a.svg" "build/xray/$coalesced.line$line.svg"
+
+# ---- what it refuses -----------------------------------------------------------------------------
+
+test_case "a version that does not exist is one line with those that do"
+run xray $coalesced --only no_such_version
+expect_status 2
+expect_one_line
+expect_output "no_such_version"
+expect_output "sum_strided"
+run make --no-print-directory xray CH=03 ONLY=no_such_version
+expect_status 2
+expect_output "no_such_version"
+
+test_case "a line that touches no memory is one line with those that do"
+run with LINE=1 SVG="$scratch/none.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+expect_status 2
+expect_one_line
+expect_output "LINE=1: no access to memory in that line"
+expect_output "$line"
+expect "no drawing" [ ! -e "$scratch/none.svg" ]
+run with LINE="other.cu:$line" SVG="$scratch/none.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+expect_status 2
+expect_one_line
+
+for bad in x 0 -3 7x coalesced_threads.cu: 99999999999; do
+  test_case "LINE=$bad is refused before anything runs"
+  run with LINE="$bad" SVG="$scratch/none.svg" common/tools/xray.sh $dir $coalesced
+  expect_status 2
+  expect_one_line
+  expect_output "LINE=$bad: expected"
+done
+
+for bad in junk 0 -1 3x 99999999999999999999999 ' '; do
+  test_case "BLOCKS='$bad' is refused before anything runs"
+  run with BLOCKS="$bad" common/tools/xray.sh $dir $coalesced
+  expect_status 2
+  expect_one_line
+  expect_output "BLOCKS=$bad: expected a number of blocks, or all"
+done
+
+test_case "a drawing or counts that cannot be written are one line each"
+run with LINE="$line" SVG="$scratch/no/such/folder.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+expect_status 2
+expect_one_line
+expect_output "$scratch/no/such/folder.svg: cannot be written"
+run with CSV="$scratch/no/such/folder.csv" common/tools/xray.sh $dir $coalesced --only sum_chunked
+expect_status 2
+expect_one_line
+expect_output "$scratch/no/such/folder.csv: cannot be written"
+mkdir "$scratch/folder"
+run with CSV="$scratch/folder" common/tools/xray.sh $dir $coalesced --only sum_chunked
+expect_status 2
+expect_one_line
+expect "nothing left behind" [ -z "$(find "$scratch/folder" "$scratch" -maxdepth 1 -name '*partial*')$(ls -A "$scratch/folder")" ]
+
+test_case "SVG= without LINE= asks for the line"
+run with SVG="$scratch/a.svg" common/tools/xray.sh $dir $coalesced
+expect_status 2
+expect_one_line
+expect_output "LINE="
+
+test_case "a drawing or counts of all chapters at once are refused"
+run with CSV="$scratch/all.csv" common/tools/xray.sh $dir "$coalesced $tree_sum"
+expect_status 2
+expect_one_line
+expect_output "one chapter"
+
+# ---- the program's own results -------------------------------------------------------------------
+
+test_case "a wrong result fails under X-ray as it does without"
+wrong=$scratch/tree
+mkdir -p "$wrong/build/cpu/obj" "$wrong/build/cpu-xray/obj"
+cp -Rp Makefile chapters common tests "$wrong/"
+# The backend as it is built here, so that only the chapter is compiled.
+for file in cpu/prepass cpu/flags cpu/runtime-flags cpu/announced cpu/src cpu-xray/flags cpu-xray/libcudacpu.a; do
+  cp -Rp build/$file "$wrong/build/$file"
+done
+cp -Rp build/cpu/obj/common "$wrong/build/cpu/obj/"
+cp -Rp build/cpu-xray/obj/common "$wrong/build/cpu-xray/obj/"
+program=chapters/$coalesced/coalesced_threads.cu
+sed 's/i += threads) sum += square(x\[i\])/i += threads) sum += x[i]/' $program >"$wrong/$program"
+expect "a bug in the copy" [ "$(diff $program "$wrong/$program" | grep -c '^>')" -eq 1 ]
+run make -C "$wrong" --no-print-directory xray CH=03 ONLY=sum_strided
+expect_failure
+expect_output "sum_strided"
+expect_output "WRONG"
+expect_no_output "check of its results passed"
