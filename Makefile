@@ -206,13 +206,14 @@ build/cpu/zoo/announced: $(ZOO)
 # In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
 plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
 
-# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS)
+# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS). It jumps from a broken kernel's
+# stack to the worker's own, which glibc takes for a mistake where fortified functions are the default (Ubuntu).
 define cpu_runtime
-$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) $2)
+$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) $2 -U_FORTIFY_SOURCE)
 
 $(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/runtime-flags | build/cpu/announced
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -U_FORTIFY_SOURCE -MMD -MP -c -o $$@ $$<
 
 build/$1/libcudacpu.a: $(patsubst %,build/$1/obj/%.o,$(RUNTIME))
 	$$(Q)rm -f $$@

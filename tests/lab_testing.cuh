@@ -130,9 +130,10 @@ template <class T, class U>
   const bool untouched = Array<T>::is_poison(actual);
   throw Wrong{
       what, text_of(expected), text_of(actual),
-      untouched ? "every byte is still 0xff, as before the launch: nobody has written it, or something "
-                  "was added to it"
-                : ""};
+      untouched
+          ? "every byte is still 0xff, as before the launch: nobody has written it, or something "
+            "was added to it"
+          : ""};
 }
 
 /// Every element as expected, else the first that is not ends the rung.

@@ -235,15 +235,19 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
                                                  times(past, "byte").c_str(), what.c_str(),
                                                  size_text(region).c_str()));
     if (region.element_size > 1 && region.size >= region.element_size) {
-      report->details.push_back(format("that is element %zu; valid are 0 to %zu",
-                                       (address - region.base) / region.element_size,
-                                       region.size / region.element_size - 1));
+      const std::size_t last = region.size / region.element_size - 1;
+      report->details.push_back(
+          format("that is element %zu; ", (address - region.base) / region.element_size) +
+          (last == 0 ? "only 0 is valid" : format("valid are 0 to %zu", last)));
     }
     report->help =
         region.space == Space::kShared
             ? "size the array by the threads of the block; a launch gives dynamic shared "
               "memory in bytes"
-            : "guard the index, e.g. if (i < n)";
+        : region.space == Space::kConstant || region.space == Space::kDevice
+            ? "guard the index, e.g. if (i < n)"
+            : "guard the index, e.g. if (i < n); if the index is right, more has to be allocated: "
+              "n * sizeof(T) bytes";
   } else {
     const std::size_t before = region.base - address;
     report->details.push_back(format("the address is %s before the start of %s (%s)",
@@ -369,7 +373,10 @@ bool inside_library_call() {
                                   address - region.base, size_text(region).c_str()));
     }
     if (known) add_origin(region, &it);
-    it.help = "a device pointer means nothing on the host; copy with cudaMemcpy";
+    it.help =
+        "a device pointer means nothing on the host; copy with cudaMemcpy, and launch a kernel "
+        "with "
+        "<<<grid, block>>>";
   } else if (explain_place(address, verb(fault), &it)) {
     it.headline += " by host code";
   } else {

@@ -50,6 +50,41 @@ lab lab
 expect_failure
 expect_output "exercise 2:"
 
+test_case "make lab without EX tells a pass that nobody has been told of, before it goes on"
+sed 's/sum += partial/sum = sum + partial/' $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
+lab lab
+expect_failure
+expect_output "passed    every block leaves the sum of its own elements (5 thread orders)"
+expect_output "make solution CH=05 EX=1"
+expect_output "exercise 2:"
+lab lab
+expect_no_output "passed  "
+cp $exercises/solutions/ex1_block_sum.cu $work/
+
+test_case "a report of the CPU backend about a later try says at which size that was"
+sed 's/= sum;/= sum + (n == 1);/; s/i < n ?/i < n || n > 32 ?/' $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
+lab lab CH=05 EX=1
+expect_failure
+expect_output "at        n = 1, block 64, random values"
+expect_output "the CPU backend says, at n = 33, block 64, random values:"
+cp $exercises/solutions/ex1_block_sum.cu $work/
+
+test_case "a prediction that is wrong is opened at its own line"
+sed 's/\(kWarpsSequentialAt64 =\) 2/\1 3/' $exercises/solutions/ex4_wavefronts.cu >$work/ex4_wavefronts.cu
+lab lab CH=05 EX=4
+expect_failure
+expect_output "kWarpsSequentialAt64: too high"
+expect_output "open      $work/ex4_wavefronts.cu:$(sed -n '/kWarpsSequentialAt64 =/=' $work/ex4_wavefronts.cu)"
+expect_no_output "kInterleavedAt1: too"
+
+test_case "what was changed outside of the TODO of a prediction is opened there, and what stood there is shown"
+sed 's/__syncthreads();/;/' $exercises/ex4_wavefronts.cu >$work/ex4_wavefronts.cu
+lab lab CH=05 EX=4
+expect_failure
+expect_output "open      $work/ex4_wavefronts.cu:$(sed -n '/__syncthreads/=' $exercises/ex4_wavefronts.cu)"
+expect_output "was there __syncthreads();"
+rm $work/ex4_wavefronts.cu
+
 test_case "a wrong element is reported with index, expected and actual value, size, block and what such a pattern means"
 cp $exercises/mutants/ex2_block_tree.slots_not_filled.cu $work/ex2_block_tree.cu
 lab lab CH=5 EX=2
@@ -72,6 +107,25 @@ lab lab CH=05 EX=2
 expect_failure
 expect_output "it does not compile"
 expect_output "open      $work/ex2_block_tree.cu:12"
+
+test_case "a function that was renamed is called so, and an empty file as well"
+sed 's/tree_of_block(/my_tree(/' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu
+lab lab CH=05 EX=2
+expect_failure
+expect_output "likely    the check uses a name that your file no longer has"
+expect_output "diff $exercises/ex2_block_tree.cu $work/ex2_block_tree.cu"
+: >$work/ex2_block_tree.cu
+lab lab CH=05 EX=2
+expect_failure
+expect_output "likely    the check uses a name that your file no longer has"
+
+test_case "of two TODOs the one that was not touched is named"
+sed 's/(void)x, (void)n, .*/for (unsigned k = 0; k < n; ++k) maxima[0] = largest[0] = x[k];/' \
+  $exercises/ex3_block_maximum.cu >$work/ex3_block_maximum.cu
+lab lab CH=05 EX=3
+expect_failure
+expect_output "the TODO in line $(sed -n '/TODO: how many bytes/=' $work/ex3_block_maximum.cu) is as it was"
+rm $work/ex3_block_maximum.cu
 
 test_case "hints come one by one, stay at the last, and can be asked for by level"
 for level in 1 2 3 3; do

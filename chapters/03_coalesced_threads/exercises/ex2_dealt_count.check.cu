@@ -43,3 +43,12 @@ TEST_CASE("the host adds the counts of all threads") {
                       count_on_device(d_x.get(), at.n, limit_for(x), kBlocks, at.block), expected);
   });
 }
+
+TEST_CASE("there may be more blocks than a block may have threads") {
+  lab::once([] {
+    const std::vector<int> x(5000, 1);
+    const lab::Array<int> d_x(x);
+    lab::expect_equal("count_on_device", count_on_device(d_x.get(), x.size(), 0, 1025, 2),
+                      x.size());
+  });
+}

@@ -11,7 +11,7 @@
 
 __global__ void count_larger(const int* x, std::size_t n, int limit, unsigned* counts) {
   // TODO: which thread is this, how many are there; then the loop.
-  (void)x, (void)n, (void)limit, (void)counts;
+  (void)x, (void)n, (void)limit, (void)counts;  // not used yet
   // end of TODO
 }
 
@@ -21,7 +21,7 @@ std::size_t count_on_device(const int* d_x, std::size_t n, int limit, unsigned b
   unsigned* d_counts = nullptr;
   std::size_t total = 0;
   // TODO: allocate the counts, launch, copy them to a vector, add them up.
-  (void)d_x, (void)n, (void)limit, (void)blocks, (void)block;
+  (void)d_x, (void)n, (void)limit, (void)blocks, (void)block;  // not used yet
   // end of TODO
   CUDA_CHECK(cudaFree(d_counts));
   return total;

@@ -14,11 +14,11 @@ constexpr unsigned kWarp = 32;
 __global__ void sum_of_rows(const int* x, std::size_t rows, std::size_t columns,
                             long long* partial) {
   // TODO: which row is this warp's, which lane is this thread; then the loop.
-  (void)x, (void)rows, (void)columns, (void)partial;
+  (void)x, (void)rows, (void)columns, (void)partial;  // not used yet
   // end of TODO
 }
 
-// Launches as many blocks as are needed, not one more. There is at least one row.
+// Launches enough blocks for all rows. There is at least one row.
 void launch_sum_of_rows(const int* x, std::size_t rows, std::size_t columns, long long* partial,
                         unsigned block) {
   // TODO: how many blocks?

@@ -12,7 +12,7 @@
 __global__ void maximum_of_block(const int* x, std::size_t n, int* maxima) {
   extern __shared__ int largest[];  // one slot per thread
   // TODO: fill the slots, fold the upper half onto the lower half, leave the result.
-  (void)x, (void)n, (void)maxima, (void)largest;
+  (void)x, (void)n, (void)maxima, (void)largest;  // not used yet
   // end of TODO
 }
 

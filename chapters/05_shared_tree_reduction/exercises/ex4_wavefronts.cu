@@ -9,8 +9,10 @@
 
 constexpr unsigned kSlots = 512, kThreads = 256;
 
-// Shared memory has 32 banks of 4 bytes. Of one request, the load of one int by each active lane of
-// a warp, how many wavefronts does it take? (1: no two lanes are in each other's way.)
+// Shared memory has 32 banks of 4 bytes. In one pass, a wavefront, each bank delivers one word;
+// lanes that want different words of a bank need as many. How many wavefronts does one request
+// take, the load of one int by each active lane of a warp? (1: no two lanes are in each other's
+// way.)
 constexpr int kInterleavedAt1 = -1;   // TODO: interleaved, distance 1
 constexpr int kInterleavedAt8 = -1;   // TODO: interleaved, distance 8
 constexpr int kSequentialAt256 = -1;  // TODO: sequential, distance 256

@@ -2,6 +2,7 @@
 #include "diagnosis.h"
 
 #include <cstdlib>
+#include <numeric>
 
 #include "../diagnostics.h"
 #include "model.h"
@@ -87,10 +88,16 @@ std::string of_sectors(const Access& a) {
 std::string of_wavefronts(const Access& a) {
   const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
   const long long words = std::llabs(static_cast<long long>(p.step)) / kWordBytes;
+  // After so many lanes comes one that wants a word of the same bank.
+  const long long turn = kBanks / std::gcd(words, static_cast<long long>(kBanks));
   std::string why;
-  if (p.regular && p.lanes > 1 && words > 1) {
-    why = format("%s are %lld words apart and meet in one of the 32 banks; ", who(p), words) +
-          "let neighbouring lanes take neighbouring words, or pad each row by one word";
+  if (p.regular && p.lanes > 1 && words > 0 && turn < kBanks) {
+    why = format("%s are %lld words apart, so ", who(p), words) +
+          (turn == 1   ? "all want"
+           : turn == 2 ? "every 2nd wants"
+                       : format("every %lldth wants", turn)) +
+          " the same one of 32 banks; let neighbouring lanes take neighbouring words, or pad each "
+          "row by one word";
   } else {
     why =
         "several lanes want different words of one bank; let neighbouring lanes take "
@@ -125,7 +132,8 @@ std::string diagnosis_of(const Access& a, bool heavy) {
   if (c.sectors > c.ideal_sectors) return of_sectors(a);
   if (heavy && c.per_request(c.lanes) <= 8) {
     return times(c.per_request(c.lanes)) +
-           " of 32 lanes at work on average: a request costs the same with all of them";
+           " of 32 lanes at work on average, and a request costs the same with all of them: give "
+           "the others a share of the work";
   }
   return "";
 }

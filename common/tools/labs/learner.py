@@ -111,7 +111,8 @@ class Learner:
         """The same check under ThreadSanitizer, which names both lines of a race."""
         if lab.predicts:
             raise Problem(f"SANITIZE=1: exercise {lab.number} of {lab.chapter} predicts; it has nothing to sanitize")
-        result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder_of(lab, "cpu-tsan"), runner.PROOF, "cpu-tsan")
+        folder = folder_of(lab, "cpu-tsan")
+        result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder, runner.PROOF, "cpu-tsan")
         report.show(lab, result, None)
         race = re.search(r"^WARNING: ThreadSanitizer: .*?(?=^SUMMARY)", result.output, re.M | re.S)
         if race:

@@ -101,8 +101,8 @@ def details(lab, outcome):
     if outcome.verdict == "build":
         quoted(excerpt(outcome.output, 20))
         if lab.check in outcome.output and not re.search(rf"^{re.escape(lab.work)}:\d+", outcome.output, re.M):
-            line("likely", "the check uses a name that your file no longer has, or has with other parameters; what stood")
-            line("", f"outside of the TODO: diff {lab.starter} {lab.work}")
+            line("likely", "the check uses a name that your file no longer has, or has with other parameters;")
+            line("", f"what was changed: diff {lab.starter} {lab.work}")
         return
     if outcome.verdict in LIMITS:
         after = f"after {outcome.seconds:.0f} s " if outcome.verdict == "time" else ""
