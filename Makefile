@@ -11,7 +11,7 @@ CXX := $(notdir $(CXX))
 endif
 Q := $(if $(filter-out 0,$(V)),,@)
 
-VERBS := help list doctor setup build run test sanitize xray xray-verify xray-traces bench profile notes figures slides slides-check site serve lab hint solution reset progress grade check-labs check clean
+VERBS := help list doctor setup build run test test-tools sanitize xray xray-verify xray-traces bench profile notes figures slides slides-check site serve lab hint solution reset progress grade check-labs check clean
 GOALS := $(if $(MAKECMDGOALS),$(MAKECMDGOALS),help)
 
 # ---- how make itself behaves ---------------------------------------------------------------------
@@ -132,6 +132,7 @@ COMMON_TESTS := $(wildcard tests/common/*.test.cu)
 BACKEND_TESTS := $(wildcard tests/backend/*.test.cu tests/backend/*.test.cpp)
 XRAY_TESTS := $(wildcard tests/xray/*.test.cu)
 CLI_TESTS := $(wildcard tests/cli/*.test.sh)
+TOOL_TESTS := $(wildcard tests/tools/*.test.sh)
 ZOO := $(wildcard tests/backend/zoo/*.cu)
 CPU_BENCHES := $(wildcard common/cpu/bench/*.cu)
 HEADERS := $(wildcard common/*.cuh common/*.h tests/*.cuh tests/*.hpp tests/*.h tests/*/*.cuh \
@@ -421,6 +422,10 @@ endif
 sanitize: $(SANITIZED) $(SANITIZED_ZOO) $(ZOO_TEST)  ## race, memory and undefined-behaviour checkers over every program
 	$(direct)common/tools/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
 	$(if $(ZOO_TEST),$(direct)echo; ZOO_DIR=build/cpu/zoo build/cpu/tests/backend/zoo.test)
+
+# Minutes, and Node.js, Chromium and matplotlib for some; what is missing is skipped.
+test-tools:  ## the tests of what teachers and authors use: grading, proofs of labs, decks, site, figures
+	$(direct)BUILD=build/tools CXX='$(CXX)' common/tools/run_tests.sh cpu '$(CHOSEN)' $(TOOL_TESTS)
 
 check-labs:  ## every starter fails, every solution passes, every wrong solution is rejected
 	$(direct)common/tools/labs.sh check-labs $(LAB_SETTINGS)

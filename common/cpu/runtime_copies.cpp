@@ -126,7 +126,8 @@ int check_range(const Call& call, const char* role, const void* pointer, std::si
   }
   std::string help;
   if (place.region.element_size > 1 && bytes == room * place.region.element_size) {
-    help = "was the size multiplied by the size of an element twice?";
+    help =
+        "was the size multiplied by the size of an element twice, or not at all when allocating?";
   }
   return explain_misuse(call.site, cudaErrorInvalidValue,
                         format("%s past the end of the %s", call.name, role), details,

@@ -106,6 +106,30 @@ class Listing {
     totals(launch);
   }
 
+  /// All launches in one table: what each asks for in all, and where it costs most beyond the
+  /// ideal.
+  void compare(const std::vector<Launch>& launches) {
+    text += format("%s%-44s %9s %9s %10s  %s%s\n", bold_, "in all, of the blocks counted",
+                   "requests", "sectors", "wavefronts", "costliest line", plain_);
+    for (const Launch& l : launches) {
+      Counts all;
+      const Access* worst = nullptr;
+      for (const Access& a : l.accesses) {
+        all += a.counts;
+        if (waste_of(a) > 0 && (worst == nullptr || waste_of(a) > waste_of(*worst))) worst = &a;
+      }
+      const std::string name = format("%s<<<%s, %s>>>", l.kernel.c_str(), text_of(l.grid).c_str(),
+                                      text_of(l.block).c_str());
+      text += format(
+          "%-44s %9llu %9llu %10llu  %s\n", name.c_str(),
+          static_cast<unsigned long long>(all.requests),
+          static_cast<unsigned long long>(all.sectors),
+          static_cast<unsigned long long>(all.wavefronts),
+          worst == nullptr ? "-" : format("%d: %s", worst->line, cost_of(*worst).c_str()).c_str());
+    }
+    text += '\n';
+  }
+
  private:
   void heading(const Launch& l) {
     text +=
@@ -248,6 +272,7 @@ class Listing {
 std::string listing_of(const std::vector<Launch>& launches, bool colour) {
   Listing listing(colour);
   for (const Launch& launch : launches) listing.add(launch);
+  if (launches.size() > 1) listing.compare(launches);
   return listing.text;
 }
 

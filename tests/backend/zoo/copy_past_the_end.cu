@@ -3,7 +3,7 @@
 // EXPECT-STATUS: 0
 // EXPECT: {file}:{elements}: error: cudaMemcpy past the end of the destination
 // EXPECT: 1024 bytes are asked for; the allocation has 256 from there to its end
-// EXPECT: help: was the size multiplied by the size of an element twice?
+// EXPECT: help: was the size multiplied by the size of an element twice, or not at all
 // EXPECT: {file}:{offset}: error: cudaMemcpy past the end of the source
 // EXPECT: {file}:{swapped}: error: cudaMemcpy: the destination is host memory
 // EXPECT: which cudaMemcpyHostToDevice does not allow

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Grading as a teacher uses it, on a made-up class. Each student tries something else.
 # shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 
 if ! python=$(common/tools/python.sh); then
   test_case "make grade"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Figures come from what was measured and from what X-ray sees in the kernels, and can be read.
 # shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 unset CSV LINE SVG BLOCKS ONLY FIGURES_ROOT
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 

@@ -3,7 +3,7 @@
 # make site and make serve as a user types them, on a small tree of their own; and what the look at the
 # site finds, shown by breaking one.
 # shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 unset BASE PORT
 
 # ---- a course of one chapter ---------------------------------------------------------------------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Building the decks, and that the look in Chromium misses nothing it is there to find.
 # shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 unset FORMAT DECK
 
 root=$PWD

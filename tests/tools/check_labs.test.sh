@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # make check-labs notices labs that are broken: one thing at a time, in a copy of the tree.
 # shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 
 if ! common/tools/python.sh >/dev/null; then
   test_case "make check-labs"
