@@ -230,8 +230,9 @@ def main(labs, settings, builder):
     jobs = catalogue.jobs(settings)
 
     complaints = [] if settings.get("EX") else complaints_about_chapters(labs, chapters)
-    if not chapter and not page.is_current(labs):
-        complaints.append((page.PAGE, "its tables are not what the exercises say; run: common/tools/labs.sh page"))
+    if not chapter:
+        for path in page.stale(labs):
+            complaints.append((path, "its exercises are not what their notes say; run: common/tools/labs.sh page"))
     sound = []
     for lab in chosen:
         about = complaints_about_text(lab)

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The tables of exercises on the teacher's page, chapters/README.md: filled from the exercises' own READMEs, which alone
-say how many minutes and points an exercise is.
+"""The exercises on the teacher's page, chapters/README.md, and on the decks' last slides: filled from the exercises' own
+READMEs, which alone say how many minutes and points an exercise is.
 
     labs.sh page            fills every region between `<!-- labs: 05 -->` or `<!-- labs: all -->` and `<!-- end -->`
 """
 
+import glob
 import os
 import re
 
 from catalogue import read
 
 PAGE = "chapters/README.md"
+DECKS = "slides/[0-9][0-9]_*.md"
 REGION = re.compile(r"(<!-- labs: (\d\d|all) -->\n)(.*?)(<!-- end -->)", re.S)
 
 
@@ -40,26 +42,36 @@ def all_chapters(labs):
     return table(rows)
 
 
-def filled(labs):
-    """The page as it should be."""
+def on_a_slide(labs):
+    return "".join(f"{lab.number}. **{lab.title}**: {lab.kind}, {lab.minutes} minutes\n" for lab in labs)
+
+
+def pages():
+    return [path for path in [PAGE, *sorted(glob.glob(DECKS))] if os.path.exists(path)]
+
+
+def filled(path, labs):
+    """The page or deck as it should be."""
 
     def fill(match):
         which = match[2]
-        text = all_chapters(labs) if which == "all" else one_chapter([l for l in labs if l.chapter[:2] == which])
-        return match[1] + text + match[4]
+        here = [lab for lab in labs if lab.chapter[:2] == which]
+        form = on_a_slide if path != PAGE else one_chapter
+        return match[1] + (all_chapters(labs) if which == "all" else form(here)) + match[4]
 
-    return REGION.sub(fill, read(PAGE))
+    return REGION.sub(fill, read(path))
 
 
-def is_current(labs):
-    return not os.path.exists(PAGE) or filled(labs) == read(PAGE)
+def stale(labs):
+    """Pages whose regions are not what the exercises say."""
+    return [path for path in pages() if filled(path, labs) != read(path)]
 
 
 def main(labs):
-    text = filled(labs)
-    if text != read(PAGE):
-        with open(f"{PAGE}.partial", "w", encoding="utf-8") as file:
+    for path in stale(labs):
+        text = filled(path, labs)
+        with open(f"{path}.partial", "w", encoding="utf-8") as file:
             file.write(text)
-        os.replace(f"{PAGE}.partial", PAGE)
-        print(f"filled: {PAGE}")
+        os.replace(f"{path}.partial", path)
+        print(f"filled: {path}")
     return 0
