@@ -423,9 +423,10 @@ sanitize: $(SANITIZED) $(SANITIZED_ZOO) $(ZOO_TEST)  ## race, memory and undefin
 	$(direct)common/tools/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
 	$(if $(ZOO_TEST),$(direct)echo; ZOO_DIR=build/cpu/zoo build/cpu/tests/backend/zoo.test)
 
-# Minutes, and Node.js, Chromium and matplotlib for some; what is missing is skipped.
+# Minutes, and Node.js, Chromium and matplotlib for some; what is missing is skipped. TOOLS="grade site" chooses.
 test-tools:  ## the tests of what teachers and authors use: grading, proofs of labs, decks, site, figures
-	$(direct)BUILD=build/tools CXX='$(CXX)' common/tools/run_tests.sh cpu '$(CHOSEN)' $(TOOL_TESTS)
+	$(direct)BUILD=build/tools CXX='$(CXX)' common/tools/run_tests.sh cpu '$(CHOSEN)' \
+	  $(if $(TOOLS),$(TOOLS:%=tests/tools/%.test.sh),$(TOOL_TESTS))
 
 check-labs:  ## every starter fails, every solution passes, every wrong solution is rejected
 	$(direct)common/tools/labs.sh check-labs $(LAB_SETTINGS)
