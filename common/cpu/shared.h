@@ -21,6 +21,18 @@ struct SharedDeclarationOf {
   static inline SharedDeclaration declaration{sizeof(T), alignof(T)};
 };
 
+/// One of several names in a declaration, `__shared__ float a[32], b[32];`: each has memory of its
+/// own, or an index past the end of the first would reach the second.
+template <class Declaration, class T, int kName>
+struct SharedName {
+  T value;
+};
+
+template <class Declaration, class T, int kName>
+struct SharedDeclarationOf<SharedName<Declaration, T, kName>> {
+  static inline SharedDeclaration declaration{sizeof(T), alignof(Declaration)};
+};
+
 /// First touch of a declaration by the current block: finds or makes its memory and poisons it.
 void* touch_shared(SharedDeclaration& declaration, Site site, const char* name);
 void* touch_dynamic_shared(const char* name, Site site);

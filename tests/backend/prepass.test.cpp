@@ -267,6 +267,56 @@ TEST_CASE("what cannot be read is named with its file and line, in one line") {
   }
 }
 
+TEST_CASE("device code may not call what is for the host, as with nvcc") {
+  const std::string before =
+      "int host(int a) { return a; }\n"
+      "template <class T> constexpr T both_sides(T a) { return a; }\n"
+      "__device__ int device(int a) { return a; }\n"
+      "__host__ __device__ int both(int a) { return a; }\n"
+      "HD int who_knows(int a) { return a; }\n"
+      "int overloaded(int a) { return a; }\n"
+      "__device__ float overloaded(float a);\n"
+      "struct S { int host(); };\n";
+  const std::string line = ":9: error: ";
+  const Scratch scratch;
+  const std::string in = scratch / "in.cu";
+
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"__global__ void k(int* x) { x[0] = host(1); }", "device code calls 'host'"},
+      {"__device__ int f() { return ::host(1) + device(2); }", "device code calls 'host'"},
+      {"__global__ void k(int* x) { x[0] = both_sides(1); }", "device code calls 'both_sides'"},
+      {"auto f = [] __device__(int i) { return host(i); };", "device code calls 'host'"},
+      {"__global__ void k(int* x) { x[0] = std::max(x[0], 1); }", "write max(a, b)"},
+      {"__device__ int f() { return std::numeric_limits<int>::max(); }", "<climits>"},
+      {"__device__ void f() { std::cout << 1; }", "std::cout is for the host"},
+  };
+  for (const auto& [source, message] : refused) {
+    write(in, before + source + "\n");
+    const Result result = run_prepass(in, scratch / "out.cu");
+    CAPTURE(source, result.output);
+    CHECK(result.status == 1);
+    CHECK(result.output.find(in + line) == 0);
+    CHECK(result.output.find(message) != std::string::npos);
+  }
+
+  for (const char* const source : {
+           "__global__ void k(int* x) { x[0] = device(1) + both(2) + who_knows(3); }",
+           "__global__ void k(int* x) { x[0] = overloaded(1.0f); }",
+           "__global__ void k(int* x) { auto host = [](int a) { return a; }; x[0] = host(1); }",
+           "__global__ void k(S s, int* x) { x[0] = s.host() + other::host(1); }",
+           "__global__ void k(int* x) { int host(3); x[0] = 1; }",
+           "__host__ __device__ int f() { return host(1); }",
+           "int f() { return host(1) + std::max(1, 2); }",
+           "__global__ void k(int* x) { x[0] = cuda::std::max(x[0], 1) + std::abs(x[1]); }",
+           "__global__ void k(int* x) { static_assert(std::numeric_limits<int>::max() > 1); }",
+       }) {
+    write(in, before + source + "\n");
+    const Result result = run_prepass(in, scratch / "out.cu");
+    CAPTURE(source, result.output);
+    CHECK(result.status == 0);
+  }
+}
+
 TEST_CASE("a missing input and a wrong command line are said in one line") {
   const Scratch scratch;
   const Result missing = run_prepass(scratch / "no_such_file.cu", scratch / "out.cu");

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "host_functions.h"
+
 namespace prepass {
 namespace {
 
@@ -22,7 +24,8 @@ bool is_statement_word(const Structure& s, std::size_t i) {
 
 class Finder {
  public:
-  explicit Finder(const Structure& structure) : s_(structure) {}
+  explicit Finder(const Structure& structure)
+      : s_(structure), host_functions_(host_functions(structure)) {}
 
   Constructs run() {
     std::set<std::size_t> seen_symbols;
@@ -230,13 +233,39 @@ class Finder {
         throw SourceError(s_.token(i).line,
                           "a launch inside device code is not supported by the CPU backend");
       }
+      if (s_.is(i, "static_assert")) i = skip_brackets(i + 1);
+      refuse_host_function(i, first_specifier(attribute), s_.match(body));
       if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
       if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
-      const bool is_member =
-          is_one_of(s_, i - 1, {".", "->"}) ||
-          (s_.is(i - 1, "::") && s_.is_identifier(i - 2) && !is_statement_word(s_, i - 2));
-      if (!is_member) found_.clocks.insert(i);
+      if (!belongs_to_another(i)) found_.clocks.insert(i);
     }
+  }
+
+  // a.f, a->f, a::f; but f, and ::f, is the namespace's own.
+  bool belongs_to_another(std::size_t i) const {
+    return is_one_of(s_, i - 1, {".", "->"}) ||
+           (s_.is(i - 1, "::") && s_.is_identifier(i - 2) && !is_statement_word(s_, i - 2));
+  }
+
+  // nvcc refuses such a call, a C++ compiler would not: who has no nvcc is to know as well.
+  // [first, end) is the device function.
+  void refuse_host_function(std::size_t i, std::size_t first, std::size_t end) const {
+    if (!s_.is_identifier(i)) return;
+    if (const std::string refusal = refusal_of_std(s_, i); !refusal.empty()) {
+      throw SourceError(s_.token(i).line, refusal);
+    }
+    const std::string name = s_.spelling(i);
+    if (!s_.is(i + 1, "(") || host_functions_.count(name) == 0) return;
+    if (belongs_to_another(i)) return;
+    // A variable of that name: declared here, or somewhere else in the function.
+    if (s_.is_identifier(i - 1) && !is_statement_word(s_, i - 1)) return;
+    for (std::size_t k = first; k < end; ++k) {
+      if (s_.is(k, name.c_str()) && !s_.is(k + 1, "(")) return;
+    }
+    throw SourceError(s_.token(i).line,
+                      "device code calls '" + name +
+                          "', which is for the host: declare it __device__, or __host__ "
+                          "__device__ for both sides");
   }
 
   void read_assembly(std::size_t i) {
@@ -472,6 +501,7 @@ class Finder {
   }
 
   const Structure& s_;
+  const std::set<std::string> host_functions_;
   Constructs found_;
   int last_shared_line_ = 0;
   int last_shared_ordinal_ = 0;

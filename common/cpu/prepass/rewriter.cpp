@@ -412,8 +412,14 @@ class Rewriter {
         if (k > 0) out_ += ";";
         out_ += " auto& ";
         if (k == 0) align_with(at, style);
-        out_ += word + " = ::cuda_cpu::shared<" + type + ">(" + name_string(at) + ", " + where +
-                ")." + word;
+        if (shared.names.size() == 1) {
+          out_ += word + " = ::cuda_cpu::shared<" + type + ">(" + name_string(at) + ", " + where +
+                  ")." + word;
+        } else {
+          out_ += word + " = ::cuda_cpu::shared<::cuda_cpu::SharedName<" + type + ", decltype(" +
+                  type + "::" + word + "), " + std::to_string(k) + ">>(" + name_string(at) + ", " +
+                  where + ").value";
+        }
       }
     }
     if (shared.last < tokens_.size()) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What nvcc refuses in device code, and a C++ compiler would not: functions for the host only.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+#include "structure.h"
+
+namespace prepass {
+
+/// Functions that the file defines without __device__, and does not declare with it anywhere.
+/// constexpr ones are among them. A function is left out when a macro in front of it may say more.
+std::set<std::string> host_functions(const Structure& structure);
+
+/// What to say of the function of std whose name is token i, if device code cannot call it; else
+/// "".
+std::string refusal_of_std(const Structure& structure, std::size_t i);
+
+}  // namespace prepass
