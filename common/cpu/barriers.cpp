@@ -44,7 +44,7 @@ void open_barrier(Block* block) {
   block->votes = 0;
   block->arrived = 0;
   ++block->epoch;
-  ++current_worker->progress;
+  ++current_worker->barriers;
   current_worker->new_round(block);
   if (block->epoch % kBarriersPerTurn == 0) current_worker->rotate();
 }
@@ -127,7 +127,7 @@ void grid_sync(const char* file, int line) {
 #endif
   if (++block->grid_arrived == block->count) {
     block->grid_arrived = 0;
-    ++current_worker->progress;
+    ++current_worker->barriers;
     if (grid->blocks_arrived.fetch_add(1) + 1 == grid->blocks) {
       grid->blocks_arrived.store(0);
       __atomic_fetch_add(&grid->epoch, 1, __ATOMIC_RELEASE);

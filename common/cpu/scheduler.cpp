@@ -355,7 +355,7 @@ void Worker::run_threads(Stack* mine) {
       thread->seen = 0;
       thread->finished = true;
       ++block->finished;
-      ++progress;
+      ++ended;
       if (__builtin_expect(early_exit_counts, 0)) leave_block(block, number);
 #if defined(CUDA_CPU_TSAN)
       break;  // the next thread has another fiber, and so it must have another stack
@@ -416,8 +416,8 @@ void Worker::end_round() {
   for (std::uint32_t i = 0; i < block->count && !any_runnable; ++i) {
     any_runnable = runnable(block->threads[i]);
   }
-  const bool idle = progress == block->progress_seen;
-  block->progress_seen = progress;
+  const bool idle = progress() == block->progress_seen;
+  block->progress_seen = progress();
   if (any_runnable) {
     block->idle_rounds = idle ? block->idle_rounds + 1 : 0;
     if (block->idle_rounds < kIdleRounds) return;
@@ -537,7 +537,7 @@ bool Worker::finish_block() {
   if (const int error = finish_shared(block)) abandon_grid(error);
   if (const int error = grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
   if (block->trace != nullptr) observer->block_ends(*block);
-  ++progress;
+  ++ended;
   if (live.size() == 1 && take_block(block)) {
     make_current(0);
     return true;
@@ -569,8 +569,8 @@ void Worker::rotate() {
     spare.push_back(block);
   }
   make_current(0);
-  if (progress != progress_last_turn) fruitless_turns = 0;
-  progress_last_turn = progress;
+  if (progress() != progress_last_turn) fruitless_turns = 0;
+  progress_last_turn = progress();
   if (++fruitless_turns < 64) {
     sched_yield();
   } else {
@@ -645,7 +645,7 @@ void Worker::clean_up_after_abandoning() {
     const Fault reported = fault;
     current_thread = nullptr;  // a fault from here on is the backend's own
     grid->fail(report_kernel_fault(reported, place));
-  } else if (exit == Exit::kInterrupt && interrupted_by == Interrupt::kTimeout) {
+  } else if (exit == Exit::kInterrupt && interrupted_by != Interrupt::kOtherWorkerFailed) {
     grid->fail(report_no_progress(this));
   }
   current_thread = nullptr;

@@ -72,7 +72,7 @@ struct Grid {
 };
 
 /// Why the watchdog stops a worker.
-enum class Interrupt : int { kNone, kTimeout, kOtherWorkerFailed };
+enum class Interrupt : int { kNone, kTimeout, kOnlyBarriers, kOtherWorkerFailed };
 
 struct Worker {
   Grid* grid = nullptr;
@@ -85,8 +85,9 @@ struct Worker {
   unsigned fruitless_turns = 0;  // around the live blocks, with nothing but yields and waits
   std::uint64_t progress_last_turn = 0;
 
-  // Counts threads and blocks that ended and barriers that were released; the watchdog looks at it.
-  std::uint64_t progress = 0;
+  // Threads and blocks that ended, barriers that opened. The watchdog looks at them.
+  std::uint64_t ended = 0, barriers = 0;
+  std::uint64_t progress() const { return ended + barriers; }
 
   void* home_context = nullptr;  // the OS thread's own stack, in run()
   sigjmp_buf home_jump;
@@ -205,7 +206,9 @@ void* tsan_object(const Block* block, const void* thing);
 void watch(Worker* worker);
 void unwatch(Worker* worker);
 
-/// "3.5 s" before a kernel counts as hanging; 0 is never.
+/// Seconds without any progress before a kernel counts as hanging; 0 is never. And seconds in which
+/// barriers opened, but no thread ended.
 double watchdog_seconds();
+double watchdog_barrier_seconds();
 
 }  // namespace cuda_cpu

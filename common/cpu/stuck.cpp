@@ -195,7 +195,12 @@ int report_no_progress(const Worker* worker) {
   const Block* const block = current_block;
   std::vector<Group> groups;
   add_spinning(worker, block, &groups);
-  r.headline = format("no progress for %g s", watchdog_seconds());
+  if (worker->interrupted_by == Interrupt::kOnlyBarriers) {
+    r.headline = format("barrier after barrier for %g s, and no thread has ended",
+                        watchdog_barrier_seconds());
+  } else {
+    r.headline = format("no progress for %g s", watchdog_seconds());
+  }
   r.where = where_is(block, current_thread);
   // The current thread is among the spinning; else its block waits for others that never come.
   for (const Group& group : groups) {
@@ -204,6 +209,7 @@ int report_no_progress(const Worker* worker) {
       r.site = group.site;
   }
   for (const Group& group : groups_of(block)) groups.push_back(group);
+  if (r.site.file == nullptr && !groups.empty()) r.site = groups.front().site;
   add_notes(groups, &r);
   r.help =
       "does the loop end for every thread, and is what it waits for written by a thread that can "

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stops kernels that never end. One OS thread looks now and then whether any worker has got on:
 // whether a thread or a block has ended, a barrier has opened. If none has for CUDA_CPU_TIMEOUT
-// seconds, a signal interrupts a worker, whose handler jumps out of the kernel.
+// seconds, or for a longer time only barriers have opened, a signal interrupts a worker, whose
+// handler jumps out of the kernel.
 #include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__APPLE__)
@@ -28,6 +30,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSignal = SIGUSR2;
+// An endless loop around a barrier gets on, barrier by barrier. So does a long loop: more patience.
+constexpr double kBarrierPatience = 4;
 constexpr auto kTick = std::chrono::milliseconds(20);
 // A worker that is in a library (printf, malloc) is not interrupted, for it may hold a lock: try
 // again.
@@ -121,14 +125,14 @@ class Watchdog {
     std::thread(&Watchdog::watch, this).detach();
   }
 
-  // Counts what all workers have done. They count without locks; a value that is a little old will
-  // do.
-  std::uint64_t progress() const {
+  // Whether the workers have done more of something than when this was asked last. They count
+  // without locks; a value that is a little old will do.
+  bool changed(std::uint64_t Worker::*count, std::uint64_t* seen) const {
     std::uint64_t sum = workers_.size();
     for (const Worker* const worker : workers_) {
-      sum += __atomic_load_n(&worker->progress, __ATOMIC_RELAXED);
+      sum += __atomic_load_n(&(worker->*count), __ATOMIC_RELAXED);
     }
-    return sum;
+    return sum != std::exchange(*seen, sum);
   }
 
   // Workers that only wait for others are not the ones to blame, unless all do.
@@ -136,7 +140,7 @@ class Watchdog {
     bool all_wait = true;
     for (const Worker* const worker : workers_) all_wait = all_wait && waits_for_others(worker);
     for (Worker* const worker : workers_) {
-      if (why == Interrupt::kTimeout && !all_wait && waits_for_others(worker)) continue;
+      if (why != Interrupt::kOtherWorkerFailed && !all_wait && waits_for_others(worker)) continue;
       worker->interrupt.store(why);
       pthread_kill(worker->os_thread, kSignal);
     }
@@ -164,37 +168,42 @@ class Watchdog {
   [[noreturn]] void watch() {
     const auto timeout = std::chrono::duration<double>(watchdog_seconds());
     std::unique_lock<std::mutex> lock(mutex_);
-    std::uint64_t seen = 0;
-    Clock::time_point since = Clock::now(), failed_since{}, interrupting_since{};
+    const auto barrier_timeout = std::chrono::duration<double>(watchdog_barrier_seconds());
+    std::uint64_t ended = 0, barriers = 0;
+    Clock::time_point since = Clock::now(), last_end = since, failed_since{}, interrupting_since{};
     bool interrupting = false;
     for (;;) {
       if (workers_.empty()) {
         asleep_ = true;
         wake_.wait(lock, [this] { return !workers_.empty(); });
         asleep_ = false;
-        since = Clock::now();
+        since = last_end = Clock::now();
         interrupting = false;
       }
       wake_.wait_for(lock, interrupting ? kRetry : kTick);
       const Clock::time_point now = Clock::now();
-      const std::uint64_t current = progress();
-      if (current != seen) {
-        seen = current;
-        since = now;
-      }
+      if (changed(&Worker::ended, &ended)) since = last_end = now;
+      if (changed(&Worker::barriers, &barriers)) since = now;
       const bool other_failed = failed();
       if (!other_failed) failed_since = now;
       // A worker whose neighbour has failed normally notices by itself, at its block's end at the
       // latest.
-      const bool stuck = other_failed ? now - failed_since > 5 * kTick
-                                      : timeout.count() > 0 && now - since > timeout;
-      if (!stuck) {
+      const bool limited = timeout.count() > 0;
+      Interrupt why = Interrupt::kNone;
+      if (other_failed) {
+        if (now - failed_since > 5 * kTick) why = Interrupt::kOtherWorkerFailed;
+      } else if (limited && now - since > timeout) {
+        why = Interrupt::kTimeout;
+      } else if (limited && now - last_end > barrier_timeout) {
+        why = Interrupt::kOnlyBarriers;
+      }
+      if (why == Interrupt::kNone) {
         interrupting = false;
         continue;
       }
       if (!interrupting || !any_interruptible()) interrupting_since = now;
       interrupting = true;
-      interrupt_workers(other_failed ? Interrupt::kOtherWorkerFailed : Interrupt::kTimeout);
+      interrupt_workers(why);
       if (now - interrupting_since > kPatience) give_up();
     }
   }
@@ -230,6 +239,8 @@ double watchdog_seconds() {
   static const double seconds = read_timeout();
   return seconds;
 }
+
+double watchdog_barrier_seconds() { return kBarrierPatience * watchdog_seconds(); }
 
 void hold_interrupts() {
   if (current_worker != nullptr) current_worker->interruptible.store(false);
