@@ -13,6 +13,8 @@ import runner
 
 MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR", "CH", "EX", "V")
 
+FIRST = "first.h"  # build/labs/VARIANT/first.h
+
 
 class Failure(Exception):
     """The common part could not be made; the text is what make said."""
@@ -36,7 +38,36 @@ class Builder:
                 compile_flags, _, link_flags = f"{file.read().strip()} ".partition(" / ")
             with open(f"build/labs/{variant}/ready", encoding="utf-8") as file:
                 libraries = file.read().split()
-            self.prepared[variant] = (compile_flags.split(), link_flags.split(), libraries)
+            # DWARF 4: of version 5, addr2line of binutils 2.40 names the first function's lines after the check.
+            command = [f if f not in ("-O2", "-O3") else "-O1" for f in compile_flags.split()]
+            if variant != "gpu":
+                command += ["-gdwarf-4", *self.catch_flags(), "-Ibuild/cpu/src"]
+                self.precompile(variant, command)
+            self.prepared[variant] = (command, link_flags.split(), libraries)
+
+    def precompile(self, variant, command):
+        """What every check includes, compiled once: g++ takes FIRST.gch in place of FIRST where its flags fit. It
+        halves the time to compile a check; without it everything works as well."""
+        first = f"build/labs/{variant}/{FIRST}"
+        key = hashlib.sha256(f"{self.common_hash()} {command}".encode()).hexdigest()
+        try:
+            with open(f"{first}.key", encoding="utf-8") as file:
+                if file.read() == key:
+                    return
+        except OSError:
+            pass
+        if os.path.exists(f"{first}.gch"):
+            os.remove(f"{first}.gch")  # g++ would take it, whatever has changed since
+        with open(first, "w", encoding="utf-8") as file:
+            file.write('#include "cuda_runtime.h"\n#include "tests/lab_testing.cuh"\n')
+        if "clang" in os.path.basename(command[0]):
+            return
+        made = f"{first}.{os.getpid()}"
+        done = runner.run([*command, "-x", "c++-header", "-o", made, first], runner.COMPILE)
+        if done.status == 0 and not done.ended_by:
+            os.replace(made, f"{first}.gch")
+            with open(f"{first}.key", "w", encoding="utf-8") as file:
+                file.write(key)
 
     def make(self, variant):
         environment = {k: v for k, v in os.environ.items() if k not in MAKE_VARIABLES}
@@ -86,10 +117,8 @@ class Builder:
             return
         yield ["build/cpu/prepass", path, source]
         yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
-        # DWARF 4: of version 5, addr2line of binutils 2.40 names the first function's lines after the check.
-        flags = [f if f not in ("-O2", "-O3") else "-O1" for f in compile_command] + ["-gdwarf-4"]
-        yield [*flags, f'-DLAB_FILE="{source}"', *self.catch_flags(), "-Ibuild/cpu/src", "-include", "cuda_runtime.h",
-               "-x", "c++", "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
+        yield [*compile_command, f'-DLAB_FILE="{source}"', "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
+               "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
         yield [compile_command[0], "-pthread", *link_flags, "-o", target, f"{target}.o", "build/labs/report.o",
                "build/tests/catch_main.o", f"build/{variant}/libcudacpu.a", "-ldl", *libraries]  # fmt: skip
 
