@@ -16,7 +16,7 @@ const NOT_ON_GITHUB = ['snippet', 'toc', ...CONTAINERS.map((name) => `container_
 /** What the search knows of a page: not the lines that prepare.mjs has added. */
 function searchable(source, env, md) {
   const html = md.render(source, env)
-  return env.frontmatter?.search === false ? '' : html.replace(/<p class="(?:facts|actions)">.*?<\/p>/gs, '')
+  return env.frontmatter?.search === false ? '' : html.replace(/<p class="(?:facts|listing|actions)">.*?<\/p>/gs, '')
 }
 
 export default defineConfig({
@@ -47,6 +47,10 @@ export default defineConfig({
       // The page becomes a template of Vue's, where two braces are more than text.
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;')
+      // Lines of a program have GitHub's anchors, #L12.
+      const fence = md.renderer.rules.fence
+      md.renderer.rules.fence = (...given) =>
+        fence(...given).replace(/<span class="line-number">(\d+)</g, '<span class="line-number" id="L$1">$1<')
     },
   },
   themeConfig: {

@@ -3,6 +3,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { listings } from './listings.mjs'
 import { anchors, headings, links } from './markdown.mjs'
 
 const IMAGES = /\.(svg|png|jpe?g|gif|webp)$/
@@ -90,6 +91,7 @@ export function findPages(root, chapters) {
   for (const chapter of chapters) {
     for (const file of [chapter.notes, chapter.program, chapter.labs]) if (file) add(file)
   }
+  const programs = new Map(chapters.map((c) => [c.notes, c.program]))
   while (queue.length > 0) {
     const file = queue.shift()
     const { kind } = pages.get(file)
@@ -97,7 +99,9 @@ export function findPages(root, chapters) {
       for (const entry of listing(root, file)) if (!entry.folder) add(entry.file)
     }
     if (kind !== 'markdown') continue
-    for (const { target, line, image } of links(fs.readFileSync(path.join(root, file), 'utf8'))) {
+    const text = fs.readFileSync(path.join(root, file), 'utf8')
+    for (const { source } of listings(root, file, text, programs.get(file))) add(source)
+    for (const { target, line, image } of links(text)) {
       const to = resolveLink(root, file, target)
       if (!to) continue
       if (!to.file) {

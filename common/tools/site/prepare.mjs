@@ -12,6 +12,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { findDecks } from './decks.mjs'
+import { listings } from './listings.mjs'
 import { headings, runningText, withLinks, withoutComments } from './markdown.mjs'
 import { Problems, findChapters, findPages, resolveLink } from './pages.mjs'
 import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
@@ -44,8 +45,23 @@ function minutesOfLab(markdown) {
   return [...runningText(markdown).matchAll(/·\s*(\d+)\s+minutes\b/g)].reduce((sum, m) => sum + Number(m[1]), 0)
 }
 
+/** The text with a line above every listing: which lines of which program these are. */
+function withCaptions(file, text, pages, program) {
+  const place = pages.get(file).place
+  let result = ''
+  let done = 0
+  for (const { at, source, first, last } of listings(root, file, text, program)) {
+    const name = path.posix.basename(source)
+    const lines = first === last ? `line ${first}` : `lines ${first}–${last}`
+    const url = `${relative(place, asUrl(pages.get(source).place))}#L${first}`
+    result += `${text.slice(done, at)}<p class="listing">${link(name, url)} · ${lines}</p>\n\n`
+    done = at
+  }
+  return result + text.slice(done)
+}
+
 /** A Markdown file as the site shows it: links lead to pages, comments are gone. */
-function rewritten(file, pages) {
+function rewritten(file, pages, program = null) {
   const place = pages.get(file).place
   const text = withLinks(read(file), ({ target, image, html }) => {
     const to = resolveLink(root, file, target)
@@ -54,11 +70,10 @@ function rewritten(file, pages) {
     const page = pages.get(to.file)
     if (image) return relative(place, page.place)
     const goal = page.page ?? page.place
-    // A line of a program, #L12, is GitHub's own anchor.
-    const anchor = to.anchor && page.kind === 'markdown' ? `#${to.anchor}` : ''
+    const anchor = to.anchor && ['markdown', 'source'].includes(page.kind) ? `#${to.anchor}` : ''
     return relative(place, html ? asUrl(goal) : goal) + anchor
   })
-  return withoutComments(text)
+  return withoutComments(withCaptions(file, text, pages, program))
 }
 
 /** Puts `lines` below the page's title. */
@@ -90,7 +105,7 @@ function writeChapters(chapters, pages, decks) {
     if (c.labs) facts.push(link('Labs', url(c.notes, c.labs)))
     if (deck) facts.push(deckUrl(c.notes))
     const bar = `<p class="facts">${facts.join(' · ')}</p>`
-    files.set(pages.get(c.notes).place, frontmatter(step(c.notes)) + belowTitle(rewritten(c.notes, pages), [bar]))
+    files.set(pages.get(c.notes).place, frontmatter(step(c.notes)) + belowTitle(rewritten(c.notes, pages, c.program), [bar]))
     if (!c.labs) continue
     const minutes = minutesOfLab(read(c.labs))
     const labFacts = [link('Notes', url(c.labs, c.notes))]
