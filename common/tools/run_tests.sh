@@ -36,18 +36,15 @@ results=$build/test_results
 mkdir -p "$build"
 : >"$results"
 
-limit=()
-if command -v timeout >/dev/null 2>&1; then limit=(timeout -k 5 "${TEST_TIMEOUT:-300}"); fi
 runner=()
 [ -n "${TEST_RUNNER:-}" ] && read -r -a runner <<<"$TEST_RUNNER"
 
-# Runs one program under one schedule; appends "TEST SCHEDULE STATUS NAME" lines (tabs) to $results.
+# Runs one program under one schedule; appends "TEST SCHEDULE STATUS NAME" lines (tabs) to $found.
 run_once() {
-  local test=$1 schedule=$2 lines status signal why=''
-  lines=$scratch/lines
+  local test=$1 schedule=$2 lines=$scratch/lines status signal why=''
   : >"$lines"
   if [ "$schedule" != default ]; then export CUDA_CPU_SCHEDULE=$schedule; else unset CUDA_CPU_SCHEDULE; fi
-  TEST_RESULTS=$lines ${limit[@]+"${limit[@]}"} ${runner[@]+"${runner[@]}"} "$test" >"$log" 2>&1 </dev/null
+  TEST_RESULTS=$lines limited "${TEST_TIMEOUT:-300}" ${runner[@]+"${runner[@]}"} "$test" >"$log" 2>&1
   status=$?
   signal=$(signal_in $status)
   [ $status -ne 0 ] && why="ended with status $status"
@@ -61,7 +58,7 @@ run_once() {
       else if (why != "" && !failures) print test, schedule, "failed", "(the program " why ")"
       else if (!n) print test, schedule, "failed", "(the program ran no test)"
     }' "$lines" >"$scratch/new"
-  cat "$scratch/new" >>"$results"
+  cat "$scratch/new" >>"$found"
   cp "$scratch/new" "$log.results"
   ! grep -q "$(printf '\tfailed\t')" "$scratch/new"
 }
@@ -79,16 +76,14 @@ show_failure() {
   echo "      again: ${schedule:+CUDA_CPU_SCHEDULE=$schedule }$test"
 }
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
-trap 'rm -rf "$scratch"' EXIT
-
-[ $# -gt 0 ] && echo
-for test in "$@"; do
+# Runs one test under all its schedules and says how it went; scratch and found are its own.
+run_test() {
+  local test=$1 scratch=$2 found=$3 name label orders=default schedule log start failed_under='' count=0 cases what first
+  mkdir -p "$scratch"
   name=${test#build/*/}
   name=${name#tests/}
   name=${name%.sh}
   name=${name%.test}
-  orders=default
   case $test in
     *.sh) label=$test ;;
     # What X-ray counts must not depend on the order; two tell as much as five.
@@ -96,8 +91,6 @@ for test in "$@"; do
     *) label=${test#build/*/}; [ -f "$label.cu" ] && orders=$schedules ;;
   esac
   start=$(now_ms)
-  failed_under=''
-  count=0
   for schedule in $orders; do
     log=$build/${label%.sh}.${schedule/:/-}.log
     mkdir -p "$(dirname "$log")"
@@ -119,6 +112,31 @@ for test in "$@"; do
     [ -n "$first" ] && echo "      under$failed_under; here is $first:"
     show_failure "$test" "$first"
   fi
+}
+
+all=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
+trap 'rm -rf "$all"' EXIT
+stop_on_interrupt
+
+# Programs one after the other, for some of them keep time. Then the scripts, all at once: they wait more
+# than they compute.
+[ $# -gt 0 ] && echo
+scripts=()
+for test in "$@"; do
+  case $test in
+    *.sh) scripts+=("$test") ;;
+    *) run_test "$test" "$all" "$results" ;;
+  esac
+done
+for test in ${scripts[@]+"${scripts[@]}"}; do
+  mine=$all/$(basename "$test")
+  (run_test "$test" "$mine" "$mine.found" >"$mine.said") &
+done
+wait
+for test in ${scripts[@]+"${scripts[@]}"}; do
+  mine=$all/$(basename "$test")
+  cat "$mine.said"
+  cat "$mine.found" >>"$results"
 done
 
 # One line per test case: the worst that happened to it.

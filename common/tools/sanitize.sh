@@ -16,14 +16,13 @@ chapters=($2)
 shift 2
 failed_logs=()
 runs=0
-limit=()
-if command -v timeout >/dev/null 2>&1; then limit=(timeout -k 5 "${TEST_TIMEOUT:-600}"); fi
+stop_on_interrupt
 
 # attempt LOG COMMAND...: adds the command's output to LOG and ok or FAIL to LOG.cell
 attempt() {
   local log=$1 status
   shift
-  ${limit[@]+"${limit[@]}"} "$@" >>"$log" 2>&1 </dev/null
+  limited "${TEST_TIMEOUT:-600}" "$@" >>"$log" 2>&1
   status=$?
   [ $status -eq 124 ] && echo "stopped after ${TEST_TIMEOUT:-600} seconds" >>"$log"
   if [ $status -eq 0 ]; then echo ok; else echo FAIL; fi >>"$log.cell"
