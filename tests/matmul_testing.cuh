@@ -11,8 +11,13 @@ struct Shape {
 
 /// One element, one row, one column, primes, one more than tiles of 16, 32 and 128, wide and tall.
 inline std::vector<Shape> awkward_shapes() {
-  return {{1, 1, 1},    {1, 67, 1},   {67, 1, 1},     {1, 1, 67},    {31, 32, 33},
-          {16, 16, 16}, {37, 53, 29}, {129, 257, 65}, {200, 3, 300}, {3, 200, 17}};
+  std::vector<Shape> shapes = {{1, 1, 1},    {1, 67, 1},   {67, 1, 1},   {1, 1, 67},
+                               {31, 32, 33}, {16, 16, 16}, {37, 53, 29}, {3, 200, 17}};
+  // One past every tile, also of 128: in both directions, or under checkers in one at a time.
+  const std::vector<Shape> large = {{129, 257, 65}, {200, 3, 300}};
+  const std::vector<Shape> small = {{129, 17, 33}, {17, 129, 33}, {70, 3, 130}};
+  for (const Shape s : small_sizes() ? small : large) shapes.push_back(s);
+  return shapes;
 }
 
 /// A problem with matrices on the device; the outputs are poisoned. `extra` widens every stride.
