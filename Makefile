@@ -347,7 +347,7 @@ $(LAB_READY): $(CATCH_MAIN) build/labs/report.o
 $(filter build/labs/cpu%,$(LAB_READY)): build/labs/%/ready: build/%/libcudacpu.a $(MIRRORED_HEADERS)
 
 LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' SANITIZE='$(SANITIZE)' BACKEND='$(CHOSEN_BACKEND)' \
-  CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR='$(DIR)' OUT='$(OUT)' JOBS='$(JOBS)' TIME='$(TIME)'
+  CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR='$(DIR)' OUT='$(OUT)' JOBS='$(JOBS)' TIME='$(TIME)' SHARE='$(SHARE)'
 
 -include $(shell find build -name '*.d' 2>/dev/null)
 

@@ -92,33 +92,51 @@ else
   echo
   row program "ASan+UBSan" TSan
   row ------- ---------- ----------
-  # Both variants at the same time: each keeps to one core.
-  both() { # NAME, then the name of its log
-    local cells=() variant
-    wait
-    for variant in cpu-asan cpu-tsan; do
-      cell_of "build/$variant/sanitize/$2.log"
-      cells+=("$cell")
-    done
-    row "$1" "${cells[@]}"
+  # As many programs at a time as there are cores; each under both checkers, one after the other.
+  cores=$(nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+  begun=()
+  log_of() { # VARIANT NAME
+    case $2 in
+      tests/*) echo "build/$1/sanitize/$(basename "$2").test.log" ;;
+      *) echo "build/$1/sanitize/$2.log" ;;
+    esac
   }
-  for chapter in "${chapters[@]}"; do
-    for variant in cpu-asan cpu-tsan; do
-      run_small "build/$variant/sanitize/$chapter.log" "$chapter" "build/$variant/$chapter" \
-        ${fixed[@]+"${fixed[@]}"} &
+  end_of_turn() {
+    local name cells variant
+    wait
+    for name in ${begun[@]+"${begun[@]}"}; do
+      cells=()
+      for variant in cpu-asan cpu-tsan; do
+        cell_of "$(log_of "$variant" "$name")"
+        cells+=("$cell")
+      done
+      row "$name" "${cells[@]}"
     done
-    both "$chapter" "$chapter"
-  done
+    begun=()
+  }
+  begin() { # NAME of a chapter, or of a test: tests/NAME
+    local name=$1 variant log
+    for variant in cpu-asan cpu-tsan; do
+      log=$(log_of "$variant" "$name")
+      case $name in
+        tests/*)
+          start_log "$log"
+          attempt "$log" ${fixed[@]+"${fixed[@]}"} "build/$variant/$name.test"
+          ;;
+        *) run_small "$log" "$name" "build/$variant/$name" ${fixed[@]+"${fixed[@]}"} ;;
+      esac
+    done
+  }
+  names=("${chapters[@]}")
   for test in "$@"; do
-    case $test in build/cpu-asan/*) ;; *) continue ;; esac
-    name=${test#build/cpu-asan/}
-    for variant in cpu-asan cpu-tsan; do
-      log=build/$variant/sanitize/$(basename "$name").log
-      start_log "$log"
-      attempt "$log" ${fixed[@]+"${fixed[@]}"} "build/$variant/$name" &
-    done
-    both "${name%.test}" "$(basename "$name")"
+    case $test in build/cpu-asan/*) test=${test#build/cpu-asan/}; names+=("${test%.test}") ;; esac
   done
+  for name in "${names[@]}"; do
+    begin "$name" &
+    begun+=("$name")
+    [ ${#begun[@]} -lt "$cores" ] || end_of_turn
+  done
+  end_of_turn
 fi
 
 if [ ${#failed_logs[@]} -gt 0 ]; then

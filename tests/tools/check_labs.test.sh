@@ -32,6 +32,18 @@ check_labs
 expect_status 0
 expect_output "0 complaints"
 
+test_case "SHARE=k/n tries a part of the mutants, and the parts are all of them"
+share() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2 SHARE="$1"; }
+share 1/2
+expect_status 0
+expect_output "3 mutants rejected"
+share 2/2
+expect_status 0
+expect_output "2 mutants rejected"
+share 3/2
+expect_status 2
+expect_output "SHARE=3/2: expected k/n"
+
 # broken NAME FILE SED_SCRIPT TEXT: with FILE changed that way make check-labs says TEXT
 broken() {
   test_case "make check-labs notices $1"
