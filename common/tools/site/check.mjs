@@ -17,6 +17,8 @@ import { fileFor, serve } from './serve.mjs'
 const WIDE = { width: 1280, height: 720 }
 const NARROW = { width: 400, height: 800 }
 const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
+// A page in the background is not painted, so each tab is a window of its own.
+const TABS = 2
 const STILL = '*, *::before, *::after { transition: none !important; animation: none !important }'
 
 const [folder, base, ...chosen] = process.argv.slice(2)
@@ -119,6 +121,26 @@ async function lookAtMenu(page) {
   await lookAtContrast(page, 'menu', NARROW.width)
 }
 
+/** A page of the browser, `page`; what goes wrong in it is told of the file in `current`. */
+async function newTab(browser) {
+  const page = await (await browser.createBrowserContext()).newPage()
+  const tab = { page, current: '' }
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!/^(data|blob):/.test(url) && !url.startsWith(`${origin}/`)) complain(tab.current, `asks another host: ${url.slice(0, 100)}`)
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400) complain(tab.current, `${new URL(response.url()).pathname}: status ${response.status()}`)
+  })
+  page.on('pageerror', (error) => complain(tab.current, `script fails: ${String(error.message).split('\n')[0]}`))
+  page.on('console', (message) => {
+    if (!['error', 'warn', 'warning'].includes(message.type())) return
+    // A response with a bad status is told above, by its address.
+    if (!/^Failed to load resource/.test(message.text())) complain(tab.current, `console: ${message.text().split('\n')[0].slice(0, 120)}`)
+  })
+  return tab
+}
+
 async function main() {
   const server = await serve(folder, base, 0)
   origin = `http://127.0.0.1:${server.address().port}`
@@ -126,33 +148,23 @@ async function main() {
     executablePath: process.env.CHROME_PATH,
     args: process.env.CHROME_NO_SANDBOX ? ['--no-sandbox'] : [],
   })
-  const page = await browser.newPage()
-  let current = ''
-  page.on('request', (request) => {
-    const url = request.url()
-    if (!/^(data|blob):/.test(url) && !url.startsWith(`${origin}/`)) complain(current, `asks another host: ${url.slice(0, 100)}`)
-  })
-  page.on('response', (response) => {
-    if (response.status() >= 400) complain(current, `${new URL(response.url()).pathname}: status ${response.status()}`)
-  })
-  page.on('pageerror', (error) => complain(current, `script fails: ${String(error.message).split('\n')[0]}`))
-  page.on('console', (message) => {
-    if (!['error', 'warn', 'warning'].includes(message.type())) return
-    // A response with a bad status is told above, by its address.
-    if (!/^Failed to load resource/.test(message.text())) complain(current, `console: ${message.text().split('\n')[0].slice(0, 120)}`)
-  })
-
   const files = htmlFiles().filter((f) => !isDeck(f) && f !== '404.html')
   const looked = new Map()
-  for (const file of chosen.length > 0 ? chosen : files) {
-    current = file
-    looked.set(file, await lookAtPage(page, file))
+  const waiting = chosen.length > 0 ? [...chosen] : [...files]
+  const lookAtAll = async () => {
+    const tab = await newTab(browser)
+    while (waiting.length > 0) {
+      tab.current = waiting.shift()
+      looked.set(tab.current, await lookAtPage(tab.page, tab.current))
+    }
+    return tab
   }
+  const [tab] = await Promise.all(Array.from({ length: TABS }, lookAtAll))
   if (chosen.length === 0) {
-    current = 'search'
-    for (const size of [WIDE, NARROW]) await lookAtSearch(page, size)
-    current = 'menu'
-    await lookAtMenu(page)
+    tab.current = 'search'
+    for (const size of [WIDE, NARROW]) await lookAtSearch(tab.page, size)
+    tab.current = 'menu'
+    await lookAtMenu(tab.page)
   }
   await browser.close()
   server.close()
