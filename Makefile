@@ -274,15 +274,16 @@ endif
 
 # X-ray: compiled for TSan, which calls a function at every load and store, but linked with functions of
 # our own (common/cpu/xray/hooks.cpp). A load in the source stays one load: nothing is split, doubled or
-# joined, and everything inlined, so that each place in the code is one line of the kernel.
-INLINE_ALL := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
-                large-function-growth=10000 max-inline-insns-auto=1000 max-inline-insns-single=1000,--param $p))
+# joined, and functions of up to 200 instructions are inlined, so that each place in the code is one line of
+# the kernel; larger ones are told apart by their callers. (1000 count the same and compile twice as long.)
+INLINE_MOST := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
+                large-function-growth=10000 max-inline-insns-auto=200 max-inline-insns-single=200,--param $p))
 KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-store-merging)
 # clang leaves out loads before a store to the same place unless it is told not to; of atomics it would
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
 FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
 XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
-XRAY := -O1 $(INLINE_ALL) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1
+XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1
 XRAY_TEST_BINARIES := $(if $(filter test test-programs,$(GOALS)),$(if $(ONE),,$(if $(filter cpu,$(CHOSEN_BACKEND)),\
                         $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)))))
 ifneq ($(XRAY_TEST_BINARIES)$(filter xray xray-verify xray-traces build/cpu-xray% build/labs/cpu-xray/%,$(GOALS)),)
