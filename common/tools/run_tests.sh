@@ -39,9 +39,10 @@ mkdir -p "$build"
 runner=()
 [ -n "${TEST_RUNNER:-}" ] && read -r -a runner <<<"$TEST_RUNNER"
 
-# Runs one program under one schedule; appends "TEST SCHEDULE STATUS NAME" lines (tabs) to $found.
+# Runs one program under one schedule; appends "TEST SCHEDULE STATUS NAME" lines (tabs) to $results.
 run_once() {
-  local test=$1 schedule=$2 lines=$scratch/lines status signal why=''
+  local test=$1 schedule=$2 lines status signal why=''
+  lines=$scratch/lines
   : >"$lines"
   if [ "$schedule" != default ]; then export CUDA_CPU_SCHEDULE=$schedule; else unset CUDA_CPU_SCHEDULE; fi
   TEST_RESULTS=$lines limited "${TEST_TIMEOUT:-300}" ${runner[@]+"${runner[@]}"} "$test" >"$log" 2>&1
@@ -58,7 +59,7 @@ run_once() {
       else if (why != "" && !failures) print test, schedule, "failed", "(the program " why ")"
       else if (!n) print test, schedule, "failed", "(the program ran no test)"
     }' "$lines" >"$scratch/new"
-  cat "$scratch/new" >>"$found"
+  cat "$scratch/new" >>"$results"
   cp "$scratch/new" "$log.results"
   ! grep -q "$(printf '\tfailed\t')" "$scratch/new"
 }
@@ -76,14 +77,16 @@ show_failure() {
   echo "      again: ${schedule:+CUDA_CPU_SCHEDULE=$schedule }$test"
 }
 
-# Runs one test under all its schedules and says how it went; scratch and found are its own.
-run_test() {
-  local test=$1 scratch=$2 found=$3 name label orders=default schedule log start failed_under='' count=0 cases what first
-  mkdir -p "$scratch"
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+
+[ $# -gt 0 ] && echo
+for test in "$@"; do
   name=${test#build/*/}
   name=${name#tests/}
   name=${name%.sh}
   name=${name%.test}
+  orders=default
   case $test in
     *.sh) label=$test ;;
     # What X-ray counts must not depend on the order; two tell as much as five.
@@ -91,6 +94,8 @@ run_test() {
     *) label=${test#build/*/}; [ -f "$label.cu" ] && orders=$schedules ;;
   esac
   start=$(now_ms)
+  failed_under=''
+  count=0
   for schedule in $orders; do
     log=$build/${label%.sh}.${schedule/:/-}.log
     mkdir -p "$(dirname "$log")"
@@ -112,31 +117,6 @@ run_test() {
     [ -n "$first" ] && echo "      under$failed_under; here is $first:"
     show_failure "$test" "$first"
   fi
-}
-
-all=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
-trap 'rm -rf "$all"' EXIT
-stop_on_interrupt
-
-# Programs one after the other, for some of them keep time. Then the scripts, all at once: they wait more
-# than they compute.
-[ $# -gt 0 ] && echo
-scripts=()
-for test in "$@"; do
-  case $test in
-    *.sh) scripts+=("$test") ;;
-    *) run_test "$test" "$all" "$results" ;;
-  esac
-done
-for test in ${scripts[@]+"${scripts[@]}"}; do
-  mine=$all/$(basename "$test")
-  (run_test "$test" "$mine" "$mine.found" >"$mine.said") &
-done
-wait
-for test in ${scripts[@]+"${scripts[@]}"}; do
-  mine=$all/$(basename "$test")
-  cat "$mine.said"
-  cat "$mine.found" >>"$results"
 done
 
 # One line per test case: the worst that happened to it.

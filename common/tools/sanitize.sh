@@ -93,7 +93,6 @@ else
   row program "ASan+UBSan" TSan
   row ------- ---------- ----------
   # As many programs at a time as there are cores; each under both checkers, one after the other.
-  cores=$(nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
   begun=()
   log_of() { # VARIANT NAME
     case $2 in
@@ -134,7 +133,7 @@ else
   for name in "${names[@]}"; do
     begin "$name" &
     begun+=("$name")
-    [ ${#begun[@]} -lt "$cores" ] || end_of_turn
+    [ ${#begun[@]} -lt "$(cores)" ] || end_of_turn
   done
   end_of_turn
 fi

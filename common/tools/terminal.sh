@@ -24,6 +24,9 @@ since() {
   echo "$((tenths / 10)).$((tenths % 10)) s"
 }
 
+# As the Makefile counts them.
+cores() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
+
 # limited SECONDS COMMAND...: runs it without input; status 124 when it was stopped for taking longer.
 # timeout keeps a group of its own, which Ctrl-C does not reach: so this shell waits for it, and on Ctrl-C
 # ends it and itself.

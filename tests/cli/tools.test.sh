@@ -161,34 +161,19 @@ expect "1 failed" [ "$(last_line)" = "0 passed, 1 failed, 0 skipped" ]
 expect_output "under reverse"
 expect_output "CUDA_CPU_SCHEDULE=reverse"
 
-test_case "scripts run side by side and are told in order; one that fails fails the run"
-mkdir -p "$scratch/runner/tests/cli"
-cp "$scratch/runner/build/cpu/tests/bad.test" "$scratch/runner/tests/cli/first.test.sh"
-cp "$scratch/runner/build/cpu/tests/good.test" "$scratch/runner/tests/cli/second.test.sh"
-cd "$scratch/runner" || exit
-run "$tools/run_tests.sh" cpu '' tests/cli/first.test.sh tests/cli/second.test.sh
-cd - >/dev/null || exit
-expect_failure
-expect "3 passed, 1 failed" [ "$(last_line)" = "3 passed, 1 failed, 0 skipped" ]
-expect "the first one first" [ "$(printf '%s\n' "$out" | grep -o 'cli/[a-z]*  ' | tr -d ' \n')" = cli/firstcli/second ]
-
 test_case "a run that is stopped stops what it has started"
 # shellcheck disable=SC2016
 fake_test sleeps 'say started s; sleep 60 & echo $! >"$PIDS"; wait'
-cp "$scratch/runner/build/cpu/tests/sleeps.test" "$scratch/runner/tests/cli/sleeps.test.sh"
 has_ended() { ! kill -0 "$(cat "$scratch/pids")" 2>/dev/null; }
-for sleeper in build/cpu/tests/sleeps.test tests/cli/sleeps.test.sh; do
-  rm -f "$scratch/pids"
-  (cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/run_tests.sh" cpu '' $sleeper >/dev/null 2>&1) &
-  stopped=$!
-  for _ in $(seq 100); do [ -s "$scratch/pids" ] && break; sleep 0.1; done
-  kill -TERM $stopped
-  wait $stopped
-  status=$?
-  expect_status 130
-  for _ in $(seq 50); do has_ended && break; sleep 0.1; done
-  expect "no process left behind" has_ended
-done
+(cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/run_tests.sh" cpu '' build/cpu/tests/sleeps.test >/dev/null 2>&1) &
+stopped=$!
+for _ in $(seq 100); do [ -s "$scratch/pids" ] && break; sleep 0.1; done
+kill -TERM $stopped
+wait $stopped
+status=$?
+expect_status 130
+for _ in $(seq 50); do has_ended && break; sleep 0.1; done
+expect "no process left behind" has_ended
 
 # ---- what the front page shows -------------------------------------------------------------------
 

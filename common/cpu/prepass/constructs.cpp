@@ -225,16 +225,17 @@ class Finder {
   void read_device_code(std::size_t attribute) {
     const std::size_t body = find_body(attribute);
     if (body == kNone || s_.match(body) == kNone) return;
-    for (std::size_t i = first_specifier(attribute); i < body; ++i) {
+    const std::size_t first = first_specifier(attribute), end = s_.match(body);
+    for (std::size_t i = first; i < body; ++i) {
       if (s_.is(i, "__host__")) return;
     }
-    for (std::size_t i = body + 1; i < s_.match(body); ++i) {
+    for (std::size_t i = body + 1; i < end; ++i) {
       if (starts_launch(i)) {
         throw SourceError(s_.token(i).line,
                           "a launch inside device code is not supported by the CPU backend");
       }
       if (s_.is(i, "static_assert")) i = skip_brackets(i + 1);
-      refuse_host_function(i, first_specifier(attribute), s_.match(body));
+      refuse_host_function(i, first, end);
       if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
       if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
       if (!belongs_to_another(i)) found_.clocks.insert(i);
