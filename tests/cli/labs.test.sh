@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
-if ! common/tools/python.sh >/dev/null; then
+if ! common/tools/setup/python.sh >/dev/null; then
   test_case "the labs' verbs"
   skip "python3 is not here"
   exit
@@ -138,7 +138,7 @@ done
 lab hint CH=05 EX=2 LEVEL=1
 expect_output "hint 1 of 3"
 for level in 0 4 x; do
-  run common/tools/labs.sh hint CH=05_shared_tree_reduction EX=2 LEVEL=$level
+  run common/tools/labs/labs.sh hint CH=05_shared_tree_reduction EX=2 LEVEL=$level
   expect_status 2
   expect_one_line
 done
@@ -179,14 +179,14 @@ rm -rf work
 for arguments in "CH=05_shared_tree_reduction EX=9" "CH=05_shared_tree_reduction EX=x" EX=1; do
   for verb in lab hint solution; do
     # shellcheck disable=SC2086  # two arguments
-    run common/tools/labs.sh $verb $arguments
+    run common/tools/labs/labs.sh $verb $arguments
     expect_status 2
     expect_one_line
   done
 done
-run common/tools/labs.sh lab CH=05_shared_tree_reduction EX=9
+run common/tools/labs/labs.sh lab CH=05_shared_tree_reduction EX=9
 expect_output "1 (ex1_block_sum)"
-run common/tools/labs.sh reset
+run common/tools/labs/labs.sh reset
 expect_status 2
 expect_one_line
 expect "no work/" [ ! -e work ]

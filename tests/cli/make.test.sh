@@ -62,6 +62,15 @@ expect_one_line
 expect_output "'rum'"
 expect_output "doctor"
 
+test_case "a verb is one paragraph of the Makefile: with it make knows and prints the verb"
+sed 's/^clean: .*/needs.greet = backend\ngreet:  ## say hello\n\t@echo hello from $(CHOSEN_BACKEND)\n\n&/' Makefile >"$tree/Makefile"
+run make -C "$tree" --no-print-directory greet BACKEND=cpu
+expect_status 0
+expect_output "hello from cpu"
+run make -C "$tree" --no-print-directory
+expect_output "  greet        say hello"
+cp Makefile "$tree/Makefile"
+
 test_case "an unknown backend gets one line"
 run make -C "$tree" --no-print-directory run BACKEND=tpu
 expect_status 2

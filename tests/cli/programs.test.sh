@@ -16,7 +16,7 @@ expect_usage_error() {
   expect "nothing on standard output" [ -z "$out" ]
 }
 
-small_options() { common/tools/small_args.sh "$1" "$2" | head -1; }
+small_options() { common/tools/run/small_args.sh "$1" "$2" | head -1; }
 
 built=$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)
 for chapter in ${CHAPTERS:-$built}; do

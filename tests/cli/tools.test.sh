@@ -23,28 +23,28 @@ fake_command nvcc 'echo "Cuda compilation tools, release 12.4, V12.4.99"'
 
 test_case "auto takes the GPU when nvcc and a device are there"
 fake_gpu "NVIDIA H200"
-run with_fakes "$tools/backend.sh" auto nvcc
+run with_fakes "$tools/setup/backend.sh" auto nvcc
 expect "gpu, native" [ "$out" = "gpu native NVIDIA H200, nvcc 12.4" ]
 
 test_case "auto takes the CPU when there is nvcc but no device"
 fake_command nvidia-smi 'echo "NVIDIA-SMI has failed" >&2; exit 9'
-run with_fakes "$tools/backend.sh" auto nvcc
+run with_fakes "$tools/setup/backend.sh" auto nvcc
 expect "cpu" has "$out" "cpu nvcc is here, but"
 
 test_case "auto takes the CPU when there is a device but no nvcc, and says what is missing"
 fake_gpu "NVIDIA H200"
-run with_fakes "$tools/backend.sh" auto no-such-nvcc
+run with_fakes "$tools/setup/backend.sh" auto no-such-nvcc
 expect "cpu" has "$out" "cpu there is a NVIDIA H200 but no nvcc"
 
 test_case "without a device BACKEND=gpu compiles for all architectures"
 fake_command nvidia-smi 'exit 9'
-run with_fakes "$tools/backend.sh" gpu nvcc
+run with_fakes "$tools/setup/backend.sh" gpu nvcc
 expect "gpu all-major" has "$out" "gpu all-major"
 
 test_case "a GPU's name becomes a file name"
 while IFS='|' read -r name file; do
   fake_gpu "$name"
-  run with_fakes "$tools/gpu_name.sh"
+  run with_fakes "$tools/setup/gpu_name.sh"
   expect "$file" [ "$out" = "$file" ]
 done <<'END'
 NVIDIA H200|h200
@@ -69,20 +69,20 @@ touch "'"$scratch"'/updated"'
 
 test_case "root installs with the package manager, after fetching lists where there are none"
 fake_machine 0 1
-run with_fakes "$tools/install.sh" catch2
+run with_fakes "$tools/setup/install.sh" catch2
 expect_status 0
 expect "lists fetched" grep -q '^apt-get update' "$scratch/called"
 expect "catch2 installed" grep -q '^apt-get install -y catch2' "$scratch/called"
 
 test_case "sudo without a password installs as well"
 fake_machine 1000 0
-run with_fakes "$tools/install.sh" catch2
+run with_fakes "$tools/setup/install.sh" catch2
 expect_status 0
 expect "catch2 installed" grep -q '^apt-get install -y catch2' "$scratch/called"
 
 test_case "without root and with a sudo that asks, the exact command is printed and nothing is called"
 fake_machine 1000 1
-run with_fakes "$tools/install.sh" catch2
+run with_fakes "$tools/setup/install.sh" catch2
 expect_failure
 expect "the command" [ "$output" = "sudo apt-get install -y catch2" ]
 expect "nothing called" [ ! -e "$scratch/called" ]
@@ -90,7 +90,7 @@ expect "nothing called" [ ! -e "$scratch/called" ]
 test_case "a package manager that fails is quoted, and the command is printed"
 fake_machine 0 1
 fake_command apt-get 'echo "E: no such package" >&2; exit 100'
-run with_fakes "$tools/install.sh" catch2
+run with_fakes "$tools/setup/install.sh" catch2
 expect_failure
 expect_output "E: no such package"
 expect "the command" [ "$out" = "apt-get install -y catch2" ]
@@ -108,7 +108,7 @@ fake_test() {
 run_fakes() {
   local tests=() name
   for name in "$@"; do tests+=("build/cpu/tests/$name.test"); done
-  cd "$scratch/runner" && SCHEDULES="forward reverse" run "$tools/run_tests.sh" cpu '' ${tests[@]+"${tests[@]}"}
+  cd "$scratch/runner" && SCHEDULES="forward reverse" run "$tools/checks/run_tests.sh" cpu '' ${tests[@]+"${tests[@]}"}
   cd - >/dev/null || exit
 }
 last_line() { printf '%s\n' "$out" | tail -1; }
@@ -165,7 +165,7 @@ test_case "a run that is stopped stops what it has started"
 # shellcheck disable=SC2016
 fake_test sleeps 'say started s; sleep 60 & echo $! >"$PIDS"; wait'
 has_ended() { ! kill -0 "$(cat "$scratch/pids")" 2>/dev/null; }
-(cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/run_tests.sh" cpu '' build/cpu/tests/sleeps.test >/dev/null 2>&1) &
+(cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/checks/run_tests.sh" cpu '' build/cpu/tests/sleeps.test >/dev/null 2>&1) &
 stopped=$!
 for _ in $(seq 100); do [ -s "$scratch/pids" ] && break; sleep 0.1; done
 kill -TERM $stopped
@@ -189,7 +189,7 @@ fi
 
 # ---- notes ---------------------------------------------------------------------------------------
 
-if ! python=$("$tools/python.sh"); then
+if ! python=$("$tools/setup/python.sh"); then
   test_case "notes quote code, tables and values"
   skip "no python3"
   exit
@@ -238,7 +238,7 @@ cat >"$chapter/README.md" <<'END'
 
 It is <!-- value: results/h200.csv row="version=slow" over="version=fast" column="median_ms" format=".1f" --><!-- end -->x faster.
 END
-in_notes() { (cd "$scratch/notes" && "$python" "$tools/notes.py" "$@"); }
+in_notes() { (cd "$scratch/notes" && "$python" "$tools/notes/notes.py" "$@"); }
 
 test_case "notes quote code, tables and values"
 run in_notes
@@ -319,7 +319,7 @@ expect_output "no <!-- end --> follows"
 mv "$scratch/kept.md" "$chapter/README.md"
 
 test_case "missing sections, long notes and dead links are found"
-in_check() { (cd "$scratch/notes" && "$python" "$tools/check_text.py" "$1"); }
+in_check() { (cd "$scratch/notes" && "$python" "$tools/checks/check_text.py" "$1"); }
 run in_check notes
 expect_status 1
 expect_output 'section "the question" is missing'
@@ -340,6 +340,13 @@ expect_output "bad.cu:2: a tab"
 expect_output "bad.cu:2: blanks at the end"
 expect_output "bad.cu:3: 123 columns"
 
+test_case "a Makefile that grows rules is found, and tabs in rules are not"
+{ echo '# SPDX-License-Identifier: MIT'; for line in {1..180}; do echo "# $line"; done; } >"$scratch/notes/Makefile"
+printf '# SPDX-License-Identifier: MIT\nall:\n\techo x\n' >"$scratch/notes/rules.mk"
+run in_check lines
+expect_output "Makefile:181: 181 lines: at most 180"
+expect_no_output "rules.mk"
+
 # ---- profile -------------------------------------------------------------------------------------
 
 profiled=$scratch/profiled
@@ -349,7 +356,7 @@ version,args,metric,predicted,why
 tree,--n 1Mi,smsp__inst_executed.sum,1000,"one per warp, and level"
 END
 fake_gpu "NVIDIA H200"
-in_profiled() { (cd "$profiled" && with_fakes "$tools/profile.sh" "$@"); }
+in_profiled() { (cd "$profiled" && with_fakes "$tools/measure/profile.sh" "$@"); }
 
 test_case "profile takes the last launch of the version's kernel"
 # shellcheck disable=SC2016  # expanded when the stand-in runs

@@ -14,7 +14,7 @@ grid=8 # blocks of its launches for the whole device
 make -s $dir/$coalesced $dir/$tree_sum >"$scratch/build" 2>&1 || cat "$scratch/build"
 
 # X-ray of one chapter, small.
-xray() { common/tools/xray.sh $dir "$@"; }
+xray() { common/tools/run/xray.sh $dir "$@"; }
 with() { env "$@"; }
 # The program itself, with its counts in a file. How many workers there are must not decide on the grid.
 counts() {
@@ -49,7 +49,7 @@ test_case "X-ray's colours are for terminals"
 expect_no_output "$(printf '\033')"
 
 test_case "the counts are the formulas' in chapter 03"
-run with CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced --only sum_chunked,sum_strided
+run with CSV="$scratch/counts.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked,sum_strided
 expect_status 0
 for version in sum_chunked sum_strided; do
   requests=$(field $version load requests)
@@ -61,24 +61,24 @@ for version in sum_chunked sum_strided; do
 done
 
 test_case "CSV=- prints the counts and nothing else"
-run with CSV=- common/tools/xray.sh $dir $coalesced --only sum_strided
+run with CSV=- common/tools/run/xray.sh $dir $coalesced --only sum_strided
 expect_status 0
 expect "the columns in the first line" has "$(printf '%s\n' "$out" | head -1)" "kernel,arguments,"
 expect "rows of counts in the others" [ -z "$(printf '%s\n' "$out" | sed 1d | grep -v '^"')" ]
 
 test_case "a grid is sampled by as many blocks as are asked for, and the listing says so"
-run with BLOCKS=3 common/tools/xray.sh $dir $coalesced --only grid_strided --grid $grid
+run with BLOCKS=3 common/tools/run/xray.sh $dir $coalesced --only grid_strided --grid $grid
 expect_status 0
 expect_output "3 of $grid blocks counted"
 expect_output "BLOCKS=all"
-run with BLOCKS=all common/tools/xray.sh $dir $coalesced --only grid_strided --grid $grid
+run with BLOCKS=all common/tools/run/xray.sh $dir $coalesced --only grid_strided --grid $grid
 expect_output "$grid of $grid blocks counted"
 run xray $coalesced --only grid_strided --grid 100
 expect_output "64 of 100 blocks counted"
-run with BLOCKS=all CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced --only grid_strided --grid 100
+run with BLOCKS=all CSV="$scratch/counts.csv" common/tools/run/xray.sh $dir $coalesced --only grid_strided --grid 100
 all=$(field sum_strided store requests)
 for blocks in 1 2 7 99 100 101; do
-  run with BLOCKS=$blocks CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced \
+  run with BLOCKS=$blocks CSV="$scratch/counts.csv" common/tools/run/xray.sh $dir $coalesced \
     --only grid_strided --grid 100
   [ "$blocks" -gt 100 ] && blocks=100
   # Each block stores as much as any other.
@@ -102,15 +102,15 @@ done
 
 # ---- drawings ------------------------------------------------------------------------------------
 
-run with CSV="$scratch/counts.csv" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with CSV="$scratch/counts.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 line=$(awk -F, '/^"sum_chunked".*,load,/ { for (i = 1; i <= NF; i++) if ($i == "global") print $(i - 1); exit }' \
   "$scratch/counts.csv")
 
 test_case "a line's first request is drawn, always with the same bytes"
-run with LINE="$line" SVG="$scratch/a.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with LINE="$line" SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 0
 expect_output "$scratch/a.svg"
-run with LINE="coalesced_threads.cu:$line" SVG="$scratch/b.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with LINE="coalesced_threads.cu:$line" SVG="$scratch/b.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 0
 expect "the same drawing for FILE:LINE" cmp -s "$scratch/a.svg" "$scratch/b.svg"
 expect "an SVG" has "$(head -1 "$scratch/a.svg")" '<svg xmlns='
@@ -142,19 +142,19 @@ expect_status 2
 expect_output "no_such_version"
 
 test_case "a line that touches no memory is one line with those that do"
-run with LINE=1 SVG="$scratch/none.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with LINE=1 SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 2
 expect_one_line
 expect_output "LINE=1: no access to memory in that line"
 expect_output "$line"
 expect "no drawing" [ ! -e "$scratch/none.svg" ]
-run with LINE="other.cu:$line" SVG="$scratch/none.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with LINE="other.cu:$line" SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 2
 expect_one_line
 
 for bad in x 0 -3 7x coalesced_threads.cu: 99999999999; do
   test_case "LINE=$bad is refused before anything runs"
-  run with LINE="$bad" SVG="$scratch/none.svg" common/tools/xray.sh $dir $coalesced
+  run with LINE="$bad" SVG="$scratch/none.svg" common/tools/run/xray.sh $dir $coalesced
   expect_status 2
   expect_one_line
   expect_output "LINE=$bad: expected"
@@ -162,35 +162,35 @@ done
 
 for bad in junk 0 -1 3x 99999999999999999999999 ' '; do
   test_case "BLOCKS='$bad' is refused before anything runs"
-  run with BLOCKS="$bad" common/tools/xray.sh $dir $coalesced
+  run with BLOCKS="$bad" common/tools/run/xray.sh $dir $coalesced
   expect_status 2
   expect_one_line
   expect_output "BLOCKS=$bad: expected a number of blocks, or all"
 done
 
 test_case "a drawing or counts that cannot be written are one line each"
-run with LINE="$line" SVG="$scratch/no/such/folder.svg" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with LINE="$line" SVG="$scratch/no/such/folder.svg" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 2
 expect_one_line
 expect_output "$scratch/no/such/folder.svg: cannot be written"
-run with CSV="$scratch/no/such/folder.csv" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with CSV="$scratch/no/such/folder.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 2
 expect_one_line
 expect_output "$scratch/no/such/folder.csv: cannot be written"
 mkdir "$scratch/folder"
-run with CSV="$scratch/folder" common/tools/xray.sh $dir $coalesced --only sum_chunked
+run with CSV="$scratch/folder" common/tools/run/xray.sh $dir $coalesced --only sum_chunked
 expect_status 2
 expect_one_line
 expect "nothing left behind" [ -z "$(find "$scratch/folder" "$scratch" -maxdepth 1 -name '*partial*')$(ls -A "$scratch/folder")" ]
 
 test_case "SVG= without LINE= asks for the line"
-run with SVG="$scratch/a.svg" common/tools/xray.sh $dir $coalesced
+run with SVG="$scratch/a.svg" common/tools/run/xray.sh $dir $coalesced
 expect_status 2
 expect_one_line
 expect_output "LINE="
 
 test_case "a drawing or counts of all chapters at once are refused"
-run with CSV="$scratch/all.csv" common/tools/xray.sh $dir "$coalesced $tree_sum"
+run with CSV="$scratch/all.csv" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
 expect_status 2
 expect_one_line
 expect_output "one chapter"

@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! common/tools/python.sh >/dev/null; then
+if ! common/tools/setup/python.sh >/dev/null; then
   test_case "make check-labs"
   skip "python3 is not here"
   exit

@@ -24,7 +24,7 @@ dir=build/cpu-xray
 make -s "${traced[@]/#/$dir/}" >"$scratch/build" 2>&1 || cat "$scratch/build"
 
 test_case "the stored traces are what X-ray sees in the kernels"
-run common/tools/xray_traces.sh --check $dir "${traced[*]}"
+run common/tools/measure/xray_traces.sh --check $dir "${traced[*]}"
 expect_status 0
 expect "nothing else said" [ -z "$output" ]
 
@@ -36,20 +36,20 @@ stored=chapters/$tree/results/xray_warp.csv
 
 test_case "a trace that a kernel no longer makes is found"
 sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"
-run in_copy common/tools/xray_traces.sh --check $dir $tree
+run in_copy common/tools/measure/xray_traces.sh --check $dir $tree
 expect_status 1
 expect_one_error_line
 expect_output "$stored: the kernels do something else now; run make xray-traces figures"
 
 test_case "tracing again mends it, byte for byte"
-run in_copy common/tools/xray_traces.sh $dir $tree
+run in_copy common/tools/measure/xray_traces.sh $dir $tree
 expect_status 0
 expect_output "traced $stored"
 expect "the same file" cmp -s $stored "$copy/$stored"
 
 test_case "a trace that is missing, or that no list names, is found"
 mv "$copy/$stored" "$copy/chapters/$tree/results/xray_other.csv"
-run in_copy common/tools/xray_traces.sh --check $dir $tree
+run in_copy common/tools/measure/xray_traces.sh --check $dir $tree
 expect_status 1
 expect_output "$stored: not traced yet"
 expect_output "results/xray_other.csv: chapters/$tree/xray_traces does not say how it was traced"
@@ -58,7 +58,7 @@ mv "$copy/chapters/$tree/results/xray_other.csv" "$copy/$stored"
 test_case "a topic that would leave the folder is refused in one line"
 cp "$copy/chapters/$tree/xray_traces" "$scratch/traces"
 echo "../x --n 32" >>"$copy/chapters/$tree/xray_traces"
-run in_copy common/tools/xray_traces.sh $dir $tree
+run in_copy common/tools/measure/xray_traces.sh $dir $tree
 expect_status 2
 expect_one_error_line
 expect_output "'../x': a topic is made of a-z, 0-9 and _"
@@ -66,7 +66,7 @@ cp "$scratch/traces" "$copy/chapters/$tree/xray_traces"
 
 test_case "a version that there is not leaves the stored traces alone"
 echo "warp --only no_such_version" >"$copy/chapters/$tree/xray_traces"
-run in_copy common/tools/xray_traces.sh $dir $tree
+run in_copy common/tools/measure/xray_traces.sh $dir $tree
 expect_status 1
 expect_output "no_such_version"
 expect "the trace is as it was" cmp -s $stored "$copy/$stored"
@@ -74,7 +74,7 @@ cp "$scratch/traces" "$copy/chapters/$tree/xray_traces"
 
 # ---- the figures ---------------------------------------------------------------------------------
 
-if ! python=$(common/tools/python.sh --matplotlib); then
+if ! python=$(common/tools/setup/python.sh --matplotlib); then
   test_case "figures follow their data"
   skip "python3 with matplotlib is not here"
   exit

@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
-if ! python=$(common/tools/python.sh); then
+if ! python=$(common/tools/setup/python.sh); then
   test_case "make grade"
   skip "python3 is not here"
   exit
@@ -193,20 +193,20 @@ run "$python" "$scratch/compare.py" "$grades"
 expect_status 0
 
 test_case "a folder that is not there, none at all, or one without students: one line, status 2"
-run common/tools/labs.sh grade DIR="$scratch/nowhere"
+run common/tools/labs/labs.sh grade DIR="$scratch/nowhere"
 expect_status 2
 expect_one_line
 expect_output "no such folder"
-run common/tools/labs.sh grade
+run common/tools/labs/labs.sh grade
 expect_status 2
 expect_one_line
 mkdir -p "$scratch/nobody"
-run common/tools/labs.sh grade DIR="$scratch/nobody"
+run common/tools/labs/labs.sh grade DIR="$scratch/nobody"
 expect_status 2
 expect_one_line
-run common/tools/labs.sh grade DIR="$class" OUT=/dev/null/grades.json
+run common/tools/labs/labs.sh grade DIR="$class" OUT=/dev/null/grades.json
 expect_status 2
 expect_one_line
-run common/tools/labs.sh grade DIR="$class" JOBS=none
+run common/tools/labs/labs.sh grade DIR="$class" JOBS=none
 expect_status 2
 expect_one_line

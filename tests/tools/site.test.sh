@@ -54,7 +54,7 @@ printf '// SPDX-License-Identifier: MIT\nint main() {}\n' |
 site() { run make -C "$tree" --no-print-directory "$@"; }
 # What make calls, without make's own line about a failure.
 # shellcheck disable=SC2016
-site_sh() { run bash -c 'cd "$1" && shift && common/tools/site.sh "$@"' - "$tree" "$@"; }
+site_sh() { run bash -c 'cd "$1" && shift && common/tools/site/site.sh "$@"' - "$tree" "$@"; }
 
 # ---- what needs nothing --------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ expect "the new word" has "$(html index.html)" "More."
 test_case "make serve shows the site, and a second one says that the port is taken"
 node -e 'require("net").createServer().listen(0, "127.0.0.1", function () { console.log(this.address().port); this.close() })' >"$scratch/port"
 port=$(cat "$scratch/port")
-(cd "$tree" && exec common/tools/site.sh serve "$port" /course/) >"$scratch/served" 2>&1 &
+(cd "$tree" && exec common/tools/site/site.sh serve "$port" /course/) >"$scratch/served" 2>&1 &
 server=$!
 fetch() { node -e 'fetch(process.argv[1]).then(async (r) => console.log(r.status, (await r.text()).includes(process.argv[2])), () => process.exit(1))' "$@"; }
 for _ in 1 2 3 4 5 6 7 8 9 10; do fetch "http://127.0.0.1:$port/" x >/dev/null 2>&1 && break; sleep 1; done
@@ -193,7 +193,7 @@ kill $server
 
 # ---- what needs Chromium -------------------------------------------------------------------------
 
-if ! common/tools/chromium.sh >/dev/null; then
+if ! common/tools/setup/chromium.sh >/dev/null; then
   test_case "the look at the site"
   skip "Chromium is not here"
   exit

@@ -7,18 +7,18 @@ unset FORMAT DECK
 
 root=$PWD
 have_node() { command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1; }
-chromium=$(common/tools/chromium.sh) || chromium=
+chromium=$(common/tools/setup/chromium.sh) || chromium=
 
 # ---- what is asked for ---------------------------------------------------------------------------
 
 test_case "a format that there is not is refused in one line"
-run common/tools/slides.sh build gif
+run common/tools/slides/slides.sh build gif
 expect_status 2
 expect_one_error_line
 expect_output "FORMAT=gif: no such format; there are: html pdf png all"
 
 test_case "a deck that there is not is refused in one line that lists the decks"
-run common/tools/slides.sh build html 11_nothing
+run common/tools/slides/slides.sh build html 11_nothing
 expect_status 2
 expect_one_error_line
 expect_output "slides/11_nothing.md: no such deck; there are: 00_course"
@@ -43,7 +43,7 @@ for name in bash dirname basename mkdir mktemp rm cmp cp mv sed grep id tail cat
   ln -s "$(command -v $name)" "$bare/$name"
 done
 test_case "without Node.js one line says what to do"
-run env -i PATH="$bare" HOME="$scratch" common/tools/slides.sh build html
+run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build html
 expect_status 2
 expect_one_error_line
 expect_output "slides need node. Run: "
@@ -52,10 +52,10 @@ if have_node; then
   test_case "without Chromium a PDF is refused in one line, before anything is built"
   ln -s "$(command -v node)" "$bare/node"
   ln -s "$(command -v npm)" "$bare/npm"
-  if env -i PATH="$bare" common/tools/chromium.sh >/dev/null; then
+  if env -i PATH="$bare" common/tools/setup/chromium.sh >/dev/null; then
     skip "Chromium is found here without PATH"
   else
-    run env -i PATH="$bare" HOME="$scratch" common/tools/slides.sh build pdf
+    run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build pdf
     expect_status 2
     expect_one_error_line
     expect_output "slides as pdf need Chromium. Run: "
@@ -65,7 +65,7 @@ if have_node; then
   rm "$bare/node"
   printf '#!/usr/bin/env bash\necho v16.20.2\n' >"$bare/node"
   chmod +x "$bare/node"
-  run env -i PATH="$bare" HOME="$scratch" common/tools/slides.sh build html
+  run env -i PATH="$bare" HOME="$scratch" common/tools/slides/slides.sh build html
   expect_status 2
   expect_one_error_line
   expect_output "slides need Node.js 18 or newer, node is 16.20.2"
@@ -100,7 +100,7 @@ write_deck() {
     for number in 3 4 5 6 7 8 9 10 11 12; do slide "# Slide $number"; done
   } >"$deck"
 }
-in_house() { (cd "$house" && common/tools/slides.sh "$@"); }
+in_house() { (cd "$house" && common/tools/slides/slides.sh "$@"); }
 
 if ! have_node; then
   test_case "decks are built"
@@ -108,7 +108,7 @@ if ! have_node; then
   exit
 fi
 # The packages are installed once, for the real decks; where that cannot be done, there is nothing to test.
-if ! cmp -s slides/package-lock.json build/slides/packages/installed.json && ! common/tools/slides.sh build html 00_course >/dev/null 2>&1; then
+if ! cmp -s slides/package-lock.json build/slides/packages/installed.json && ! common/tools/slides/slides.sh build html 00_course >/dev/null 2>&1; then
   test_case "decks are built"
   skip "npm cannot fetch what slides/package-lock.json names"
   exit

@@ -246,7 +246,7 @@ def main(labs, settings, builder):
     complaints = [] if settings.get("EX") else complaints_about_chapters(labs, chapters)
     if not chapter:
         for path in page.stale(labs):
-            complaints.append((path, "its exercises are not what their notes say; run: common/tools/labs.sh page"))
+            complaints.append((path, "its exercises are not what their notes say; run: common/tools/labs/labs.sh page"))
     sound = []
     for lab in chosen:
         about = complaints_about_text(lab)

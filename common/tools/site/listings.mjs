@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which lines of which program the notes show. common/tools/notes.py has put them there, below comments
+// Which lines of which program the notes show. common/tools/notes/notes.py has put them there, below comments
 // like <!-- code: NAME file="..." -->.
 
 import fs from 'node:fs'

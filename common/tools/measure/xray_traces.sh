@@ -9,7 +9,7 @@
 # would store. --check writes nothing, and fails where another trace would be stored; the order of
 # the rows, which is up to the compiler where several have the same line, does not count.
 set -u
-tools=$(dirname "$0")
+tools=$(dirname "$(dirname "$0")")
 check=''
 if [ "${1:-}" = --check ]; then
   check=1
@@ -34,7 +34,7 @@ for chapter in $chapters; do
       stored=chapters/$chapter/results/xray_$topic.csv
       wanted="$wanted$stored "
       # shellcheck disable=SC2086  # options are words
-      if ! CSV=$fresh LINE='' SVG='' BLOCKS='' "$tools/xray.sh" "$dir" "$chapter" $options >"$said" 2>&1; then
+      if ! CSV=$fresh LINE='' SVG='' BLOCKS='' "$tools/run/xray.sh" "$dir" "$chapter" $options >"$said" 2>&1; then
         cat "$said" >&2
         complain "$list: $topic: no trace"
       elif [ -z "$check" ]; then

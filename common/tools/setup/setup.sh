@@ -5,7 +5,7 @@
 #
 #   setup.sh CXX [CATCH2_DIR]
 set -u
-tools=$(dirname "$0")
+tools=$(dirname "$(dirname "$0")")
 
 cxx=$1
 catch2_dir=${2:-}
@@ -17,7 +17,7 @@ need() {
   shift
   if "$@" >/dev/null 2>&1; then
     echo "ok    $thing"
-  elif hint=$("$tools/install.sh" "$thing"); then
+  elif hint=$("$tools/setup/install.sh" "$thing"); then
     echo "ok    $thing, now installed"
   else
     echo "FAIL  $thing; run: $hint"
@@ -25,15 +25,15 @@ need() {
   fi
 }
 # shellcheck disable=SC2317  # called through need
-catch2_is_there() { case $(INSTALL=no "$tools/catch2.sh" "$cxx" "$catch2_dir") in ok*) ;; *) return 1 ;; esac; }
+catch2_is_there() { case $(INSTALL=no "$tools/setup/catch2.sh" "$cxx" "$catch2_dir") in ok*) ;; *) return 1 ;; esac; }
 # shellcheck disable=SC2317
 has_sanitizers() { echo 'int main() {}' | "$cxx" -fsanitize=address,undefined -x c++ - -o /dev/null; }
 
 need compiler command -v "$cxx"
 need catch2 catch2_is_there
-if [ -n "$("$tools/install.sh" --how sanitizers)" ]; then need sanitizers has_sanitizers; fi
-need python "$tools/python.sh"
-need matplotlib "$tools/python.sh" --matplotlib
+if [ -n "$("$tools/setup/install.sh" --how sanitizers)" ]; then need sanitizers has_sanitizers; fi
+need python "$tools/setup/python.sh"
+need matplotlib "$tools/setup/python.sh" --matplotlib
 need clang-format command -v clang-format
 need shellcheck command -v shellcheck
 exit $status

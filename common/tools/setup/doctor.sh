@@ -4,8 +4,8 @@
 #
 #   doctor.sh CXX NVCC [CATCH2_DIR]
 set -u
-tools=$(dirname "$0")
-. "$tools/terminal.sh"
+tools=$(dirname "$(dirname "$0")")
+. "$tools/run/terminal.sh"
 
 cxx=$1
 nvcc=$2
@@ -21,7 +21,7 @@ fail() {
 }
 group() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
 have() { command -v "$1" >/dev/null 2>&1; }
-how() { "$tools/install.sh" --how "$1"; }
+how() { "$tools/setup/install.sh" --how "$1"; }
 # at_least 3.81 4.3: true when the second is not older than the first
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -t. -k1,1n -k2,2n | head -1)" = "$1" ]; }
 number() { sed -n 's/^[^0-9]*\([0-9][0-9]*\.[0-9.]*[0-9]\).*/\1/p' | head -1; }
@@ -70,7 +70,7 @@ done
 
 group "To test"
 answer=''
-if have "$cxx"; then answer=$(INSTALL=no "$tools/catch2.sh" "$cxx" "$catch2_dir"); fi
+if have "$cxx"; then answer=$(INSTALL=no "$tools/setup/catch2.sh" "$cxx" "$catch2_dir"); fi
 case $answer in
   ok*) ok Catch2 "$(echo "$answer" | grep -q 'libCatch2\|-lCatch2\|amalgamated' && echo v3 || echo v2)" ;;
   *) missing Catch2 "make test installs it, or run: $(how catch2)" ;;
@@ -92,12 +92,12 @@ else
 fi
 
 group "To write"
-if python=$("$tools/python.sh"); then
+if python=$("$tools/setup/python.sh"); then
   ok python3 "$("$python" --version 2>&1 | number)"
 else
   missing python3 "3.8, for make lab, notes and check; run: $(how python)"
 fi
-if python=$("$tools/python.sh" --matplotlib); then
+if python=$("$tools/setup/python.sh" --matplotlib); then
   ok matplotlib "$("$python" -c 'import matplotlib; print(matplotlib.__version__)')"
 else
   missing matplotlib "for make figures; run: $(how matplotlib)"
@@ -107,7 +107,7 @@ if have node && have npm; then
 else
   missing node "18, with npm, for make slides and site; run: $(how node) && $(how npm)"
 fi
-if chromium=$("$tools/chromium.sh"); then
+if chromium=$("$tools/setup/chromium.sh"); then
   ok chromium "$("$chromium" --version 2>/dev/null | number)"
 else
   missing chromium "for slides as PDF, and to look at slides and site; run: $(how chromium)"

@@ -7,8 +7,8 @@
 #                                                  programs too
 #   sanitize.sh gpu 'CHAPTER...'                   the four tools of compute-sanitizer
 set -u
-tools=$(dirname "$0")
-. "$tools/terminal.sh"
+tools=$(dirname "$(dirname "$0")")
+. "$tools/run/terminal.sh"
 
 backend=$1
 # shellcheck disable=SC2206  # chapter names are words
@@ -53,7 +53,7 @@ run_small() {
   while read -r options; do
     # shellcheck disable=SC2086  # options are words
     attempt "$log" "$@" "$program" $options
-  done < <("$tools/small_args.sh" "$chapter" "$program")
+  done < <("$tools/run/small_args.sh" "$chapter" "$program")
 }
 
 if [ "$backend" = gpu ]; then

@@ -9,9 +9,9 @@
 # Building needs Node.js. What that needs comes from common/tools/site/package-lock.json, and is
 # installed again when that changes.
 set -u
-tools=$(dirname "$0")
-# shellcheck source=terminal.sh
-. "$tools/terminal.sh"
+tools=$(dirname "$(dirname "$0")")
+# shellcheck source=../run/terminal.sh
+. "$tools/run/terminal.sh"
 
 packages=build/site-src
 sources=$packages/pages
@@ -54,7 +54,7 @@ if [ "$verb" = check ] && [ ! -f "$out.built" ]; then stop 2 "$out/ is not built
 need() {
   local hint
   command -v "$1" >/dev/null 2>&1 && return
-  hint=$("$tools/install.sh" "$2") || stop 2 "the site needs $1. Run: $hint"
+  hint=$("$tools/setup/install.sh" "$2") || stop 2 "the site needs $1. Run: $hint"
   command -v "$1" >/dev/null 2>&1 || stop 2 "the site needs $1; the package $2 was installed and brings none"
 }
 need node node
@@ -108,14 +108,14 @@ built_base() { cut -d' ' -f2 "$out.built"; }
 # look optional|needed: opens the site in Chromium, which may be missing or must be there
 look() {
   local chromium hint
-  if ! chromium=$("$tools/chromium.sh"); then
+  if ! chromium=$("$tools/setup/chromium.sh"); then
     [ -z "${CHROME_PATH:-}" ] || stop 2 "CHROME_PATH=$CHROME_PATH: no such program"
     if [ "$1" = optional ]; then
-      echo "  not looked at: Chromium is not here. Run: $("$tools/install.sh" --how chromium)"
+      echo "  not looked at: Chromium is not here. Run: $("$tools/setup/install.sh" --how chromium)"
       return
     fi
-    hint=$("$tools/install.sh" chromium) || stop 2 "looking at the site needs Chromium. Run: $hint"
-    chromium=$("$tools/chromium.sh") ||
+    hint=$("$tools/setup/install.sh" chromium) || stop 2 "looking at the site needs Chromium. Run: $hint"
+    chromium=$("$tools/setup/chromium.sh") ||
       stop 2 "looking at the site needs Chromium; the package was installed and brings none"
   fi
   # Chromium refuses to run as root inside its sandbox.

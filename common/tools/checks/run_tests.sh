@@ -12,7 +12,7 @@
 #
 # SCHEDULES="forward random:7" chooses others; BUILD=build/cpu-asan runs another variant.
 set -u
-. "$(dirname "$0")/terminal.sh"
+. "$(dirname "$0")/../run/terminal.sh"
 
 backend=$1
 chapters=$2

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Prints the verbs: every Makefile line "verb: ... ## text", under its "##@ Group".
+#
+#   help.sh [--verbs] MAKEFILE        --verbs: their names and nothing else
 set -u
+if [ "$1" = --verbs ]; then exec sed -n 's/^\([a-z-]*\):.*## .*/\1/p' "$2"; fi
 . "$(dirname "$0")/terminal.sh"
 
 echo "${bold}make VERB [CH=05] [BACKEND=gpu|cpu] [ARGS=\"...\"]${plain}"

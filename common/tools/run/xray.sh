@@ -11,8 +11,8 @@
 #   SVG=FILE              ... here; build/xray/ otherwise
 #   BLOCKS=N|all          blocks of a grid that are counted (64)
 set -u
-tools=$(dirname "$0")
-. "$tools/terminal.sh"
+tools=$(dirname "$(dirname "$0")")
+. "$tools/run/terminal.sh"
 
 dir=$1
 chapters=$2

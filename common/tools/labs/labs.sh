@@ -4,11 +4,11 @@
 #
 #   labs.sh lab|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
 set -u
-tools=$(dirname "$0")
+tools=$(dirname "$(dirname "$0")")
 
-if ! python=$("$tools/python.sh"); then
-  install=$("$tools/install.sh" python)
-  if ! python=$("$tools/python.sh"); then
+if ! python=$("$tools/setup/python.sh"); then
+  install=$("$tools/setup/install.sh" python)
+  if ! python=$("$tools/setup/python.sh"); then
     echo "make $1 needs python3 (3.8 or newer). Run: $install" >&2
     exit 2
   fi

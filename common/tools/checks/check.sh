@@ -3,8 +3,8 @@
 # Everything that must hold about the text of this repository. One line per check, its complaints
 # below it. A tool that is missing costs only its own line.
 set -u
-tools=$(dirname "$0")
-. "$tools/terminal.sh"
+tools=$(dirname "$(dirname "$0")")
+. "$tools/run/terminal.sh"
 
 FORMAT_VERSION=14 # clang-format's releases differ; the sources are formatted with this one
 status=0
@@ -53,7 +53,7 @@ formatted() {
 format=clang-format
 command -v clang-format-$FORMAT_VERSION >/dev/null 2>&1 && format=clang-format-$FORMAT_VERSION
 if ! command -v $format >/dev/null 2>&1; then
-  skip "formatting: clang-format is not here; run: $("$tools/install.sh" --how clang-format)"
+  skip "formatting: clang-format is not here; run: $("$tools/setup/install.sh" --how clang-format)"
 else
   version=$($format --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
   if [ "$version" = $FORMAT_VERSION ]; then
@@ -65,27 +65,27 @@ else
 fi
 
 if ! command -v shellcheck >/dev/null 2>&1; then
-  skip "shell scripts: shellcheck is not here; run: $("$tools/install.sh" --how shellcheck)"
+  skip "shell scripts: shellcheck is not here; run: $("$tools/setup/install.sh" --how shellcheck)"
 else
   scripts=$(files '*.sh' '.ci/run')
   # shellcheck disable=SC2086  # file names without blanks
-  check "shell scripts" shellcheck -x -P SCRIPTDIR $scripts
+  check "shell scripts" shellcheck -x -P SCRIPTDIR:SCRIPTDIR/.. $scripts
 fi
 
-if ! python=$("$tools/python.sh"); then
-  skip "lines, notes, links: python3 is not here; run: $("$tools/install.sh" --how python)"
+if ! python=$("$tools/setup/python.sh"); then
+  skip "lines, notes, links: python3 is not here; run: $("$tools/setup/install.sh" --how python)"
 else
   export PYTHONDONTWRITEBYTECODE=1
-  check "lines, sizes, licence lines" "$python" "$tools/check_text.py" lines
-  check "chapters complete" "$python" "$tools/check_text.py" notes
-  check "links" "$python" "$tools/check_text.py" links
-  check "notes quote the sources and results as they are" "$python" "$tools/notes.py" --check
+  check "lines, sizes, licence lines" "$python" "$tools/checks/check_text.py" lines
+  check "chapters complete" "$python" "$tools/checks/check_text.py" notes
+  check "links" "$python" "$tools/checks/check_text.py" links
+  check "notes quote the sources and results as they are" "$python" "$tools/notes/notes.py" --check
 fi
 
-if "$tools/python.sh" --matplotlib >/dev/null; then
-  check "figures as their scripts draw them" "$tools/figures.sh" --check
+if "$tools/setup/python.sh" --matplotlib >/dev/null; then
+  check "figures as their scripts draw them" "$tools/figures/figures.sh" --check
 else
-  skip "figures: matplotlib is not here; run: $("$tools/install.sh" --how matplotlib)"
+  skip "figures: matplotlib is not here; run: $("$tools/setup/install.sh" --how matplotlib)"
 fi
 
 exit $status

@@ -7,9 +7,9 @@
 # Building HTML needs Node.js; the rest needs Chromium as well. What Node.js needs comes from
 # slides/package-lock.json, and is installed again when that changes.
 set -u
-tools=$(dirname "$0")
-# shellcheck source=terminal.sh
-. "$tools/terminal.sh"
+tools=$(dirname "$(dirname "$0")")
+# shellcheck source=../run/terminal.sh
+. "$tools/run/terminal.sh"
 
 out=build/slides
 packages=$out/packages
@@ -58,7 +58,7 @@ what=${decks[0]}
 need() {
   local hint
   command -v "$1" >/dev/null 2>&1 && return
-  hint=$("$tools/install.sh" "$2") || stop 2 "slides need $1. Run: $hint"
+  hint=$("$tools/setup/install.sh" "$2") || stop 2 "slides need $1. Run: $hint"
   command -v "$1" >/dev/null 2>&1 || stop 2 "slides need $1; the package $2 was installed and brings none"
 }
 need node node
@@ -67,13 +67,13 @@ version=$(node --version)
 version=${version#v}
 [ "${version%%.*}" -ge $oldest_node ] 2>/dev/null || stop 2 "slides need Node.js $oldest_node or newer, node is $version: see https://nodejs.org"
 
-chromium=$("$tools/chromium.sh") || chromium=
+chromium=$("$tools/setup/chromium.sh") || chromium=
 wanted="as $format"
 [ "$format" != check ] || wanted="to be looked at"
 if [ -z "$chromium" ] && [ "$format" != html ]; then
   [ -z "${CHROME_PATH:-}" ] || stop 2 "CHROME_PATH=$CHROME_PATH: no such program"
-  hint=$("$tools/install.sh" chromium) || stop 2 "slides $wanted need Chromium. Run: $hint"
-  chromium=$("$tools/chromium.sh") || stop 2 "slides $wanted need Chromium; the package was installed and brings none"
+  hint=$("$tools/setup/install.sh" chromium) || stop 2 "slides $wanted need Chromium. Run: $hint"
+  chromium=$("$tools/setup/chromium.sh") || stop 2 "slides $wanted need Chromium; the package was installed and brings none"
 fi
 export CHROME_PATH=$chromium
 # Chromium refuses to run as root inside its sandbox.
@@ -131,7 +131,7 @@ done
 
 case " $formats " in *" html "*) ;; *) exit 0 ;; esac
 if [ -z "$chromium" ]; then
-  echo "  not looked at: Chromium is not here. Run: $("$tools/install.sh" --how chromium)"
+  echo "  not looked at: Chromium is not here. Run: $("$tools/setup/install.sh" --how chromium)"
   exit 0
 fi
 pages=()

@@ -7,8 +7,8 @@
 #   bench.sh gpu 'CHAPTER...' PROGRAM...
 #   bench.sh cpu '' BENCHMARK...
 set -u
-tools=$(dirname "$0")
-. "$tools/terminal.sh"
+tools=$(dirname "$(dirname "$0")")
+. "$tools/run/terminal.sh"
 
 backend=$1
 # shellcheck disable=SC2206  # chapter names are words
@@ -24,7 +24,7 @@ if [ "$backend" = cpu ]; then
   exit $status
 fi
 
-gpu=$("$tools/gpu_name.sh") || { echo "make bench needs a GPU, and nvidia-smi lists none; BACKEND=cpu measures the CPU backend" >&2; exit 77; }
+gpu=$("$tools/setup/gpu_name.sh") || { echo "make bench needs a GPU, and nvidia-smi lists none; BACKEND=cpu measures the CPU backend" >&2; exit 77; }
 for chapter in "${chapters[@]}"; do
   results=chapters/$chapter/results
   mkdir -p "$results"

@@ -4,10 +4,10 @@
 #
 #   figures.sh [--check] [CHAPTER...]
 set -u
-tools=$(dirname "$0")
+tools=$(dirname "$(dirname "$0")")
 
-if ! python=$("$tools/python.sh" --matplotlib); then
-  echo "figures need python3 with matplotlib. Run: $("$tools/install.sh" --how matplotlib)" >&2
+if ! python=$("$tools/setup/python.sh" --matplotlib); then
+  echo "figures need python3 with matplotlib. Run: $("$tools/setup/install.sh" --how matplotlib)" >&2
   exit 2
 fi
 export PYTHONDONTWRITEBYTECODE=1

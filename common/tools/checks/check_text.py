@@ -16,6 +16,7 @@ import urllib.parse
 
 MAX_COLUMNS = 100
 MAX_NOTES_LINES = 250
+MAX_MAKEFILE_LINES = 180  # verbs and what they need; rules go to common/*.mk
 MAX_FILE_BYTES = 256 * 1024
 SECTIONS = [
     "the question",
@@ -30,7 +31,7 @@ SECTIONS = [
     "further reading",
 ]
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
-SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs")
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
 TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args")
 
 problems = 0
@@ -82,8 +83,10 @@ def check_lines(files):
             complain(path, 1, "the line SPDX-License-Identifier: MIT is missing")
         if path.startswith(UNTIDY):
             continue
+        if path == "Makefile" and len(lines) - 1 > MAX_MAKEFILE_LINES:
+            complain(path, len(lines) - 1, f"{len(lines) - 1} lines: at most {MAX_MAKEFILE_LINES}, rules go to common/*.mk")
         for number, line in enumerate(lines, 1):
-            if "\t" in (line.lstrip("\t") if path == "Makefile" else line) and not path.endswith((".txt", ".csv")):
+            if "\t" in (line.lstrip("\t") if path.endswith(("Makefile", ".mk")) else line) and not path.endswith((".txt", ".csv")):
                 complain(path, number, "a tab")
             if line != line.rstrip():
                 complain(path, number, "blanks at the end of the line")

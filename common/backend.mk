@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# BACKEND=auto|gpu|cpu: which it is here and why, the first line that a verb prints.
+
+answer := $(shell common/tools/setup/backend.sh '$(BACKEND)' '$(NVCC)')
+CHOSEN_BACKEND := $(firstword $(answer))
+ifeq ($(CHOSEN_BACKEND),error)
+$(error $(wordlist 2,999,$(answer)))
+endif
+ifeq ($(CHOSEN_BACKEND),gpu)
+ifeq ($(origin ARCH),undefined)
+ARCH := $(word 2,$(answer))
+endif
+why := $(wordlist 3,999,$(answer))
+else
+why := $(wordlist 2,999,$(answer))
+# No compiler at all: install one if that needs no question.
+ifeq ($(shell command -v $(firstword $(CXX)) 2>/dev/null),)
+ifneq ($(CXX),g++)
+$(error CXX=$(CXX): no such compiler here; without CXX= make takes g++ or clang++)
+endif
+install := $(shell common/tools/setup/install.sh compiler)
+ifeq ($(shell command -v $(firstword $(CXX)) 2>/dev/null),)
+$(error no C++ compiler '$(CXX)' here. Run: $(install))
+endif
+endif
+endif
+$(info backend $(CHOSEN_BACKEND): $(why))

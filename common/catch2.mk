@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# Catch2, found or installed, and its own code: compiled once, for all variants and both backends.
+
+answer := $(shell common/tools/setup/catch2.sh '$(CXX)' '$(CATCH2_DIR)')
+ifneq ($(firstword $(answer)),ok)
+$(error $(wordlist 2,999,$(answer)))
+endif
+CATCH2 := $(wordlist 2,99,$(answer)) -
+CATCH2_LIBS := $(filter -l% -L% %.a %.o %.so %.dylib,$(CATCH2))
+CATCH2_FLAGS := $(filter -I% -D%,$(CATCH2))
+
+CATCH_MAIN := build/tests/catch_main.o
+$(call keep_flags,build/tests/flags,$(CXX) $(CATCH2))
+$(CATCH_MAIN): tests/catch_main.cpp build/tests/flags
+	+$(call say,c++,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<

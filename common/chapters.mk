@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# The chapters there are, and the one that CH= names. A chapter is chapters/NN_name/name.cu.
+
+name_of = $(subst $(firstword $(subst _, ,$1))_,,$1)
+source_of = chapters/$1/$(call name_of,$1).cu
+number_of = $(firstword $(subst _, ,$1))
+
+CHAPTERS := $(notdir $(patsubst %/,%,$(sort $(wildcard chapters/[0-9][0-9]_*/))))
+CHAPTERS := $(foreach c,$(CHAPTERS),$(if $(wildcard $(call source_of,$c)),$c))
+CHOSEN := $(CHAPTERS)
+there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
+
+# CH=5, CH=05 and CH=05_name mean the same. Anything else ends here, before anything is built.
+ONE :=
+DECK := $(if $(filter slides slides-check,$(GOALS)),$(if $(filter 0 00 00_course,$(CH)),00_course))
+ifneq ($(DECK),)
+# The opening deck belongs to no chapter.
+else ifneq ($(strip $(CH)),)
+CHOSEN := $(if $(findstring %,$(CH)),,$(foreach c,$(CHAPTERS),\
+            $(if $(filter-out 1,$(words $(CH))),,\
+              $(if $(filter $(CH),$c $(call number_of,$c) $(patsubst 0%,%,$(call number_of,$c))),$c))))
+ONE := $(strip $(CHOSEN))
+CHOSEN := $(ONE)
+ifeq ($(ONE),)
+$(error CH=$(CH): no such chapter; $(there_are))
+endif
+else ifeq ($(origin CH),command line)
+$(error CH=: which chapter? $(there_are); without CH= a verb covers all)
+endif

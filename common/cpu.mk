@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+# Every .cu and header is mirrored through the pre-pass into build/cpu/src, launches turned into
+# calls, lines kept; then it is plain C++. Variants differ in flags: cpu, cpu-asan, cpu-tsan.
+
+CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing \
+             $(if $(filter Darwin,$(shell uname -s)),,-fstack-clash-protection) -pthread \
+             -D__CUDA_CPU__=1 -Icommon/cpu
+CU_AS_CPP := -include cuda_runtime.h -x c++
+RUNTIME := $(wildcard common/cpu/*.S) $(filter-out common/cpu/prepass.cpp,$(wildcard common/cpu/*.cpp))
+MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
+MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
+MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
+
+PREPASS := $(patsubst %,build/cpu/obj/%.o,$(wildcard common/cpu/prepass.cpp common/cpu/prepass/*.cpp))
+$(PREPASS): build/cpu/obj/%.o: % build/cpu/flags | build/cpu/announced
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(COLOUR) -std=c++17 -O2 $(WARNINGS) -MMD -MP -c -o $@ $<
+
+# One line for the backend as a whole, when any of it is about to be compiled.
+build/cpu/announced: $(RUNTIME) $(wildcard common/cpu/*.h common/cpu/prepass/*)
+	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
+	@mkdir -p $(@D) && touch $@
+
+build/cpu/prepass: $(PREPASS)
+	$(Q)$(CXX) -o $@ $^
+
+$(MIRRORED): build/cpu/src/%: % build/cpu/prepass
+	$(Q)mkdir -p $(@D)
+	$(Q)build/cpu/prepass $< $@
+
+build/cpu/zoo/announced: $(ZOO)
+	+$(call say,c++,tests/backend/zoo: $(words $(ZOO)) wrong programs)
+	@mkdir -p $(@D) && touch $@
+
+# In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
+plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
+
+# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS). It jumps from a broken kernel's
+# stack to the worker's own, which glibc takes for a mistake where fortified functions are the default (Ubuntu).
+define cpu_runtime
+$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) $2 -U_FORTIFY_SOURCE)
+
+$(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/runtime-flags | build/cpu/announced
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -U_FORTIFY_SOURCE -MMD -MP -c -o $$@ $$<
+
+build/$1/libcudacpu.a: $(patsubst %,build/$1/obj/%.o,$(RUNTIME))
+	$$(Q)rm -f $$@
+	$$(Q)ar rcs $$@ $$^
+endef
+
+# Programs for it: $(call cpu_variant,NAME,FLAGS,FLAGS OF THE LINKER)
+define cpu_variant
+$(call keep_flags,build/$1/flags,$(CXX) $(CPU_FLAGS) $2 / $3)
+
+$(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% build/$1/flags \
+    | $(MIRRORED_HEADERS)
+	+$$(if $$(filter tests/backend/zoo/%,$$*),@:,$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1))))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
+	@$$(plain_paths)
+$(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
+
+$(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.o: % build/$1/flags
+	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
+
+$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)): build/tests/flags)
+
+$(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
+$(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
+$(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
+$(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
+$1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
+    $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES)))
+$$($1_PROGRAMS): build/$1/libcudacpu.a
+$$($1_PROGRAMS):
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) -pthread $3 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl
+
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),\
+  $(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary,$1,$t)): \
+    $(CATCH_MAIN) build/$1/libcudacpu.a
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) -pthread $3 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS)
+endef
+
+ASAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+        -DCUDA_CPU_ASAN=1
+TSAN := -O1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
+$(eval $(call cpu_runtime,cpu,-O2))
+$(eval $(call cpu_variant,cpu,-O2,))
+ifneq ($(call is_needed,sanitizers),)
+$(eval $(call cpu_runtime,cpu-asan,$(ASAN)))
+$(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))
+# The scheduler tells TSan about its fibers itself and must not be watched while it does.
+$(eval $(call cpu_runtime,cpu-tsan,-O2 -fno-omit-frame-pointer -DCUDA_CPU_TSAN=1))
+$(eval $(call cpu_variant,cpu-tsan,$(TSAN),$(TSAN)))
+endif

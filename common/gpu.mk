@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# Chapters and their tests, compiled by nvcc.
+
+GPU_FLAGS := -std=c++17 -O3 -lineinfo -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror
+
+$(call keep_flags,build/gpu/flags,$(NVCC) -arch=$(ARCH) $(GPU_FLAGS))
+
+GPU_SOURCES := $(CHAPTER_SOURCES) $(CHAPTER_TESTS) $(COMMON_TESTS)
+$(patsubst %,build/gpu/obj/%.o,$(GPU_SOURCES)): build/gpu/obj/%.o: % build/gpu/flags
+	+$(call say,nvcc,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(GPU_FLAGS) -arch=$(ARCH) $(CATCH2_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+$(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): build/tests/flags)
+
+# cuBLAS only where it is used, which the dependencies tell: it is large and slow to load.
+link_gpu = $(NVCC) -arch=$(ARCH) -o $@ $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
+
+$(foreach c,$(CHAPTERS),$(eval build/gpu/$c: build/gpu/obj/$(call source_of,$c).o))
+$(addprefix build/gpu/,$(CHAPTERS)):
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link_gpu)
+
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(eval $(call test_binary,gpu,$t): build/gpu/obj/$t.o))
+$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t)): $(CATCH_MAIN)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(link_gpu) $(CATCH2_LIBS)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# Labs: what labs.sh is told, and what every check of an exercise is built with. common/tools/labs/build.py
+# asks for that, and compiles the exercises itself.
+
+LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' SANITIZE='$(SANITIZE)' BACKEND='$(CHOSEN_BACKEND)' \
+  CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR='$(DIR)' OUT='$(OUT)' JOBS='$(JOBS)' TIME='$(TIME)' SHARE='$(SHARE)'
+labs_sh = $(direct)common/tools/labs/labs.sh $1 $(LAB_SETTINGS)
+
+ifneq ($(call is_needed,labs),)
+build/labs/report.o: tests/lab_report.cpp build/tests/flags
+	+$(call say,c++,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<
+
+LAB_READY := $(foreach v,cpu cpu-asan cpu-tsan cpu-xray gpu,build/labs/$v/ready)
+$(LAB_READY): $(CATCH_MAIN) build/labs/report.o
+	@mkdir -p $(@D)
+	@echo '$(CATCH2_LIBS)' >$@
+$(filter build/labs/cpu%,$(LAB_READY)): build/labs/%/ready: build/%/libcudacpu.a $(MIRRORED_HEADERS)
+endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# How many jobs make runs, and how they print.
+
+# All cores, unless -j says otherwise; what one compiler prints stays together.
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+endif
+ifneq ($(filter output-sync,$(.FEATURES)),)
+MAKEFLAGS += --output-sync=target
+endif
+# What prints as it goes must not be held back by --output-sync; with -n it must not run either.
+direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)

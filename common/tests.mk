@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# What the verbs test and sanitize run. Without CH that is everything; with it that chapter's tests and command line.
+
+CHOSEN_TESTS := $(if $(ONE),$(wildcard tests/$(ONE).test.cu),$(CHAPTER_TESTS))
+CPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS) $(BACKEND_TESTS))
+GPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS))
+
+
+TESTS = $(foreach t,$($(if $(filter gpu,$(CHOSEN_BACKEND)),GPU,CPU)_TESTS),$(call test_binary,$(CHOSEN_BACKEND),$t)) \
+  $(if $(ONE)$(filter gpu,$(CHOSEN_BACKEND)),,$(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)) $(ZOO_PROGRAMS))
+TEST_SCRIPTS = $(if $(ONE),tests/cli/programs.test.sh,$(wildcard tests/cli/*.test.sh))
+ZOO_PROGRAMS = $(ZOO:tests/backend/zoo/%.cu=build/cpu/zoo/%)
+
+SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(foreach v,cpu-asan cpu-tsan,$(CHOSEN:%=build/$v/%) \
+  $(foreach t,$(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS)),$(call test_binary,$v,$t))))
+# The bug zoo has programs that only a sanitizer sees through; without CH they are tried as well.
+ifeq ($(ONE)$(CHOSEN_BACKEND),cpu)
+SANITIZED_ZOO = $(foreach v,cpu-asan cpu-tsan,\
+  $(patsubst tests/backend/zoo/%.cu,build/$v/zoo/%,$(shell grep -l '^// BUILD: $v' $(ZOO))))
+ZOO_TEST = build/cpu/tests/backend/zoo.test $(ZOO_PROGRAMS)
+endif

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# X-ray: compiled for TSan, which calls a function at every load and store, but linked with functions of
+# our own (common/cpu/xray/hooks.cpp). A load in the source stays one load: nothing is split, doubled or
+# joined, and functions of up to 200 instructions are inlined, so that each place in the code is one line of
+# the kernel; larger ones are told apart by their callers. (1000 count the same and compile twice as long.)
+INLINE_MOST := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
+                large-function-growth=10000 max-inline-insns-auto=200 max-inline-insns-single=200,--param $p))
+KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-store-merging)
+# clang leaves out loads before a store to the same place unless it is told not to; of atomics it would
+# tell twice, since CUDA's tell themselves; structures it copies by memcpy.
+FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
+XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
+XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1
+
+$(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
+XRAY_RUNTIME := $(patsubst %,build/cpu-xray/obj/%.o,$(wildcard common/cpu/xray/*.cpp))
+$(XRAY_RUNTIME): build/cpu-xray/obj/%.o: % build/cpu/runtime-flags | build/cpu/announced
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -O2 -MMD -MP -c -o $@ $<
+
+build/cpu-xray/libcudacpu.a: $(patsubst %,build/cpu/obj/%.o,$(RUNTIME)) $(XRAY_RUNTIME)
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
+
+$(foreach t,$(XRAY_TESTS),$(eval $(call test_binary,cpu-xray,$t): build/cpu-xray/obj/$t.o))
+$(if $(CATCH2),$(patsubst %,build/cpu-xray/obj/%.o,$(XRAY_TESTS)): build/tests/flags)
+$(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/cpu-xray/libcudacpu.a
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $@ $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS)
+
+# The chapters whose figures draw what X-ray counted.
+TRACED := $(foreach c,$(CHOSEN),$(if $(wildcard chapters/$c/xray_traces),$c))
+TRACED_PROGRAMS := $(TRACED:%=build/cpu-xray/%)
