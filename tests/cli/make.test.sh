@@ -63,7 +63,8 @@ expect_output "'rum'"
 expect_output "doctor"
 
 test_case "a verb is one paragraph of the Makefile: with it make knows and prints the verb"
-sed 's/^clean: .*/needs.greet = backend\ngreet:  ## say hello\n\t@echo hello from $(CHOSEN_BACKEND)\n\n&/' Makefile >"$tree/Makefile"
+awk '/^clean:/ { print "needs.greet = backend\ngreet:  ## say hello\n\t@echo hello from $(CHOSEN_BACKEND)\n" } 1' \
+  Makefile >"$tree/Makefile"
 run make -C "$tree" --no-print-directory greet BACKEND=cpu
 expect_status 0
 expect_output "hello from cpu"
