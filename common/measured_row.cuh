@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a row of a chapter's table goes through: run, check, time, check again.
+// What every row of a chapter's table goes through: poison, run, check, time, check again.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "check.cuh"
@@ -9,18 +10,47 @@
 #include "result_table.cuh"
 #include "timer.cuh"
 
-/// Adds the row `name`: `launch` puts one launch on the default stream, `is_right` says whether the
-/// last one left the right result, `amount` is what one moves or computes (see ResultTable::add).
-template <class Launch, class IsRight>
-void add_measured_row(ResultTable& table, const Options& opt, const std::string& name,
-                      double amount, Launch&& launch, IsRight&& is_right) {
+/// A version's times, and whether its result was right before and after they were taken.
+struct Measured {
+  Timing time;
+  bool ok = false;
+};
+
+/// Measures one version. `poison()` overwrites what a launch leaves, so that a kernel that writes
+/// nothing cannot pass on what stood there; `launch()` puts one launch on the default stream;
+/// `is_right()` waits for it and says whether it left the right result.
+template <class Poison, class Launch, class IsRight>
+Measured measure_checked(std::size_t samples, Poison&& poison, Launch&& launch,
+                         IsRight&& is_right) {
   const auto run = [&] {
     launch();
     CUDA_CHECK_LAUNCH();
   };
+  poison();
   run();
-  bool ok = is_right();
-  const Timing t = time_launches(opt.samples, run);
-  ok = is_right() && ok;  // and still right after the timed runs
-  table.add(name, t, amount, ok);
+  const bool right_at_first = is_right();
+  const Timing time = time_launches(samples, run);
+  return {time, is_right() && right_at_first};
+}
+
+/// Adds the row `name`, measured as above. `amount` is what one launch moves or computes (see
+/// ResultTable::add).
+template <class Poison, class Launch, class IsRight>
+void add_measured_row(ResultTable& table, const std::string& name, double amount, Poison&& poison,
+                      Launch&& launch, IsRight&& is_right) {
+  const Measured m = measure_checked(table.options().samples, poison, launch, is_right);
+  table.add(name, m.time, amount, m.ok);
+}
+
+/// Adds a row for each version that the command line asks for, launched on `data`.
+/// `is_right(version)` gets the version's name.
+template <class Data, std::size_t kCount, class Poison, class IsRight>
+void add_version_rows(ResultTable& table, const Version<Data> (&versions)[kCount], const Data& data,
+                      double amount, Poison&& poison, IsRight&& is_right) {
+  for (const auto& version : versions) {
+    if (!table.options().wants(version.name)) continue;
+    add_measured_row(
+        table, version.name, amount, poison, [&] { version.launch(data); },
+        [&] { return is_right(version.name); });
+  }
 }

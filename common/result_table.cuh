@@ -151,6 +151,9 @@ class ResultTable {
               "rate",    "rate_unit", "of",      "of_percent", "speedup",   "check"});
   }
 
+  /// The command line that the table was made for.
+  const Options& options() const { return opt_; }
+
   /// Rows get a GB/s column and a share of `yardstick_gbps`; `of` names it ("copy", "read").
   void rate_in_gbps(const char* of, double yardstick_gbps) { set_rate("GB/s", of, yardstick_gbps); }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Device memory with an owner. Chapters whose lesson is the memory itself allocate by hand.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "check.cuh"
+
+/// An array in device memory that lives as long as its owner. Fresh elements hold the byte 0xff:
+/// NaN as floats, -1 as signed integers, so that an element nobody has written is seen. An array of
+/// no elements is still a place. A failing allocation or copy ends the program as CUDA_CHECK does.
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::size_t n) : n_(n) {
+    CUDA_CHECK(cudaMalloc(&data_, allocated_bytes()));
+    poison();
+  }
+
+  /// A copy of host values.
+  explicit DeviceArray(const std::vector<T>& values) : n_(values.size()) {
+    CUDA_CHECK(cudaMalloc(&data_, allocated_bytes()));
+    CUDA_CHECK(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice));
+  }
+
+  ~DeviceArray() { cudaFree(data_); }  // what a kernel did wrong was reported at its check
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), n_(std::exchange(other.n_, 0)) {}
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  T* get() const { return data_; }
+  std::size_t size() const { return n_; }
+  std::size_t bytes() const { return n_ * sizeof(T); }
+
+  /// Overwrites every element with the byte 0xff.
+  void poison() const { CUDA_CHECK(cudaMemset(data_, 0xff, allocated_bytes())); }
+
+  /// Waits for the kernels of the default stream and copies the first `count` elements to the host.
+  std::vector<T> download(std::size_t count) const {
+    std::vector<T> values(count);
+    CUDA_CHECK(cudaMemcpy(values.data(), data_, count * sizeof(T), cudaMemcpyDeviceToHost));
+    return values;
+  }
+  std::vector<T> download() const { return download(n_); }
+
+ private:
+  std::size_t allocated_bytes() const { return std::max<std::size_t>(n_, 1) * sizeof(T); }
+
+  T* data_ = nullptr;
+  std::size_t n_;
+};
