@@ -23,7 +23,6 @@
 #include "catch.hpp"
 
 // ---- the channel
-// ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -117,49 +116,48 @@ CATCH_REGISTER_LISTENER(Sender)
 
 }  // namespace
 
-// ---- rungs and what their pattern means
-// ----------------------------------------------------------
+// ---- trials and what their pattern means
 
 namespace lab {
 namespace {
 
-bool several_blocks(const Rung& r) { return r.block > 0 && r.n > r.block; }
+bool several_blocks(const Trial& r) { return r.block > 0 && r.n > r.block; }
 // Some threads have no element; when n is 0, none has.
-bool has_tail(const Rung& r) { return r.block > 0 && (r.n == 0 || r.n % r.block != 0); }
-bool is_negative(const Rung& r) { return r.input == Input::kNegative; }
+bool has_tail(const Trial& r) { return r.block > 0 && (r.n == 0 || r.n % r.block != 0); }
+bool is_negative(const Trial& r) { return r.input == Input::kNegative; }
 bool power_of_two(unsigned x) { return (x & (x - 1)) == 0; }
 
-// From the most special to the most general: the first whose rungs are just those that fail is
+// From the most special to the most general: the first whose trials are just those that fail is
 // told.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> patterns = {
       {"only n = 0 fails: what is left for a block that has no element?",
-       [](const Rung& r) { return r.n == 0 && r.block > 0; }},
+       [](const Trial& r) { return r.n == 0 && r.block > 0; }},
       {"only sizes that are no multiple of the block fail: the tail, where some threads have no "
        "element",
        has_tail},
       {"only sizes past the first block fail in their tail: does a thread ask for its index in the "
        "grid, or in its block?",
-       [](const Rung& r) { return has_tail(r) && several_blocks(r); }},
+       [](const Trial& r) { return has_tail(r) && several_blocks(r); }},
       {"one block is right, several are not: look where blockIdx comes in", several_blocks},
       {"only blocks that are no power of two fail: a loop that halves the number of threads drops "
        "the odd one",
-       [](const Rung& r) { return !power_of_two(r.block); }},
+       [](const Trial& r) { return !power_of_two(r.block); }},
       {"blocks of one warp are right, larger ones are not: what crosses from warp to warp? a "
        "barrier, or an array that is too small",
-       [](const Rung& r) { return r.block > 32; }},
+       [](const Trial& r) { return r.block > 32; }},
       {"only blocks that are no multiple of 32 fail: the last warp has fewer lanes",
-       [](const Rung& r) { return r.block % 32 != 0; }},
+       [](const Trial& r) { return r.block % 32 != 0; }},
       {"only negative values fail: what does the kernel start from?", is_negative},
       {"only matrices that are not square fail: are rows and columns exchanged somewhere?",
-       [](const Rung& r) { return r.rows > 0 && (r.rows != r.columns || r.rows != r.depth); }},
+       [](const Trial& r) { return r.rows > 0 && (r.rows != r.columns || r.rows != r.depth); }},
   };
   return patterns;
 }
 
 }  // namespace
 
-std::string Rung::sizes() const {
+std::string Trial::sizes() const {
   std::string text;
   if (rows > 0) {
     text = std::to_string(rows) + " x " + std::to_string(columns);
@@ -170,13 +168,13 @@ std::string Rung::sizes() const {
   return text;
 }
 
-std::string Rung::whole() const {
+std::string Trial::whole() const {
   std::string text = n > 0 || rows > 0 || block > 0 ? sizes() : "";
   if (block > 0) text += ", block " + std::to_string(block);
   return text.empty() ? "" : text + ", " + values();
 }
 
-std::string Rung::values() const {
+std::string Trial::values() const {
   switch (input) {
     case Input::kNegative:
       return "negative values";
@@ -187,46 +185,47 @@ std::string Rung::values() const {
   }
 }
 
-void Record::right(const Rung& rung) { tries_.push_back({rung, true}); }
+void TrialReport::right(const Trial& trial) { results_.push_back({trial, true}); }
 
-void Record::wrong(const Rung& rung, const Wrong& wrong) {
-  tries_.push_back({rung, false});
+void TrialReport::wrong(const Trial& trial, const Wrong& wrong) {
+  results_.push_back({trial, false});
   if (failed_) return;
   failed_ = true;
-  first_ = rung;
+  first_ = trial;
   wrong_ = wrong;
 }
 
-void Record::broke(const Rung& rung, const CudaFailure& failure) {
-  tries_.push_back({rung, false});
+void TrialReport::broke(const Trial& trial, const CudaFailure& failure) {
+  results_.push_back({trial, false});
   broke_ = true;
-  last_ = rung;
+  last_ = trial;
   failure_ = failure;
   if (failed_) return;
   failed_ = true;
-  first_ = rung;
+  first_ = trial;
 }
 
-// The pattern that splits the rungs into those that passed and those that failed; at least one
+// The pattern that splits the trials into those that passed and those that failed; at least one
 // outside of which nothing fails.
-std::string Record::meaning() const {
+std::string TrialReport::meaning() const {
   std::vector<Pattern> patterns = patterns_;
   patterns.insert(patterns.end(), known_patterns().begin(), known_patterns().end());
   const bool some_passed =
-      std::any_of(tries_.begin(), tries_.end(), [](const Try& t) { return t.ok; });
+      std::any_of(results_.begin(), results_.end(), [](const Result& t) { return t.ok; });
   if (!some_passed) return "";
-  // A climb that an error ended early has seen too little to show a pattern.
+  // A check that an error ended early has seen too little to show a pattern.
   constexpr std::size_t kEnough = 4;
-  if (broke_ && tries_.size() < kEnough) return "";
+  if (broke_ && results_.size() < kEnough) return "";
   for (const Pattern& pattern : patterns) {
-    const bool fits = std::all_of(tries_.begin(), tries_.end(),
-                                  [&](const Try& t) { return pattern.fails(t.rung) == !t.ok; });
+    const bool fits = std::all_of(results_.begin(), results_.end(),
+                                  [&](const Result& t) { return pattern.fails(t.trial) == !t.ok; });
     if (fits) return pattern.meaning;
   }
-  const auto only = [&](bool (*fails)(const Rung&)) {
-    return std::all_of(tries_.begin(), tries_.end(),
-                       [&](const Try& t) { return t.ok || fails(t.rung); }) &&
-           std::any_of(tries_.begin(), tries_.end(), [&](const Try& t) { return !fails(t.rung); });
+  const auto only = [&](bool (*fails)(const Trial&)) {
+    return std::all_of(results_.begin(), results_.end(),
+                       [&](const Result& t) { return t.ok || fails(t.trial); }) &&
+           std::any_of(results_.begin(), results_.end(),
+                       [&](const Result& t) { return !fails(t.trial); });
   };
   if (only(has_tail)) {
     return "all that fail have a tail (n is no multiple of the block): what do threads without an "
@@ -236,24 +235,24 @@ std::string Record::meaning() const {
   return "";
 }
 
-std::string Record::which_passed() const {
+std::string TrialReport::which_passed() const {
   std::vector<std::string> sizes;
   std::size_t passed = 0;
   bool before = true;
-  for (const Try& t : tries_) {
+  for (const Result& t : results_) {
     before = before && t.ok;
     passed += t.ok ? 1 : 0;
-    std::string text = t.rung.sizes();
+    std::string text = t.trial.sizes();
     if (text == first_.sizes()) {
       // Of the size that failed first: with which block, or which values, it was still right.
-      text = t.rung.block == first_.block ? t.rung.whole()
-                                          : text + ", block " + std::to_string(t.rung.block);
+      text = t.trial.block == first_.block ? t.trial.whole()
+                                           : text + ", block " + std::to_string(t.trial.block);
     }
     if (before && (sizes.empty() || sizes.back() != text)) sizes.push_back(text);
   }
   if (passed == 0)
-    return tries_.size() > 1 ? "none of " + std::to_string(tries_.size()) + " tries" : "";
-  std::string text = std::to_string(passed) + " of " + std::to_string(tries_.size()) + " tries";
+    return results_.size() > 1 ? "none of " + std::to_string(results_.size()) + " tries" : "";
+  std::string text = std::to_string(passed) + " of " + std::to_string(results_.size()) + " tries";
   if (sizes.empty()) return text + ", none before this one";
   text += "; before this one: ";
   const std::size_t shown = std::min<std::size_t>(sizes.size(), 6);
@@ -262,9 +261,9 @@ std::string Record::which_passed() const {
   return text;
 }
 
-void Record::conclude() const {
+void TrialReport::conclude() const {
   if (!failed_) {
-    CHECK(!tries_.empty());
+    CHECK(!results_.empty());
     return;
   }
   const std::string at = first_.whole();
@@ -274,7 +273,7 @@ void Record::conclude() const {
   if (wrong_.what.empty()) {
     text = failure_.text;
   } else {
-    // What the backend says is about a later try than the one that was wrong first.
+    // What the backend says is about a later trial than the one that was wrong first.
     if (broke_) tell("broke_at", last_.whole());
     tell("wrong", wrong_.what);
     tell("expected", wrong_.expected);

@@ -14,9 +14,8 @@ namespace lab {
 /// maximum; each element's own index shows which elements were taken.
 enum class Input { kRandom, kNegative, kIndices };
 
-/// One rung of the ladder that a check climbs: sizes and values of one try. What does not apply
-/// to an exercise stays 0.
-struct Rung {
+/// Sizes and values of one trial of a check. What does not apply to an exercise stays 0.
+struct Trial {
   std::size_t n = 0;                             ///< elements
   std::size_t rows = 0, columns = 0, depth = 0;  ///< of matrices: C has rows x columns
   unsigned block = 0;                            ///< threads per block
@@ -39,19 +38,19 @@ struct CudaFailure {
   std::string text;  ///< "file:line: call failed: name: message"
 };
 
-/// What it usually means when just these rungs fail.
+/// What it usually means when just these trials fail.
 struct Pattern {
   std::string meaning;
-  std::function<bool(const Rung&)> fails;
+  std::function<bool(const Trial&)> fails;
 };
 
-/// Keeps count of rungs and turns the first wrong one into a report.
-class Record {
+/// Keeps count of trials and turns the first wrong one into a report.
+class TrialReport {
  public:
-  explicit Record(std::vector<Pattern> patterns) : patterns_(std::move(patterns)) {}
-  void right(const Rung& rung);
-  void wrong(const Rung& rung, const Wrong& wrong);
-  void broke(const Rung& rung, const CudaFailure& failure);
+  explicit TrialReport(std::vector<Pattern> patterns) : patterns_(std::move(patterns)) {}
+  void right(const Trial& trial);
+  void wrong(const Trial& trial, const Wrong& wrong);
+  void broke(const Trial& trial, const CudaFailure& failure);
   bool failed() const { return failed_; }
   /// Reports what was found, and fails the test case if anything was.
   void conclude() const;
@@ -60,15 +59,15 @@ class Record {
   std::string meaning() const;
   std::string which_passed() const;
 
-  struct Try {
-    Rung rung;
+  struct Result {
+    Trial trial;
     bool ok;
   };
   std::vector<Pattern> patterns_;
-  std::vector<Try> tries_;
-  Rung first_;
+  std::vector<Result> results_;
+  Trial first_;
   Wrong wrong_;
-  Rung last_;  // the one that broke
+  Trial last_;  // the one that broke
   CudaFailure failure_;
   bool failed_ = false, broke_ = false;
 };

@@ -74,7 +74,7 @@ echo 'TEST_CASE("every block leaves the sum of its own elements") {}' | hand_in 
 } | hand_in edited_check ex2_block_tree
 {
   cat "$exercises/mutants/ex3_block_maximum.writes_nothing.cu"
-  echo 'namespace lab { struct Ladder; }'
+  echo 'namespace lab { struct Trials; }'
 } | hand_in edited_check ex3_block_maximum
 with_text ex1_block_sum '#include <cstdlib>
 static int leaver = (std::exit(0), 0);' | hand_in early_exit ex1_block_sum

@@ -6,10 +6,10 @@
 
 TEST_CASE("every int is copied and nothing else is touched") {
   // Multiples of some blocks first.
-  lab::Ladder()
+  lab::Trials()
       .sizes({1024, 2048, 1000, 257, 256, 255, 1, 31, 32, 33, 2053})
       .blocks({32, 256, 250, 1, 33, 1024})
-      .climb([](const lab::Rung& at) {
+      .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         const lab::Array<int> from(x), to(at.n);
         launch_copy_ints(from.get(), to.get(), at.n, at.block);

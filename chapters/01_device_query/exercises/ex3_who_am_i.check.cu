@@ -5,15 +5,15 @@
 #include LAB_FILE
 
 TEST_CASE("every thread knows its block, its warp and its lane") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({32, 1, 31, 33, 64, 100, 256, 257, 1000, 2053})
       .blocks({32, 64, 256, 1024, 1, 33, 100, 250})
       .inputs({lab::Input::kIndices})
       .diagnose(
           "only blocks that are no multiple of 32 fail, from the second one on: where do their "
           "warps begin?",
-          [](const lab::Rung& r) { return r.block % 32 != 0 && r.n > r.block; })
-      .climb([](const lab::Rung& at) {
+          [](const lab::Trial& r) { return r.block % 32 != 0 && r.n > r.block; })
+      .run([](const lab::Trial& at) {
         // By counting on, without a division.
         std::vector<unsigned> block_of, warp_of, lane_of;
         unsigned block = 0, thread = 0, warp = 0, lane = 0;

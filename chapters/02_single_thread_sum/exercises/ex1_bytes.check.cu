@@ -8,26 +8,26 @@
 
 namespace {
 
-long long reference(const lab::Rung& at) {
+long long reference(const lab::Trial& at) {
   const std::vector<int> x = lab::ints_of(at);
   return std::accumulate(x.begin(), x.end(), 0LL);
 }
 
 // Of the elements 7 - 3 * x[i].
-long long other_reference(const lab::Rung& at) {
+long long other_reference(const lab::Trial& at) {
   return 7 * static_cast<long long>(at.n) - 3 * reference(at);
 }
 
 }  // namespace
 
 TEST_CASE("the sum on the device is the sum of all elements") {
-  lab::Ladder()
-      .sizes(lab::awkward_sizes())
+  lab::Trials()
+      .sizes(lab::sizes())
       .diagnose("only negative sums fail: how many bytes of the result come back?",
-                [](const lab::Rung& r) { return reference(r) < 0 || other_reference(r) < 0; })
+                [](const lab::Trial& r) { return reference(r) < 0 || other_reference(r) < 0; })
       .diagnose("only without elements is it right: how many bytes of x arrive?",
-                [](const lab::Rung& r) { return r.n > 0; })
-      .climb([](const lab::Rung& at) {
+                [](const lab::Trial& r) { return r.n > 0; })
+      .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         lab::expect_equal("sum", sum_on_device(x), reference(at));
         // Memory that was just given back holds the elements of the call before.

@@ -7,11 +7,11 @@
 namespace {
 
 // Elements of -limit to limit; both ends occur.
-void climb(int limit) {
-  lab::Ladder()
-      .sizes(lab::awkward_sizes())
+void try_values_up_to(int limit) {
+  lab::Trials()
+      .sizes(lab::sizes())
       .inputs({lab::Input::kRandom})
-      .climb([limit](const lab::Rung& at) {
+      .run([limit](const lab::Trial& at) {
         std::vector<int> x = random_ints(at.n, -limit, limit, 3 + at.n);
         if (at.n > 0) x.front() = limit;
         if (at.n > 1) x.back() = -limit;
@@ -31,11 +31,11 @@ void climb(int limit) {
 
 }  // namespace
 
-TEST_CASE("small squares add up") { climb(9); }
+TEST_CASE("small squares add up") { try_values_up_to(9); }
 
 // 46340 squared is the last square that an int holds.
-TEST_CASE("the sum may be larger than an int holds") { climb(46340); }
+TEST_CASE("the sum may be larger than an int holds") { try_values_up_to(46340); }
 
-TEST_CASE("one square may be larger than an int holds") { climb(60000); }
+TEST_CASE("one square may be larger than an int holds") { try_values_up_to(60000); }
 
-TEST_CASE("one square may be larger than 32 bits hold") { climb(1000000); }
+TEST_CASE("one square may be larger than 32 bits hold") { try_values_up_to(1000000); }

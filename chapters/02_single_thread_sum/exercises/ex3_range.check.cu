@@ -21,7 +21,7 @@ void expect_range(const std::string& call, const std::vector<int>& x) {
 }  // namespace
 
 TEST_CASE("the range is that of the elements") {
-  lab::Ladder().sizes({1, 2, 3, 31, 32, 33, 257, 1000}).climb([](const lab::Rung& at) {
+  lab::Trials().sizes({1, 2, 3, 31, 32, 33, 257, 1000}).run([](const lab::Trial& at) {
     std::vector<int> x = lab::ints_of(at);
     expect_range("", x);
     // The same in falling order: what comes first before came last.

@@ -17,20 +17,20 @@ std::vector<long long> partial_sums(const std::vector<int>& x, unsigned block) {
 }
 
 // Multiples of the number of threads among them, for several blocks.
-lab::Ladder ladder() {
-  return lab::Ladder()
+lab::Trials trials() {
+  return lab::Trials()
       .sizes({96, 93, 1, 2, 31, 97, 100, 255, 768, 1000, 1023, 2053, 3072, 3073, 0})
-      .blocks(lab::any_blocks())
+      .blocks(awkward_blocks())
       .inputs({lab::Input::kRandom, lab::Input::kNegative})
       .diagnose(
           "only sizes that are no multiple of the number of threads fail: who takes the rest?",
-          [](const lab::Rung& r) { return r.n % (kBlocks * r.block) != 0; });
+          [](const lab::Trial& r) { return r.n % (kBlocks * r.block) != 0; });
 }
 
 }  // namespace
 
 TEST_CASE("the partial sums together are the sum of all elements") {
-  ladder().climb([](const lab::Rung& at) {
+  trials().run([](const lab::Trial& at) {
     const std::vector<int> x = lab::ints_of(at);
     long long expected = 0;
     for (const int value : x) expected += static_cast<long long>(value) * value;
@@ -48,7 +48,7 @@ TEST_CASE("the partial sums together are the sum of all elements") {
 }
 
 TEST_CASE("no thread takes more than its share") {
-  ladder().inputs({lab::Input::kRandom}).climb([](const lab::Rung& at) {
+  trials().inputs({lab::Input::kRandom}).run([](const lab::Trial& at) {
     // Of ones, a sum of squares is the number of elements.
     const std::vector<long long> taken = partial_sums(std::vector<int>(at.n, 1), at.block);
     const auto share = static_cast<long long>(div_up(at.n, taken.size()));

@@ -11,14 +11,12 @@ constexpr unsigned kBlocks = 3;
 // Between the values, and one of them, so that "larger or equal" is something else.
 int limit_for(const std::vector<int>& x) { return x.empty() ? 0 : x[x.size() / 2]; }
 
-lab::Ladder ladder() {
-  return lab::Ladder().sizes(lab::awkward_sizes()).blocks({32, 1, 33, 250, 1024});
-}
+lab::Trials trials() { return lab::Trials().sizes(lab::sizes()).blocks({32, 1, 33, 250, 1024}); }
 
 }  // namespace
 
 TEST_CASE("every thread counts the elements that are dealt to it") {
-  ladder().climb([](const lab::Rung& at) {
+  trials().run([](const lab::Trial& at) {
     const std::vector<int> x = lab::ints_of(at);
     const std::size_t threads = std::size_t{kBlocks} * at.block;
     std::vector<unsigned> expected(threads, 0);
@@ -34,7 +32,7 @@ TEST_CASE("every thread counts the elements that are dealt to it") {
 }
 
 TEST_CASE("the host adds the counts of all threads") {
-  ladder().inputs({lab::Input::kRandom, lab::Input::kIndices}).climb([](const lab::Rung& at) {
+  trials().inputs({lab::Input::kRandom, lab::Input::kIndices}).run([](const lab::Trial& at) {
     const std::vector<int> x = lab::ints_of(at);
     std::size_t expected = 0;
     for (const int value : x) expected += limit_for(x) < value ? 1 : 0;

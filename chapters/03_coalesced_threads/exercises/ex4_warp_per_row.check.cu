@@ -5,7 +5,7 @@
 #include LAB_FILE
 
 TEST_CASE("every lane leaves the sum of its columns") {
-  lab::Ladder()
+  lab::Trials()
       .shapes({{1, 32, 0},
                {1, 1, 0},
                {2, 31, 0},
@@ -18,14 +18,14 @@ TEST_CASE("every lane leaves the sum of its columns") {
       .blocks({32, 64, 96, 256, 1024})
       .diagnose(
           "only rows that do not end with a full warp fail: what do the lanes past the end do?",
-          [](const lab::Rung& r) { return r.columns % 32 != 0; })
+          [](const lab::Trial& r) { return r.columns % 32 != 0; })
       .diagnose("only launches with more warps than rows fail: what do the last warps do?",
-                [](const lab::Rung& r) { return r.rows * 32 % r.block != 0; })
+                [](const lab::Trial& r) { return r.rows * 32 % r.block != 0; })
       .diagnose("only blocks of more than one warp fail: which row is the second warp's?",
-                [](const lab::Rung& r) { return r.block > 32 && r.rows > 1; })
+                [](const lab::Trial& r) { return r.block > 32 && r.rows > 1; })
       .diagnose("only matrices with more rows than columns or fewer fail: how long is a row?",
-                [](const lab::Rung& r) { return r.rows != r.columns && r.rows > 1; })
-      .climb([](const lab::Rung& at) {
+                [](const lab::Trial& r) { return r.rows != r.columns && r.rows > 1; })
+      .run([](const lab::Trial& at) {
         const std::vector<int> x =
             random_ints(at.rows * at.columns, -999, 999, 5 + at.rows + at.columns);
         std::vector<long long> expected(at.rows * 32, 0);

@@ -5,12 +5,12 @@
 #include LAB_FILE
 
 TEST_CASE("every thread of the grid leaves the sum of its own share") {
-  lab::Ladder()
-      .sizes(lab::awkward_sizes())
+  lab::Trials()
+      .sizes(lab::sizes())
       .blocks({1, 31, 32, 96, 256})
       .diagnose("one block is right, several are not: which lines know only their own block?",
-                [](const lab::Rung& r) { return r.n >= 2 * std::size_t{r.block}; })
-      .climb([](const lab::Rung& at) {
+                [](const lab::Trial& r) { return r.n >= 2 * std::size_t{r.block}; })
+      .run([](const lab::Trial& at) {
         // Two to three rounds once there are several blocks, and the last round is no full one.
         const std::size_t blocks = 1 + at.n / (2 * std::size_t{at.block});
         const std::size_t threads = blocks * at.block;

@@ -50,11 +50,11 @@ TEST_CASE("spans are right on SMs whose counters began at different times") {
 }
 
 TEST_CASE("the record of a block spans the work of all its threads") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({1, 64, 1000})
       .blocks({32, 96, 256})
       .inputs({lab::Input::kRandom})
-      .climb([](const lab::Rung& at) {
+      .run([](const lab::Trial& at) {
         constexpr unsigned kGrid = 3;
         const std::size_t threads = std::size_t{kGrid} * at.block;
         const std::vector<int> x = lab::ints_of(at);

@@ -16,18 +16,18 @@ std::size_t wave_of(unsigned block) {
          static_cast<std::size_t>(device_attribute(cudaDevAttrMultiProcessorCount, 0));
 }
 
-std::vector<int> values(const lab::Rung& at, std::uint64_t seed) {
+std::vector<int> values(const lab::Trial& at, std::uint64_t seed) {
   return random_ints(at.n, -100000, 100000, seed);
 }
 
 }  // namespace
 
 TEST_CASE("every thread leaves its share of the dot product") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({1, 31, 32, 33, 127, 256, 257, 1000, 1023, 2053, 0})
       .blocks({32, 96, 250, 1024})
       .inputs({lab::Input::kRandom})
-      .climb([](const lab::Rung& at) {
+      .run([](const lab::Trial& at) {
         const std::vector<int> x = values(at, 3), y = values(at, 4);
         const lab::Array<int> d_x(x), d_y(y);
         for (const std::size_t blocks : {1, 2, 5}) {  // whatever the launch below makes of it
@@ -47,11 +47,11 @@ TEST_CASE("every thread leaves its share of the dot product") {
 }
 
 TEST_CASE("the launch is one wave, or less where there are not enough elements") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({1, 32, 33, 1000, 2053, 300007, 0})
       .blocks({96, 250, 256, 768, 1024, 32})
       .inputs({lab::Input::kRandom})
-      .climb([](const lab::Rung& at) {
+      .run([](const lab::Trial& at) {
         const std::size_t needed = std::max<std::size_t>(1, div_up(at.n, at.block));
         const std::size_t wave = std::min(needed, wave_of(at.block));
         const std::vector<int> x = values(at, 5), y = values(at, 6);

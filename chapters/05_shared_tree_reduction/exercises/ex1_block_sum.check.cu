@@ -5,7 +5,7 @@
 #include LAB_FILE
 
 TEST_CASE("every block leaves the sum of its own elements") {
-  lab::Ladder().sizes(lab::awkward_sizes()).blocks({64}).climb([](const lab::Rung& at) {
+  lab::Trials().sizes(lab::sizes()).blocks({64}).run([](const lab::Trial& at) {
     const std::vector<int> x = lab::ints_of(at);
     const std::size_t blocks = std::max<std::size_t>(1, div_up(at.n, at.block));
     std::vector<long long> expected(blocks, 0);

@@ -53,7 +53,7 @@ TEST_CASE("after a copy that was refused everything goes on with the weights fro
 
 TEST_CASE("an error from before is still there after an upload") {
   lab::once([] {
-    if (lab::small_sizes()) return;              // compute-sanitizer would report the launch
+    if (small_sizes()) return;                   // compute-sanitizer would report the launch
     weigh<<<1, 2048>>>(nullptr, 0, 0, nullptr);  // more threads than a block may have
     const cudaError_t before = cudaPeekAtLastError();
     REQUIRE(before != cudaSuccess);

@@ -20,7 +20,7 @@ std::vector<int> filtered(const std::vector<int>& x, const std::vector<int>& tap
 }  // namespace
 
 TEST_CASE("every element is the weighted sum of its neighbourhood") {
-  lab::Ladder().sizes(lab::awkward_sizes()).blocks({32, 96, 256}).climb([](const lab::Rung& at) {
+  lab::Trials().sizes(lab::sizes()).blocks({32, 96, 256}).run([](const lab::Trial& at) {
     const std::vector<int> x = lab::ints_of(at);
     const lab::Array<int> d_x(x);
     for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{31}, kMaxTaps}) {

@@ -20,7 +20,7 @@ Matrix dense(float* data, std::size_t height, std::size_t width) {
 }  // namespace
 
 TEST_CASE("the product is right for matrices of any shape") {
-  lab::Ladder()
+  lab::Trials()
       .shapes({{1, 1, 1},
                {8, 8, 5},
                {32, 32, 32},
@@ -35,8 +35,8 @@ TEST_CASE("the product is right for matrices of any shape") {
                {64, 32, 16}})
       .blocks({kBlockX * kBlockY})
       .diagnose("only matrices C that are not square fail: where does a side stand for the other?",
-                [](const lab::Rung& r) { return r.rows != r.columns; })
-      .climb([](const lab::Rung& at) {
+                [](const lab::Trial& r) { return r.rows != r.columns; })
+      .run([](const lab::Trial& at) {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
         const std::vector<float> a = whole_numbers(m * k, 3), b = whole_numbers(k * n, 4);
         const lab::Array<float> d_a(a), d_b(b), d_c(m * n);

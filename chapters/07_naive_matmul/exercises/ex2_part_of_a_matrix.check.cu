@@ -61,7 +61,7 @@ TEST_CASE("a part is a view of the elements where they are") {
 }
 
 TEST_CASE("the product of parts is right, and nothing around C is touched") {
-  lab::Ladder()
+  lab::Trials()
       .shapes({{1, 1, 1},
                {1, 5, 7},
                {5, 3, 1},
@@ -74,12 +74,12 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
       .diagnose(
           "one row of C is right, more are not: how far is it from a row of A, or of C, to "
           "the next?",
-          [](const lab::Rung& r) { return r.rows > 1; })
+          [](const lab::Trial& r) { return r.rows > 1; })
       .diagnose("a depth of 1 is right, more is not: how far is it from a row of B to the next?",
-                [](const lab::Rung& r) { return r.depth > 1; })
+                [](const lab::Trial& r) { return r.depth > 1; })
       .diagnose("only single rows are right: how far is it from one row to the next?",
-                [](const lab::Rung& r) { return r.rows > 1 || r.depth > 1; })
-      .climb([](const lab::Rung& at) {
+                [](const lab::Trial& r) { return r.rows > 1 || r.depth > 1; })
+      .run([](const lab::Trial& at) {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
         struct Way {
           const char* name;

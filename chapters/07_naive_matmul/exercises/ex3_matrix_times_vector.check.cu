@@ -17,7 +17,7 @@ std::vector<float> whole_numbers(std::size_t count, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("every element of y is the dot product of its row with x") {
-  lab::Ladder()
+  lab::Trials()
       .shapes({{1, 32, 0},
                {1, 1, 0},
                {1, 31, 0},
@@ -34,12 +34,12 @@ TEST_CASE("every element of y is the dot product of its row with x") {
       .diagnose(
           "only rows whose length is no multiple of 32 fail: in the last turn some lanes "
           "have no element; what do they do instead?",
-          [](const lab::Rung& r) { return r.columns % 32 != 0; })
+          [](const lab::Trial& r) { return r.columns % 32 != 0; })
       .diagnose("one row is right, several are not: which warp has which row?",
-                [](const lab::Rung& r) { return r.rows > 1; })
+                [](const lab::Trial& r) { return r.rows > 1; })
       .diagnose("blocks of one warp are right, larger ones are not: which warp has which row?",
-                [](const lab::Rung& r) { return r.block > 32 && r.rows > 1; })
-      .climb([](const lab::Rung& at) {
+                [](const lab::Trial& r) { return r.block > 32 && r.rows > 1; })
+      .run([](const lab::Trial& at) {
         const std::size_t stride = at.columns + 5;  // a view: NaN behind each row
         const std::vector<float> values = whole_numbers(at.rows * at.columns, 3);
         const std::vector<float> x = whole_numbers(at.columns, 4);

@@ -5,14 +5,14 @@
 #include LAB_FILE
 
 TEST_CASE("every element of C is the product of a row of A and a column of B") {
-  lab::Ladder()
+  lab::Trials()
       .shapes({{16, 16, 16}, {5, 40, 7}, {33, 20, 17}, {16, 16, 48}, {21, 37, 100}, {2, 3, 257}})
       .blocks({kTile * kTile})
       .diagnose(
           "one step of the walk is right, several are not: what may a fast thread do to the tiles "
           "while a slow one still reads them?",
-          [](const lab::Rung& r) { return r.depth > kTile; })
-      .climb([](const lab::Rung& at) {
+          [](const lab::Trial& r) { return r.depth > kTile; })
+      .run([](const lab::Trial& at) {
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
         const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
         const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);

@@ -5,7 +5,7 @@
 #include LAB_FILE
 
 TEST_CASE("every element of C is the product of a row of A and a column of B") {
-  lab::Ladder()
+  lab::Trials()
       .shapes({{16, 16, 16},
                {32, 16, 48},
                {16, 16, 20},
@@ -17,14 +17,14 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
                {3, 50, 67}})
       .blocks({kTile * kTile})
       .diagnose("only depths that 16 does not divide fail: the last step of the walk",
-                [](const lab::Rung& r) { return r.depth % kTile != 0; })
+                [](const lab::Trial& r) { return r.depth % kTile != 0; })
       .diagnose("only C with an edge inside a tile fails: what do threads without an element do?",
-                [](const lab::Rung& r) { return r.rows % kTile != 0 || r.columns % kTile != 0; })
+                [](const lab::Trial& r) { return r.rows % kTile != 0 || r.columns % kTile != 0; })
       .diagnose("only shapes that 16 does not divide fail: the tiles at the edges",
-                [](const lab::Rung& r) {
+                [](const lab::Trial& r) {
                   return r.rows % kTile != 0 || r.columns % kTile != 0 || r.depth % kTile != 0;
                 })
-      .climb([](const lab::Rung& at) {
+      .run([](const lab::Trial& at) {
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
         const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
         const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);

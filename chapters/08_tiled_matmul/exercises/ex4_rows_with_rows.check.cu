@@ -5,7 +5,7 @@
 #include LAB_FILE
 
 TEST_CASE("every element of C is the product of a row of A and a row of B") {
-  lab::Ladder()
+  lab::Trials()
       .shapes({{8, 8, 8},
                {32, 32, 32},
                {1, 1, 1},
@@ -18,8 +18,8 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
       .diagnose(
           "one step of the walk is right, several are not: where does the next tile begin, "
           "and who may still be reading the last one?",
-          [](const lab::Rung& r) { return r.depth * r.depth > r.block; })
-      .climb([](const lab::Rung& at) {
+          [](const lab::Trial& r) { return r.depth * r.depth > r.block; })
+      .run([](const lab::Trial& at) {
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
         const std::vector<float> b = random_floats(at.columns * at.depth, -1, 1, 6);
         std::vector<float> columns_of_b(b.size());

@@ -5,10 +5,10 @@
 #include LAB_FILE
 
 TEST_CASE("the sum is that of the words that come back") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({1, 33, 257, 1000, 4096})
       .inputs({lab::Input::kRandom})
-      .climb([](const lab::Rung& at) {
+      .run([](const lab::Trial& at) {
         const unsigned rounds = kOnGpu ? 100000 : 3;  // on a GPU long enough to be overtaken
         const Round all = repeated(kRound, rounds);
         std::vector<unsigned> x(at.n), y(at.n);

@@ -5,14 +5,14 @@
 #include LAB_FILE
 
 TEST_CASE("every chunk arrives as it was filled") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({1, 99, 100, 101, 200, 301, 1000})
       .inputs({lab::Input::kRandom})
       .diagnose(
           "one chunk is right, several are not: what happens to a chunk in the buffer when "
           "the next one is filled?",
-          [](const lab::Rung& r) { return r.n > 100; })
-      .climb([](const lab::Rung& at) {
+          [](const lab::Trial& r) { return r.n > 100; })
+      .run([](const lab::Trial& at) {
         const std::size_t chunk = 100;
         const unsigned rounds = kOnGpu ? 100000 : 3;  // on a GPU long enough to be overtaken
         const Round all = repeated(kRound, rounds);

@@ -5,16 +5,16 @@
 #include LAB_FILE
 
 TEST_CASE("every word comes back mixed, each chunk by its own stream") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({1, 99, 297, 98, 100, 257, 1000})
       .inputs({lab::Input::kRandom})
       .diagnose("only sizes that 99 does not divide fail: the last chunk is a short one",
-                [](const lab::Rung& r) { return r.n % 99 != 0; })
+                [](const lab::Trial& r) { return r.n % 99 != 0; })
       .diagnose(
           "one chunk is right, several are not: does each have a place of its own, on the "
           "device and in h_y?",
-          [](const lab::Rung& r) { return r.n > 99; })
-      .climb([](const lab::Rung& at) {
+          [](const lab::Trial& r) { return r.n > 99; })
+      .run([](const lab::Trial& at) {
         const std::size_t chunk = 99, chunks = div_up(at.n, chunk);
         const unsigned rounds = kOnGpu ? 10000 : 3;
         const Round all = repeated(kRound, rounds);

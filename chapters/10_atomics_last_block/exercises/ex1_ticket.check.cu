@@ -7,7 +7,7 @@
 #include LAB_FILE
 
 TEST_CASE("every launch leaves the sum of all elements") {
-  lab::Ladder().sizes(lab::awkward_sizes()).blocks({32, 128}).climb([](const lab::Rung& at) {
+  lab::Trials().sizes(lab::sizes()).blocks({32, 128}).run([](const lab::Trial& at) {
     const std::vector<int> x = lab::ints_of(at);
     const long long expected = std::accumulate(x.begin(), x.end(), 0LL);
 

@@ -8,11 +8,11 @@
 
 TEST_CASE("every odd value is kept once, and no other") {
   // x[i] = i first: every lane 0 has an even value there.
-  lab::Ladder()
+  lab::Trials()
       .sizes({32, 31, 33, 64, 127, 256, 257, 1000, 1023, 2053, 1, 0})
       .blocks({32, 96, 256})
       .inputs({lab::Input::kIndices, lab::Input::kRandom, lab::Input::kNegative})
-      .climb([](const lab::Rung& at) {
+      .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         std::vector<int> expected;
         for (const int v : x) {

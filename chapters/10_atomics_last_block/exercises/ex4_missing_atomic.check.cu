@@ -5,17 +5,17 @@
 #include LAB_FILE
 
 TEST_CASE("the product of all numbers arrives, whoever comes between") {
-  lab::Ladder()
+  lab::Trials()
       .sizes({1, 2, 31, 33, 64, 127, 200, 1000, 0})
       .blocks({1, 31, 64})
       .inputs({lab::Input::kRandom, lab::Input::kIndices})
       .diagnose(
           "one thread is right, several are not: what if another one stores between your "
           "read and your write?",
-          [](const lab::Rung& r) { return r.block > 1 && r.n > 1; })
+          [](const lab::Trial& r) { return r.block > 1 && r.n > 1; })
       .diagnose("a single number is right, several are not: is any of them lost on the way?",
-                [](const lab::Rung& r) { return r.n > 1; })
-      .climb([](const lab::Rung& at) {
+                [](const lab::Trial& r) { return r.n > 1; })
+      .run([](const lab::Trial& at) {
         std::vector<unsigned> x(at.n);
         unsigned long long expected = 7;  // there before
         for (std::size_t i = 0; i < at.n; ++i) {
