@@ -8,4 +8,4 @@ if ! python=$("$tools/setup/python.sh"); then
   echo "make notes needs python3, 3.8 or newer. Run: $("$tools/setup/install.sh" --how python)" >&2
   exit 2
 fi
-exec "$python" "$tools/notes/notes.py" "$@"
+PYTHONDONTWRITEBYTECODE=1 exec "$python" "$tools/notes/notes.py" "$@"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""A marker's words and attributes, the files that it names, and what is said when something is wrong with it."""
+
+import os
+import re
+
+ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
+
+
+class Problem(Exception):
+    """What is wrong with one region, in one line."""
+
+
+def parse_marker(text):
+    attributes = dict(ATTRIBUTE.findall(text))
+    positional = ATTRIBUTE.sub("", text).split()
+    return positional, attributes
+
+
+def need(attributes, *names):
+    for name in names:
+        if name not in attributes:
+            raise Problem(f'{name}="..." is missing')
+    return [attributes[n] for n in names]
+
+
+def allow(attributes, *names):
+    unknown = sorted(set(attributes) - set(names))
+    if unknown:
+        raise Problem(f"unknown attribute {unknown[0]}; there are {', '.join(names)}")
+
+
+def chapter_source(folder):
+    name = os.path.basename(os.path.abspath(folder))
+    match = re.match(r"\d\d_(.+)$", name)
+    if not match:
+        raise Problem('file="..." is missing: this is not a chapter\'s folder')
+    return match.group(1) + ".cu"
+
+
+def read_text(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise Problem(f"{os.path.normpath(path)}: {error.strerror}") from error

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Rows of results/*.csv: chosen by conditions, computed with, and written as numbers."""
+
+import ast
+import csv
+import operator
+import os
+import re
+
+from markers import Problem, need
+
+
+def read_rows(folder, names):
+    rows = []
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            with open(path, newline="", encoding="utf-8") as file:
+                for row in csv.DictReader(file):
+                    rows.append({**row, "_file": name})
+        except OSError as error:
+            raise Problem(f"{os.path.normpath(path)}: {error.strerror}") from error
+    if not rows:
+        raise Problem(f"{' '.join(names)}: no rows")
+    return rows
+
+
+def as_number(text):
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return None
+
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
+
+
+def evaluate(expression, row):
+    """A column's text, or arithmetic over columns as a float; None where a column is empty."""
+    expression = expression.strip()
+    if expression in row:
+        return row[expression]
+
+    def walk(node):
+        if isinstance(node, ast.Expression):
+            return walk(node.body)
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return float(node.value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            value = walk(node.operand)
+            return None if value is None else -value
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+            left, right = walk(node.left), walk(node.right)
+            return None if left is None or right is None else OPERATORS[type(node.op)](left, right)
+        if isinstance(node, ast.Name):
+            if node.id not in row:
+                raise Problem(f"no column {node.id}; there are {', '.join(k for k in row if k != '_file')}")
+            return as_number(row[node.id])
+        raise Problem(f"not an expression over columns: {expression}")
+
+    try:
+        return walk(ast.parse(expression, mode="eval"))
+    except SyntaxError as error:
+        raise Problem(f"no column and no expression: {expression}") from error
+    except ZeroDivisionError:
+        return None
+
+
+def formatted(value, style):
+    if value is None or value == "":
+        return "-"
+    if not style:
+        if isinstance(value, float):
+            return f"{value:.4g}"
+        return str(value)
+    number = as_number(value)
+    if number is None:
+        return str(value)
+    if style == "size":
+        for shift, suffix in ((30, "Gi"), (20, "Mi"), (10, "Ki")):
+            if number >= 2**shift and number % 2**shift == 0:
+                return f"{int(number) >> shift} {suffix}"
+        return f"{int(number)}"
+    try:
+        return format(int(number) if style.endswith("d") else number, style)
+    except ValueError as error:
+        raise Problem(f"format {style}: {error}") from error
+
+
+def split_list(text):
+    """Splits at commas outside of parentheses; ",.0f" after a colon stays whole."""
+    parts, depth, current = [], 0, ""
+    for index, char in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0 and not (current.endswith(":") and text[index + 1 : index + 2] in (".", "d")):
+            parts.append(current.strip())
+            current = ""
+        else:
+            current += char
+    parts.append(current.strip())
+    return [p for p in parts if p]
+
+
+def conditions(text):
+    parsed = []
+    for part in split_list(text):
+        match = re.match(r"(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*)$", part)
+        if not match:
+            raise Problem(f"not a condition: {part}")
+        parsed.append(match.groups())
+    return parsed
+
+
+def holds(row, condition):
+    column, sign, wanted = condition
+    value = evaluate(column, row)
+    if sign in ("=", "!="):
+        number = as_number(value)
+        hit = any(
+            str(value) == w or (number is not None and as_number(w) is not None and number == as_number(w))
+            for w in wanted.split("|")
+        )
+        return hit == (sign == "=")
+    left, right = as_number(value), as_number(wanted)
+    if left is None or right is None:
+        return False
+    return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[sign]
+
+
+def select(rows, text):
+    wanted = conditions(text or "")
+    chosen = [row for row in rows if all(holds(row, c) for c in wanted)]
+    if not chosen:
+        raise Problem(f"no row where {text}")
+    return chosen
+
+
+def one_row(rows, text):
+    chosen = select(rows, text)
+    if len(chosen) > 1:
+        raise Problem(f"{len(chosen)} rows where {text}: expected one")
+    return chosen[0]
+
+
+def measured_value(folder, files, attributes):
+    """The text of one number, and the row it came from."""
+    condition, column = need(attributes, "row", "column")
+    rows = read_rows(folder, files)
+    row = one_row(rows, condition)
+    value = evaluate(column, row)
+    if "over" in attributes:
+        top, bottom = as_number(value), as_number(evaluate(column, one_row(rows, attributes["over"])))
+        value = None if top is None or not bottom else top / bottom
+    text = formatted(value, attributes.get("format", ""))
+    if text == "-":
+        raise Problem(f"{column} is empty where {condition}")
+    return text, row

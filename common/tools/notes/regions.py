@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What belongs into a region: one function per kind of marker. notes.py describes the markers."""
+
+import os
+import re
+
+from chapter_table import make_chapter_table
+from cpp_declarations import cut, find_code
+from markers import Problem, allow, chapter_source, need, read_text
+from measurements import as_number, evaluate, formatted, measured_value, read_rows, select, split_list
+from tables import caption, is_number_column, markdown_table
+
+
+def fence(lines, language):
+    ticks = "```"
+    while any(ticks in line for line in lines):
+        ticks += "`"
+    return "\n" + "\n".join([ticks + language] + lines + [ticks]) + "\n"
+
+
+def make_code(folder, positional, attributes):
+    allow(attributes, "file", "from", "to")
+    if len(positional) != 1:
+        raise Problem("expected one name")
+    path = os.path.join(folder, attributes.get("file") or chapter_source(folder))
+    text = read_text(path)
+    first, last = find_code(text, positional[0], os.path.normpath(path))
+    lines = text.split("\n")[first - 1 : last]
+    where = f"{positional[0]} in {os.path.normpath(path)}"
+    lines, first = cut(lines, first, where, attributes.get("from"), attributes.get("to"))
+    language = "cuda" if path.endswith((".cu", ".cuh")) else "cpp"
+    return fence(lines, language), f"{os.path.normpath(path)}:{first}"
+
+
+def make_output(folder, positional, attributes):
+    allow(attributes, "from", "to")
+    if len(positional) != 1:
+        raise Problem("expected one file")
+    path = os.path.join(folder, positional[0])
+    lines = [line.rstrip() for line in read_text(path).rstrip("\n").split("\n")]
+    lines, first = cut(lines, 1, os.path.normpath(path), attributes.get("from"), attributes.get("to"))
+    return fence(lines, "text"), f"{os.path.normpath(path)}:{first}"
+
+
+def parse_column(spec):
+    match = re.match(r"(?:(?P<label>[^=]+)=)?(?P<expression>[^:]+)(?::(?P<format>.+))?$", spec)
+    if not match:
+        raise Problem(f"not a column: {spec}")
+    expression = match["expression"].strip()
+    return (match["label"] or expression).strip(), expression, (match["format"] or "").strip()
+
+
+def make_table(folder, positional, attributes):
+    if positional == ["chapters"]:
+        return make_chapter_table(folder, attributes)
+    allow(attributes, "columns", "where", "sort", "first", "caption")
+    columns = [parse_column(spec) for spec in split_list(need(attributes, "columns")[0])]
+    rows = select(read_rows(folder, positional), attributes.get("where"))
+    if "sort" in attributes:
+        rows.sort(key=lambda r: (as_number(evaluate(attributes["sort"], r)) or 0))
+    if "first" in attributes:
+        rows = rows[: int(attributes["first"])]
+    body = [[formatted(evaluate(e, row), f) for _, e, f in columns] for row in rows]
+    numeric = [is_number_column([line[i] for line in body]) for i in range(len(columns))]
+    lines = markdown_table([label for label, _, _ in columns], body, numeric)
+    if attributes.get("caption") != "no":
+        lines += ["", caption(rows)]
+    return "\n" + "\n".join(lines) + "\n", " ".join(positional)
+
+
+def make_pivot(folder, positional, attributes):
+    allow(attributes, "rows", "columns", "cell", "where", "caption")
+    row_expression, column_expression, cell = need(attributes, "rows", "columns", "cell")
+    row_label, row_expression, row_format = parse_column(row_expression)
+    _, column_expression, column_format = parse_column(column_expression)
+    _, expression, style = parse_column(cell)
+    rows = select(read_rows(folder, positional), attributes.get("where"))
+    cells, row_keys, column_keys = {}, {}, {}
+    for row in rows:
+        key = (
+            formatted(evaluate(row_expression, row), row_format),
+            formatted(evaluate(column_expression, row), column_format),
+        )
+        if key in cells:
+            raise Problem(f"two values for {key[0]}, {key[1]}: narrow it with where")
+        cells[key] = formatted(evaluate(expression, row), style)
+        row_keys[key[0]] = column_keys[key[1]] = None
+    body = [[r] + [cells.get((r, c), "-") for c in column_keys] for r in row_keys]
+    lines = markdown_table([row_label] + list(column_keys), body, [is_number_column([l[i] for l in body]) for i in range(len(body[0]))])
+    if attributes.get("caption") != "no":
+        lines += ["", caption(rows)]
+    return "\n" + "\n".join(lines) + "\n", " ".join(positional)
+
+
+def make_value(folder, positional, attributes):
+    allow(attributes, "row", "column", "over", "format")
+    return measured_value(folder, positional, attributes)[0], " ".join(positional)
+
+
+MAKERS = {"code": make_code, "table": make_table, "pivot": make_pivot, "value": make_value, "output": make_output}
