@@ -29,5 +29,5 @@ $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/
 	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $@ $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS)
 
 # The chapters whose figures draw what X-ray counted.
-TRACED := $(foreach c,$(CHOSEN),$(if $(wildcard chapters/$c/xray_traces),$c))
+TRACED := $(foreach c,$(CHOSEN),$(if $(wildcard chapters/$c/settings/xray_traces),$c))
 TRACED_PROGRAMS := $(TRACED:%=build/cpu-xray/%)

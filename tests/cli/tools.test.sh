@@ -266,7 +266,7 @@ cat >"$scratch/notes/slides/05_sum.md" <<'END'
 END
 cat >"$scratch/notes/slides/00_course.md" <<'END'
 <!-- value: chapters/05_sum/results/h200.csv row="version=fast" column="rate" --><!-- end -->
-<!-- table: ladder -->
+<!-- table: chapters -->
 <!-- end -->
 END
 run in_notes
@@ -283,7 +283,7 @@ sed -i.orig 's/= 32;/= 16;/' "$chapter/sum.cu"
 run in_notes --check
 expect_status 1
 expect_output "slides/05_sum.md:1: code drifted from chapters/05_sum/sum.cu"
-printf '<!-- table: ladder from="06" -->\n<!-- end -->\n' >>"$scratch/notes/slides/00_course.md"
+printf '<!-- table: chapters from="06" -->\n<!-- end -->\n' >>"$scratch/notes/slides/00_course.md"
 run in_notes --check
 expect_status 1
 expect_output "no chapter in that range"
@@ -325,6 +325,10 @@ expect_status 1
 expect_output 'section "the question" is missing'
 expect_output 'no tests/05_sum.test.cu'
 printf '[a](nowhere.md) and [b](#no-heading) and [c](#sum) and ![d](figures/x.svg)\n' >>"$chapter/README.md"
+echo "--n 5" >"$chapter/xray.args"
+run in_check notes
+expect_output "chapters/05_sum/xray.args: nobody reads it here"
+rm "$chapter/xray.args"
 run in_check links
 expect_status 1
 expect_output "dead link nowhere.md"
@@ -350,8 +354,8 @@ expect_no_output "rules.mk"
 # ---- profile -------------------------------------------------------------------------------------
 
 profiled=$scratch/profiled
-mkdir -p "$profiled/chapters/05_sum" "$profiled/build/gpu"
-cat >"$profiled/chapters/05_sum/profile.csv" <<'END'
+mkdir -p "$profiled/chapters/05_sum/settings" "$profiled/build/gpu"
+cat >"$profiled/chapters/05_sum/settings/profile.csv" <<'END'
 version,args,metric,predicted,why
 tree,--n 1Mi,smsp__inst_executed.sum,1000,"one per warp, and level"
 END

@@ -16,8 +16,8 @@ in_copy() { (cd "$copy" && "$@"); }
 # ---- the traces that figures draw ----------------------------------------------------------------
 
 traced=()
-for list in chapters/*/xray_traces; do
-  chapter=${list%/xray_traces}
+for list in chapters/*/settings/xray_traces; do
+  chapter=${list%/settings/xray_traces}
   traced+=("${chapter##*/}")
 done
 dir=build/cpu-xray
@@ -52,25 +52,25 @@ mv "$copy/$stored" "$copy/chapters/$tree/results/xray_other.csv"
 run in_copy common/tools/measure/xray_traces.sh --check $dir $tree
 expect_status 1
 expect_output "$stored: not traced yet"
-expect_output "results/xray_other.csv: chapters/$tree/xray_traces does not say how it was traced"
+expect_output "results/xray_other.csv: chapters/$tree/settings/xray_traces does not say how it was traced"
 mv "$copy/chapters/$tree/results/xray_other.csv" "$copy/$stored"
 
 test_case "a topic that would leave the folder is refused in one line"
-cp "$copy/chapters/$tree/xray_traces" "$scratch/traces"
-echo "../x --n 32" >>"$copy/chapters/$tree/xray_traces"
+cp "$copy/chapters/$tree/settings/xray_traces" "$scratch/traces"
+echo "../x --n 32" >>"$copy/chapters/$tree/settings/xray_traces"
 run in_copy common/tools/measure/xray_traces.sh $dir $tree
 expect_status 2
 expect_one_error_line
 expect_output "'../x': a topic is made of a-z, 0-9 and _"
-cp "$scratch/traces" "$copy/chapters/$tree/xray_traces"
+cp "$scratch/traces" "$copy/chapters/$tree/settings/xray_traces"
 
 test_case "a version that there is not leaves the stored traces alone"
-echo "warp --only no_such_version" >"$copy/chapters/$tree/xray_traces"
+echo "warp --only no_such_version" >"$copy/chapters/$tree/settings/xray_traces"
 run in_copy common/tools/measure/xray_traces.sh $dir $tree
 expect_status 1
 expect_output "no_such_version"
 expect "the trace is as it was" cmp -s $stored "$copy/$stored"
-cp "$scratch/traces" "$copy/chapters/$tree/xray_traces"
+cp "$scratch/traces" "$copy/chapters/$tree/settings/xray_traces"
 
 # ---- the figures ---------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 """Rules that no formatter knows, over every file of the repository. Prints file:line: what is wrong.
 
     check_text.py lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines
-    check_text.py notes      each chapter has notes, with all sections in order and at most 250 lines,
-                             a program of at most MAX_PROGRAM_LINES, and tests
+    check_text.py notes      each chapter has notes, with all sections in order and at most 250 lines, a program
+                             and tests; its settings stand where they are read
     check_text.py links      relative links and images in Markdown lead somewhere, anchors included
 """
 
@@ -107,6 +107,9 @@ def check_notes(files):
             continue
         if f"tests/{chapter}.test.cu" not in files:
             complain(program, 0, f"no tests/{chapter}.test.cu")
+        for path in files:
+            if re.fullmatch(f"{folder}/[^/]+", path) and not path.endswith(("/README.md", ".cu", ".cuh")):
+                complain(path, 0, f"nobody reads it here: program, notes and headers only; settings stand in {folder}/settings/")
         notes = f"{folder}/README.md"
         if notes not in files:
             complain(folder, 0, "README.md, the notes, is missing")

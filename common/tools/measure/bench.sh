@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Measures. On a GPU: every chapter at its full size; the CSV and the printed table go to
-# chapters/NN_name/results/GPU.csv and .txt. A chapter's bench.args names further runs, one per line:
+# chapters/NN_name/results/GPU.csv and .txt. A chapter's settings/bench.args names further runs, one per line:
 # "stride --sweep stride" writes results/GPU_stride.csv. On the CPU backend: that backend's own speed.
 #
 #   bench.sh gpu 'CHAPTER...' PROGRAM...
@@ -44,12 +44,12 @@ for chapter in "${chapters[@]}"; do
   }
   set -o pipefail
   measure ""
-  if [ -f "chapters/$chapter/bench.args" ]; then
+  if [ -f "chapters/$chapter/settings/bench.args" ]; then
     while read -r suffix options; do
       case $suffix in '' | '#'*) continue ;; esac
       # shellcheck disable=SC2086  # options are words
       measure "_$suffix" $options </dev/null
-    done <"chapters/$chapter/bench.args"
+    done <"chapters/$chapter/settings/bench.args"
   fi
 done
 exit $status

@@ -4,7 +4,7 @@
 
     profile.py GPU CHAPTER...
 
-A chapter that has something to profile has a profile.csv with the columns
+A chapter that has something to profile has a settings/profile.csv with the columns
 
     version,args,metric,predicted,why
 
@@ -119,7 +119,7 @@ def show(value):
 
 
 def profile_chapter(gpu, chapter):
-    plan_path = f"chapters/{chapter}/profile.csv"
+    plan_path = f"chapters/{chapter}/settings/profile.csv"
     results = []
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     device = os.environ.get("GPU_NAME", gpu)
@@ -158,9 +158,9 @@ def profile_chapter(gpu, chapter):
 
 def main():
     gpu, chapters = sys.argv[1], sys.argv[2:]
-    planned = [c for c in chapters if os.path.exists(f"chapters/{c}/profile.csv")]
+    planned = [c for c in chapters if os.path.exists(f"chapters/{c}/settings/profile.csv")]
     if not planned:
-        print(f"nothing to profile: no profile.csv in {', '.join('chapters/' + c for c in chapters)}", file=sys.stderr)
+        print(f"nothing to profile: no settings/profile.csv in {', '.join('chapters/' + c for c in chapters)}", file=sys.stderr)
         return 2
     status = 0
     for chapter in planned:

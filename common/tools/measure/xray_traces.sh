@@ -4,7 +4,7 @@
 #
 #   xray_traces.sh [--check] DIR 'CHAPTER...'
 #
-# chapters/NN_name/xray_traces says what is stored: TOPIC, then options for the program. The line
+# chapters/NN_name/settings/xray_traces says what is stored: TOPIC, then options for the program. The line
 #   topic --only a,b          is what        make xray CH=NN ONLY=a,b CSV=.../xray_topic.csv
 # would store. --check writes nothing, and fails where another trace would be stored; the order of
 # the rows, which is up to the compiler where several have the same line, does not count.
@@ -25,7 +25,7 @@ stop() { echo "xray-traces: $1" >&2; exit 2; }
 complain() { echo "$1" >&2; status=1; }
 
 for chapter in $chapters; do
-  list=chapters/$chapter/xray_traces
+  list=chapters/$chapter/settings/xray_traces
   wanted=' '
   if [ -f "$list" ]; then
     while read -r topic options; do

@@ -4,9 +4,9 @@
 
     xray_verify.py GPU CHAPTER...
 
-Every line of chapters/NN_name/xray.args is a run. Launches are matched by kernel, grid and block; of
+Every line of chapters/NN_name/settings/xray.args is a run. Launches are matched by kernel, grid and block; of
 launches that are alike the first counts. Each counter of which either side has something is a pair: equal,
-or different for a reason that chapters/NN_name/xray_reasons.csv gives:
+or different for a reason that chapters/NN_name/settings/xray_reasons.csv gives:
 
     kernel,counter,reason        kernel as the launch names it, without template arguments; * is any
 
@@ -62,7 +62,7 @@ COLUMNS = ["run", "kernel", "grid", "block", "counter", "predicted", "measured",
 
 
 def runs_of(chapter):
-    path = f"chapters/{chapter}/xray.args"
+    path = f"chapters/{chapter}/settings/xray.args"
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
@@ -70,7 +70,7 @@ def runs_of(chapter):
 
 
 def reasons_of(chapter):
-    path = f"chapters/{chapter}/xray_reasons.csv"
+    path = f"chapters/{chapter}/settings/xray_reasons.csv"
     if not os.path.exists(path):
         return {}
     with open(path, newline="", encoding="utf-8") as file:
@@ -171,7 +171,7 @@ def verify_chapter(gpu, chapter):
                     print(f"| {kernel} {grid} x {block} | {short(counter)} | {want} | {got} | {verdict} |")
                     results.append([options, kernel, grid, block, counter, want, got, verdict] + machine)
     for kernel, counter in sorted(set(reasons) - used):
-        complaints.append(f"chapters/{chapter}/xray_reasons.csv: {kernel}, {counter}: explains nothing")
+        complaints.append(f"chapters/{chapter}/settings/xray_reasons.csv: {kernel}, {counter}: explains nothing")
     if elsewhere:
         print(f"\nlaunched otherwise on this GPU, so not compared: {', '.join(sorted(elsewhere))}")
     path = f"chapters/{chapter}/results/{gpu}_xray.csv"
@@ -207,7 +207,7 @@ def main():
         equal += counted[1]
         complaints += counted[2]
     if pairs == 0:
-        print("nothing to verify: no xray.args in these chapters", file=sys.stderr)
+        print("nothing to verify: no settings/xray.args in these chapters", file=sys.stderr)
         return 2
     print(f"\nin all {equal} of {pairs} pairs equal: {100 * equal / pairs:.1f} %")
     if equal < LEAST_SHARE * pairs:

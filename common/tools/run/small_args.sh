@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Prints options that make a chapter's program small enough for a checker that slows it down a
-# hundredfold, one run per line: chapters/NN_name/small.args if the chapter has that file, else
+# hundredfold, one run per line: chapters/NN_name/settings/small.args if the chapter has that file, else
 # --n 5000 --samples 1, as far as the program knows these.
 #
 #   small_args.sh CHAPTER PROGRAM
 set -u
 
-file=chapters/$1/small.args
+file=chapters/$1/settings/small.args
 if [ -f "$file" ]; then
   sed '/^ *#/d; /^ *$/d' "$file"
   exit

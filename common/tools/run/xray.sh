@@ -4,7 +4,7 @@
 #
 #   xray.sh DIR 'CHAPTER...' [program options]
 #
-# The first line of chapters/NN_name/xray.args makes the program small; options that are given come
+# The first line of chapters/NN_name/settings/xray.args makes the program small; options that are given come
 # after it. (The other lines are further runs for make xray-verify.) From the environment:
 #   CSV=FILE|-            the counts instead of the listing
 #   LINE=N or FILE:N      draw the first request of that line ...
@@ -50,7 +50,7 @@ xray() {
 
 status=0
 for chapter in $chapters; do
-  small=$(sed -n '/^ *#/d; /^ *$/d; p; q' "chapters/$chapter/xray.args" 2>/dev/null)
+  small=$(sed -n '/^ *#/d; /^ *$/d; p; q' "chapters/$chapter/settings/xray.args" 2>/dev/null)
   # shellcheck disable=SC2086  # options are words
   xray "$chapter" $small "$@" || { status=$?; continue; }
   if [ "${CSV:-}" = - ]; then
