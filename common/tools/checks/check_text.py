@@ -32,7 +32,7 @@ SECTIONS = [
 ]
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
-TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args")
+TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args", ".mutants")
 
 problems = 0
 

@@ -4,53 +4,25 @@
 
     mutants.py [CH...]        CH: a chapter's number or name; without, every chapter that has mutants
 
-tests/NN_name.mutants names the bugs, one per line; `#` begins a comment line:
-
-    NAME | PATTERN | REPLACEMENT             PATTERN must match exactly once (the first | may be left out)
-    NAME * PATTERN | REPLACEMENT             each match gives a mutant of its own
-    NAME | PATTERN | REPLACEMENT | sanitize  only `make sanitize` is expected to show it
-
-PATTERN is a Python regular expression (`^` and `$` are those of a line), REPLACEMENT may use \\1. A mutant
-is rejected when a test fails under some schedule. One that survives, or that does not even compile, fails
-the run. The work is done in build/mutants/; the chapter itself is never touched.
+tests/NN_name.mutants names the bugs; edits.py says how they are written. A mutant is rejected when a test
+fails under some schedule, one of kind `sanitize` when `make sanitize` fails. One that survives, or that does
+not even compile, fails the run. The work is done in build/mutants/; the chapter itself is never touched.
 """
 
 import concurrent.futures
 import glob
 import os
 import queue
-import re
 import shutil
 import subprocess
 import sys
 import time
 
+import edits
+
 SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
 TREES = "build/mutants"
 LIMIT_SECONDS = 300
-
-
-def read_mutants(path, text):
-    """[(name, verb, mutated text)] for every line of the file and, with *, every match."""
-    mutants = []
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            line = line.rstrip("\n")
-            if not line.strip() or line.lstrip().startswith("#"):
-                continue
-            match = re.match(r"(\S+) (?:([|*]) )?(.*?) \|(?: (.*?))?(?: \| (sanitize))?$", line)
-            if not match:
-                sys.exit(f"{path}:{number}: expected NAME [|*] PATTERN | REPLACEMENT [| sanitize]")
-            name, mode, pattern, replacement, verb = match.groups()
-            found = list(re.finditer(pattern, text, re.M))
-            if not found or (mode != "*" and len(found) != 1):
-                wanted = "at least one match" if mode == "*" else "exactly one match"
-                sys.exit(f"{path}:{number}: {name}: {wanted} expected, {len(found)} found: {pattern}")
-            for m in found:
-                label = f"{name}, line {text.count(chr(10), 0, m.start() + len(m[0]) - len(m[0].lstrip())) + 1}"
-                mutated = text[: m.start()] + m.expand(replacement or "") + text[m.end() :]
-                mutants.append((label, verb or "test", mutated))
-    return mutants
 
 
 def prepare_tree(tree):
@@ -81,11 +53,11 @@ def run(tree, *command, **extra):
         return 124
 
 
-def verdict(tree, chapter, verb):
+def verdict(tree, chapter, kind):
     """(rejected?, how) for what is in the tree."""
     if run(tree, "make", "-j1", "test-programs", "BACKEND=cpu", f"CH={chapter}") != 0:
         return False, "does not compile"
-    if verb == "sanitize":
+    if kind == "sanitize":
         noticed = run(tree, "make", "-j1", "sanitize", "BACKEND=cpu", f"CH={chapter}") != 0
         return noticed, "rejected by make sanitize" if noticed else "survives"
     for schedule in SCHEDULES:
@@ -95,31 +67,50 @@ def verdict(tree, chapter, verb):
     return False, "survives"
 
 
-def try_mutant(trees, chapter, verb, text):
-    """Puts `text` for the chapter's program into a free tree, and takes it out again."""
+def try_mutant(trees, chapter, kind, program, text):
+    """Puts `text` for the file `program` into a free tree, and takes it out again."""
     tree = trees.get()
-    path = f"{tree}/chapters/{chapter}/{chapter[3:]}.cu"
+    path = f"{tree}/{program}"
     with open(path, encoding="utf-8") as file:
         original = file.read()
     start = time.time()
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        return (*verdict(tree, chapter, verb), time.time() - start)
+        return (*verdict(tree, chapter, kind), time.time() - start)
     finally:
         with open(path, "w", encoding="utf-8") as file:
             file.write(original)
         trees.put(tree)
 
 
+def as_it_is(chapter):
+    program = f"chapters/{chapter}/{chapter[3:]}.cu"
+    with open(program, encoding="utf-8") as file:
+        return program, file.read()
+
+
 def main(arguments):
     files = sorted(glob.glob("tests/[0-9][0-9]_*.mutants"))
+    names = {f: os.path.basename(f)[: -len(".mutants")] for f in files}
     if arguments:
         wanted = [a.zfill(2) if a.isdigit() else a for a in arguments]
-        names = {f: os.path.basename(f)[: -len(".mutants")] for f in files}
+        unknown = [w for w in wanted if not any(w in (n, n[:2]) for n in names.values())]
+        if unknown:
+            print(f"{' '.join(unknown)}: no tests/NN_name.mutants of that name or number", file=sys.stderr)
+            return 2
         files = [f for f in files if names[f] in wanted or names[f][:2] in wanted]
     if not files:
         print("no tests/NN_name.mutants to try", file=sys.stderr)
+        return 2
+    mutants_of, problems = {}, []
+    for path in files:
+        try:
+            mutants_of[names[path]] = edits.read(path)
+        except edits.Wrong as wrong:
+            problems.append(str(wrong))
+    if problems:
+        print("\n".join(problems), file=sys.stderr)
         return 2
 
     workers = min(8, os.cpu_count() or 1)
@@ -132,23 +123,20 @@ def main(arguments):
 
     not_rejected, tried = [], 0
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        for path in files:
-            chapter = os.path.basename(path)[: -len(".mutants")]
-            with open(f"chapters/{chapter}/{chapter[3:]}.cu", encoding="utf-8") as file:
-                text = file.read()
-            mutants = read_mutants(path, text)
+        for chapter, mutants in mutants_of.items():
             print(f"\n{chapter}", flush=True)
             # Where the chapter itself fails, nothing can be told from its mutants.
-            original = pool.submit(try_mutant, trees, chapter, "test", text)
-            tries = [pool.submit(try_mutant, trees, chapter, verb, mutated) for _, verb, mutated in mutants]
+            original = pool.submit(try_mutant, trees, chapter, "", *as_it_is(chapter))
+            tries = [pool.submit(try_mutant, trees, chapter, m.kind, m.program, m.text) for m in mutants]
             if original.result()[:2] != (False, "survives"):
                 for future in tries:
                     future.cancel()
                 print(f"  FAIL  the chapter as it is: {original.result()[1]}")
                 not_rejected.append(f"{chapter[:2]} as it is")
                 continue
-            for (name, _, _), future in zip(mutants, tries):
+            for mutant, future in zip(mutants, tries):
                 rejected, how, seconds = future.result()
+                name = f"{mutant.name}, line {mutant.at}"
                 tried += 1
                 print(f"  {'ok  ' if rejected else 'FAIL'}  {name:<38} {how:<26} {seconds:5.1f} s", flush=True)
                 if not rejected:

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Mutants: bugs that the checks must reject, each written as an edit of a program that is right.
+
+    edits.py FILE.mutants            what each mutant changes, as a diff
+    edits.py FILE.mutants NAME       the program with that bug in it
+    edits.py --check FILE.mutants... whether every edit applies
+
+tests/NN_name.mutants                           edits chapters/NN_name/name.cu
+chapters/NN_name/exercises/exN_topic.mutants    edits solutions/exN_topic.cu beside it
+
+    # A comment stands on lines of its own.
+    no_guard: if (i < n) y[i] => y[i]
+
+    two_places:                            all edits are made to the program as it is
+      i = 1; => i = 0;
+      int sum = 0; =>                      nothing behind the arrow: the text goes
+
+    whole_lines:                           a block, as in a diff: lines that go, lines that come
+    -  sum += x[i];
+    -  count += 1;
+    +  sum += count;
+    @@                                     parts two blocks where no + line does
+    -  return sum;
+
+    no_barrier [each]: __syncthreads(); =>
+
+The text before => must stand in the program exactly once; a blank in it matches any white space, line
+ends too. C++ has no =>. Words in brackets behind the name, parted by commas:
+
+    each          every place where the text stands gives a mutant of its own
+    regex         the text is a regular expression of Python (`^` and `$` of a line), \\1 a group of it
+    in FILE       the edit is made to FILE beside the program; with a slash, from the repository's root
+    sanitize      tests/ only: the bug shows under `make sanitize` alone
+"""
+
+import difflib
+import os
+import re
+import sys
+
+# Whose bugs a file names: its path, the program, and which kinds of mutants it may have.
+OWNERS = (
+    (re.compile(r"tests/(\d\d_(\w+))\.mutants$"), r"chapters/\1/\2.cu", ("sanitize",)),
+    (re.compile(r"chapters/(\w+)/exercises/(\w+)\.mutants$"), r"chapters/\1/exercises/solutions/\2.cu", ()),
+)
+NAME = re.compile(r"(\w+)(?: \[([^\]]*)\])?:(?:\s+(.*))?$")
+ARROW = re.compile(r"\s+=>(?:\s+|$)")
+
+
+class Wrong(Exception):
+    """What is wrong with a file of mutants: [(file:line, text)]; as text, a line for each."""
+
+    def __init__(self, problems):
+        super().__init__("\n".join(f"{place}: {text}" for place, text in problems))
+        self.problems = problems
+
+
+class Mutant:
+    """One wrong program. `program` is the file that is edited, `text` its text with the bug in it, `at` the line of
+    the bug there. `line` is the mutant's line in the file of mutants, `kind` "" or what its brackets say; `label`
+    is its name, and which it is where `each` gives several."""
+
+    def __init__(self, entry, program, text, at, number=None):
+        self.program, self.text, self.at = program, text, at
+        self.name, self.line, self.kind = entry.name, entry.line, entry.kind
+        self.label = f"{self.name}.{number}" if number else self.name
+
+
+class Entry:
+    """What stands under one name: its edits, [(line, pattern, replacement as a function of the match)]."""
+
+    def __init__(self, line, name):
+        self.line, self.name = line, name
+        self.kind, self.file, self.each, self.regex = "", None, False, False
+        self.edits = []
+        self.refused = False  # what is wrong with it has been said
+
+
+class Block:
+    """Lines that go and lines that come, while they are read."""
+
+    def __init__(self, line):
+        self.line, self.old, self.new = line, [], []
+
+
+class Reader:
+    def __init__(self, path):
+        self.path = path.replace(os.sep, "/")
+        self.problems = []
+        for pattern, program, self.kinds in OWNERS:
+            owner = pattern.search(self.path)
+            if owner:
+                self.root = self.path[: owner.start()]
+                self.program = self.root + owner.expand(program)
+                if not os.path.exists(self.program):
+                    raise Wrong([(path, f"{self.program}, whose mutants these are, is not there")])
+                break
+        else:
+            raise Wrong([(path, "expected tests/NN_name.mutants or chapters/NN_name/exercises/exN_topic.mutants")])
+
+    def complain(self, line, text, entry=None):
+        if entry:
+            entry.refused = True
+            text = f"{entry.name}: {text}"
+        self.problems.append((f"{self.path}:{line}", text))
+
+    # ---- from lines to entries
+
+    def entries(self):
+        """What the file says, nothing tried yet."""
+        entries, block = [], None
+        with open(self.path, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        for number, line in enumerate([*lines, ""], 1):
+            if block and (line[:1] not in ("-", "+") or (line[:1] == "-" and block.new)):
+                self.close(entries, block)
+                block = None
+            if not line.strip() or line.startswith(("#", "@@")):
+                continue
+            if line[0] in "-+":
+                block = block or Block(number)
+                (block.old if line[0] == "-" else block.new).append(line[1:])
+            elif line[0].isspace():
+                self.add_edit(entries, number, line.strip())
+            else:
+                self.begin(entries, number, line)
+        for entry in entries:
+            if entry.each and len(entry.edits) > 1:
+                self.complain(entry.line, f"'each' goes with one edit, {len(entry.edits)} are here", entry)
+            elif not entry.edits and not entry.refused:
+                self.complain(entry.line, "has no edit", entry)
+        return [entry for entry in entries if not entry.refused]
+
+    def begin(self, entries, number, line):
+        match = NAME.match(line)
+        if not match:
+            entries.append(Entry(number, line.split()[0]))  # edits below it are nobody else's
+            entries[-1].refused = True
+            self.complain(number, f"expected NAME: OLD => NEW, or NAME: with edits below it, found: {line}")
+            return
+        name, words, edit = match.groups()
+        entry = Entry(number, name)
+        earlier = next((e for e in entries if e.name == name), None)
+        if earlier:
+            self.complain(number, f"line {earlier.line} has this name already", entry)
+        for word in (w.strip() for w in words.split(",")) if words is not None else ():
+            if word == "each":
+                entry.each = True
+            elif word == "regex":
+                entry.regex = True
+            elif word.startswith("in "):
+                entry.file = word[3:].strip()
+            elif word in self.kinds:
+                entry.kind = word
+            else:
+                known = ", ".join(("each", "regex", "in FILE", *self.kinds))
+                self.complain(number, f"[{word}] is not known here; there are: {known}", entry)
+        entries.append(entry)
+        if edit:
+            self.add_edit(entries, number, edit.strip())
+
+    def add_edit(self, entries, number, text):
+        if not entries:
+            self.complain(number, f"an edit before any NAME: {text}")
+            return
+        entry = entries[-1]
+        parts = ARROW.split(text)
+        if len(parts) != 2 or not parts[0]:
+            self.complain(number, f"expected OLD => NEW, found: {text}", entry)
+            return
+        old, new = parts
+        if old == new:
+            self.complain(number, f"changes nothing: {text}", entry)
+        elif not entry.regex:
+            pattern = r"\s+".join(re.escape(word) for word in old.split())
+            entry.edits.append((number, re.compile(pattern), old, lambda _, new=new: new))
+        else:
+            try:
+                entry.edits.append((number, re.compile(old, re.M), old, lambda match, new=new: match.expand(new)))
+            except re.error as error:
+                self.complain(number, f"no regular expression ({error}): {old}", entry)
+
+    def close(self, entries, block):
+        """A block is complete."""
+        if not entries:
+            self.complain(block.line, "a block before any NAME")
+        elif not block.old:
+            self.complain(block.line, "lines with + need lines with - that they replace", entries[-1])
+        elif block.old == block.new:
+            self.complain(block.line, f"changes nothing: {block.old[0].strip()}", entries[-1])
+        elif entries[-1].regex:
+            self.complain(block.line, "a block is no regular expression", entries[-1])
+        else:
+            pattern = "".join(f"^{re.escape(line)}\n" for line in block.old)
+            shown = " / ".join(line.strip() for line in block.old)
+            new = "".join(line + "\n" for line in block.new)
+            entries[-1].edits.append((block.line, re.compile(pattern, re.M), shown, lambda _: new))
+
+    # ---- from entries to programs
+
+    def apply(self, entry):
+        """The mutants of one entry; none where an edit does not apply."""
+        program = self.program
+        if entry.file:
+            program = f"{self.root}{entry.file}" if "/" in entry.file else f"{os.path.dirname(program)}/{entry.file}"
+        try:
+            with open(program, encoding="utf-8") as file:
+                original = file.read()
+        except OSError:
+            self.complain(entry.line, f"no such file: {program}", entry)
+            return []
+        changes = []  # (start, end, new text, line) of each edit
+        for line, pattern, shown, replacement in entry.edits:
+            found = list(pattern.finditer(original))
+            if not found or (len(found) > 1 and not entry.each):
+                lines = ", ".join(str(line_of(original, match)) for match in found)
+                how = f"{len(found)} times (lines {lines})" if found else "not at all"
+                wanted = "at least once" if entry.each else "exactly once"
+                self.complain(line, f"must stand {wanted} in {program}, stands there {how}: {shown}", entry)
+                continue
+            try:
+                changes += [(m.start(), m.end(), replacement(m), line_of(original, m)) for m in found]
+            except (re.error, IndexError) as error:
+                self.complain(line, f"this replacement does not fit the expression ({error})", entry)
+        if entry.refused:
+            return []
+        if entry.each:
+            return [
+                Mutant(entry, program, with_changes(original, [change]), change[3], number)
+                for number, change in enumerate(changes, 1)
+            ]
+        changes.sort()
+        for before, after in zip(changes, changes[1:]):
+            if after[0] < before[1]:
+                self.complain(entry.line, f"two of its edits meet in line {after[3]} of {program}", entry)
+                return []
+        return [Mutant(entry, program, with_changes(original, changes), changes[0][3])]
+
+    def mutants(self):
+        mutants = [mutant for entry in self.entries() for mutant in self.apply(entry)]
+        seen = {}
+        for mutant in mutants:
+            twin = seen.setdefault((mutant.program, mutant.text), mutant)
+            if twin is not mutant:
+                self.complain(mutant.line, f"{mutant.label}: makes the same program as {twin.name} of line {twin.line}")
+        if self.problems:
+            raise Wrong(self.problems)
+        return mutants
+
+
+def line_of(text, match):
+    """The line on which a match begins, white space left out."""
+    return text.count("\n", 0, match.start() + len(match[0]) - len(match[0].lstrip())) + 1
+
+
+def with_changes(text, changes):
+    for start, end, new, _ in reversed(changes):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def read(path):
+    """The mutants that a file names, in its order. Wrong says all that is wrong with it."""
+    return Reader(path).mutants()
+
+
+def show(path, mutant):
+    """The diff that a mutant makes."""
+    with open(mutant.program, encoding="utf-8") as file:
+        original = file.read()
+    print(f"\n{path}:{mutant.line}: {mutant.label}")
+    lines = difflib.unified_diff(original.splitlines(True), mutant.text.splitlines(True), n=0)
+    print("".join(list(lines)[2:]), end="")
+
+
+def check(paths):
+    """0 when every edit of these files applies."""
+    status = 0
+    for path in paths:
+        try:
+            read(path)
+        except (Wrong, OSError) as problem:
+            print(problem, file=sys.stderr)
+            status = 1
+    return status
+
+
+def main(arguments):
+    if arguments[:1] == ["--check"]:
+        return check(arguments[1:])
+    if len(arguments) not in (1, 2):
+        print("usage: edits.py FILE.mutants [NAME] | --check FILE.mutants...", file=sys.stderr)
+        return 2
+    path, *name = arguments
+    try:
+        mutants = read(path)
+    except (Wrong, OSError) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    if not name:
+        for mutant in mutants:
+            show(path, mutant)
+        return 0
+    chosen = next((mutant for mutant in mutants if mutant.label == name[0]), None)
+    if not chosen:
+        print(f"{path}: no mutant {name[0]}; there are: {', '.join(m.label for m in mutants)}", file=sys.stderr)
+        return 1
+    print(chosen.text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

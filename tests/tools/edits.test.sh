@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Mutants are read as they are written, and an edit that says something else than it seems is refused.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../cli/lib.sh"
+
+if ! python=$(common/tools/setup/python.sh); then
+  test_case "mutants as edits"
+  skip "python3 is not here"
+  exit
+fi
+
+edits=$PWD/common/tools/checks/edits.py
+exercises=chapters/99_sums/exercises
+solution=$exercises/solutions/ex1_sum.cu
+mutants=$exercises/ex1_sum.mutants
+mkdir -p "$scratch/tree/tests" "$scratch/tree/$exercises/solutions"
+cp -R tests/*.mutants "$scratch/tree/tests/"
+cp -R chapters "$scratch/tree/"
+cd "$scratch/tree" || exit 1
+cat >$solution <<'END'
+int sum(const int* x, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) {
+    sum += x[i];
+    step();
+  }
+  step();
+  return sum;  // of all
+}
+END
+cp $solution chapters/99_sums/sums.cu
+echo 'int twice(int x) { return 2 * x; }' >chapters/99_sums/twice.cuh
+
+edits() { run "$python" "$edits" "$@"; }
+# written: the file of mutants is what is on stdin
+written() { cat >"${1:-$mutants}"; }
+# changed NAME SED_SCRIPT: the mutant is the solution changed that way
+changed() {
+  edits "${3:-$mutants}" "$1"
+  expect_status 0
+  expect "the edit made" cmp -s "$scratch/out" <(sed "$2" $solution)
+}
+
+test_case "text is replaced where it stands, and a blank in it matches a line's end"
+written <<'END'
+# A comment.
+too_far: i < n => i <= n
+no_sum: sum += x[i]; step(); => step();
+comment_goes: // of all =>
+END
+changed too_far 's/i < n/i <= n/'
+changed no_sum '/sum += /{N;s/sum.*step/step/}'
+changed comment_goes 's/ \/\/ of all/ /'
+
+test_case "several edits are made to the program as it is, whichever comes first"
+written <<'END'
+swapped:
+  i = 0 => i = sum
+  sum = 0 => sum = i
+END
+changed swapped 's/ sum = 0/ sum = i/; s/i = 0/i = sum/'
+
+test_case "a block replaces whole lines, and @@ parts two"
+written <<'END'
+block:
+-  int sum = 0;
++  int sum = 1;
++  step();
+-    sum += x[i];
+@@
+-  step();
+-  return sum;  // of all
++  return sum;
+END
+changed block '2c\  int sum = 1;\n  step();
+4d; 7d; 8s/  \/\/.*//'
+
+test_case "each gives a mutant for every place, regex takes a pattern, a kind belongs to it"
+written tests/99_sums.mutants <<'END'
+no_step [each]: step(); =>
+by_pattern [regex, sanitize]: ^  return (\w+);.*$ => return -\1;
+elsewhere [in twice.cuh]: 2 * => 3 *
+END
+edits tests/99_sums.mutants
+expect_status 0
+expect_output "tests/99_sums.mutants:1: no_step.1"
+expect_output "tests/99_sums.mutants:1: no_step.2"
+expect_output "+return -sum;"
+expect_output "+int twice(int x) { return 3 * x; }"
+edits tests/99_sums.mutants no_step.2
+expect "the second one gone" cmp -s "$scratch/out" <(sed '7s/step();//' $solution)
+rm tests/99_sums.mutants
+
+# refused WHAT LINE TEXT: the mutants on stdin are refused in one line that names LINE and says TEXT
+refused() {
+  test_case "refused: $1"
+  written
+  edits --check $mutants
+  expect_status 1
+  expect_one_error_line
+  expect_output "$mutants:$2: $3"
+}
+refused "text that is not there" 2 "b: must stand exactly once in $solution, stands there not at all: i < m" <<'END'
+a: i < n => i <= n
+b: i < m => i <= m
+END
+refused "text that stands there twice" 2 "b: must stand exactly once in $solution, stands there 2 times (lines 5, 7)" <<'END'
+a: i < n => i <= n
+b: step(); =>
+END
+refused "text that is not there, of each" 1 "a: must stand at least once" <<'END'
+a [each]: stop(); =>
+END
+refused "a block that is not there" 2 "a: must stand exactly once in $solution, stands there not at all: sum += x[i]; / stop();" <<'END'
+a:
+-    sum += x[i];
+-    stop();
+END
+refused "a block that is part of a line" 2 "a: must stand exactly once" <<'END'
+a:
+-  return sum;
++  return 0;
+END
+refused "a name that was given before" 3 "a: line 1 has this name already" <<'END'
+a: i < n => i <= n
+
+a: i = 0 => i = 1
+END
+refused "two mutants that are the same program" 2 "b: makes the same program as a of line 1" <<'END'
+a: i < n => i <= n
+b: 0; i < n; => 0; i <= n;
+END
+refused "edits that meet" 1 "a: two of its edits meet in line 3" <<'END'
+a:
+  i < n => i <= n
+  n; ++i => n; i += 2
+END
+refused "an edit that changes nothing" 1 "a: changes nothing: i < n => i < n" <<'END'
+a: i < n => i < n
+END
+refused "a line without an arrow" 1 "a: expected OLD => NEW, found: i < n" <<'END'
+a: i < n
+END
+refused "a name without an edit" 1 "a: has no edit" <<'END'
+a:
+b: i < n => i <= n
+END
+refused "a line that is nothing" 2 "expected NAME: OLD => NEW" <<'END'
+a: i < n => i <= n
+i = 0 => i = 1
+END
+refused "the old notation" 1 "expected NAME: OLD => NEW" <<'END'
+a | i < n | i <= n
+END
+refused "an edit before any name" 1 "an edit before any NAME" <<'END'
+  i < n => i <= n
+END
+refused "lines that come in place of none" 2 "a: lines with + need lines with -" <<'END'
+a:
++  step();
+END
+refused "a word in brackets that means nothing" 1 "a: [every] is not known here; there are: each, regex, in FILE" <<'END'
+a [every]: step(); =>
+END
+refused "a kind that labs do not have" 1 "a: [sanitize] is not known here" <<'END'
+a [sanitize]: i < n => i <= n
+END
+refused "each with two edits" 1 "a: 'each' goes with one edit, 2 are here" <<'END'
+a [each]:
+  step(); =>
+  i = 0 => i = 1
+END
+refused "a broken pattern" 1 "a: no regular expression" <<'END'
+a [regex]: (i < n => i
+END
+refused "a replacement that asks for a group that is not there" 1 "a: this replacement does not fit" <<'END'
+a [regex]: i < n => \3
+END
+refused "a file that is not there" 1 "a: no such file: $exercises/solutions/other.cu" <<'END'
+a [in other.cu]: i < n => i <= n
+END
+
+test_case "all that is wrong is said at once, a line for each"
+written <<'END'
+a: i < m => i <= m
+b: i < k => i <= k
+END
+edits --check $mutants
+expect_status 1
+expect "two lines on stderr" [ "$(lines_in "$err")" -eq 2 ]
+
+test_case "mutants of a program that is not there, or of nothing, are refused"
+written $exercises/ex2_gone.mutants <<<'a: b => c'
+edits --check $exercises/ex2_gone.mutants
+expect_status 1
+expect_one_error_line
+expect_output "$exercises/solutions/ex2_gone.cu, whose mutants these are, is not there"
+written chapters/99_sums/sums.mutants <<<'a: b => c'
+edits --check chapters/99_sums/sums.mutants
+expect_status 1
+expect_one_error_line
+expect_output "expected tests/NN_name.mutants or chapters/NN_name/exercises/exN_topic.mutants"
+
+test_case "a mutant that nobody wrote is refused, with the names there are"
+written <<<'a: i < n => i <= n'
+edits $mutants b
+expect_status 1
+expect_output "$mutants: no mutant b; there are: a"
+
+test_case "every mutant of this repository applies"
+rm -r chapters/99_sums
+edits --check tests/*.mutants chapters/*/exercises/*.mutants
+expect_status 0
+expect "nothing said" [ -z "$output" ]
