@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
-if ! common/tools/setup/python.sh >/dev/null; then
+if ! python=$(common/tools/setup/python.sh); then
   test_case "the labs' verbs"
   skip "python3 is not here"
   exit
@@ -23,6 +23,9 @@ done
 cd "$tree" || exit 1
 exercises=chapters/05_shared_tree_reduction/exercises
 work=work/05_shared_tree_reduction
+
+# mutant EXERCISE NAME: the text of a wrong solution
+mutant() { "$python" common/tools/checks/edits.py "$exercises/$1.mutants" "$2"; }
 
 lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }
 
@@ -88,7 +91,7 @@ expect_output "was there __syncthreads();"
 rm $work/ex4_wavefronts.cu
 
 test_case "a wrong element is reported with index, expected and actual value, size, block and what such a pattern means"
-cp $exercises/mutants/ex2_block_tree.slots_not_filled.cu $work/ex2_block_tree.cu
+mutant ex2_block_tree slots_not_filled >$work/ex2_block_tree.cu
 lab lab CH=5 EX=2
 expect_failure
 expect_output "wrong     sums[0]: expected "
@@ -97,7 +100,7 @@ expect_output " tries"
 expect_output "likely    only sizes that are no multiple of the block fail: the tail"
 
 test_case "a result that depends on the order of threads is called so"
-cp $exercises/mutants/ex2_block_tree.no_barrier_in_the_loop.cu $work/ex2_block_tree.cu
+mutant ex2_block_tree no_barrier_in_the_loop >$work/ex2_block_tree.cu
 lab lab CH=5 EX=2
 expect_failure
 expect_output "Which barrier is missing?"

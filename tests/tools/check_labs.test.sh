@@ -66,10 +66,17 @@ broken "a starter that never ends" $starter \
 broken "a solution that is wrong" $solution 's/k < kThreads/k + 1 < kThreads/' "must pass"
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"
-broken "a mutant that is right" $exercises/mutants/ex1_block_sum.no_guard.cu 's/= x\[i\]/= i < n ? x[i] : 0/' \
-  "must be rejected, but it passes"
-broken "a mutant that does not compile" $exercises/mutants/ex1_block_sum.no_guard.cu 's/= x\[i\]/= y[i]/' \
-  "must be rejected, but it does not compile"
+mutants=$exercises/ex1_block_sum.mutants
+at=$mutants:$(sed -n '/^no_guard:/=' $mutants)
+broken "a mutant that is right, and names its line" $mutants 's/^no_guard: .*/no_guard: sum = 0; => sum = 0 + 0;/' \
+  "$at: no_guard (cpu): must be rejected, but it passes"
+broken "a mutant that does not compile" $mutants 's/^no_guard: .*/no_guard: i < n ? x[i] : 0 => y[i]/' \
+  "$at: no_guard (cpu): must be rejected, but it does not compile"
+broken "a mutant that differs outside of the TODO" $mutants 's/^no_guard: .*/no_guard: unsigned t = => int t =/' \
+  "$at: no_guard: differs from the starter outside of the TODO"
+broken "a mutant whose edit does not apply" $mutants 's/^no_guard: .*/no_guard: i < m => i <= m/' \
+  "$at: no_guard: must stand exactly once in $solution, stands there not at all: i < m"
+broken "too few mutants" $mutants "/^no_guard:/,\$d" "$mutants: 2 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \

@@ -23,6 +23,8 @@ hand_in() {
   mkdir -p "$class/$1/05_shared_tree_reduction"
   cat >"$class/$1/05_shared_tree_reduction/$2.cu"
 }
+# mutant EXERCISE NAME: the text of a wrong solution
+mutant() { "$python" common/tools/checks/edits.py "$exercises/$1.mutants" "$2"; }
 # with_body EXERCISE BODY: the solution of the exercise with BODY put into its first kernel
 with_body() {
   TEXT=$2 awk '{ print } /^__global__/ { inside = 1 } inside && /\{$/ { print ENVIRON["TEXT"]; inside = 0 }' \
@@ -37,9 +39,9 @@ mkdir -p "$class"
 for exercise in ex1_block_sum ex2_block_tree ex3_block_maximum ex4_wavefronts; do
   hand_in right $exercise <"$exercises/solutions/$exercise.cu"
 done
-hand_in wrong ex1_block_sum <"$exercises/mutants/ex1_block_sum.no_guard.cu"
-hand_in wrong ex2_block_tree <"$exercises/mutants/ex2_block_tree.slots_not_filled.cu"
-hand_in wrong ex4_wavefronts <"$exercises/mutants/ex4_wavefronts.no_conflicts.cu"
+mutant ex1_block_sum no_guard | hand_in wrong ex1_block_sum
+mutant ex2_block_tree slots_not_filled | hand_in wrong ex2_block_tree
+mutant ex4_wavefronts no_conflicts | hand_in wrong ex4_wavefronts
 hand_in half_done ex1_block_sum <"$exercises/solutions/ex1_block_sum.cu"
 hand_in half_done ex2_block_tree <"$exercises/ex2_block_tree.cu"
 mkdir -p "$class/empty"
@@ -73,7 +75,7 @@ echo 'TEST_CASE("every block leaves the sum of its own elements") {}' | hand_in 
   cat "$exercises/ex2_block_tree.cu"
 } | hand_in edited_check ex2_block_tree
 {
-  cat "$exercises/mutants/ex3_block_maximum.writes_nothing.cu"
+  mutant ex3_block_maximum writes_nothing
   echo 'namespace lab { struct Trials; }'
 } | hand_in edited_check ex3_block_maximum
 with_text ex1_block_sum '#include <cstdlib>

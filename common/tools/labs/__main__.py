@@ -7,6 +7,8 @@ python3 common/tools/labs lab|hint|solution|reset|progress|grade|check-labs|page
 import os
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "checks"))  # edits.py
+
 import build
 import catalogue
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What labs there are, read from chapters/NN_name/exercises/.
 
-An exercise is a starter exN_topic.cu, its check exN_topic.check.cu, solutions/exN_topic.cu, mutants/exN_topic.WHY.cu
-and a section of exercises/README.md, which alone says how many points it is worth:
+An exercise is a starter exN_topic.cu, its check exN_topic.check.cu, solutions/exN_topic.cu, what turns the solution into
+wrong ones (exN_topic.mutants) and a section of exercises/README.md, which alone says how many points it is worth:
 
     ## 1. Title
     [ex1_topic.cu](ex1_topic.cu) · fix the bug · 10 minutes · 1 point
@@ -42,7 +42,7 @@ class Lab:
         self.starter = f"{self.folder}/{name}.cu"
         self.check = f"{self.folder}/{name}.check.cu"
         self.solution = f"{self.folder}/solutions/{name}.cu"
-        self.mutants = sorted(glob.glob(f"{self.folder}/mutants/{name}.*.cu"))
+        self.mutants = f"{self.folder}/{name}.mutants"
         self.work = f"work/{chapter}/{name}.cu"
         self.title, self.text, self.kind, self.minutes, self.points = name, "", None, None, None
         if section:

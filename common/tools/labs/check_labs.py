@@ -18,6 +18,7 @@ import sys
 import time
 
 import catalogue
+import edits
 import outcome as outcomes
 import page
 import regions
@@ -29,6 +30,9 @@ PROVED = "build/labs/proved"
 MAX_STARTER_LINES = 60
 MIN_EXERCISES = 3
 MIN_MUTANTS = 3
+MUTANTS = "build/labs/mutants"  # each one as a file of its own, to compile and to look at
+OUTSIDE = "differs from the starter outside of the TODO"
+TODO = re.compile(r"// (?:end of )?TODO\b")
 
 
 # ---- what can be told from the text --------------------------------------------------------------
@@ -47,7 +51,7 @@ def complaints_about_text(lab):
         found.append((path, text))
 
     readme = f"{lab.folder}/README.md"
-    for path in (lab.check, lab.solution):
+    for path in (lab.check, lab.solution, lab.mutants):
         if not os.path.exists(path):
             complain(path, "missing")
     if lab.kind is None:
@@ -57,8 +61,6 @@ def complaints_about_text(lab):
         complain(readme, f"exercise {lab.number}: {lab.kind}: expected one of: {'; '.join(catalogue.KINDS)}")
     elif (lab.kind == "predict, then measure") != lab.predicts:
         complain(lab.check, "includes <xray.h> if, and only if, the exercise is to predict, then measure")
-    if not lab.mutants or len(lab.mutants) < MIN_MUTANTS:
-        complain(f"{lab.folder}/mutants/{lab.name}.*.cu", f"{len(lab.mutants)} mutants: at least {MIN_MUTANTS}")
 
     starter = read(lab.starter)
     lines = starter.count("\n")
@@ -76,18 +78,42 @@ def complaints_about_text(lab):
         return [*found, (lab.starter, str(problem))]
     if not any(todo for todo, _, _ in parts):
         complain(lab.starter, "has no TODO")
-    if found and not os.path.exists(lab.solution):
+    if not os.path.exists(lab.solution):
         return found
 
-    for path in [lab.solution, *lab.mutants]:
-        text = read(path)
-        if regions.bodies(starter, text) is None:
-            line, wanted = regions.first_difference(starter, text)
-            complain(f"{path}:{line}", f"differs from the starter outside of the TODO; the starter has: {wanted}")
-        if re.search(r"// (?:end of )?TODO\b", text):
-            complain(path, "still has a TODO")
+    text = read(lab.solution)
+    if regions.bodies(starter, text) is None:
+        line, wanted = regions.first_difference(starter, text)
+        complain(f"{lab.solution}:{line}", f"{OUTSIDE}; the starter has: {wanted}")
+    if TODO.search(text):
+        complain(lab.solution, "still has a TODO")
+    found += complaints_about_mutants(lab, starter)
     found += complaints_about_hints(lab, starter, read(lab.solution), readme)
     return found
+
+
+def complaints_about_mutants(lab, starter):
+    if not os.path.exists(lab.mutants):
+        return []  # said above
+    try:
+        mutants = edits.read(lab.mutants)
+    except edits.Wrong as wrong:
+        return wrong.problems
+    found = []
+    if len(mutants) < MIN_MUTANTS:
+        found.append((lab.mutants, f"{len(mutants)} mutants: at least {MIN_MUTANTS}"))
+    for mutant in mutants:
+        if regions.bodies(starter, mutant.text) is None:
+            _, wanted = regions.first_difference(starter, mutant.text)
+            found.append((place_of(lab, mutant), f"{OUTSIDE}; the starter has: {wanted}"))
+        if TODO.search(mutant.text):
+            found.append((place_of(lab, mutant), "still has a TODO"))
+    return found
+
+
+def place_of(lab, mutant):
+    """What messages say of a mutant: where it is written, and its name."""
+    return f"{lab.mutants}:{mutant.line}: {mutant.label}"
 
 
 def complaints_about_hints(lab, starter, solution, readme):
@@ -134,7 +160,9 @@ def complaints_about_chapters(labs, chapters):
         if sections != numbers:
             found.append((f"{folder}/README.md", f"has sections {sections} for the exercises {numbers}"))
         names = {lab.name for lab in here}
-        for path in glob.glob(f"{folder}/solutions/*") + glob.glob(f"{folder}/mutants/*") + glob.glob(f"{folder}/*.cu"):
+        for path in glob.glob(f"{folder}/solutions/*") + glob.glob(f"{folder}/*"):
+            if path in (f"{folder}/solutions", f"{folder}/README.md"):
+                continue
             if os.path.basename(path).split(".")[0] not in names:
                 found.append((path, "belongs to no exercise"))
     return found
@@ -144,10 +172,11 @@ def complaints_about_chapters(labs, chapters):
 
 
 class Try:
-    """One file to check, and what has to come out."""
+    """One file to check, and what has to come out. `place` is what a message names."""
 
-    def __init__(self, lab, role, path, variant):
+    def __init__(self, lab, role, path, variant, place=""):
         self.lab, self.role, self.path, self.variant = lab, role, path, variant
+        self.place = place or path
 
     def folder(self):
         return f"build/labs/proof/{self.lab.chapter}/{os.path.basename(self.path)}.{self.role}/{self.variant}"
@@ -175,14 +204,23 @@ def tries_for(lab, backend):
     usual = outcomes.variant_of(lab, "cpu")
     yield Try(lab, "starter", lab.starter, usual)
     yield Try(lab, "solution", lab.solution, usual)
-    for path in lab.mutants:
-        yield Try(lab, "mutant", path, usual)
+    for mutant in edits.read(lab.mutants):
+        yield Try(lab, "mutant", written(lab, mutant), usual, place_of(lab, mutant))
     if not lab.predicts:
         yield Try(lab, "solution", lab.solution, "cpu-asan")
         yield Try(lab, "solution", lab.solution, "cpu-tsan")
         if backend == "gpu":
             yield Try(lab, "starter", lab.starter, "gpu")
             yield Try(lab, "solution", lab.solution, "gpu")
+
+
+def written(lab, mutant):
+    """The file with the mutant's text."""
+    path = f"{MUTANTS}/{lab.chapter}/{lab.name}.{mutant.label}.cu"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(mutant.text)
+    return path
 
 
 def attempt(trial, builder):
@@ -254,7 +292,6 @@ def main(labs, settings, builder):
         if not about:
             sound.append(lab)
     trials = share_of([trial for lab in sound for trial in tries_for(lab, backend)], settings.get("SHARE", ""))
-    tried = {trial.path for trial in trials}
     tools = hashlib.sha256("".join(read(p) for p in sorted(glob.glob("common/tools/labs/*.py"))).encode()).hexdigest()
     try:
         proved = set(json.loads(read(PROVED)))
@@ -292,9 +329,10 @@ def main(labs, settings, builder):
     for lab in chosen:
         bad = failed.get(lab.label, [])
         if lab in sound and not bad:
-            print(f"  {report.GREEN}ok{report.PLAIN}    {lab.label:<52} {len(tried & set(lab.mutants))} mutants rejected")
+            rejected = sum(trial.lab is lab and trial.role == "mutant" for trial in trials)
+            print(f"  {report.GREEN}ok{report.PLAIN}    {lab.label:<52} {rejected} mutants rejected")
         for trial, complaint in bad:
-            print(f"  {report.RED}FAIL{report.PLAIN}  {trial.path} ({trial.variant}): {complaint}")
+            print(f"  {report.RED}FAIL{report.PLAIN}  {trial.place} ({trial.variant}): {complaint}")
     wrong = len(complaints) + sum(len(f) for f in failed.values())
     print(f"\n{len(chosen)} exercises, {wrong} complaints, {time.monotonic() - start:.1f} s")
     return 1 if wrong else 0
