@@ -4,20 +4,20 @@
 
 CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing \
              $(if $(filter Darwin,$(shell uname -s)),,-fstack-clash-protection) -pthread \
-             -D__CUDA_CPU__=1 -Icommon/cpu
+             -D__CUDA_CPU__=1 -Icommon/cpu/cuda
 CU_AS_CPP := -include cuda_runtime.h -x c++
-RUNTIME := $(wildcard common/cpu/*.S) $(filter-out common/cpu/prepass.cpp,$(wildcard common/cpu/*.cpp))
+RUNTIME := $(wildcard common/cpu/engine/*.cpp common/cpu/report/*.cpp common/cpu/runtime/*.cpp)
 MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
 MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
 MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 
-PREPASS := $(patsubst %,build/cpu/obj/%.o,$(wildcard common/cpu/prepass.cpp common/cpu/prepass/*.cpp))
+PREPASS := $(patsubst %,build/cpu/obj/%.o,$(wildcard common/cpu/prepass/*.cpp))
 $(PREPASS): build/cpu/obj/%.o: % build/cpu/flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(COLOUR) -std=c++17 -O2 $(WARNINGS) -MMD -MP -c -o $@ $<
 
 # One line for the backend as a whole, when any of it is about to be compiled.
-build/cpu/announced: $(RUNTIME) $(wildcard common/cpu/*.h common/cpu/prepass/*)
+build/cpu/announced: $(RUNTIME) $(wildcard common/cpu/*/*.h common/cpu/prepass/*)
 	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
 	@mkdir -p $(@D) && touch $@
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "vector_types.h"
+#include "cuda/vector_types.h"
 
 namespace xray {
 

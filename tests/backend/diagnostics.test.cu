@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "../../common/cpu/diagnostics.h"
-#include "../../common/cpu/memory.h"
+#include "../../common/cpu/engine/memory.h"
+#include "../../common/cpu/report/diagnostics.h"
 #include "../catch.hpp"
 
 namespace outer {

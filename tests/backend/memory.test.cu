@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "../../common/cpu/diagnostics.h"
-#include "../../common/cpu/memory.h"
+#include "../../common/cpu/engine/memory.h"
+#include "../../common/cpu/report/diagnostics.h"
 #include "../catch.hpp"
 
 __constant__ int table[16];

@@ -195,11 +195,11 @@ TEST_CASE("only a kernel's own returns are marked") {
 }
 
 TEST_CASE("a kernel's name is reported as it was written") {
-  CHECK(body_of("void f() { a::b<T, 3><<<1, 2>>>(x); }").find("KernelSite{\"a::b<T, 3>\"") !=
+  CHECK(body_of("void f() { a::b<T, 3><<<1, 2>>>(x); }").find("LaunchedKernel{\"a::b<T, 3>\"") !=
         std::string::npos);
-  CHECK(body_of("void f() { (t [ 1 ])<<<1, 2>>>(x); }").find("KernelSite{\"(t[1])\"") !=
+  CHECK(body_of("void f() { (t [ 1 ])<<<1, 2>>>(x); }").find("LaunchedKernel{\"(t[1])\"") !=
         std::string::npos);
-  CHECK(body_of("void f() { k<'\"'><<<1, 2>>>(x); }").find("KernelSite{\"k<'\\\"'>\"") !=
+  CHECK(body_of("void f() { k<'\"'><<<1, 2>>>(x); }").find("LaunchedKernel{\"k<'\\\"'>\"") !=
         std::string::npos);
   CHECK(body_of("#define L(K) K<<<1, 2>>>()\n").find("#K") != std::string::npos);
 }
@@ -223,7 +223,7 @@ TEST_CASE("brackets that differ between the branches of an #if are no obstacle")
   const std::string text = rewritten(source);
   CHECK(text.find("return ::cuda_cpu::leave(6);") != std::string::npos);
   CHECK(text.find("::cuda_cpu::leave(13); }") != std::string::npos);
-  CHECK(text.find("KernelSite{\"k\"") != std::string::npos);
+  CHECK(text.find("LaunchedKernel{\"k\"") != std::string::npos);
 }
 
 TEST_CASE("what cannot be read is named with its file and line, in one line") {
@@ -362,7 +362,7 @@ TEST_CASE("the compiler's messages point at the learner's lines") {
   const bool is_clang = run(compiler + " --version").output.find("clang") != std::string::npos;
   const Result result =
       run(compiler + (is_clang ? " -ferror-limit=0" : "") +
-          " -std=c++17 -fsyntax-only -D__CUDA_CPU__=1 -Icommon/cpu -include cuda_runtime.h "
+          " -std=c++17 -fsyntax-only -D__CUDA_CPU__=1 -Icommon/cpu/cuda -include cuda_runtime.h "
           "-x c++ " +
           (scratch / "out.cu"));
   CHECK(result.status != 0);

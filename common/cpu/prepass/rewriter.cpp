@@ -294,7 +294,7 @@ class Rewriter {
     align_with(configuration, style);
     emit(configuration, launch.close, style);
     drop_gap(launch.close, style);
-    out_ += "), ::cuda_cpu::KernelSite{" + name_literal(launch.first, launch.open) + ", " +
+    out_ += "), ::cuda_cpu::LaunchedKernel{" + name_literal(launch.first, launch.open) + ", " +
             site(tokens_[launch.first].line) + "}, [&" + captures(launch) + "] { ";
 
     // The plain call, in the learner's columns: whatever is wrong is reported here, as for any

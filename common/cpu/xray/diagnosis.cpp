@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "../diagnostics.h"
+#include "../report/diagnostics.h"
 #include "model.h"
 
 namespace xray {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../diagnostics.h"
+#include "../report/diagnostics.h"
 #include "diagnosis.h"
 #include "listing.h"
 #include "model.h"

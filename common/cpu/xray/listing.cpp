@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "../diagnostics.h"
+#include "../report/diagnostics.h"
 #include "diagnosis.h"
 
 namespace xray {

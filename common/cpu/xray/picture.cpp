@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "picture.h"
 
-#include "../diagnostics.h"
+#include "../report/diagnostics.h"
 
 namespace xray {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "../diagnostics.h"
+#include "../report/source_lines.h"
 
 namespace xray {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../engine.h"
+#include "../engine/site.h"
 
 namespace xray {
 

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string>
 
-#include "../diagnostics.h"
+#include "../report/diagnostics.h"
 #include "diagnosis.h"
 #include "listing.h"
 #include "trace.h"

@@ -11,12 +11,12 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "../cuda_runtime_api.h"
-#include "../diagnostics.h"
-#include "../engine.h"
-#include "../memory.h"
+#include "../cuda/cuda_runtime_api.h"
+#include "../engine/block.h"
+#include "../engine/grid.h"
+#include "../engine/memory.h"
 #include "../observer.h"
-#include "../state.h"
+#include "../report/diagnostics.h"
 #include "model.h"
 #include "places.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 using cuda_cpu::Block;
 using cuda_cpu::GridLaunch;
-using cuda_cpu::Region;
+using cuda_cpu::MemoryRange;
 using cuda_cpu::Thread;
 
 /// One access of one lane. `what` holds place, kind and size; 0 marks a meeting of lanes, then
@@ -157,14 +157,14 @@ Session& session() {
 class Regions {
  public:
   /// Null for what is none of the spaces: a thread's stack, the host's own memory.
-  const Region* at(std::uintptr_t address) {
-    for (const Region& region : known_) {
+  const MemoryRange* at(std::uintptr_t address) {
+    for (const MemoryRange& region : known_) {
       if (address - region.base < region.size) return &region;
     }
     std::uintptr_t& page = strange_[address / kPage % kStrange];
     if (page == address / kPage) return nullptr;
-    Region region;
-    if (!cuda_cpu::find_live_region(reinterpret_cast<const void*>(address), &region) ||
+    MemoryRange region;
+    if (!cuda_cpu::find_live_range(reinterpret_cast<const void*>(address), &region) ||
         address - region.base >= region.size) {
       // A page may hold a symbol as well as something else.
       page = near_region(address) ? 0 : address / kPage;
@@ -179,15 +179,15 @@ class Regions {
   static constexpr std::size_t kStrange = 64;
 
   static bool near_region(std::uintptr_t address) {
-    Region region;
-    return cuda_cpu::find_region(reinterpret_cast<const void*>(address), &region, kPage);
+    MemoryRange region;
+    return cuda_cpu::find_range(reinterpret_cast<const void*>(address), &region, kPage);
   }
 
-  std::vector<Region> known_;
+  std::vector<MemoryRange> known_;
   std::uintptr_t strange_[kStrange] = {};
 };
 
-Space space_of(const Region& region) {
+Space space_of(const MemoryRange& region) {
   switch (region.space) {
     case cuda_cpu::Space::kShared:
       return Space::kShared;
@@ -203,7 +203,7 @@ Space space_of(const Region& region) {
 
 /// Where the first byte of a region lies for the rules. The GPU's allocations begin at a multiple
 /// of 256 bytes, the backend's end at a guard page instead; registered memory lies where it lies.
-std::uint64_t origin_of(const Region& region) {
+std::uint64_t origin_of(const MemoryRange& region) {
   if (region.space == cuda_cpu::Space::kHostRegistered) return region.base;
   return (region.base + 255) / 256 * 256;
 }
@@ -341,12 +341,12 @@ struct BlockTrace {
     std::uint32_t rest = group.mask;
     while (rest != 0) {
       const auto leader = static_cast<unsigned>(__builtin_ctz(rest));
-      const Region* const of_leader = regions.at(group.address[leader]);
+      const MemoryRange* const of_leader = regions.at(group.address[leader]);
       if (of_leader == nullptr) {
         rest &= rest - 1;
         continue;
       }
-      const Region region = *of_leader;
+      const MemoryRange region = *of_leader;
       Request request;
       request.space = space_of(region);
       request.operation = operation_of(what);
@@ -355,7 +355,7 @@ struct BlockTrace {
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         offsets[lane] = -1;
         if ((rest >> lane & 1) == 0) continue;
-        const Region* place = &region;
+        const MemoryRange* place = &region;
         if (group.address[lane] - region.base >= region.size) {
           place = regions.at(group.address[lane]);
           if (place == nullptr) {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The CUDA runtime API of the CPU backend: the functions that the tutorial teaches, with the names,
+// arguments and error codes of CUDA 13.0. What is not declared here is not supported; using it is a
+// compile error, never a call that does nothing.
+//
+// Calls that can be misused carry the place of the call as a last argument that fills itself in, so
+// that a report can say where memory was allocated or freed.
+#pragma once
+
+#include "../runtime/allocation.h"
+#include "../runtime/copies.h"
+#include "../runtime/device.h"
+#include "../runtime/errors.h"
+#include "../runtime/events.h"
+#include "../runtime/functions.h"
+#include "../runtime/streams.h"
+#include "../runtime/types.h"
+#include "vector_types.h"

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What the C library's assert() calls when it fails: on the host the program aborts as always, in a
+// kernel the failure is reported with block and thread and sets cudaErrorAssert. <assert.h> itself
+// stays the library's own; its function is replaced by ours, which the linker finds first.
+#include <assert.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "../report/diagnostics.h"
+#include "../runtime/error_codes.h"
+#include "current.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+namespace {
+
+[[noreturn]] void report_failed_assertion(const char* expression, const char* file, int line,
+                                          const char* function) {
+  if (!in_kernel()) {
+    std::fprintf(stderr, "%s:%d: %s: Assertion `%s' failed.\n", file, line, function, expression);
+    std::abort();
+  }
+  Report failed;
+  failed.headline = std::string("assertion '") + expression + "' failed";
+  failed.site = Site{file, line};
+  failed.where = where();
+  failed.cuda_error = cudaErrorAssert;
+  abandon_grid(report(failed));
+}
+
+}  // namespace
+}  // namespace cuda_cpu
+
+#if defined(__APPLE__)
+extern "C" void __assert_rtn(const char* function, const char* file, int line,
+                             const char* expression) {
+  cuda_cpu::report_failed_assertion(expression, file, line, function);
+}
+#elif defined(__GLIBC__)
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
+                              const char* function) noexcept {
+  cuda_cpu::report_failed_assertion(expression, file, static_cast<int>(line), function);
+}
+#else  // musl
+extern "C" void __assert_fail(const char* expression, const char* file, int line,
+                              const char* function) {
+  cuda_cpu::report_failed_assertion(expression, file, line, function);
+}
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// CUDA's atomic functions, in the types that they have; each returns the old value. The overloads
+// are the toolkit's: atomicAdd on a long is an error here as it is there.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "fences.h"
+#include "uninstrumented.h"
+#include "yielding.h"
+
+namespace cuda_cpu {
+
+// For X-ray an atomic is one access: its parts are not instrumented, and it tells itself.
+#if defined(CUDA_CPU_XRAY)
+void atomic_begins(const void* address, std::size_t bytes);
+#define CUDA_CPU_ATOMIC_BEGINS(address) ::cuda_cpu::atomic_begins(address, sizeof(*(address)))
+#define CUDA_CPU_ATOMIC_FUNCTION __attribute__((always_inline)) inline
+#define CUDA_CPU_ATOMIC_BODY CUDA_CPU_UNINSTRUMENTED
+#else
+#define CUDA_CPU_ATOMIC_BEGINS(address) static_cast<void>(0)
+#define CUDA_CPU_ATOMIC_FUNCTION inline
+#define CUDA_CPU_ATOMIC_BODY
+#endif
+
+#if defined(CUDA_CPU_TSAN)
+
+// A CUDA atomic orders no other access unless fences go with it. TSan is told just that (see
+// fences.cpp), so that data handed over without them is a race.
+template <class T>
+inline bool exchange_if_equal(T* address, T* expected, T desired) {
+  const bool stored = __atomic_compare_exchange(address, expected, &desired, false,
+                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  atomic_was_executed(address, stored);
+  return stored;
+}
+
+#else
+
+// Acquire and release cost little on a CPU, and a program that lacks a fence then behaves the same
+// on every CPU.
+template <class T>
+CUDA_CPU_ATOMIC_BODY inline bool exchange_if_equal(T* address, T* expected, T desired) {
+  return __atomic_compare_exchange(address, expected, &desired, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_ACQUIRE);
+}
+
+#endif
+
+template <class T, class Operation>
+CUDA_CPU_ATOMIC_BODY inline T atomic_update(T* address, Operation operation) {
+  T old;
+  __atomic_load(address, &old, __ATOMIC_RELAXED);
+  while (!exchange_if_equal(address, &old, static_cast<T>(operation(old)))) {
+  }
+  count_atomic();
+  return old;
+}
+
+template <class T>
+CUDA_CPU_ATOMIC_BODY inline T atomic_add(T* address, T value) {
+#if !defined(CUDA_CPU_TSAN)
+  if constexpr (T(1) / T(2) == T(0)) {  // an integer
+    count_atomic();
+    return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+  } else
+#endif
+  {
+    return atomic_update(address, [value](T old) { return static_cast<T>(old + value); });
+  }
+}
+
+template <class T>
+CUDA_CPU_ATOMIC_BODY inline T atomic_exchange(T* address, T value) {
+  T old;
+  __atomic_load(address, &old, __ATOMIC_RELAXED);
+  while (!exchange_if_equal(address, &old, value)) {
+  }
+  // Nothing changed: a lock that is still taken, so its owner should get to run.
+  if (std::memcmp(&old, &value, sizeof(T)) == 0) {
+    yield();
+  } else {
+    count_atomic();
+  }
+  return old;
+}
+
+template <class T>
+CUDA_CPU_ATOMIC_BODY inline T atomic_compare_and_swap(T* address, T compare, T value) {
+  T old = compare;
+  if (exchange_if_equal(address, &old, value)) {
+    count_atomic();
+  } else {
+    yield();
+  }
+  return old;
+}
+
+}  // namespace cuda_cpu
+
+// One function of CUDA for one type, with the narrower and the wider scope.
+#define CUDA_CPU_ATOMIC_NAME(name, T, body)              \
+  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T value) { \
+    CUDA_CPU_ATOMIC_BEGINS(address);                     \
+    return body;                                         \
+  }
+
+#define CUDA_CPU_ATOMIC(name, T, body)        \
+  CUDA_CPU_ATOMIC_NAME(name, T, body)         \
+  CUDA_CPU_ATOMIC_NAME(name##_block, T, body) \
+  CUDA_CPU_ATOMIC_NAME(name##_system, T, body)
+
+// ... from the old value to the new.
+#define CUDA_CPU_ATOMIC_UPDATE(name, T, updated) \
+  CUDA_CPU_ATOMIC(name, T, cuda_cpu::atomic_update(address, [value](T old) { return updated; }))
+
+CUDA_CPU_ATOMIC(atomicAdd, int, cuda_cpu::atomic_add(address, value))
+CUDA_CPU_ATOMIC(atomicAdd, unsigned, cuda_cpu::atomic_add(address, value))
+CUDA_CPU_ATOMIC(atomicAdd, unsigned long long, cuda_cpu::atomic_add(address, value))
+CUDA_CPU_ATOMIC(atomicAdd, float, cuda_cpu::atomic_add(address, value))
+CUDA_CPU_ATOMIC(atomicAdd, double, cuda_cpu::atomic_add(address, value))
+
+// Subtraction through unsigned: it wraps, as on a GPU.
+CUDA_CPU_ATOMIC(atomicSub, int,
+                cuda_cpu::atomic_add(address, static_cast<int>(0u - static_cast<unsigned>(value))))
+CUDA_CPU_ATOMIC(atomicSub, unsigned, cuda_cpu::atomic_add(address, 0u - value))
+
+CUDA_CPU_ATOMIC(atomicExch, int, cuda_cpu::atomic_exchange(address, value))
+CUDA_CPU_ATOMIC(atomicExch, unsigned, cuda_cpu::atomic_exchange(address, value))
+CUDA_CPU_ATOMIC(atomicExch, unsigned long long, cuda_cpu::atomic_exchange(address, value))
+CUDA_CPU_ATOMIC(atomicExch, float, cuda_cpu::atomic_exchange(address, value))
+
+#define CUDA_CPU_ATOMIC_MIN_MAX(T)                                \
+  CUDA_CPU_ATOMIC_UPDATE(atomicMin, T, value < old ? value : old) \
+  CUDA_CPU_ATOMIC_UPDATE(atomicMax, T, value > old ? value : old)
+
+CUDA_CPU_ATOMIC_MIN_MAX(int)
+CUDA_CPU_ATOMIC_MIN_MAX(unsigned)
+CUDA_CPU_ATOMIC_MIN_MAX(long long)
+CUDA_CPU_ATOMIC_MIN_MAX(unsigned long long)
+
+#define CUDA_CPU_ATOMIC_BITS(T)                    \
+  CUDA_CPU_ATOMIC_UPDATE(atomicAnd, T, old& value) \
+  CUDA_CPU_ATOMIC_UPDATE(atomicOr, T, old | value) \
+  CUDA_CPU_ATOMIC_UPDATE(atomicXor, T, old ^ value)
+
+CUDA_CPU_ATOMIC_BITS(int)
+CUDA_CPU_ATOMIC_BITS(unsigned)
+CUDA_CPU_ATOMIC_BITS(unsigned long long)
+
+// Counters that wrap: up from 0 to `value` and back to 0; down from `value` to 0 and back to
+// `value`.
+CUDA_CPU_ATOMIC_UPDATE(atomicInc, unsigned, old >= value ? 0u : old + 1)
+CUDA_CPU_ATOMIC_UPDATE(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
+
+#define CUDA_CPU_ATOMIC_CAS_NAME(name, T)                              \
+  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T compare, T value) {    \
+    CUDA_CPU_ATOMIC_BEGINS(address);                                   \
+    return cuda_cpu::atomic_compare_and_swap(address, compare, value); \
+  }
+
+#define CUDA_CPU_ATOMIC_CAS(T)                 \
+  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS, T)       \
+  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_block, T) \
+  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_system, T)
+
+CUDA_CPU_ATOMIC_CAS(int)
+CUDA_CPU_ATOMIC_CAS(unsigned)
+CUDA_CPU_ATOMIC_CAS(unsigned long long)
+CUDA_CPU_ATOMIC_CAS(unsigned short)
+
+#undef CUDA_CPU_ATOMIC_CAS
+#undef CUDA_CPU_ATOMIC_CAS_NAME
+#undef CUDA_CPU_ATOMIC_BITS
+#undef CUDA_CPU_ATOMIC_MIN_MAX
+#undef CUDA_CPU_ATOMIC_UPDATE
+#undef CUDA_CPU_ATOMIC
+#undef CUDA_CPU_ATOMIC_NAME
+#undef CUDA_CPU_ATOMIC_BODY
+#undef CUDA_CPU_ATOMIC_FUNCTION
+#undef CUDA_CPU_ATOMIC_BEGINS

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "barriers.h"
+
+#include <cstring>
+
+#include "../observer.h"
+#include "../report/diagnostics.h"
+#include "../report/stuck.h"
+#include "../runtime/error_codes.h"
+#include "block.h"
+#include "current.h"
+#include "fences.h"
+#include "resident_blocks.h"
+#include "sanitizers.h"
+#include "scheduler.h"
+#include "switching.h"
+#include "warp.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+// A block may poll, with a barrier in its loop, for what another block has to do.
+constexpr std::uint32_t kBarriersPerTurn = 4096;
+
+// What TSan shall see: everything before the barrier happens before everything behind it. Two
+// objects in turn: a thread that is late to leave this barrier must not see what others did before
+// the next.
+void* barrier_object(const Block* block, std::uint32_t epoch) {
+  return tsan_object(block, epoch % 2 == 0 ? &block->epoch : &block->arrived);
+}
+
+// Pointers to file names may differ for one file.
+bool lines_really_differ(const Block* block) {
+  for (std::uint32_t i = 0; i < block->count; ++i) {
+    const Thread& thread = block->threads[i];
+    if (thread.finished) continue;
+    if (thread.line != block->line || std::strcmp(thread.file, block->file) != 0) return true;
+  }
+  return false;
+}
+
+// The last thread has come: the barrier opens and the threads go on in the schedule's order.
+void open_barrier(Block* block) {
+  // Reported only now that all are here, so that the report can say who waits where.
+  if (block->lines_differ && lines_really_differ(block)) abandon_grid(report_stuck_block(block));
+  if (block->trace != nullptr) observer->barrier_opens(*block);
+  block->lines_differ = false;
+  block->votes_result = block->votes;
+  block->voters = block->arrived;
+  block->votes = 0;
+  block->arrived = 0;
+  ++block->epoch;
+  ++current_worker->barriers;
+  new_round(current_worker, block);
+  if (block->epoch % kBarriersPerTurn == 0) rotate_blocks(current_worker);
+}
+
+__attribute__((noinline)) void open_and_run_others(Block* block, Thread* self) {
+  open_barrier(block);
+  run_others(current_block, self);
+}
+
+// The hot path of the engine. Whatever it calls, it calls last, so that it need not save registers
+// beside the context switch.
+inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line) {
+  self->file = file;
+  self->line = line;
+  self->wait = Wait::kBarrier;
+  self->generation = &block->epoch;
+  self->seen = block->epoch;
+  if (block->arrived == 0) {
+    block->file = file;
+    block->line = line;
+  } else if (block->line != line || block->file != file) {
+    block->lines_differ = true;
+  }
+  if (++block->arrived == block->expected) return open_and_run_others(block, self);
+  run_others(block, self);
+}
+
+[[noreturn]] void not_in_a_kernel(const char* call) { die("%s called outside of a kernel", call); }
+
+}  // namespace
+
+void block_barrier(const char* file, int line) {
+  Thread* const self = current_thread;
+  if (__builtin_expect(self == nullptr, 0)) not_in_a_kernel("__syncthreads");
+  Block* const block = current_block;
+  if constexpr (kTsan) {
+    void* const object = barrier_object(block, block->epoch);
+    tsan_release(object);
+    wait_at_barrier(block, self, file, line);
+    tsan_acquire(object);
+  } else {
+    wait_at_barrier(block, self, file, line);
+  }
+}
+
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line) {
+  if (current_thread == nullptr) not_in_a_kernel("__syncthreads_count");
+  Block* const block = current_block;
+  if (predicate != 0) ++block->votes;
+  block_barrier(file, line);
+  // The next barrier cannot open, and change the result, before this thread has come to it.
+  const std::uint32_t votes = block->votes_result;
+  return {static_cast<int>(votes), votes == block->voters, votes != 0};
+}
+
+void grid_sync(const char* file, int line) {
+  Thread* const self = current_thread;
+  if (self == nullptr) not_in_a_kernel("the grid barrier");
+  Block* const block = current_block;
+  Grid* const grid = current_worker->grid;
+  if (!grid->launch->cooperative) {
+    Report r;
+    r.headline = "grid barrier in a launch that is not cooperative";
+    r.site = {file, line};
+    r.where = where();
+    r.help = "launch with cudaLaunchCooperativeKernel, so that all blocks are resident together";
+    r.cuda_error = cudaErrorLaunchFailure;
+    abandon_grid(report(r));
+  }
+  if (block->trace != nullptr) observer->thread_meets(*block, *self, ~0u);
+  self->file = file;
+  self->line = line;
+  self->wait = Wait::kGrid;
+  self->generation = &grid->epoch;
+  self->seen = __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE);
+  void* const object = self->seen % 2 == 0 ? static_cast<void*>(&grid->epoch)
+                                           : static_cast<void*>(&grid->blocks_arrived);
+  tsan_release(object);
+  if (++block->grid_arrived == block->count) {
+    block->grid_arrived = 0;
+    ++current_worker->barriers;
+    if (grid->blocks_arrived.fetch_add(1) + 1 == grid->blocks) {
+      grid->blocks_arrived.store(0);
+      __atomic_fetch_add(&grid->epoch, 1, __ATOMIC_RELEASE);
+    }
+  }
+  reschedule(self);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  tsan_acquire(object);
+}
+
+bool grid_is_cooperative() { return in_kernel() && current_worker->grid->launch->cooperative; }
+
+void leave_block(Block* block, unsigned thread) {
+  // The dead count as arrived, but a barrier that nobody waits at does not open.
+  --block->expected;
+  if (block->arrived > 0 && block->arrived == block->expected) open_barrier(block);
+  complete_warp_operations_without(block, thread);
+}
+
+}  // namespace cuda_cpu

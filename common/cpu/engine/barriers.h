@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// __syncthreads and its kin. The default arguments carry the learner's line into the engine.
+#pragma once
+
+namespace cuda_cpu {
+
+struct Block;
+
+/// Waits until all threads of the block are here.
+void block_barrier(const char* file, int line);
+
+/// The same; afterwards each thread knows about the predicates of all.
+struct BarrierVotes {
+  int count;  ///< how many are non-zero
+  int all;
+  int any;
+};
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line);
+
+/// The barrier of a cooperative launch: waits for every thread of the grid.
+void grid_sync(const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+/// True inside a cooperative launch (cooperative_groups grid_group::is_valid).
+bool grid_is_cooperative();
+
+/// A thread left the kernel while early returns are allowed: what the others wait for may be
+/// complete now.
+void leave_block(Block* block, unsigned thread);
+
+}  // namespace cuda_cpu
+
+inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  cuda_cpu::block_barrier(file, line);
+}
+
+inline int __syncthreads_count(int predicate, const char* file = __builtin_FILE(),
+                               int line = __builtin_LINE()) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line).count;
+}
+
+inline int __syncthreads_and(int predicate, const char* file = __builtin_FILE(),
+                             int line = __builtin_LINE()) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line).all;
+}
+
+inline int __syncthreads_or(int predicate, const char* file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line).any;
+}

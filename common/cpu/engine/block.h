@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// A running block and its CUDA threads, as the engine keeps them. Device-side inline functions
+// read a little of it; nothing outside the engine writes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../cuda/vector_types.h"
+#include "site.h"
+
+namespace cuda_cpu {
+
+struct Stack;
+
+/// What a CUDA thread last did to the scheduler.
+enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid };
+
+/// A thread of the resident block. It may run iff *generation != seen: whoever ends the wait bumps
+/// the generation that all the waiting threads look at, and need not know them.
+struct alignas(64) Thread {
+  void* context = nullptr;          // while it does not run
+  const std::uint32_t* generation;  // waited for
+  std::uint32_t seen;
+  uint3 index;                 // threadIdx
+  const char* file = nullptr;  // where it waits, or left the kernel
+  std::int32_t line = 0;
+  Wait wait = Wait::kNothing;
+  bool finished = false;
+  std::uint64_t result;  // of a warp operation
+  void* pc = nullptr;    // where it called yield
+};
+static_assert(sizeof(Thread) == 64, "one cache line a thread");
+
+/// Place of one __shared__ declaration in a block's memory.
+struct SharedPlace {
+  void* address;
+  std::uint32_t serial;  // the block that touched it last
+  std::size_t size;
+  char* pages;  // between guard pages; the array ends where they end
+  std::size_t page_bytes;
+  const char* name;
+  Site site;
+};
+
+/// One pending warp operation. Lanes of a warp may wait in several at a time, under different
+/// masks.
+struct WarpSlot {
+  std::uint32_t mask = 0;
+  std::uint32_t lanes = 0;  // that the mask names and that exist
+  std::uint32_t arrived = 0;
+  std::uint32_t generation = 0;
+  std::uint8_t operation = 0;
+  std::uint64_t value[32];
+  std::uint32_t operand[32];  // source lane of a shuffle
+};
+
+struct Warp {
+  unsigned used = 0;  // slots that have been used
+  WarpSlot slot[32];  // each lane waits in one at most
+};
+
+/// A resident block and the memory that it needs; reused from block to block.
+struct Block {
+  Thread* threads = nullptr;
+  std::uint16_t* order = nullptr;  // the round runs threads[order[0]], threads[order[1]], ...
+  std::uint32_t count = 0;         // threads in the block
+  std::uint32_t started = 0;       // order[0 .. started) have begun; the rest begins in this order
+  std::uint32_t position = 0;      // of the running thread in the order
+  std::uint32_t finished = 0;
+
+  // Block barrier.
+  std::uint32_t epoch = 0;
+  std::uint32_t arrived = 0;
+  std::uint32_t expected = 0;  // all threads, even those that left: leaving early is an error
+  bool lines_differ = false;
+  std::int32_t line = 0;  // of the first to arrive
+  const char* file = nullptr;
+  std::uint32_t votes = 0;                     // predicates so far that are true
+  std::uint32_t votes_result = 0, voters = 0;  // of the barrier that opened last
+
+  std::uint32_t grid_arrived = 0;  // threads at the grid barrier
+
+  // Shared memory. `serial` tells this block's first touch of a declaration from an earlier
+  // block's.
+  SharedPlace* shared = nullptr;
+  std::uint32_t shared_count = 0;
+  std::uint32_t serial = 0;
+  std::size_t static_shared_bytes = 0;
+  std::size_t dynamic_shared_bytes = 0;
+
+  Warp* warps = nullptr;
+  uint3 index{0, 0, 0};           // blockIdx
+  std::uint32_t grid_serial = 0;  // launch that the threads are set up for
+  Stack** stacks = nullptr;       // of each thread; only sanitizers must know
+  void* trace = nullptr;          // what the observer keeps about this block, if it watches
+  std::uint64_t progress_seen = 0;
+  unsigned idle_rounds = 0;
+  unsigned warp_turns = 0;  // in which the round went back to the start of a warp
+};
+
+/// Whether a thread may run.
+inline bool runnable(const Thread& thread) {
+  return __atomic_load_n(thread.generation, __ATOMIC_RELAXED) != thread.seen;
+}
+
+}  // namespace cuda_cpu

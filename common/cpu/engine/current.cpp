@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "current.h"
+
+#include "block.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+__thread Thread* current_thread = nullptr;
+__thread Block* current_block = nullptr;
+__thread Worker* current_worker = nullptr;
+
+__thread uint3 running_thread_index;
+__thread uint3 running_block_index;
+__thread dim3 running_block_dim;
+__thread dim3 running_grid_dim;
+
+bool in_kernel() { return current_thread != nullptr; }
+
+Where where_is(const Block* block, const Thread* thread) {
+  const GridLaunch* const launch = current_worker->grid->launch;
+  const auto number = static_cast<unsigned>(thread - block->threads);
+  return Where{true,          launch->kernel, launch->grid, launch->block, block->index,
+               thread->index, number,         number % 32,  number / 32};
+}
+
+Where where() {
+  if (!in_kernel()) return Where{};
+  return where_is(current_block, current_thread);
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Which CUDA thread the calling OS thread runs.
+#pragma once
+
+#include "../cuda/vector_types.h"
+#include "site.h"
+
+namespace cuda_cpu {
+
+struct Block;
+struct Thread;
+struct Worker;
+
+/// The running CUDA thread, its block and the worker that runs it; null on the host. Plain
+/// pointers: no wrapper call at an access. A CUDA thread never migrates between OS threads, so a
+/// compiler that keeps their addresses does no harm.
+extern __thread Thread* current_thread;
+extern __thread Block* current_block;
+extern __thread Worker* current_worker;
+
+/// The built-in variables of builtin_variables.h, writable.
+extern __thread uint3 running_thread_index __asm__("cuda_cpu_thread_index");
+extern __thread uint3 running_block_index __asm__("cuda_cpu_block_index");
+extern __thread dim3 running_block_dim __asm__("cuda_cpu_block_dim");
+extern __thread dim3 running_grid_dim __asm__("cuda_cpu_grid_dim");
+
+/// True while the calling OS thread executes device code.
+bool in_kernel();
+
+/// Where a CUDA thread is. `inside` is false on the host.
+struct Where {
+  bool inside;
+  LaunchedKernel kernel;
+  dim3 grid, block_dim;
+  uint3 block, thread;
+  unsigned linear_thread, lane, warp;
+};
+
+/// Where the calling CUDA thread is.
+Where where();
+
+/// The same for a thread of a block that the calling worker has.
+Where where_is(const Block* block, const Thread* thread);
+
+}  // namespace cuda_cpu

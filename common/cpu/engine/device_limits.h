@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Sizes of the device that the backend plays: those of a recent GPU. The engine enforces them;
+// device properties, occupancy and the messages about bad launches tell them.
+#pragma once
+
+#include <cstddef>
+
+namespace cuda_cpu {
+
+constexpr int kDevices = 1;
+/// Version of the toolkit whose names, numbers and rules these are.
+constexpr int kToolkitVersion = 13000;
+
+constexpr unsigned kWarpSize = 32;
+
+constexpr unsigned kMaxThreadsPerBlock = 1024;
+constexpr unsigned kMaxBlockX = 1024, kMaxBlockY = 1024, kMaxBlockZ = 64;
+constexpr unsigned kMaxGridX = 2147483647, kMaxGridY = 65535, kMaxGridZ = 65535;
+
+/// A worker is the device's multiprocessor: so many threads and blocks are resident at a time.
+constexpr unsigned kMaxThreadsPerWorker = 2048;
+constexpr unsigned kMaxBlocksPerWorker = 32;
+
+constexpr unsigned kRegistersPerBlock = 65536;
+constexpr unsigned kRegistersPerWorker = 65536;
+/// What fills a multiprocessor exactly: registers never limit occupancy here.
+constexpr unsigned kRegistersPerThread = kRegistersPerWorker / kMaxThreadsPerWorker;
+
+constexpr std::size_t kSharedPerBlock = std::size_t{48} << 10;
+constexpr std::size_t kSharedPerBlockOptIn = std::size_t{227} << 10;
+constexpr std::size_t kSharedPerWorker = std::size_t{228} << 10;
+constexpr std::size_t kSharedReservedPerBlock = std::size_t{1} << 10;
+constexpr std::size_t kSharedGranularity = 128;
+
+constexpr std::size_t kConstantMemory = std::size_t{64} << 10;
+
+constexpr std::size_t kTextureAlignment = 512;
+constexpr std::size_t kTexturePitchAlignment = 32;
+constexpr std::size_t kSurfaceAlignment = 512;
+constexpr std::size_t kPitchAlignment = 512;
+constexpr std::size_t kMaxPitch = 2147483647;
+
+/// clock64() ticks in nanoseconds.
+constexpr int kClockKhz = 1000000;
+
+constexpr int kLeastStreamPriority = 0;
+constexpr int kGreatestStreamPriority = -5;
+
+}  // namespace cuda_cpu

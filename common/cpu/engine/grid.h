@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// One launch: what is asked for, and what the engine keeps about it while it runs.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "../cuda/vector_types.h"
+#include "settings.h"
+#include "site.h"
+
+namespace cuda_cpu {
+
+/// Everything that is needed to run a grid.
+struct GridLaunch {
+  LaunchedKernel kernel;
+  dim3 grid;
+  dim3 block;
+  std::size_t dynamic_shared_bytes = 0;
+  bool cooperative = false;               ///< blocks may meet at a grid barrier
+  void (*body)(void* closure) = nullptr;  ///< runs the kernel once, for the current CUDA thread
+  void* closure = nullptr;
+  /// What X-ray tells launches of a kernel apart by; empty in other builds.
+  const void* function = nullptr;
+  std::string arguments;
+  std::uint64_t arguments_hash = 0;
+};
+
+/// A grid while it runs.
+struct Grid {
+  const GridLaunch* launch = nullptr;
+  std::uint64_t blocks = 0;
+  std::uint32_t threads_per_block = 0;
+  std::uint32_t serial = 0;
+  Schedule schedule{};
+  bool observed = false;
+  std::atomic<std::uint64_t> next_block{0};  // in schedule order
+  std::atomic<int> error{0};                 // first one wins; the workers stop at it
+
+  // Grid barrier. Waiting threads look at `epoch`.
+  std::uint32_t epoch = 0;
+  std::atomic<std::uint64_t> blocks_arrived{0};
+
+  void fail(int cuda_error) {
+    int none = 0;
+    error.compare_exchange_strong(none, cuda_error);
+  }
+};
+
+}  // namespace cuda_cpu

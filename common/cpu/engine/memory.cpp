@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: MIT
+#include "memory.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "../report/diagnostics.h"
+#include "../runtime/error_codes.h"
+#include "pages.h"
+#include "sanitizers.h"
+#include "settings.h"
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
+namespace cuda_cpu {
+namespace {
+
+constexpr std::size_t kGuardMin = std::size_t{64} << 10;
+constexpr std::size_t kGuardMax = std::size_t{16} << 20;
+// Freed allocations beyond this many are forgotten, oldest first, so that a loop of allocations
+// does not fill the host's memory with their names.
+constexpr std::size_t kQuarantineMax = 16384;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// A range and, for allocations, the pages it was cut from. Span = pages and the guard behind
+/// them.
+struct Holding {
+  MemoryRange range;
+  std::uintptr_t pages = 0;
+  std::size_t page_bytes = 0;
+  std::size_t span_bytes = 0;
+};
+
+/// Address space that allocations are cut from.
+struct Reserve {
+  std::uintptr_t base = 0;
+  std::size_t bytes = 0;
+  std::uintptr_t next = 0;
+  std::map<std::uintptr_t, std::size_t> spans;  // given back, by address, coalesced
+  std::deque<std::uintptr_t> quarantine;        // bases of freed allocations, oldest first
+
+  bool holds(const void* address) const {
+    const auto a = reinterpret_cast<std::uintptr_t>(address);
+    return base != 0 && a >= base && a < base + bytes;
+  }
+};
+
+struct AllMemory {
+  std::mutex mutex;
+  std::map<std::uintptr_t, Holding> holdings;
+  std::map<std::uintptr_t, std::size_t> closable;  // pages of live device allocations
+  Reserve device, host_visible;
+  std::size_t live_device_bytes = 0;
+  int open_depth = 0;
+  std::size_t total = memory_of_this_machine() / 2;
+
+  static std::size_t memory_of_this_machine() {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    std::size_t bytes = pages > 0 ? static_cast<std::size_t>(pages) *
+                                        static_cast<std::size_t>(sysconf(_SC_PAGESIZE))
+                                  : std::size_t{4} << 30;
+    // A container's limit and the shell's count as well.
+    for (const char* path :
+         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+      if (std::FILE* file = std::fopen(path, "r")) {
+        unsigned long long limit = 0;
+        if (std::fscanf(file, "%llu", &limit) == 1 && limit > 0) {
+          bytes = std::min<unsigned long long>(bytes, limit);
+        }
+        std::fclose(file);
+      }
+    }
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+      bytes = std::min<std::size_t>(bytes, limit.rlim_cur);
+    }
+    return bytes;
+  }
+};
+
+// Never destroyed: static objects of the program may still free memory when it ends.
+AllMemory& all_memory() {
+  static AllMemory* const s = new AllMemory;
+  return *s;
+}
+
+void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+void make_reserve(Reserve* reserve) {
+  std::size_t bytes = std::size_t{kTsan ? 16 : 256} << 30;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    bytes = std::min<std::size_t>(bytes, round_up(limit.rlim_cur / 4, std::size_t{1} << 20));
+  }
+  for (; bytes >= (std::size_t{16} << 20); bytes /= 2) {
+    void* const base =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) continue;
+    reserve->base = reinterpret_cast<std::uintptr_t>(base);
+    reserve->bytes = bytes;
+    reserve->next = reserve->base + kGuardMin;  // a guard before the first allocation
+    return;
+  }
+  die("no address space for device memory; raise the limit that `ulimit -v` shows");
+}
+
+Reserve& reserve_of(AllMemory& s, Space space) {
+  Reserve& reserve = space == Space::kGlobal ? s.device : s.host_visible;
+  if (reserve.base == 0) make_reserve(&reserve);
+  return reserve;
+}
+
+void give_span_back(Reserve& reserve, std::uintptr_t base, std::size_t bytes) {
+  auto next = reserve.spans.lower_bound(base);
+  if (next != reserve.spans.end() && base + bytes == next->first) {
+    bytes += next->second;
+    next = reserve.spans.erase(next);
+  }
+  if (next != reserve.spans.begin()) {
+    auto previous = std::prev(next);
+    if (previous->first + previous->second == base) {
+      previous->second += bytes;
+      return;
+    }
+  }
+  reserve.spans[base] = bytes;
+}
+
+void forget_oldest(AllMemory& s, Reserve& reserve) {
+  const std::uintptr_t base = reserve.quarantine.front();
+  reserve.quarantine.pop_front();
+  const auto found = s.holdings.find(base);
+  if (found == s.holdings.end()) return;
+  give_span_back(reserve, found->second.pages, found->second.span_bytes);
+  s.holdings.erase(found);
+}
+
+std::uintptr_t take_span(AllMemory& s, Reserve& reserve, std::size_t bytes) {
+  const std::uintptr_t end = reserve.base + reserve.bytes;
+  const std::uintptr_t base = bytes >= kHugePage ? round_up(reserve.next, kHugePage) : reserve.next;
+  if (base <= end && bytes <= end - base) {
+    reserve.next = base + bytes;
+    return base;
+  }
+  // The reserve is used up: only now is freed memory handed out again, the longest freed first.
+  for (;;) {
+    for (auto it = reserve.spans.begin(); it != reserve.spans.end(); ++it) {
+      if (it->second < bytes) continue;
+      const std::uintptr_t first = it->first;
+      const std::size_t rest = it->second - bytes;
+      reserve.spans.erase(it);
+      if (rest != 0) reserve.spans[first + bytes] = rest;
+      return first;
+    }
+    if (reserve.quarantine.empty()) return 0;
+    forget_oldest(s, reserve);
+  }
+}
+
+void poison_slack(const Holding& holding) {
+  asan_poison(as_pointer(holding.pages), holding.range.base - holding.pages);
+  asan_poison(as_pointer(holding.range.end()),
+              holding.pages + holding.page_bytes - holding.range.end());
+}
+
+/// First byte of [from, to) that is not 0xff; `to` when there is none. Reads memory that ASan
+/// guards.
+CUDA_CPU_NOT_SEEN_BY_ASAN std::uintptr_t first_changed(std::uintptr_t from, std::uintptr_t to) {
+  while (from < to && from % sizeof(std::uint64_t) != 0) {
+    if (*reinterpret_cast<const volatile unsigned char*>(from) != kPoison) return from;
+    ++from;
+  }
+  while (to - from >= sizeof(std::uint64_t)) {
+    if (*reinterpret_cast<const volatile std::uint64_t*>(from) != ~std::uint64_t{0}) break;
+    from += sizeof(std::uint64_t);
+  }
+  while (from < to && *reinterpret_cast<const volatile unsigned char*>(from) == kPoison) ++from;
+  return from;
+}
+
+/// Where the slack of an allocation was written: before it (negative), behind its end, or nowhere.
+enum class Damage { kNone, kBefore, kBehind };
+Damage find_damage(const Holding& holding, std::uintptr_t* where) {
+  const std::uintptr_t pages_end = holding.pages + holding.page_bytes;
+  *where = first_changed(holding.range.end(), pages_end);
+  if (*where != pages_end) return Damage::kBehind;
+  *where = first_changed(holding.pages, holding.range.base);
+  return *where != holding.range.base ? Damage::kBefore : Damage::kNone;
+}
+
+CUDA_CPU_NOT_SEEN_BY_ASAN void refill_slack(const Holding& holding) {
+  for (std::uintptr_t a = holding.pages; a < holding.range.base; ++a) {
+    *reinterpret_cast<volatile unsigned char*>(a) = kPoison;
+  }
+  for (std::uintptr_t a = holding.range.end(); a < holding.pages + holding.page_bytes; ++a) {
+    *reinterpret_cast<volatile unsigned char*>(a) = kPoison;
+  }
+}
+
+void protect(std::uintptr_t pages, std::size_t bytes, int protection) {
+  if (mprotect(as_pointer(pages), bytes, protection) != 0) {
+    die("mprotect of device memory failed; too many allocations for this system's map limit?");
+  }
+}
+
+void release_locked(AllMemory& s, Holding& holding, Site site) {
+  MemoryRange& range = holding.range;
+  Reserve& reserve = reserve_of(s, range.space);
+  if (range.space == Space::kGlobal) {
+    s.closable.erase(holding.pages);
+    s.live_device_bytes -= range.size;
+  } else if (range.space == Space::kManaged) {
+    s.live_device_bytes -= range.size;
+  }
+  asan_unpoison(as_pointer(holding.pages), holding.page_bytes);
+  // A fresh mapping drops the pages and leaves nothing to touch.
+  if (mmap(as_pointer(holding.pages), holding.page_bytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    die("releasing device memory failed");
+  }
+  range.live = false;
+  range.freed = site;
+  reserve.quarantine.push_back(range.base);
+  if (reserve.quarantine.size() > kQuarantineMax) forget_oldest(s, reserve);
+}
+
+bool is_allocation(const Holding& holding) { return holding.pages != 0; }
+
+}  // namespace
+
+void register_range(const MemoryRange& range) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.holdings[range.base] = Holding{range};
+}
+
+void unregister_range(std::uintptr_t base) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.holdings.erase(base);
+}
+
+bool find_range(const void* address, MemoryRange* found, std::size_t reach) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  const auto behind = s.holdings.upper_bound(a);
+  std::size_t best = reach + 1;
+  if (behind != s.holdings.begin()) {
+    const MemoryRange& before = std::prev(behind)->second.range;
+    if (a < before.end() || a == before.base) {
+      *found = before;
+      return true;
+    }
+    if (a - before.end() < best) {
+      best = a - before.end();
+      *found = before;
+    }
+  }
+  if (behind != s.holdings.end() && behind->second.range.base - a < best) {
+    best = behind->second.range.base - a;
+    *found = behind->second.range;
+  }
+  return best <= reach;
+}
+
+bool find_live_range(const void* address, MemoryRange* found) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  const auto behind = s.holdings.upper_bound(a);
+  if (behind == s.holdings.begin()) return false;
+  const MemoryRange& range = std::prev(behind)->second.range;
+  if (!range.live || !(a < range.end() || a == range.base)) return false;
+  *found = range;
+  return true;
+}
+
+bool overlaps_range(const void* address, std::size_t bytes, Space space) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  for (const auto& entry : s.holdings) {
+    const MemoryRange& range = entry.second.range;
+    if (range.live && range.space == space && a < range.end() && range.base < a + bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void* allocate(const AllocationRequest& request) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const bool on_device = request.space == Space::kGlobal || request.space == Space::kManaged;
+  if (on_device && request.bytes > s.total - std::min(s.total, s.live_device_bytes)) {
+    return nullptr;
+  }
+  if (!on_device && request.bytes > s.total) return nullptr;
+  Reserve& reserve = reserve_of(s, request.space);
+  const std::size_t alignment =
+      std::min(std::max(allocation_alignment(), request.alignment), page_bytes());
+  const std::size_t aligned_bytes = round_up(std::max<std::size_t>(request.bytes, 1), alignment);
+  const std::size_t mapped_bytes = round_up(aligned_bytes, page_bytes());
+  const std::size_t guard = round_up(std::clamp(mapped_bytes, kGuardMin, kGuardMax), page_bytes());
+  const std::uintptr_t pages = take_span(s, reserve, mapped_bytes + guard);
+  if (pages == 0) return nullptr;
+  if (mprotect(as_pointer(pages), mapped_bytes, PROT_READ | PROT_WRITE) != 0) {
+    give_span_back(reserve, pages, mapped_bytes + guard);
+    return nullptr;
+  }
+#if defined(MADV_HUGEPAGE)
+  // Fewer pages make the first fill, and opening and closing the memory around a kernel, cheap.
+  if (mapped_bytes >= kHugePage) madvise(as_pointer(pages), mapped_bytes, MADV_HUGEPAGE);
+#endif
+  Holding holding;
+  holding.pages = pages;
+  holding.page_bytes = mapped_bytes;
+  holding.span_bytes = mapped_bytes + guard;
+  holding.range.base = pages + mapped_bytes - aligned_bytes;
+  holding.range.size = request.bytes;
+  holding.range.space = request.space;
+  holding.range.allocated = request.site;
+  holding.range.call = request.call;
+  holding.range.host_flags = request.host_flags;
+  holding.range.element_size = request.element_size;
+  std::memset(as_pointer(pages), kPoison, mapped_bytes);
+  poison_slack(holding);
+  if (on_device) s.live_device_bytes += request.bytes;
+  if (request.space == Space::kGlobal) {
+    s.closable[pages] = mapped_bytes;
+    if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
+  }
+  s.holdings[holding.range.base] = holding;
+  return as_pointer(holding.range.base);
+}
+
+void* allocate_device(std::size_t bytes, Space space, const char* call, Site site) {
+  AllocationRequest request;
+  request.bytes = bytes;
+  request.space = space;
+  request.call = call;
+  request.site = site;
+  return allocate(request);
+}
+
+void release(std::uintptr_t base, Site site) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto found = s.holdings.find(base);
+  if (found == s.holdings.end() || !found->second.range.live) return;
+  release_locked(s, found->second, site);
+}
+
+void release_everything() {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  std::vector<std::uintptr_t> allocations, registrations;
+  for (const auto& entry : s.holdings) {
+    if (!entry.second.range.live) continue;
+    if (is_allocation(entry.second)) allocations.push_back(entry.first);
+    if (entry.second.range.space == Space::kHostRegistered) registrations.push_back(entry.first);
+  }
+  for (const std::uintptr_t base : allocations) {
+    release_locked(s, s.holdings.at(base), Site{nullptr, 0});
+  }
+  for (const std::uintptr_t base : registrations) s.holdings.erase(base);
+}
+
+std::size_t device_memory_total() { return all_memory().total; }
+
+std::size_t device_memory_free() {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  return s.total - std::min(s.total, s.live_device_bytes);
+}
+
+bool is_device_address(const void* address) { return all_memory().device.holds(address); }
+
+bool is_host_visible_address(const void* address) {
+  return all_memory().host_visible.holds(address);
+}
+
+bool is_kernel_accessible(const void* address) {
+  if (address == nullptr || is_device_address(address) || is_host_visible_address(address)) {
+    return true;
+  }
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  const auto behind = s.holdings.upper_bound(a);
+  if (behind == s.holdings.begin()) return false;
+  const MemoryRange& range = std::prev(behind)->second.range;
+  return range.live && a <= range.end();  // one past the end is a fine thing to pass
+}
+
+void open_device_memory() {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  if (s.open_depth++ != 0) return;
+  for (const auto& pages : s.closable) protect(pages.first, pages.second, PROT_READ | PROT_WRITE);
+}
+
+void close_device_memory() {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  if (--s.open_depth != 0 || s.closable.empty()) return;
+  // One call over all of it: the guards between the allocations are closed already.
+  const auto& last = *s.closable.rbegin();
+  const std::uintptr_t first = s.closable.begin()->first;
+  protect(first, last.first + last.second - first, PROT_NONE);
+}
+
+OpenAllocation::OpenAllocation(const void* address) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  if (s.open_depth != 0 || !s.device.holds(address)) return;
+  const auto behind = s.closable.upper_bound(reinterpret_cast<std::uintptr_t>(address));
+  if (behind == s.closable.begin()) return;
+  const auto& pages = *std::prev(behind);
+  pages_ = pages.first;
+  protect(pages.first, pages.second, PROT_READ | PROT_WRITE);
+}
+
+OpenAllocation::~OpenAllocation() {
+  if (pages_ == 0) return;
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto found = s.closable.find(pages_);
+  if (found != s.closable.end() && s.open_depth == 0) {
+    protect(found->first, found->second, PROT_NONE);
+  }
+}
+
+int check_slack(const LaunchedKernel& kernel) {
+  AllMemory& s = all_memory();
+  Report report_it;
+  open_device_memory();
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    for (const auto& pages : s.closable) {
+      // The range begins in the first page; holdings are found by where their range begins.
+      const Holding& holding = s.holdings.lower_bound(pages.first)->second;
+      std::uintptr_t where = 0;
+      const Damage damage = find_damage(holding, &where);
+      if (damage == Damage::kNone) continue;
+      const MemoryRange& range = holding.range;
+      const bool behind = damage == Damage::kBehind;
+      report_it.headline = format("write %s an allocation in kernel '%s', found when it had ended",
+                                  behind ? "past the end of" : "before the start of", kernel.name);
+      report_it.site = Site{kernel.file, kernel.line};
+      report_it.details.push_back(
+          behind && where == range.end()
+              ? format("the byte right behind the end of a %zu-byte allocation was written",
+                       range.size)
+              : format("a byte was written %zu bytes %s of a %zu-byte allocation",
+                       behind ? where - range.end() : range.base - where,
+                       behind ? "past the end" : "before the start", range.size));
+      report_it.notes.push_back({range.allocated, format("allocated here by %s", range.call)});
+      report_it.help = "guard the index; make sanitize BACKEND=cpu names the line that wrote";
+      refill_slack(holding);
+      break;
+    }
+  }
+  close_device_memory();
+  if (report_it.headline.empty()) return 0;
+  report_it.cuda_error = cudaErrorIllegalAddress;
+  return report(report_it);
+}
+
+bool slack_is_damaged(std::uintptr_t base, const char** where_text) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto found = s.holdings.find(base);
+  if (found == s.holdings.end() || !is_allocation(found->second)) return false;
+  const bool closed = found->second.range.space == Space::kGlobal && s.open_depth == 0;
+  if (closed) protect(found->second.pages, found->second.page_bytes, PROT_READ | PROT_WRITE);
+  std::uintptr_t where = 0;
+  const Damage damage = find_damage(found->second, &where);
+  if (closed) protect(found->second.pages, found->second.page_bytes, PROT_NONE);
+  *where_text = damage == Damage::kBehind ? "past the end of" : "before the start of";
+  return damage != Damage::kNone;
+}
+
+}  // namespace cuda_cpu

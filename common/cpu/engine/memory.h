@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Every piece of memory the backend knows: device allocations between guard pages, host memory that
+// kernels may use, symbols, shared arrays. Diagnostics (and X-ray) ask here what an address belongs
+// to.
+//
+// An allocation ends at a guard page (to the next 16 bytes; CUDA_CPU_ALIGN=256 gives cudaMalloc's
+// own alignment instead), so that the access that runs past it faults. The few bytes that remain,
+// and what lies before the allocation in its first page, hold 0xff like fresh memory and are looked
+// at after every kernel. Freed memory is not handed out again for as long as possible: use after
+// free faults.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "site.h"
+
+namespace cuda_cpu {
+
+enum class Space { kGlobal, kManaged, kHostPinned, kHostRegistered, kConstant, kDevice, kShared };
+
+/// One piece of memory.
+struct MemoryRange {
+  std::uintptr_t base = 0;
+  std::size_t size = 0;
+  Space space = Space::kGlobal;
+  const char* name = "";  ///< symbol or shared array; "" for allocations
+  Site allocated{"", 0};  ///< where
+  bool live = true;       ///< false: freed (still known, so that use after free can be named)
+  Site freed{"", 0};
+  const char* call = "";         ///< "cudaMalloc", "cudaMallocHost", ...
+  unsigned host_flags = 0;       ///< cudaHostAlloc or cudaHostRegister flags
+  std::size_t element_size = 0;  ///< of a typed allocation, else 0
+
+  std::uintptr_t end() const { return base + size; }
+};
+
+/// Registers memory that the backend did not map itself (symbols, shared arrays of a worker).
+void register_range(const MemoryRange& range);
+void unregister_range(std::uintptr_t base);
+
+/// The range that holds `address`, else the nearest one that ends before it or begins behind it
+/// within `reach` bytes. Returns false if there is none.
+bool find_range(const void* address, MemoryRange* found, std::size_t reach = 1 << 20);
+
+/// The live range that holds `address` (or begins there, when empty). Returns false if there is
+/// none.
+bool find_live_range(const void* address, MemoryRange* found);
+
+/// True when a live range of `space` overlaps the range.
+bool overlaps_range(const void* address, std::size_t bytes, Space space);
+
+/// An allocation to be made. `alignment` beyond 16 for types that need it.
+struct AllocationRequest {
+  std::size_t bytes = 0;
+  Space space = Space::kGlobal;
+  const char* call = "";
+  Site site{"", 0};
+  std::size_t element_size = 0;
+  std::size_t alignment = 16;
+  unsigned host_flags = 0;
+};
+
+/// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.
+void* allocate(const AllocationRequest& request);
+
+/// The plain form.
+void* allocate_device(std::size_t bytes, Space space, const char* call, Site site);
+
+/// Unmaps the allocation that begins at `base` and remembers it as freed.
+void release(std::uintptr_t base, Site site);
+
+/// Ends every allocation and registration (cudaDeviceReset).
+void release_everything();
+
+/// Bytes of device memory: all there is, and what is left.
+std::size_t device_memory_total();
+std::size_t device_memory_free();
+
+/// True when `address` lies in the reserve that all device allocations come from.
+bool is_device_address(const void* address);
+
+/// True when `address` lies in the reserve of pinned and managed memory.
+bool is_host_visible_address(const void* address);
+
+/// True when a kernel may be handed this pointer: null, device, managed, pinned, registered, or a
+/// symbol.
+bool is_kernel_accessible(const void* address);
+
+/// Device memory is inaccessible to host code except between these two (nestable).
+void open_device_memory();
+void close_device_memory();
+
+/// Opens the one allocation that holds `address`, for a copy; nothing when it is open or not device
+/// memory.
+class OpenAllocation {
+ public:
+  explicit OpenAllocation(const void* address);
+  ~OpenAllocation();
+  OpenAllocation(const OpenAllocation&) = delete;
+  OpenAllocation& operator=(const OpenAllocation&) = delete;
+
+ private:
+  std::uintptr_t pages_ = 0;
+};
+
+/// Checks the 0xff slack around every live device allocation after a kernel; prints a report and
+/// returns the CUDA error code when something wrote there, else 0.
+int check_slack(const LaunchedKernel& kernel);
+
+/// Whether something wrote around this allocation; `where_text` tells.
+bool slack_is_damaged(std::uintptr_t base, const char** where_text);
+
+}  // namespace cuda_cpu

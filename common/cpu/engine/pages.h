@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Pages of memory, and sizes rounded to them.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstddef>
+
+namespace cuda_cpu {
+
+inline std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// What memory holds that nobody has written: as a float it is NaN.
+constexpr unsigned char kPoison = 0xff;
+
+}  // namespace cuda_cpu

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The blocks that a worker has at a time: one, unless blocks wait for each other.
+#pragma once
+
+namespace cuda_cpu {
+
+struct Block;
+struct Worker;
+
+/// The worker's first block of a grid, made current. False: none was left.
+bool take_first_block(Worker* worker);
+
+/// The current block is done. Makes another one current; false when the grid has none for this
+/// worker.
+bool finish_block(Worker* worker);
+
+/// The current block waits for other blocks: the next resident one has its turn, then a new one if
+/// there is room, as on a multiprocessor; at last other workers.
+void rotate_blocks(Worker* worker);
+
+}  // namespace cuda_cpu

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What AddressSanitizer and ThreadSanitizer are told. Without a sanitizer all of it is empty.
+//
+// ASan must know the bounds of the stack that runs. TSan sees every CUDA thread as a thread of its
+// own (a fiber), and no switch as synchronisation: only barriers, __syncwarp, launch and join order
+// memory accesses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(CUDA_CPU_ASAN)
+#include <sanitizer/asan_interface.h>
+extern "C" {
+void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom, std::size_t size);
+void __sanitizer_finish_switch_fiber(void* fake_stack_save, const void** bottom, std::size_t* size);
+}
+#define CUDA_CPU_NOT_SEEN_BY_ASAN __attribute__((no_sanitize("address")))
+#else
+#define CUDA_CPU_NOT_SEEN_BY_ASAN
+#endif
+
+#if defined(CUDA_CPU_TSAN)
+extern "C" {
+void* __tsan_get_current_fiber();
+void* __tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void* fiber);
+void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+void __tsan_read_range_pc(void* address, unsigned long bytes, void* pc);
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+void AnnotateIgnoreSyncBegin(const char* file, int line);
+void AnnotateIgnoreSyncEnd(const char* file, int line);
+}
+#endif
+
+namespace cuda_cpu {
+
+#if defined(CUDA_CPU_ASAN)
+constexpr bool kAsan = true;
+
+/// The running stack is about to be left for the one given; arrive() on this stack, when it goes
+/// on, takes what was saved.
+inline void asan_leave(void** saved, const void* bottom, std::size_t size) {
+  __sanitizer_start_switch_fiber(saved, bottom, size);
+}
+/// The same for a stack that does not go on.
+inline void asan_leave_for_good(const void* bottom, std::size_t size) {
+  __sanitizer_start_switch_fiber(nullptr, bottom, size);
+}
+inline void asan_arrive(void* saved) { __sanitizer_finish_switch_fiber(saved, nullptr, nullptr); }
+/// First arrival on a new stack: tells the stack that was left.
+inline void asan_arrive_from(const void** bottom, std::size_t* size) {
+  __sanitizer_finish_switch_fiber(nullptr, bottom, size);
+}
+inline void asan_poison(void* address, std::size_t bytes) {
+  __asan_poison_memory_region(address, bytes);
+}
+inline void asan_unpoison(void* address, std::size_t bytes) {
+  __asan_unpoison_memory_region(address, bytes);
+}
+#else
+constexpr bool kAsan = false;
+inline void asan_leave(void**, const void*, std::size_t) {}
+inline void asan_leave_for_good(const void*, std::size_t) {}
+inline void asan_arrive(void*) {}
+inline void asan_arrive_from(const void**, std::size_t*) {}
+inline void asan_poison(void*, std::size_t) {}
+inline void asan_unpoison(void*, std::size_t) {}
+#endif
+
+#if defined(CUDA_CPU_TSAN)
+constexpr bool kTsan = true;
+
+inline void* tsan_running_fiber() { return __tsan_get_current_fiber(); }
+inline void* tsan_new_fiber() { return __tsan_create_fiber(0); }
+inline void tsan_destroy_fiber(void* fiber) { __tsan_destroy_fiber(fiber); }
+/// What follows is that fiber's doing. No synchronisation.
+inline void tsan_switch(void* fiber) { __tsan_switch_to_fiber(fiber, 1); }
+/// What comes before a release of an object happens before what follows an acquire of it.
+inline void tsan_acquire(void* object) { __tsan_acquire(object); }
+inline void tsan_release(void* object) { __tsan_release(object); }
+/// A read by the code at `pc`.
+inline void tsan_read(const void* address, std::size_t bytes, void* pc) {
+  __tsan_read_range_pc(const_cast<void*>(address), bytes, pc);
+}
+
+/// While it lives, TSan takes no notice of what the running CUDA thread does: the backend's own
+/// malloc, mmap, locks, which TSan sees although the backend is not instrumented.
+class TsanBlindfold {
+ public:
+  TsanBlindfold() {
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+  }
+  ~TsanBlindfold() {
+    AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  }
+  TsanBlindfold(const TsanBlindfold&) = delete;
+  TsanBlindfold& operator=(const TsanBlindfold&) = delete;
+};
+#else
+constexpr bool kTsan = false;
+inline void* tsan_running_fiber() { return nullptr; }
+inline void* tsan_new_fiber() { return nullptr; }
+inline void tsan_destroy_fiber(void*) {}
+inline void tsan_switch(void*) {}
+inline void tsan_acquire(void*) {}
+inline void tsan_release(void*) {}
+inline void tsan_read(const void*, std::size_t, void*) {}
+struct TsanBlindfold {
+  TsanBlindfold() {}  // not trivial: an unused variable of this type is no warning
+};
+#endif
+
+constexpr bool kSanitized = kAsan || kTsan;
+
+}  // namespace cuda_cpu

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "scheduler.h"
+
+#include <utility>
+
+#include "../report/stuck.h"
+#include "barriers.h"
+#include "block.h"
+#include "current.h"
+#include "random_order.h"
+#include "resident_blocks.h"
+#include "sanitizers.h"
+#include "stacks.h"
+#include "switching.h"
+#include "warp.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+// Rounds in which every thread only yielded, before another block gets its turn: a lock that is
+// held for a few rounds should not make a second block resident.
+constexpr unsigned kIdleRounds = 16;
+
+bool all_at_grid_barrier(const Block* block) {
+  for (std::uint32_t i = 0; i < block->count; ++i) {
+    const Thread& thread = block->threads[i];
+    if (thread.finished || thread.wait != Wait::kGrid) return false;
+  }
+  return true;
+}
+
+void end_round(Worker* worker) {
+  Block* const block = current_block;
+  if (const int error = worker->grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
+  // The watchdog's signal does not reach a worker that sleeps in rotate_blocks().
+  const Interrupt why = worker->interrupt.load();
+  if (why != Interrupt::kNone) escape_from_interrupt(Fault{}, why);
+  new_round(worker, block);
+  bool any_runnable = false;
+  for (std::uint32_t i = 0; i < block->count && !any_runnable; ++i) {
+    any_runnable = runnable(block->threads[i]);
+  }
+  const bool idle = worker->progress() == block->progress_seen;
+  block->progress_seen = worker->progress();
+  if (any_runnable) {
+    block->idle_rounds = idle ? block->idle_rounds + 1 : 0;
+    if (block->idle_rounds < kIdleRounds) return;
+    // Every thread only yields: it waits for something that another block must do, or for a lane
+    // that is held in __activemask.
+    block->idle_rounds = 0;
+    release_active_mask(block);
+    rotate_blocks(worker);
+    return;
+  }
+  if (release_active_mask(block)) return;
+  if (all_at_grid_barrier(block)) {
+    rotate_blocks(worker);
+    return;
+  }
+  abandon_grid(report_stuck_block(block));
+}
+
+}  // namespace
+
+void run_threads(Stack* mine) {
+  Worker* const worker = mine->worker;
+  for (;;) {
+    Block* const block = current_block;
+    Grid* const grid = worker->grid;
+    void (*const body)(void*) = grid->launch->body;
+    void* const closure = grid->launch->closure;
+    while (block->started < block->count) {
+      const std::uint32_t number = block->order[block->started];
+      block->position = block->started++;
+      Thread* const thread = &block->threads[number];
+      thread->wait = Wait::kNothing;
+      thread->finished = false;
+      current_thread = thread;
+      running_thread_index = thread->index;
+      if constexpr (kSanitized) block->stacks[number] = mine;
+      if constexpr (kTsan) {
+        tsan_switch(mine->fiber);
+        tsan_acquire(&grid->serial);  // what the host did before the launch
+        mine->last_fence = nullptr;
+        mine->places_read = 0;
+      }
+      body(closure);
+      // The thread may have waited, and all the others may have run; but it is the current one
+      // again.
+      tsan_release(&grid->blocks);  // what the host sees after it
+      tsan_switch(worker->home_fiber);
+      thread->generation = &kNeverRunnable;
+      thread->seen = 0;
+      thread->finished = true;
+      ++block->finished;
+      ++worker->ended;
+      if (__builtin_expect(worker->early_exit_counts, 0)) leave_block(block, number);
+      // Under TSan the next thread has another fiber, and so it must have another stack.
+      if constexpr (kTsan) break;
+    }
+    if (block->finished < block->count) {
+      park(worker, mine);
+    } else if (!finish_block(worker)) {
+      go_home(worker, mine);
+    } else if (kTsan) {
+      park(worker,
+           mine);  // on this fiber the next block would know what this one's last thread knew
+    }
+  }
+}
+
+void shuffle_order(Worker* worker, Block* block) {
+  for (std::uint32_t i = block->count; i > 1; --i) {
+    const auto j =
+        static_cast<std::uint32_t>(((next_random(&worker->random_state) >> 32) * i) >> 32);
+    std::swap(block->order[i - 1], block->order[j]);
+  }
+}
+
+void new_round(Worker* worker, Block* block) {
+  if (worker->grid->schedule.kind == Schedule::Kind::kRandom) shuffle_order(worker, block);
+  block->position = ~0u;
+  block->warp_turns = 0;
+}
+
+Thread* pick_thread(Worker* worker) {
+  for (;;) {
+    Block* const block = current_block;
+    for (std::uint32_t i = block->position + 1; i < block->started; ++i) {
+      Thread* const thread = &block->threads[block->order[i]];
+      if (!runnable(*thread)) continue;
+      block->position = i;
+      current_thread = thread;
+      running_thread_index = thread->index;
+      return thread;
+    }
+    if (block->started < block->count) return nullptr;
+    end_round(worker);
+  }
+}
+
+}  // namespace cuda_cpu

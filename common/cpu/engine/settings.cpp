@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "settings.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "../report/diagnostics.h"
+#include "pages.h"
+#include "sanitizers.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+Schedule read_schedule() {
+  const char* const text = std::getenv("CUDA_CPU_SCHEDULE");
+  if (text == nullptr || *text == '\0' || std::strcmp(text, "forward") == 0) {
+    return {Schedule::Kind::kForward, 0};
+  }
+  if (std::strcmp(text, "reverse") == 0) return {Schedule::Kind::kReverse, 0};
+  if (std::strncmp(text, "random:", 7) == 0 && text[7] >= '0' && text[7] <= '9') {
+    char* end = nullptr;
+    const std::uint64_t seed = std::strtoull(text + 7, &end, 10);
+    if (*end == '\0') return {Schedule::Kind::kRandom, seed};
+  }
+  die("CUDA_CPU_SCHEDULE=%s: expected forward, reverse or random:SEED", text);
+}
+
+unsigned read_worker_count() {
+  if (const char* const text = std::getenv("CUDA_CPU_WORKERS")) {
+    char* end = nullptr;
+    const long count = std::strtol(text, &end, 10);
+    if (end == text || *end != '\0' || count < 1 || count > 64) {
+      die("CUDA_CPU_WORKERS=%s: expected a number from 1 to 64", text);
+    }
+    return static_cast<unsigned>(count);
+  }
+  const unsigned hardware = std::thread::hardware_concurrency();
+  return hardware == 0 ? 1 : hardware < 8 ? hardware : 8;
+}
+
+bool read_early_return() {
+  const char* const text = std::getenv("CUDA_CPU_EARLY_RETURN");
+  if (text == nullptr || std::strcmp(text, "error") == 0) return false;
+  if (std::strcmp(text, "allow") == 0) return true;
+  die("CUDA_CPU_EARLY_RETURN=%s: expected error or allow", text);
+}
+
+double read_timeout() {
+  double seconds = 10;
+  if (const char* const text = std::getenv("CUDA_CPU_TIMEOUT")) {
+    char* end = nullptr;
+    seconds = std::strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds >= 0)) {
+      die("CUDA_CPU_TIMEOUT=%s: expected a number of seconds, 0 for no limit", text);
+    }
+  }
+  return kSanitized ? seconds * 10 : seconds;
+}
+
+std::size_t read_alignment() {
+  const char* const text = std::getenv("CUDA_CPU_ALIGN");
+  if (text == nullptr) return 16;
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || value < 16 || value > page_bytes() ||
+      (value & (value - 1)) != 0) {
+    die("CUDA_CPU_ALIGN=%s: expected a power of two from 16 to %zu", text, page_bytes());
+  }
+  return value;
+}
+
+}  // namespace
+
+const Schedule& schedule() {
+  static const Schedule chosen = read_schedule();
+  return chosen;
+}
+
+unsigned worker_count() {
+  static const unsigned count = read_worker_count();
+  // A race is a missing order, which TSan sees on one OS thread as well; on several it would see
+  // the engine's own accesses.
+  return kTsan ? 1 : count;
+}
+
+bool early_return_allowed() {
+  static const bool allowed = read_early_return();
+  return allowed;
+}
+
+double timeout_seconds() {
+  static const double seconds = read_timeout();
+  return seconds;
+}
+
+std::size_t allocation_alignment() {
+  static const std::size_t bytes = read_alignment();
+  return bytes;
+}
+
+bool launches_block() {
+  static const bool block = [] {
+    const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return text != nullptr && *text == '1';
+  }();
+  return block;
+}
+
+bool colour_is_unwanted() {
+  const char* const text = std::getenv("NO_COLOR");
+  return text != nullptr && *text != '\0';
+}
+
+}  // namespace cuda_cpu

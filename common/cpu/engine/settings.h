@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What a user may set in the environment, all of it. A value that is not allowed ends the program
+// with one line that says what is.
+//
+//   variable                allowed                            default
+//   CUDA_CPU_SCHEDULE       forward, reverse or random:SEED    forward
+//   CUDA_CPU_WORKERS        1 to 64                            the CPU's threads, 8 at most
+//   CUDA_CPU_EARLY_RETURN   error or allow                     error
+//   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
+//   CUDA_CPU_ALIGN          a power of two, 16 to a page       16
+//   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
+//   NO_COLOR                anything: no colour in reports     colour on a terminal
+//
+// What X-ray asks for stands in xray/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cuda_cpu {
+
+/// CUDA_CPU_SCHEDULE: the order in which threads, blocks and independent streams run.
+struct Schedule {
+  enum class Kind { kForward, kReverse, kRandom } kind;
+  std::uint64_t seed;
+};
+const Schedule& schedule();
+
+/// CUDA_CPU_WORKERS: OS threads that run blocks.
+unsigned worker_count();
+
+/// CUDA_CPU_EARLY_RETURN=allow: threads that return early count as arrived at every barrier and in
+/// every mask, instead of being an error.
+bool early_return_allowed();
+
+/// CUDA_CPU_TIMEOUT: seconds without any progress before a kernel counts as hanging; 0 is never.
+/// Under a sanitizer ten times as many.
+double timeout_seconds();
+
+/// CUDA_CPU_ALIGN: of device allocations. 16 lets an access just past the end of an array fault;
+/// 256 is cudaMalloc's own.
+std::size_t allocation_alignment();
+
+/// CUDA_LAUNCH_BLOCKING=1: work that is put on a stream runs at once.
+bool launches_block();
+
+/// NO_COLOR.
+bool colour_is_unwanted();
+
+}  // namespace cuda_cpu

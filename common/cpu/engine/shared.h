@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// __shared__ memory. The pre-pass turns every declaration into a call of shared<T>() or
+// dynamic_shared<T>().
+#pragma once
+
+#include <cstddef>
+
+#include "block.h"
+#include "current.h"
+#include "device_limits.h"
+#include "uninstrumented.h"
+
+namespace cuda_cpu {
+
+/// One __shared__ declaration of the program (one per instantiation of a template).
+struct SharedDeclaration {
+  std::size_t size;
+  std::size_t alignment;
+  int number = -1;  // assigned at the first touch; its place in every block's table
+};
+
+template <class T>
+struct SharedDeclarationOf {
+  static inline SharedDeclaration declaration{sizeof(T), alignof(T)};
+};
+
+/// One of several names in a declaration, `__shared__ float a[32], b[32];`: each has memory of its
+/// own, or an index past the end of the first would reach the second.
+template <class Declaration, class T, int kName>
+struct SharedName {
+  T value;
+};
+
+template <class Declaration, class T, int kName>
+struct SharedDeclarationOf<SharedName<Declaration, T, kName>> {
+  static inline SharedDeclaration declaration{sizeof(T), alignof(Declaration)};
+};
+
+/// First touch of a declaration by the current block: finds or makes its memory and poisons it.
+void* touch_shared(SharedDeclaration& declaration, Site site, const char* name);
+void* touch_dynamic_shared(const char* name, Site site);
+
+/// Before and after every block: where TSan is to forget the block before; writes past dynamic
+/// shared memory into its padding. The latter returns a CUDA error code.
+void begin_shared(Block* block);
+int finish_shared(Block* block);
+
+/// Largest dynamic shared memory that any kernel may be launched with: 48 KiB until the program
+/// raises it for one of them with cudaFuncSetAttribute. Which kernel a launch is for, the engine
+/// cannot always tell.
+std::size_t dynamic_shared_limit();
+void raise_dynamic_shared_limit(std::size_t bytes);
+
+/// The current block's instance of a __shared__ declaration. It starts as 0xff bytes, and it ends
+/// at a guard page, so that an index past its end faults.
+template <class T>
+CUDA_CPU_UNINSTRUMENTED inline T& shared(const char* name, const char* file, int line) {
+  static_assert(sizeof(T) <= kSharedPerBlock,
+                "too much __shared__ memory: a block has 48 KiB of static shared memory");
+  SharedDeclaration& declaration = SharedDeclarationOf<T>::declaration;
+  Block* const block = current_block;
+  const auto number = static_cast<unsigned>(__atomic_load_n(&declaration.number, __ATOMIC_RELAXED));
+  if (number < block->shared_count && block->shared[number].serial == block->serial) {
+    return *static_cast<T*>(block->shared[number].address);
+  }
+  return *static_cast<T*>(touch_shared(declaration, Site{file, line}, name));
+}
+
+/// `extern __shared__ T name[]`: the third launch argument's bytes.
+template <class T>
+CUDA_CPU_UNINSTRUMENTED inline T* dynamic_shared(const char* name, const char* file, int line) {
+  static_assert(alignof(T) <= 16, "dynamic shared memory is aligned to 16 bytes");
+  Block* const block = current_block;
+  // Place 0 of the table is the dynamic memory.
+  if (block->shared_count > 0 && block->shared[0].serial == block->serial) {
+    return static_cast<T*>(block->shared[0].address);
+  }
+  return static_cast<T*>(touch_dynamic_shared(name, Site{file, line}));
+}
+
+/// The same at namespace scope, where there is no block yet to ask.
+template <class T>
+struct DynamicShared {
+  operator T*() const { return dynamic_shared<T>("", "", 0); }
+};
+
+}  // namespace cuda_cpu

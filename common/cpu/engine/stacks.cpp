@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "stacks.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "../report/diagnostics.h"
+#include "context.h"
+#include "pages.h"
+#include "sanitizers.h"
+#include "scheduler.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+// Room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented frames
+// are several times larger.
+constexpr std::size_t kStackBytes = kSanitized ? 512 * 1024 : 256 * 1024;
+
+void run_on_new_stack(void* argument) {
+  auto* const stack = static_cast<Stack*>(argument);
+  const void* bottom = nullptr;
+  std::size_t size = 0;
+  asan_arrive_from(&bottom, &size);
+  if (stack->worker->home_bottom == nullptr) {
+    // The first switch of all comes from the OS thread's stack.
+    stack->worker->home_bottom = bottom;
+    stack->worker->home_size = size;
+  }
+  run_threads(stack);
+}
+
+// Where on its stack the runner with this number starts. Tops that are all page-aligned would
+// compete for the same few sets of the L1 cache.
+std::size_t stack_shift(std::size_t number) { return number % 16 * 256; }
+
+void make_runner(Worker* worker, std::size_t number) {
+  Stack* const stack = worker->stacks[number];
+  asan_unpoison(stack->bottom, stack->size);
+  stack->context = cuda_cpu_new_context(stack->bottom + stack->size - stack_shift(number),
+                                        run_on_new_stack, stack);
+}
+
+// All stacks lie in a few mappings, known here so that the fault handler can tell an overflow.
+struct StackSlab {
+  std::atomic<char*> begin{nullptr};
+  std::size_t bytes = 0;
+};
+constexpr std::size_t kStacksPerSlab = 32;
+constexpr std::size_t kMaxSlabs = 4096;
+StackSlab stack_slabs[kMaxSlabs];
+std::atomic<std::size_t> stack_slab_count{0};
+
+void add_stacks(Worker* worker) {
+  const std::size_t guard = page_bytes();
+  const std::size_t step = kStackBytes + guard;
+  const std::size_t number = stack_slab_count.fetch_add(1);
+  if (number >= kMaxSlabs) die("out of memory for stacks");
+  void* const mapped = mmap(nullptr, step * kStacksPerSlab, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) die("out of memory for stacks");
+  char* const base = static_cast<char*>(mapped);
+  stack_slabs[number].bytes = step * kStacksPerSlab;
+  stack_slabs[number].begin.store(base);
+  for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
+    if (mprotect(base + i * step, guard, PROT_NONE) != 0) {
+      die("no guard page under a stack (vm.max_map_count too small?); try CUDA_CPU_WORKERS=1");
+    }
+    auto* const stack = new Stack;
+    stack->bottom = base + i * step + guard;
+    stack->size = kStackBytes;
+    stack->worker = worker;
+    stack->fiber = tsan_new_fiber();
+    worker->stacks.push_back(stack);
+    make_runner(worker, worker->stacks.size() - 1);
+  }
+  // Taken from the back: let the first of them be next.
+  for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
+    worker->free_stacks.push_back(worker->stacks[worker->stacks.size() - 1 - i]);
+  }
+}
+
+}  // namespace
+
+Stack* take_stack(Worker* worker) {
+  std::deque<Stack*>& free_stacks = worker->free_stacks;
+  if constexpr (kTsan) {
+    // Fibers are dear, so they are used again; but what one did for an earlier CUDA thread looks
+    // ordered before what it does for a later one. Taken in turn, none serves two blocks that
+    // follow each other closely, and the races of those are found.
+    while (free_stacks.size() < 3 * worker->grid->threads_per_block) add_stacks(worker);
+    Stack* const stack = free_stacks.front();
+    free_stacks.pop_front();
+    return stack;
+  }
+  // The one that was used last is still in the cache.
+  if (free_stacks.empty()) add_stacks(worker);
+  Stack* const stack = free_stacks.back();
+  free_stacks.pop_back();
+  return stack;
+}
+
+void renew_stacks(Worker* worker) {
+  if constexpr (kTsan) {
+    // What the dropped threads did is in the past as well; they get no successors on their fibers.
+    for (Stack* const stack : worker->stacks) {
+      tsan_switch(stack->fiber);
+      tsan_release(&worker->grid->blocks);
+      tsan_switch(worker->home_fiber);
+      tsan_destroy_fiber(stack->fiber);
+      stack->fiber = tsan_new_fiber();
+    }
+  }
+  worker->free_stacks.clear();
+  for (std::size_t i = worker->stacks.size(); i-- > 0;) {
+    make_runner(worker, i);
+    worker->free_stacks.push_back(worker->stacks[i]);
+  }
+}
+
+bool is_stack_guard(const void* address) {
+  const char* const byte = static_cast<const char*>(address);
+  const std::size_t step = kStackBytes + page_bytes();
+  const std::size_t count = stack_slab_count.load();
+  for (std::size_t i = 0; i < count && i < kMaxSlabs; ++i) {
+    const char* const begin = stack_slabs[i].begin.load();
+    if (begin == nullptr || byte < begin || byte >= begin + stack_slabs[i].bytes) continue;
+    return static_cast<std::size_t>(byte - begin) % step < page_bytes();
+  }
+  return false;
+}
+
+std::size_t stack_bytes_per_thread() { return kStackBytes; }
+
+}  // namespace cuda_cpu

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The stacks on which CUDA threads run, each above a guard page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cuda_cpu {
+
+struct Worker;
+
+struct Stack {
+  char* bottom = nullptr;
+  std::size_t size = 0;
+  void* context = nullptr;  // of its runner, while parked
+  Worker* worker = nullptr;
+  void* fiber = nullptr;  // TSan's name for whatever CUDA thread runs here
+
+  // For TSan, see fences.cpp: the running thread's last fence, and where its atomics have read.
+  void* last_fence = nullptr;
+  std::uint64_t places_read = 0;
+};
+
+/// A free stack of the worker, with a runner that is ready to start threads (scheduler.h).
+Stack* take_stack(Worker* worker);
+
+/// Makes all stacks of a worker free again, with new runners: what ran on them was dropped.
+void renew_stacks(Worker* worker);
+
+/// True when `address` lies in the guard page under a stack: the kernel's local variables or its
+/// recursion outgrew `stack_bytes_per_thread()`.
+bool is_stack_guard(const void* address);
+std::size_t stack_bytes_per_thread();
+
+}  // namespace cuda_cpu

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "symbols.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "../report/diagnostics.h"
+#include "device_limits.h"
+
+namespace cuda_cpu {
+namespace {
+
+struct InitialValue {
+  void* address;
+  std::size_t size;
+  std::vector<unsigned char> bytes;  // empty: zeros
+};
+
+struct Symbols {
+  std::mutex mutex;
+  std::vector<InitialValue> initial;
+  std::size_t constant_bytes = 0;
+};
+
+// Never destroyed, as all memory of the backend.
+Symbols& symbols() {
+  static Symbols* const s = new Symbols;
+  return *s;
+}
+
+}  // namespace
+
+SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size, Space space,
+                                 const char* name, const char* file, int line) {
+  MemoryRange range;
+  range.base = reinterpret_cast<std::uintptr_t>(address);
+  range.size = size;
+  range.space = space;
+  range.name = name;
+  range.allocated = Site{file, line};
+  register_range(range);
+
+  Symbols& s = symbols();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  InitialValue value{const_cast<void*>(address), size, {}};
+  const auto* const bytes = static_cast<const unsigned char*>(value.address);
+  if (std::any_of(bytes, bytes + size, [](unsigned char b) { return b != 0; })) {
+    value.bytes.assign(bytes, bytes + size);
+  }
+  s.initial.push_back(std::move(value));
+
+  // One variable that is too large fails to compile; together they are known only here.
+  if (space != Space::kConstant) return;
+  s.constant_bytes += size;
+  if (s.constant_bytes > kConstantMemory) {
+    die("%s:%d: with '%s' the __constant__ variables take %zu bytes; constant memory has %zu", file,
+        line, name, s.constant_bytes, kConstantMemory);
+  }
+}
+
+void restore_symbols() {
+  Symbols& s = symbols();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  for (const InitialValue& value : s.initial) {
+    if (value.bytes.empty()) {
+      std::memset(value.address, 0, value.size);
+    } else {
+      std::memcpy(value.address, value.bytes.data(), value.size);
+    }
+  }
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Inline functions of the backend touch its own data, which is no business of the learner's race
+// checker, nor of X-ray: functions marked with this word are compiled without their calls.
+#pragma once
+
+#if defined(__SANITIZE_THREAD__)
+#define CUDA_CPU_UNINSTRUMENTED __attribute__((no_sanitize("thread"), noinline))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CUDA_CPU_UNINSTRUMENTED __attribute__((no_sanitize("thread"), noinline))
+#endif
+#endif
+#if !defined(CUDA_CPU_UNINSTRUMENTED)
+#define CUDA_CPU_UNINSTRUMENTED
+#endif

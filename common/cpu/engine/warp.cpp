@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+#include "warp.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "../observer.h"
+#include "../report/diagnostics.h"
+#include "../runtime/error_codes.h"
+#include "block.h"
+#include "current.h"
+#include "fences.h"
+#include "random_order.h"
+#include "sanitizers.h"
+#include "scheduler.h"
+#include "settings.h"
+#include "switching.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+const char* name_of(WarpOperation operation) {
+  switch (operation) {
+    case WarpOperation::kSync:
+      return "__syncwarp";
+    case WarpOperation::kShuffle:
+      return "__shfl_sync";
+    case WarpOperation::kShuffleUp:
+      return "__shfl_up_sync";
+    case WarpOperation::kShuffleDown:
+      return "__shfl_down_sync";
+    case WarpOperation::kShuffleXor:
+      return "__shfl_xor_sync";
+    case WarpOperation::kAll:
+      return "__all_sync";
+    case WarpOperation::kAny:
+      return "__any_sync";
+    case WarpOperation::kUniform:
+      return "__uni_sync";
+    case WarpOperation::kBallot:
+      return "__ballot_sync";
+    case WarpOperation::kMatchAny:
+      return "__match_any_sync";
+    case WarpOperation::kMatchAll:
+      return "__match_all_sync";
+    case WarpOperation::kReduceAddSigned:
+    case WarpOperation::kReduceAddUnsigned:
+      return "__reduce_add_sync";
+    case WarpOperation::kReduceMinSigned:
+    case WarpOperation::kReduceMinUnsigned:
+      return "__reduce_min_sync";
+    case WarpOperation::kReduceMaxSigned:
+    case WarpOperation::kReduceMaxUnsigned:
+      return "__reduce_max_sync";
+    case WarpOperation::kReduceAnd:
+      return "__reduce_and_sync";
+    case WarpOperation::kReduceOr:
+      return "__reduce_or_sync";
+    case WarpOperation::kReduceXor:
+      return "__reduce_xor_sync";
+  }
+  return "warp operation";
+}
+
+namespace {
+
+// What a shuffle reads from a lane that takes no part: nothing defined. As a float it is NaN.
+constexpr std::uint64_t kNothingDefined = ~std::uint64_t{0};
+
+[[noreturn]] void refuse_operation(const char* headline, std::string detail, std::string help,
+                                   const char* file, int line) {
+  Report r;
+  r.headline = headline;
+  r.site = {file, line};
+  r.where = where();
+  r.details.push_back(std::move(detail));
+  r.help = std::move(help);
+  r.cuda_error = cudaErrorLaunchFailure;
+  abandon_grid(report(r));
+}
+
+// Lanes of this warp that there are: the last warp of a block may be cut short.
+std::uint32_t existing_lanes(const Block* block, unsigned warp) {
+  const std::uint32_t lanes = block->count - warp * 32;
+  return lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1;
+}
+
+std::uint32_t finished_lanes(const Block* block, unsigned warp) {
+  std::uint32_t lanes = 0;
+  for (unsigned i = warp * 32; i < block->count && i < warp * 32 + 32; ++i) {
+    if (block->threads[i].finished) lanes |= 1u << (i % 32);
+  }
+  return lanes;
+}
+
+template <class T, class Combine>
+std::uint64_t reduce(const WarpSlot& slot, Combine combine) {
+  T total{};
+  bool first = true;
+  for (std::uint32_t rest = slot.arrived; rest != 0; rest &= rest - 1) {
+    const T value = from_bits<T>(slot.value[__builtin_ctz(rest)]);
+    total = first ? value : combine(total, value);
+    first = false;
+  }
+  return to_bits(total);
+}
+
+// Sums wrap around as on the GPU, signed ones too.
+std::uint64_t reduce(const WarpSlot& slot, WarpOperation operation) {
+  using U = std::uint32_t;
+  using S = std::int32_t;
+  switch (operation) {
+    case WarpOperation::kReduceAddSigned:
+    case WarpOperation::kReduceAddUnsigned:
+      return reduce<U>(slot, [](U a, U b) { return a + b; });
+    case WarpOperation::kReduceMinSigned:
+      return reduce<S>(slot, [](S a, S b) { return std::min(a, b); });
+    case WarpOperation::kReduceMinUnsigned:
+      return reduce<U>(slot, [](U a, U b) { return std::min(a, b); });
+    case WarpOperation::kReduceMaxSigned:
+      return reduce<S>(slot, [](S a, S b) { return std::max(a, b); });
+    case WarpOperation::kReduceMaxUnsigned:
+      return reduce<U>(slot, [](U a, U b) { return std::max(a, b); });
+    case WarpOperation::kReduceAnd:
+      return reduce<U>(slot, [](U a, U b) { return a & b; });
+    case WarpOperation::kReduceOr:
+      return reduce<U>(slot, [](U a, U b) { return a | b; });
+    default:
+      return reduce<U>(slot, [](U a, U b) { return a ^ b; });
+  }
+}
+
+std::uint32_t lanes_with_value(const WarpSlot& slot, std::uint64_t value) {
+  std::uint32_t lanes = 0;
+  for (std::uint32_t rest = slot.arrived; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (slot.value[lane] == value) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+// All lanes are here: computes each one's result and releases them.
+void complete(Block* block, unsigned warp, WarpSlot* slot) {
+  Thread* const lanes = block->threads + warp * 32;
+  const std::uint32_t arrived = slot->arrived;
+  const auto operation = static_cast<WarpOperation>(slot->operation);
+  std::uint64_t common = 0;  // result of operations that give every lane the same
+  switch (operation) {
+    case WarpOperation::kShuffle:
+    case WarpOperation::kShuffleUp:
+    case WarpOperation::kShuffleDown:
+    case WarpOperation::kShuffleXor:
+      for (std::uint32_t rest = arrived; rest != 0; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        const std::uint32_t source = slot->operand[lane];
+        lanes[lane].result = (arrived >> source & 1) != 0 ? slot->value[source] : kNothingDefined;
+      }
+      break;
+    case WarpOperation::kMatchAny:
+      for (std::uint32_t rest = arrived; rest != 0; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        lanes[lane].result = lanes_with_value(*slot, slot->value[lane]);
+      }
+      break;
+    default: {
+      const std::uint32_t voted = arrived & ~lanes_with_value(*slot, 0);
+      if (operation == WarpOperation::kAll)
+        common = voted == arrived;
+      else if (operation == WarpOperation::kAny)
+        common = voted != 0;
+      else if (operation == WarpOperation::kUniform)
+        common = voted == arrived || voted == 0;
+      else if (operation == WarpOperation::kBallot)
+        common = voted;
+      else if (operation == WarpOperation::kMatchAll) {
+        const bool same = lanes_with_value(*slot, slot->value[__builtin_ctz(arrived)]) == arrived;
+        common = same ? slot->mask : 0;
+      } else if (operation != WarpOperation::kSync) {
+        common = reduce(*slot, operation);
+      }
+      for (std::uint32_t rest = arrived; rest != 0; rest &= rest - 1) {
+        lanes[__builtin_ctz(rest)].result = common;
+      }
+    }
+  }
+  slot->arrived = 0;
+  ++slot->generation;
+}
+
+bool coin() { return next_random(&current_worker->random_state) >> 63 != 0; }
+
+// The pending operation of this mask, else a slot for a new one.
+WarpSlot* slot_for(const Block* block, unsigned number, std::uint32_t mask) {
+  Warp* const warp = &block->warps[number];
+  WarpSlot* unused = nullptr;
+  for (unsigned i = 0; i < warp->used; ++i) {
+    WarpSlot* const slot = &warp->slot[i];
+    if (slot->mask == mask) return slot;
+    if (slot->arrived == 0) unused = slot;
+  }
+  // There is one: at most 31 other lanes wait, each in one slot.
+  if (unused == nullptr) unused = &warp->slot[warp->used++];
+  unused->mask = mask;
+  unused->lanes = mask & existing_lanes(block, number);
+  return unused;
+}
+
+// The next to run is the first lane of this warp, not the next warp: its stacks are in the cache.
+// Not for ever, or a warp that polls would keep the others from running.
+void stay_with_warp(Block* block, unsigned warp) {
+  constexpr unsigned kTurns = 64;
+  const Schedule::Kind kind = schedule().kind;
+  if (kind == Schedule::Kind::kRandom || block->warp_turns == kTurns) return;
+  ++block->warp_turns;
+  const std::uint32_t begin = warp * 32, end = std::min(begin + 32, block->count);
+  const std::uint32_t first = kind == Schedule::Kind::kForward ? begin : block->count - end;
+  block->position = first - 1;
+}
+
+bool is_complete(const Block* block, unsigned warp, const WarpSlot& slot) {
+  if (slot.arrived == slot.lanes) return true;
+  return early_return_allowed() && slot.arrived == (slot.lanes & ~finished_lanes(block, warp));
+}
+
+}  // namespace
+
+std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint64_t value,
+                              unsigned operand, const char* file, int line) {
+  Thread* const self = current_thread;
+  if (self == nullptr) die("%s called outside of a kernel", name_of(operation));
+  Block* const block = current_block;
+  const auto number = static_cast<unsigned>(self - block->threads);
+  const unsigned lane = number % 32;
+  if ((mask >> lane & 1) == 0) {
+    refuse_operation("a lane calls a warp operation with a mask that does not name it",
+                     std::string(name_of(operation)) + ": lane " + std::to_string(lane) +
+                         ", mask " + mask_text(mask),
+                     "the mask names every lane that makes the call, and only those", file, line);
+  }
+  WarpSlot* const slot = slot_for(block, number / 32, mask);
+  if (slot->arrived == 0) {
+    slot->operation = static_cast<std::uint8_t>(operation);
+  } else if (slot->operation != static_cast<std::uint8_t>(operation)) {
+    refuse_operation("lanes of one mask call different warp operations",
+                     "mask " + mask_text(mask) + ": " + name_of(operation) + " here, " +
+                         name_of(static_cast<WarpOperation>(slot->operation)) + " by other lanes",
+                     "all lanes that a mask names must make the same call", file, line);
+  }
+  if (block->trace != nullptr) observer->thread_meets(*block, *self, mask);
+  slot->value[lane] = value;
+  slot->operand[lane] = operand;
+  slot->arrived |= 1u << lane;
+  // Only __syncwarp orders memory accesses; the others exchange registers. Two objects in turn, as
+  // at the block barrier.
+  void* object = nullptr;
+  if constexpr (kTsan) {
+    if (operation == WarpOperation::kSync) {
+      object = tsan_object(block, &slot->value[slot->generation % 2]);
+      tsan_release(object);
+    }
+  }
+  if (is_complete(block, number / 32, *slot)) {
+    complete(block, number / 32, slot);
+    stay_with_warp(block, number / 32);
+  } else {
+    self->file = file;
+    self->line = line;
+    self->wait = Wait::kWarp;
+    self->generation = &slot->generation;
+    self->seen = slot->generation;
+    run_others(block, self);
+  }
+  if (kTsan && object != nullptr) tsan_acquire(object);
+  return self->result;
+}
+
+unsigned shuffle_source(WarpOperation operation, unsigned distance, int width, const char* file,
+                        int line) {
+  const auto segment = static_cast<unsigned>(width);
+  if (segment == 0 || segment > 32 || (segment & (segment - 1)) != 0) {
+    refuse_operation("the width of a shuffle must be 1, 2, 4, 8, 16 or 32",
+                     std::string(name_of(operation)) + ": width " + std::to_string(width), "", file,
+                     line);
+  }
+  if (current_thread == nullptr) return 0;
+  const unsigned lane = static_cast<unsigned>(current_thread - current_block->threads) % 32;
+  const unsigned begin = lane & ~(segment - 1), end = begin + segment;
+  distance &= 31;
+  switch (operation) {
+    case WarpOperation::kShuffleUp:
+      return lane >= begin + distance ? lane - distance : lane;
+    case WarpOperation::kShuffleDown:
+      return lane + distance < end ? lane + distance : lane;
+    case WarpOperation::kShuffleXor:  // an earlier segment may be read, a later one may not
+      return (lane ^ distance) < end ? lane ^ distance : lane;
+    default:
+      return begin + (distance & (segment - 1));
+  }
+}
+
+unsigned active_mask(const char* file, int line) {
+  Thread* const self = current_thread;
+  if (self == nullptr) die("__activemask called outside of a kernel");
+  self->file = file;
+  self->line = line;
+  self->wait = Wait::kActiveMask;
+  self->generation = &kNeverRunnable;
+  self->seen = 0;
+  reschedule(self);
+  return static_cast<unsigned>(self->result);
+}
+
+bool release_active_mask(Block* block) {
+  const bool split = schedule().kind == Schedule::Kind::kRandom;
+  bool any = false;
+  for (unsigned i = 0; i < block->count; ++i) {
+    Thread* const first = &block->threads[i];
+    if (first->finished || first->wait != Wait::kActiveMask || runnable(*first)) continue;
+    any = true;
+    // The lanes of its warp that wait at its line; under a random order each joins by chance.
+    std::uint32_t group = 0;
+    const unsigned warp = i / 32;
+    for (unsigned j = i; j < block->count && j < warp * 32 + 32; ++j) {
+      const Thread& other = block->threads[j];
+      if (other.finished || other.wait != Wait::kActiveMask || runnable(other)) continue;
+      if (other.line != first->line || other.file != first->file) continue;
+      if (split && j != i && coin()) continue;
+      group |= 1u << (j % 32);
+    }
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
+      Thread* const thread =
+          &block->threads[warp * 32 + static_cast<unsigned>(__builtin_ctz(rest))];
+      thread->result = group;
+      thread->generation = &kAlwaysRunnable;
+    }
+  }
+  return any;
+}
+
+void complete_warp_operations_without(Block* block, unsigned thread) {
+  const unsigned number = thread / 32;
+  Warp* const warp = &block->warps[number];
+  for (unsigned i = 0; i < warp->used; ++i) {
+    WarpSlot* const slot = &warp->slot[i];
+    if (slot->arrived != 0 && is_complete(block, number, *slot)) {
+      complete(block, number, slot);
+    }
+  }
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Warp operations: shuffles, votes, matches, reductions, __syncwarp, __activemask.
+//
+// No lockstep here: lanes run one after the other, and an operation is done when every lane that
+// its mask names has called it. The last one computes the result of all.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace cuda_cpu {
+
+struct Block;
+
+enum class WarpOperation : std::uint8_t {
+  kSync,
+  kShuffle,
+  kShuffleUp,
+  kShuffleDown,
+  kShuffleXor,
+  kAll,
+  kAny,
+  kUniform,
+  kBallot,
+  kMatchAny,
+  kMatchAll,
+  kReduceAddSigned,
+  kReduceAddUnsigned,
+  kReduceMinSigned,
+  kReduceMinUnsigned,
+  kReduceMaxSigned,
+  kReduceMaxUnsigned,
+  kReduceAnd,
+  kReduceOr,
+  kReduceXor,
+};
+
+/// Waits for the lanes in `mask` and returns the calling lane's result. `operand` is the source
+/// lane of a shuffle.
+std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint64_t value,
+                              unsigned operand, const char* file, int line);
+
+/// The lane that a shuffle reads from; the caller's own where the rules say that it keeps its
+/// value.
+unsigned shuffle_source(WarpOperation operation, unsigned distance, int width, const char* file,
+                        int line);
+
+/// The lanes of the warp that are at this very line, as far as they can come together: a thread
+/// waits until nothing else in its block can run. Under CUDA_CPU_SCHEDULE=random a group may be
+/// split, as a GPU may.
+unsigned active_mask(const char* file, int line);
+
+/// "__shfl_down_sync"
+const char* name_of(WarpOperation operation);
+
+/// Lanes of the block that wait in __activemask() are grouped by line and released. False if there
+/// are none.
+bool release_active_mask(Block* block);
+
+/// A thread left while early returns are allowed: operations that waited for it alone are complete.
+void complete_warp_operations_without(Block* block, unsigned thread);
+
+/// Values travel as 8 bytes; the upper half of a 4-byte one is zero, so that equal values have
+/// equal bits.
+template <class T>
+inline std::uint64_t to_bits(T value) {
+  static_assert(sizeof(T) <= 8);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+template <class T>
+inline T from_bits(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+template <class T>
+inline T shuffle(WarpOperation operation, unsigned mask, T value, unsigned distance, int width,
+                 const char* file, int line) {
+  const unsigned source = shuffle_source(operation, distance, width, file, line);
+  return from_bits<T>(warp_collective(operation, mask, to_bits(value), source, file, line));
+}
+
+}  // namespace cuda_cpu
+
+inline void __syncwarp(unsigned mask = 0xffffffffu, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE()) {
+  cuda_cpu::warp_collective(cuda_cpu::WarpOperation::kSync, mask, 0, 0, file, line);
+}
+
+inline unsigned __activemask(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return cuda_cpu::active_mask(file, line);
+}
+
+// Overloads rather than templates: an argument converts as it does under nvcc.
+#define CUDA_CPU_SHUFFLES(T)                                                                       \
+  inline T __shfl_sync(unsigned mask, T value, int source, int width = 32,                         \
+                       const char* file = __builtin_FILE(), int line = __builtin_LINE()) {         \
+    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffle, mask, value,                       \
+                             static_cast<unsigned>(source), width, file, line);                    \
+  }                                                                                                \
+  inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,                  \
+                          const char* file = __builtin_FILE(), int line = __builtin_LINE()) {      \
+    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffleUp, mask, value, delta, width, file, \
+                             line);                                                                \
+  }                                                                                                \
+  inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,                \
+                            const char* file = __builtin_FILE(), int line = __builtin_LINE()) {    \
+    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffleDown, mask, value, delta, width,     \
+                             file, line);                                                          \
+  }                                                                                                \
+  inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,                  \
+                           const char* file = __builtin_FILE(), int line = __builtin_LINE()) {     \
+    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffleXor, mask, value,                    \
+                             static_cast<unsigned>(lane_mask), width, file, line);                 \
+  }
+
+#define CUDA_CPU_MATCHES(T)                                                                     \
+  inline unsigned __match_any_sync(unsigned mask, T value, const char* file = __builtin_FILE(), \
+                                   int line = __builtin_LINE()) {                               \
+    return static_cast<unsigned>(cuda_cpu::warp_collective(                                     \
+        cuda_cpu::WarpOperation::kMatchAny, mask, cuda_cpu::to_bits(value), 0, file, line));    \
+  }                                                                                             \
+  inline unsigned __match_all_sync(unsigned mask, T value, int* predicate,                      \
+                                   const char* file = __builtin_FILE(),                         \
+                                   int line = __builtin_LINE()) {                               \
+    const auto lanes = static_cast<unsigned>(cuda_cpu::warp_collective(                         \
+        cuda_cpu::WarpOperation::kMatchAll, mask, cuda_cpu::to_bits(value), 0, file, line));    \
+    *predicate = lanes != 0;                                                                    \
+    return lanes;                                                                               \
+  }
+
+#define CUDA_CPU_SHUFFLES_AND_MATCHES(T) \
+  CUDA_CPU_SHUFFLES(T)                   \
+  CUDA_CPU_MATCHES(T)
+
+CUDA_CPU_SHUFFLES_AND_MATCHES(int)
+CUDA_CPU_SHUFFLES_AND_MATCHES(unsigned)
+CUDA_CPU_SHUFFLES_AND_MATCHES(long)
+CUDA_CPU_SHUFFLES_AND_MATCHES(unsigned long)
+CUDA_CPU_SHUFFLES_AND_MATCHES(long long)
+CUDA_CPU_SHUFFLES_AND_MATCHES(unsigned long long)
+CUDA_CPU_SHUFFLES_AND_MATCHES(float)
+CUDA_CPU_SHUFFLES_AND_MATCHES(double)
+
+#undef CUDA_CPU_SHUFFLES_AND_MATCHES
+#undef CUDA_CPU_MATCHES
+#undef CUDA_CPU_SHUFFLES
+
+#define CUDA_CPU_VOTE(name, Result, operation)                                                     \
+  inline Result name(unsigned mask, int predicate, const char* file = __builtin_FILE(),            \
+                     int line = __builtin_LINE()) {                                                \
+    return static_cast<Result>(cuda_cpu::warp_collective(cuda_cpu::WarpOperation::operation, mask, \
+                                                         predicate != 0, 0, file, line));          \
+  }
+
+CUDA_CPU_VOTE(__all_sync, int, kAll)
+CUDA_CPU_VOTE(__any_sync, int, kAny)
+CUDA_CPU_VOTE(__uni_sync, int, kUniform)
+CUDA_CPU_VOTE(__ballot_sync, unsigned, kBallot)
+
+#undef CUDA_CPU_VOTE
+
+#define CUDA_CPU_REDUCE(name, T, operation)                                                  \
+  inline T name(unsigned mask, T value, const char* file = __builtin_FILE(),                 \
+                int line = __builtin_LINE()) {                                               \
+    return cuda_cpu::from_bits<T>(cuda_cpu::warp_collective(                                 \
+        cuda_cpu::WarpOperation::operation, mask, cuda_cpu::to_bits(value), 0, file, line)); \
+  }
+
+CUDA_CPU_REDUCE(__reduce_add_sync, int, kReduceAddSigned)
+CUDA_CPU_REDUCE(__reduce_add_sync, unsigned, kReduceAddUnsigned)
+CUDA_CPU_REDUCE(__reduce_min_sync, int, kReduceMinSigned)
+CUDA_CPU_REDUCE(__reduce_min_sync, unsigned, kReduceMinUnsigned)
+CUDA_CPU_REDUCE(__reduce_max_sync, int, kReduceMaxSigned)
+CUDA_CPU_REDUCE(__reduce_max_sync, unsigned, kReduceMaxUnsigned)
+CUDA_CPU_REDUCE(__reduce_and_sync, unsigned, kReduceAnd)
+CUDA_CPU_REDUCE(__reduce_or_sync, unsigned, kReduceOr)
+CUDA_CPU_REDUCE(__reduce_xor_sync, unsigned, kReduceXor)
+
+#undef CUDA_CPU_REDUCE

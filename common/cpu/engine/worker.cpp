@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "worker.h"
+
+#include "../report/diagnostics.h"
+#include "../report/faults.h"
+#include "../report/stuck.h"
+#include "../report/watchdog.h"
+#include "../runtime/error_codes.h"
+#include "block.h"
+#include "context.h"
+#include "current.h"
+#include "device_limits.h"
+#include "resident_blocks.h"
+#include "sanitizers.h"
+#include "stacks.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+[[noreturn]] void jump_home(Worker* worker, Worker::Exit why) {
+  worker->exit = why;
+  asan_leave_for_good(worker->home_bottom, worker->home_size);
+  tsan_release(&worker->grid->blocks);  // as a thread that ends does
+  // TSan looks for the jump's target among those of the fiber that it believes to run.
+  tsan_switch(worker->home_fiber);
+  siglongjmp(worker->home_jump, 1);
+}
+
+// Back from a jump out of the middle of a kernel: says why if nobody has yet, and makes the stacks
+// usable again.
+void clean_up_after_abandoning(Worker* worker) {
+  asan_arrive(worker->home_fake_stack);
+  tsan_switch(worker->home_fiber);
+  if (worker->exit == Worker::Exit::kFault) {
+    const Where place = where();
+    const Fault reported = worker->fault;
+    current_thread = nullptr;  // a fault from here on is the backend's own
+    worker->grid->fail(report_kernel_fault(reported, place));
+  } else if (worker->exit == Worker::Exit::kInterrupt &&
+             worker->interrupted_by != Interrupt::kOtherWorkerFailed) {
+    worker->grid->fail(report_no_progress(worker));
+  }
+  current_thread = nullptr;
+  for (Block* const block : worker->live) {
+    for (unsigned i = 0; i < kMaxThreadsPerBlock / kWarpSize; ++i) {
+      Warp* const warp = &block->warps[i];
+      for (unsigned j = 0; j < warp->used; ++j) warp->slot[j].arrived = 0;  // the lanes are no more
+    }
+    worker->spare.push_back(block);
+  }
+  worker->live.clear();
+  renew_stacks(worker);
+}
+
+void run_resident_blocks(Worker* worker) {
+  const TsanBlindfold unseen;
+  if (!take_first_block(worker)) return;
+  watch(worker);
+  if (sigsetjmp(worker->home_jump, 1) == 0) {
+    worker->interruptible.store(true);
+    Stack* const runner = take_stack(worker);
+    asan_leave(&worker->home_fake_stack, runner->bottom, runner->size);
+    cuda_cpu_switch_context(&worker->home_context, runner->context);
+    asan_arrive(worker->home_fake_stack);
+    current_thread = nullptr;
+    worker->interruptible.store(false);
+  } else {
+    worker->interruptible.store(false);
+    clean_up_after_abandoning(worker);
+  }
+  unwatch(worker);
+  current_block = nullptr;
+}
+
+}  // namespace
+
+void run_blocks_of(Grid* grid, Worker* worker) {
+  prepare_thread_for_faults();
+  worker->grid = grid;
+  current_worker = worker;
+  running_block_dim = grid->launch->block;
+  running_grid_dim = grid->launch->grid;
+  worker->fruitless_turns = 0;
+  worker->home_fiber = tsan_running_fiber();
+  tsan_release(&grid->serial);
+  run_resident_blocks(worker);
+  tsan_acquire(&grid->blocks);
+  worker->grid = nullptr;
+}
+
+void abandon_grid(int cuda_error) {
+  Worker* const worker = current_worker;
+  if (!in_kernel()) die("abandon_grid outside of a kernel");
+  worker->grid->fail(cuda_error != 0 ? cuda_error : cudaErrorLaunchFailure);
+  jump_home(worker, Worker::Exit::kAbandoned);
+}
+
+void escape_from_fault(const Fault& fault) {
+  current_worker->fault = fault;
+  jump_home(current_worker, Worker::Exit::kFault);
+}
+
+void escape_from_interrupt(const Fault& fault, Interrupt why) {
+  current_worker->fault = fault;
+  current_worker->interrupted_by = why;
+  jump_home(current_worker, Worker::Exit::kInterrupt);
+}
+
+void hold_interrupts() {
+  if (current_worker != nullptr) current_worker->interruptible.store(false);
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// A worker: an OS thread that runs whole blocks of a grid, and the ways out of a kernel that is
+// not to go on.
+#pragma once
+
+#include <pthread.h>
+#include <setjmp.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "grid.h"
+#include "settings.h"
+
+namespace cuda_cpu {
+
+struct Block;
+struct Stack;
+
+/// What a signal handler saw.
+struct Fault {
+  int signal;
+  void* address;  ///< si_addr
+  void* pc;
+  bool is_write;  ///< where the CPU tells, else false
+  bool knows_write;
+};
+
+/// Why the watchdog stops a worker.
+enum class Interrupt : int { kNone, kTimeout, kOnlyBarriers, kOtherWorkerFailed };
+
+struct Worker {
+  Grid* grid = nullptr;
+  std::vector<Block*> live;  // resident blocks; current_block is live[live_position]
+  std::size_t live_position = 0;
+  std::vector<Block*> spare;  // without a block to run
+  std::vector<Stack*> stacks;
+  std::deque<Stack*> free_stacks;
+  std::uint64_t random_state = 1;
+  unsigned fruitless_turns = 0;  // around the live blocks, with nothing but yields and waits
+  std::uint64_t progress_last_turn = 0;
+
+  // Threads and blocks that ended, barriers that opened. The watchdog looks at them.
+  std::uint64_t ended = 0, barriers = 0;
+  std::uint64_t progress() const { return ended + barriers; }
+
+  void* home_context = nullptr;  // the OS thread's own stack, while a kernel runs
+  sigjmp_buf home_jump;
+  Fault fault{};
+  enum class Exit { kAbandoned, kFault, kInterrupt };
+  Exit exit = Exit::kAbandoned;  // why the jump home was made
+  bool early_exit_counts = early_return_allowed();
+
+  const pthread_t os_thread = pthread_self();
+  std::atomic<Interrupt> interrupt{Interrupt::kNone};
+  std::atomic<bool> interruptible{false};  // in a kernel, and not reporting about it
+  Interrupt interrupted_by = Interrupt::kNone;
+
+  // What the sanitizers know the OS thread's own stack by.
+  void* home_fake_stack = nullptr;
+  const void* home_bottom = nullptr;
+  std::size_t home_size = 0;
+  void* home_fiber = nullptr;
+};
+
+/// Runs blocks of the grid until none is left or the grid has failed.
+void run_blocks_of(Grid* grid, Worker* worker);
+
+/// Ends the grid from inside device code, after a report was printed. Never returns.
+[[noreturn]] void abandon_grid(int cuda_error);
+
+/// The signal handler's way out of a kernel: back in the worker's own loop, report_kernel_fault is
+/// asked for the report.
+[[noreturn]] void escape_from_fault(const Fault& fault);
+
+/// The watchdog's way out of a kernel.
+[[noreturn]] void escape_from_interrupt(const Fault& fault, Interrupt why);
+
+/// The watchdog leaves the calling worker alone until its grid has ended: every report begins with
+/// this, for it must not be interrupted while it holds a lock.
+void hold_interrupts();
+
+}  // namespace cuda_cpu

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "diagnostics.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "../engine/settings.h"
+#include "../engine/worker.h"
+#include "../runtime/last_error.h"
+#include "../runtime/work_queues.h"
+#include "text.h"
+
+namespace cuda_cpu {
+namespace {
+
+struct Printed {
+  std::mutex mutex;
+  std::set<std::pair<std::string, int>> misused;  // lines of source
+  std::string last_text;
+  bool reported = false;
+  // The run fails unless the program itself ends with another status.
+  std::atomic<bool> failed{false};
+};
+
+Printed& printed() {
+  static Printed* const p = new Printed;
+  return *p;
+}
+
+bool wants_colour() { return !colour_is_unwanted() && isatty(STDERR_FILENO) != 0; }
+
+std::string location_text(Site site) { return format("%s:%d: ", site.file, site.line); }
+
+/// A line to show: not where a library's header (a smart pointer's, say) called for the program.
+bool is_known(Site site) {
+  return site.file != nullptr && *site.file != '\0' && std::strncmp(site.file, "/usr/", 5) != 0 &&
+         std::strstr(site.file, "/include/c++/") == nullptr;
+}
+
+std::string text_of(const Report& report, bool colour) {
+  const char* const red = colour ? "\033[1;31m" : "";
+  const char* const cyan = colour ? "\033[1;36m" : "";
+  const char* const plain = colour ? "\033[0m" : "";
+  const Where& where = report.where;
+  std::string text;
+  if (is_known(report.site)) {
+    text = location_text(report.site);
+  } else if (where.inside && is_known({where.kernel.file, where.kernel.line})) {
+    text = location_text({where.kernel.file, where.kernel.line});
+  }
+  text += format("%serror:%s %s", red, plain, report.headline.c_str());
+  if (where.inside) {
+    text += format(" in kernel '%s'", where.kernel.name);
+    if (report.names_thread) {
+      text += ", block " + to_text(where.block) + ", thread " + to_text(where.thread);
+    }
+  }
+  text += '\n';
+  for (const std::string& line : report.details) text += "    " + line + '\n';
+  for (const Report::Note& note : report.notes) {
+    if (is_known(note.site)) text += location_text(note.site);
+    text += format("%snote:%s %s\n", cyan, plain, note.text.c_str());
+  }
+  if (where.inside) {
+    text += location_text({where.kernel.file, where.kernel.line});
+    text += format("%snote:%s kernel launched here as <<<%s, %s>>>\n", cyan, plain,
+                   to_text(where.grid).c_str(), to_text(where.block_dim).c_str());
+  }
+  if (!report.help.empty()) text += "    help: " + report.help + '\n';
+  return text;
+}
+
+/// One write, so that lines of other threads do not come between.
+void print(const std::string& text) {
+  std::fflush(stdout);
+  const char* rest = text.data();
+  std::size_t left = text.size();
+  while (left != 0) {
+    const ssize_t written = write(STDERR_FILENO, rest, left);
+    if (written <= 0) return;
+    rest += written;
+    left -= static_cast<std::size_t>(written);
+  }
+}
+
+/// Runs when the process ends, after everything of the program: a report must not end in success.
+void end_of_process(int status) {
+  Printed& p = printed();
+  if (status == 0 && !p.failed) note_unfinished_work();
+  if (status != 0 || (!p.failed && unhandled_misuses() <= 0)) return;
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+#if defined(__GLIBC__)
+void end_of_process_glibc(int status, void*) { end_of_process(status); }
+__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_glibc, nullptr); }
+#else
+__attribute__((constructor(101))) void watch_the_end() {
+  std::atexit([] { end_of_process(0); });
+}
+#endif
+
+}  // namespace
+
+int report(const Report& report) {
+  hold_interrupts();
+  Printed& p = printed();
+  {
+    const std::lock_guard<std::mutex> lock(p.mutex);
+    if (!p.reported) {
+      p.reported = true;
+      p.last_text = text_of(report, false);
+      print(wants_colour() ? text_of(report, true) : p.last_text);
+    }
+    p.failed = true;
+  }
+  set_sticky_error(report.cuda_error);
+  return report.cuda_error;
+}
+
+int misuse(const Report& report) {
+  Printed& p = printed();
+  const std::lock_guard<std::mutex> lock(p.mutex);
+  p.last_text = text_of(report, false);
+  // What follows a report is often its consequence.
+  if (!p.reported) {
+    const char* const file = report.site.file != nullptr ? report.site.file : "";
+    if (p.misused.insert({file, report.site.line}).second) {
+      print(wants_colour() ? text_of(report, true) : p.last_text);
+    }
+    count_misuse();
+  }
+  return report.cuda_error;
+}
+
+std::string last_report_text() {
+  Printed& p = printed();
+  const std::lock_guard<std::mutex> lock(p.mutex);
+  return p.last_text;
+}
+
+void reset_diagnostics() {
+  Printed& p = printed();
+  const std::lock_guard<std::mutex> lock(p.mutex);
+  p.reported = false;
+  p.failed = false;
+  p.misused.clear();
+  p.last_text.clear();
+  forget_errors();
+}
+
+void die(const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  print(std::string("CUDA CPU backend: ") + text + '\n');
+  _exit(1);
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Reports to people, in a compiler's form, on stderr.
+//
+// Two kinds. `report` is for a bug that stops the device (an access outside an allocation, a
+// divergent barrier): the first one of a process is printed, its error sticks to every later
+// runtime call until cudaDeviceReset, and the process ends with a failing status. `misuse` is for a
+// runtime call that returns an error anyway (a double free, a copy past the end): the report says
+// in plain words why, once per line of source, the error does not stick, and a program that asks
+// for it with cudaGetLastError may go on and end well.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../engine/current.h"
+#include "../engine/site.h"
+#include "text.h"
+
+namespace cuda_cpu {
+
+/// One report. `where.inside` adds "in kernel 'k', block (x,y,z), thread (x,y,z)" to the headline,
+/// and a note that names the launch.
+struct Report {
+  std::string headline;              ///< "out-of-bounds read"
+  Site site{nullptr, 0};             ///< the learner's line; nullptr: unknown
+  Where where{};                     ///< kernel, block, thread
+  std::vector<std::string> details;  ///< indented lines under the headline
+  struct Note {
+    Site site;
+    std::string text;
+  };
+  std::vector<Note> notes;   ///< "file:line: note: text"
+  std::string help;          ///< what to do next; may be empty
+  int cuda_error = 0;        ///< the error it means (cudaError_t)
+  bool names_thread = true;  ///< false: leave block and thread out of the headline
+};
+
+/// Prints the report unless one was printed before, sets the sticky error, and returns
+/// `cuda_error`.
+int report(const Report& report);
+
+/// Prints the report unless this source line was reported before, and returns `cuda_error`.
+int misuse(const Report& report);
+
+/// Text of the latest report or misuse, whether or not it was printed; empty after cudaDeviceReset.
+std::string last_report_text();
+
+/// Forgets reports and errors (cudaDeviceReset).
+void reset_diagnostics();
+
+/// Ends the process with one line "CUDA CPU backend: ..." and status 1 (bad environment variable,
+/// no memory for stacks).
+[[noreturn]] void die(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+}  // namespace cuda_cpu

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT
+#include "faults.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <mutex>
+
+#include "../engine/guarded_copy.h"
+#include "../engine/memory.h"
+#include "../engine/sanitizers.h"
+#include "../engine/stacks.h"
+#include "../runtime/error_codes.h"
+#include "diagnostics.h"
+#include "machine_context.h"
+#include "memory_notes.h"
+#include "program_image.h"
+#include "source_lines.h"
+
+namespace cuda_cpu {
+namespace {
+
+constexpr std::size_t kAlternateStackBytes = std::size_t{256} << 10;
+constexpr std::uintptr_t kNullReach = std::uintptr_t{64} << 10;
+// A function's own frame, at most, below the stack pointer at which an overflow faults.
+constexpr std::uintptr_t kStackReach = std::uintptr_t{64} << 10;
+constexpr int kFramesMax = 32;
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+struct sigaction previous_actions[NSIG];
+
+/// What the handler saw, kept for the report that is written after the jump out of it. Plain data
+/// of the OS thread: the report is written by the same one.
+struct Backtrace {
+  const void* pcs[kFramesMax];
+  int count;
+  std::uintptr_t stack_pointer;
+  bool general_protection;  ///< the CPU gave no address: misaligned, or no address at all
+};
+thread_local Backtrace backtrace;
+thread_local void* alternate_stack = nullptr;
+thread_local sigjmp_buf* unwind_escape = nullptr;
+
+struct Walk {
+  const void* fault_pc;
+  bool found;
+};
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
+  auto* const walk = static_cast<Walk*>(argument);
+  const auto* const pc = reinterpret_cast<const void*>(_Unwind_GetIP(context));
+  // The handler's own frames come first; the learner's begin where the fault was.
+  if (!walk->found) {
+    walk->found = pc == walk->fault_pc;
+    return _URC_NO_REASON;
+  }
+  if (backtrace.count == kFramesMax) return _URC_END_OF_STACK;
+  backtrace.pcs[backtrace.count++] = pc;
+  return _URC_NO_REASON;
+}
+
+/// Frames from the fault outwards. Fibers end in frames that no unwinder knows: a fault on the way
+/// there ends the walk.
+void take_backtrace(const Registers& registers, void* context) {
+  backtrace.count = 0;
+  backtrace.pcs[backtrace.count++] = registers.pc;
+  backtrace.stack_pointer = registers.stack_pointer;
+  sigjmp_buf escape;
+  unwind_escape = &escape;
+  if (sigsetjmp(escape, 1) == 0) {
+    Walk walk{registers.pc, false};
+    _Unwind_Backtrace(add_frame, &walk);
+    // A call to nowhere leaves no frame to unwind, only the address to return to.
+    if (backtrace.count == 1 && !is_in_program(registers.pc)) {
+      backtrace.pcs[backtrace.count++] = return_address(context);
+    }
+  }
+  unwind_escape = nullptr;
+}
+
+const char* verb(const Fault& fault) {
+  if (!fault.knows_write) return "access";
+  return fault.is_write ? "write" : "read";
+}
+
+std::string memory_name(const MemoryRange& range) {
+  switch (range.space) {
+    case Space::kShared:
+      return format("the __shared__ array '%s'", range.name);
+    case Space::kConstant:
+      return format("the __constant__ variable '%s'", range.name);
+    case Space::kDevice:
+      return format("the __device__ variable '%s'", range.name);
+    case Space::kManaged:
+      if (*range.name != '\0') return format("the __managed__ variable '%s'", range.name);
+      return "managed memory";
+    case Space::kHostPinned:
+      return "pinned host memory";
+    case Space::kHostRegistered:
+      return "registered host memory";
+    case Space::kGlobal:
+      break;
+  }
+  return "device memory";
+}
+
+void add_origin(const MemoryRange& range, Report* report) {
+  report->notes.push_back(origin_note(range));
+  if (!range.live) report->notes.push_back(freed_note(range));
+}
+
+std::string times(std::size_t count, const char* thing) {
+  return format("%zu %s%s", count, thing, count == 1 ? "" : "s");
+}
+
+/// Says where `address` lies as seen from the nearest known memory. False when there is none near.
+bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
+  MemoryRange range;
+  if (!find_range(reinterpret_cast<const void*>(address), &range, std::size_t{1} << 30)) {
+    return false;
+  }
+  const std::string what = memory_name(range);
+  const bool inside = address >= range.base && address < range.end();
+  if (inside && range.live) return false;
+  if (!range.live) {
+    report->headline = format("use after free (%s)", verb);
+    if (inside) {
+      report->details.push_back(format("the address is byte %zu of freed %s (%s)",
+                                       address - range.base, what.c_str(),
+                                       size_text(range).c_str()));
+    } else {
+      report->details.push_back(
+          format("the address is near freed %s (%s)", what.c_str(), size_text(range).c_str()));
+    }
+    add_origin(range, report);
+    report->help = "free the memory after the last kernel that uses it";
+    return true;
+  }
+  report->headline = format("out-of-bounds %s", verb);
+  if (address >= range.end()) {
+    const std::size_t past = address - range.end();
+    report->details.push_back(past == 0 ? format("the address is right behind the end of %s (%s)",
+                                                 what.c_str(), size_text(range).c_str())
+                                        : format("the address is %s past the end of %s (%s)",
+                                                 times(past, "byte").c_str(), what.c_str(),
+                                                 size_text(range).c_str()));
+    if (range.element_size > 1 && range.size >= range.element_size) {
+      const std::size_t last = range.size / range.element_size - 1;
+      report->details.push_back(
+          format("that is element %zu; ", (address - range.base) / range.element_size) +
+          (last == 0 ? "only 0 is valid" : format("valid are 0 to %zu", last)));
+    }
+    report->help =
+        range.space == Space::kShared
+            ? "size the array by the threads of the block; a launch gives dynamic shared "
+              "memory in bytes"
+        : range.space == Space::kConstant || range.space == Space::kDevice
+            ? "guard the index, e.g. if (i < n)"
+            : "guard the index, e.g. if (i < n); if the index is right, more has to be allocated: "
+              "n * sizeof(T) bytes";
+  } else {
+    const std::size_t before = range.base - address;
+    report->details.push_back(format("the address is %s before the start of %s (%s)",
+                                     times(before, "byte").c_str(), what.c_str(),
+                                     size_text(range).c_str()));
+    if (range.element_size > 1) {
+      report->details.push_back(
+          format("that is element -%zu", (before + range.element_size - 1) / range.element_size));
+    }
+    report->help = "the index is negative, or an unsigned one wrapped below 0";
+  }
+  add_origin(range, report);
+  return true;
+}
+
+/// An overflow faults a little below the stack pointer, where no other memory is.
+bool near_stack_pointer(const void* address) {
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t sp = backtrace.stack_pointer;
+  return !is_device_address(address) && !is_host_visible_address(address) &&
+         (a > sp ? a - sp : sp - a) < kStackReach;
+}
+
+void explain_segfault(const Fault& fault, Report* report) {
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
+  report->cuda_error = cudaErrorIllegalAddress;
+  if (backtrace.general_protection) {
+    report->headline = "misaligned address";
+    report->details.push_back(
+        "a vector type (float4, int4, double2, ...) must lie at a multiple of its size");
+    report->help = "check the offset of the pointer that was cast to the vector type";
+    report->cuda_error = cudaErrorMisalignedAddress;
+    return;
+  }
+  if (fault.address == fault.pc) {
+    report->headline = address < kNullReach ? "call of a null function pointer"
+                                            : "call of something that is no function";
+    report->help = "was the function pointer set?";
+    return;
+  }
+  // Memory that nobody wrote holds 0xff...: a pointer read from there, with an index added.
+  if (address >= std::uintptr_t(0) - (std::uintptr_t{1} << 30) ||
+      (address < (std::uintptr_t{1} << 20) && address % 4 == 3)) {
+    report->headline = format("%s through a pointer from uninitialised memory", verb(fault));
+    report->details.push_back(format("the address is %#zx; memory that nobody wrote holds 0xff",
+                                     static_cast<std::size_t>(address)));
+    report->help = "write the memory that holds the pointer before it is read";
+    return;
+  }
+  if (address < kNullReach) {
+    report->headline = format("null pointer %s", verb(fault));
+    report->details.push_back(
+        address == 0 ? "the pointer is null"
+                     : format("the address is %#zx: an index or member of a null pointer",
+                              static_cast<std::size_t>(address)));
+    report->help = "was the pointer allocated, and is it the right argument of the launch?";
+    return;
+  }
+  if (is_stack_guard(fault.address) || near_stack_pointer(fault.address)) {
+    report->headline = "stack overflow";
+    report->details.push_back(
+        format("the thread's local variables and calls need more than its stack of %zu KiB",
+               stack_bytes_per_thread() / 1024));
+    report->help =
+        "recursion without an end, or a large local array; put it into shared or global memory";
+    report->cuda_error = cudaErrorHardwareStackError;
+    return;
+  }
+  if (explain_place(address, verb(fault), report)) return;
+  report->headline = format("%s of memory that was never allocated", verb(fault));
+  report->details.push_back(format("the address is %p", fault.address));
+  report->help = "was the pointer initialised, and the index computed without overflow?";
+}
+
+void explain(const Fault& fault, Report* report) {
+  switch (fault.signal) {
+    case SIGFPE:
+      report->headline = "integer division by zero";
+      report->details.push_back("(or of the most negative number by -1)");
+      report->help = "a GPU gives a meaningless result here and says nothing";
+      report->cuda_error = cudaErrorLaunchFailure;
+      break;
+    case SIGILL:
+      report->headline = "illegal instruction";
+      report->details.push_back(
+          "the compiler puts one where code can never go, e.g. behind a missing return");
+      report->cuda_error = cudaErrorIllegalInstruction;
+      break;
+    default:
+      explain_segfault(fault, report);
+  }
+}
+
+/// A fault in a function that the kernel's library call made (printf that reads a string): it may
+/// hold a lock of the library, so nothing can go on after it. A library function that the kernel
+/// called itself (memcpy) holds none.
+bool inside_library_call() {
+  return backtrace.count > 1 && !is_in_program(backtrace.pcs[0]) &&
+         !is_in_program(backtrace.pcs[1]);
+}
+
+[[noreturn]] void end_process() {
+  std::cout.flush();
+  std::fflush(stdout);
+  _exit(1);
+}
+
+/// Host code faulted on memory of ours. Never returns: there is nothing to go on with.
+[[noreturn]] void end_host_fault(const Fault& fault) {
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
+  Report it;
+  it.site = first_source_site(backtrace.pcs, backtrace.count);
+  it.cuda_error = cudaErrorIllegalAddress;
+  MemoryRange range;
+  const bool known = find_range(fault.address, &range, std::size_t{1} << 30);
+  const bool inside = known && address >= range.base && address < range.end();
+  if (is_device_address(fault.address) &&
+      (!known || (range.live && range.space == Space::kGlobal))) {
+    it.headline = format("host code %s device memory", !fault.knows_write ? "touched"
+                                                       : fault.is_write   ? "wrote"
+                                                                          : "read");
+    if (inside) {
+      it.details.push_back(format("the address is byte %zu of an allocation of %s",
+                                  address - range.base, size_text(range).c_str()));
+    }
+    if (known) add_origin(range, &it);
+    it.help =
+        "a device pointer means nothing on the host; copy with cudaMemcpy, and launch a kernel "
+        "with "
+        "<<<grid, block>>>";
+  } else if (explain_place(address, verb(fault), &it)) {
+    it.headline += " by host code";
+  } else {
+    it.headline = format("host code %s memory that was never allocated",
+                         fault.knows_write && fault.is_write ? "wrote" : "touched");
+  }
+  if (it.site.file == nullptr) it.details.push_back("the line is not known: build with -g");
+  report(it);
+  end_process();
+}
+
+/// A signal from kill() or raise(), not from an instruction.
+bool was_sent(const siginfo_t& info) {
+#if defined(__APPLE__)
+  return info.si_code == SI_USER || info.si_code == SI_QUEUE;
+#else
+  return info.si_code <= 0;
+#endif
+}
+
+/// x86 does not say the address of a misaligned vector access.
+bool gave_no_address(const siginfo_t& info) {
+#if defined(__linux__) && defined(__x86_64__)
+  return info.si_addr == nullptr && info.si_code == SI_KERNEL;
+#else
+  static_cast<void>(info);
+  return false;
+#endif
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  if (unwind_escape != nullptr) siglongjmp(*unwind_escape, 1);
+  if (signal == SIGSEGV || signal == SIGBUS) leave_guarded_copy(info->si_addr);
+  hold_interrupts();  // the watchdog is not to jump out of this handler
+  const Registers registers = registers_of(context);
+  const bool memory_fault = signal == SIGSEGV || signal == SIGBUS;
+  const Fault fault{signal, info->si_addr, registers.pc, registers.is_write,
+                    registers.knows_write && memory_fault};
+  const bool sent = was_sent(*info);
+  const bool ours = is_device_address(fault.address) || is_host_visible_address(fault.address);
+  if (!sent && (in_kernel() || (memory_fault && ours))) {
+    backtrace.general_protection = signal == SIGSEGV && gave_no_address(*info);
+    take_backtrace(registers, context);
+    if (in_kernel()) {
+      if (inside_library_call()) {
+        report_kernel_fault(fault, where());
+        end_process();
+      }
+      escape_from_fault(fault);
+    }
+    end_host_fault(fault);
+  }
+  // Not ours: whoever handled it before, or the system, sees it again at the same instruction.
+  sigaction(signal, &previous_actions[signal], nullptr);
+  if (sent) raise(signal);
+}
+
+}  // namespace
+
+#if defined(CUDA_CPU_ASAN)
+// AddressSanitizer sees accesses that do not reach a guard page, such as a read just behind the
+// end. It calls this before its own report, which knows nothing of allocations made here.
+extern "C" void __asan_on_error() {
+  void* const address = __asan_get_report_address();
+  if (!is_device_address(address) && !is_host_visible_address(address)) return;
+  Report it;
+  it.where = where();
+  it.site = source_site_of(__asan_get_report_pc());
+  it.cuda_error = cudaErrorIllegalAddress;
+  if (explain_place(reinterpret_cast<std::uintptr_t>(address),
+                    __asan_get_report_access_type() != 0 ? "write" : "read", &it)) {
+    report(it);
+  }
+}
+#endif
+
+#if defined(CUDA_CPU_TSAN)
+// The handler ends the process or leaves by a jump; what it interrupted is never resumed.
+extern "C" const char* __tsan_default_options() { return "report_signal_unsafe=0"; }
+#endif
+
+void prepare_thread_for_faults() {
+  if (alternate_stack == nullptr) claim_signals();
+}
+
+void claim_signals() {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) {
+    struct sigaction current {};
+    sigaction(signal, nullptr, &current);
+    if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_signal) continue;
+    previous_actions[signal] = current;
+    sigaction(signal, &action, nullptr);
+  }
+  if (alternate_stack == nullptr) {
+    alternate_stack = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (alternate_stack == MAP_FAILED) die("no memory for a signal stack");
+  }
+  stack_t stack{};
+  stack.ss_sp = alternate_stack;
+  stack.ss_size = kAlternateStackBytes;
+  sigaltstack(&stack, nullptr);
+}
+
+int report_kernel_fault(const Fault& fault, const Where& where) {
+  Report it;
+  it.where = where;
+  it.site = first_source_site(backtrace.pcs, backtrace.count);
+  explain(fault, &it);
+  if (it.site.file == nullptr) it.details.push_back("the line is not known: build with -g");
+  return report(it);
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What the CPU's own traps tell: accesses outside an allocation, host code that touches device
+// memory, a stack that overflows, an integer division by zero.
+#pragma once
+
+#include "../engine/current.h"
+#include "../engine/worker.h"
+
+namespace cuda_cpu {
+
+/// Prints the report for a fault at `where`, returns the CUDA error code.
+int report_kernel_fault(const Fault& fault, const Where& where);
+
+/// Gives the calling OS thread an alternate signal stack and (once) installs the handlers. Every
+/// worker calls it first.
+void prepare_thread_for_faults();
+
+/// Makes the handlers the process's again: test frameworks and others install their own.
+void claim_signals();
+
+}  // namespace cuda_cpu

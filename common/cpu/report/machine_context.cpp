@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "machine_context.h"
+
+#if defined(__APPLE__)
+#include <sys/ucontext.h>
+#else
+#include <ucontext.h>
+#endif
+
+#include <cstring>
+
+namespace cuda_cpu {
+
+Registers registers_of(void* context) {
+  auto* const c = static_cast<ucontext_t*>(context);
+  Registers r{};
+#if defined(__linux__) && defined(__x86_64__)
+  r.pc = reinterpret_cast<void*>(c->uc_mcontext.gregs[REG_RIP]);
+  r.stack_pointer = static_cast<std::uintptr_t>(c->uc_mcontext.gregs[REG_RSP]);
+  r.knows_write = true;
+  r.is_write = (c->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#elif defined(__linux__) && defined(__aarch64__)
+  r.pc = reinterpret_cast<void*>(c->uc_mcontext.pc);
+  r.stack_pointer = c->uc_mcontext.sp;
+  // The kernel appends records; the one with the syndrome says whether it was a write (bit 6).
+  struct Head {
+    std::uint32_t magic, size;
+  };
+  const auto* at = reinterpret_cast<const unsigned char*>(c->uc_mcontext.__reserved);
+  const unsigned char* const end = at + sizeof(c->uc_mcontext.__reserved);
+  while (at + sizeof(Head) <= end) {
+    Head head;
+    std::memcpy(&head, at, sizeof(head));
+    if (head.magic == 0 || head.size == 0) break;
+    if (head.magic == 0x45535201) {
+      std::uint64_t syndrome;
+      std::memcpy(&syndrome, at + sizeof(head), sizeof(syndrome));
+      r.knows_write = true;
+      r.is_write = (syndrome & (1U << 6)) != 0;
+      break;
+    }
+    at += head.size;
+  }
+#elif defined(__APPLE__) && defined(__x86_64__)
+  r.pc = reinterpret_cast<void*>(c->uc_mcontext->__ss.__rip);
+  r.stack_pointer = c->uc_mcontext->__ss.__rsp;
+  r.knows_write = true;
+  r.is_write = (c->uc_mcontext->__es.__err & 2) != 0;
+#elif defined(__APPLE__) && defined(__aarch64__)
+  r.pc = reinterpret_cast<void*>(c->uc_mcontext->__ss.__pc);
+  r.stack_pointer = c->uc_mcontext->__ss.__sp;
+  r.knows_write = true;
+  r.is_write = (c->uc_mcontext->__es.__esr & (1U << 6)) != 0;
+#else
+  static_cast<void>(c);
+#endif
+  return r;
+}
+
+const void* return_address(void* context) {
+  auto* const c = static_cast<ucontext_t*>(context);
+#if defined(__linux__) && defined(__x86_64__)
+  return *reinterpret_cast<void**>(c->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__linux__) && defined(__aarch64__)
+  return reinterpret_cast<void*>(c->uc_mcontext.regs[30]);
+#elif defined(__APPLE__) && defined(__x86_64__)
+  return *reinterpret_cast<void**>(c->uc_mcontext->__ss.__rsp);
+#elif defined(__APPLE__) && defined(__aarch64__)
+  return reinterpret_cast<void*>(c->uc_mcontext->__ss.__lr);
+#else
+  static_cast<void>(c);
+  return nullptr;
+#endif
+}
+
+}  // namespace cuda_cpu

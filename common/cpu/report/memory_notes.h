@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// How reports speak about a piece of memory.
+#pragma once
+
+#include <string>
+
+#include "../engine/memory.h"
+#include "diagnostics.h"
+
+namespace cuda_cpu {
+
+/// Where the memory comes from.
+inline Report::Note origin_note(const MemoryRange& range) {
+  if (*range.name != '\0') return {range.allocated, "declared here"};
+  return {range.allocated, format("allocated here by %s", range.call)};
+}
+
+/// Where it went.
+inline Report::Note freed_note(const MemoryRange& range) {
+  const bool by_reset = range.freed.file == nullptr;
+  return {range.freed, by_reset ? "freed by cudaDeviceReset" : "freed here"};
+}
+
+/// "1000 elements of 4 bytes", "4000 bytes"
+inline std::string size_text(const MemoryRange& range) {
+  if (range.element_size > 1 && range.size % range.element_size == 0) {
+    return format("%zu elements of %zu bytes", range.size / range.element_size, range.element_size);
+  }
+  return format("%zu bytes", range.size);
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// The system's own tool reads the debug information (addr2line comes with the compiler's binutils,
+// atos with macOS): it runs once, for a report.
+#include "source_lines.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "program_image.h"
+#include "text.h"
+
+namespace cuda_cpu {
+namespace {
+
+/// What a tool prints, standard error left out; empty when it cannot be run.
+std::string output_of(std::vector<std::string> command) {
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  // No signal stays blocked in the tool, and nothing but the path of the environment reaches it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(&word[0]);
+  argv.push_back(nullptr);
+  const char* const path = std::getenv("PATH");
+  std::string path_entry = std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin");
+  char* environment[] = {&path_entry[0], nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environment);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  close(ends[1]);
+  std::string text;
+  if (failed == 0) {
+    char buffer[4096];
+    ssize_t count = 0;
+    while ((count = read(ends[0], buffer, sizeof(buffer))) > 0) {
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+  }
+  close(ends[0]);
+  return text;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Code that no learner wrote: the backend's own and the system's headers.
+bool is_foreign(const std::string& file) {
+  return file.compare(0, 2, "??") == 0 || contains(file, "common/cpu/") ||
+         contains(file, "/usr/include/") || contains(file, "/usr/lib/") ||
+         contains(file, "/include/c++/") || contains(file, "/lib/gcc/") ||
+         contains(file, "/Xcode") || contains(file, "/CommandLineTools/") ||
+         contains(file, "sysdeps/");
+}
+
+/// The name as the compiler was given it. Debug information puts the directory of the compilation
+/// in front, which is the root of the repository: this file's own name tells how much that is.
+std::string as_compiled(const std::string& file) {
+  static const std::string root = [] {
+    char directory[PATH_MAX];
+    return std::string(getcwd(directory, sizeof(directory)) != nullptr ? directory : "") + "/";
+  }();
+  if (file.compare(0, root.size(), root) == 0) {
+    // clang names a function's first line after the file it reads, the pre-pass's mirror.
+    static const std::string mirror = "build/cpu/src/";
+    const std::string name = file.substr(root.size());
+    return name.compare(0, mirror.size(), mirror) == 0 ? name.substr(mirror.size()) : name;
+  }
+  for (const char* top : {"/chapters/", "/tests/", "/common/", "/work/"}) {
+    const std::size_t at = file.rfind(top);
+    if (at != std::string::npos &&
+        access((file.substr(0, at) + "/common/cpu").c_str(), F_OK) == 0) {
+      return file.substr(at + 1);
+    }
+  }
+  return file;
+}
+
+/// "file:line" or "file:line (discriminator 2)"; false when there is no line in it.
+bool parse_location(const std::string& text, std::string* file, int* line) {
+  const std::string place = text.substr(0, text.find(" ("));
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return false;
+  *line = std::atoi(place.c_str() + colon + 1);
+  *file = place.substr(0, colon);
+  return *line > 0;
+}
+
+/// Frames of one address, inlined ones first, for several addresses in their order. With `apart`
+/// a line that begins with 0x stands before the frames of each.
+std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses,
+                                      [[maybe_unused]] bool apart = false) {
+  std::vector<std::string> command;
+#if defined(__APPLE__)
+  command = {
+      "atos", "-fullPath", "-i", "-o", program_path(), "-l", format("0x%zx", program_base())};
+  for (const std::uintptr_t address : addresses) command.push_back(format("0x%zx", address));
+#else
+  const std::uintptr_t bias = program_bias();
+  command = {"addr2line", "-i", "-e", program_path()};
+  if (apart) command.push_back("-a");
+  for (const std::uintptr_t address : addresses) {
+    command.push_back(format("0x%zx", static_cast<std::size_t>(address - bias)));
+  }
+#endif
+  const std::string text = output_of(command);
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) end = text.size();
+    std::string line = text.substr(begin, end - begin);
+#if defined(__APPLE__)
+    // "kernel(float*) (in program) (/path/file.cu:42)"
+    const std::size_t open = line.rfind('(');
+    line = open == std::string::npos ? "??" : line.substr(open + 1, line.rfind(')') - open - 1);
+#endif
+    lines.push_back(line);
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+Site first_source_site(const void* const* pcs, int count) {
+  std::vector<std::uintptr_t> addresses;
+  for (int i = 0; i < count; ++i) {
+    if (!is_in_program(pcs[i])) continue;
+    // A return address points behind the call, which may be the next line already.
+    addresses.push_back(reinterpret_cast<std::uintptr_t>(pcs[i]) - (i == 0 ? 0 : 1));
+  }
+  if (addresses.empty()) return Site{nullptr, 0};
+  for (const std::string& text : locations_of(addresses)) {
+    std::string file;
+    int line = 0;
+    if (!parse_location(text, &file, &line) || is_foreign(file)) continue;
+    return Site{intern(as_compiled(file)), line};
+  }
+  return Site{nullptr, 0};
+}
+
+std::vector<std::vector<Site>> source_frames_of(const std::vector<const void*>& return_addresses) {
+  std::vector<std::vector<Site>> all(return_addresses.size());
+  const auto add = [](std::vector<Site>* frames, const std::string& text) {
+    std::string file;
+    int line = 0;
+    if (!parse_location(text, &file, &line) || is_foreign(file)) return;
+    frames->push_back(Site{intern(as_compiled(file)), line});
+  };
+  // A return address points behind the call, which may be the next line already.
+  const auto call = [](const void* pc) { return reinterpret_cast<std::uintptr_t>(pc) - 1; };
+#if defined(__APPLE__)
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const std::string& text : locations_of({call(return_addresses[i])})) add(&all[i], text);
+  }
+#else
+  std::vector<std::uintptr_t> addresses;
+  for (const void* pc : return_addresses) addresses.push_back(call(pc));
+  std::size_t next = 0;
+  for (const std::string& text : locations_of(addresses, true)) {
+    if (text.compare(0, 2, "0x") == 0) {
+      ++next;
+    } else if (next > 0 && next <= all.size()) {
+      add(&all[next - 1], text);
+    }
+  }
+#endif
+  return all;
+}
+
+Site source_site_of(const void* pc) { return first_source_site(&pc, 1); }
+
+std::string source_line_of(const void* pc) {
+  const Site site = source_site_of(pc);
+  return site.file == nullptr ? "" : format("%s:%d", site.file, site.line);
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// From program addresses to the learner's lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../engine/site.h"
+
+namespace cuda_cpu {
+
+/// Source line of a program address, frames of the backend and of system headers skipped. Empty
+/// string when it cannot be told.
+std::string source_line_of(const void* pc);
+
+/// The same as a Site that stays valid; file is nullptr when it cannot be told.
+Site source_site_of(const void* pc);
+
+/// The first of several program addresses (innermost frame first) that lies in the learner's code.
+/// All but the first point behind a call.
+Site first_source_site(const void* const* pcs, int count);
+
+/// For each return address all places in the source that it stands for, the innermost inlined
+/// function first; the backend and the system's headers are left out.
+std::vector<std::vector<Site>> source_frames_of(const std::vector<const void*>& return_addresses);
+
+}  // namespace cuda_cpu

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Reports about blocks that cannot go on: who waits where, who left where, who spins where.
+#pragma once
+
+namespace cuda_cpu {
+
+struct Block;
+struct Worker;
+
+/// Nothing in the block can run any more. Returns the CUDA error.
+int report_stuck_block(const Block* block);
+
+/// The same for a worker that was stopped for lack of progress, with its fault's pc.
+int report_no_progress(const Worker* worker);
+
+}  // namespace cuda_cpu

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// A wrong free returns cudaErrorInvalidValue as the toolkit does, and is explained in plain words.
+#include "allocation.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "../engine/device_limits.h"
+#include "../engine/memory.h"
+#include "../report/memory_notes.h"
+#include "call.h"
+#include "work_queues.h"
+
+namespace cuda_cpu {
+namespace {
+
+/// The call that frees what `range` holds.
+const char* right_free(const MemoryRange& range) {
+  switch (range.space) {
+    case Space::kHostPinned:
+      return "cudaFreeHost";
+    case Space::kHostRegistered:
+      return "cudaHostUnregister";
+    default:
+      return "cudaFree";
+  }
+}
+
+bool frees(const std::string& call, Space space) {
+  if (call == "cudaFreeHost") return space == Space::kHostPinned;
+  if (call == "cudaFreeAsync") return space == Space::kGlobal;
+  return space == Space::kGlobal || space == Space::kManaged;
+}
+
+/// Explains why `pointer` cannot be freed with `call`. Returns cudaErrorInvalidValue.
+int explain_free(const char* call, const void* pointer, Site site) {
+  const int error = cudaErrorInvalidValue;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  MemoryRange range;
+  const bool known = find_range(pointer, &range, 0);
+  if (!known || address > range.end()) {
+    return explain_misuse(
+        site, error, format("%s of memory that no CUDA call allocated", call),
+        {format("the address is %p", pointer)}, {},
+        "was it allocated with malloc or new, or is it the address of a variable?");
+  }
+  if (!range.live) {
+    return explain_misuse(site, error, format("double free with %s", call), {},
+                          {origin_note(range), freed_note(range)},
+                          "set the pointer to nullptr when its memory is freed");
+  }
+  if (*range.name != '\0') {
+    return explain_misuse(site, error, format("%s of the variable '%s'", call, range.name), {},
+                          {origin_note(range)}, "variables are not freed; only allocations are");
+  }
+  if (!frees(call, range.space)) {
+    return explain_misuse(site, error, format("%s of memory that %s allocated", call, range.call),
+                          {}, {origin_note(range)}, format("free it with %s", right_free(range)));
+  }
+  return explain_misuse(
+      site, error, format("%s of a pointer into the middle of an allocation", call),
+      {format("the address is byte %zu of %zu", address - range.base, range.size)},
+      {origin_note(range)}, "pass the pointer that the allocation gave");
+}
+
+/// The live allocation that begins at `pointer`.
+bool find_allocation(const void* pointer, MemoryRange* range) {
+  return find_live_range(pointer, range) &&
+         range->base == reinterpret_cast<std::uintptr_t>(pointer) && *range->name == '\0';
+}
+
+/// Writes past the end of memory that host code may write too are found when it is freed.
+void look_at_slack(const MemoryRange& range, Site site) {
+  const char* where = "";
+  if (range.space == Space::kGlobal || !slack_is_damaged(range.base, &where)) return;
+  Report it;
+  it.headline =
+      format("something wrote %s memory from %s, found when it was freed", where, range.call);
+  it.site = site;
+  it.details.push_back(format("the allocation has %zu bytes", range.size));
+  it.notes.push_back(origin_note(range));
+  it.help = "make sanitize BACKEND=cpu names the line that wrote";
+  it.cuda_error = cudaErrorIllegalAddress;
+  report(it);
+}
+
+int give(void** pointer, const AllocationRequest& request) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  *pointer = nullptr;
+  if (request.bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer, too
+  *pointer = allocate(request);
+  return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+AllocationRequest request_of(std::size_t bytes, Space space, const char* call,
+                             const AllocationCall& call_site) {
+  AllocationRequest request;
+  request.bytes = bytes;
+  request.space = space;
+  request.call = call;
+  request.site = call_site.site;
+  request.element_size = call_site.element_size;
+  request.alignment = call_site.alignment;
+  return request;
+}
+
+}  // namespace
+
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall site) {
+  CUDA_CPU_BEGIN_CALL();
+  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMalloc", site)));
+}
+
+cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream,
+                         AllocationCall site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMallocAsync", site)));
+}
+
+cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall site) {
+  CUDA_CPU_BEGIN_CALL();
+  // The toolkit refuses an empty managed allocation, unlike an empty cudaMalloc.
+  if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
+    return finish(cudaErrorInvalidValue);
+  }
+  return finish(give(pointer, request_of(bytes, Space::kManaged, "cudaMallocManaged", site)));
+}
+
+cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
+                         AllocationCall site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pointer == nullptr || pitch == nullptr) return finish(cudaErrorInvalidValue);
+  const std::size_t rows = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  if (rows < width || (height != 0 && rows > SIZE_MAX / height)) {
+    return finish(cudaErrorMemoryAllocation);
+  }
+  *pitch = rows;
+  AllocationRequest request = request_of(rows * height, Space::kGlobal, "cudaMallocPitch", site);
+  request.alignment = std::max(request.alignment, kPitchAlignment);
+  request.element_size = 0;  // rows are padded: a flat index says nothing
+  return finish(give(pointer, request));
+}
+
+cudaError_t host_alloc(void** pointer, std::size_t bytes, unsigned flags, const char* call,
+                       AllocationCall site) {
+  CUDA_CPU_BEGIN_CALL();
+  const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+  if ((flags & ~known) != 0) return finish(cudaErrorInvalidValue);
+  AllocationRequest request = request_of(bytes, Space::kHostPinned, call, site);
+  request.host_flags = flags;
+  return finish(give(pointer, request));
+}
+
+cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags) {
+  CUDA_CPU_BEGIN_CALL();
+  if (device == nullptr || flags != 0) return finish(cudaErrorInvalidValue);
+  MemoryRange range;
+  const bool known = find_live_range(host, &range) &&
+                     (range.space == Space::kHostPinned || range.space == Space::kHostRegistered);
+  if (!known) {
+    *device = nullptr;
+    return finish(cudaErrorInvalidValue);
+  }
+  *device = host;  // one address space
+  return cudaSuccess;
+}
+
+}  // namespace cuda_cpu
+
+using cuda_cpu::finish;
+using cuda_cpu::MemoryRange;
+using cuda_cpu::Space;
+
+cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pointer.value == nullptr) return cudaSuccess;
+  MemoryRange range;
+  if (!cuda_cpu::find_allocation(pointer.value, &range) ||
+      (range.space != Space::kGlobal && range.space != Space::kManaged)) {
+    return finish(cuda_cpu::explain_free("cudaFree", pointer.value, pointer.site));
+  }
+  // Like the toolkit's: waits for the device first.
+  if (const int error = cuda_cpu::run_all_streams()) return finish(error);
+  cuda_cpu::look_at_slack(range, pointer.site);
+  cuda_cpu::release(range.base, pointer.site);
+  return finish(cuda_cpu::sticky_error());
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pointer == nullptr) return cudaSuccess;
+  MemoryRange range;
+  if (!cuda_cpu::find_allocation(pointer, &range) || range.space != Space::kGlobal) {
+    return finish(cuda_cpu::explain_free("cudaFreeAsync", pointer, site));
+  }
+  cuda_cpu::Work work;
+  work.label = {"cudaFreeAsync", site};
+  work.needs_device_memory = false;
+  work.run = [base = range.base, site] {
+    cuda_cpu::release(base, site);
+    return 0;
+  };
+  return finish(cuda_cpu::submit(stream, std::move(work)));
+}
+
+cudaError_t cudaFreeHost(cuda_cpu::Located<void*> pointer) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pointer.value == nullptr) return cudaSuccess;
+  MemoryRange range;
+  if (!cuda_cpu::find_allocation(pointer.value, &range) || range.space != Space::kHostPinned) {
+    return finish(cuda_cpu::explain_free("cudaFreeHost", pointer.value, pointer.site));
+  }
+  if (const int error = cuda_cpu::run_all_streams()) return finish(error);
+  cuda_cpu::look_at_slack(range, pointer.site);
+  cuda_cpu::release(range.base, pointer.site);
+  return finish(cuda_cpu::sticky_error());
+}
+
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
+  CUDA_CPU_BEGIN_CALL();
+  MemoryRange range;
+  if (flags == nullptr || !cuda_cpu::find_live_range(host, &range) ||
+      range.space != Space::kHostPinned) {
+    return finish(cudaErrorInvalidValue);
+  }
+  *flags = range.host_flags;
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  const unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                         cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+  if (pointer == nullptr || bytes == 0 || (flags & ~known) != 0) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if ((flags & (cudaHostRegisterIoMemory | cudaHostRegisterReadOnly)) != 0) {
+    return finish(cudaErrorNotSupported);
+  }
+  if (cuda_cpu::is_device_address(pointer)) return finish(cudaErrorInvalidValue);
+  if (cuda_cpu::overlaps_range(pointer, bytes, Space::kHostRegistered) ||
+      cuda_cpu::overlaps_range(pointer, bytes, Space::kHostPinned)) {
+    return finish(cudaErrorHostMemoryAlreadyRegistered);
+  }
+  MemoryRange range;
+  range.base = reinterpret_cast<std::uintptr_t>(pointer);
+  range.size = bytes;
+  range.space = Space::kHostRegistered;
+  range.allocated = site;
+  range.call = "cudaHostRegister";
+  range.host_flags = flags;
+  cuda_cpu::register_range(range);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer) {
+  CUDA_CPU_BEGIN_CALL();
+  MemoryRange range;
+  if (!cuda_cpu::find_live_range(pointer.value, &range) || range.space != Space::kHostRegistered ||
+      range.base != reinterpret_cast<std::uintptr_t>(pointer.value)) {
+    return finish(cudaErrorHostMemoryNotRegistered);
+  }
+  if (const int error = cuda_cpu::run_all_streams()) return finish(error);
+  cuda_cpu::unregister_range(range.base);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  CUDA_CPU_BEGIN_CALL();
+  if (free == nullptr || total == nullptr) return finish(cudaErrorInvalidValue);
+  *free = cuda_cpu::device_memory_free();
+  *total = cuda_cpu::device_memory_total();
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  CUDA_CPU_BEGIN_CALL();
+  if (attributes == nullptr) return finish(cudaErrorInvalidValue);
+  *attributes = cudaPointerAttributes{};
+  attributes->type = cudaMemoryTypeUnregistered;
+  attributes->device = cudaInvalidDeviceId;
+  auto* const address = const_cast<void*>(pointer);
+  attributes->hostPointer = address;
+  MemoryRange range;
+  if (!cuda_cpu::find_live_range(pointer, &range)) return cudaSuccess;
+  attributes->device = 0;
+  attributes->devicePointer = address;
+  switch (range.space) {
+    case Space::kManaged:
+      attributes->type = cudaMemoryTypeManaged;
+      break;
+    case Space::kHostPinned:
+    case Space::kHostRegistered:
+      attributes->type = cudaMemoryTypeHost;
+      break;
+    default:
+      attributes->type = cudaMemoryTypeDevice;
+      attributes->hostPointer = nullptr;
+  }
+  return cudaSuccess;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Allocation: device, managed and pinned memory, registered host memory, and what an address is.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "located.h"
+#include "types.h"
+
+namespace cuda_cpu {
+
+/// Bytes and alignment of what a typed allocation holds; unknown for void.
+template <class T>
+constexpr std::size_t element_size() {
+  if constexpr (std::is_void_v<T>) {
+    return 0;
+  } else {
+    return sizeof(T);
+  }
+}
+template <class T>
+constexpr std::size_t element_alignment() {
+  if constexpr (std::is_void_v<T>) {
+    return 16;
+  } else {
+    return alignof(T);
+  }
+}
+
+/// Where the program asks for memory, and what for.
+struct AllocationCall {
+  Site site;
+  std::size_t element_size;
+  std::size_t alignment;
+};
+
+template <class T>
+AllocationCall allocation_call(Site site) {
+  return {site, element_size<T>(), element_alignment<T>()};
+}
+
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall site);
+cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream,
+                         AllocationCall site);
+cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall site);
+cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
+                         AllocationCall site);
+cudaError_t host_alloc(void** pointer, std::size_t bytes, unsigned flags, const char* call,
+                       AllocationCall site);
+cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags);
+
+}  // namespace cuda_cpu
+
+template <class T>
+cudaError_t cudaMalloc(T** pointer, size_t bytes,
+                       cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::malloc_device(reinterpret_cast<void**>(pointer), bytes,
+                                 cuda_cpu::allocation_call<T>(site));
+}
+
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
+                            cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::malloc_async(reinterpret_cast<void**>(pointer), bytes, stream,
+                                cuda_cpu::allocation_call<T>(site));
+}
+
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal,
+                              cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::malloc_managed(reinterpret_cast<void**>(pointer), bytes, flags,
+                                  cuda_cpu::allocation_call<T>(site));
+}
+
+template <class T>
+cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,
+                            cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::malloc_pitch(reinterpret_cast<void**>(pointer), pitch, width, height,
+                                cuda_cpu::allocation_call<T>(site));
+}
+
+template <class T>
+cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned int flags = cudaHostAllocDefault,
+                           cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaMallocHost",
+                              cuda_cpu::allocation_call<T>(site));
+}
+
+template <class T>
+cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned int flags,
+                          cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaHostAlloc",
+                              cuda_cpu::allocation_call<T>(site));
+}
+
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags) {
+  return cuda_cpu::host_get_device_pointer(reinterpret_cast<void**>(device), host, flags);
+}
+
+cudaError_t cudaFree(cuda_cpu::Located<void*> pointer);
+cudaError_t cudaFreeHost(cuda_cpu::Located<void*> pointer);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream,
+                          cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* host);
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags,
+                             cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer);
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "call.h"
+
+#include <utility>
+
+#include "../engine/current.h"
+#include "../engine/worker.h"
+#include "../report/faults.h"
+#include "work_queues.h"
+
+namespace cuda_cpu {
+
+int begin_call() {
+  if (in_kernel()) {
+    Report it;
+    it.headline = "runtime call from device code";
+    it.where = where();
+    it.help = "only host code may call the CUDA runtime";
+    it.cuda_error = cudaErrorNotPermitted;
+    report(it);
+    abandon_grid(cudaErrorNotPermitted);
+  }
+  prepare_thread_for_faults();
+  if (in_host_function()) return cudaErrorNotPermitted;
+  return sticky_error();
+}
+
+int explain_misuse(Site site, int error, const std::string& headline,
+                   std::vector<std::string> details, std::vector<Report::Note> notes,
+                   const std::string& help) {
+  Report it;
+  it.headline = headline;
+  it.site = site;
+  it.details = std::move(details);
+  it.notes = std::move(notes);
+  it.help = help;
+  it.cuda_error = error;
+  return misuse(it);
+}
+
+}  // namespace cuda_cpu

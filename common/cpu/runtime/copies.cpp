@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+// What a call waits for follows the toolkit: a copy from or to pageable memory is done when the
+// call returns (its asynchronous form takes the source away at the call, or waits for the
+// destination); one from or to pinned memory is done when the stream is; copies within the device
+// and fills return at once. Arguments that the toolkit refuses return its error code and are
+// explained in plain words.
+#include "copies.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../engine/guarded_copy.h"
+#include "../engine/memory.h"
+#include "../report/memory_notes.h"
+#include "call.h"
+#include "work_queues.h"
+
+namespace cuda_cpu {
+namespace {
+
+/// Rows of bytes from here to there; a plain copy is one row.
+struct Rows {
+  char* destination = nullptr;
+  std::size_t destination_pitch = 0;
+  const char* source = nullptr;
+  std::size_t source_pitch = 0;
+  std::size_t width = 0;
+  std::size_t height = 0;
+
+  bool empty() const { return width == 0 || height == 0; }
+  /// From the first byte to behind the last.
+  std::size_t destination_extent() const { return (height - 1) * destination_pitch + width; }
+  std::size_t source_extent() const { return (height - 1) * source_pitch + width; }
+};
+
+/// Who reaches the memory at an address: the host, the device, or both.
+enum class Reach { kPageable, kDevice, kBoth };
+struct Place {
+  Reach reach = Reach::kPageable;
+  bool known = false;  // `range` says more
+  MemoryRange range;
+};
+
+Place place_of(const void* pointer) {
+  Place place;
+  place.known = find_live_range(pointer, &place.range);
+  if (!place.known) {
+    // A freed allocation or a guard page is still no host memory.
+    if (is_device_address(pointer)) place.reach = Reach::kDevice;
+    return place;
+  }
+  switch (place.range.space) {
+    case Space::kGlobal:
+    case Space::kConstant:
+    case Space::kDevice:
+    case Space::kShared:
+      place.reach = Reach::kDevice;
+      break;
+    default:
+      place.reach = Reach::kBoth;
+  }
+  return place;
+}
+
+const char* kind_name(cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return "cudaMemcpyHostToHost";
+    case cudaMemcpyHostToDevice:
+      return "cudaMemcpyHostToDevice";
+    case cudaMemcpyDeviceToHost:
+      return "cudaMemcpyDeviceToHost";
+    case cudaMemcpyDeviceToDevice:
+      return "cudaMemcpyDeviceToDevice";
+    case cudaMemcpyDefault:
+      break;
+  }
+  return "cudaMemcpyDefault";
+}
+
+/// One line of the call's name and the memory it got wrong.
+struct Call {
+  const char* name;
+  Site site;
+};
+
+/// Refuses a range of memory that is not there. `role` is "source" or "destination".
+int check_range(const Call& call, const char* role, const void* pointer, std::size_t bytes,
+                const Place& place) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (!place.known) {
+    const bool ours = is_device_address(pointer) || is_host_visible_address(pointer);
+    if (!ours) return cudaSuccess;  // pageable: nobody knows its end
+    MemoryRange near;
+    if (!find_range(pointer, &near)) {
+      return explain_misuse(call.site, cudaErrorInvalidValue,
+                            format("%s: the %s is no allocation", call.name, role),
+                            {format("the address is %p", pointer)});
+    }
+    std::vector<Report::Note> notes = {origin_note(near)};
+    if (!near.live) {
+      notes.push_back(freed_note(near));
+      return explain_misuse(call.site, cudaErrorInvalidValue,
+                            format("%s: the %s was freed", call.name, role), {}, notes);
+    }
+    const bool behind = address >= near.end();
+    return explain_misuse(call.site, cudaErrorInvalidValue,
+                          format("%s: the %s begins outside its allocation", call.name, role),
+                          {format("it begins %zu bytes %s an allocation of %zu bytes",
+                                  behind ? address - near.end() : near.base - address,
+                                  behind ? "behind the end of" : "before", near.size)},
+                          notes);
+  }
+  // Host memory goes on behind the part of it that was registered.
+  if (place.range.space == Space::kHostRegistered) return cudaSuccess;
+  const std::size_t room = place.range.end() - address;
+  if (bytes <= room) return cudaSuccess;
+  std::vector<std::string> details = {
+      format("%zu bytes are asked for; from there to the end of '%s' are %zu", bytes,
+             *place.range.name != '\0' ? place.range.name : "the allocation", room)};
+  if (*place.range.name == '\0') {
+    details[0] = format("%zu bytes are asked for; the allocation has %zu from there to its end",
+                        bytes, room);
+  }
+  std::string help;
+  if (place.range.element_size > 1 && bytes == room * place.range.element_size) {
+    help =
+        "was the size multiplied by the size of an element twice, or not at all when allocating?";
+  }
+  return explain_misuse(call.site, cudaErrorInvalidValue,
+                        format("%s past the end of the %s", call.name, role), details,
+                        {origin_note(place.range)}, help);
+}
+
+int wrong_direction(const Call& call, const char* role, const char* is, cudaMemcpyKind kind) {
+  return explain_misuse(
+      call.site, cudaErrorInvalidValue,
+      format("%s: the %s is %s memory, which %s does not allow", call.name, role, is,
+             kind_name(kind)),
+      {}, {}, "the destination comes first, then the source; cudaMemcpyDefault tells by itself");
+}
+
+int check_direction(const Call& call, cudaMemcpyKind kind, const Place& destination,
+                    const Place& source) {
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  if (kind == cudaMemcpyDefault) return cudaSuccess;
+  if (to_device && destination.reach == Reach::kPageable) {
+    return wrong_direction(call, "destination", "host", kind);
+  }
+  if (!to_device && destination.reach == Reach::kDevice) {
+    return wrong_direction(call, "destination", "device", kind);
+  }
+  if (from_device && source.reach == Reach::kPageable) {
+    return wrong_direction(call, "source", "host", kind);
+  }
+  if (!from_device && source.reach == Reach::kDevice) {
+    return wrong_direction(call, "source", "device", kind);
+  }
+  return cudaSuccess;
+}
+
+int report_copy_fault(const Call& call, const char* role, const void* fault) {
+  Report it;
+  it.headline = format("%s: the %s is not there", call.name, role);
+  it.site = call.site;
+  MemoryRange range;
+  if (find_range(fault, &range) && !range.live) {
+    it.headline = format("%s: the %s was freed before the copy ran", call.name, role);
+    it.notes = {origin_note(range), freed_note(range)};
+  } else {
+    it.details.push_back(format("address %p cannot be accessed", fault));
+    it.help = "is the host pointer valid, and its buffer large enough?";
+  }
+  it.cuda_error = cudaErrorInvalidValue;
+  return report(it);
+}
+
+bool in_range(const void* address, const char* begin, std::size_t bytes) {
+  const auto* const a = static_cast<const char*>(address);
+  return a >= begin && a < begin + bytes;
+}
+
+int copy_rows(const Call& call, const Rows& rows) {
+  const OpenAllocation source(rows.source), destination(rows.destination);
+  for (std::size_t row = 0; row < rows.height; ++row) {
+    const void* fault = nullptr;
+    if (guarded_copy(rows.destination + row * rows.destination_pitch,
+                     rows.source + row * rows.source_pitch, rows.width, &fault)) {
+      continue;
+    }
+    const bool in_source = in_range(fault, rows.source, rows.source_extent());
+    return report_copy_fault(call, in_source ? "source" : "destination", fault);
+  }
+  return cudaSuccess;
+}
+
+/// Checks and makes a copy on a stream. `async`: the call may return before it is done.
+cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t stream,
+                 bool async) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return finish(cudaErrorInvalidMemcpyDirection);
+  }
+  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (rows.empty()) return cudaSuccess;
+  if (rows.destination == nullptr || rows.source == nullptr) {
+    return finish(explain_misuse(call.site, cudaErrorInvalidValue,
+                                 format("%s: the %s is a null pointer", call.name,
+                                        rows.source == nullptr ? "source" : "destination")));
+  }
+  const Place destination = place_of(rows.destination), source = place_of(rows.source);
+  int error = check_direction(call, kind, destination, source);
+  if (error == 0) {
+    error =
+        check_range(call, "destination", rows.destination, rows.destination_extent(), destination);
+  }
+  if (error == 0) {
+    error = check_range(call, "source", rows.source, rows.source_extent(), source);
+  }
+  if (error != 0) return finish(error);
+
+  const bool host_involved = destination.reach != Reach::kDevice || source.reach != Reach::kDevice;
+  const bool wait = async ? destination.reach == Reach::kPageable : host_involved;
+  std::shared_ptr<std::vector<char>> staged;
+  if (async && !wait && source.reach == Reach::kPageable) {
+    // What the source holds now is what arrives.
+    staged = std::make_shared<std::vector<char>>(rows.width * rows.height);
+    Rows take = rows;
+    take.destination = staged->data();
+    take.destination_pitch = rows.width;
+    if (const int failed = copy_rows(call, take)) return finish(failed);
+    rows.source = staged->data();
+    rows.source_pitch = rows.width;
+  }
+  Work work;
+  work.label = {call.name, call.site};
+  work.needs_device_memory = false;
+  work.run = [call, rows, staged] { return copy_rows(call, rows); };
+  return finish(submit(stream, std::move(work), wait));
+}
+
+cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, std::size_t width,
+                 std::size_t height, cudaStream_t stream, bool async) {
+  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (pointer == nullptr) {
+    return finish(explain_misuse(call.site, cudaErrorInvalidValue,
+                                 format("%s of a null pointer", call.name)));
+  }
+  const Place place = place_of(pointer);
+  if (place.reach == Reach::kPageable && !is_host_visible_address(pointer)) {
+    return finish(explain_misuse(call.site, cudaErrorInvalidValue,
+                                 format("%s of host memory", call.name), {}, {},
+                                 "use std::memset or std::fill for memory of the host"));
+  }
+  if (const int error =
+          check_range(call, "destination", pointer, (height - 1) * pitch + width, place)) {
+    return finish(error);
+  }
+  Work work;
+  work.label = {call.name, call.site};
+  work.needs_device_memory = false;
+  work.run = [=] {
+    const OpenAllocation open(pointer);
+    for (std::size_t row = 0; row < height; ++row) {
+      const void* fault = nullptr;
+      if (!guarded_fill(static_cast<char*>(pointer) + row * pitch, value, width, &fault)) {
+        return report_copy_fault(call, "destination", fault);
+      }
+    }
+    return 0;
+  };
+  return finish(submit(stream, std::move(work), !async && place.reach == Reach::kBoth));
+}
+
+Rows one_row(void* destination, const void* source, std::size_t bytes) {
+  return {
+      static_cast<char*>(destination), bytes, static_cast<const char*>(source), bytes, bytes, 1};
+}
+
+/// The registered variable at `symbol`; an error when there is none, or it ends before the range
+/// does.
+int find_symbol(const Call& call, const void* symbol, MemoryRange* range) {
+  if (symbol != nullptr && find_live_range(symbol, range) && *range->name != '\0' &&
+      range->base == reinterpret_cast<std::uintptr_t>(symbol)) {
+    return cudaSuccess;
+  }
+  return explain_misuse(
+      call.site, cudaErrorInvalidSymbol,
+      format("%s: this is no __device__, __constant__ or __managed__ variable", call.name), {}, {},
+      "name the variable itself: not its address, not a string, not a pointer to memory");
+}
+
+int check_symbol_range(const Call& call, const MemoryRange& range, std::size_t bytes,
+                       std::size_t offset) {
+  if (offset <= range.size && bytes <= range.size - offset) return cudaSuccess;
+  return explain_misuse(
+      call.site, cudaErrorInvalidValue, format("%s past the end of '%s'", call.name, range.name),
+      {format("%zu bytes at offset %zu; the variable has %zu bytes", bytes, offset, range.size)},
+      {{range.allocated, "declared here"}});
+}
+
+Rows rows_2d(void* destination, std::size_t destination_pitch, const void* source,
+             std::size_t source_pitch, std::size_t width, std::size_t height) {
+  return {static_cast<char*>(destination),
+          destination_pitch,
+          static_cast<const char*>(source),
+          source_pitch,
+          width,
+          height};
+}
+
+cudaError_t copy_2d(const Call& call, const Rows& rows, cudaMemcpyKind kind, cudaStream_t stream,
+                    bool async) {
+  if (rows.width > rows.destination_pitch || rows.width > rows.source_pitch) {
+    return finish(explain_misuse(call.site, cudaErrorInvalidPitchValue,
+                                 format("%s: a row is wider than the pitch", call.name),
+                                 {format("width %zu, destination pitch %zu, source pitch %zu bytes",
+                                         rows.width, rows.destination_pitch, rows.source_pitch)},
+                                 {}, "width and pitches count bytes, not elements"));
+  }
+  return copy(call, rows, kind, stream, async);
+}
+
+}  // namespace
+
+cudaError_t copy_to_symbol(const void* symbol, const void* source, std::size_t bytes,
+                           std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, bool async,
+                           Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  const Call call{async ? "cudaMemcpyToSymbolAsync" : "cudaMemcpyToSymbol", site};
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return finish(cudaErrorInvalidMemcpyDirection);
+  }
+  MemoryRange range;
+  int error = find_symbol(call, symbol, &range);
+  if (error == 0) error = check_symbol_range(call, range, bytes, offset);
+  if (error != 0) return finish(error);
+  char* const destination = static_cast<char*>(const_cast<void*>(symbol)) + offset;
+  return copy(call, one_row(destination, source, bytes), kind, stream, async);
+}
+
+cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t bytes,
+                             std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream,
+                             bool async, Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  const Call call{async ? "cudaMemcpyFromSymbolAsync" : "cudaMemcpyFromSymbol", site};
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return finish(cudaErrorInvalidMemcpyDirection);
+  }
+  MemoryRange range;
+  int error = find_symbol(call, symbol, &range);
+  if (error == 0) error = check_symbol_range(call, range, bytes, offset);
+  if (error != 0) return finish(error);
+  const char* const source = static_cast<const char*>(symbol) + offset;
+  return copy(call, one_row(destination, source, bytes), kind, stream, async);
+}
+
+cudaError_t symbol_address(void** address, const void* symbol, Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (address == nullptr) return finish(cudaErrorInvalidValue);
+  MemoryRange range;
+  if (const int error = find_symbol({"cudaGetSymbolAddress", site}, symbol, &range)) {
+    return finish(error);
+  }
+  *address = const_cast<void*>(symbol);
+  return cudaSuccess;
+}
+
+cudaError_t symbol_size(std::size_t* size, const void* symbol, Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (size == nullptr) return finish(cudaErrorInvalidValue);
+  MemoryRange range;
+  if (const int error = find_symbol({"cudaGetSymbolSize", site}, symbol, &range)) {
+    return finish(error);
+  }
+  *size = range.size;
+  return cudaSuccess;
+}
+
+}  // namespace cuda_cpu
+
+cudaError_t cudaMemcpy(void* destination, const void* source, size_t bytes, cudaMemcpyKind kind,
+                       cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  return cuda_cpu::copy({"cudaMemcpy", site}, cuda_cpu::one_row(destination, source, bytes), kind,
+                        nullptr, false);
+}
+
+cudaError_t cudaMemcpyAsync(void* destination, const void* source, size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  return cuda_cpu::copy({"cudaMemcpyAsync", site}, cuda_cpu::one_row(destination, source, bytes),
+                        kind, stream, true);
+}
+
+cudaError_t cudaMemcpy2D(void* destination, size_t destination_pitch, const void* source,
+                         size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                         cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  return cuda_cpu::copy_2d(
+      {"cudaMemcpy2D", site},
+      cuda_cpu::rows_2d(destination, destination_pitch, source, source_pitch, width, height), kind,
+      nullptr, false);
+}
+
+cudaError_t cudaMemcpy2DAsync(void* destination, size_t destination_pitch, const void* source,
+                              size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  return cuda_cpu::copy_2d(
+      {"cudaMemcpy2DAsync", site},
+      cuda_cpu::rows_2d(destination, destination_pitch, source, source_pitch, width, height), kind,
+      stream, true);
+}
+
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  return cuda_cpu::fill({"cudaMemset", site}, pointer, bytes, value, bytes, 1, nullptr, false);
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream,
+                            cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  return cuda_cpu::fill({"cudaMemsetAsync", site}, pointer, bytes, value, bytes, 1, stream, true);
+}
+
+cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                         cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (width > pitch) return cuda_cpu::finish(cudaErrorInvalidValue);
+  return cuda_cpu::fill({"cudaMemset2D", site}, pointer, pitch, value, width, height, nullptr,
+                        false);
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (width > pitch) return cuda_cpu::finish(cudaErrorInvalidValue);
+  return cuda_cpu::fill({"cudaMemset2DAsync", site}, pointer, pitch, value, width, height, stream,
+                        true);
+}

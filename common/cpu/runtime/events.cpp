@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "events.h"
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "call.h"
+#include "work_queues.h"
+
+/// What a cudaEvent_t points to.
+struct CUevent_st {
+  unsigned flags = 0;
+  std::shared_ptr<cuda_cpu::Moment> moment;  // of the latest cudaEventRecord
+};
+
+namespace cuda_cpu {
+namespace {
+
+struct Events {
+  std::mutex mutex;
+  std::set<CUevent_st*> live;
+  std::vector<std::unique_ptr<CUevent_st>> created;  // a destroyed one stays, as a stream does
+};
+
+Events& events() {
+  static Events* const e = new Events;
+  return *e;
+}
+
+bool is_event(CUevent_st* event) {
+  Events& all = events();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return all.live.count(event) != 0;
+}
+
+std::shared_ptr<Moment> moment_of(CUevent_st* event) {
+  const std::lock_guard<std::mutex> lock(events().mutex);
+  return event->moment;
+}
+
+}  // namespace
+
+void forget_events() {
+  Events& all = events();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.live.clear();
+}
+
+}  // namespace cuda_cpu
+
+using cuda_cpu::finish;
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+  CUDA_CPU_BEGIN_CALL();
+  const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming;
+  if (event == nullptr || (flags & ~(known | cudaEventInterprocess)) != 0) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if ((flags & cudaEventInterprocess) != 0) return finish(cudaErrorNotSupported);
+  cuda_cpu::Events& all = cuda_cpu::events();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.created.push_back(std::make_unique<CUevent_st>());
+  CUevent_st* const made = all.created.back().get();
+  made->flags = flags;
+  all.live.insert(made);
+  *event = made;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  CUDA_CPU_BEGIN_CALL();
+  cuda_cpu::Events& all = cuda_cpu::events();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (all.live.erase(event) == 0) return finish(cudaErrorInvalidResourceHandle);
+  // What was recorded is shared with the queues.
+  event->moment.reset();
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+  if (flags != cudaEventRecordDefault) return finish(cudaErrorInvalidValue);
+  return cudaEventRecord(event, stream);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  CUDA_CPU_BEGIN_CALL();
+  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  auto moment = std::make_shared<cuda_cpu::Moment>();
+  {
+    const std::lock_guard<std::mutex> lock(cuda_cpu::events().mutex);
+    event->moment = moment;
+  }
+  cuda_cpu::Work work;
+  work.label.call = "cudaEventRecord";
+  work.needs_device_memory = false;
+  work.marks = std::move(moment);
+  return finish(cuda_cpu::submit(stream, std::move(work)));
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  CUDA_CPU_BEGIN_CALL();
+  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  const std::shared_ptr<cuda_cpu::Moment> moment = cuda_cpu::moment_of(event);
+  return finish(moment == nullptr ? 0 : cuda_cpu::run_until(*moment));
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  CUDA_CPU_BEGIN_CALL();
+  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  const std::shared_ptr<cuda_cpu::Moment> moment = cuda_cpu::moment_of(event);
+  if (moment == nullptr || cuda_cpu::is_done(*moment)) return cudaSuccess;
+  if (!moment->asked) {
+    moment->asked = true;
+    return finish(cudaErrorNotReady);
+  }
+  return finish(cuda_cpu::run_until(*moment));
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  CUDA_CPU_BEGIN_CALL();
+  if (milliseconds == nullptr) return finish(cudaErrorInvalidValue);
+  if (!cuda_cpu::is_event(start) || !cuda_cpu::is_event(end)) {
+    return finish(cudaErrorInvalidResourceHandle);
+  }
+  const auto first = cuda_cpu::moment_of(start);
+  const auto last = cuda_cpu::moment_of(end);
+  if (((start->flags | end->flags) & cudaEventDisableTiming) != 0 || first == nullptr ||
+      last == nullptr) {
+    return finish(cudaErrorInvalidResourceHandle);
+  }
+  if (!cuda_cpu::is_done(*first) || !cuda_cpu::is_done(*last)) return finish(cudaErrorNotReady);
+  *milliseconds = std::chrono::duration<float, std::milli>(last->time - first->time).count();
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
+  CUDA_CPU_BEGIN_CALL();
+  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  if (flags != cudaEventWaitDefault) return finish(cudaErrorInvalidValue);
+  if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  cuda_cpu::Work work;
+  work.label.call = "cudaStreamWaitEvent";
+  work.after = cuda_cpu::moment_of(event);
+  if (work.after == nullptr) return cudaSuccess;  // never recorded: nothing to wait for
+  return finish(cuda_cpu::submit(stream, std::move(work)));
+}

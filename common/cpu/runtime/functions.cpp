@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "functions.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "../engine/device_limits.h"
+#include "../engine/pages.h"
+#include "../engine/settings.h"
+#include "../engine/shared.h"
+#include "call.h"
+
+namespace cuda_cpu {
+namespace {
+
+constexpr int kThreadsPerBlock = static_cast<int>(kMaxThreadsPerBlock);
+
+struct FunctionSettings {
+  int dynamic_shared = static_cast<int>(kSharedPerBlock);
+  int carveout = cudaSharedmemCarveoutDefault;
+};
+
+struct AllFunctions {
+  std::mutex mutex;
+  std::map<const void*, FunctionSettings> of;
+};
+
+AllFunctions& all_functions() {
+  static AllFunctions* const s = new AllFunctions;
+  return *s;
+}
+
+FunctionSettings settings_of(const void* function) {
+  AllFunctions& all = all_functions();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto found = all.of.find(function);
+  return found == all.of.end() ? FunctionSettings{} : found->second;
+}
+
+int blocks_by_threads(int block_size) {
+  const unsigned warps = (static_cast<unsigned>(block_size) + kWarpSize - 1) / kWarpSize;
+  return static_cast<int>(std::min(kMaxBlocksPerWorker, kMaxThreadsPerWorker / kWarpSize / warps));
+}
+
+}  // namespace
+
+std::size_t dynamic_shared_limit(const void* function) {
+  if (function == nullptr) return dynamic_shared_limit();
+  return static_cast<std::size_t>(settings_of(function).dynamic_shared);
+}
+
+int multiprocessor_count() { return static_cast<int>(worker_count()); }
+
+cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function) {
+  CUDA_CPU_BEGIN_CALL();
+  if (attributes == nullptr) return finish(cudaErrorInvalidValue);
+  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
+  const FunctionSettings set = settings_of(function);
+  *attributes = cudaFuncAttributes{};
+  attributes->maxThreadsPerBlock = kThreadsPerBlock;
+  attributes->numRegs = static_cast<int>(kRegistersPerThread);
+  attributes->maxDynamicSharedSizeBytes = set.dynamic_shared;
+  attributes->preferredShmemCarveout = set.carveout;
+  return cudaSuccess;
+}
+
+cudaError_t func_set_attribute(const void* function, cudaFuncAttribute attribute, int value) {
+  CUDA_CPU_BEGIN_CALL();
+  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
+  AllFunctions& all = all_functions();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  switch (static_cast<int>(attribute)) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+      if (value < 0 || static_cast<std::size_t>(value) > kSharedPerBlockOptIn) {
+        return finish(cudaErrorInvalidValue);
+      }
+      all.of[function].dynamic_shared = value;
+      raise_dynamic_shared_limit(static_cast<std::size_t>(value));
+      return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      if (value < -1 || value > 100) return finish(cudaErrorInvalidValue);
+      all.of[function].carveout = value;
+      return cudaSuccess;
+    case cudaFuncAttributeClusterDimMustBeSet:
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+      return finish(cudaErrorNotSupported);
+    default:
+      return finish(cudaErrorInvalidValue);
+  }
+}
+
+cudaError_t func_set_cache_config(const void* function, cudaFuncCache config) {
+  CUDA_CPU_BEGIN_CALL();
+  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
+  const bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
+  return finish(known ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t max_active_blocks(int* blocks, const void* function, int block_size,
+                              std::size_t dynamic_bytes, unsigned flags) {
+  CUDA_CPU_BEGIN_CALL();
+  if (blocks == nullptr || block_size <= 0 ||
+      (flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
+  const auto limit = static_cast<std::size_t>(settings_of(function).dynamic_shared);
+  if (block_size > kThreadsPerBlock || dynamic_bytes > limit) {
+    *blocks = 0;  // such a block cannot run
+    return cudaSuccess;
+  }
+  const std::size_t shared = round_up(dynamic_bytes + kSharedReservedPerBlock, kSharedGranularity);
+  *blocks = std::min(blocks_by_threads(block_size), static_cast<int>(kSharedPerWorker / shared));
+  return cudaSuccess;
+}
+
+cudaError_t available_dynamic_shared(std::size_t* bytes, const void* function, int blocks,
+                                     int block_size) {
+  CUDA_CPU_BEGIN_CALL();
+  if (bytes == nullptr || blocks <= 0 || block_size <= 0 || block_size > kThreadsPerBlock ||
+      blocks > blocks_by_threads(block_size)) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
+  const std::size_t share =
+      kSharedPerWorker / static_cast<std::size_t>(blocks) / kSharedGranularity * kSharedGranularity;
+  const std::size_t rest = share - std::min(share, kSharedReservedPerBlock);
+  *bytes = std::min(rest, static_cast<std::size_t>(settings_of(function).dynamic_shared));
+  return cudaSuccess;
+}
+
+cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
+                             int limit, unsigned flags, int* largest) {
+  CUDA_CPU_BEGIN_CALL();
+  if (min_grid_size == nullptr || block_size == nullptr ||
+      (flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
+  *largest = limit > 0 ? std::min(limit, kThreadsPerBlock) : kThreadsPerBlock;
+  return cudaSuccess;
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// What a program may ask and set about a kernel, and the launch without `<<<>>>`.
+#pragma once
+
+#include <cstddef>
+
+#include "../report/function_names.h"
+#include "errors.h"
+#include "launch.h"
+#include "types.h"
+
+namespace cuda_cpu {
+
+/// Dynamic shared memory that a kernel may be launched with; `function` is nullptr where a launch
+/// cannot tell which it is.
+std::size_t dynamic_shared_limit(const void* function);
+
+cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function);
+cudaError_t func_set_attribute(const void* function, cudaFuncAttribute attribute, int value);
+cudaError_t func_set_cache_config(const void* function, cudaFuncCache config);
+cudaError_t max_active_blocks(int* blocks, const void* function, int block_size,
+                              std::size_t dynamic_bytes, unsigned flags);
+cudaError_t available_dynamic_shared(std::size_t* bytes, const void* function, int blocks,
+                                     int block_size);
+/// Checks the pointers of an occupancy query and gives the largest block it may try.
+cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
+                             int limit, unsigned flags, int* largest);
+int multiprocessor_count();
+
+/// Any kernel's address, for the calls that take one as a key.
+template <class Function>
+const void* key_of(Function* function) {
+  return reinterpret_cast<const void*>(function);
+}
+
+}  // namespace cuda_cpu
+
+/// The launch without `<<<>>>`; `arguments` holds the address of each. The kernel is named as
+/// itself, not as a void*: its type says how to read the arguments.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
+                             cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  const char* const name = cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchKernel");
+  return cuda_cpu::finish(cuda_cpu::launch_function(
+      cuda_cpu::LaunchConfig(grid, block, dynamic_bytes, stream),
+      cuda_cpu::LaunchedKernel{name, site.file, site.line}, false, kernel, arguments));
+}
+
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, size_t dynamic_bytes = 0,
+                                        cudaStream_t stream = nullptr,
+                                        cuda_cpu::Site site = {__builtin_FILE(),
+                                                               __builtin_LINE()}) {
+  const char* const name =
+      cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchCooperativeKernel");
+  return cuda_cpu::finish(cuda_cpu::launch_function(
+      cuda_cpu::LaunchConfig(grid, block, dynamic_bytes, stream),
+      cuda_cpu::LaunchedKernel{name, site.file, site.line}, true, kernel, arguments));
+}
+
+#if defined(__has_attribute)
+#if __has_attribute(error)
+#define CUDA_CPU_NOT_A_KERNEL \
+  __attribute__((error("the CPU backend needs the kernel itself here, not a void*")))
+#endif
+#endif
+#if !defined(CUDA_CPU_NOT_A_KERNEL)
+#define CUDA_CPU_NOT_A_KERNEL
+#endif
+// Declared to say why they are missing.
+CUDA_CPU_NOT_A_KERNEL cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
+                                                   void** arguments, size_t dynamic_bytes = 0,
+                                                   cudaStream_t stream = nullptr);
+CUDA_CPU_NOT_A_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid,
+                                                              dim3 block, void** arguments,
+                                                              size_t dynamic_bytes = 0,
+                                                              cudaStream_t stream = nullptr);
+#undef CUDA_CPU_NOT_A_KERNEL
+
+template <class Function>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Function* function) {
+  return cuda_cpu::func_get_attributes(attributes, cuda_cpu::key_of(function));
+}
+
+template <class Function>
+cudaError_t cudaFuncSetAttribute(Function* function, cudaFuncAttribute attribute, int value) {
+  return cuda_cpu::func_set_attribute(cuda_cpu::key_of(function), attribute, value);
+}
+
+template <class Function>
+cudaError_t cudaFuncSetCacheConfig(Function* function, cudaFuncCache config) {
+  return cuda_cpu::func_set_cache_config(cuda_cpu::key_of(function), config);
+}
+
+template <class Function>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Function* function,
+                                                                   int block_size,
+                                                                   size_t dynamic_bytes,
+                                                                   unsigned int flags) {
+  return cuda_cpu::max_active_blocks(blocks, cuda_cpu::key_of(function), block_size, dynamic_bytes,
+                                     flags);
+}
+
+template <class Function>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function,
+                                                          int block_size, size_t dynamic_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      blocks, function, block_size, dynamic_bytes, cudaOccupancyDefault);
+}
+
+template <class Function>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, Function* function, int blocks,
+                                                      int block_size) {
+  return cuda_cpu::available_dynamic_shared(bytes, cuda_cpu::key_of(function), blocks, block_size);
+}
+
+/// Block size with which most threads are resident, and the grid that fills the device with it;
+/// `bytes_of_block` gives the dynamic shared memory of a block of so many threads.
+template <class BytesOfBlock, class Function>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+    int* min_grid_size, int* block_size, Function* function, BytesOfBlock bytes_of_block,
+    int block_size_limit = 0, unsigned int flags = 0) {
+  int largest = 0;
+  const cudaError_t error = cuda_cpu::block_size_limit(
+      min_grid_size, block_size, cuda_cpu::key_of(function), block_size_limit, flags, &largest);
+  if (error != cudaSuccess) return error;
+  int most_threads = 0;
+  *min_grid_size = 0;
+  *block_size = 0;
+  for (int rounded = (largest + 31) / 32 * 32; rounded > 0; rounded -= 32) {
+    const int threads = rounded < largest ? rounded : largest;
+    int blocks = 0;
+    const cudaError_t query = cuda_cpu::max_active_blocks(&blocks, cuda_cpu::key_of(function),
+                                                          threads, bytes_of_block(threads), flags);
+    if (query != cudaSuccess) return query;
+    if (blocks * threads > most_threads) {
+      most_threads = blocks * threads;
+      *block_size = threads;
+      *min_grid_size = blocks * cuda_cpu::multiprocessor_count();
+    }
+  }
+  return cudaSuccess;
+}
+
+template <class BytesOfBlock, class Function>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size, int* block_size,
+                                                           Function* function,
+                                                           BytesOfBlock bytes_of_block,
+                                                           int block_size_limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+      min_grid_size, block_size, function, bytes_of_block, block_size_limit, cudaOccupancyDefault);
+}
+
+template <class Function>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid_size, int* block_size,
+                                                        Function* function,
+                                                        size_t dynamic_bytes = 0,
+                                                        int block_size_limit = 0,
+                                                        unsigned int flags = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+      min_grid_size, block_size, function, [=](int) { return dynamic_bytes; }, block_size_limit,
+      flags);
+}
+
+template <class Function>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size,
+                                               Function* function, size_t dynamic_bytes = 0,
+                                               int block_size_limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeWithFlags(
+      min_grid_size, block_size, function, dynamic_bytes, block_size_limit, cudaOccupancyDefault);
+}

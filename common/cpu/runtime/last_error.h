@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The error codes that runtime calls leave behind. Light, for programs include it.
+#pragma once
+
+namespace cuda_cpu {
+
+/// The error that sticks to every later call, set by reports and failed kernels; 0 when none.
+/// cudaDeviceReset clears it.
+int sticky_error();
+void set_sticky_error(int cuda_error);
+
+/// Makes `cuda_error` what cudaGetLastError returns next on this thread (0 leaves it alone).
+/// Returns it.
+int record_error(int cuda_error);
+
+/// What cudaGetLastError and cudaPeekAtLastError return.
+int take_last_error();
+int peek_last_error();
+
+/// A call of this thread was explained to people; asking for its error is handling it.
+void count_misuse();
+int unhandled_misuses();
+
+/// cudaDeviceReset.
+void forget_errors();
+
+}  // namespace cuda_cpu

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "launch.h"
+
+#include <string>
+
+#include "../engine/device_limits.h"
+#include "../engine/memory.h"
+#include "../engine/settings.h"
+#include "../engine/worker_pool.h"
+#include "../report/diagnostics.h"
+#include "functions.h"
+#include "last_error.h"
+#include "work_queues.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+std::uint64_t product(const dim3& d) { return std::uint64_t{d.x} * d.y * d.z; }
+
+// Says in words what is wrong with a launch, and returns the toolkit's code for it; 0 when all is
+// well.
+int check_configuration(const LaunchConfig& config, bool cooperative, const void* function,
+                        std::string* problem) {
+  const dim3 &grid = config.grid, &block = config.block;
+  if (product(grid) == 0 || product(block) == 0) {
+    *problem = "a dimension of the grid or the block is 0";
+    return cudaErrorInvalidConfiguration;
+  }
+  if (product(block) > kMaxThreadsPerBlock) {
+    *problem = format("a block of %llu threads; the limit is %u",
+                      static_cast<unsigned long long>(product(block)), kMaxThreadsPerBlock);
+    return cudaErrorInvalidConfiguration;
+  }
+  if (block.z > kMaxBlockZ) {
+    *problem = format("a block with blockDim.z = %u; the limit is %u", block.z, kMaxBlockZ);
+    return cudaErrorInvalidConfiguration;
+  }
+  if (grid.x > kMaxGridX || grid.y > kMaxGridY || grid.z > kMaxGridZ) {
+    *problem = format("the limits of a grid are %s blocks",
+                      to_text(dim3(kMaxGridX, kMaxGridY, kMaxGridZ)).c_str());
+    return cudaErrorInvalidConfiguration;
+  }
+  const std::size_t limit = dynamic_shared_limit(function);
+  if (config.dynamic_shared_bytes > limit) {
+    *problem = format("%zu bytes of dynamic shared memory; the limit is %zu%s",
+                      config.dynamic_shared_bytes, limit,
+                      limit < kSharedPerBlockOptIn ? " without cudaFuncSetAttribute" : "");
+    return cudaErrorInvalidValue;
+  }
+  if (cooperative) {
+    const std::uint64_t by_threads = kMaxThreadsPerWorker / product(block);
+    const std::uint64_t per_worker =
+        by_threads < kMaxBlocksPerWorker ? by_threads : kMaxBlocksPerWorker;
+    if (product(grid) > per_worker * worker_count()) {
+      *problem = format("a cooperative grid of %llu blocks; %llu can be resident together",
+                        static_cast<unsigned long long>(product(grid)),
+                        static_cast<unsigned long long>(per_worker * worker_count()));
+      return cudaErrorCooperativeLaunchTooLarge;
+    }
+  }
+  return 0;
+}
+
+int refuse(const LaunchConfig& config, const LaunchedKernel& site, std::string problem, int error) {
+  Report r;
+  r.headline = format("kernel '%s' cannot be launched with <<<%s, %s>>>", site.name,
+                      to_text(config.grid).c_str(), to_text(config.block).c_str());
+  r.site = {site.file, site.line};
+  r.details.push_back(std::move(problem));
+  r.cuda_error = error;
+  record_error(misuse(r));
+  return error;
+}
+
+}  // namespace
+
+int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
+                 KernelCall call) {
+  if (in_kernel())
+    die("%s:%d: a kernel launches a kernel; that is not supported", site.file, site.line);
+  std::string problem;
+  if (const int error = check_configuration(config, cooperative, call.function, &problem)) {
+    return refuse(config, site, std::move(problem), error);
+  }
+  GridLaunch launch;
+  launch.kernel = site;
+  launch.grid = config.grid;
+  launch.block = config.block;
+  launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
+  launch.cooperative = cooperative;
+  launch.body = call.body;
+  launch.closure = call.closure;
+  launch.function = call.function;
+  launch.arguments = std::move(call.arguments);
+  launch.arguments_hash = call.arguments_hash;
+  const int error = enqueue(
+      config.stream,
+      [launch, owner = std::move(call.owner)] {
+        open_device_memory();
+        int failure = run_grid(launch);
+        if (failure == 0) failure = check_slack(launch.kernel);
+        close_device_memory();
+        return failure;
+      },
+      WorkLabel{"kernel", Site{site.file, site.line}, site.name});
+  if (error != 0) record_error(error);
+  return error;
+}
+
+int run_grid_now(const LaunchConfig& config, const LaunchedKernel& site, KernelCall call) {
+  if (const int error = enqueue_grid(config, site, false, std::move(call))) return error;
+  return run_stream(config.stream);
+}
+
+void ArgumentText::add_pointer(const void* pointer) {
+  text += '*';
+  MemoryRange range;
+  if (pointer == nullptr || !find_live_range(pointer, &range)) return;
+  // Another array matters where it is other memory: its pages, its size.
+  add_bytes(&range.space, sizeof(range.space));
+  add_bytes(&range.size, sizeof(range.size));
+  if (range.space == Space::kHostPinned || range.space == Space::kHostRegistered) text += "host";
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - range.base;
+  if (offset != 0) text += format("+%zu", static_cast<std::size_t>(offset));
+}
+
+void ArgumentText::add_number(double value) {
+  text += format("%g", value);
+  add_bytes(&value, sizeof(value));
+}
+
+void ArgumentText::add_bytes(const void* bytes, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    hash = (hash ^ static_cast<const unsigned char*>(bytes)[i]) * 1099511628211u;
+  }
+}
+
+bool check_pointer_argument(const LaunchedKernel& site, std::size_t position, const void* pointer) {
+  // A freed device pointer passes: the access itself is reported, with more to say.
+  if (is_kernel_accessible(pointer) || is_device_address(pointer)) return true;
+  Report r;
+  r.headline = format("a host pointer is passed to kernel '%s'", site.name);
+  r.site = {site.file, site.line};
+  r.details.push_back(
+      format("argument %zu, %p, is no address that kernels can reach", position + 1, pointer));
+  r.help =
+      "allocate with cudaMalloc and copy with cudaMemcpy, or use cudaMallocHost or "
+      "cudaMallocManaged";
+  r.cuda_error = cudaErrorIllegalAddress;
+  record_error(report(r));
+  return false;
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "streams.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "../engine/device_limits.h"
+#include "call.h"
+#include "work_queues.h"
+
+using cuda_cpu::finish;
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  CUDA_CPU_BEGIN_CALL();
+  if (stream == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
+    return finish(cudaErrorInvalidValue);
+  }
+  *stream = cuda_cpu::create_stream(flags, std::clamp(priority, cuda_cpu::kGreatestStreamPriority,
+                                                      cuda_cpu::kLeastStreamPriority));
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  CUDA_CPU_BEGIN_CALL();
+  return finish(cuda_cpu::destroy_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  CUDA_CPU_BEGIN_CALL();
+  return finish(cuda_cpu::run_stream(stream));
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  CUDA_CPU_BEGIN_CALL();
+  CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (cuda_cpu::stream_is_idle(stream)) return cudaSuccess;
+  if (cuda_cpu::first_query_since_work(stream)) return finish(cudaErrorNotReady);
+  return finish(cuda_cpu::run_stream(handle));
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
+  CUDA_CPU_BEGIN_CALL();
+  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (flags == nullptr) return finish(cudaErrorInvalidValue);
+  *flags = stream->flags;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  CUDA_CPU_BEGIN_CALL();
+  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (priority == nullptr) return finish(cudaErrorInvalidValue);
+  *priority = stream->priority;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
+  CUDA_CPU_BEGIN_CALL();
+  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (id == nullptr) return finish(cudaErrorInvalidValue);
+  *id = stream->id;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+  CUDA_CPU_BEGIN_CALL();
+  if (cuda_cpu::find_stream(handle) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (device == nullptr) return finish(cudaErrorInvalidValue);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  CUDA_CPU_BEGIN_CALL();
+  if (least != nullptr) *least = cuda_cpu::kLeastStreamPriority;
+  if (greatest != nullptr) *greatest = cuda_cpu::kGreatestStreamPriority;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* user_data, unsigned int flags) {
+  CUDA_CPU_BEGIN_CALL();
+  if (callback == nullptr || flags != 0) return finish(cudaErrorInvalidValue);
+  cuda_cpu::Work work;
+  work.label.call = "cudaStreamAddCallback";
+  work.is_host_function = true;
+  work.run = [=] {
+    callback(stream, cudaSuccess, user_data);
+    return 0;
+  };
+  return finish(cuda_cpu::submit(stream, std::move(work)));
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  CUDA_CPU_BEGIN_CALL();
+  if (function == nullptr) return finish(cudaErrorInvalidValue);
+  cuda_cpu::Work work;
+  work.label.call = "cudaLaunchHostFunc";
+  work.is_host_function = true;
+  work.run = [=] {
+    function(user_data);
+    return 0;
+  };
+  return finish(cuda_cpu::submit(stream, std::move(work)));
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+#include "work_queues.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "../engine/memory.h"
+#include "../engine/settings.h"
+#include "../report/faults.h"
+#include "error_codes.h"
+#include "last_error.h"
+
+namespace cuda_cpu {
+namespace {
+
+// A GPU's queue is finite too: beyond this much waiting work an enqueue runs the older half.
+constexpr std::size_t kQueueMax = 1024;
+
+/// Sequence number up to which each stream must have run.
+using Need = std::map<CUstream_st*, std::uint64_t>;
+
+struct AllStreams {
+  std::mutex mutex;              // of the queues
+  std::recursive_mutex running;  // one OS thread runs work at a time
+  CUstream_st default_stream;
+  std::vector<CUstream_st*> streams;  // all that may hold work; [0] is the default
+  // Every one there ever was. A destroyed stream stays: its address must not become another's while
+  // the program still holds the handle.
+  std::vector<std::unique_ptr<CUstream_st>> created;
+  std::uint64_t sequence = 0;
+  unsigned long long ids = 1;
+  std::uint64_t random = schedule().seed * 2 + 1;
+
+  AllStreams() {
+    default_stream.is_default = true;
+    streams.push_back(&default_stream);
+  }
+};
+
+AllStreams& all_streams() {
+  static AllStreams* const s = new AllStreams;
+  return *s;
+}
+
+thread_local CUstream_st* thread_stream = nullptr;
+thread_local bool running_host_function = false;
+
+std::uint64_t next_choice(AllStreams& s) {
+  s.random ^= s.random << 13;
+  s.random ^= s.random >> 7;
+  s.random ^= s.random << 17;
+  return s.random;
+}
+
+bool raise_need(Need* need, CUstream_st* stream, std::uint64_t sequence) {
+  std::uint64_t& value = (*need)[stream];
+  if (value >= sequence) return false;
+  value = sequence;
+  return true;
+}
+
+/// Adds what the needed work itself depends on: earlier work is implied by the order of a queue;
+/// there remain events, and the legacy default stream, which takes turns with every blocking
+/// stream.
+void close_need(AllStreams& s, Need* need) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (CUstream_st* const stream : s.streams) {
+      const std::uint64_t limit = (*need)[stream];
+      std::uint64_t last = 0;
+      for (const CUstream_st::Item& item : stream->queue) {
+        if (item.sequence > limit) break;
+        last = item.sequence;
+        const Moment* const after = item.work.after.get();
+        if (after != nullptr && !after->done) {
+          changed = raise_need(need, after->stream, after->sequence) || changed;
+        }
+      }
+      if (last == 0) continue;
+      if (stream->is_default) {
+        for (CUstream_st* const other : s.streams) {
+          if (other->is_blocking()) changed = raise_need(need, other, last) || changed;
+        }
+      } else if (stream->is_blocking()) {
+        changed = raise_need(need, &s.default_stream, last) || changed;
+      }
+    }
+  }
+}
+
+bool is_ready(const AllStreams& s, const CUstream_st* stream) {
+  const CUstream_st::Item& item = stream->queue.front();
+  if (item.work.after != nullptr && !item.work.after->done) return false;
+  if (stream->is_default) {
+    return std::none_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* other) {
+      return other->is_blocking() && !other->queue.empty() &&
+             other->queue.front().sequence < item.sequence;
+    });
+  }
+  return !stream->is_blocking() || s.default_stream.queue.empty() ||
+         s.default_stream.queue.front().sequence > item.sequence;
+}
+
+/// The stream whose first piece of work runs next; nullptr when all that is needed has run.
+CUstream_st* pick_stream(AllStreams& s, Need& need) {
+  std::vector<CUstream_st*> ready;
+  bool any_needed = false;
+  const bool eager_others = schedule().kind == Schedule::Kind::kRandom;
+  for (CUstream_st* const stream : s.streams) {
+    if (stream->queue.empty()) continue;
+    const bool needed = stream->queue.front().sequence <= need[stream];
+    any_needed = any_needed || needed;
+    if ((needed || eager_others) && is_ready(s, stream)) ready.push_back(stream);
+  }
+  if (!any_needed || ready.empty()) return nullptr;
+  const auto earlier = [](const CUstream_st* a, const CUstream_st* b) {
+    return a->queue.front().sequence < b->queue.front().sequence;
+  };
+  switch (schedule().kind) {
+    case Schedule::Kind::kForward:
+      return *std::min_element(ready.begin(), ready.end(), earlier);
+    case Schedule::Kind::kReverse:
+      return *std::max_element(ready.begin(), ready.end(), earlier);
+    case Schedule::Kind::kRandom:
+      break;
+  }
+  return ready[next_choice(s) % ready.size()];
+}
+
+void reach(Moment& moment) {
+  moment.done = true;
+  moment.time = std::chrono::steady_clock::now();
+}
+
+/// After a failed kernel nothing runs any more.
+void drop_all_work(AllStreams& s) {
+  for (CUstream_st* const stream : s.streams) {
+    for (CUstream_st::Item& item : stream->queue) {
+      if (item.work.marks != nullptr) reach(*item.work.marks);
+    }
+    stream->queue.clear();
+  }
+}
+
+/// Device memory open while kernels run, closed for host functions and at the end.
+class Opened {
+ public:
+  ~Opened() { set(false); }
+  void set(bool open) {
+    if (open == open_) return;
+    open_ = open;
+    if (open) {
+      open_device_memory();
+    } else {
+      close_device_memory();
+    }
+  }
+
+ private:
+  bool open_ = false;
+};
+
+int run_needed(Need need) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::recursive_mutex> one(s.running);
+  std::unique_lock<std::mutex> lock(s.mutex);
+  close_need(s, &need);
+  claim_signals();
+  Opened opened;
+  while (sticky_error() == 0) {
+    CUstream_st* const stream = pick_stream(s, need);
+    if (stream == nullptr) break;
+    Work work = std::move(stream->queue.front().work);
+    stream->queue.pop_front();
+    stream->running = true;
+    lock.unlock();
+    int error = 0;
+    if (work.is_host_function) {
+      opened.set(false);
+      running_host_function = true;
+      error = work.run();
+      running_host_function = false;
+    } else if (work.run) {
+      if (work.needs_device_memory) opened.set(true);
+      error = work.run();
+    }
+    lock.lock();
+    stream->running = false;
+    if (work.marks != nullptr) reach(*work.marks);
+    if (error != 0) set_sticky_error(error);
+  }
+  if (sticky_error() != 0) drop_all_work(s);
+  return sticky_error();
+}
+
+Need everything(AllStreams& s) {
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  Need need;
+  for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
+  return need;
+}
+
+}  // namespace
+
+bool in_host_function() { return running_host_function; }
+
+CUstream_st* find_stream(CUstream_st* handle) {
+  AllStreams& s = all_streams();
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  if (number <= 1) return &s.default_stream;
+  if (number == 2) {
+    if (thread_stream == nullptr) thread_stream = create_stream(0, 0);
+    return thread_stream;
+  }
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto found = std::find(s.streams.begin(), s.streams.end(), handle);
+  return found != s.streams.end() && !handle->destroyed ? handle : nullptr;
+}
+
+CUstream_st* create_stream(unsigned flags, int priority) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.created.push_back(std::make_unique<CUstream_st>());
+  CUstream_st* const stream = s.created.back().get();
+  stream->flags = flags;
+  stream->priority = priority;
+  stream->id = ++s.ids;
+  s.streams.push_back(stream);
+  return stream;
+}
+
+bool destroy_stream(CUstream_st* handle) {
+  AllStreams& s = all_streams();
+  CUstream_st* const stream = find_stream(handle);
+  if (stream == nullptr || stream->is_default) return false;
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  stream->destroyed = true;
+  if (stream->queue.empty() && !stream->running) {
+    s.streams.erase(std::find(s.streams.begin(), s.streams.end(), stream));
+  }
+  return true;
+}
+
+int submit(CUstream_st* handle, Work work, bool wait) {
+  AllStreams& s = all_streams();
+  if (sticky_error() != 0) return sticky_error();
+  CUstream_st* const stream = find_stream(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  Need need;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    const std::uint64_t sequence = ++s.sequence;
+    if (work.marks != nullptr) {
+      work.marks->stream = stream;
+      work.marks->sequence = sequence;
+    }
+    stream->queue.push_back({sequence, std::move(work)});
+    if (wait || launches_block()) {
+      need[stream] = sequence;
+    } else if (stream->queue.size() > kQueueMax) {
+      need[stream] = stream->queue[kQueueMax / 2].sequence;
+    }
+  }
+  return need.empty() ? 0 : run_needed(std::move(need));
+}
+
+int enqueue(CUstream_st* stream, std::function<int()> run, WorkLabel label) {
+  Work work;
+  work.run = std::move(run);
+  work.label = label;
+  return submit(stream, std::move(work));
+}
+
+int run_all_streams() { return run_needed(everything(all_streams())); }
+
+int run_stream(CUstream_st* handle) {
+  AllStreams& s = all_streams();
+  CUstream_st* const stream = find_stream(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  Need need;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    need[stream] = stream->last();
+    if (stream->is_default) {
+      for (CUstream_st* const other : s.streams) {
+        if (other->is_blocking()) need[other] = other->last();
+      }
+    }
+  }
+  return run_needed(std::move(need));
+}
+
+bool stream_is_idle(CUstream_st* stream) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto idle = [](const CUstream_st* one) { return one->queue.empty() && !one->running; };
+  if (!stream->is_default) return idle(stream);
+  return std::all_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* other) {
+    return !(other->is_default || other->is_blocking()) || idle(other);
+  });
+}
+
+bool first_query_since_work(CUstream_st* stream) {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  std::uint64_t last = stream->last();
+  if (stream->is_default) {
+    for (const CUstream_st* const other : s.streams) {
+      if (other->is_blocking()) last = std::max(last, other->last());
+    }
+  }
+  if (stream->asked == last) return false;
+  stream->asked = last;
+  return true;
+}
+
+bool is_done(const Moment& moment) {
+  const std::lock_guard<std::mutex> lock(all_streams().mutex);
+  return moment.done;
+}
+
+int run_until(const Moment& moment) {
+  Need need;
+  need[moment.stream] = moment.sequence;
+  return run_needed(std::move(need));
+}
+
+void note_unfinished_work() {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  std::size_t count = 0;
+  const CUstream_st::Item* first = nullptr;
+  for (const CUstream_st* const stream : s.streams) {
+    for (const CUstream_st::Item& item : stream->queue) {
+      if (!item.work.run) continue;  // a wait or an event of nothing
+      ++count;
+      if (first == nullptr || item.sequence < first->sequence) first = &item;
+    }
+  }
+  if (count == 0) return;
+  const Site site = first->work.label.site;
+  if (site.file != nullptr && *site.file != '\0') {
+    std::fprintf(stderr, "%s:%d: ", site.file, site.line);
+  }
+  std::fprintf(stderr, "note: the program ended before this ran: %s", first->work.label.call);
+  const char* const kernel = first->work.label.kernel;
+  if (*kernel != '\0') std::fprintf(stderr, " '%s'", kernel);
+  if (count > 1) std::fprintf(stderr, " (and %zu more)", count - 1);
+  std::fprintf(stderr, "\n    help: wait for it, e.g. with cudaDeviceSynchronize\n");
+}
+
+void forget_streams() {
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  drop_all_work(s);
+  for (CUstream_st* const stream : s.streams) stream->destroyed = !stream->is_default;
+  s.streams.resize(1);
+  thread_stream = nullptr;
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Streams and what waits in them. They are lazy queues: work is put in order at the call and runs
+// when something waits for it. So a result that is read too early is not there yet, every time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "../engine/site.h"
+
+struct CUstream_st;
+struct CUevent_st;
+
+namespace cuda_cpu {
+
+/// How a note about work that nobody waited for names it.
+struct WorkLabel {
+  const char* call = "kernel";  ///< or "cudaMemcpyAsync"
+  Site site{nullptr, 0};
+  const char* kernel = "";  ///< its name, for a kernel
+};
+
+/// Puts work on a stream (nullptr: the legacy default stream). `work` returns a CUDA error code, 0
+/// for success; a failure becomes the sticky error. It runs with device memory open. Runs at once
+/// under CUDA_LAUNCH_BLOCKING=1. Returns 0, or the error: a stream that does not exist, the sticky
+/// error.
+int enqueue(CUstream_st* stream, std::function<int()> work, WorkLabel label = {});
+
+/// Runs everything that has been enqueued (what cudaDeviceSynchronize does); returns the sticky
+/// error.
+int run_all_streams();
+
+/// Runs what `stream` needs to be finished.
+int run_stream(CUstream_st* stream);
+
+/// True while the calling thread runs a cudaLaunchHostFunc function, which may not call the
+/// runtime.
+bool in_host_function();
+
+// --- What the runtime calls about streams and events are made of ---
+
+/// One cudaEventRecord: a point in a stream's order.
+struct Moment {
+  CUstream_st* stream = nullptr;
+  std::uint64_t sequence = 0;
+  bool done = false;
+  bool asked = false;  ///< cudaEventQuery said "not ready" once
+  std::chrono::steady_clock::time_point time;
+};
+
+/// A piece of work with all that can be said of it.
+struct Work {
+  std::function<int()> run;
+  WorkLabel label;
+  bool needs_device_memory = true;  ///< opened around it; copies open their own allocations
+  bool is_host_function = false;
+  std::shared_ptr<Moment> after;  ///< runs after this moment (cudaStreamWaitEvent)
+  std::shared_ptr<Moment> marks;  ///< this moment is reached when it runs (cudaEventRecord)
+};
+
+/// Puts work on a stream; `wait`: and runs it, with all that comes before it.
+int submit(CUstream_st* stream, Work work, bool wait = false);
+
+CUstream_st* create_stream(unsigned flags, int priority);
+
+/// False when there is no such stream. Its work still runs when something waits for the device.
+bool destroy_stream(CUstream_st* stream);
+
+/// The stream behind a handle (nullptr and the special handles included); nullptr when there is
+/// none.
+CUstream_st* find_stream(CUstream_st* handle);
+
+bool stream_is_idle(CUstream_st* stream);
+
+/// True the first time it is asked since work was added last: then cudaStreamQuery says "not
+/// ready".
+bool first_query_since_work(CUstream_st* stream);
+
+bool is_done(const Moment& moment);
+int run_until(const Moment& moment);
+
+/// Prints a note about work that was never waited for (end of the process).
+void note_unfinished_work();
+
+/// Ends every stream that the program created (cudaDeviceReset).
+void forget_streams();
+
+}  // namespace cuda_cpu
+
+/// What a cudaStream_t points to.
+struct CUstream_st {
+  struct Item {
+    std::uint64_t sequence;
+    cuda_cpu::Work work;
+  };
+  std::deque<Item> queue;
+  unsigned flags = 0;
+  int priority = 0;
+  unsigned long long id = 0;
+  bool is_default = false;
+  bool running = false;
+  bool destroyed = false;
+  std::uint64_t asked = 0;
+
+  /// Whether it takes turns with the legacy default stream.
+  bool is_blocking() const { return !is_default && (flags & 1U) == 0; }
+  std::uint64_t last() const { return queue.empty() ? 0 : queue.back().sequence; }
+};
