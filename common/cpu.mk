@@ -57,9 +57,11 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
     | $(MIRRORED_HEADERS)
 	+$$(if $$(filter tests/backend/zoo/%,$$*),@:,$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1))))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
 	@$$(plain_paths)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
+# The backend's own tests may name its insides, as "engine/memory.h".
+$(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
 
 $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.o: % build/$1/flags
 	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))

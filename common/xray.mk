@@ -10,7 +10,7 @@ KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
 FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
 XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
-XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1 -idirafter common/cpu
+XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
 XRAY_RUNTIME := $(patsubst %,build/cpu-xray/obj/%.o,$(wildcard common/cpu/xray/*.cpp))

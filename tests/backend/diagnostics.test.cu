@@ -4,9 +4,11 @@
 
 #include <string>
 
-#include "../../common/cpu/engine/memory.h"
-#include "../../common/cpu/report/diagnostics.h"
 #include "../catch.hpp"
+#include "engine/memory.h"
+#include "report/diagnostics.h"
+#include "report/function_names.h"
+#include "report/source_lines.h"
 
 namespace outer {
 

@@ -10,9 +10,10 @@
 #include <numeric>
 #include <vector>
 
-#include "../../common/cpu/engine/memory.h"
-#include "../../common/cpu/report/diagnostics.h"
 #include "../catch.hpp"
+#include "engine/memory.h"
+#include "report/diagnostics.h"
+#include "runtime/last_error.h"
 
 __constant__ int table[16];
 __constant__ float coefficients[4] = {1.0f, 2.0f, 3.0f, 4.0f};
@@ -461,8 +462,8 @@ TEST_CASE("cudaDeviceReset frees memory and gives variables their first values b
 
 TEST_CASE("regions name what an address belongs to") {
   int* const d = device_memory<int>(100);
-  cuda_cpu::Region region;
-  CHECK(cuda_cpu::find_region(d + 50, &region));
+  cuda_cpu::MemoryRange region;
+  CHECK(cuda_cpu::find_range(d + 50, &region));
   CHECK(region.base == reinterpret_cast<std::uintptr_t>(d));
   CHECK(region.size == 400);
   CHECK(region.element_size == sizeof(int));
@@ -471,12 +472,12 @@ TEST_CASE("regions name what an address belongs to") {
   CHECK(cuda_cpu::is_kernel_accessible(d + 100));
   CHECK(cuda_cpu::is_kernel_accessible(nullptr));
   CHECK_FALSE(cuda_cpu::is_kernel_accessible(&region));
-  CHECK(cuda_cpu::find_region(d + 110, &region));  // 40 bytes behind its end
+  CHECK(cuda_cpu::find_range(d + 110, &region));  // 40 bytes behind its end
   CHECK(region.base == reinterpret_cast<std::uintptr_t>(d));
-  CHECK(cuda_cpu::find_region(table + 3, &region));
+  CHECK(cuda_cpu::find_range(table + 3, &region));
   CHECK(region.space == cuda_cpu::Space::kConstant);
   CHECK(std::string(region.name) == "table");
   cudaFree(d);
-  CHECK(cuda_cpu::find_region(d, &region));
+  CHECK(cuda_cpu::find_range(d, &region));
   CHECK_FALSE(region.live);
 }

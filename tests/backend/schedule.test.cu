@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../kernel_testing.cuh"
-#include "engine.h"
+#include "engine/settings.h"
 
 namespace {
 

@@ -9,12 +9,14 @@
 #include "fences.h"
 #include "uninstrumented.h"
 #include "yielding.h"
+#if defined(CUDA_CPU_XRAY)
+#include "../xray/hooks.h"
+#endif
 
 namespace cuda_cpu {
 
 // For X-ray an atomic is one access: its parts are not instrumented, and it tells itself.
 #if defined(CUDA_CPU_XRAY)
-void atomic_begins(const void* address, std::size_t bytes);
 #define CUDA_CPU_ATOMIC_BEGINS(address) ::cuda_cpu::atomic_begins(address, sizeof(*(address)))
 #define CUDA_CPU_ATOMIC_FUNCTION __attribute__((always_inline)) inline
 #define CUDA_CPU_ATOMIC_BODY CUDA_CPU_UNINSTRUMENTED

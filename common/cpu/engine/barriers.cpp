@@ -3,13 +3,13 @@
 
 #include <cstring>
 
-#include "../observer.h"
 #include "../report/diagnostics.h"
 #include "../report/stuck.h"
 #include "../runtime/error_codes.h"
 #include "block.h"
 #include "current.h"
 #include "fences.h"
+#include "observer.h"
 #include "resident_blocks.h"
 #include "sanitizers.h"
 #include "scheduler.h"

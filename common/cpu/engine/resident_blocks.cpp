@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <new>
 
-#include "../observer.h"
 #include "../report/diagnostics.h"
 #include "block.h"
 #include "current.h"
 #include "device_limits.h"
+#include "observer.h"
 #include "random_order.h"
 #include "sanitizers.h"
 #include "scheduler.h"

@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "../observer.h"
 #include "../report/diagnostics.h"
 #include "../runtime/error_codes.h"
 #include "block.h"
 #include "current.h"
 #include "fences.h"
+#include "observer.h"
 #include "random_order.h"
 #include "sanitizers.h"
 #include "scheduler.h"

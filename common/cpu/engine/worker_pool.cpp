@@ -5,15 +5,13 @@
 #include <mutex>
 #include <thread>
 
-#include "../observer.h"
 #include "../report/diagnostics.h"
 #include "current.h"
+#include "observer.h"
 #include "settings.h"
 #include "worker.h"
 
 namespace cuda_cpu {
-
-const Observer* observer = nullptr;
 
 namespace {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the compiler calls before every load and store of a program that was compiled with
 // -fsanitize=thread. The program is not linked with the race checker: these take its place.
+#include "hooks.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@
 #include "../engine/block.h"
 #include "../engine/grid.h"
 #include "../engine/memory.h"
-#include "../observer.h"
+#include "../engine/observer.h"
 #include "../report/diagnostics.h"
 #include "model.h"
 #include "places.h"

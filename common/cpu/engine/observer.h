@@ -27,6 +27,6 @@ struct Observer {
 };
 
 /// Constant-initialised to null; set before main by the program's static initialisers.
-extern const Observer* observer;
+inline const Observer* observer = nullptr;
 
 }  // namespace cuda_cpu
