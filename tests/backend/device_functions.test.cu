@@ -277,7 +277,7 @@ namespace {
 
 __global__ void checked(int* out, int n) {
   const int i = static_cast<int>(threadIdx.x);
-  assert(std::is_same<int, decltype(i + n)>::value && i < n);  // a comma, unlike in C
+  assert((std::is_same<int, decltype(i + n)>::value && i < n));  // as under nvcc
   __threadfence_block();
   __threadfence_system();
   out[i] = i;

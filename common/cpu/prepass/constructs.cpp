@@ -31,11 +31,11 @@ class Finder {
     std::set<std::size_t> seen_symbols;
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (starts_launch(i)) {
-        const Launch launch = read_launch(i);
+        const LaunchTokens launch = read_launch(i);
         found_.launches[launch.first] = launch;
         i += 2;
       } else if (s_.is(i, "__shared__")) {
-        const SharedDeclaration shared = read_shared(i);
+        const SharedTokens shared = read_shared(i);
         found_.shared[shared.first] = shared;
       } else if (s_.is(i, "__global__")) {
         read_kernel(i);
@@ -174,8 +174,8 @@ class Finder {
     return is_one_of(s_, open - 1, {"if", "while", "for", "switch"});
   }
 
-  Launch read_launch(std::size_t open) const {
-    Launch launch{};
+  LaunchTokens read_launch(std::size_t open) const {
+    LaunchTokens launch{};
     launch.open = open;
     launch.first = find_kernel(open);
     launch.close = find_close(open);
@@ -298,8 +298,8 @@ class Finder {
     }
   }
 
-  SharedDeclaration read_shared(std::size_t attribute) {
-    SharedDeclaration shared{};
+  SharedTokens read_shared(std::size_t attribute) {
+    SharedTokens shared{};
     shared.first = first_specifier(attribute);
     const int line = s_.token(attribute).line;
     std::size_t last = attribute;
@@ -476,7 +476,7 @@ class Finder {
     const bool ends_macro = last >= s_.size() && scope == Scope::kMacro;
     if ((!s_.is(last, ";") && !ends_macro) || found_.symbols.count(last) != 0) return;
     bool has_initialiser = false;
-    SymbolDeclaration symbols{"kDevice", declared_names(first, last, &has_initialiser)};
+    SymbolTokens symbols{"kDevice", declared_names(first, last, &has_initialiser)};
     if (symbols.names.empty()) return;
     bool only_specifiers = true;  // "__host__ __device__" alone, as in a macro's replacement list
     for (std::size_t i = first; i < last; ++i) {

@@ -14,7 +14,7 @@
 namespace prepass {
 
 /// kernel<<<configuration>>>(arguments)
-struct Launch {
+struct LaunchTokens {
   std::size_t first;      ///< of the kernel's name
   std::size_t open;       ///< first `<` of `<<<`; the kernel ends before it
   std::size_t close;      ///< first `>` of `>>>`
@@ -23,7 +23,7 @@ struct Launch {
 };
 
 /// A declaration with `__shared__`.
-struct SharedDeclaration {
+struct SharedTokens {
   std::size_t first;
   std::size_t last;  ///< the `;`, or the token count for a macro that leaves it to its user
   bool is_dynamic;   ///< extern __shared__ T name[]
@@ -32,20 +32,20 @@ struct SharedDeclaration {
 };
 
 /// Namespace-scope variables declared with __device__, __constant__ or __managed__.
-struct SymbolDeclaration {
+struct SymbolTokens {
   const char* space;  ///< enumerator of ::cuda_cpu::Space
   std::vector<std::size_t> names;
 };
 
 struct Constructs {
-  std::map<std::size_t, Launch> launches;           ///< by first token
-  std::map<std::size_t, SharedDeclaration> shared;  ///< by first token
-  std::map<std::size_t, std::size_t> returns;       ///< `return` of a kernel -> its `;`
-  std::set<std::size_t> kernel_ends;                ///< `}` of a kernel's body
-  std::map<std::size_t, std::size_t> assembly;      ///< `asm` with PTX in device code -> its `)`
+  std::map<std::size_t, LaunchTokens> launches;  ///< by first token
+  std::map<std::size_t, SharedTokens> shared;    ///< by first token
+  std::map<std::size_t, std::size_t> returns;    ///< `return` of a kernel -> its `;`
+  std::set<std::size_t> kernel_ends;             ///< `}` of a kernel's body
+  std::map<std::size_t, std::size_t> assembly;   ///< `asm` with PTX in device code -> its `)`
   std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
-  std::map<std::size_t, SymbolDeclaration> symbols;  ///< by the `;`
-  std::set<std::string> structured_bindings;         ///< names that lambdas cannot always capture
+  std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
+  std::set<std::string> structured_bindings;    ///< names that lambdas cannot always capture
 };
 
 /// Throws SourceError.

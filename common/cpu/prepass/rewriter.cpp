@@ -16,10 +16,8 @@ namespace {
 // Where the output for a piece of source goes, and what it may contain.
 enum class Style {
   // The learner's own lines. Compilers print the line of the original file under a message and put
-  // a caret
-  // below its column, so each piece that can be wrong goes to the columns where it was written, by
-  // means of
-  // `#line` and spaces.
+  // a caret below its column, so each piece that can be wrong goes to the columns where it was
+  // written, by means of `#line` and spaces.
   kLines,
   // The replacement list of a macro: line structure kept, no directives possible.
   kMacro,
@@ -285,7 +283,7 @@ class Rewriter {
     align_behind(semicolon, style);
   }
 
-  void emit_launch(const Launch& launch, Style style) {
+  void emit_launch(const LaunchTokens& launch, Style style) {
     const std::size_t configuration = launch.open + 3;
     const std::size_t first_argument = launch.arguments + 1;
 
@@ -345,7 +343,7 @@ class Rewriter {
 
   // An undeclared kernel is an error wherever it is not called: then the message looks the same
   // each time.
-  void repeat_kernel(const Launch& launch, Style style) {
+  void repeat_kernel(const LaunchTokens& launch, Style style) {
     align_with(launch.first, style);
     emit(launch.first, launch.open, style == Style::kLines ? style : Style::kFlat);
     if (style == Style::kLines)
@@ -360,7 +358,7 @@ class Rewriter {
     return saved;
   }
 
-  bool has_braced_argument(const Launch& launch) const {
+  bool has_braced_argument(const LaunchTokens& launch) const {
     for (std::size_t i = launch.arguments; i < launch.last; ++i) {
       const bool begins_argument = i == launch.arguments || structure_.is(i, ",");
       if (begins_argument && structure_.is(i + 1, "{")) return true;
@@ -371,7 +369,7 @@ class Rewriter {
   }
 
   // clang before 16 captures a structured binding only when it is named.
-  std::string captures(const Launch& launch) const {
+  std::string captures(const LaunchTokens& launch) const {
     std::string result;
     std::set<std::string> named;
     for (std::size_t i = launch.arguments + 1; i < launch.last; ++i) {
@@ -385,7 +383,7 @@ class Rewriter {
     return result;
   }
 
-  void emit_shared(const SharedDeclaration& shared, Style style) {
+  void emit_shared(const SharedTokens& shared, Style style) {
     // Names carry the line that the message of a wrong declaration should have.
     const std::size_t name = shared.names[0];
     const int line = tokens_[name].line;
@@ -432,7 +430,7 @@ class Rewriter {
   }
 
   // extern __shared__ T name[];  ->  a pointer to the block's dynamic shared memory.
-  void emit_dynamic_shared(const SharedDeclaration& shared, Style style) {
+  void emit_dynamic_shared(const SharedTokens& shared, Style style) {
     const std::size_t name = shared.names[0];
     std::string type;
     std::size_t type_first = shared.first;
@@ -478,7 +476,7 @@ class Rewriter {
   }
 
   // Emitted behind the variable's `;`.
-  void emit_symbols(const SymbolDeclaration& symbols, bool with_last_semicolon) {
+  void emit_symbols(const SymbolTokens& symbols, bool with_last_semicolon) {
     bool first = true;
     for (const std::size_t at : symbols.names) {
       const std::string word = name_text(at);

@@ -293,8 +293,7 @@ bool inside_library_call() {
     if (known) add_origin(range, &it);
     it.help =
         "a device pointer means nothing on the host; copy with cudaMemcpy, and launch a kernel "
-        "with "
-        "<<<grid, block>>>";
+        "with <<<grid, block>>>";
   } else if (explain_place(address, verb(fault), &it)) {
     it.headline += " by host code";
   } else {

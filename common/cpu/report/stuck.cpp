@@ -219,8 +219,7 @@ int report_no_progress(const Worker* worker) {
   add_notes(groups, &r);
   r.help =
       "does the loop end for every thread, and is what it waits for written by a thread that can "
-      "run? "
-      "(CUDA_CPU_TIMEOUT=SECONDS, 0 for none)";
+      "run? (CUDA_CPU_TIMEOUT=SECONDS, 0 for none)";
   return report(r);
 }
 
