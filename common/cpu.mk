@@ -6,23 +6,28 @@ CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing
              $(if $(filter Darwin,$(shell uname -s)),,-fstack-clash-protection) -pthread \
              -D__CUDA_CPU__=1 -Icommon/cpu/cuda
 CU_AS_CPP := -include cuda_runtime.h -x c++
-RUNTIME := $(wildcard common/cpu/engine/*.cpp common/cpu/report/*.cpp common/cpu/runtime/*.cpp)
+
+# The sources of a role are compiled as one: nearly all that each costs are standard headers that they share.
+# Only the engine has to be fast, and comes first in the library, so that its copy of what they share is taken.
+ROLES := engine runtime report
+sources_of_role = $(wildcard common/cpu/$1/*.cpp)
+as_one = $(addprefix -include ,$(wordlist 2,999,$1)) -x c++ -c $(firstword $1)
+RUNTIME := $(foreach r,$(ROLES),$(call sources_of_role,$r))
+PREPASS := $(call sources_of_role,prepass)
+
 MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
 MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
 MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 
-PREPASS := $(patsubst %,build/cpu/obj/%.o,$(wildcard common/cpu/prepass/*.cpp))
-$(PREPASS): build/cpu/obj/%.o: % build/cpu/flags | build/cpu/announced
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(COLOUR) -std=c++17 -O2 $(WARNINGS) -MMD -MP -c -o $@ $<
+# A second spent on optimising it is never earned back.
+build/cpu/prepass: $(PREPASS) build/cpu/flags | build/cpu/announced
+	$(Q)$(CXX) $(COLOUR) -std=c++17 -O0 $(WARNINGS) -MMD -MP -MF $@.d -MT $@ $(call as_one,$(PREPASS)) -o $@.o
+	$(Q)$(CXX) -o $@ $@.o
 
 # One line for the backend as a whole, when any of it is about to be compiled.
-build/cpu/announced: $(RUNTIME) $(wildcard common/cpu/*/*.h common/cpu/prepass/*)
+build/cpu/announced: $(RUNTIME) $(PREPASS) $(wildcard common/cpu/*/*.h)
 	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
 	@mkdir -p $(@D) && touch $@
-
-build/cpu/prepass: $(PREPASS)
-	$(Q)$(CXX) -o $@ $^
 
 $(MIRRORED): build/cpu/src/%: % build/cpu/prepass
 	$(Q)mkdir -p $(@D)
@@ -35,16 +40,19 @@ build/cpu/zoo/announced: $(ZOO)
 # In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
 plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
 
-# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS). It jumps from a broken kernel's
-# stack to the worker's own, which glibc takes for a mistake where fortified functions are the default (Ubuntu).
+# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS,OF THE ENGINE,OF THE RUNTIME,OF REPORTS).
+# It jumps from a broken kernel's stack to the worker's own, which glibc takes for a mistake where fortified
+# functions are the default (Ubuntu).
+define cpu_role
+build/$1/$2.o: $(call sources_of_role,$2) build/$1/runtime-flags | build/cpu/announced
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $3 -U_FORTIFY_SOURCE -MMD -MP $$(call as_one,$(call sources_of_role,$2)) -o $$@
+endef
 define cpu_runtime
-$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) $2 -U_FORTIFY_SOURCE)
-
-$(patsubst %,build/$1/obj/%.o,$(RUNTIME)): build/$1/obj/%.o: % build/$1/runtime-flags | build/cpu/announced
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -U_FORTIFY_SOURCE -MMD -MP -c -o $$@ $$<
-
-build/$1/libcudacpu.a: $(patsubst %,build/$1/obj/%.o,$(RUNTIME))
+$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) $2 $3 $4 $5)
+$(eval $(call cpu_role,$1,engine,$2 $3))
+$(eval $(call cpu_role,$1,runtime,$2 $4))
+$(eval $(call cpu_role,$1,report,$2 $5))
+build/$1/libcudacpu.a: $(ROLES:%=build/$1/%.o)
 	$$(Q)rm -f $$@
 	$$(Q)ar rcs $$@ $$^
 endef
@@ -92,12 +100,12 @@ endef
 ASAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1
 TSAN := -O1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
-$(eval $(call cpu_runtime,cpu,-O2))
+$(eval $(call cpu_runtime,cpu,,-O2,-O1,-O0))
 $(eval $(call cpu_variant,cpu,-O2,))
 ifneq ($(call is_needed,sanitizers),)
 $(eval $(call cpu_runtime,cpu-asan,$(ASAN)))
 $(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))
 # The scheduler tells TSan about its fibers itself and must not be watched while it does.
-$(eval $(call cpu_runtime,cpu-tsan,-O2 -fno-omit-frame-pointer -DCUDA_CPU_TSAN=1))
+$(eval $(call cpu_runtime,cpu-tsan,-fno-omit-frame-pointer -DCUDA_CPU_TSAN=1,-O2,-O1,-O0))
 $(eval $(call cpu_variant,cpu-tsan,$(TSAN),$(TSAN)))
 endif

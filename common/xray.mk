@@ -13,12 +13,10 @@ XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell
 XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
-XRAY_RUNTIME := $(patsubst %,build/cpu-xray/obj/%.o,$(wildcard common/cpu/xray/*.cpp))
-$(XRAY_RUNTIME): build/cpu-xray/obj/%.o: % build/cpu/runtime-flags | build/cpu/announced
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -O2 -MMD -MP -c -o $@ $<
+build/cpu-xray/xray.o: $(call sources_of_role,xray) build/cpu/runtime-flags | build/cpu/announced
+	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -O2 -MMD -MP $(call as_one,$(call sources_of_role,xray)) -o $@
 
-build/cpu-xray/libcudacpu.a: $(patsubst %,build/cpu/obj/%.o,$(RUNTIME)) $(XRAY_RUNTIME)
+build/cpu-xray/libcudacpu.a: $(ROLES:%=build/cpu/%.o) build/cpu-xray/xray.o
 	$(Q)rm -f $@
 	$(Q)ar rcs $@ $^
 
