@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -131,6 +132,16 @@ inline Device open_device(const Options& opt) {
   const int ordinal = static_cast<int>(opt.device);
   CUDA_CHECK(cudaSetDevice(ordinal));
   return describe_device(ordinal);
+}
+
+/// How many blocks of `kernel` the device holds at once, at least 1: as many as fit on an SM, on
+/// every SM. In a grid of so many none waits for another to end.
+template <class Kernel>
+std::size_t blocks_held(const Device& device, Kernel* kernel, std::size_t block) {
+  int per_sm = 0;
+  CUDA_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block), 0));
+  return static_cast<std::size_t>(std::max(1, device.sm_count * per_sm));
 }
 
 /// Bytes of memory that the current device has left.

@@ -33,12 +33,9 @@ static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* 
   if (bits != 0) atomicXor(result, bits);
 }
 
-/// Blocks of read_everything that the device holds at once: all resident, none waits for another.
+/// Blocks of read_everything that the device holds at once.
 inline unsigned read_grid(const Device& device, unsigned block) {
-  int per_sm = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, read_everything,
-                                                           static_cast<int>(block), 0));
-  return static_cast<unsigned>(std::max(1, device.sm_count * per_sm));
+  return static_cast<unsigned>(blocks_held(device, read_everything, block));
 }
 
 /// Measured bandwidths in GB/s (1e9 bytes per second).

@@ -145,78 +145,71 @@ double bound(std::size_t in_a_row) {
 // One row: `launch` leaves its result in *result, which is 0 before. Beside its time, the largest
 // error and the number of different results in as many runs as there are samples.
 template <class T, class Launch>
-void add_row(ResultTable& table, const Options& opt, const std::string& name, T* result,
-             Exact exact, std::size_t in_a_row, Launch launch) {
-  const auto run = [&] {
-    CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(T)));
-    launch(result);
-    CUDA_CHECK_LAUNCH();
+void add_row(ResultTable& table, const std::string& name, Exact exact, std::size_t in_a_row,
+             Launch launch) {
+  const DeviceArray<T> result(1);
+  const auto launch_from_zero = [&] {
+    CUDA_CHECK(cudaMemsetAsync(result.get(), 0, sizeof(T)));
+    launch(result.get());
   };
+  const auto is_right = [&] {
+    return relative_error(result.download()[0], exact) <= bound<T>(in_a_row);
+  };
+  const std::size_t runs = table.options().samples;
   std::set<T> results;
   double worst = 0;
   bool ok = true;
-  for (std::size_t k = 0; k < opt.samples; ++k) {
-    run();
-    T sum;
-    CUDA_CHECK(cudaMemcpy(&sum, result, sizeof sum, cudaMemcpyDeviceToHost));
-    const double error = relative_error(sum, exact);
-    ok = error <= bound<T>(in_a_row) && ok;
-    worst = std::max(worst, error);
+  for (std::size_t k = 0; k < runs; ++k) {
+    launch_from_zero();
+    CUDA_CHECK_LAUNCH();
+    const T sum = result.download()[0];
     results.insert(sum);
+    worst = std::max(worst, relative_error(sum, exact));
+    ok = is_right() && ok;
   }
-  table.add(name, time_launches(opt.samples, run), 0, ok);
+  const Measured m = measure_checked(
+      runs, [&] { result.poison(); }, launch_from_zero, is_right);
+  table.add(name, m.time, 0, m.ok && ok);
   char text[128];
   std::snprintf(text, sizeof text, "%s: relative error %.1e, %zu different result%s in %zu runs",
-                name.c_str(), worst, results.size(), results.size() == 1 ? "" : "s", opt.samples);
+                name.c_str(), worst, results.size(), results.size() == 1 ? "" : "s", runs);
   table.measured(name, worst, "relative error", text);
   table.measured(name, static_cast<double>(results.size()), "different results", "");
 }
 
 // All eight, on n ints.
-inline void show(ResultTable& table, const Options& opt, std::size_t n, unsigned grid,
-                 unsigned block) {
-  const std::vector<int> values = random_ints(n, 1, kLargest, opt.seed);
+inline void add_rows(ResultTable& table, std::size_t n, unsigned grid, unsigned block) {
+  const std::vector<int> values = random_ints(n, 1, kLargest, table.options().seed);
   const int largest = *std::max_element(values.begin(), values.end());
   Exact exact = 0;
   for (const int v : values) exact += static_cast<Exact>(v) * static_cast<Exact>(v);
-  int* x = nullptr;
-  Exact* d_exact = nullptr;
-  float *d_float = nullptr, *float_partials = nullptr;
-  double *d_double = nullptr, *double_partials = nullptr;
-  CUDA_CHECK(cudaMalloc(&x, n * sizeof(int)));
-  CUDA_CHECK(cudaMemcpy(x, values.data(), n * sizeof(int), cudaMemcpyHostToDevice));
-  CUDA_CHECK(cudaMalloc(&d_exact, sizeof(Exact)));
-  CUDA_CHECK(cudaMalloc(&d_float, sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&d_double, sizeof(double)));
-  CUDA_CHECK(cudaMalloc(&float_partials, grid * sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&double_partials, grid * sizeof(double)));
+  const DeviceArray<int> d_values(values);
+  const DeviceArray<float> float_partials(grid);
+  const DeviceArray<double> double_partials(grid);
+  const int* const x = d_values.get();
   table.without_speedup();  // not all do the same work
   const std::size_t share = div_up(n, std::size_t{grid} * block) + div_up(grid, block);
 
-  add_row(table, opt, "int_atomics", d_exact, exact, n,
-          [&](Exact* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
-  add_row(table, opt, "float_atomics", d_float, exact, n,
-          [&](float* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
-  add_row(table, opt, "float_one_warp", d_float, exact, div_up(n, kWarp),
-          [&](float* r) { add_chains<<<1, kWarp>>>(x, n, r); });
-  add_row(table, opt, "pairwise_one_warp", d_float, exact, 0,
-          [&](float* r) { add_in_pairs<<<1, kWarp>>>(x, n, r); });
-  add_row(table, opt, "kahan_one_warp", d_float, exact, 0,
-          [&](float* r) { add_compensated<<<1, kWarp>>>(x, n, r); });
-  add_row(table, opt, "float_tree", d_float, exact, share, [&](float* r) {
-    add_chains<<<grid, block>>>(x, n, float_partials);
-    add_chains<<<1, block>>>(float_partials, grid, r);
+  add_row<Exact>(table, "int_atomics", exact, n,
+                 [&](Exact* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
+  add_row<float>(table, "float_atomics", exact, n,
+                 [&](float* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
+  add_row<float>(table, "float_one_warp", exact, div_up(n, kWarp),
+                 [&](float* r) { add_chains<<<1, kWarp>>>(x, n, r); });
+  add_row<float>(table, "pairwise_one_warp", exact, 0,
+                 [&](float* r) { add_in_pairs<<<1, kWarp>>>(x, n, r); });
+  add_row<float>(table, "kahan_one_warp", exact, 0,
+                 [&](float* r) { add_compensated<<<1, kWarp>>>(x, n, r); });
+  add_row<float>(table, "float_tree", exact, share, [&](float* r) {
+    add_chains<<<grid, block>>>(x, n, float_partials.get());
+    add_chains<<<1, block>>>(float_partials.get(), grid, r);
   });
-  add_row(table, opt, "double_tree", d_double, exact, share, [&](double* r) {
-    add_chains<<<grid, block>>>(x, n, double_partials);
-    add_chains<<<1, block>>>(double_partials, grid, r);
+  add_row<double>(table, "double_tree", exact, share, [&](double* r) {
+    add_chains<<<grid, block>>>(x, n, double_partials.get());
+    add_chains<<<1, block>>>(double_partials.get(), grid, r);
   });
-  add_row(table, opt, "max_by_cas", d_float, static_cast<Exact>(largest), 0,
-          [&](float* r) { max_by_cas<<<grid, block>>>(x, n, r); });
-
-  const std::initializer_list<void*> all = {x,        d_exact,        d_float,
-                                            d_double, float_partials, double_partials};
-  for (void* d : all) CUDA_CHECK(cudaFree(d));
+  add_row<float>(table, "max_by_cas", static_cast<Exact>(largest), 0,
+                 [&](float* r) { max_by_cas<<<grid, block>>>(x, n, r); });
 }
 
 }  // namespace float_sums

@@ -16,8 +16,8 @@ namespace warp_filter {
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
 
-// What a version reads and writes.
-struct Problem {
+// What is filtered, and where to.
+struct Filter {
   const int* x;  // n values
   std::size_t n;
   unsigned grid, block;       // block: whole warps
@@ -32,13 +32,13 @@ __device__ inline std::size_t first_index() {
 }
 __device__ inline std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
-__global__ void filter_atomic(Problem p) {
+__global__ void filter_atomic(Filter p) {
   for (std::size_t i = first_index(); i < p.n; i += stride()) {
     if (is_kept(p.x[i])) p.kept[atomicAdd(p.count, 1ull)] = p.x[i];
   }
 }
 
-__global__ void filter_vote(Problem p) {
+__global__ void filter_vote(Filter p) {
   const unsigned lane = threadIdx.x % kWarp;
   // All lanes stay while the first has an element: a vote needs all 32.
   for (std::size_t i = first_index(); i - lane < p.n; i += stride()) {
@@ -52,11 +52,17 @@ __global__ void filter_vote(Problem p) {
   }
 }
 
-inline const Version<Problem> kVersions[] = {
+// The count must be 0 at every launch. That is part of the price.
+inline const Filter& cleared(const Filter& p) {
+  CUDA_CHECK(cudaMemsetAsync(p.count, 0, sizeof *p.count));
+  return p;
+}
+
+inline const Version<Filter> kVersions[] = {
     {"filter_atomic", "one atomic per element that is kept",
-     [](const Problem& p) { filter_atomic<<<p.grid, p.block>>>(p); }},
+     [](const Filter& p) { filter_atomic<<<p.grid, p.block>>>(cleared(p)); }},
     {"filter_vote", "one atomic per warp, places by vote",
-     [](const Problem& p) { filter_vote<<<p.grid, p.block>>>(p); }},
+     [](const Filter& p) { filter_vote<<<p.grid, p.block>>>(cleared(p)); }},
 };
 
 // How often each value was kept. In which order is up to the atomics.
@@ -70,42 +76,39 @@ inline Tally reference(const std::vector<int>& x) {
   return tally;
 }
 
-inline bool check(const std::string& version, const Problem& p, const Tally& expected) {
+// The memory of a filter that takes its values from x.
+struct FilterMemory {
+  FilterMemory(const DeviceArray<int>& x, unsigned grid, unsigned block)
+      : kept(x.size()), count(1), filter{x.get(), x.size(), grid, block, kept.get(), count.get()} {}
+
+  DeviceArray<int> kept;
+  DeviceArray<unsigned long long> count;
+  Filter filter;
+};
+
+inline bool check(const std::string& version, const FilterMemory& memory, const Tally& expected) {
   std::size_t expected_count = 0;
   for (const auto& entry : expected) expected_count += entry.second;
-  unsigned long long count = 0;
-  CUDA_CHECK(cudaMemcpy(&count, p.count, sizeof count, cudaMemcpyDeviceToHost));
-  if (!equals(version + ", how many", std::size_t{count}, expected_count)) return false;
-  std::vector<int> kept(count);
-  CUDA_CHECK(cudaMemcpy(kept.data(), p.kept, count * sizeof(int), cudaMemcpyDeviceToHost));
+  const std::size_t count = memory.count.download()[0];
+  if (!equals(version + ", how many", count, expected_count)) return false;
   Tally tally;
-  for (const int v : kept) ++tally[v];
+  for (const int v : memory.kept.download(count)) ++tally[v];
   bool ok = true;
   for (const auto& entry : expected) {
-    const std::string what = version + ", how often " + std::to_string(entry.first);
-    ok = equals(what, tally[entry.first], entry.second) && ok;
+    const std::string how_often = version + ", how often " + std::to_string(entry.first);
+    ok = equals(how_often, tally[entry.first], entry.second) && ok;
   }
   return ok;
 }
 
 // Both versions on x, which lies at d_x too.
-inline void show(ResultTable& table, const Options& opt, const std::vector<int>& x, const int* d_x,
-                 unsigned grid, unsigned block) {
-  Problem p = {d_x, x.size(), grid, block, nullptr, nullptr};
-  CUDA_CHECK(cudaMalloc(&p.kept, p.n * sizeof(int)));
-  CUDA_CHECK(cudaMalloc(&p.count, sizeof *p.count));
+inline void add_rows(ResultTable& table, const std::vector<int>& x, const DeviceArray<int>& d_x,
+                     unsigned grid, unsigned block) {
+  const FilterMemory memory(d_x, grid, block);
   const Tally expected = reference(x);
-  for (const auto& version : kVersions) {
-    CUDA_CHECK(cudaMemset(p.kept, 0xff, p.n * sizeof(int)));  // poison
-    const auto launch = [&] {
-      CUDA_CHECK(cudaMemsetAsync(p.count, 0, sizeof *p.count));
-      version.launch(p);
-    };
-    add_measured_row(table, opt, version.name, 0, launch,
-                     [&] { return check(version.name, p, expected); });
-  }
-  CUDA_CHECK(cudaFree(p.kept));
-  CUDA_CHECK(cudaFree(p.count));
+  add_version_rows(
+      table, kVersions, memory.filter, 0, [&] { memory.kept.poison(); },
+      [&](const char* version) { return check(version, memory, expected); });
 }
 
 }  // namespace warp_filter

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Chapter 10, the rows of --show. Included by atomics_last_block.cu: two of them use its versions.
+//
+// sizes   the last version against CUB, from a thousandth of the data to all of it
+// floats  eight ways to add floats: float_sums.cuh
+// filter  one atomic for a whole warp, by vote: warp_filter.cuh
+// stress  every version again and again, each launch unlike the one before
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "../../common/common.cuh"
+#include "float_sums.cuh"
+#include "warp_filter.cuh"
+
+namespace shows {
+
+void add_sizes(ResultTable& table, const Device& device, const std::vector<int>& x,
+               const SumMemory& memory) {
+  const auto& last_version = std::end(kVersions)[-1];
+  for (const std::size_t part : {1024, 256, 64, 16, 4, 1}) {
+    GridSum p = memory.sum;
+    p.n = div_up(x.size(), part);
+    p.grid = grid_for(device, p.n, p.block);
+    const Sum expected = reference(x.data(), p.n);
+    const std::string size = "n=" + std::to_string(p.n), name = "wide " + size;
+    add_measured_row(
+        table, name, static_cast<double>(p.n) * sizeof(int), [&] { memory.poison(); },
+        [&] { last_version.launch(p); }, [&] { return check(name, memory, expected); });
+    add_cub_row(table, table.options(), p.x, p.n, static_cast<long long>(expected), "cub " + size);
+  }
+}
+
+// Each launch has another n, another grid, and the next place for its result.
+void add_stress(ResultTable& table, const std::vector<int>& x, const SumMemory& memory) {
+  const std::size_t launches = memory.results.size();
+  std::vector<GridSum> sums(launches, memory.sum);
+  std::vector<Sum> results, expected(launches);
+  for (std::size_t k = 0; k < launches; ++k) {
+    sums[k].n = 7 * k % std::min(x.size() + 1, 5_Ki);
+    sums[k].grid = static_cast<unsigned>(1 + k % memory.sum.grid);
+    sums[k].result += k;
+    expected[k] = reference(x.data(), sums[k].n);
+  }
+  for (const auto& version : kVersions) {
+    memory.results.poison();
+    const Timing t = time_once([&] {
+      for (const GridSum& sum : sums) version.launch(sum);
+      CUDA_CHECK_LAUNCH();  // tells of any of them: the last error stays until it is read
+      results = memory.results.download();
+    });
+    table.add(version.name, t, 0,
+              all_equal(version.name, results.data(), expected.data(), launches));
+  }
+  table.note("a row's time is that of " + std::to_string(launches) + " launches");
+}
+
+// Prints the rows of one of the four. Returns the exit status of the program.
+int run(const std::string& show, ResultTable& table, const Device& device,
+        const std::vector<int>& x, const SumMemory& memory) {
+  if (show == "sizes") {
+    if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
+    add_sizes(table, device, x, memory);
+  }
+  if (show == "floats") float_sums::add_rows(table, x.size(), memory.sum.grid, memory.sum.block);
+  if (show == "filter")
+    warp_filter::add_rows(table, x, memory.x, memory.sum.grid, memory.sum.block);
+  if (show == "stress") add_stress(table, x, memory);
+  return table.finish();
+}
+
+}  // namespace shows
