@@ -24,9 +24,9 @@ class Timeline {
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  /// Marks that what came before on `stream`, which is number `lane` in the picture, is done.
-  void mark(std::size_t chunk, std::size_t lane, const std::string& what, cudaStream_t stream) {
-    marks_.push_back({chunk, lane, what, record(stream)});
+  /// Marks that all work before it on `stream`, which is number `index`, is done.
+  void mark(std::size_t chunk, std::size_t index, const std::string& label, cudaStream_t stream) {
+    marks_.push_back({chunk, index, label, record(stream)});
   }
 
   /// The header of the rows that write() adds.
@@ -40,14 +40,14 @@ class Timeline {
       CUDA_CHECK(cudaEventElapsedTime(&ms, zero_, m.event));
       char text[32];
       std::snprintf(text, sizeof text, "%.4f", ms);
-      csv.row({version, std::to_string(m.chunk), std::to_string(m.lane), m.what, text});
+      csv.row({version, std::to_string(m.chunk), std::to_string(m.index), m.label, text});
     }
   }
 
  private:
   struct Mark {
-    std::size_t chunk, lane;
-    std::string what;
+    std::size_t chunk, index;
+    std::string label;
     cudaEvent_t event;
   };
 

@@ -13,40 +13,13 @@
 
 namespace {
 
-// The chapter's problem with memory of its own.
-struct Setup {
+struct Setup : TransferMemory {
   explicit Setup(std::size_t n, std::size_t chunks = 4, std::size_t streams = 3)
-      : data(n), seen(n) {
-    for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<unsigned>(random_bits(9, i));
-    p.n = n;
-    p.rounds = 5;
-    p.passes = 1;
-    p.data = data.data();
-    p.seen = seen.data();
-    p.chunks = chunks;
-    p.streams.resize(streams);
-    for (cudaStream_t& stream : p.streams) CUDA_CHECK(cudaStreamCreate(&stream));
-    for (unsigned** words : {&d_data, &p.d_x, &p.d_y}) CUDA_CHECK(cudaMalloc(words, n * kWord));
-    for (unsigned** words : {&p.h_x, &p.h_y}) {
-      CUDA_CHECK(cudaHostAlloc(words, n * kWord, cudaHostAllocMapped));
-    }
-    CUDA_CHECK(cudaHostGetDevicePointer(&p.mapped_x, p.h_x, 0));
-    CUDA_CHECK(cudaHostGetDevicePointer(&p.mapped_y, p.h_y, 0));
-    CUDA_CHECK(cudaMemcpy(d_data, p.data, n * kWord, cudaMemcpyHostToDevice));
-    std::memcpy(p.h_x, p.data, n * kWord);
-    p.d_data = d_data;
+      : TransferMemory(n, 9, streams) {
+    transfer.rounds = 5;
+    transfer.chunks = chunks;
   }
-  ~Setup() {
-    for (unsigned* words : {d_data, p.d_x, p.d_y}) cudaFree(words);
-    for (unsigned* words : {p.h_x, p.h_y}) cudaFreeHost(words);
-    for (cudaStream_t stream : p.streams) cudaStreamDestroy(stream);
-  }
-
-  bool run(Run how, At where) const { return run_and_check("route", p, how, where); }
-
-  std::vector<unsigned> data, seen;
-  unsigned* d_data = nullptr;
-  Problem p{};
+  bool run(Run how, At where) const { return run_and_check("route", transfer, how, where); }
 };
 
 const Route& route_named(const std::string& name) {
@@ -72,10 +45,9 @@ TEST_CASE("every version delivers every word at awkward sizes") {
     Setup setup(n);
     for (const Route& route : all_routes()) {
       INFO(route.name << ", n = " << n);
-      bool ok = false;
-      const Timing t = measure(route, setup.p, 1, &ok);
-      CHECK(ok);
-      CHECK(t.samples == 1);
+      const Measured m = measure(route, setup.transfer, 1);
+      CHECK(m.ok);
+      CHECK(m.time.samples == 1);
     }
   }
 }
@@ -125,10 +97,10 @@ TEST_CASE("any number of passes and rounds gives what the host computes") {
   Setup setup(1000);
   for (const unsigned rounds : {1u, 2u, 3u, 4u, 5u, 64u}) {
     for (const unsigned passes : {1u, 2u, 3u, 8u}) {
-      setup.p.rounds = rounds;
-      setup.p.passes = passes;
+      setup.transfer.rounds = rounds;
+      setup.transfer.passes = passes;
       INFO(rounds << " rounds, " << passes << " passes");
-      CHECK(setup.p.rounds_per_pass() == std::max(1u, rounds / passes));
+      CHECK(setup.transfer.rounds_per_pass() == std::max(1u, rounds / passes));
       CHECK(setup.run(mapped_read, At::kDevice));
       CHECK(setup.run(copied_read, At::kDevice));
       CHECK(setup.run(kernel_alone, At::kDevice));
@@ -140,10 +112,10 @@ TEST_CASE("any number of passes and rounds gives what the host computes") {
 
 TEST_CASE("memory that the host had better not read is checked by way of the device") {
   Setup setup(5003);
-  setup.p.passes = 0;
+  setup.transfer.passes = 0;
   CHECK(setup.run(d2h, At::kUnread));
-  CHECK(std::equal(setup.data.begin(), setup.data.end(), setup.p.h_y));
-  CHECK_FALSE(setup.run([](const Problem&) {}, At::kUnread));
+  CHECK(std::equal(setup.data.begin(), setup.data.end(), setup.transfer.h_y));
+  CHECK_FALSE(setup.run([](const Transfer&) {}, At::kUnread));
   CHECK(route_named("d2h_write_combined").where == At::kUnread);
   CHECK(route_named("d2h_pinned").where == At::kHost);
 }
@@ -152,21 +124,21 @@ TEST_CASE("a launch leaves nothing behind that the next one trips over") {
   Setup setup(10007);
   for (const Route& route : all_routes()) {
     if (route.kind != nullptr) continue;
-    setup.p.passes = route.passes;
-    for (int repeat = 0; repeat < 20; ++repeat) route.run(setup.p);
+    setup.transfer.passes = route.passes;
+    for (int repeat = 0; repeat < 20; ++repeat) route.run(setup.transfer);
     CUDA_CHECK(cudaDeviceSynchronize());
     INFO(route.name);
-    CHECK(check(route.name, setup.p, route.where));
+    CHECK(check(route.name, setup.transfer, route.where));
   }
 }
 
 TEST_CASE("the check rejects a route that does nothing, also after one that was right") {
   Setup setup(1000);
-  const auto nothing = [](const Problem&) {};
-  setup.p.passes = 0;
+  const auto nothing = [](const Transfer&) {};
+  setup.transfer.passes = 0;
   REQUIRE(setup.run(host_read, At::kSeen));
   CHECK_FALSE(setup.run(nothing, At::kSeen));
-  setup.p.passes = 1;
+  setup.transfer.passes = 1;
   REQUIRE(setup.run(mapped_write, At::kHost));
   CHECK_FALSE(setup.run(nothing, At::kHost));
   REQUIRE(setup.run(kernel_alone, At::kDevice));
@@ -175,26 +147,26 @@ TEST_CASE("the check rejects a route that does nothing, also after one that was 
 
 TEST_CASE("the check rejects a route that stops a word short, wherever it leads") {
   Setup setup(1000);
-  setup.p.passes = 0;
-  const auto short_of_it = [](Problem p, Run run) {
-    p.n -= 1;
-    run(p);
+  setup.transfer.passes = 0;
+  const auto short_of_it = [](Transfer t, Run run) {
+    t.n -= 1;
+    run(t);
   };
   static const auto step = short_of_it;
-  CHECK_FALSE(setup.run([](const Problem& p) { step(p, h2d); }, At::kDevice));
-  CHECK_FALSE(setup.run([](const Problem& p) { step(p, d2h); }, At::kHost));
-  CHECK_FALSE(setup.run([](const Problem& p) { step(p, host_read); }, At::kSeen));
+  CHECK_FALSE(setup.run([](const Transfer& t) { step(t, h2d); }, At::kDevice));
+  CHECK_FALSE(setup.run([](const Transfer& t) { step(t, d2h); }, At::kHost));
+  CHECK_FALSE(setup.run([](const Transfer& t) { step(t, host_read); }, At::kSeen));
 }
 
 TEST_CASE("the check rejects one wrong byte") {
   for (const std::size_t byte : {std::size_t{0}, std::size_t{2001}, std::size_t{3999}}) {
     Setup setup(1000);
-    reinterpret_cast<unsigned char*>(setup.p.h_x)[byte] ^= 1;
+    reinterpret_cast<unsigned char*>(setup.transfer.h_x)[byte] ^= 1;
     INFO("byte " << byte);
-    setup.p.passes = 0;
+    setup.transfer.passes = 0;
     CHECK_FALSE(setup.run(h2d, At::kDevice));
     CHECK_FALSE(setup.run(host_read, At::kSeen));
-    setup.p.passes = 1;
+    setup.transfer.passes = 1;
     CHECK_FALSE(setup.run(mapped_read, At::kDevice));
     CHECK_FALSE(setup.run(overlapped, At::kDevice));
   }
@@ -203,7 +175,7 @@ TEST_CASE("the check rejects one wrong byte") {
 TEST_CASE("a kernel reads host memory as it is when it runs, not as it was") {
   Setup setup(1000);
   setup.data[17] = 4711;  // what is expected follows
-  setup.p.h_x[17] = 4711;
+  setup.transfer.h_x[17] = 4711;
   CHECK(setup.run(mapped_read, At::kDevice));
 }
 
@@ -213,16 +185,16 @@ TEST_CASE("before anything has waited, the results of asynchronous work are not 
     return;
   }
   Setup setup(1000);
-  std::memset(setup.p.h_y, 0xff, 4000);
-  d2h(setup.p);
-  CHECK(setup.p.h_y[999] == 0xffffffffu);
+  std::memset(setup.transfer.h_y, 0xff, 4000);
+  d2h(setup.transfer);
+  CHECK(setup.transfer.h_y[999] == 0xffffffffu);
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(setup.p.h_y[999] == setup.data[999]);
-  std::memset(setup.p.h_y, 0xff, 4000);
-  mapped_write(setup.p);
-  CHECK(setup.p.h_y[999] == 0xffffffffu);
+  CHECK(setup.transfer.h_y[999] == setup.data[999]);
+  std::memset(setup.transfer.h_y, 0xff, 4000);
+  mapped_write(setup.transfer);
+  CHECK(setup.transfer.h_y[999] == 0xffffffffu);
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(setup.p.h_y[999] != 0xffffffffu);
+  CHECK(setup.transfer.h_y[999] != 0xffffffffu);
 }
 
 TEST_CASE(
@@ -305,9 +277,7 @@ TEST_CASE("every row of the other sweeps is right") {
     CHECK(routes.size() == (sweep == std::string("passes") ? 16 : 9));
     for (const Route& route : routes) {
       INFO(route.name);
-      bool ok = false;
-      measure(route, setup.p, 1, &ok);
-      CHECK(ok);
+      CHECK(measure(route, setup.transfer, 1).ok);
     }
   }
 }
@@ -318,7 +288,7 @@ TEST_CASE("the timeline has every chunk of every version, each mark after the on
   const std::string path = "/tmp/timeline_" + std::to_string(getpid()) + ".csv";
   CsvFile csv;
   csv.open(opt, "--timeline-csv", path);
-  CHECK(write_timeline(csv, setup.p));
+  CHECK(write_timeline(csv, setup.transfer));
   REQUIRE(csv.finish());
   const std::vector<std::string> lines = lines_of(path);
   std::remove(path.c_str());
@@ -360,17 +330,17 @@ TEST_CASE(
     return;
   }
   Setup setup(100);
-  setup.p.passes = 0;
-  h2d(setup.p);
-  setup.p.h_x[99] = 4711;  // changed before the copy was done: the wrong word arrives
+  setup.transfer.passes = 0;
+  h2d(setup.transfer);
+  setup.transfer.h_x[99] = 4711;  // changed before the copy was done: the wrong word arrives
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK_FALSE(check("overwritten too early", setup.p, At::kDevice));
+  CHECK_FALSE(check("overwritten too early", setup.transfer, At::kDevice));
   std::vector<unsigned> plain = setup.data;
-  unsigned* const pinned = setup.p.h_x;
-  setup.p.h_x = plain.data();
-  h2d(setup.p);
-  setup.p.h_x = pinned;
+  unsigned* const pinned = setup.transfer.h_x;
+  setup.transfer.h_x = plain.data();
+  h2d(setup.transfer);
+  setup.transfer.h_x = pinned;
   plain[99] = 4711;  // pageable: the call has taken what it needs
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(check("overwritten", setup.p, At::kDevice));
+  CHECK(check("overwritten", setup.transfer, At::kDevice));
 }

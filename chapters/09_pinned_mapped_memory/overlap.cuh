@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Chapter 09, what overlapping gains: its share of the ideal, and when each chunk got where.
+// Included by pinned_mapped_memory.cu, whose overlapped versions it runs.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "../../common/common.cuh"
+#include "../../common/timeline.cuh"
+
+// Nothing is faster than its slowest part: that is the ideal of overlapping.
+void note_ideal(ResultTable& table, const Transfer& t) {
+  const auto ms = [&](Run run) {
+    return time_launches(table.options().samples, [&] { run(t); }).median_ms;
+  };
+  const double copy = ms(h2d), kernel = ms(kernel_alone), both = ms(overlapped);
+  table.measured("of_ideal", 100 * std::max(copy, kernel) / both, "%",
+                 "overlapped " + digits_text(both) + " ms; the ideal is the slower of copy (" +
+                     digits_text(copy) + ") and kernel (" + digits_text(kernel) + ")");
+}
+
+// Every event of the overlapped versions, and of the same work in a single chunk.
+bool write_timeline(CsvFile& csv, Transfer t) {
+  bool ok = true;
+  Timeline::write_header(csv);
+  const auto write = [&](const std::string& name, Run run) {
+    for (const bool warm : {false, true}) {
+      Timeline timeline;
+      t.timeline = &timeline;
+      ok = run_and_check(name, t, run, At::kDevice) && ok;
+      if (warm) timeline.write(csv, name);
+    }
+  };
+  write("overlapped", overlapped);
+  write("overlapped_pageable", overlapped_pageable);
+  t.chunks = 1;
+  write("one_chunk", overlapped);
+  return ok;
+}
