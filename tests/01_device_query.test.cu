@@ -30,44 +30,28 @@ bool is_within(double actual, double expected, double relative) {
   return is_close(actual, expected, relative * expected);
 }
 
-// The chapter's problem on device arrays of whole words, the outputs poisoned.
+// The chapter's arrays with the data in them, the outputs poisoned.
 struct Setup {
   Setup(const std::vector<int>& pattern_of_data, std::size_t n, unsigned block, unsigned grid = 3)
-      : pattern(pattern_of_data),
-        from(words_for(n) * 4),
-        to(words_for(n) * 4),
-        bits(1),
-        expected(reference(pattern, n)) {
-    CUDA_CHECK(cudaMemset(from.get(), 0, from.size() * sizeof(int)));
-    upload(pattern, from.get(), n);
-    p = {reinterpret_cast<const uint4*>(from.get()),
-         reinterpret_cast<uint4*>(to.get()),
-         n,
-         block,
-         grid,
-         bits.get()};
-    poison(p);
+      : pattern(pattern_of_data), expected(reference(pattern, n)), arrays(pattern, n, block, grid) {
+    arrays.poison();
   }
 
-  bool run_and_check(const Version<Problem>& version) {
-    poison(p);
-    version.launch(p);
-    CUDA_CHECK_LAUNCH();
-    return is_right(version);
+  bool run_and_check(const Version<Arrays>& version) const {
+    return runs_right(version, arrays, pattern, expected);
   }
-  bool is_right(const Version<Problem>& version) const {
-    return check(version.name, p, pattern, expected);
+  bool is_right(const Version<Arrays>& version) const {
+    return check(version.name, arrays, pattern, expected);
   }
 
   std::vector<int> pattern;
-  DeviceArray<int> from, to;
-  DeviceArray<unsigned> bits;
   Expected expected;
-  Problem p{};
+  Arrays arrays;
 };
 
-void write(const DeviceArray<int>& array, std::size_t i, int value) {
-  CUDA_CHECK(cudaMemcpy(array.get() + i, &value, sizeof value, cudaMemcpyHostToDevice));
+void write(uint4* words, std::size_t i, int value) {
+  CUDA_CHECK(
+      cudaMemcpy(reinterpret_cast<int*>(words) + i, &value, sizeof value, cudaMemcpyHostToDevice));
 }
 
 std::vector<unsigned> random_words(std::size_t n) {
@@ -178,7 +162,7 @@ TEST_CASE("a device that is not there is refused by the runtime") {
 }
 
 TEST_CASE("every version copies or reads every int at awkward sizes, whatever the values") {
-  for (const std::size_t n : awkward_sizes()) {
+  for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
       Setup setup(input.values, n, 256);
       for (const auto& version : kVersions) {
@@ -240,8 +224,9 @@ TEST_CASE("read_everything reads each word once, whatever the grid") {
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
   Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
   for (const auto& version : kVersions) {
-    poison(setup.p);
-    for (int repeat = 0; repeat < 21; ++repeat) version.launch(setup.p);  // odd: see reference()
+    setup.arrays.poison();
+    for (int repeat = 0; repeat < 21; ++repeat)
+      version.launch(setup.arrays);  // odd: see reference()
     CUDA_CHECK_LAUNCH();
     INFO(version.name);
     CHECK(setup.is_right(version));
@@ -261,14 +246,14 @@ TEST_CASE("the checker rejects one wrong int of a copy, wherever it is") {
   for (const std::size_t wrong : {0, 996, 997, 5000, 10006}) {
     INFO("int " << wrong);
     REQUIRE(setup.run_and_check(kVersions[1]));
-    write(setup.to, wrong, 12345);
+    write(setup.arrays.to, wrong, 12345);
     CHECK_FALSE(setup.is_right(kVersions[1]));
   }
 }
 
 TEST_CASE("the checker rejects a read of data with one wrong int") {
   Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
-  write(setup.from, 10006, 12345);
+  write(setup.arrays.from, 10006, 12345);
   CHECK_FALSE(setup.run_and_check(kVersions[2]));
 }
 
