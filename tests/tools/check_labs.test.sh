@@ -63,7 +63,7 @@ broken "a starter that crashes" $starter 's/partial\[kBlocks\]/partial[kThreads]
   "it crashes: SIGABRT"
 broken "a starter that never ends" $starter \
   's/partial\[kBlocks\]/partial[kThreads]/; s/if (t == 0) {/& for (volatile int i = 1; i != 0;) {}/' "it never ends"
-broken "a solution that is wrong" $solution 's/k < kThreads/k + 1 < kThreads/' "must pass"
+broken "a solution that is wrong" $solution 's/sum = 0/sum = 1/' "must pass"
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"
 mutants=$exercises/ex1_block_sum.mutants
@@ -76,10 +76,10 @@ broken "a mutant that differs outside of the TODO" $mutants 's/^no_guard: .*/no_
   "$at: no_guard: differs from the starter outside of the TODO"
 broken "a mutant whose edit does not apply" $mutants 's/^no_guard: .*/no_guard: i < m => i <= m/' \
   "$at: no_guard: must stand exactly once in $solution, stands there not at all: i < m"
-broken "too few mutants" $mutants "/^no_guard:/,\$d" "$mutants: 2 mutants: at least 3"
+broken "too few mutants" $mutants "/^half_the_slots:/,\$d" "$mutants: 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \
   's/^Run the check and read the first line/`__shared__ long long partial[kThreads];` &/' "contains the solution's line"
 broken "a missing points line" $exercises/README.md '/^\[ex1_block_sum/d' "is missing"
-broken "a check that compares nothing" $exercises/ex1_block_sum.check.cu '/climb/,/^  });/d' "must pass, but it fails"
+broken "a check that compares nothing" $exercises/ex1_block_sum.check.cu '/lab::Trials/,/^  });/d' "must pass, but it fails"
