@@ -134,6 +134,9 @@ TEST_CASE("the checker rejects a kernel that does nothing") {
   for (const auto& version : kVersions) {
     INFO(version.name);
     CHECK_FALSE(check(version.name, setup.sum, reference(setup.values)));
+    REQUIRE(setup.run_and_check(version));
+    poison(setup.sum);  // what an earlier launch left must not pass either
+    CHECK_FALSE(check(version.name, setup.sum, reference(setup.values)));
   }
 }
 
