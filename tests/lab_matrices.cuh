@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../common/matrix.cuh"
+#include "../common/matrix_reference.cuh"
 #include "lab_testing.cuh"
 
 namespace lab {
@@ -20,7 +21,7 @@ class DeviceMatrix {
   /// `values`: rows * columns of them, dense.
   DeviceMatrix(const std::vector<float>& values, std::size_t rows, std::size_t columns,
                std::size_t gap)
-      : rows_(rows), columns_(columns), gap_(gap), elements_(widened(values)) {}
+      : rows_(rows), columns_(columns), gap_(gap), elements_(with_gaps(values, columns, gap)) {}
 
   Matrix view() const {
     return {elements_.get(), static_cast<unsigned>(rows_), static_cast<unsigned>(columns_),
@@ -45,14 +46,6 @@ class DeviceMatrix {
   }
 
  private:
-  std::vector<float> widened(const std::vector<float>& values) const {
-    std::vector<float> wide(rows_ * (columns_ + gap_), NAN);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      wide[i / columns_ * (columns_ + gap_) + i % columns_] = values[i];
-    }
-    return wide;
-  }
-
   std::size_t rows_, columns_, gap_;
   Array<float> elements_;
 };

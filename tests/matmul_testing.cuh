@@ -1,69 +1,132 @@
 // SPDX-License-Identifier: MIT
-// What the tests of chapters 07 and 08 share: awkward shapes, and a problem set up on the device.
-// Included behind the chapter's program, whose Problem, kVersions and check it uses.
+// The tests that every chapter on matrix products passes. Included behind the chapter's program,
+// whose kVersions it runs, and behind what differs between the chapters' tests:
+//
+//   product_of(...)        the chapter's product, made from the arguments of a MatrixProduct
+//   kVersionForLargeShape  the one that the CPU backend tries at a large shape
 #pragma once
 
 #include "kernel_testing.cuh"
 
-struct Shape {
-  unsigned m, n, k;
-};
+constexpr std::uint64_t kSeed = 5;
 
 /// One element, one row, one column, primes, one more than tiles of 16, 32 and 128, wide and tall.
-inline std::vector<Shape> awkward_shapes() {
-  std::vector<Shape> shapes = {{1, 1, 1},    {1, 67, 1},   {67, 1, 1},   {1, 1, 67},
-                               {31, 32, 33}, {16, 16, 16}, {37, 53, 29}, {3, 200, 17}};
+inline std::vector<ProductShape> awkward_shapes() {
+  std::vector<ProductShape> shapes = {{1, 1, 1},    {1, 67, 1},   {67, 1, 1},   {1, 1, 67},
+                                      {31, 32, 33}, {16, 16, 16}, {37, 53, 29}, {3, 200, 17}};
   // One past every tile, also of 128: in both directions, or under checkers in one at a time.
-  const std::vector<Shape> large = {{129, 257, 65}, {200, 3, 300}};
-  const std::vector<Shape> small = {{129, 17, 33}, {17, 129, 33}, {70, 3, 130}};
-  for (const Shape s : small_sizes() ? small : large) shapes.push_back(s);
+  const std::vector<ProductShape> large = {{129, 257, 65}, {200, 3, 300}};
+  const std::vector<ProductShape> small = {{129, 17, 33}, {17, 129, 33}, {70, 3, 130}};
+  for (const ProductShape s : small_sizes() ? small : large) shapes.push_back(s);
   return shapes;
 }
 
-/// A problem with matrices on the device; the outputs are poisoned. `extra` widens every stride.
-struct MatrixSetup {
-  MatrixSetup(Shape s, unsigned extra, const std::vector<float>& a, const std::vector<float>& b)
-      : shape(s),
-        expected(multiply_on_host(a, b, s.m, s.n, s.k)),
-        tolerance(a, b, s.m, s.n, s.k),
-        d_a(widened(a, s.m, s.k, extra)),
-        d_b(widened(b, s.k, s.n, extra)),
-        d_c(static_cast<std::size_t>(s.m) * (s.n + extra)) {
-    p.a = {d_a.get(), s.m, s.k, s.k + extra};
-    p.b = {d_b.get(), s.k, s.n, s.n + extra};
-    p.c = {d_c.get(), s.m, s.n, s.n + extra};
-  }
-  explicit MatrixSetup(Shape s, unsigned extra = 0)
-      : MatrixSetup(s, extra, random_floats(static_cast<std::size_t>(s.m) * s.k, -1, 1, 5),
-                    random_floats(static_cast<std::size_t>(s.k) * s.n, -1, 1, 6)) {}
-
-  bool run_and_check(const Version<Problem>& version) {
-    version.launch(p);
-    CUDA_CHECK_LAUNCH();
-    return right(version.name);
-  }
-  bool right(const char* name) const { return check(name, p, expected, tolerance); }
-
-  // Rows `extra` elements apart, NaN in between: a kernel that ignores the stride reads it.
-  static std::vector<float> widened(const std::vector<float>& x, unsigned height, unsigned width,
-                                    unsigned extra) {
-    std::vector<float> wide(static_cast<std::size_t>(height) * (width + extra), std::nanf(""));
-    for (std::size_t row = 0; row < height; ++row) {
-      std::copy_n(&x[row * width], width, &wide[row * (width + extra)]);
-    }
-    return wide;
-  }
-
-  Shape shape;
-  std::vector<double> expected;
-  DotProductBound tolerance;
-  DeviceArray<float> d_a, d_b, d_c;
-  Problem p{};
-};
-
 /// The matrix whose product with anything is that: index errors cannot hide behind it.
-inline std::vector<float> identity_matrix(unsigned side) {
-  std::vector<float> one(static_cast<std::size_t>(side) * side, 0.0f);
+inline std::vector<float> identity_matrix(std::size_t side) {
+  std::vector<float> one(side * side, 0.0f);
   for (std::size_t i = 0; i < side; ++i) one[i * side + i] = 1.0f;
   return one;
+}
+
+/// Poisons C, launches the version and compares.
+template <class Product>
+bool runs_right(const Version<Product>& version, const Product& product) {
+  product.poison();
+  version.launch(product);
+  CUDA_CHECK_LAUNCH();
+  return product.is_right(version.name);
+}
+
+TEST_CASE(
+    "every version multiplies matrices of awkward shapes, within the bound of a dot product") {
+  for (const ProductShape s : awkward_shapes()) {
+    const auto product = product_of(s, kSeed);
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", " << s.text());
+      CHECK(runs_right(version, product));
+    }
+  }
+}
+
+TEST_CASE(
+    "every version respects a stride that is wider than the matrix, and leaves the gap alone") {
+  const std::size_t gap = 5;
+  const auto product = product_of(ProductShape{33, 47, 20}, kSeed, gap);
+  for (const auto& version : kVersions) {
+    INFO(version.name);
+    CHECK(runs_right(version, product));
+    std::vector<float> c(product.c.elements());
+    CUDA_CHECK(
+        cudaMemcpy(c.data(), product.c.data, c.size() * sizeof(float), cudaMemcpyDeviceToHost));
+    for (std::size_t row = 0; row < product.c.height; ++row) {
+      for (std::size_t column = product.c.width; column < product.c.width + gap; ++column)
+        REQUIRE(std::isnan(c[row * product.c.stride + column]));
+    }
+  }
+}
+
+TEST_CASE("multiplying by the identity gives every element back exactly, on either side") {
+  const std::size_t side = 45;
+  std::vector<float> x(side * side);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);  // no two elements alike
+  for (const bool left : {true, false}) {
+    const auto product = product_of(ProductShape::square(side), left ? identity_matrix(side) : x,
+                                    left ? x : identity_matrix(side));
+    for (const auto& version : kVersions) {
+      INFO(version.name << (left ? ", identity left" : ", identity right"));
+      REQUIRE(runs_right(version, product));
+      CHECK(product.download() == x);
+    }
+  }
+}
+
+TEST_CASE("launches one after the other give the same result") {
+  const auto product = product_of(ProductShape{70, 40, 50}, kSeed);
+  for (const auto& version : kVersions) {
+    product.poison();
+    for (int repeat = 0; repeat < 5; ++repeat) version.launch(product);
+    CUDA_CHECK_LAUNCH();
+    INFO(version.name);
+    CHECK(product.is_right(version.name));
+  }
+}
+
+TEST_CASE("the checker rejects a kernel that does nothing, a NaN, and one wrong element") {
+  const auto product = product_of(ProductShape{33, 34, 35}, kSeed);
+  CHECK_FALSE(product.is_right("nothing ran"));
+  REQUIRE(runs_right(kVersions[0], product));
+  const std::vector<float> c = product.download();
+  for (const float wrong : {c[500] + 0.01f, std::nanf("")}) {
+    std::vector<float> other = c;
+    other[500] = wrong;
+    CUDA_CHECK(cudaMemcpy(product.c.data, other.data(), other.size() * sizeof(float),
+                          cudaMemcpyHostToDevice));
+    CHECK_FALSE(product.is_right("one wrong element"));
+  }
+  product.poison();
+  CHECK_FALSE(product.is_right("poisoned"));
+}
+
+TEST_CASE("the error bound is as wide as theory says and no wider") {
+  const std::vector<float> ones(64, 1.0f);
+  const DotProductBound bound(ones, ones, 1, 1, 64);
+  const double u = std::ldexp(1.0, -24);
+  CHECK(is_close(bound(0), 64 * u / (1 - 64 * u) * 64, 1e-12));
+}
+
+TEST_CASE("a large shape that no tile divides comes out right") {
+  // A thousand million terms: on the CPU backend one version, in one order of threads, and not
+  // under the sanitizers.
+  const char* const schedule = std::getenv("CUDA_CPU_SCHEDULE");
+  if (!kOnGpu && schedule != nullptr && std::string(schedule) != "forward") return;
+  if (std::getenv("TEST_SIZES") != nullptr) return;
+  const auto product = product_of(ProductShape{1024, 1000, 1013}, kSeed);
+  int tried = 0;
+  for (const auto& version : kVersions) {
+    if (!kOnGpu && std::string(version.name) != kVersionForLargeShape) continue;
+    INFO(version.name);
+    CHECK(runs_right(version, product));
+    ++tried;
+  }
+  CHECK(tried > 0);
 }

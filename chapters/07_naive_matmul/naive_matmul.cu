@@ -9,24 +9,14 @@
 // C = A * B in float, row-major: A is m x k, B is k x n.
 // Run: make run CH=07
 
-#include <algorithm>
 #include <climits>
-#include <string>
-#include <vector>
 
 #include "../../common/common.cuh"
-#include "../../common/matrix.cuh"
+#include "../../common/cublas_row.cuh"
+#include "../../common/matrix_product.cuh"
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
-constexpr std::size_t kMaxSide = std::size_t{1} << 18;  // grids stay within their limits
-
-struct Problem {
-  Matrix a, b, c;
-  unsigned block;  // threads per block; 2D blocks are 32 wide
-};
-
-// ---- kernels -----------------------------------------------------------------------------------
 
 // The dot product of a row of A and a column of B: two loads for every multiplication and addition.
 __device__ float dot(const Matrix& a, const Matrix& b, unsigned row, unsigned column) {
@@ -80,107 +70,62 @@ __global__ void multiply_split_inner_loop(Matrix a, Matrix b, Matrix c) {
   if (lane == 0) c.at(row, column) = sum;
 }
 
-// ---- the ladder --------------------------------------------------------------------------------
+// ---- the versions ------------------------------------------------------------------------------
+
+// What they read and write, and the size of a block.
+struct ProductInBlocks : MatrixProduct {
+  unsigned block;  // threads; a block of two dimensions is 32 wide
+};
 
 unsigned blocks_for(std::size_t count, std::size_t size) {
   return static_cast<unsigned>(div_up(count, size));
 }
 
-const Version<Problem> kVersions[] = {
+const Version<ProductInBlocks> kVersions[] = {
     {"row_per_thread", "a thread computes a whole row of C",
-     [](const Problem& p) {
+     [](const ProductInBlocks& p) {
        multiply_row_per_thread<<<blocks_for(p.c.height, p.block), p.block>>>(p.a, p.b, p.c);
      }},
     {"rows_along_x", "a thread per element, neighbours in a column",
-     [](const Problem& p) {
-       const dim3 block(kWarp, p.block / kWarp);
-       const dim3 grid(blocks_for(p.c.height, block.x), blocks_for(p.c.width, block.y));
-       multiply_rows_along_x<<<grid, block>>>(p.a, p.b, p.c);
+     [](const ProductInBlocks& p) {
+       const dim3 grid(blocks_for(p.c.height, kWarp), blocks_for(p.c.width, p.block / kWarp));
+       multiply_rows_along_x<<<grid, dim3(kWarp, p.block / kWarp)>>>(p.a, p.b, p.c);
      }},
     {"columns_along_x", "a thread per element, neighbours in a row",
-     [](const Problem& p) {
-       const dim3 block(kWarp, p.block / kWarp);
-       const dim3 grid(blocks_for(p.c.width, block.x), blocks_for(p.c.height, block.y));
-       multiply_columns_along_x<<<grid, block>>>(p.a, p.b, p.c);
+     [](const ProductInBlocks& p) {
+       const dim3 grid(blocks_for(p.c.width, kWarp), blocks_for(p.c.height, p.block / kWarp));
+       multiply_columns_along_x<<<grid, dim3(kWarp, p.block / kWarp)>>>(p.a, p.b, p.c);
      }},
     {"split_inner_loop", "a warp per element, its lanes share the dot product",
-     [](const Problem& p) {
-       const std::size_t warps_per_block = p.block / kWarp;
-       multiply_split_inner_loop<<<blocks_for(static_cast<std::size_t>(p.c.height) * p.c.width,
-                                              warps_per_block),
-                                   p.block>>>(p.a, p.b, p.c);
+     [](const ProductInBlocks& p) {
+       const unsigned grid = blocks_for(p.shape.m * p.shape.n, p.block / kWarp);
+       multiply_split_inner_loop<<<grid, p.block>>>(p.a, p.b, p.c);
      }},
 };
-
-// Copies C and compares every element with the reference.
-bool check(const std::string& version, const Problem& p, const std::vector<double>& expected,
-           const DotProductBound& tolerance) {
-  std::vector<float> c(static_cast<std::size_t>(p.c.height) * p.c.width);
-  CUDA_CHECK(cudaMemcpy2D(c.data(), p.c.width * sizeof(float), p.c.data, p.c.stride * sizeof(float),
-                          p.c.width * sizeof(float), p.c.height, cudaMemcpyDeviceToHost));
-  return all_close(version, c.data(), expected.data(), c.size(), tolerance);
-}
 
 int main(int argc, char** argv) {
   Options opt("07_naive_matmul", "what bounds a kernel?");
   opt.versions(kVersions);
   name_cublas_row(opt);
-  const std::size_t side = kOnGpu ? 2048 : 100;
-  std::size_t m = side, n = side, k = side, block = 256;
-  opt.add("m", &m, 1, kMaxSide, "rows of A and C");
-  opt.add("n", &n, 1, kMaxSide, "columns of B and C");
-  opt.add("k", &k, 1, kMaxSide, "columns of A, rows of B");
+  ProductShape shape = ProductShape::square(kOnGpu ? 2048 : 100);
+  std::size_t block = 256;
+  shape.add_options(opt);
   opt.add("block", &block, kWarp, 1024, "threads per block, a multiple of 32");
   opt.parse(argc, argv);
   if (block % kWarp != 0) {
     opt.usage_error("--block " + std::to_string(block) + ": expected a multiple of 32");
   }
-  const std::size_t rows_per_block = block / kWarp;
-  if (div_up(std::max(m, n), rows_per_block) > 65535 || div_up(m * n, rows_per_block) > INT_MAX) {
+  const std::size_t side = std::max(shape.m, shape.n), warps = block / kWarp;
+  if (div_up(side, warps) > 65535 || div_up(shape.m * shape.n, warps) > INT_MAX) {
     opt.usage_error("--m, --n: too many blocks for a grid; take a larger --block");
   }
   const Device device = open_device(opt);
-  const std::size_t bytes = (m * k + k * n + m * n) * sizeof(float);
-  require_device_memory(opt, "--m, --n, --k", bytes);
+  require_device_memory(opt, "--m, --n, --k", shape.bytes());
 
-  const std::vector<float> a = random_floats(m * k, -1, 1, opt.seed);
-  const std::vector<float> b = random_floats(k * n, -1, 1, opt.seed + 1);
-  const std::vector<double> expected = multiply_on_host(a, b, m, n, k);
-  const DotProductBound tolerance(a, b, m, n, k);
-
-  const auto rows_c = static_cast<unsigned>(m), columns_c = static_cast<unsigned>(n),
-             depth = static_cast<unsigned>(k);
-  Problem p{{nullptr, rows_c, depth, depth},
-            {nullptr, depth, columns_c, columns_c},
-            {nullptr, rows_c, columns_c, columns_c},
-            static_cast<unsigned>(block)};
-  CUDA_CHECK(cudaMalloc(&p.a.data, m * k * sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&p.b.data, k * n * sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&p.c.data, m * n * sizeof(float)));
-  CUDA_CHECK(cudaMemcpy(p.a.data, a.data(), m * k * sizeof(float), cudaMemcpyHostToDevice));
-  CUDA_CHECK(cudaMemcpy(p.b.data, b.data(), k * n * sizeof(float), cudaMemcpyHostToDevice));
-
-  const std::string shape =
-      std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
-  ResultTable table(opt, device, "m x n x k = " + shape + " · block " + std::to_string(block),
-                    bytes);
+  const ProductInBlocks product{{shape, opt.seed}, static_cast<unsigned>(block)};
+  ResultTable table(opt, device, shape.text() + " · block " + std::to_string(block), shape.bytes());
   table.rate_in_gflops("peak", device.peak_fp32_gflops());
-  const double flop =
-      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const auto right = [&](const std::string& version) {
-    return check(version, p, expected, tolerance);
-  };
-  for (const auto& version : kVersions) {
-    if (!opt.wants(version.name)) continue;
-    CUDA_CHECK(cudaMemset(p.c.data, 0xff, m * n * sizeof(float)));  // poison: NaN in every element
-    add_measured_row(
-        table, opt, version.name, flop, [&] { version.launch(p); },
-        [&] { return right(version.name); });
-  }
-  add_cublas_row(table, opt, p.a, p.b, p.c, right);
-
-  CUDA_CHECK(cudaFree(p.a.data));
-  CUDA_CHECK(cudaFree(p.b.data));
-  CUDA_CHECK(cudaFree(p.c.data));
+  add_product_rows(table, kVersions, product);
+  add_cublas_row(table, product);
   return table.finish();
 }

@@ -13,19 +13,9 @@
 // C = A * B in float, row-major: A is m x k, B is k x n.
 // Run: make run CH=08
 
-#include <string>
-#include <vector>
-
 #include "../../common/common.cuh"
-#include "../../common/matrix.cuh"
-
-constexpr std::size_t kMaxSide = std::size_t{1} << 18;  // grids stay within their limits
-
-struct Problem {
-  Matrix a, b, c;
-};
-
-// ---- kernels -----------------------------------------------------------------------------------
+#include "../../common/cublas_row.cuh"
+#include "../../common/matrix_product.cuh"
 
 __global__ void multiply_naive(Matrix a, Matrix b, Matrix c) {
   const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -170,7 +160,7 @@ __global__ void __launch_bounds__(kSide* kSide) multiply_micro_tile(Matrix a, Ma
   }
 }
 
-// ---- the ladder --------------------------------------------------------------------------------
+// ---- the versions ------------------------------------------------------------------------------
 
 // One block per `tile` x `tile` elements of C.
 dim3 grid_for(const Matrix& c, std::size_t tile) {
@@ -178,99 +168,56 @@ dim3 grid_for(const Matrix& c, std::size_t tile) {
               static_cast<unsigned>(div_up(c.height, tile)));
 }
 
-const Version<Problem> kVersions[] = {
+const Version<MatrixProduct> kVersions[] = {
     {"naive", "straight from global memory",
-     [](const Problem& p) { multiply_naive<<<grid_for(p.c, 16), dim3(16, 16)>>>(p.a, p.b, p.c); }},
+     [](const MatrixProduct& p) {
+       multiply_naive<<<grid_for(p.c, 16), dim3(16, 16)>>>(p.a, p.b, p.c);
+     }},
     {"tiled_16", "16 x 16 tiles in shared memory",
-     [](const Problem& p) {
+     [](const MatrixProduct& p) {
        multiply_tiled<16><<<grid_for(p.c, 16), dim3(16, 16)>>>(p.a, p.b, p.c);
      }},
     {"tiled_32", "32 x 32 tiles",
-     [](const Problem& p) {
+     [](const MatrixProduct& p) {
        multiply_tiled<32><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
      }},
     {"tiled_32_ahead", "the next tiles fetched ahead",
-     [](const Problem& p) {
+     [](const MatrixProduct& p) {
        multiply_tiled_ahead<32><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
      }},
     {"tiled_32_dynamic", "32 x 32 tiles sized by the launch",
-     [](const Problem& p) {
+     [](const MatrixProduct& p) {
        constexpr unsigned kTile = 32, kBytes = 2 * kTile * kTile * sizeof(float);
        multiply_tiled_dynamic<<<grid_for(p.c, kTile), dim3(kTile, kTile), kBytes>>>(p.a, p.b, p.c);
      }},
     {"column_conflict", "tile of A transposed: one bank per column",
-     [](const Problem& p) {
+     [](const MatrixProduct& p) {
        multiply_transposed_tile<32, 0><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
      }},
     {"column_padded", "the same with one word of padding per row",
-     [](const Problem& p) {
+     [](const MatrixProduct& p) {
        multiply_transposed_tile<32, 1><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
      }},
     {"micro_tile", "8 x 8 elements of C per thread",
-     [](const Problem& p) {
+     [](const MatrixProduct& p) {
        multiply_micro_tile<<<grid_for(p.c, kMicroTile), dim3(kSide, kSide)>>>(p.a, p.b, p.c);
      }},
 };
-
-// Copies C and compares every element with the reference.
-bool check(const std::string& version, const Problem& p, const std::vector<double>& expected,
-           const DotProductBound& tolerance) {
-  std::vector<float> c(static_cast<std::size_t>(p.c.height) * p.c.width);
-  CUDA_CHECK(cudaMemcpy2D(c.data(), p.c.width * sizeof(float), p.c.data, p.c.stride * sizeof(float),
-                          p.c.width * sizeof(float), p.c.height, cudaMemcpyDeviceToHost));
-  return all_close(version, c.data(), expected.data(), c.size(), tolerance);
-}
 
 int main(int argc, char** argv) {
   Options opt("08_tiled_matmul", "what does shared memory buy?");
   opt.versions(kVersions);
   name_cublas_row(opt);
-  const std::size_t side = kOnGpu ? 2048 : 100;
-  std::size_t m = side, n = side, k = side;
-  opt.add("m", &m, 1, kMaxSide, "rows of A and C");
-  opt.add("n", &n, 1, kMaxSide, "columns of B and C");
-  opt.add("k", &k, 1, kMaxSide, "columns of A, rows of B");
+  ProductShape shape = ProductShape::square(kOnGpu ? 2048 : 100);
+  shape.add_options(opt);
   opt.parse(argc, argv);
   const Device device = open_device(opt);
-  const std::size_t bytes = (m * k + k * n + m * n) * sizeof(float);
-  require_device_memory(opt, "--m, --n, --k", bytes);
+  require_device_memory(opt, "--m, --n, --k", shape.bytes());
 
-  const std::vector<float> a = random_floats(m * k, -1, 1, opt.seed);
-  const std::vector<float> b = random_floats(k * n, -1, 1, opt.seed + 1);
-  const std::vector<double> expected = multiply_on_host(a, b, m, n, k);
-  const DotProductBound tolerance(a, b, m, n, k);
-
-  const auto rows_c = static_cast<unsigned>(m), columns_c = static_cast<unsigned>(n),
-             depth = static_cast<unsigned>(k);
-  Problem p{{nullptr, rows_c, depth, depth},
-            {nullptr, depth, columns_c, columns_c},
-            {nullptr, rows_c, columns_c, columns_c}};
-  CUDA_CHECK(cudaMalloc(&p.a.data, m * k * sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&p.b.data, k * n * sizeof(float)));
-  CUDA_CHECK(cudaMalloc(&p.c.data, m * n * sizeof(float)));
-  CUDA_CHECK(cudaMemcpy(p.a.data, a.data(), m * k * sizeof(float), cudaMemcpyHostToDevice));
-  CUDA_CHECK(cudaMemcpy(p.b.data, b.data(), k * n * sizeof(float), cudaMemcpyHostToDevice));
-
-  const std::string shape =
-      std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
-  ResultTable table(opt, device, "m x n x k = " + shape, bytes);
+  const MatrixProduct product(shape, opt.seed);
+  ResultTable table(opt, device, shape.text(), shape.bytes());
   table.rate_in_gflops("peak", device.peak_fp32_gflops());
-  const double flop =
-      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const auto right = [&](const std::string& version) {
-    return check(version, p, expected, tolerance);
-  };
-  for (const auto& version : kVersions) {
-    if (!opt.wants(version.name)) continue;
-    CUDA_CHECK(cudaMemset(p.c.data, 0xff, m * n * sizeof(float)));  // poison: NaN in every element
-    add_measured_row(
-        table, opt, version.name, flop, [&] { version.launch(p); },
-        [&] { return right(version.name); });
-  }
-  add_cublas_row(table, opt, p.a, p.b, p.c, right);
-
-  CUDA_CHECK(cudaFree(p.a.data));
-  CUDA_CHECK(cudaFree(p.b.data));
-  CUDA_CHECK(cudaFree(p.c.data));
+  add_product_rows(table, kVersions, product);
+  add_cublas_row(table, product);
   return table.finish();
 }

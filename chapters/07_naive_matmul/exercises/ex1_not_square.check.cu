@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the product is right for matrices of any shape
+#include "common/matrix_reference.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "common/matrix_reference.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// What a matrix product should be: computed on the host, with a bound of the error.
+#pragma once
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+/// C = A * B on the host, in double, with all cores: the reference. `a` is m x k, `b` is k x n,
+/// both row-major and dense. The result is m x n.
+inline std::vector<double> multiply_on_host(const std::vector<float>& a,
+                                            const std::vector<float>& b, std::size_t m,
+                                            std::size_t n, std::size_t k) {
+  std::vector<double> c(m * n, 0.0);
+  const std::size_t workers =
+      std::max<std::size_t>(1, std::min<std::size_t>(std::thread::hardware_concurrency(), m));
+  std::vector<std::thread> threads;
+  for (std::size_t w = 0; w < workers; ++w) {
+    threads.emplace_back([&, w] {
+      for (std::size_t row = w; row < m; row += workers) {
+        for (std::size_t i = 0; i < k;
+             ++i) {  // along rows of b: the compiler vectorises the inner loop
+          const double factor = a[row * k + i];
+          for (std::size_t column = 0; column < n; ++column) {
+            c[row * n + column] += factor * b[i * n + column];
+          }
+        }
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  return c;
+}
+
+/// How far a float dot product of length k may be from the exact one, in whatever order it is
+/// added: gamma_k * sum |a_i b_i| with gamma_k = k u / (1 - k u), u = 2^-24 (Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 2nd ed., section 3.1). The sum of magnitudes is bounded by
+/// the product of the two Euclidean norms (Cauchy and Schwarz). One tolerance per element of C,
+/// from the norms of the rows of A and of the columns of B.
+class DotProductBound {
+ public:
+  DotProductBound(const std::vector<float>& a, const std::vector<float>& b, std::size_t m,
+                  std::size_t n, std::size_t k)
+      : columns_(n), row_norm_(m, 0.0), column_norm_(n, 0.0) {
+    const double ku = static_cast<double>(k) * FLT_EPSILON / 2;
+    gamma_ = ku / (1 - ku);
+    for (std::size_t row = 0; row < m; ++row) {
+      for (std::size_t i = 0; i < k; ++i)
+        row_norm_[row] += static_cast<double>(a[row * k + i]) * a[row * k + i];
+    }
+    for (std::size_t i = 0; i < k; ++i) {
+      for (std::size_t column = 0; column < n; ++column) {
+        column_norm_[column] += static_cast<double>(b[i * n + column]) * b[i * n + column];
+      }
+    }
+    for (double& x : row_norm_) x = std::sqrt(x);
+    for (double& x : column_norm_) x = std::sqrt(x);
+  }
+
+  /// The tolerance of element `index` of a dense row-major C.
+  double operator()(std::size_t index) const {
+    return gamma_ * row_norm_[index / columns_] * column_norm_[index % columns_];
+  }
+
+ private:
+  std::size_t columns_;
+  double gamma_ = 0;
+  std::vector<double> row_norm_, column_norm_;
+};
