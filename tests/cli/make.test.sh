@@ -143,6 +143,40 @@ expect_status 0
 (cd "$tree" && find . | sort) >"$scratch/after"
 expect "only build/ to be gone" cmp -s "$scratch/before" "$scratch/after"
 
+test_case "make compile_commands tells clangd how to read every source"
+mkdir -p "$tree/work/05_shared_tree_reduction"
+cp "$tree"/chapters/05_shared_tree_reduction/exercises/ex1_block_sum.cu "$tree/work/05_shared_tree_reduction/"
+run make -C "$tree" --no-print-directory compile_commands
+expect_status 0
+commands=$tree/compile_commands.json
+for file in chapters/05_shared_tree_reduction/shared_tree_reduction.cu work/05_shared_tree_reduction/ex1_block_sum.cu \
+  tests/05_shared_tree_reduction.test.cu common/common.cuh tests/catch_main.cpp; do
+  expect "an entry for $file" grep -q "\"file\": \"$file\"" "$commands"
+done
+if python=$(common/tools/setup/python.sh); then
+  # Valid JSON; each command, run as it stands but for -c, has nothing to complain about.
+  cat >"$scratch/try.py" <<'END'
+import json, os, subprocess, sys
+entries = {e["file"]: e for e in json.load(open("compile_commands.json", encoding="utf-8"))}
+missing = [f for f, e in entries.items() if not os.path.isfile(os.path.join(e["directory"], f))]
+print("missing:", missing)
+said = ""
+for name in sys.argv[1:]:
+    command = ["-fsyntax-only" if a == "-c" else a for a in entries[name]["arguments"]]
+    said += subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False).stderr
+print(said)
+sys.exit(1 if missing or said else 0)
+END
+  if command -v clang++ >/dev/null 2>&1; then
+    run env -C "$tree" "$python" "$scratch/try.py" chapters/05_shared_tree_reduction/shared_tree_reduction.cu \
+      work/05_shared_tree_reduction/ex1_block_sum.cu
+  else
+    run env -C "$tree" "$python" "$scratch/try.py"
+  fi
+  expect_status 0
+fi
+rm -rf "$tree/work" "$commands" "$tree/build"
+
 test_case "several verbs run one after the other"
 run make -C "$tree" --no-print-directory list clean CH="$first"
 expect_status 0

@@ -4,13 +4,13 @@
 #
 #   help.sh [--verbs] MAKEFILE        --verbs: their names and nothing else
 set -u
-if [ "$1" = --verbs ]; then exec sed -n 's/^\([a-z-]*\):.*## .*/\1/p' "$2"; fi
+if [ "$1" = --verbs ]; then exec sed -n 's/^\([a-z_-]*\):.*## .*/\1/p' "$2"; fi
 . "$(dirname "$0")/terminal.sh"
 
 echo "${bold}make VERB [CH=05] [BACKEND=gpu|cpu] [ARGS=\"...\"]${plain}"
 awk -v bold="$bold" -v plain="$plain" '
   /^##@ / { printf "\n%s%s%s\n", bold, substr($0, 5), plain }
-  /^[a-z-]+:.*## / {
+  /^[a-z_-]+:.*## / {
     verb = $0; sub(/:.*/, "", verb)
     text = $0; sub(/.*## */, "", text)
     printf "  %-12s %s\n", verb, text
