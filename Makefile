@@ -102,7 +102,8 @@ grade:  ## grade a class: make grade DIR=submissions OUT=grades.json
 needs.test = backend catch2 rules $(if $(ONE)$(filter gpu,$(CHOSEN_BACKEND)),,xray)
 needs.test-programs = $(needs.test)
 test: $$(TESTS) $$(PROGRAMS)  ## every test, or one chapter's
-	$(direct)CXX='$(CXX)' common/tools/checks/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
+	$(direct)CXX='$(CXX)' MAKE_BEGAN=build/began common/tools/checks/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' \
+	  $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
 test-programs: $$(TESTS)
 
 needs.sanitize = backend rules sanitizers $(if $(filter cpu,$(CHOSEN_BACKEND)),catch2)
@@ -112,7 +113,7 @@ sanitize: $$(SANITIZED) $$(SANITIZED_ZOO) $$(ZOO_TEST)  ## race, memory and unde
 
 # Minutes, and Node.js, Chromium and matplotlib for some; what is missing is skipped. TOOLS="grade site" chooses.
 test-tools:  ## the tests of what teachers and authors use: grading, proofs of labs, decks, site, figures
-	$(direct)BUILD=build/tools CXX='$(CXX)' common/tools/checks/run_tests.sh cpu '$(CHOSEN)' \
+	$(direct)AT_A_TIME=1 BUILD=build/tools CXX='$(CXX)' common/tools/checks/run_tests.sh cpu '$(CHOSEN)' \
 	  $(if $(TOOLS),$(TOOLS:%=tests/tools/%.test.sh),$(wildcard tests/tools/*.test.sh))
 
 needs.check-labs = backend

@@ -19,3 +19,8 @@ SANITIZED_ZOO = $(foreach v,cpu-asan cpu-tsan,\
   $(patsubst tests/backend/zoo/%.cu,build/$v/zoo/%,$(shell grep -l '^// BUILD: $v' $(ZOO))))
 ZOO_TEST = build/cpu/tests/backend/zoo.test $(ZOO_PROGRAMS)
 endif
+
+# When make began, for the table of where the time went.
+ifneq ($(filter test,$(GOALS)),)
+$(shell mkdir -p build && date +%s >build/began)
+endif

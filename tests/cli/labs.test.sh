@@ -10,16 +10,8 @@ if ! python=$(common/tools/setup/python.sh); then
   exit
 fi
 
-# What is compiled for all checks is taken along, so that the copy need not compile it again.
 tree=$scratch/tree
-mkdir -p "$tree"
-cp -Rp Makefile chapters common tests "$tree/"
-for part in tests cpu/announced cpu/flags cpu/runtime-flags cpu/libcudacpu.a cpu/prepass cpu/src cpu/obj/common \
-  cpu-xray/flags cpu-xray/libcudacpu.a cpu-xray/obj/common labs/report.o labs/report.d; do
-  [ -e "build/$part" ] || continue
-  mkdir -p "$tree/build/$(dirname "$part")"
-  cp -Rp "build/$part" "$tree/build/$(dirname "$part")/"
-done
+own_tree "$tree" labs/report.o labs/report.d
 cd "$tree" || exit 1
 exercises=chapters/05_shared_tree_reduction/exercises
 work=work/05_shared_tree_reduction

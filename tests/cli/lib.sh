@@ -80,3 +80,18 @@ expect_output() { expect "output with: $1" has "$output" "$1"; }
 expect_no_output() { expect "output without: $1" has_not "$output" "$1"; }
 expect_one_line() { expect "one line" [ "$(lines_in "$output")" -eq 1 ]; }
 expect_one_error_line() { expect "one line on stderr" [ "$(lines_in "$err")" -eq 1 ]; }
+
+# own_tree FOLDER [PART...]: a copy of the sources with what is compiled for every program, and PARTs of
+# build/, taken along as old as they are here: so that a script builds in a folder where no other one does.
+own_tree() {
+  local tree=$1 part
+  shift
+  mkdir -p "$tree"
+  cp -Rp Makefile chapters common tests "$tree/"
+  for part in tests cpu/announced cpu/flags cpu/runtime-flags cpu/libcudacpu.a cpu/prepass cpu/src cpu/obj/common \
+    cpu-xray/flags cpu-xray/libcudacpu.a cpu-xray/obj/common "$@"; do
+    [ -e "build/$part" ] || continue
+    mkdir -p "$tree/build/$(dirname "$part")"
+    cp -Rp "build/$part" "$tree/build/$(dirname "$part")/"
+  done
+}

@@ -11,10 +11,12 @@ done)
 first=$(echo "$chapters" | head -1)
 number=${first%%_*}
 
-# A copy of what make needs, without anything built.
-tree=$scratch/tree
+# Two copies of what make needs: one to build in, and one without anything built.
+built=$scratch/built tree=$scratch/tree
+own_tree "$built" "cpu/$first" "cpu/obj/chapters/$first"
 mkdir -p "$tree"
 cp -R Makefile chapters common tests "$tree/"
+cd "$built" || exit 1
 
 test_case "make alone prints every verb"
 run make

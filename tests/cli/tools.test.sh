@@ -161,6 +161,34 @@ expect "1 failed" [ "$(last_line)" = "0 passed, 1 failed, 0 skipped" ]
 expect_output "under reverse"
 expect_output "CUDA_CPU_SCHEDULE=reverse"
 
+test_case "tests run side by side, or one at a time where that is asked for"
+# Each waits until the other has begun.
+# shellcheck disable=SC2016
+meets() { echo 'say started '"$1"'; touch '"$1"'; for i in $(seq '"$3"'); do [ -e '"$2"' ] && break; sleep 0.1; done; '; }
+# shellcheck disable=SC2016
+fake_test ann "$(meets ann bob 200)"'if [ -e bob ]; then say passed ann; else say failed ann; fi; rm -f ann'
+fake_test bob "$(meets bob ann 200)"'say passed bob'
+AT_A_TIME=2 run_fakes ann bob
+expect_status 0
+rm -f "$scratch/runner/ann" "$scratch/runner/bob"
+fake_test ann "$(meets ann bob 5)"'if [ -e bob ]; then say failed ann; else say passed ann; fi; rm -f ann'
+AT_A_TIME=1 run_fakes ann bob
+expect_status 0
+
+test_case "a run ends with where the time went: compiling, then the tests that took longest"
+fake_test slow 'say started s; sleep 0.3; say passed s'
+mkdir -p "$scratch/runner/build/cpu/obj"
+date +%s >"$scratch/runner/build/began"
+touch -t 202001010000 "$scratch/runner/build/began"
+touch "$scratch/runner/build/cpu/obj/a.o" "$scratch/runner/build/cpu/obj/b.o"
+MAKE_BEGAN=build/began run_fakes good slow
+expect_output "where the time went"
+expect_output "compiling: cpu 2 files"
+expect "the slowest first" has "$(printf '%s\n' "$out" | sed '1,/testing, /d' | head -1)" slow
+touch "$scratch/runner/build/began"
+MAKE_BEGAN=build/began run_fakes good
+expect_no_output "compiling"
+
 test_case "a run that is stopped stops what it has started"
 # shellcheck disable=SC2016
 fake_test sleeps 'say started s; sleep 60 & echo $! >"$PIDS"; wait'

@@ -199,14 +199,7 @@ expect_output "one chapter"
 
 test_case "a wrong result fails under X-ray as it does without"
 wrong=$scratch/tree
-mkdir -p "$wrong/build/cpu/obj" "$wrong/build/cpu-xray/obj"
-cp -Rp Makefile chapters common tests "$wrong/"
-# The backend as it is built here, so that only the chapter is compiled.
-for file in cpu/prepass cpu/flags cpu/runtime-flags cpu/announced cpu/src cpu-xray/flags cpu-xray/libcudacpu.a; do
-  cp -Rp build/$file "$wrong/build/$file"
-done
-cp -Rp build/cpu/obj/common "$wrong/build/cpu/obj/"
-cp -Rp build/cpu-xray/obj/common "$wrong/build/cpu-xray/obj/"
+own_tree "$wrong"
 program=chapters/$coalesced/coalesced_threads.cu
 sed 's/i += threads) sum += square(x\[i\])/i += threads) sum += x[i]/' $program >"$wrong/$program"
 expect "a bug in the copy" [ "$(diff $program "$wrong/$program" | grep -c '^>')" -eq 1 ]

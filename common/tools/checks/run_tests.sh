@@ -10,7 +10,9 @@
 # case counts once: passed if it passed under each of them. A crash counts as a failed test case, and
 # so does a program that ran none.
 #
-# SCHEDULES="forward random:7" chooses others; BUILD=build/cpu-asan runs another variant.
+# SCHEDULES="forward random:7" chooses others; BUILD=build/cpu-asan runs another variant. On the CPU backend as
+# many tests run at a time as there are cores, or AT_A_TIME=1: each script builds in a folder of its own. On a
+# GPU they run one after the other, for some of them measure it.
 set -u
 . "$(dirname "$0")/../run/terminal.sh"
 
@@ -39,18 +41,18 @@ mkdir -p "$build"
 runner=()
 [ -n "${TEST_RUNNER:-}" ] && read -r -a runner <<<"$TEST_RUNNER"
 
-# Runs one program under one schedule; appends "TEST SCHEDULE STATUS NAME" lines (tabs) to $results.
+# Runs one program under one schedule; appends "TEST SCHEDULE STATUS NAME" lines (tabs) to $found.
 run_once() {
-  local test=$1 schedule=$2 lines status signal why=''
-  lines=$scratch/lines
+  local test=$1 schedule=$2 lines=$mine/lines status signal why='' limit=${TEST_TIMEOUT:-300}
+  case $test in *.sh) limit=${TEST_TIMEOUT:-600} ;; esac # some compile
   : >"$lines"
   if [ "$schedule" != default ]; then export CUDA_CPU_SCHEDULE=$schedule; else unset CUDA_CPU_SCHEDULE; fi
-  TEST_RESULTS=$lines limited "${TEST_TIMEOUT:-300}" ${runner[@]+"${runner[@]}"} "$test" >"$log" 2>&1
+  TEST_RESULTS=$lines limited "$limit" ${runner[@]+"${runner[@]}"} "$test" >"$log" 2>&1
   status=$?
   signal=$(signal_in $status)
   [ $status -ne 0 ] && why="ended with status $status"
   [ -n "$signal" ] && why="killed by $signal"
-  [ $status -eq 124 ] && why="stopped after ${TEST_TIMEOUT:-300} seconds"
+  [ $status -eq 124 ] && why="stopped after $limit seconds"
   awk -F '\t' -v OFS='\t' -v test="$test" -v schedule="$schedule" -v why="$why" '
     $1 == "started" { running = $2; next }
     { running = ""; n++; if ($1 == "failed") failures++; print test, schedule, $1, $2 }
@@ -58,35 +60,33 @@ run_once() {
       if (running != "") print test, schedule, "failed", running, why
       else if (why != "" && !failures) print test, schedule, "failed", "(the program " why ")"
       else if (!n) print test, schedule, "failed", "(the program ran no test)"
-    }' "$lines" >"$scratch/new"
-  cat "$scratch/new" >>"$results"
-  cp "$scratch/new" "$log.results"
-  ! grep -q "$(printf '\tfailed\t')" "$scratch/new"
+    }' "$lines" >"$mine/new"
+  cat "$mine/new" >>"$found"
+  cp "$mine/new" "$log.results"
+  ! grep -q "$(printf '\tfailed\t')" "$mine/new"
 }
 
 # Up to 40 lines of a failed run, and how to repeat it.
 show_failure() {
   local test=$1 schedule=$2
-  grep -v '^passed: ' "$log" >"$scratch/shown"
+  grep -v '^passed: ' "$log" >"$mine/shown"
   awk -F '\t' '$3 == "failed" { print "        " $4 ($5 != "" ? "  [" $5 "]" : "") }' "$log.results" | head -12
-  if [ "$(wc -l <"$scratch/shown")" -gt 44 ]; then
-    { head -30 "$scratch/shown"; echo "..."; tail -12 "$scratch/shown"; } | sed 's/^/      | /'
+  if [ "$(wc -l <"$mine/shown")" -gt 44 ]; then
+    { head -30 "$mine/shown"; echo "..."; tail -12 "$mine/shown"; } | sed 's/^/      | /'
   else
-    sed 's/^/      | /' "$scratch/shown"
+    sed 's/^/      | /' "$mine/shown"
   fi
   echo "      again: ${schedule:+CUDA_CPU_SCHEDULE=$schedule }$test"
 }
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
-trap 'rm -rf "$scratch"' EXIT
-
-[ $# -gt 0 ] && echo
-for test in "$@"; do
+# Runs one test under all its schedules and says how it went; $mine is a folder of its own.
+run_test() {
+  local test=$1 mine=$2 found=$2/found name label orders=default schedule log start failed_under='' count=0 cases what first
+  mkdir -p "$mine"
   name=${test#build/*/}
   name=${name#tests/}
   name=${name%.sh}
   name=${name%.test}
-  orders=default
   case $test in
     *.sh) label=$test ;;
     # What X-ray counts must not depend on the order; two tell as much as five.
@@ -94,14 +94,13 @@ for test in "$@"; do
     *) label=${test#build/*/}; [ -f "$label.cu" ] && orders=$schedules ;;
   esac
   start=$(now_ms)
-  failed_under=''
-  count=0
   for schedule in $orders; do
     log=$build/${label%.sh}.${schedule/:/-}.log
     mkdir -p "$(dirname "$log")"
     run_once "$test" "$schedule" || failed_under="$failed_under $schedule"
     count=$((count + 1))
   done
+  echo "$(($(now_ms) - start)) $name" >"$mine/took"
   # What failed stays on the screen; what passed is one line.
   cases=$(cut -f 4 "$log.results" | sort -u | wc -l | tr -d ' ')
   what="$cases tests"
@@ -117,7 +116,49 @@ for test in "$@"; do
     [ -n "$first" ] && echo "      under$failed_under; here is $first:"
     show_failure "$test" "$first"
   fi
-done
+}
+
+# One of several that work side by side: takes the next test that nobody has taken, until there is none.
+# A folder is made by one only.
+take_turns() {
+  local test number=0
+  stop_on_interrupt
+  for test in "$@"; do
+    number=$((number + 1))
+    mkdir "$scratch/$number" 2>/dev/null || continue
+    run_test "$test" "$scratch/$number" >"$scratch/$number/said"
+    cat "$scratch/$number/said"
+  done
+}
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+stop_on_interrupt
+
+# Scripts take longest: they come first.
+tests_begin=$(now_ms)
+compiled_until=$(date +%s)
+order=()
+for test in "$@"; do case $test in *.sh) order+=("$test") ;; esac; done
+for test in "$@"; do case $test in *.sh) ;; *) order+=("$test") ;; esac; done
+[ $# -gt 0 ] && echo
+at_a_time=${AT_A_TIME:-$(cores)}
+[ "$backend" != gpu ] || at_a_time=1
+for ((turn = 0; turn < at_a_time; turn++)); do take_turns ${order[@]+"${order[@]}"} & done
+wait
+cat "$scratch"/*/found >"$results" 2>/dev/null
+
+# Where the time went: what make compiled since MAKE_BEGAN, a file that it wrote when it began and that holds
+# the second; then the tests that took longest.
+step() { printf '  %-58s %9s\n' "$1" "$2"; }
+seconds() { awk -v ms="$1" 'BEGIN { printf "%.1f s", ms / 1000 }'; }
+printf '\nwhere the time went\n'
+if [ -n "${MAKE_BEGAN:-}" ] && [ -e "$MAKE_BEGAN" ]; then
+  compiled=$(find build -name '*.o' -newer "$MAKE_BEGAN" | cut -d / -f 2 | sort | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }')
+  [ -z "$compiled" ] || step "compiling: $compiled files" "$((compiled_until - $(cat "$MAKE_BEGAN"))).0 s"
+fi
+step "testing, $at_a_time at a time" "$(since "$tests_begin")"
+cat "$scratch"/*/took 2>/dev/null | sort -rn | head -6 | while read -r took name; do step "  $name" "$(seconds "$took")"; done
 
 # One line per test case: the worst that happened to it.
 totals=$(awk -F '\t' '
