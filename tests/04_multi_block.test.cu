@@ -13,46 +13,32 @@ std::size_t thread_slots_per_sm() {
   return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, 0));
 }
 
-// The chapter's problem on device arrays of the right sizes, partial sums poisoned.
-struct Setup {
-  explicit Setup(const std::vector<int>& x, unsigned block = 256)
-      : values(x), d_x(x), partial(4 * thread_slots_per_sm() * sm_count()) {
-    p = {d_x.get(), x.size(), partial.get(), sm_count(), block};
-  }
+Setting setting(unsigned block = 256) {
+  return {static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount, 0)), block};
+}
 
-  static unsigned sm_count() {
-    return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount, 0));
-  }
+// What the versions read and write, the places of the partial sums poisoned.
+ThreadSums sums_of(const std::vector<int>& x) {
+  const std::size_t places = 4 * thread_slots_per_sm() * setting().sm_count;
+  return {DeviceArray<int>(x), DeviceArray<long long>(places), reference(x)};
+}
 
-  bool run_and_check(Shape shape) {
-    partial.poison();
-    launch(p, shape);
-    return check("sum", p, shape, sum_of_squares(values));
-  }
-
-  std::vector<int> values;
-  DeviceArray<int> d_x;
-  DeviceArray<long long> partial;
-  Problem p{};
-};
-
-// Launches the chapter's last kernel and returns where and when its blocks ran.
-std::vector<BlockRecord> record_blocks(const Problem& p, Shape shape, double* event_ms) {
-  return records_of_launch(shape.grid, event_ms, [&](BlockRecord* d_records) {
-    sum_recorded<<<shape.grid, shape.block>>>(p.x, p.n, p.partial, d_records);
-    CUDA_CHECK_LAUNCH();
-  });
+bool runs_right(const ThreadSums& d, Shape shape) {
+  d.partial.poison();
+  launch(d, shape);
+  CUDA_CHECK_LAUNCH();
+  return check("sum", d, shape);
 }
 
 }  // namespace
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
-  for (const std::size_t n : awkward_sizes()) {
+  for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
-      Setup setup(input.values);
-      for (const GridVersion& v : kVersions) {
+      const ThreadSums sums = sums_of(input.values);
+      for (const ShapeVersion& v : kVersions) {
         INFO(v.name << ", n = " << n << ", " << input.name);
-        CHECK(setup.run_and_check(v.shape(setup.p)));
+        CHECK(runs_right(sums, v.shape(setting())));
       }
     }
   }
@@ -60,12 +46,12 @@ TEST_CASE("every version adds every element at awkward sizes, whatever the value
 
 TEST_CASE("both kernels cover any n with any grid and block, powers of two or not") {
   for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
-    Setup setup(random_ints(n, -9, 9, 3));
+    const ThreadSums sums = sums_of(random_ints(n, -9, 9, 3));
     for (const unsigned block : awkward_blocks()) {
       for (const unsigned grid : {1u, 2u, 3u, 7u}) {
         for (const unsigned loads : {1u, kInFlight}) {
           INFO("grid " << grid << ", block " << block << ", n = " << n << ", loads " << loads);
-          CHECK(setup.run_and_check({grid, block, loads}));
+          CHECK(runs_right(sums, {grid, block, loads}));
         }
       }
     }
@@ -75,72 +61,71 @@ TEST_CASE("both kernels cover any n with any grid and block, powers of two or no
 TEST_CASE("four loads in flight leave no remainder behind, whatever is left for the last round") {
   const Shape shape{3, 32, kInFlight};  // 96 threads: a full round takes 384 elements
   for (std::size_t n = 3 * 96 - 2; n <= 5 * 96 + 2; ++n) {
-    Setup setup(random_ints(n, 1, 9, n));
     INFO("n = " << n);
-    CHECK(setup.run_and_check(shape));
+    CHECK(runs_right(sums_of(random_ints(n, 1, 9, n)), shape));
   }
 }
 
 TEST_CASE("a thread without an element writes a zero") {
-  Setup setup(random_ints(5, 1, 9, 5));
+  const ThreadSums sums = sums_of(random_ints(5, 1, 9, 5));
   for (const unsigned loads : {1u, kInFlight}) {
-    REQUIRE(setup.run_and_check({2, 64, loads}));
-    const std::vector<long long> partial = setup.partial.download();
+    REQUIRE(runs_right(sums, {2, 64, loads}));
+    const std::vector<long long> partial = sums.partial.download();
     for (std::size_t i = 5; i < 128; ++i) REQUIRE(partial[i] == 0);
     CHECK(partial[128] == -1);  // and nothing is written behind the last thread's place
   }
 }
 
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  Setup setup(random_ints(10007, 0, 9, 5));
-  for (const GridVersion& v : kVersions) {
-    const Shape shape = v.shape(setup.p);
-    for (int repeat = 0; repeat < 20; ++repeat) launch(setup.p, shape);
+  const ThreadSums sums = sums_of(random_ints(10007, 0, 9, 5));
+  for (const ShapeVersion& v : kVersions) {
+    const Shape shape = v.shape(setting());
+    for (int repeat = 0; repeat < repeats(20); ++repeat) launch(sums, shape);
+    CUDA_CHECK_LAUNCH();
     INFO(v.name);
-    CHECK(check(v.name, setup.p, shape, sum_of_squares(setup.values)));
+    CHECK(check(v.name, sums, shape));
   }
 }
 
 TEST_CASE("a sum of squares past 32 bits is exact, of the most negative int too") {
   // Larger sums would pass 64 bits.
   for (const std::vector<int>& x : {std::vector<int>{2000000000, -2000000000}, {INT_MIN}}) {
-    Setup setup(x);
-    CHECK(setup.run_and_check({1, 1}));
-    CHECK(setup.run_and_check({1, 1, kInFlight}));
+    const ThreadSums sums = sums_of(x);
+    CHECK(runs_right(sums, {1, 1}));
+    CHECK(runs_right(sums, {1, 1, kInFlight}));
   }
 }
 
 TEST_CASE("one wave fits on the chip, and one more block per SM does not") {
-  Setup setup({1});
+  const unsigned sm_count = setting().sm_count;
   for (const unsigned block : awkward_blocks()) {
-    const Shape wave = one_wave(setup.p, sum_grid_stride, block);
+    const Shape wave = one_wave<sum_grid_stride>({sm_count, block});
     INFO("block " << block << ", grid " << wave.grid);
     CHECK(wave.block == block);
-    CHECK(wave.grid % setup.p.sm_count == 0);
-    CHECK(wave.threads() <= setup.p.sm_count * thread_slots_per_sm());
+    CHECK(wave.grid % sm_count == 0);
+    CHECK(wave.threads() <= sm_count * thread_slots_per_sm());
     if (block >= 250) {  // smaller ones run out of block slots before they run out of thread slots
       const std::size_t warps = div_up(block, 32);  // a block takes up whole warps
-      CHECK((wave.grid / setup.p.sm_count + 1) * warps * 32 > thread_slots_per_sm());
+      CHECK((wave.grid / sm_count + 1) * warps * 32 > thread_slots_per_sm());
     }
   }
 }
 
 TEST_CASE("the runtime's choice can be launched and fills every SM") {
-  Setup setup(random_ints(99991, 0, 9, 5));
-  const Shape shape = choice_of_the_runtime(setup.p);
-  CHECK(shape.grid >= setup.p.sm_count);
-  CHECK(shape.threads() <= setup.p.sm_count * thread_slots_per_sm());
-  CHECK(setup.run_and_check(shape));
+  const Shape shape = api_choice<sum_grid_stride>(setting());
+  CHECK(shape.grid >= setting().sm_count);
+  CHECK(shape.threads() <= setting().sm_count * thread_slots_per_sm());
+  CHECK(runs_right(sums_of(random_ints(99991, 0, 9, 5)), shape));
 }
 
 TEST_CASE("the shapes of a sweep fit the array of partial sums and grow") {
+  const std::size_t places = sums_of({1}).partial.size();
   for (const unsigned block : awkward_blocks()) {
-    Setup setup({1}, block);
     for (const char* sweep : {"grid", "block"}) {
-      const std::vector<Shape> shapes = shapes_of(sweep, setup.p);
+      const std::vector<Shape> shapes = bytes_in_flight::shapes_of(sweep, setting(block));
       for (std::size_t i = 0; i < shapes.size(); ++i) {
         INFO(sweep << " sweep, block " << block << ", row " << i);
-        CHECK(shapes[i].threads() <= setup.partial.size());
+        CHECK(shapes[i].threads() <= places);
         if (i > 0 && sweep == std::string("grid")) CHECK(shapes[i].grid > shapes[i - 1].grid);
         if (i > 0 && sweep == std::string("block")) CHECK(shapes[i].block > shapes[i - 1].block);
       }
@@ -154,14 +139,14 @@ TEST_CASE("the bytes in flight of a launch are an int for each load of each thre
 }
 
 TEST_CASE("every block leaves one record, and the sum is right as well") {
-  Setup setup(random_ints(99991, 0, 9, 5));
+  const ThreadSums sums = sums_of(random_ints(99991, 0, 9, 5));
   for (const unsigned grid : {1u, 5u, 50u}) {
     double event_ms = 0;
     const Shape shape{grid, 96};
-    setup.partial.poison();
-    const std::vector<BlockRecord> blocks = record_blocks(setup.p, shape, &event_ms);
+    sums.partial.poison();
+    const std::vector<BlockRecord> blocks = record_blocks(sums, shape, &event_ms);
     INFO("grid " << grid);
-    CHECK(check("recorded", setup.p, shape, sum_of_squares(setup.values)));
+    CHECK(check("recorded", sums, shape));
     CHECK(event_ms > 0);
     REQUIRE(blocks.size() == grid);
     const BlockRecord all = whole_launch(blocks);
@@ -175,11 +160,10 @@ TEST_CASE("every block leaves one record, and the sum is right as well") {
 }
 
 TEST_CASE("no more blocks run at a time than fit at once") {
-  Setup setup(random_ints(99991, 0, 9, 5));
-  const Shape wave = one_wave(setup.p, sum_recorded, 256);
+  const ThreadSums sums = sums_of(random_ints(99991, 0, 9, 5));
+  const Shape wave = one_wave<sum_recorded>(setting(256));
   double event_ms = 0;
-  const std::vector<BlockRecord> blocks =
-      record_blocks(setup.p, {wave.grid * 5 / 2, 256}, &event_ms);
+  const std::vector<BlockRecord> blocks = record_blocks(sums, {wave.grid * 5 / 2, 256}, &event_ms);
   // At equal times ends sort before starts: a place is free again when its block has ended.
   std::vector<std::pair<std::uint64_t, int>> events;
   for (const BlockRecord& b : blocks) {
@@ -206,32 +190,32 @@ TEST_CASE("a walk along the ring ends where it has to") {
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing") {
-  Setup setup(random_ints(1000, 0, 9, 5));
-  for (const GridVersion& v : kVersions) {
+  const ThreadSums sums = sums_of(random_ints(1000, 0, 9, 5));
+  for (const ShapeVersion& v : kVersions) {
     INFO(v.name);
-    CHECK_FALSE(check(v.name, setup.p, v.shape(setup.p), sum_of_squares(setup.values)));
+    CHECK_FALSE(check(v.name, sums, v.shape(setting())));
   }
 }
 
 TEST_CASE("the checker rejects one wrong element, and one missing partial sum") {
-  Setup setup(random_ints(1000, 1, 9, 5));
+  std::vector<int> x = random_ints(1000, 1, 9, 5);
+  ThreadSums sums = sums_of(x);
   const Shape shape{3, 64};
-  REQUIRE(setup.run_and_check(shape));
-  std::vector<int> other = setup.values;
-  other[999] += 1;
-  CHECK_FALSE(check("sum", setup.p, shape, sum_of_squares(other)));
-  CHECK_FALSE(check("sum", setup.p, {2, 64}, sum_of_squares(setup.values)));
+  REQUIRE(runs_right(sums, shape));
+  CHECK_FALSE(check("sum", sums, {2, 64}));
+  x[999] += 1;
+  sums.expected = reference(x);
+  CHECK_FALSE(check("sum", sums, shape));
 }
 
 TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
-  Setup setup(random_ints(1000, 0, 9, 5));
-  sum_grid_stride<<<1, 1025>>>(setup.p.x, setup.p.n, setup.p.partial);
+  const ThreadSums sums = sums_of(random_ints(1000, 0, 9, 5));
+  launch(sums, {1, 1025});
   CHECK(refuses_configuration(cudaGetLastError()));
   CHECK(cudaGetLastError() == cudaSuccess);  // asking clears it
 }
 
 TEST_CASE("a grid of no blocks is refused at the launch") {
-  Setup setup(random_ints(1000, 0, 9, 5));
-  sum_grid_stride<<<0, 64>>>(setup.p.x, setup.p.n, setup.p.partial);
+  launch(sums_of(random_ints(1000, 0, 9, 5)), {0, 64});
   CHECK(refuses_configuration(cudaGetLastError()));
 }
