@@ -10,54 +10,27 @@
 
 namespace {
 
-// The chapter's problem on device arrays of the right sizes, the table also in constant memory.
-struct Setup {
-  Setup(const std::vector<int>& values, unsigned block,
-        const std::vector<int>& table = random_ints(kWords, -kLimit, kLimit, 17))
-      : x(values), words(table), d_x(x), d_words(words), d_y(x.size()) {
-    const auto grid = static_cast<unsigned>(std::max<std::size_t>(1, div_up(x.size(), block)));
-    p = {d_x.get(), d_words.get(), d_y.get(), x.size(), grid, block};
-    upload_words(words);
-  }
-
-  bool is_right(const Version<Problem>& version) const {
-    return check(version.name, p, expected_sums(pattern_of(version.name), x, words, p.block));
-  }
-
-  bool run_and_check(const Version<Problem>& version) {
-    d_y.poison();
-    version.launch(p);
-    CUDA_CHECK_LAUNCH();
-    return is_right(version);
-  }
-
-  std::vector<int> x, words;
-  DeviceArray<int> d_x, d_words, d_y;
-  Problem p{};
-};
+// What the versions read and write, the table also in constant memory.
+Additions additions(const std::vector<int>& x, unsigned block,
+                    const std::vector<int>& table = random_ints(kWords, -kLimit, kLimit, 17)) {
+  upload_words(table);
+  return {x, table, block};
+}
 
 // The same for the polynomial.
-struct PolynomialSetup {
-  PolynomialSetup(const std::vector<float>& places, const std::vector<float>& factors)
-      : x(places), coefficients(factors), d_x(x), d_coefficients(factors), d_y(x.size()) {
-    const std::size_t blocks = std::max<std::size_t>(1, div_up(x.size(), kPolynomialBlock));
-    p = {d_x.get(), d_coefficients.get(), d_y.get(), x.size(), static_cast<unsigned>(blocks)};
-    CUDA_CHECK(cudaMemcpyToSymbol(constant_words, factors.data(), kCoefficients * sizeof(float)));
-  }
+polynomial::Values values_of(const std::vector<float>& x, const std::vector<float>& coefficients) {
+  polynomial::upload_coefficients(coefficients);
+  return {x, coefficients};
+}
 
-  bool is_right(const char* what) const { return check(what, p, x, coefficients); }
-
-  bool run_and_check(const Version<PolynomialProblem>& version) {
-    d_y.poison();
-    version.launch(p);
-    CUDA_CHECK_LAUNCH();
-    return is_right(version.name);
-  }
-
-  std::vector<float> x, coefficients;
-  DeviceArray<float> d_x, d_coefficients, d_y;
-  PolynomialProblem p{};
-};
+// Poisons what the version is to write, launches it and checks.
+template <class Data>
+bool runs_right(const Version<Data>& version, const Data& data) {
+  data.y.poison();
+  version.launch(data);
+  CUDA_CHECK_LAUNCH();
+  return check(version.name, data);
+}
 
 std::vector<float> some_coefficients() { return random_floats(kCoefficients, -1, 1, 4); }
 
@@ -70,13 +43,13 @@ std::vector<int> indices(std::size_t n) {
 }  // namespace
 
 TEST_CASE("every version adds the right word to every element at awkward sizes") {
-  for (const std::size_t n : awkward_sizes()) {
+  for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
       if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
-      Setup setup(input.values, 256);
+      const Additions data = additions(input.values, 256);
       for (const auto& version : kVersions) {
         INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(setup.run_and_check(version));
+        CHECK(runs_right(version, data));
       }
     }
   }
@@ -85,10 +58,10 @@ TEST_CASE("every version adds the right word to every element at awkward sizes")
 TEST_CASE("every version works with any block size, also one that is no whole number of warps") {
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
-      Setup setup(random_ints(n, -9, 9, 3), block, indices(kWords));
+      const Additions data = additions(random_ints(n, -9, 9, 3), block, indices(kWords));
       for (const auto& version : kVersions) {
         INFO(version.name << ", block " << block << ", n = " << n);
-        CHECK(setup.run_and_check(version));
+        CHECK(runs_right(version, data));
       }
     }
   }
@@ -114,12 +87,12 @@ TEST_CASE("a warp asks for one word, one word, 32 neighbours and 32 scattered wo
 
 TEST_CASE("a warp of a sweep gets the number of different words that the row promises") {
   for (const Walk walk : {kClose, kSpread}) {
-    Setup setup(std::vector<int>(kWarp, 0), kWarp, indices(kWords));
+    const Additions data = additions(std::vector<int>(kWarp, 0), kWarp, indices(kWords));
     for (unsigned distinct = 1; distinct <= kWarp; ++distinct) {
-      walk_constant<<<1, kWarp>>>(walk, distinct, 1, kWarp,
-                                  setup.p.y);  // one load: the word itself
+      // one load: the word itself
+      walk_constant<<<1, kWarp>>>(walk, distinct, 1, kWarp, data.y.get());
       CUDA_CHECK_LAUNCH();
-      const std::vector<int> got = setup.d_y.download();
+      const std::vector<int> got = data.y.download();
       INFO(distinct << " words, step " << walk.step);
       CHECK(std::set<int>(got.begin(), got.end()).size() == distinct);
     }
@@ -129,19 +102,22 @@ TEST_CASE("a warp of a sweep gets the number of different words that the row pro
 TEST_CASE("both sources of a sweep add the same words, whatever the size and the block") {
   for (const Walk walk : {kClose, kSpread}) {
     for (const unsigned block : {32u, 96u, 250u, 1024u}) {
-      Setup setup(std::vector<int>(1531, 0), block);
+      const Additions data = additions(std::vector<int>(1531, 0), block);
       for (const unsigned distinct : {1u, 2u, 7u, 31u, 32u}) {
-        const auto expected = expected_walk(walk, distinct, 100, setup.p.n, block, setup.words);
+        const auto expected = expected_walk(walk, distinct, 100, data.n, block, data.h_table);
+        const auto is_right = [&](const char* source) {
+          return all_equal(source, data.y.download().data(), expected.data(), data.n);
+        };
         INFO(distinct << " words, step " << walk.step << ", block " << block);
-        setup.d_y.poison();
-        walk_constant<<<setup.p.grid, block>>>(walk, distinct, 100, setup.p.n, setup.p.y);
+        data.y.poison();
+        walk_constant<<<data.grid, block>>>(walk, distinct, 100, data.n, data.y.get());
         CUDA_CHECK_LAUNCH();
-        CHECK(check("constant", setup.p, expected));
-        setup.d_y.poison();
-        walk_global<<<setup.p.grid, block>>>(walk, distinct, 100, setup.p.n, setup.p.table,
-                                             setup.p.y);
+        CHECK(is_right("constant"));
+        data.y.poison();
+        walk_global<<<data.grid, block>>>(walk, distinct, 100, data.n, data.table.get(),
+                                          data.y.get());
         CUDA_CHECK_LAUNCH();
-        CHECK(check("global", setup.p, expected));
+        CHECK(is_right("global"));
       }
     }
   }
@@ -150,35 +126,36 @@ TEST_CASE("both sources of a sweep add the same words, whatever the size and the
 TEST_CASE("both polynomials are within the bound everywhere, at awkward sizes") {
   std::vector<float> rising(kCoefficients);
   for (int k = 0; k < kCoefficients; ++k) rising[k] = static_cast<float>(k + 1);
-  for (const std::size_t n : awkward_sizes()) {
+  for (const std::size_t n : sizes_to_test()) {
     for (const std::vector<float>& coefficients : {some_coefficients(), rising}) {
       if (n > 100000) continue;
-      PolynomialSetup setup(random_floats(n, -1.1f, 1.1f, 6), coefficients);
-      for (const auto& version : kPolynomials) {
+      const auto data = values_of(random_floats(n, -1.1f, 1.1f, 6), coefficients);
+      for (const auto& version : polynomial::kVersions) {
         INFO(version.name << ", n = " << n);
-        CHECK(setup.run_and_check(version));
+        CHECK(runs_right(version, data));
       }
     }
   }
 }
 
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  Setup setup(random_ints(10007, 0, 9, 5), 256);
+  const Additions data = additions(random_ints(10007, 0, 9, 5), 256);
   for (const auto& version : kVersions) {
-    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(setup.p);
+    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(data);
     CUDA_CHECK_LAUNCH();
     INFO(version.name);
-    CHECK(setup.is_right(version));
+    CHECK(check(version.name, data));
   }
 }
 
 TEST_CASE("a kernel sees the words of the copy before it, not those of an older one") {
   for (int repeat = 0; repeat < repeats(10); ++repeat) {
-    Setup setup(random_ints(5003, 0, 9, 5), 256,
-                random_ints(kWords, -kLimit, kLimit, static_cast<std::uint64_t>(repeat)));
+    const Additions data =
+        additions(random_ints(5003, 0, 9, 5), 256,
+                  random_ints(kWords, -kLimit, kLimit, static_cast<std::uint64_t>(repeat)));
     for (const auto& version : kVersions) {
       INFO(version.name << ", copy " << repeat);
-      CHECK(setup.run_and_check(version));
+      CHECK(runs_right(version, data));
     }
   }
 }
@@ -187,8 +164,11 @@ TEST_CASE("constant memory is full: the variable takes all that the device has")
   CHECK(device_attribute(cudaDevAttrTotalConstantMemory, 0) ==
         static_cast<int>(sizeof(constant_words)));
   const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, 2);
-  upload_words(words);
+  CHECK(upload_words(words));
   CHECK(download_words() == words);
+  std::vector<int> others = words;
+  others[kWords - 1] += 1;
+  CHECK_FALSE(constant_memory_holds(others));
 }
 
 TEST_CASE("a copy with an offset changes the bytes behind it and no others") {
@@ -221,29 +201,29 @@ TEST_CASE("a copy past the end of the variable is refused, and copies nothing") 
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing") {
-  Setup setup(random_ints(1000, 0, 9, 5), 256);
+  const Additions data = additions(random_ints(1000, 0, 9, 5), 256);
   for (const auto& version : kVersions) {
     INFO(version.name);
-    CHECK_FALSE(setup.is_right(version));
+    CHECK_FALSE(check(version.name, data));
   }
-  CHECK_FALSE(PolynomialSetup(random_floats(1000, -1, 1, 5), some_coefficients()).is_right("none"));
+  CHECK_FALSE(check("none", values_of(random_floats(1000, -1, 1, 5), some_coefficients())));
 }
 
 TEST_CASE("the checker rejects one wrong element, and a NaN") {
-  Setup setup(random_ints(1000, 0, 9, 5), 256);
+  Additions data = additions(random_ints(1000, 0, 9, 5), 256);
   for (const auto& version : kVersions) {
-    REQUIRE(setup.run_and_check(version));
-    setup.x[999] += 1;
+    REQUIRE(runs_right(version, data));
+    data.h_x[999] += 1;
     INFO(version.name);
-    CHECK_FALSE(setup.is_right(version));
-    setup.x[999] -= 1;
+    CHECK_FALSE(check(version.name, data));
+    data.h_x[999] -= 1;
   }
-  PolynomialSetup polynomial(random_floats(1000, -1, 1, 5), some_coefficients());
-  REQUIRE(polynomial.run_and_check(kPolynomials[0]));
-  float last = polynomial.d_y.download()[999];
+  const auto values = values_of(random_floats(1000, -1, 1, 5), some_coefficients());
+  REQUIRE(runs_right(polynomial::kVersions[0], values));
+  const float last = values.y.download()[999];
   for (const float wrong : {last + 1e-3f, std::numeric_limits<float>::quiet_NaN()}) {
-    CUDA_CHECK(cudaMemcpy(polynomial.p.y + 999, &wrong, sizeof wrong, cudaMemcpyHostToDevice));
-    CHECK_FALSE(polynomial.is_right("one wrong"));
+    CUDA_CHECK(cudaMemcpy(values.y.get() + 999, &wrong, sizeof wrong, cudaMemcpyHostToDevice));
+    CHECK_FALSE(check("one wrong", values));
   }
 }
 
@@ -254,7 +234,6 @@ TEST_CASE("the fitted line is the line that the points lie on") {
 }
 
 TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
-  Setup setup(random_ints(1000, 0, 9, 5), 1025);
-  kVersions[0].launch(setup.p);
+  kVersions[0].launch(additions(random_ints(1000, 0, 9, 5), 1025));
   CHECK(refuses_configuration(cudaGetLastError()));
 }

@@ -7,42 +7,31 @@
 //   thread_*  one word per thread   *_readonly  the same through the read-only path
 //   random_*  scattered words
 // polynomial_constant, polynomial_readonly   a use: 32 coefficients that every thread needs
-// Run: make run CH=06
-//      make run CH=06 ARGS="--sweep distinct"    1 to 32 different words per load of a warp
-//      make run CH=06 ARGS="--try large_copy"    a copy that does not fit is refused
+// Run: make run CH=06, with ARGS="--sweep distinct" or ARGS="--try large_copy" for more
 
-#include <string>
 #include <vector>
 
 #include "../../common/common.cuh"
-#include "constant_words.cuh"  // the __constant__ variable
-#include "distinct_words.cuh"  // --sweep
-#include "polynomial.cuh"      // polynomial_*
 
-constexpr std::size_t kMaxBlock = 1024;
-constexpr std::size_t kMaxN = 1_Gi;
+constexpr std::size_t kWarp = 32;
+constexpr std::size_t kWords = 16384;  // ints in the table: 64 KiB, all there is
+constexpr int kCoefficients = 32;      // of a polynomial of degree 31
 
-enum class Pattern { kBlock, kWarp, kThread, kRandom };
+// The __constant__ variables of a file have 64 KiB between them, and the table takes them all.
+// So the coefficients use the same bytes, at another time: whoever needs them copies first.
+union ConstantWords {
+  int table[kWords];
+  float coefficients[kCoefficients];
+};
+__constant__ ConstantWords constant_words;  // kernels use it by its name; it is no argument
 
-// ---- host reference ----------------------------------------------------------------------------
-
-std::size_t expected_word(Pattern pattern, std::size_t i, std::size_t block) {
-  const std::size_t numbers[] = {i / block, i / kWarp, i, i * 1357};
-  return numbers[static_cast<int>(pattern)] % kWords;
+__device__ std::size_t global_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
-
-std::vector<int> expected_sums(Pattern pattern, const std::vector<int>& x,
-                               const std::vector<int>& table, std::size_t block) {
-  std::vector<int> y(x.size());
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + table[expected_word(pattern, i, block)];
-  return y;
-}
-
-// ---- kernels -----------------------------------------------------------------------------------
 
 // Which word of the table thread i adds. The patterns differ in one thing: how many different words
-// the 32 lanes of a warp ask for. 1357 is odd: 32 threads in a row meet 32 words, 5 KiB from one to
-// the next.
+// the 32 lanes of a warp ask for. 1357 is odd: 32 threads in a row meet 32 words, 5 KiB apart.
+enum class Pattern { kBlock, kWarp, kThread, kRandom };
 template <Pattern kPattern>
 __device__ std::size_t word_of(std::size_t i) {
   if constexpr (kPattern == Pattern::kBlock) {
@@ -56,7 +45,6 @@ __device__ std::size_t word_of(std::size_t i) {
   }
 }
 
-// A __constant__ variable is used by its name; it is no argument of the kernel.
 template <Pattern kPattern>
 __global__ void add_constant(const int* x, std::size_t n, int* y) {
   const std::size_t i = global_index();
@@ -79,22 +67,61 @@ __global__ void add_readonly(const int* __restrict__ x, std::size_t n,
   if (i < n) y[i] = x[i] + __ldg(&table[word_of<kPattern>(i)]);
 }
 
+// Horner's rule. Every thread needs the same coefficient at the same time. Unrolled, its address is
+// known to the compiler: one load serves a whole warp, or the multiply-add fetches it by itself.
+__global__ void polynomial_constant(const float* x, std::size_t n, float* y) {
+  const std::size_t i = global_index();
+  if (i >= n) return;
+  float value = 0;
+#pragma unroll
+  for (int k = kCoefficients - 1; k >= 0; --k) {
+    value = value * x[i] + constant_words.coefficients[k];
+  }
+  y[i] = value;
+}
+
+// The same from global memory: a load for every multiply-add, though all but the first hit the L1.
+__global__ void polynomial_readonly(const float* __restrict__ x, std::size_t n,
+                                    const float* __restrict__ coefficients, float* __restrict__ y) {
+  const std::size_t i = global_index();
+  if (i >= n) return;
+  float value = 0;
+#pragma unroll
+  for (int k = kCoefficients - 1; k >= 0; --k) value = value * x[i] + __ldg(&coefficients[k]);
+  y[i] = value;
+}
+
+#include "symbol_copies.cuh"  // constant memory, from the host
+
 // ---- the versions ------------------------------------------------------------------------------
 
+constexpr std::size_t kMaxBlock = 1024;
+constexpr std::size_t kMaxN = 1_Gi;
+constexpr int kLimit = 999999;  // of a value; 1024 of them can be added in an int
+
+// What the twelve read and write, one thread per sum. The table is also in constant memory.
+struct Additions {
+  std::vector<int> h_x, h_table;
+  unsigned block;
+  std::size_t n = h_x.size();
+  unsigned grid = static_cast<unsigned>(std::max<std::size_t>(1, div_up(n, block)));
+  DeviceArray<int> x{h_x}, table{h_table}, y{n};
+};
+
 template <Pattern kPattern>
-void launch_constant(const Problem& p) {
-  add_constant<kPattern><<<p.grid, p.block>>>(p.x, p.n, p.y);
+void launch_constant(const Additions& d) {
+  add_constant<kPattern><<<d.grid, d.block>>>(d.x.get(), d.n, d.y.get());
 }
 template <Pattern kPattern>
-void launch_global(const Problem& p) {
-  add_global<kPattern><<<p.grid, p.block>>>(p.x, p.n, p.table, p.y);
+void launch_global(const Additions& d) {
+  add_global<kPattern><<<d.grid, d.block>>>(d.x.get(), d.n, d.table.get(), d.y.get());
 }
 template <Pattern kPattern>
-void launch_readonly(const Problem& p) {
-  add_readonly<kPattern><<<p.grid, p.block>>>(p.x, p.n, p.table, p.y);
+void launch_readonly(const Additions& d) {
+  add_readonly<kPattern><<<d.grid, d.block>>>(d.x.get(), d.n, d.table.get(), d.y.get());
 }
 
-const Version<Problem> kVersions[] = {
+const Version<Additions> kVersions[] = {
     {"block_constant", "one word per block, from constant memory",
      launch_constant<Pattern::kBlock>},
     {"block_global", "the same from global memory", launch_global<Pattern::kBlock>},
@@ -111,58 +138,26 @@ const Version<Problem> kVersions[] = {
     {"random_readonly", "the same by the read-only path", launch_readonly<Pattern::kRandom>},
 };
 
+// The patterns have the initials of their names.
 Pattern pattern_of(const std::string& version) {
-  return version[0] == 'b'   ? Pattern::kBlock
-         : version[0] == 'w' ? Pattern::kWarp
-         : version[0] == 't' ? Pattern::kThread
-                             : Pattern::kRandom;
+  return static_cast<Pattern>(std::string("bwtr").find(version[0]));
 }
 
-// ---- constant memory, from the host -------------------------------------------------------------
-
-// The host writes constant memory by the name of the variable. In two halves, to show the offset:
-// like the size it counts bytes.
-void upload_words(const std::vector<int>& words) {
-  constexpr std::size_t kHalf = sizeof(constant_words) / 2;
-  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, words.data(), kHalf));
-  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, words.data() + kWords / 2, kHalf, kHalf));
+std::size_t expected_word(Pattern pattern, std::size_t i, std::size_t block) {
+  const std::size_t numbers[] = {i / block, i / kWarp, i, i * 1357};
+  return numbers[static_cast<int>(pattern)] % kWords;
 }
 
-std::vector<int> download_words() {
-  std::vector<int> words(kWords);
-  CUDA_CHECK(cudaMemcpyFromSymbol(words.data(), constant_words, sizeof(constant_words)));
-  return words;
+// Compares every sum with the host's.
+bool check(const std::string& version, const Additions& d) {
+  const Pattern p = pattern_of(version);
+  std::vector<int> expected = d.h_x;
+  for (std::size_t i = 0; i < d.n; ++i) expected[i] += d.h_table[expected_word(p, i, d.block)];
+  return all_equal(version, d.y.download().data(), expected.data(), d.n);
 }
 
-// One int too many. The runtime knows how large the variable is, refuses, and copies nothing. A
-// program that can go on without the copy looks at the code instead of ending at it.
-int try_large_copy(const std::vector<int>& words) {
-  const std::vector<int> longer(kWords + 1, -1);
-  const std::size_t bytes = longer.size() * sizeof(int);
-  const cudaError_t status = cudaMemcpyToSymbol(constant_words, longer.data(), bytes);
-  std::printf("%zu bytes to a variable of %zu: %s: %s\n", bytes, sizeof(constant_words),
-              cudaGetErrorName(status), cudaGetErrorString(status));
-  CUDA_CHECK(cudaGetLastError() == status ? cudaSuccess : cudaErrorUnknown);  // and now forgotten
-  const bool unchanged =
-      all_equal("constant memory", download_words().data(), words.data(), kWords);
-  std::printf("handled: the table is %s\n", unchanged ? "as it was" : "DAMAGED");
-  return status != cudaSuccess && unchanged ? kExitOk : kExitWrong;
-}
-
-// ---- checks and measurements -------------------------------------------------------------------
-
-void run_additions(ResultTable& table, const Options& opt, const Problem& p,
-                   const std::vector<int>& x, const std::vector<int>& words) {
-  for (const auto& version : kVersions) {
-    if (!opt.wants(version.name)) continue;
-    const std::vector<int> expected = expected_sums(pattern_of(version.name), x, words, p.block);
-    // Poison: a version that writes nothing must not pass on what the one before it left.
-    CUDA_CHECK(cudaMemset(p.y, 0xff, p.n * sizeof(int)));
-    add_measured_row(
-        table, opt, version.name, 2.0 * static_cast<double>(p.n) * sizeof(int),
-        [&] { version.launch(p); }, [&] { return check(version.name, p, expected); });
-  }
-}
+#include "distinct_words.cuh"  // --sweep
+#include "polynomial.cuh"      // what the polynomial_* read and write, and their rows
 
 int main(int argc, char** argv) {
   Options opt("06_constant_memory", "when is the constant cache right?");
@@ -172,58 +167,30 @@ int main(int argc, char** argv) {
           kOnGpu ? "additions [12800000; in a sweep: the threads that the device holds]"
                  : "additions [128000; in a sweep: the threads that the device holds]");
   opt.add("block", &block, 1, kMaxBlock, "threads per block");
-  opt.add("sweep", &sweep, {"distinct", "spread"},
-          "1 to 32 words per load of a warp, side by side or far apart");
+  distinct_words::add_option(opt, &sweep);
   opt.add("try", &attempt, {"large_copy"}, "a copy that has to be refused");
   opt.parse(argc, argv, [&] {  // the rows of a sweep are its versions
-    if (sweep.empty()) {
-      opt.versions(kVersions);
-      opt.versions(kPolynomials);
-      return;
-    }
-    for (unsigned d = 1; d <= kWarp; ++d) {
-      opt.version(kFromConstant + std::to_string(d), "words per load, constant memory");
-    }
-    for (unsigned d = 1; d <= kWarp; d *= 2) {
-      opt.version(kFromGlobal + std::to_string(d), "words per load, global memory");
-    }
+    if (!sweep.empty()) return distinct_words::name_rows(opt);
+    opt.versions(kVersions);
+    opt.versions(polynomial::kVersions);
   });
   const Device device = open_device(opt);
   if (n == 0) n = !sweep.empty() ? device.thread_slots() : kOnGpu ? 12800000 : 128000;
-  const std::size_t bytes = n * sizeof(int), table_bytes = kWords * sizeof(int);
-  require_device_memory(opt, "--n " + std::to_string(n), 4 * bytes + 2 * table_bytes);
-
+  require_device_memory(opt, "--n " + std::to_string(n), (4 * n + 2 * kWords) * sizeof(int));
   const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, opt.seed);
-  upload_words(words);
-  if (!all_equal("constant memory", download_words().data(), words.data(), kWords)) {
-    return kExitWrong;
-  }
+  if (!upload_words(words)) return kExitWrong;
   if (attempt == "large_copy") return try_large_copy(words);
-
-  const std::vector<int> x = random_ints(n, -kLimit, kLimit, opt.seed + 1);
-  int *d_x = nullptr, *d_words = nullptr, *d_y = nullptr;
-  CUDA_CHECK(cudaMalloc(&d_x, bytes));
-  CUDA_CHECK(cudaMalloc(&d_words, table_bytes));
-  CUDA_CHECK(cudaMalloc(&d_y, bytes));
-  CUDA_CHECK(cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice));
-  CUDA_CHECK(cudaMemcpy(d_words, words.data(), table_bytes, cudaMemcpyHostToDevice));
-  const auto grid = static_cast<unsigned>(div_up(n, block));
-  const Problem p = {d_x, d_words, d_y, n, grid, static_cast<unsigned>(block)};
-
-  const std::string workload = "n = " + std::to_string(n) + " · block " + std::to_string(block);
-  ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + workload,
-                    (sweep.empty() ? 2 * bytes : bytes) + table_bytes);
-  if (sweep.empty()) {
-    if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device).copy_gbps);
-    table.without_speedup();  // the rows are to be compared pattern by pattern
-    run_additions(table, opt, p, x, words);
-    run_polynomials(table, opt, n);
-  } else {
-    if (kOnGpu) table.rate_in("ns/load");
-    run_sweep(table, opt, device, p, sweep == "spread" ? kSpread : kClose, words);
-  }
-  CUDA_CHECK(cudaFree(d_x));
-  CUDA_CHECK(cudaFree(d_words));
-  CUDA_CHECK(cudaFree(d_y));
+  const Additions data = {random_ints(n, -kLimit, kLimit, opt.seed + 1), words,
+                          static_cast<unsigned>(block)};
+  const std::string size = "n = " + std::to_string(n) + " · block " + std::to_string(block);
+  ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size,
+                    (sweep.empty() ? 2 : 1) * data.x.bytes() + data.table.bytes());
+  if (!sweep.empty()) return distinct_words::run_sweep(table, device, data, sweep);
+  if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device).copy_gbps);
+  table.without_speedup();  // the rows are to be compared pattern by pattern
+  add_version_rows(
+      table, kVersions, data, 2.0 * static_cast<double>(data.x.bytes()), [&] { data.y.poison(); },
+      [&](const char* version) { return check(version, data); });
+  polynomial::add_rows(table, n);
   return table.finish();
 }
