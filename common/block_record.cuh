@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "check.cuh"
+#include "device_array.cuh"
 #include "result_table.cuh"
 #include "timer.cuh"
 
@@ -29,20 +29,14 @@ struct BlockRecord {
 /// Returns the records of the second launch, and its time by events in *event_ms.
 template <class Launch>
 std::vector<BlockRecord> records_of_launch(unsigned grid, double* event_ms, Launch&& launch) {
-  std::vector<BlockRecord> records(grid);
-  const std::size_t bytes = grid * sizeof(BlockRecord);
-  BlockRecord* d_records = nullptr;
-  CUDA_CHECK(cudaMalloc(&d_records, bytes));
-  CUDA_CHECK(cudaMemset(d_records, 0xff, bytes));
+  const DeviceArray<BlockRecord> records(grid);
   EventTimer timer;
   for (int repeat = 0; repeat < 2; ++repeat) {
     timer.start();
-    launch(d_records);
+    launch(records.get());
     *event_ms = timer.stop_ms();
   }
-  CUDA_CHECK(cudaMemcpy(records.data(), d_records, bytes, cudaMemcpyDeviceToHost));
-  CUDA_CHECK(cudaFree(d_records));
-  return records;
+  return records.download();
 }
 
 /// Writes block,sm,start_ns,end_ns; times count from the start of the first block.

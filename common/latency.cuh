@@ -10,6 +10,7 @@
 
 #include "backend.cuh"
 #include "check.cuh"
+#include "device_array.cuh"
 #include "timer.cuh"
 #include "verify.cuh"
 
@@ -39,22 +40,15 @@ inline Latency measure_latency(std::size_t bytes, std::size_t samples) {
   const std::size_t count = bytes / sizeof(unsigned), loads = kOnGpu ? 64_Ki : 1_Ki;
   std::vector<unsigned> next(count);
   for (std::size_t i = 0; i < count; ++i) next[i] = static_cast<unsigned>((i + kStep) % count);
-  unsigned *d_next = nullptr, *d_position = nullptr;
-  CUDA_CHECK(cudaMalloc(&d_next, bytes));
-  CUDA_CHECK(cudaMalloc(&d_position, sizeof(unsigned)));
-  CUDA_CHECK(cudaMemcpy(d_next, next.data(), bytes, cudaMemcpyHostToDevice));
-  CUDA_CHECK(cudaMemset(d_position, 0, sizeof(unsigned)));
+  const DeviceArray<unsigned> d_next(next), d_position(std::vector<unsigned>{0});
 
   std::size_t followed = 0;
   Timing t = time_launches(samples, [&] {
-    follow_links<<<1, 1>>>(d_next, d_position, loads);
+    follow_links<<<1, 1>>>(d_next.get(), d_position.get(), loads);
     CUDA_CHECK_LAUNCH();
     followed += loads;
   });
   for (double* ms : {&t.median_ms, &t.min_ms, &t.max_ms}) *ms /= static_cast<double>(loads);
-  unsigned position = 0;
-  CUDA_CHECK(cudaMemcpy(&position, d_position, sizeof position, cudaMemcpyDeviceToHost));
-  CUDA_CHECK(cudaFree(d_next));
-  CUDA_CHECK(cudaFree(d_position));
-  return {t, equals("links", std::size_t{position}, followed * kStep % count)};
+  const std::size_t position = d_position.download()[0];
+  return {t, equals("links", position, followed * kStep % count)};
 }

@@ -5,6 +5,7 @@
 
 #include "backend.cuh"
 #include "check.cuh"
+#include "device_array.cuh"
 #include "options.cuh"
 #include "result_table.cuh"
 #include "timer.cuh"
@@ -43,21 +44,15 @@ inline void add_cub_row(ResultTable& table, const Options& opt, const int* d_x, 
                         long long expected, const std::string& name = kCubRow) {
 #ifndef __CUDA_CPU__
   if (!opt.wants(kCubRow)) return;
-  long long* d_sum = nullptr;
-  void* d_scratch = nullptr;
+  const DeviceArray<long long> d_sum(1);
   std::size_t scratch_bytes = 0;
-  CUDA_CHECK(cudaMalloc(&d_sum, sizeof(long long)));
-  CUDA_CHECK(cub_sum_of_squares(nullptr, scratch_bytes, d_x, n, d_sum));
-  CUDA_CHECK(cudaMalloc(&d_scratch, scratch_bytes));
-  CUDA_CHECK(cudaMemset(d_sum, 0xff, sizeof(long long)));
+  CUDA_CHECK(cub_sum_of_squares(nullptr, scratch_bytes, d_x, n, d_sum.get()));
+  const DeviceArray<char> scratch(scratch_bytes);
   const Timing t = time_launches(opt.samples, [&] {
-    CUDA_CHECK(cub_sum_of_squares(d_scratch, scratch_bytes, d_x, n, d_sum));
+    CUDA_CHECK(cub_sum_of_squares(scratch.get(), scratch_bytes, d_x, n, d_sum.get()));
   });
-  long long sum = 0;
-  CUDA_CHECK(cudaMemcpy(&sum, d_sum, sizeof sum, cudaMemcpyDeviceToHost));
-  table.add(name, t, static_cast<double>(n) * sizeof(int), equals(name, sum, expected));
-  CUDA_CHECK(cudaFree(d_sum));
-  CUDA_CHECK(cudaFree(d_scratch));
+  const bool ok = equals(name, d_sum.download()[0], expected);
+  table.add(name, t, static_cast<double>(n) * sizeof(int), ok);
 #else
   (void)table, (void)opt, (void)d_x, (void)n, (void)expected, (void)name;
 #endif

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "backend.cuh"
 #include "check.cuh"
 #include "device.cuh"
+#include "device_array.cuh"
 #include "timer.cuh"
 
 /// Reads `n` 16-byte words and keeps nothing but their exclusive-or, so that the loads cannot be
@@ -49,30 +51,24 @@ struct Yardstick {
 inline Yardstick measure_yardstick(const Device& device, std::size_t bytes = 2_Gi,
                                    std::size_t samples = 11) {
   bytes = std::min(bytes, free_device_bytes() / 4) / 64 * 64;
-  char* d_data = nullptr;
-  unsigned* d_result = nullptr;
-  CUDA_CHECK(cudaMalloc(&d_data, bytes));
-  CUDA_CHECK(cudaMalloc(&d_result, sizeof(unsigned)));
-  CUDA_CHECK(cudaMemset(d_data, 0x5a, bytes));
-  CUDA_CHECK(cudaMemset(d_result, 0, sizeof(unsigned)));
+  const DeviceArray<char> data(bytes);
+  const DeviceArray<unsigned> result(std::vector<unsigned>{0});
+  CUDA_CHECK(cudaMemset(data.get(), 0x5a, bytes));
 
   Yardstick y;
   const std::size_t half = bytes / 2;
   const Timing copy = time_launches(samples, [&] {
-    CUDA_CHECK(cudaMemcpyAsync(d_data + half, d_data, half, cudaMemcpyDeviceToDevice));
+    CUDA_CHECK(cudaMemcpyAsync(data.get() + half, data.get(), half, cudaMemcpyDeviceToDevice));
   });
   y.copy_gbps = 2 * static_cast<double>(half) / copy.median_ms / 1e6;
 
   constexpr unsigned kBlock = 512;
   const unsigned grid = read_grid(device, kBlock);
   const Timing read = time_launches(samples, [&] {
-    read_everything<<<grid, kBlock>>>(reinterpret_cast<const uint4*>(d_data), bytes / sizeof(uint4),
-                                      d_result);
+    read_everything<<<grid, kBlock>>>(reinterpret_cast<const uint4*>(data.get()),
+                                      bytes / sizeof(uint4), result.get());
     CUDA_CHECK_LAUNCH();
   });
   y.read_gbps = static_cast<double>(bytes) / read.median_ms / 1e6;
-
-  CUDA_CHECK(cudaFree(d_data));
-  CUDA_CHECK(cudaFree(d_result));
   return y;
 }
