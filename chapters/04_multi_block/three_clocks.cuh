@@ -65,7 +65,7 @@ class ClockRows {
     const auto bytes_read = static_cast<double>(d.x.bytes());
     table.add_once("by_events", event_ms, bytes_read, ok);
     table.add_once("by_globaltimer", all.ms(), bytes_read, ok);
-    // How long a cycle is, one block says: on its own SM both clocks are right.
+    // One block tells how long a cycle is: on its own SM both clocks are right.
     table.add_once("by_clock64", all.cycles() * blocks[0].ms_per_cycle(), bytes_read, ok);
     table.note("by_*: " + std::to_string(blocks.size()) + " blocks, of which " +
                std::to_string(one_wave<sum_recorded>(s).grid) + " fit at once");

@@ -17,8 +17,8 @@ constexpr std::size_t kWarp = 32;
 constexpr std::size_t kWords = 16384;  // ints in the table: 64 KiB, all there is
 constexpr int kCoefficients = 32;      // of a polynomial of degree 31
 
-// The __constant__ variables of a file have 64 KiB between them, and the table takes them all.
-// So the coefficients use the same bytes, at another time: whoever needs them copies first.
+// The __constant__ variables of a file have 64 KiB between them, and the table takes them all. So
+// the coefficients use the same bytes, at another time: the host copies one or the other first.
 union ConstantWords {
   int table[kWords];
   float coefficients[kCoefficients];
