@@ -2,7 +2,7 @@
 // X-ray's drawings: what must be in them, for requests of every kind.
 #include <regex>
 
-#include "xray/listing.h"
+#include "xray/drawing.h"
 #include "xray_testing.cuh"
 
 using xray::Operation;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../kernel_testing.cuh"
-#include "xray.h"
+#include "xray/counts.h"
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;

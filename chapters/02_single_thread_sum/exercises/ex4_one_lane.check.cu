@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what the walk asks for
-#include <xray.h>
-
 #include <set>
 
 #include "tests/lab_testing.cuh"
+#include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE
 

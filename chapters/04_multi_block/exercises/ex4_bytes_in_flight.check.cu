@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what the runtime says, what the kernels ask for, and the law
-#include <xray.h>
-
 #include <cmath>
 
 #include "tests/lab_testing.cuh"
+#include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE
 

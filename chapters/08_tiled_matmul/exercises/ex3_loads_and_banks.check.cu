@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what the kernels ask for
-#include <xray.h>
-
 #include "tests/lab_testing.cuh"
+#include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what crosses the bus, and when
-#include <xray.h>
-
 #include "tests/lab_pinned.cuh"
+#include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE
 

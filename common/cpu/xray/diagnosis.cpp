@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "../report/diagnostics.h"
+#include "../report/text.h"
 #include "model.h"
 
 namespace xray {
@@ -12,14 +12,14 @@ namespace {
 
 using cuda_cpu::format;
 
-/// How the lanes of one request lie.
+/// How the addresses of one request lie.
 struct Pattern {
-  unsigned lanes = 0;
-  bool regular = false;  // every active lane is `step` bytes after the active one before
-  int gap = 1;           // lanes from one active lane to the next, where that is regular
+  unsigned lanes = 0;    // active
+  bool regular = false;  // from each active lane to the next it is `gap` lanes and `step` bytes
+  int gap = 1;
   std::int64_t step = 0;
-  unsigned runs = 1;       // pieces in which neighbours lie side by side (or at the same place)
-  std::int64_t start = 0;  // of the first active lane
+  unsigned runs = 1;       // pieces of memory in which lanes lie side by side or on top of another
+  std::int64_t start = 0;  // offset of the first active lane
 };
 
 Pattern pattern_of(const std::int64_t* offsets, unsigned bytes) {
@@ -88,14 +88,14 @@ std::string of_sectors(const Access& a) {
 std::string of_wavefronts(const Access& a) {
   const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
   const long long words = std::llabs(static_cast<long long>(p.step)) / kWordBytes;
-  // After so many lanes comes one that wants a word of the same bank.
-  const long long turn = kBanks / std::gcd(words, static_cast<long long>(kBanks));
+  // How many lanes on is the next one that wants a word of the same bank?
+  const long long period = kBanks / std::gcd(words, static_cast<long long>(kBanks));
   std::string why;
-  if (p.regular && p.lanes > 1 && words > 0 && turn < kBanks) {
+  if (p.regular && p.lanes > 1 && words > 0 && period < kBanks) {
     why = format("%s are %lld words apart, so ", who(p), words) +
-          (turn == 1   ? "all want"
-           : turn == 2 ? "every 2nd wants"
-                       : format("every %lldth wants", turn)) +
+          (period == 1   ? "all want"
+           : period == 2 ? "every 2nd wants"
+                         : format("every %lldth wants", period)) +
           " the same one of 32 banks; let neighbouring lanes take neighbouring words, or pad each "
           "row by one word";
   } else {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first request of an access as SVG: the 32 lanes of a warp on top, a line from each to the
-// bytes that it wants, and below them what the memory system makes of it: sectors of global and
-// host memory, passes through the banks of shared memory, fetches from constant memory.
+#include "drawing.h"
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -10,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../report/diagnostics.h"
+#include "../report/text.h"
 #include "diagnosis.h"
-#include "listing.h"
 #include "model.h"
 #include "picture.h"
 
@@ -31,13 +29,14 @@ constexpr int kWidth = kGutter + kAcross + 16;
 constexpr int kLaneTop = 84;
 constexpr int kTargetTop = kLaneTop + kRow + 110;
 
-std::string many(std::uint64_t count, const char* what, const char* plural = "s") {
-  return format("%llu %s%s", static_cast<unsigned long long>(count), what,
+/// "1 sector", "2 sectors"
+std::string many(std::uint64_t count, const char* noun, const char* plural = "s") {
+  return format("%llu %s%s", static_cast<unsigned long long>(count), noun,
                 count == 1 ? "" : plural);
 }
 
-/// The line of the source without its indentation, as far as there is room; "" if it cannot be
-/// read.
+/// The line of the source without its indentation, as much of it as there is room for; "" if it
+/// cannot be read.
 std::string code_of(const std::string& file, int line) {
   constexpr std::size_t kMost = 120;
   std::ifstream source(file);
@@ -53,14 +52,15 @@ std::string code_of(const std::string& file, int line) {
 double left_of(unsigned column) { return kGutter + static_cast<int>(column) * kPitch + 1; }
 double middle_of(unsigned column) { return left_of(column) + kBox / 2.0; }
 
-/// What a drawing says in words.
-struct Words {
+/// What a drawing says, and how much room it took.
+struct Summary {
   std::string caption;      // below the picture
   std::string description;  // for readers who do not see it
   int height = 0;
 };
 
-/// Draws one request. The parts draw what lies below the lanes, and say what it costs.
+/// Draws one request. `sectors`, `banks` and `fetches` draw what lies below the lanes and say what
+/// it costs.
 class Drawing {
  public:
   Drawing(const Launch& launch, const Access& access) : launch_(launch), access_(access) {
@@ -83,39 +83,40 @@ class Drawing {
                access_.space == Space::kConstant ? "constant" : name_of(access_.space)) +
         (access_.name.empty() ? "" : ", array " + access_.name);
     heading(title);
-    Words words;
+    Summary summary;
     switch (access_.space) {
       case Space::kShared:
-        words = banks();
+        summary = banks();
         break;
       case Space::kConstant:
-        words = fetches();
+        summary = fetches();
         break;
       default:
-        words = sectors();
+        summary = sectors();
     }
     lanes();
-    return picture_.svg(kWidth, words.height, title + "; " + words.caption, words.description);
+    return picture_.svg(kWidth, summary.height, title + "; " + summary.caption,
+                        summary.description);
   }
 
  private:
   bool active(unsigned lane) const { return (request_.mask >> lane & 1) != 0; }
 
   void heading(const std::string& title) {
-    picture_.words(kGutter, 24, title, kLarge, Anchor::kStart);
+    picture_.text(kGutter, 24, title, kLarge, Anchor::kStart);
     const std::string code = code_of(access_.file, access_.line);
     picture_.code(kGutter, 46, code);
-    picture_.words(kGutter, 66,
-                   access_.file + format(":%d, by the first warp that comes there", access_.line),
-                   kSmall, Anchor::kStart, kGrey);
+    picture_.text(kGutter, 66,
+                  access_.file + format(":%d, by the first warp that comes there", access_.line),
+                  kSmall, Anchor::kStart, kGrey);
   }
 
   void lanes() {
-    picture_.words(kGutter - 8, kLaneTop + 14, "lane", kSmall, Anchor::kEnd);
+    picture_.text(kGutter - 8, kLaneTop + 14, "lane", kSmall, Anchor::kEnd);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       picture_.box(left_of(lane), kLaneTop, kBox, kRow, active(lane) ? kBlue : kPale);
-      picture_.words(middle_of(lane), kLaneTop + 14, std::to_string(lane), kSmall, Anchor::kMiddle,
-                     active(lane) ? kWhite : kGrey);
+      picture_.text(middle_of(lane), kLaneTop + 14, std::to_string(lane), kSmall, Anchor::kMiddle,
+                    active(lane) ? kWhite : kGrey);
     }
   }
 
@@ -131,17 +132,17 @@ class Drawing {
                          : ", as few as can be");
   }
 
-  /// A coloured square and what it stands for; returns where the next may begin.
+  /// A coloured square and what it stands for. Returns where the next one may begin.
   double legend(double x, double y, const char* colour, double opacity, const std::string& text) {
     picture_.box(x, y - 10, 12, 12, colour, opacity);
-    picture_.words(x + 18, y, text, kSmall, Anchor::kStart);
+    picture_.text(x + 18, y, text, kSmall, Anchor::kStart);
     return x + 18 + Picture::width_of(text, kSmall) + 12;
   }
 
   // ---- global and host memory -------------------------------------------------------------------
 
-  Words sectors() {
-    std::map<std::uint64_t, std::set<unsigned>> wanted;  // of each sector, which of its bytes
+  Summary sectors() {
+    std::map<std::uint64_t, std::set<unsigned>> wanted;  // bytes of each sector
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       if (!active(lane)) continue;
       for (unsigned i = 0; i < request_.bytes; ++i) {
@@ -158,15 +159,14 @@ class Drawing {
     const double gap = wanted.size() > 16 ? 10 : 24;
     const double width = std::min(kAcross / 4.0, (kAcross - gaps * gap) / count);
     double x = kGutter + (kAcross - gaps * gap - width * count) / 2;
-    std::map<std::uint64_t, double> place;
-    std::string gap_marks;
+    std::map<std::uint64_t, double> left;  // edge of each sector
     for (auto it = wanted.begin(); it != wanted.end(); ++it) {
       if (it != wanted.begin() && it->first != std::prev(it)->first + 1) {
-        picture_.words(x + gap / 2, kTargetTop + kRow / 2.0 + 2, "\u2026", kSmall, Anchor::kMiddle,
-                       kGrey);
+        picture_.text(x + gap / 2, kTargetTop + kRow / 2.0 + 2, "\u2026", kSmall, Anchor::kMiddle,
+                      kGrey);
         x += gap;
       }
-      place[it->first] = x;
+      left[it->first] = x;
       x += width;
     }
     for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -177,10 +177,10 @@ class Drawing {
           static_cast<double>(in_sector) +
           static_cast<double>(std::min<std::uint64_t>(request_.bytes, kSectorBytes - in_sector)) /
               2;
-      line_from(lane, place[first / kSectorBytes] + width * middle / kSectorBytes, kTargetTop);
+      line_from(lane, left[first / kSectorBytes] + width * middle / kSectorBytes, kTargetTop);
     }
-    for (const auto& [sector, bytes] : wanted) draw_sector(place[sector], width, bytes);
-    label_sectors(place, width);
+    for (const auto& [sector, bytes] : wanted) draw_sector(left[sector], width, bytes);
+    label_sectors(left, width);
 
     int y = kTargetTop + kRow + 44;
     const std::uint64_t fetched = wanted.size() * kSectorBytes;
@@ -191,18 +191,18 @@ class Drawing {
                                                           ? " fetched for nothing"
                                                           : " of these sectors left alone"));
     }
-    Words words;
-    words.caption = caption(counts_.sectors, counts_.ideal_sectors, "sector");
+    Summary summary;
+    summary.caption = caption(counts_.sectors, counts_.ideal_sectors, "sector");
     if (access_.operation == Operation::kAtomic) {
-      words.caption = many(counts_.lanes, "lane") + ", " +
-                      many(counts_.addresses, "address", "es") +
-                      format(", up to %llu of the lanes at one",
-                             static_cast<unsigned long long>(counts_.collisions));
+      summary.caption = many(counts_.lanes, "lane") + ", " +
+                        many(counts_.addresses, "address", "es") +
+                        format(", up to %llu of the lanes at one",
+                               static_cast<unsigned long long>(counts_.collisions));
     }
     y += 28;
-    picture_.words(kGutter, y, words.caption, kPlain, Anchor::kStart);
-    words.height = y + 16;
-    words.description =
+    picture_.text(kGutter, y, summary.caption, kPlain, Anchor::kStart);
+    summary.height = y + 16;
+    summary.description =
         "The 32 lanes of a warp, and below them the " + many(wanted.size(), "sector") +
         format(" of 32 bytes that they address, from byte %llu to byte %llu of the array. ",
                static_cast<unsigned long long>(wanted.begin()->first * kSectorBytes),
@@ -210,7 +210,7 @@ class Drawing {
                                                kSectorBytes - 1)) +
         many(counts_.bytes, "byte") +
         format(" of these %llu are wanted.", static_cast<unsigned long long>(fetched));
-    return words;
+    return summary;
   }
 
   void draw_sector(double x, double width, const std::set<unsigned>& bytes) {
@@ -229,18 +229,19 @@ class Drawing {
     }
   }
 
-  /// Where the sectors begin in the array, as many as there is room for; the last one always.
-  void label_sectors(const std::map<std::uint64_t, double>& place, double width) {
+  /// Writes below the sectors where they begin in the array: as many as there is room for, and
+  /// always the last one.
+  void label_sectors(const std::map<std::uint64_t, double>& left, double width) {
     const double y = kTargetTop + kRow + 14;
-    picture_.words(kGutter - 8, kTargetTop + 14, "sector", kSmall, Anchor::kEnd);
-    picture_.words(kGutter - 8, y, "byte", kSmall, Anchor::kEnd);
-    const std::string last_text = std::to_string(place.rbegin()->first * kSectorBytes);
+    picture_.text(kGutter - 8, kTargetTop + 14, "sector", kSmall, Anchor::kEnd);
+    picture_.text(kGutter - 8, y, "byte", kSmall, Anchor::kEnd);
+    const std::string last_text = std::to_string(left.rbegin()->first * kSectorBytes);
     const double room = Picture::width_of(last_text, kSmall) + 12;
-    const double last = place.rbegin()->second;
+    const double last = left.rbegin()->second;
     double free_from = 0;
-    for (const auto& [sector, x] : place) {
+    for (const auto& [sector, x] : left) {
       if (x < free_from || (x < last && x + room > last)) continue;
-      picture_.words(x + width / 2, y, std::to_string(sector * kSectorBytes));
+      picture_.text(x + width / 2, y, std::to_string(sector * kSectorBytes));
       free_from = x + room;
     }
   }
@@ -251,10 +252,10 @@ class Drawing {
   struct Delivery {
     unsigned bank, pass;
     std::uint64_t word;
-    bool again;  // the bank has delivered another one to the same lanes before
+    bool again;  // the bank has already delivered another word to these lanes
   };
 
-  /// What is delivered when, and for each lane which delivery has its first word.
+  /// Fills in what is delivered when, and for each lane which delivery has its first word.
   void serve(std::vector<Delivery>* deliveries, std::size_t* of_lane) const {
     const bool atomic = request_.operation == Operation::kAtomic;
     const unsigned parts = parts_of(request_);
@@ -284,7 +285,7 @@ class Drawing {
     }
   }
 
-  Words banks() {
+  Summary banks() {
     std::vector<Delivery> deliveries;
     std::size_t of_lane[kLanes] = {};
     serve(&deliveries, of_lane);
@@ -293,8 +294,8 @@ class Drawing {
     const auto row_of = [](unsigned pass) { return kTargetTop + static_cast<int>(pass) * kRow; };
     bool again = false;
     for (unsigned pass = 0; pass < passes; ++pass) {
-      picture_.words(kGutter - 8, row_of(pass) + 14, format("pass %u", pass + 1), kSmall,
-                     Anchor::kEnd);
+      picture_.text(kGutter - 8, row_of(pass) + 14, format("pass %u", pass + 1), kSmall,
+                    Anchor::kEnd);
       for (unsigned bank = 0; bank < kBanks; ++bank) {
         picture_.box(left_of(bank), row_of(pass) + 1, kBox, kRow - 2, kPale);
       }
@@ -309,13 +310,13 @@ class Drawing {
       picture_.box(left_of(d.bank), row_of(d.pass) + 1, kBox, kRow - 2,
                    d.again ? kVermilion : kGreen);
       if (d.word > 9999) continue;  // no room for the number
-      picture_.words(middle_of(d.bank), row_of(d.pass) + 14, std::to_string(d.word), kSmall,
-                     Anchor::kMiddle, kWhite);
+      picture_.text(middle_of(d.bank), row_of(d.pass) + 14, std::to_string(d.word), kSmall,
+                    Anchor::kMiddle, kWhite);
     }
     int y = row_of(passes) + 14;
-    picture_.words(kGutter - 8, y, "bank", kSmall, Anchor::kEnd);
+    picture_.text(kGutter - 8, y, "bank", kSmall, Anchor::kEnd);
     for (unsigned bank = 0; bank < kBanks; ++bank) {
-      picture_.words(middle_of(bank), y, std::to_string(bank), kSmall, Anchor::kMiddle, kGrey);
+      picture_.text(middle_of(bank), y, std::to_string(bank), kSmall, Anchor::kMiddle, kGrey);
     }
     y += 30;
     const bool atomic = request_.operation == Operation::kAtomic;
@@ -326,56 +327,56 @@ class Drawing {
                            : "another word of the same bank, in a pass of its own");
     }
     if (parts > 1) {
-      picture_.words(next, y,
-                     format("of %u bytes a lane, %u lanes are served at a time", request_.bytes,
-                            kLanes / parts),
-                     kSmall, Anchor::kStart);
+      picture_.text(next, y,
+                    format("of %u bytes a lane, %u lanes are served at a time", request_.bytes,
+                           kLanes / parts),
+                    kSmall, Anchor::kStart);
     }
-    Words words;
-    words.caption = caption(counts_.wavefronts, counts_.ideal_wavefronts, "wavefront");
+    Summary summary;
+    summary.caption = caption(counts_.wavefronts, counts_.ideal_wavefronts, "wavefront");
     y += 28;
-    picture_.words(kGutter, y, words.caption, kPlain, Anchor::kStart);
-    words.height = y + 16;
-    words.description =
+    picture_.text(kGutter, y, summary.caption, kPlain, Anchor::kStart);
+    summary.height = y + 16;
+    summary.description =
         "The 32 lanes of a warp, and below them the 32 banks of shared memory, once for each of " +
         many(passes, "pass", "es") + "; in a pass a bank serves one word. " +
         many(counts_.lanes, "lane") + (again ? " meet in banks." : " do not meet in a bank.");
-    return words;
+    return summary;
   }
 
   // ---- constant memory --------------------------------------------------------------------------
 
-  Words fetches() {
-    std::map<std::uint64_t, unsigned> place;  // by address, in their order
+  Summary fetches() {
+    std::map<std::uint64_t, unsigned> column;  // of each address, in ascending order
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (active(lane)) place[request_.address[lane]] = 0;
+      if (active(lane)) column[request_.address[lane]] = 0;
     }
-    unsigned column = (kLanes - static_cast<unsigned>(place.size())) / 2;
-    for (auto& entry : place) entry.second = column++;
+    unsigned next_column = (kLanes - static_cast<unsigned>(column.size())) / 2;
+    for (auto& entry : column) entry.second = next_column++;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (active(lane)) line_from(lane, middle_of(place[request_.address[lane]]), kTargetTop);
+      if (active(lane)) line_from(lane, middle_of(column[request_.address[lane]]), kTargetTop);
     }
-    picture_.words(kGutter - 8, kTargetTop + 14, "fetch", kSmall, Anchor::kEnd);
-    picture_.words(kGutter - 8, kTargetTop + kRow + 14, "element", kSmall, Anchor::kEnd);
-    for (const auto& [address, at] : place) {
+    picture_.text(kGutter - 8, kTargetTop + 14, "fetch", kSmall, Anchor::kEnd);
+    picture_.text(kGutter - 8, kTargetTop + kRow + 14, "element", kSmall, Anchor::kEnd);
+    for (const auto& [address, at] : column) {
       picture_.box(left_of(at), kTargetTop, kBox, kRow,
-                   at == place.begin()->second ? kGreen : kVermilion);
+                   at == column.begin()->second ? kGreen : kVermilion);
       // In two rows, so that long numbers have room.
-      picture_.words(middle_of(at), kTargetTop + kRow + (at % 2 == 0 ? 14 : 28),
-                     std::to_string(address / request_.bytes));
+      picture_.text(middle_of(at), kTargetTop + kRow + (at % 2 == 0 ? 14 : 28),
+                    std::to_string(address / request_.bytes));
     }
     int y = kTargetTop + kRow + 58;
     const double next = legend(kGutter, y, kGreen, 1, "the first fetch");
-    if (place.size() > 1) legend(next, y, kVermilion, 1, "one more fetch for each other address");
-    Words words;
-    words.caption = caption(counts_.words, 1, "fetch", "es");
+    if (column.size() > 1) legend(next, y, kVermilion, 1, "one more fetch for each other address");
+    Summary summary;
+    summary.caption = caption(counts_.words, 1, "fetch", "es");
     y += 28;
-    picture_.words(kGutter, y, words.caption, kPlain, Anchor::kStart);
-    words.height = y + 16;
-    words.description = "The 32 lanes of a warp, and below them the " +
-                        many(place.size(), "address", "es") +
-                        " in constant memory that they read, each fetched by itself.";
-    return words;
+    picture_.text(kGutter, y, summary.caption, kPlain, Anchor::kStart);
+    summary.height = y + 16;
+    summary.description = "The 32 lanes of a warp, and below them the " +
+                          many(column.size(), "address", "es") +
+                          " in constant memory that they read, each fetched by itself.";
+    return summary;
   }
 
   const Launch& launch_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the compiler calls before every load and store of a program that was compiled with
-// -fsanitize=thread. The program is not linked with the race checker: these take its place.
+// What the compiler calls before every load and store of a program that is compiled with
+// -fsanitize=thread. The program is not linked with the race checker; these functions take the
+// race checker's place. Their names and types are the compiler's.
 #include "hooks.h"
 
 #include <atomic>
@@ -9,49 +10,55 @@
 #include <cstring>
 #include <type_traits>
 
-#include "trace.h"
+#include "lanes.h"
+#include "report.h"
 
+// Behind the access in the code.
 #define PLACE __builtin_return_address(0)
 
 namespace {
 
-using xray::Kind;
+using xray::Operation;
 
-// The largest pieces in which a structure of this size can be copied, as nvcc does it: its
-// alignment divides its size.
+void note(const void* address, std::size_t bytes, Operation operation, const void* place) {
+  xray::note_access(address, xray::Instruction{place, operation, static_cast<std::uint8_t>(bytes)});
+}
+
+// The largest pieces in which nvcc can copy a structure of this size: its alignment divides its
+// size.
 std::size_t largest_piece(std::size_t bytes) {
   std::size_t piece = 16;
   while (bytes % piece != 0) piece /= 2;
   return piece;
 }
 
-void note_pieces(const void* range, std::size_t bytes, std::size_t largest, Kind kind,
+void note_pieces(const void* range, std::size_t bytes, std::size_t largest, Operation operation,
                  const void* place) {
   auto* address = static_cast<const char*>(range);
   while (bytes > 0) {
     std::size_t piece = largest;
     while (piece > bytes || reinterpret_cast<std::uintptr_t>(address) % piece != 0) piece /= 2;
-    xray::note(address, static_cast<unsigned>(piece), kind, place);
+    note(address, piece, operation, place);
     address += piece;
     bytes -= piece;
   }
 }
 
-// What has 2, 4, 8 or 16 bytes and the alignment for one access is no range: a range of such a size
-// is aligned to 4 bytes at most.
-void note_range(const void* range, std::size_t bytes, Kind kind, const void* place) {
+// An aligned access of 2, 4, 8 or 16 bytes is never reported as a range. So a range of such a size
+// is aligned to less than its size; it is taken to be aligned to 4 bytes at most.
+void note_range(const void* range, std::size_t bytes, Operation operation, const void* place) {
   std::size_t largest = largest_piece(bytes);
   if (largest == bytes && bytes > 1) largest = bytes >= 8 ? 4 : bytes / 2;
-  note_pieces(range, bytes, largest, kind, place);
+  note_pieces(range, bytes, largest, operation, place);
 }
 
-// clang copies structures by memcpy, whatever their alignment.
+// clang copies structures with memcpy, whatever their alignment.
 void note_copy(const void* to, const void* from, std::size_t bytes, const void* place) {
-  static __thread bool inside;  // what is noted is copied, too
+  static __thread bool inside;  // noting an access may copy memory, too
   if (inside) return;
   inside = true;
-  note_pieces(from, bytes, largest_piece(bytes), Kind::kLoad, place);
-  note_pieces(to, bytes, largest_piece(bytes), Kind::kStore, place);
+  note_pieces(from, bytes, largest_piece(bytes), Operation::kLoad, place);
+  note_pieces(to, bytes, largest_piece(bytes), Operation::kStore, place);
   inside = false;
 }
 
@@ -66,7 +73,7 @@ bool exchange_if_equal(volatile T* address, T* expected, T desired) {
 namespace cuda_cpu {
 
 __attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes) {
-  xray::note(address, static_cast<unsigned>(bytes), Kind::kAtomic, PLACE);
+  note(address, bytes, Operation::kAtomic, PLACE);
 }
 
 }  // namespace cuda_cpu
@@ -74,20 +81,20 @@ __attribute__((noinline)) void atomic_begins(const void* address, std::size_t by
 extern "C" {
 
 void __tsan_init() { xray::report_at_exit(); }
-// A function that is not inlined is told where it is called from.
-void __tsan_func_entry(void* from) { xray::enter(from); }
-void __tsan_func_exit() { xray::leave(); }
+// Called by every function that is not inlined; `from` is the place that called it.
+void __tsan_func_entry(void* from) { xray::note_entry(from); }
+void __tsan_func_exit() { xray::note_exit(); }
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-// Unaligned: at a type that is aligned to less than its size.
-#define XRAY_PLAIN(bytes)                                                                    \
-  void __tsan_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }             \
-  void __tsan_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); }           \
-  void __tsan_unaligned_read##bytes(void* p) { note_range(p, bytes, Kind::kLoad, PLACE); }   \
-  void __tsan_unaligned_write##bytes(void* p) { note_range(p, bytes, Kind::kStore, PLACE); } \
-  void __tsan_volatile_read##bytes(void* p) { xray::note(p, bytes, Kind::kLoad, PLACE); }    \
-  void __tsan_volatile_write##bytes(void* p) { xray::note(p, bytes, Kind::kStore, PLACE); }
+// Unaligned: the type is aligned to less than its size.
+#define XRAY_PLAIN(bytes)                                                                         \
+  void __tsan_read##bytes(void* p) { note(p, bytes, Operation::kLoad, PLACE); }                   \
+  void __tsan_write##bytes(void* p) { note(p, bytes, Operation::kStore, PLACE); }                 \
+  void __tsan_unaligned_read##bytes(void* p) { note_range(p, bytes, Operation::kLoad, PLACE); }   \
+  void __tsan_unaligned_write##bytes(void* p) { note_range(p, bytes, Operation::kStore, PLACE); } \
+  void __tsan_volatile_read##bytes(void* p) { note(p, bytes, Operation::kLoad, PLACE); }          \
+  void __tsan_volatile_write##bytes(void* p) { note(p, bytes, Operation::kStore, PLACE); }
 
 XRAY_PLAIN(1)
 XRAY_PLAIN(2)
@@ -95,10 +102,15 @@ XRAY_PLAIN(4)
 XRAY_PLAIN(8)
 XRAY_PLAIN(16)
 
-void __tsan_read_range(void* p, std::size_t bytes) { note_range(p, bytes, Kind::kLoad, PLACE); }
-void __tsan_write_range(void* p, std::size_t bytes) { note_range(p, bytes, Kind::kStore, PLACE); }
+void __tsan_read_range(void* p, std::size_t bytes) {
+  note_range(p, bytes, Operation::kLoad, PLACE);
+}
+void __tsan_write_range(void* p, std::size_t bytes) {
+  note_range(p, bytes, Operation::kStore, PLACE);
+}
 
-// clang 16 and later; before, the linker replaces memcpy by the last of these.
+// The first three are for clang 16 and later. With an older clang the linker replaces memcpy by the
+// last one.
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
   note_copy(to, from, bytes, PLACE);
   return std::memmove(to, from, bytes);
@@ -108,7 +120,7 @@ void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
   return std::memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  note_pieces(to, bytes, largest_piece(bytes), Kind::kStore, PLACE);
+  note_pieces(to, bytes, largest_piece(bytes), Operation::kStore, PLACE);
   return std::memset(to, value, bytes);
 }
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
@@ -116,15 +128,15 @@ void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
   return std::memmove(to, from, bytes);
 }
 
-// Atomic operations of C++ (CUDA's own are noted by themselves, see atomics.h). Sequentially
-// consistent whatever was asked for, which is always allowed.
+// Atomic operations of C++; CUDA's own call atomic_begins. They are sequentially consistent,
+// whichever order the program asks for: stronger is always allowed.
 #define XRAY_ATOMIC(bits, T)                                                               \
   T __tsan_atomic##bits##_load(const volatile T* p, int) {                                 \
-    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kLoad, PLACE);                    \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kLoad, PLACE);                     \
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                           \
   }                                                                                        \
   void __tsan_atomic##bits##_store(volatile T* p, T v, int) {                              \
-    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kStore, PLACE);                   \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kStore, PLACE);                    \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                              \
   }                                                                                        \
   XRAY_UPDATE(bits, T, exchange, exchange_n)                                               \
@@ -135,23 +147,23 @@ void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
   XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                               \
   XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                             \
   bool __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* c, T v, int, int) { \
-    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE);                  \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                   \
     return exchange_if_equal(p, c, v);                                                     \
   }                                                                                        \
   bool __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* c, T v, int, int) {   \
-    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE);                  \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                   \
     return exchange_if_equal(p, c, v);                                                     \
   }                                                                                        \
   T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) {        \
-    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE);                  \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                   \
     exchange_if_equal(p, &c, v);                                                           \
     return c;                                                                              \
   }
 
-#define XRAY_UPDATE(bits, T, name, builtin)                               \
-  T __tsan_atomic##bits##_##name(volatile T* p, T v, int) {               \
-    xray::note(const_cast<const T*>(p), sizeof(T), Kind::kAtomic, PLACE); \
-    return __atomic_##builtin(p, v, __ATOMIC_SEQ_CST);                    \
+#define XRAY_UPDATE(bits, T, name, builtin)                              \
+  T __tsan_atomic##bits##_##name(volatile T* p, T v, int) {              \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE); \
+    return __atomic_##builtin(p, v, __ATOMIC_SEQ_CST);                   \
   }
 
 XRAY_ATOMIC(8, std::uint8_t)

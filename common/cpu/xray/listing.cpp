@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "../report/diagnostics.h"
+#include "../report/text.h"
 #include "diagnosis.h"
 
 namespace xray {
@@ -14,7 +14,7 @@ namespace {
 
 using cuda_cpu::format;
 
-/// Lines of a source file, the first at index 1; empty when it cannot be read.
+/// The lines of a source file, the first at index 1; none when the file cannot be read.
 const std::vector<std::string>& source(const std::string& file) {
   static auto* const known = new std::map<std::string, std::vector<std::string>>;
   const auto found = known->find(file);
@@ -26,8 +26,9 @@ const std::vector<std::string>& source(const std::string& file) {
   return (*known)[file] = std::move(lines);
 }
 
-/// The function around a line, as the style guide formats it: from the line before the first with
-/// nothing in column 1 ... to the next "}" in column 1.
+/// Widens a range of lines to the function around it: up to the nearest line with __global__ or
+/// __device__, down to the next line that begins with "}". Each is looked for in 80 lines, and the
+/// search upwards ends where another function does.
 void widen_to_function(const std::vector<std::string>& lines, int* first, int* last) {
   const auto begins_function = [&](int i) {
     const std::string& line = lines[static_cast<std::size_t>(i)];
@@ -71,7 +72,7 @@ std::string of_bytes(std::uint64_t bytes) {
   return format(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
 }
 
-constexpr int kGutter = 51;  // columns left of the source
+constexpr int kCountsWidth = 51;  // of what stands left of the source
 
 class Listing {
  public:
@@ -106,8 +107,7 @@ class Listing {
     totals(launch);
   }
 
-  /// All launches in one table: what each asks for in all, and where it costs most beyond the
-  /// ideal.
+  /// One table for all launches: what each asks for in total, and the line that costs it most.
   void compare(const std::vector<Launch>& launches) {
     text += format("%s%-44s %9s %9s %10s  %s%s\n", bold_, "in all, of the blocks counted",
                    "requests", "sectors", "wavefronts", "costliest line", plain_);
@@ -150,7 +150,7 @@ class Listing {
   }
 
   void add_file(const Launch& launch, const std::string& file, const Access* worst) {
-    std::set<int> wanted;
+    std::set<int> shown;
     std::multimap<int, const Access*> by_line;
     for (const Access& a : launch.accesses) {
       if (a.file != file) continue;
@@ -162,21 +162,21 @@ class Listing {
       for (const auto& entry : by_line) {
         int first = entry.first, last = entry.first;
         widen_to_function(lines, &first, &last);
-        for (int i = first; i <= last && i < static_cast<int>(lines.size()); ++i) wanted.insert(i);
+        for (int i = first; i <= last && i < static_cast<int>(lines.size()); ++i) shown.insert(i);
       }
     }
-    for (const auto& entry : by_line) wanted.insert(entry.first);
-    if (file != launch.file) text += format("  %*s | %s\n", kGutter, "", file.c_str());
+    for (const auto& entry : by_line) shown.insert(entry.first);
+    if (file != launch.file) text += format("  %*s | %s\n", kCountsWidth, "", file.c_str());
     int before = 0;
-    for (const int line : wanted) {
-      if (before != 0 && line != before + 1) text += format("  %*s |  ...\n", kGutter, "");
+    for (const int line : shown) {
+      if (before != 0 && line != before + 1) text += format("  %*s |  ...\n", kCountsWidth, "");
       before = line;
       const std::string code = static_cast<std::size_t>(line) < lines.size()
                                    ? lines[static_cast<std::size_t>(line)]
                                    : std::string();
-      const auto range = by_equal(by_line, line);
+      const auto range = of_line(by_line, line);
       if (range.empty()) {
-        text += format("  %*s | %s%4d  %s%s\n", kGutter, "", dim_, line, code.c_str(), plain_);
+        text += format("  %*s | %s%4d  %s%s\n", kCountsWidth, "", dim_, line, code.c_str(), plain_);
         continue;
       }
       bool first = true;
@@ -188,8 +188,8 @@ class Listing {
     }
   }
 
-  static std::vector<const Access*> by_equal(const std::multimap<int, const Access*>& all,
-                                             int line) {
+  static std::vector<const Access*> of_line(const std::multimap<int, const Access*>& all,
+                                            int line) {
     std::vector<const Access*> found;
     const auto range = all.equal_range(line);
     for (auto it = range.first; it != range.second; ++it) found.push_back(it->second);
@@ -209,9 +209,9 @@ class Listing {
                    cost_of(a).c_str(), used.c_str(), worst ? plain_ : "", code.c_str());
   }
 
-  /// A sentence for what can be mended; accesses of one line that suffer alike share it.
+  /// Says what can be improved. Accesses of one line share a sentence if it fits them all.
   void explain(const std::vector<const Access*>& line, const Access* worst) {
-    std::vector<std::pair<std::string, std::string>> sentences;  // which accesses, sentence
+    std::vector<std::pair<std::string, std::string>> sentences;  // accesses, what is said of them
     bool has_worst = false;
     for (const Access* a : line) {
       const std::string sentence = diagnosis_of(*a, 8 * a->counts.requests >= all_requests_);
@@ -278,10 +278,10 @@ std::string listing_of(const std::vector<Launch>& launches, bool colour) {
 
 std::string csv_of(const std::vector<Launch>& launches) {
   std::string text =
-      "kernel,arguments,launch,grid,block,blocks,blocks_counted,warps_counted,barriers_per_thread,"
-      "file,"
-      "line,space,operation,name,bytes_per_lane,requests,lanes,bytes,sectors,ideal_sectors,"
-      "wavefronts,ideal_wavefronts,words,addresses,collisions,offsets\n";
+      "kernel,arguments,launch,grid,block,blocks,blocks_counted,warps_counted,"
+      "barriers_per_thread,file,line,space,operation,name,bytes_per_lane,"
+      "requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,words,addresses,"
+      "collisions,offsets\n";
   const auto number = [](std::uint64_t v) { return std::to_string(v) + ","; };
   const auto quoted = [](const std::string& s) { return "\"" + s + "\","; };
   const auto extent = [](const dim3& d) { return format("%ux%ux%u,", d.x, d.y, d.z); };

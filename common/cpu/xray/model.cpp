@@ -6,7 +6,7 @@
 namespace xray {
 namespace {
 
-/// Up to 32 values of 4 segments each, sorted, each once.
+/// Numbers, each counted once: at most as many as 32 lanes of 16 bytes have bytes.
 class Distinct {
  public:
   void add(std::uint64_t value) { values_[count_++] = value; }
@@ -25,7 +25,7 @@ class Distinct {
 
 bool active(const Request& r, unsigned lane) { return (r.mask >> lane & 1) != 0; }
 
-/// The words of all lanes from `first` to `last`.
+/// Adds the words of the active lanes from `first` up to, but without, `last`.
 void add_words(const Request& r, unsigned first, unsigned last, Distinct* words) {
   for (unsigned lane = first; lane < last; ++lane) {
     if (!active(r, lane)) continue;
@@ -35,8 +35,8 @@ void add_words(const Request& r, unsigned first, unsigned last, Distinct* words)
   }
 }
 
-/// Most distinct words in one bank.
-unsigned degree(const Request& r, unsigned first, unsigned last) {
+/// Most distinct words in one bank, for the lanes from `first` up to, but without, `last`.
+unsigned most_in_a_bank(const Request& r, unsigned first, unsigned last) {
   Distinct words;
   add_words(r, first, last, &words);
   words.count();
@@ -46,9 +46,9 @@ unsigned degree(const Request& r, unsigned first, unsigned last) {
   return most;
 }
 
-/// Whether every lane wants the same as the lane whose number differs in bit `bit`, if that is
-/// active.
-bool neighbours_agree(const Request& r, unsigned bit) {
+/// Whether the lanes of every pair, whose numbers differ by this one bit, want the same address. A
+/// pair of which only one lane is active agrees.
+bool pairs_agree(const Request& r, unsigned bit) {
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned other = lane ^ bit;
     if (active(r, lane) && active(r, other) && r.address[lane] != r.address[other]) return false;
@@ -60,7 +60,7 @@ bool neighbours_agree(const Request& r, unsigned bit) {
 
 unsigned sectors_of(const Request& r) {
   if (r.operation == Operation::kAtomic) {
-    // In a sector every address is served once in a turn.
+    // In one turn, a sector serves one lane at each of its addresses.
     Distinct sectors;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       if (active(r, lane)) sectors.add(r.address[lane] / kSectorBytes);
@@ -70,8 +70,9 @@ unsigned sectors_of(const Request& r) {
     for (const std::uint64_t sector : sectors) {
       Request inside = r;
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        if (active(r, lane) && r.address[lane] / kSectorBytes != sector)
+        if (active(r, lane) && r.address[lane] / kSectorBytes != sector) {
           inside.mask &= ~(1u << lane);
+        }
       }
       turns += collisions_of(inside);
     }
@@ -103,15 +104,10 @@ unsigned distinct_bytes_of(const Request& r) {
   return bytes.count();
 }
 
-unsigned ideal_sectors_of(const Request& r) {
-  return (distinct_bytes_of(r) + kSectorBytes - 1) / kSectorBytes;
-}
-
 unsigned parts_of(const Request& r) {
   if (r.bytes <= kWordBytes || r.operation == Operation::kAtomic) return 1;
   const unsigned parts = r.bytes / kWordBytes;
-  const bool pairs =
-      r.operation == Operation::kLoad && (neighbours_agree(r, 1) || neighbours_agree(r, 2));
+  const bool pairs = r.operation == Operation::kLoad && (pairs_agree(r, 1) || pairs_agree(r, 2));
   return pairs ? parts / 2 : parts;
 }
 
@@ -128,7 +124,7 @@ unsigned wavefronts_of(const Request& r) {
   const unsigned parts = parts_of(r);
   unsigned sum = 0;
   for (unsigned part = 0; part < parts; ++part) {
-    sum += degree(r, part * kLanes / parts, (part + 1) * kLanes / parts);
+    sum += most_in_a_bank(r, part * kLanes / parts, (part + 1) * kLanes / parts);
   }
   return sum;
 }
@@ -160,8 +156,6 @@ unsigned collisions_of(const Request& r) {
   }
   return most;
 }
-
-unsigned conflict_degree_of(const Request& r) { return degree(r, 0, kLanes); }
 
 Counts counts_of(const Request& r) {
   Counts c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "picture.h"
 
-#include "../report/diagnostics.h"
+#include "../report/text.h"
 
 namespace xray {
 namespace {
@@ -31,7 +31,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// A number of pixels, as short as it can be written.
+/// A number of pixels, written as briefly as possible.
 std::string pixels(double value) {
   std::string text = format("%.1f", value);
   if (text.size() > 2 && text.compare(text.size() - 2, 2, ".0") == 0) text.resize(text.size() - 2);
@@ -59,27 +59,27 @@ void Picture::line(double x1, double y1, double x2, double y2, const char* colou
   body_ += "/>\n";
 }
 
-void Picture::words(double x, double y, const std::string& text, int size, Anchor anchor,
-                    const char* colour) {
+void Picture::text(double x, double y, const std::string& content, int size, Anchor anchor,
+                   const char* colour) {
   body_ += "  <text" + attribute("x", x) + attribute("y", y);
   if (size != kSmall) body_ += format(" font-size=\"%d\"", size);
   if (anchor == Anchor::kStart) body_ += " text-anchor=\"start\"";
   if (anchor == Anchor::kEnd) body_ += " text-anchor=\"end\"";
   if (colour != kBlack) body_ += std::string(" fill=\"") + colour + "\"";
-  body_ += ">" + escaped(text) + "</text>\n";
+  body_ += ">" + escaped(content) + "</text>\n";
 }
 
-void Picture::code(double x, double y, const std::string& text) {
+void Picture::code(double x, double y, const std::string& content) {
   body_ += "  <text" + attribute("x", x) + attribute("y", y) +
            format(
                " font-size=\"%d\" text-anchor=\"start\" "
                "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\">",
                kPlain) +
-           escaped(text) + "</text>\n";
+           escaped(content) + "</text>\n";
 }
 
-double Picture::width_of(const std::string& text, int size) {
-  return 0.6 * size * static_cast<double>(text.size());
+double Picture::width_of(const std::string& content, int size) {
+  return 0.6 * size * static_cast<double>(content.size());
 }
 
 std::string Picture::svg(int width, int height, const std::string& title,

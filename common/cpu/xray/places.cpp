@@ -7,29 +7,29 @@
 
 namespace xray {
 
-std::vector<cuda_cpu::Site> sites_of(const std::vector<const void*>& return_addresses,
+std::vector<cuda_cpu::Site> lines_of(const std::vector<const void*>& places,
                                      const std::string& file) {
   static auto* const known = new std::unordered_map<const void*, std::vector<cuda_cpu::Site>>;
   std::vector<const void*> unknown;
-  for (const void* address : return_addresses) {
-    if (known->emplace(address, std::vector<cuda_cpu::Site>{}).second) unknown.push_back(address);
+  for (const void* place : places) {
+    if (known->emplace(place, std::vector<cuda_cpu::Site>{}).second) unknown.push_back(place);
   }
   if (!unknown.empty()) {
     std::vector<std::vector<cuda_cpu::Site>> frames = cuda_cpu::source_frames_of(unknown);
     for (std::size_t i = 0; i < unknown.size(); ++i) (*known)[unknown[i]] = std::move(frames[i]);
   }
-  std::vector<cuda_cpu::Site> sites;
-  for (const void* address : return_addresses) {
-    const std::vector<cuda_cpu::Site>& frames = (*known)[address];
+  std::vector<cuda_cpu::Site> lines;
+  for (const void* place : places) {
+    const std::vector<cuda_cpu::Site>& frames = (*known)[place];
     cuda_cpu::Site chosen = frames.empty() ? cuda_cpu::Site{"", 0} : frames.front();
     for (const cuda_cpu::Site& frame : frames) {
       if (file != frame.file) continue;
       chosen = frame;
       break;
     }
-    sites.push_back(chosen);
+    lines.push_back(chosen);
   }
-  return sites;
+  return lines;
 }
 
 }  // namespace xray

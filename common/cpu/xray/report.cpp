@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A program that is built for X-ray reports when it ends, as the environment asks:
+// The report is what the environment asks for:
 //
 //   XRAY_LISTING=FILE   the annotated source (`-`: standard output)
 //   XRAY_CSV=FILE       the counts
-//   XRAY_LINE=N XRAY_SVG=FILE   a drawing of the first request of that line; FILE:N names the file
-//   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not said
+//   XRAY_LINE=N XRAY_SVG=FILE   a drawing of the first request of that line; or FILE:N, where
+//                               several files have a line N
+//   XRAY_COLOUR=1       the listing with a terminal's colours
+//   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not set
 //
-// `make xray` sets these. What cannot be done is one line on standard error, and exit status 2.
+// `make xray` sets these. A wish that cannot be met ends the program with one line on standard
+// error and exit status 2.
+#include "report.h"
+
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,10 +20,11 @@
 #include <cstring>
 #include <string>
 
-#include "../report/diagnostics.h"
+#include "../report/text.h"
 #include "diagnosis.h"
+#include "drawing.h"
+#include "launches.h"
 #include "listing.h"
-#include "trace.h"
 
 namespace xray {
 namespace {
@@ -38,7 +44,7 @@ std::string variable(const char* name) {
   _exit(2);
 }
 
-/// Whole or not at all: written beside, then renamed.
+/// Writes a file whole or not at all: into another one, which is then renamed.
 void write(const std::string& path, const std::string& text) {
   if (path == "-") {
     std::fputs(text.c_str(), stdout);
@@ -56,12 +62,12 @@ void write(const std::string& path, const std::string& text) {
 }
 
 /// "57" or "chapters/03_x/x.cu:57"
-struct Wanted {
+struct WantedLine {
   std::string file;
   int line = 0;
 };
 
-Wanted parse_line(const std::string& text) {
+WantedLine parse_line(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const std::string digits = colon == std::string::npos ? text : text.substr(colon + 1);
   char* end = nullptr;
@@ -72,6 +78,7 @@ Wanted parse_line(const std::string& text) {
   return {colon == std::string::npos ? "" : text.substr(0, colon), static_cast<int>(line)};
 }
 
+/// Whether `wanted` names the file: not at all, by its path, or by the end of its path.
 bool names(const std::string& file, const std::string& wanted) {
   if (wanted.empty() || file == wanted) return true;
   return file.size() > wanted.size() && file[file.size() - wanted.size() - 1] == '/' &&
@@ -80,7 +87,7 @@ bool names(const std::string& file, const std::string& wanted) {
 
 void draw(const std::vector<Launch>& launches) {
   const std::string text = variable("XRAY_LINE");
-  const Wanted wanted = parse_line(text);
+  const WantedLine wanted = parse_line(text);
   const Launch* launch = nullptr;
   const Access* access = nullptr;
   std::string lines;
@@ -113,6 +120,7 @@ void report() {
   std::fflush(stdout);
 }
 
+/// Reads the environment before main, so that a mistake in it is reported before anything runs.
 struct AtStart {
   AtStart() {
     if (variable("XRAY_LISTING").empty() && variable("XRAY_CSV").empty() &&
@@ -141,7 +149,6 @@ struct AtStart {
 
 }  // namespace
 
-/// Referred to by the hooks, so that the linker takes this file out of the library.
 void report_at_exit() {}
 
 }  // namespace xray

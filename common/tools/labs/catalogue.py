@@ -67,7 +67,7 @@ class Lab:
     @property
     def predicts(self):
         """Predictions are compared with what X-ray counts, which only the CPU backend can."""
-        return "#include <xray.h>" in self.check_text()
+        return '#include "xray/counts.h"' in self.check_text()
 
     @property
     def cases(self):

@@ -60,7 +60,7 @@ def complaints_about_text(lab):
     elif lab.kind not in catalogue.KINDS:
         complain(readme, f"exercise {lab.number}: {lab.kind}: expected one of: {'; '.join(catalogue.KINDS)}")
     elif (lab.kind == "predict, then measure") != lab.predicts:
-        complain(lab.check, "includes <xray.h> if, and only if, the exercise is to predict, then measure")
+        complain(lab.check, 'includes "xray/counts.h" if, and only if, the exercise is to predict, then measure')
 
     starter = read(lab.starter)
     lines = starter.count("\n")

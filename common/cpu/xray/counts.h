@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// X-ray: what a kernel's warps ask of the memory system, counted on the CPU backend. Programs that
+// X-ray counts what a kernel's warps ask of the memory system, on the CPU backend. Programs that
 // are built for it (build/cpu-xray) report by themselves when they end; tests and labs ask here.
 //
-// The 32 lanes of a warp run one after the other on a CPU. Their accesses are put together again:
-// one request is what the lanes of a warp do at the same place of the program, at their same visit
-// to that place since they last met, at a barrier or in a warp operation. That is what a GPU does
-// as long as the lanes of a warp stay together; a loop that some lanes leave for a turn
-// (`continue`) and enter again may be grouped otherwise on a GPU. No cache is modelled: the counts
-// are what is asked for, not what is missed. The compiler does not tell of loads from variables
-// that are declared const.
+// On a CPU the 32 lanes of a warp run one after the other. X-ray puts their accesses together
+// again: one request is what the lanes of a warp do at the same place in the code, on the same
+// visit to that place since they last met. Lanes meet at a barrier or in a warp operation. A GPU
+// does the same as long as the lanes of a warp stay together. A loop that some lanes leave for a
+// turn (`continue`) and enter again may be grouped differently on a GPU. No cache is modelled: the
+// counts say what is asked for, not what is missed. The compiler does not report loads from
+// variables that are declared const.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 #include <string>
 #include <vector>
 
-#include "cuda/vector_types.h"
+#include "../cuda/vector_types.h"
 
 namespace xray {
 
 enum class Space { kGlobal, kShared, kConstant, kHost };  ///< kHost: pinned or mapped host memory
-enum class Operation { kLoad, kStore, kAtomic };
+enum class Operation : std::uint8_t { kLoad, kStore, kAtomic };
 
-/// Sums over warp-level requests. What does not apply to a space stays 0.
+/// Sums over requests of warps. A count that does not apply to a space stays 0.
 struct Counts {
   std::uint64_t requests = 0;
-  std::uint64_t lanes = 0;             ///< active lanes; over requests: their average, 32 at best
+  std::uint64_t lanes = 0;             ///< active lanes: 32 for each request at best
   std::uint64_t bytes = 0;             ///< distinct bytes that the lanes touch
   std::uint64_t sectors = 0;           ///< global, host: distinct 32-byte segments
-  std::uint64_t ideal_sectors = 0;     ///< that the same bytes would need side by side
+  std::uint64_t ideal_sectors = 0;     ///< sectors of the same bytes if they lay side by side
   std::uint64_t wavefronts = 0;        ///< shared: passes through the 32 banks
-  std::uint64_t ideal_wavefronts = 0;  ///< without bank conflicts
+  std::uint64_t ideal_wavefronts = 0;  ///< wavefronts without bank conflicts
   std::uint64_t words = 0;             ///< constant: distinct addresses, fetched one by one
   std::uint64_t addresses = 0;         ///< atomic: distinct addresses
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
@@ -42,14 +42,15 @@ struct Counts {
   }
 };
 
-/// One memory instruction: everything that the counted warps did at one place of the program.
+/// Everything that the counted warps did by one load, store or atomic of a line. Where the compiler
+/// made several places in the code of it, they count as one as long as they cost the same.
 struct Access {
   std::string file;  ///< as make names it: chapters/NN_name/name.cu
   int line = 0;
   Space space = Space::kGlobal;
   Operation operation = Operation::kLoad;
   unsigned bytes_per_lane = 0;
-  std::string name;  ///< of the shared array or the symbol; "" for allocations
+  std::string name;  ///< of the shared array or the variable; "" for allocations
   Counts counts;
 
   /// The first request, lane by lane: offset from the start of the array, -1 for an idle lane.
@@ -58,26 +59,27 @@ struct Access {
   std::int64_t worst[32];
 };
 
-/// One launch, or several of the same kernel with the same configuration and arguments, of which
-/// the first was counted.
+/// One launch. Later launches of the same kernel with the same configuration and arguments are not
+/// counted again.
 struct Launch {
   std::string kernel;     ///< as the launch names it
   std::string arguments;  ///< numbers as they are, a pointer as *, anything else as ..
-  std::string file;       ///< of the launch
+  std::string file;       ///< where the launch stands
   int line = 0;
   dim3 grid, block;
   std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
-  std::uint64_t barriers = 0;    ///< that each thread of the first counted block passed
+  std::uint64_t barriers = 0;    ///< passed by each thread of the first counted block
   std::vector<Access> accesses;  ///< in the order of their lines
 
-  /// Sum over the accesses of one kind; `name` selects a shared array or symbol.
+  /// Sum over the accesses of one kind; `name` selects a shared array or a variable.
   Counts total(Space space, Operation operation, const std::string& name = "") const;
   /// The same for one line of the source.
   Counts total_of_line(int line) const;
 };
 
-/// Runs `work` and returns what the launches in it did, every block counted. `work` must wait for
-/// its kernels (cudaDeviceSynchronize). A kernel that is launched again the same way is in it once.
+/// Runs `work` and returns what the launches in it did, with every block counted. `work` must wait
+/// for its kernels (cudaDeviceSynchronize). A kernel that is launched again in the same way is
+/// returned once.
 std::vector<Launch> count(const std::function<void()>& work);
 
 }  // namespace xray

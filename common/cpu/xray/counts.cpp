@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "counts.h"
+
+#include "../cuda/cuda_runtime_api.h"
+#include "launches.h"
+
+namespace xray {
+
+Counts& Counts::operator+=(const Counts& o) {
+  requests += o.requests;
+  lanes += o.lanes;
+  bytes += o.bytes;
+  sectors += o.sectors;
+  ideal_sectors += o.ideal_sectors;
+  wavefronts += o.wavefronts;
+  ideal_wavefronts += o.ideal_wavefronts;
+  words += o.words;
+  addresses += o.addresses;
+  collisions += o.collisions;
+  return *this;
+}
+
+Counts Launch::total(Space space, Operation operation, const std::string& name) const {
+  Counts sum;
+  for (const Access& a : accesses) {
+    if (a.space == space && a.operation == operation && (name.empty() || a.name == name)) {
+      sum += a.counts;
+    }
+  }
+  return sum;
+}
+
+Counts Launch::total_of_line(int wanted) const {
+  Counts sum;
+  for (const Access& a : accesses) {
+    if (a.line == wanted) sum += a.counts;
+  }
+  return sum;
+}
+
+std::vector<Launch> count(const std::function<void()>& work) {
+  // Work that waits in a stream is not to be counted.
+  cudaDeviceSynchronize();
+  const SetAside counted_so_far;
+  count_all_blocks();
+  watch(true);
+  work();
+  return take_launches();
+}
+
+}  // namespace xray

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "lanes.h"
+
+#include "../engine/block.h"
+#include "../engine/current.h"
+
+namespace xray {
+namespace {
+
+BlockLanes* running_block() {
+  const cuda_cpu::Block* const block = cuda_cpu::current_block;
+  if (block == nullptr || cuda_cpu::current_thread == nullptr) return nullptr;
+  return static_cast<BlockLanes*>(block->trace);
+}
+
+/// Of a watched block, which is the running one.
+Lane& running_lane(BlockLanes* block) {
+  const cuda_cpu::Thread* const first = cuda_cpu::current_block->threads;
+  return block->lanes[static_cast<std::size_t>(cuda_cpu::current_thread - first)];
+}
+
+}  // namespace
+
+CallTree::Chain CallTree::enter(Chain caller, const void* from) {
+  std::uint32_t callee = nodes_[caller.node].first_callee.node;
+  while (callee != 0 && nodes_[callee].from != from) callee = nodes_[callee].next_callee.node;
+  if (callee == 0) {
+    callee = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back(Node{from, caller, {}, nodes_[caller.node].first_callee});
+    nodes_[caller.node].first_callee.node = callee;
+  }
+  return Chain{callee};
+}
+
+void note_access(const void* address, const Instruction& instruction) {
+  BlockLanes* const block = running_block();
+  if (block == nullptr) return;
+  Lane& lane = running_lane(block);
+  lane.events.push_back(
+      LaneEvent{reinterpret_cast<std::uintptr_t>(address), instruction, lane.calls});
+}
+
+void note_entry(const void* from) {
+  BlockLanes* const block = running_block();
+  if (block == nullptr) return;
+  Lane& lane = running_lane(block);
+  lane.calls = block->call_tree.enter(lane.calls, from);
+}
+
+void note_exit() {
+  BlockLanes* const block = running_block();
+  if (block == nullptr) return;
+  Lane& lane = running_lane(block);
+  lane.calls = block->call_tree.caller_of(lane.calls);
+}
+
+void note_meeting(Lane* lane, std::uint32_t mask) {
+  lane->events.push_back(LaneEvent{mask, Instruction{}, CallTree::Chain{}});
+}
+
+}  // namespace xray

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What the lanes of a running block do, noted one by one: each access to memory, each meeting with
+// other lanes, and by which calls a lane got where it is.
+//
+// The types here are X-ray's own, even where a number would do. Of std::vector<std::uint64_t> the
+// linker may take the program's functions; those are instrumented and would end up here again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "counts.h"
+
+namespace xray {
+
+/// A load, store or atomic in the machine code.
+struct Instruction {
+  const void* place = nullptr;  ///< the address of the code behind it
+  Operation operation = Operation::kLoad;
+  std::uint8_t bytes = 0;  ///< per lane: 1, 2, 4, 8 or 16
+
+  bool operator==(const Instruction& o) const {
+    return place == o.place && operation == o.operation && bytes == o.bytes;
+  }
+  bool operator<(const Instruction& o) const {
+    if (place != o.place) return place < o.place;
+    if (operation != o.operation) return operation < o.operation;
+    return bytes < o.bytes;
+  }
+};
+
+/// The chains of calls by which the lanes of one block got where they are, as a tree: lanes came
+/// the same way if, and only if, they have the same chain.
+class CallTree {
+ public:
+  struct Chain {
+    std::uint32_t node = 0;  // 0: in the kernel itself
+
+    bool operator==(Chain o) const { return node == o.node; }
+  };
+
+  /// The chain of a function that is called at `from` by one with the chain `caller`.
+  Chain enter(Chain caller, const void* from);
+  Chain caller_of(Chain callee) const { return nodes_[callee.node].caller; }
+
+ private:
+  struct Node {
+    const void* from;
+    Chain caller;
+    Chain first_callee, next_callee;  // of this caller, of the same caller; 0: none
+  };
+
+  std::vector<Node> nodes_{Node{nullptr, {}, {}, {}}};
+};
+
+/// An access to memory, or a meeting with other lanes of the warp.
+struct LaneEvent {
+  std::uintptr_t address = 0;  // meeting: the mask of the lanes that meet
+  Instruction instruction;     // meeting: place is null
+  CallTree::Chain calls;
+
+  bool is_meeting() const { return instruction.place == nullptr; }
+};
+
+/// What one CUDA thread has done since the last barrier of its block.
+struct Lane {
+  std::vector<LaneEvent> events;
+  CallTree::Chain calls;
+};
+
+/// The CUDA threads of a block, in their order. The engine hands it back to us as block.trace.
+struct BlockLanes {
+  std::vector<Lane> lanes;
+  CallTree call_tree;
+};
+
+/// Notes an access by the running CUDA thread, if its block is watched.
+void note_access(const void* address, const Instruction& instruction);
+
+/// Notes that the running CUDA thread enters a function, called at `from`, or leaves it.
+void note_entry(const void* from);
+void note_exit();
+
+/// Notes that a lane waits for others: those that `mask` names, of its warp.
+void note_meeting(Lane* lane, std::uint32_t mask);
+
+}  // namespace xray

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "launches.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "../engine/block.h"
+#include "../engine/grid.h"
+#include "../engine/observer.h"
+#include "../report/function_names.h"
+#include "grouping.h"
+#include "lanes.h"
+#include "places.h"
+#include "tally.h"
+
+namespace xray {
+namespace {
+
+using cuda_cpu::Block;
+using cuda_cpu::GridLaunch;
+using cuda_cpu::Thread;
+
+/// Launches that agree in all of this are counted once.
+struct Identity {
+  std::string kernel, file, arguments;
+  int line;
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  std::uint64_t arguments_hash;
+  const void* function;  // null where the launch cannot tell it
+
+  bool operator==(const Identity& o) const {
+    const auto same = [](const dim3& a, const dim3& b) {
+      return a.x == b.x && a.y == b.y && a.z == b.z;
+    };
+    return function == o.function && line == o.line && shared_bytes == o.shared_bytes &&
+           arguments_hash == o.arguments_hash && same(grid, o.grid) && same(block, o.block) &&
+           kernel == o.kernel && file == o.file && arguments == o.arguments;
+  }
+};
+
+/// The sums of one launch, as far as its blocks have ended.
+struct LaunchTally {
+  Identity identity;
+  std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
+  std::uint64_t barriers = 0, barriers_of_block = ~std::uint64_t{0};
+  Tallies tallies;
+};
+
+/// A block that runs and is counted.
+struct WatchedBlock : BlockLanes {
+  WatchedBlock(const Block& block, std::uint64_t number_)
+      : number(number_), first_epoch(block.epoch), tally(number_) {
+    lanes.resize(block.count);
+  }
+
+  /// Counts what the lanes have done since the last barrier.
+  void group_all() {
+    const auto count = [this](const Instruction& i, const Group& group) { tally.add(i, group); };
+    for (std::size_t first = 0; first < lanes.size(); first += kLanes) {
+      const std::size_t threads = std::min<std::size_t>(kLanes, lanes.size() - first);
+      group_warp(&lanes[first], static_cast<unsigned>(threads), count);
+    }
+    for (Lane& lane : lanes) lane.events.clear();
+  }
+
+  const std::uint64_t number;
+  const std::uint32_t first_epoch;
+  BlockTally tally;
+};
+
+WatchedBlock* watched(const Block& block) {
+  return static_cast<WatchedBlock*>(static_cast<BlockLanes*>(block.trace));
+}
+
+struct Session {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<LaunchTally>> launches;
+  LaunchTally* running = nullptr;  // one grid runs at a time
+  std::uint64_t most_blocks = ~std::uint64_t{0};
+  std::vector<std::unique_ptr<WatchedBlock>> blocks;  // that run now
+};
+
+Session& session() {
+  static Session* const s = new Session;
+  return *s;
+}
+
+// ---- what the engine tells ----------------------------------------------------------------------
+
+bool grid_begins(const GridLaunch& launch) {
+  Session& s = session();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  Identity identity{launch.kernel.name,          launch.kernel.file,    launch.arguments,
+                    launch.kernel.line,          launch.grid,           launch.block,
+                    launch.dynamic_shared_bytes, launch.arguments_hash, launch.function};
+  for (const auto& counted : s.launches) {
+    if (counted->identity == identity) return false;
+  }
+  s.launches.push_back(std::make_unique<LaunchTally>());
+  s.running = s.launches.back().get();
+  s.running->identity = std::move(identity);
+  s.running->blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  return true;
+}
+
+void grid_ends(const GridLaunch&) {
+  Session& s = session();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.running = nullptr;
+  s.blocks.clear();  // those of an abandoned grid
+}
+
+/// The number of the `chosen`-th of `wanted` blocks that are spread evenly over all.
+std::uint64_t block_number(std::uint64_t chosen, std::uint64_t wanted, std::uint64_t blocks) {
+  return wanted == 1 ? 0 : chosen * (blocks - 1) / (wanted - 1);
+}
+
+bool is_chosen(std::uint64_t number, std::uint64_t wanted, std::uint64_t blocks) {
+  if (blocks <= wanted) return true;
+  const std::uint64_t near = wanted == 1 ? 0 : number * (wanted - 1) / (blocks - 1);
+  for (std::uint64_t chosen = near; chosen <= near + 1 && chosen < wanted; ++chosen) {
+    if (block_number(chosen, wanted, blocks) == number) return true;
+  }
+  return false;
+}
+
+void* block_begins(const Block& block, std::uint64_t number, std::uint64_t blocks) {
+  Session& s = session();
+  if (!is_chosen(number, s.most_blocks, blocks)) return nullptr;
+  auto begun = std::make_unique<WatchedBlock>(block, number);
+  BlockLanes* const lanes = begun.get();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  s.blocks.push_back(std::move(begun));
+  return lanes;
+}
+
+void barrier_opens(Block& block) {
+  // What X-ray does here is not the block's doing, even where it shares code with the program.
+  void* const lanes = block.trace;
+  WatchedBlock* const counted = watched(block);
+  block.trace = nullptr;
+  counted->group_all();
+  block.trace = lanes;
+}
+
+void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
+  note_meeting(&watched(block)->lanes[static_cast<std::size_t>(&thread - block.threads)], mask);
+}
+
+void block_ends(Block& block) {
+  WatchedBlock* const ended = watched(block);
+  block.trace = nullptr;
+  ended->group_all();
+  Session& s = session();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  LaunchTally& launch = *s.running;
+  ++launch.blocks_counted;
+  launch.warps_counted += (block.count + kLanes - 1) / kLanes;
+  if (ended->number < launch.barriers_of_block) {
+    launch.barriers_of_block = ended->number;
+    launch.barriers = block.epoch - ended->first_epoch;
+  }
+  for (const auto& [key, tally] : ended->tally.tallies()) launch.tallies[key].add(tally);
+  const auto is_it = [ended](const auto& running) { return running.get() == ended; };
+  s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
+}
+
+constexpr cuda_cpu::Observer kObserver{grid_begins, grid_ends,     block_begins,
+                                       block_ends,  barrier_opens, thread_meets};
+
+// ---- from tallies to launches -------------------------------------------------------------------
+
+/// The kernel as the launch names it; with its own template arguments where those stand for others,
+/// as in `add<kPattern>` inside a template.
+std::string kernel_name(const Identity& identity) {
+  const std::size_t open = identity.kernel.find('<');
+  if (open == std::string::npos || identity.function == nullptr) return identity.kernel;
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  if (std::none_of(identity.kernel.begin() + static_cast<std::ptrdiff_t>(open),
+                   identity.kernel.end(), is_letter)) {
+    return identity.kernel;
+  }
+  return cuda_cpu::function_name(identity.function, identity.kernel.c_str());
+}
+
+/// What two places in the code must agree in, besides line and kind, to be shown as one access. Of
+/// two loads in a line one may cost more than the other.
+using Costs = std::tuple<double, double, double, double, double>;
+
+Costs costs_of(const Counts& c) {
+  return {c.per_request(c.sectors), c.per_request(c.wavefronts), c.per_request(c.words),
+          c.per_request(c.collisions), c.per_request(c.ideal_sectors)};
+}
+
+/// The accesses of a launch, in the order of their lines.
+std::vector<Access> accesses_of(const LaunchTally& launch) {
+  std::vector<const void*> places;
+  for (const auto& entry : launch.tallies) places.push_back(entry.first.instruction.place);
+  const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
+  using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
+  std::map<Shown, Tally> shown;
+  std::size_t i = 0;
+  for (const auto& [key, tally] : launch.tallies) {
+    const cuda_cpu::Site& line = lines[i++];
+    shown[Shown{line.file, line.line, key.space, key.instruction.operation, key.instruction.bytes,
+                key.name, costs_of(tally.counts)}]
+        .add(tally);
+  }
+  std::vector<Access> accesses;
+  for (const auto& [of, tally] : shown) {
+    Access a;
+    std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name, std::ignore) = of;
+    a.counts = tally.counts;
+    std::memcpy(a.first, tally.first, sizeof(a.first));
+    std::memcpy(a.worst, tally.worst, sizeof(a.worst));
+    accesses.push_back(std::move(a));
+  }
+  return accesses;
+}
+
+}  // namespace
+
+void watch(bool on) { cuda_cpu::observer = on ? &kObserver : nullptr; }
+
+void sample_blocks(std::uint64_t at_most) { session().most_blocks = at_most; }
+void count_all_blocks() { session().most_blocks = ~std::uint64_t{0}; }
+
+std::vector<Launch> take_launches() {
+  Session& s = session();
+  std::vector<std::unique_ptr<LaunchTally>> taken;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    taken.swap(s.launches);
+  }
+  std::vector<Launch> launches;
+  for (const auto& tally : taken) {
+    Launch l;
+    const Identity& identity = tally->identity;
+    l.kernel = kernel_name(identity);
+    l.arguments = identity.arguments;
+    l.file = identity.file;
+    l.line = identity.line;
+    l.grid = identity.grid;
+    l.block = identity.block;
+    l.blocks = tally->blocks;
+    l.blocks_counted = tally->blocks_counted;
+    l.warps_counted = tally->warps_counted;
+    l.barriers = tally->barriers;
+    l.accesses = accesses_of(*tally);
+    launches.push_back(std::move(l));
+  }
+  return launches;
+}
+
+struct SetAside::Kept {
+  std::vector<std::unique_ptr<LaunchTally>> launches;
+  std::uint64_t most_blocks = session().most_blocks;
+  const cuda_cpu::Observer* observer = cuda_cpu::observer;
+};
+
+SetAside::SetAside() : kept_(std::make_unique<Kept>()) { kept_->launches.swap(session().launches); }
+
+SetAside::~SetAside() {
+  cuda_cpu::observer = kept_->observer;
+  session().most_blocks = kept_->most_blocks;
+  kept_->launches.swap(session().launches);
+}
+
+}  // namespace xray

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Which launches and which of their blocks are watched, and what has been counted of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "counts.h"
+
+namespace xray {
+
+/// Whether launches are watched; they are not until somebody asks for counts.
+void watch(bool on);
+
+/// How many blocks of each grid are counted: at most so many, spread evenly over it, or all.
+void sample_blocks(std::uint64_t at_most);
+void count_all_blocks();
+
+/// What was counted since the last call, in the order of the launches.
+std::vector<Launch> take_launches();
+
+/// While it lives, the launches counted so far are out of the way. Its end brings them back, and
+/// with them what `watch` and `sample_blocks` had been told.
+class SetAside {
+ public:
+  SetAside();
+  ~SetAside();
+  SetAside(const SetAside&) = delete;
+  SetAside& operator=(const SetAside&) = delete;
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
+};
+
+}  // namespace xray

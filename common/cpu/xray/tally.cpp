@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "tally.h"
+
+#include <cstring>
+
+namespace xray {
+namespace {
+
+using cuda_cpu::MemoryRange;
+
+/// How much a request costs beyond its ideal. Within one tally all ideals of words and of
+/// collisions are the same, so it does for finding the worst.
+std::uint64_t beyond_ideal_of(const Counts& request) {
+  return request.sectors - request.ideal_sectors + (request.wavefronts - request.ideal_wavefronts) +
+         request.words + request.collisions;
+}
+
+Space space_of(const MemoryRange& range) {
+  switch (range.space) {
+    case cuda_cpu::Space::kShared:
+      return Space::kShared;
+    case cuda_cpu::Space::kConstant:
+      return Space::kConstant;
+    case cuda_cpu::Space::kHostPinned:
+    case cuda_cpu::Space::kHostRegistered:
+      return Space::kHost;
+    default:
+      return Space::kGlobal;
+  }
+}
+
+/// The address that the model takes for a range's first byte. A GPU's allocations begin at a
+/// multiple of 256 bytes; the backend's do not, since they end at a guard page. Registered memory
+/// keeps its address.
+std::uint64_t origin_of(const MemoryRange& range) {
+  if (range.space == cuda_cpu::Space::kHostRegistered) return range.base;
+  return (range.base + 255) / 256 * 256;
+}
+
+}  // namespace
+
+bool TallyKey::operator<(const TallyKey& o) const {
+  if (!(instruction == o.instruction)) return instruction < o.instruction;
+  if (space != o.space) return space < o.space;
+  return name < o.name;
+}
+
+void Tally::add(const Counts& request, std::uint64_t block, const std::int64_t* offsets) {
+  const std::uint64_t beyond = beyond_ideal_of(request);
+  if (counts.requests == 0) {
+    first_block = block;
+    std::memcpy(first, offsets, sizeof(first));
+  }
+  if (counts.requests == 0 || beyond > beyond_ideal) {
+    beyond_ideal = beyond;
+    worst_block = block;
+    std::memcpy(worst, offsets, sizeof(worst));
+  }
+  counts += request;
+}
+
+void Tally::add(const Tally& other) {
+  if (counts.requests == 0) {
+    *this = other;
+    return;
+  }
+  if (other.first_block < first_block) {
+    first_block = other.first_block;
+    std::memcpy(first, other.first, sizeof(first));
+  }
+  if (other.beyond_ideal > beyond_ideal ||
+      (other.beyond_ideal == beyond_ideal && other.worst_block < worst_block)) {
+    beyond_ideal = other.beyond_ideal;
+    worst_block = other.worst_block;
+    std::memcpy(worst, other.worst, sizeof(worst));
+  }
+  counts += other.counts;
+}
+
+const MemoryRange* RangeFinder::at(std::uintptr_t address) {
+  for (const MemoryRange& range : found_) {
+    if (address - range.base < range.size) return &range;
+  }
+  const std::uintptr_t page = address / kPage;
+  std::uintptr_t& outside = pages_outside_[page % (sizeof(pages_outside_) / sizeof(page))];
+  if (outside == page) return nullptr;
+  const auto* const pointer = reinterpret_cast<const void*>(address);
+  MemoryRange range;
+  if (cuda_cpu::find_live_range(pointer, &range) && address - range.base < range.size) {
+    found_.push_back(range);
+    return &found_.back();
+  }
+  // A page may hold a variable of the device as well as something else.
+  outside = cuda_cpu::find_range(pointer, &range, kPage) ? 0 : page;
+  return nullptr;
+}
+
+void BlockTally::add(const Instruction& instruction, const Group& group) {
+  std::uint32_t rest = group.mask;
+  while (rest != 0) {
+    const auto leader = static_cast<unsigned>(__builtin_ctz(rest));
+    const MemoryRange* const found = ranges_.at(group.address[leader]);
+    if (found == nullptr) {
+      rest &= rest - 1;
+      continue;
+    }
+    const MemoryRange of_leader = *found;
+    Request request;
+    request.space = space_of(of_leader);
+    request.operation = instruction.operation;
+    request.bytes = instruction.bytes;
+    std::int64_t offsets[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      offsets[lane] = -1;
+      if ((rest >> lane & 1) == 0) continue;
+      const std::uintptr_t address = group.address[lane];
+      const MemoryRange* range = &of_leader;
+      if (address - range->base >= range->size) {
+        range = ranges_.at(address);
+        if (range == nullptr) {
+          rest &= ~(1u << lane);
+          continue;
+        }
+        if (space_of(*range) != request.space) continue;
+      }
+      const std::uint64_t offset = address - range->base;
+      request.mask |= 1u << lane;
+      request.address[lane] = origin_of(*range) + offset;
+      offsets[lane] = static_cast<std::int64_t>(offset);
+    }
+    rest &= ~request.mask;
+    tally(TallyKey{instruction, request.space, of_leader.name})
+        .add(counts_of(request), block_, offsets);
+  }
+}
+
+Tally& BlockTally::tally(const TallyKey& key) {
+  if (last_tally_ == nullptr || !(key == last_key_)) {
+    last_key_ = key;
+    last_tally_ = &tallies_[key];
+  }
+  return *last_tally_;
+}
+
+}  // namespace xray

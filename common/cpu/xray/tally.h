@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// From what the lanes of a warp do together to requests of one kind of memory, and sums of what
+// these cost.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "../engine/memory.h"
+#include "grouping.h"
+
+namespace xray {
+
+/// An instruction in one kind of memory.
+struct TallyKey {
+  Instruction instruction;
+  Space space = Space::kGlobal;
+  const char* name = "";  ///< of the shared array or the variable; "" for allocations
+
+  bool operator==(const TallyKey& o) const {
+    return instruction == o.instruction && space == o.space && name == o.name;
+  }
+  bool operator<(const TallyKey& o) const;
+};
+
+/// The requests of one instruction in one kind of memory, while blocks are being counted. `first`
+/// and `worst` hold the lanes' offsets, as in Access.
+struct Tally {
+  Counts counts;
+  std::uint64_t first_block = 0, worst_block = 0;
+  std::uint64_t beyond_ideal = 0;  ///< of the worst request
+  std::int64_t first[kLanes], worst[kLanes];
+
+  void add(const Counts& request, std::uint64_t block, const std::int64_t* offsets);
+  void add(const Tally& other);
+};
+
+using Tallies = std::map<TallyKey, Tally>;
+
+/// Finds the range of memory that an address lies in, and keeps those that it has found.
+class RangeFinder {
+ public:
+  /// Null for memory that is not counted: a thread's stack, the host's own memory.
+  const cuda_cpu::MemoryRange* at(std::uintptr_t address);
+
+ private:
+  static constexpr std::uintptr_t kPage = 4096;
+
+  std::vector<cuda_cpu::MemoryRange> found_;
+  std::uintptr_t pages_outside_[64] = {};
+};
+
+/// Counts the requests of one block.
+class BlockTally {
+ public:
+  explicit BlockTally(std::uint64_t block) : block_(block) {}
+
+  /// Counts one request, or several if the lanes address different kinds of memory.
+  void add(const Instruction& instruction, const Group& group);
+  const Tallies& tallies() const { return tallies_; }
+
+ private:
+  Tally& tally(const TallyKey& key);
+
+  std::uint64_t block_;
+  RangeFinder ranges_;
+  Tallies tallies_;
+  TallyKey last_key_;  // mostly the next one is the same
+  Tally* last_tally_ = nullptr;
+};
+
+}  // namespace xray
