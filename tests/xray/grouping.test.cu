@@ -184,6 +184,50 @@ __global__ void twice_in_a_line(const int* x, int* out) {
   out[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x + kWarp];  // line: two loads
 }
 
+// Which of 64 turns a lane works in: as good as chance, but no two lanes alike.
+__host__ __device__ unsigned long long turns_of(unsigned lane) {
+  unsigned long long x = lane + 1;
+  for (int i = 0; i < 3; ++i) x = (x ^ x >> 29) * 0x9e3779b97f4a7c15ull;
+  return x;
+}
+
+__host__ __device__ bool works(unsigned lane, unsigned turn) {
+  return (turns_of(lane) >> turn & 1) != 0;
+}
+
+// One load in the code, reached by a chain of calls that is longer in every turn.
+__attribute__((noinline)) __device__ int deeper(const int* x, unsigned turn) {
+  const unsigned t = threadIdx.x;
+  int sum = works(t, turn) ? x[turn * kWarp + t] : 0;  // line: a load in every depth
+  if (turn < 63) sum += deeper(x, turn + 1) + 1;
+  return sum;
+}
+
+__global__ void works_in_every_depth(const int* x, int* out) { out[threadIdx.x] = deeper(x, 0); }
+
+// A load of its own for every turn, all in one line.
+template <unsigned kTurn = 0>
+__device__ int one_of_many(const int* x) {
+  const unsigned t = threadIdx.x;
+  int sum = works(t, kTurn) ? x[kTurn * kWarp + t] : 0;  // line: 64 loads
+  if constexpr (kTurn < 63) sum += one_of_many<kTurn + 1>(x);
+  return sum;
+}
+
+__global__ void works_in_many_places(const int* x, int* out) { out[threadIdx.x] = one_of_many(x); }
+
+// One load in a loop; the lanes meet in every turn, all or those of each half.
+template <unsigned kMeeting>
+__global__ void works_between_meetings(const int* x, int* out) {
+  const unsigned t = threadIdx.x;
+  int sum = 0;
+  for (unsigned turn = 0; turn < 64; ++turn) {
+    if (works(t, turn)) sum += x[turn * kWarp + t];  // line: a load in every turn
+    __syncwarp(kMeeting == kAllLanes || t < 16 ? kMeeting : ~kMeeting);
+  }
+  out[t] = sum;
+}
+
 __global__ void leaves_early(const int* x, int* out, unsigned n) {
   if (threadIdx.x >= n) return;
   out[threadIdx.x] = x[threadIdx.x];
@@ -364,6 +408,31 @@ TEST_CASE("lanes that call a function from different places are not in it togeth
   CHECK(c.lanes == kWarp);
   CHECK(c.sectors == 2 * 4);
   check_sectors(launch.total(Space::kGlobal, Operation::kStore), neighbours(kWarp));
+}
+
+TEST_CASE(
+    "lanes that work in turns of their own share the requests of those turns, and no others") {
+  const DeviceArray<int> x(64 * kWarp), out(kWarp);
+  std::vector<Touched> requests;
+  for (unsigned turn = 0; turn < 64; ++turn) {
+    unsigned mask = 0;
+    for (unsigned lane = 0; lane < kWarp; ++lane) mask |= unsigned(works(lane, turn)) << lane;
+    requests.push_back(touched(mask, 4, [&](unsigned t) { return 4 * (turn * kWarp + t); }));
+  }
+  const xray::Counts expected = sum_of(requests);
+  REQUIRE(expected.requests == 64);
+  const auto check = [&](const xray::Launch& launch, const char* line) {
+    INFO(line);
+    check_sectors(launch.total_of_line(line_of(__FILE__, line)), expected);
+  };
+  // Turns differ in the calls, in the place in the code, in the meetings of all lanes or of some.
+  check(launch_of([&] { works_in_every_depth<<<1, kWarp>>>(x.get(), out.get()); }),
+        "a load in every depth");
+  check(launch_of([&] { works_in_many_places<<<1, kWarp>>>(x.get(), out.get()); }), "64 loads");
+  check(launch_of([&] { works_between_meetings<kAllLanes><<<1, kWarp>>>(x.get(), out.get()); }),
+        "a load in every turn");
+  check(launch_of([&] { works_between_meetings<0xffffu><<<1, kWarp>>>(x.get(), out.get()); }),
+        "a load in every turn");
 }
 
 TEST_CASE("two loads in a line are two requests, and one access to memory each") {
