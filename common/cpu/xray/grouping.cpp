@@ -14,7 +14,7 @@ namespace {
 struct Meetings {
   std::uint32_t whole = 0, partial = 0;
 
-  bool operator==(const Meetings& o) const { return whole == o.whole && partial == o.partial; }
+  bool operator==(const Meetings& o) const { return (whole == o.whole) & (partial == o.partial); }
 };
 
 /// What accesses of different lanes must have in common to be one group, besides the visit.
@@ -46,6 +46,7 @@ struct Visits {
   unsigned lane = 0;          // whose visits are being counted
   std::size_t count = 0;      // of this lane so far
   std::vector<Group> groups;  // by visit
+  std::size_t next = 0;       // which visits came after these the last time
 };
 
 /// For each lane of a warp a number of meetings.
@@ -70,19 +71,27 @@ class WarpGrouping {
  private:
   void add_lane(unsigned number, const Lane& lane, std::uint32_t all) {
     Meetings meetings;
-    std::size_t next = 0;  // lanes mostly go the same way
+    std::size_t at = 0;
+    bool begins = true;
     for (const LaneEvent& event : lane.events) {
       if (event.is_meeting()) {
-        if ((event.address & all) == all) {
+        if ((event.lanes_that_meet() & all) == all) {
           meetings = Meetings{meetings.whole + 1, 0};
         } else {
           partial_[meetings.whole][number] = ++meetings.partial;
         }
         continue;
       }
-      const Key key{event.instruction, event.calls, meetings};
-      if (next >= visits_.size() || !(visits_[next].key == key)) next = find(key);
-      Visits& visits = visits_[next++];
+      const Key key{event.instruction(), event.calls(), meetings};
+      // Lanes mostly go the same way, and loops the same way again.
+      const std::size_t before = at;
+      at = begins ? 0 : visits_[before].next;
+      if (at >= visits_.size() || !(visits_[at].key == key)) {
+        at = find(key);
+        if (!begins) visits_[before].next = at;
+      }
+      begins = false;
+      Visits& visits = visits_[at];
       if (visits.lane != number) {
         visits.lane = number;
         visits.count = 0;
@@ -90,13 +99,13 @@ class WarpGrouping {
       if (visits.count == visits.groups.size()) visits.groups.emplace_back();
       Group& group = visits.groups[visits.count++];
       group.mask |= 1u << number;
-      group.address[number] = event.address;
+      group.address[number] = event.address();
     }
   }
 
   std::size_t find(const Key& key) {
     const auto found = index_.emplace(key, visits_.size());
-    if (found.second) visits_.push_back(Visits{key, 0, 0, {}});
+    if (found.second) visits_.push_back(Visits{key, 0, 0, {}, visits_.size() + 1});
     return found.first->second;
   }
 
@@ -135,7 +144,7 @@ class WarpGrouping {
     }
   }
 
-  std::vector<Visits> visits_;
+  std::vector<Visits> visits_;  // in the order in which the first lane came to them
   std::unordered_map<Key, std::size_t, KeyHash> index_;
   std::map<std::uint32_t, PerLane> partial_;  // by the whole warp's meetings before
 };
@@ -159,8 +168,8 @@ void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
     alone.mask = 1u << last_busy;
     for (const LaneEvent& event : lanes[last_busy].events) {
       if (event.is_meeting()) continue;
-      alone.address[last_busy] = event.address;
-      on_group(event.instruction, alone);
+      alone.address[last_busy] = event.address();
+      on_group(event.instruction(), alone);
     }
   }
 }

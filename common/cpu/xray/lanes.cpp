@@ -36,8 +36,7 @@ void note_access(const void* address, const Instruction& instruction) {
   BlockLanes* const block = running_block();
   if (block == nullptr) return;
   Lane& lane = running_lane(block);
-  lane.events.push_back(
-      LaneEvent{reinterpret_cast<std::uintptr_t>(address), instruction, lane.calls});
+  lane.events.push_back(LaneEvent(address, instruction, lane.calls));
 }
 
 void note_entry(const void* from) {
@@ -54,8 +53,6 @@ void note_exit() {
   lane.calls = block->call_tree.caller_of(lane.calls);
 }
 
-void note_meeting(Lane* lane, std::uint32_t mask) {
-  lane->events.push_back(LaneEvent{mask, Instruction{}, CallTree::Chain{}});
-}
+void note_meeting(Lane* lane, std::uint32_t mask) { lane->events.push_back(LaneEvent(mask)); }
 
 }  // namespace xray

@@ -21,7 +21,7 @@ struct Instruction {
   std::uint8_t bytes = 0;  ///< per lane: 1, 2, 4, 8 or 16
 
   bool operator==(const Instruction& o) const {
-    return place == o.place && operation == o.operation && bytes == o.bytes;
+    return (place == o.place) & (operation == o.operation) & (bytes == o.bytes);
   }
   bool operator<(const Instruction& o) const {
     if (place != o.place) return place < o.place;
@@ -54,13 +54,31 @@ class CallTree {
   std::vector<Node> nodes_{Node{nullptr, {}, {}, {}}};
 };
 
-/// An access to memory, or a meeting with other lanes of the warp.
-struct LaneEvent {
-  std::uintptr_t address = 0;  // meeting: the mask of the lanes that meet
-  Instruction instruction;     // meeting: place is null
-  CallTree::Chain calls;
+/// An access to memory, or a meeting with other lanes of the warp. There are millions of them, so
+/// the parts of the instruction lie where they take the least room.
+class LaneEvent {
+ public:
+  LaneEvent(const void* address, const Instruction& instruction, CallTree::Chain calls)
+      : address_(reinterpret_cast<std::uintptr_t>(address)),
+        place_(instruction.place),
+        calls_(calls),
+        operation_(instruction.operation),
+        bytes_(instruction.bytes) {}
+  explicit LaneEvent(std::uint32_t lanes_that_meet) : address_(lanes_that_meet) {}
 
-  bool is_meeting() const { return instruction.place == nullptr; }
+  bool is_meeting() const { return place_ == nullptr; }
+  std::uint32_t lanes_that_meet() const { return static_cast<std::uint32_t>(address_); }
+
+  std::uintptr_t address() const { return address_; }
+  Instruction instruction() const { return {place_, operation_, bytes_}; }
+  CallTree::Chain calls() const { return calls_; }
+
+ private:
+  std::uintptr_t address_;
+  const void* place_ = nullptr;
+  CallTree::Chain calls_;
+  Operation operation_ = Operation::kLoad;
+  std::uint8_t bytes_ = 0;
 };
 
 /// What one CUDA thread has done since the last barrier of its block.
