@@ -18,11 +18,6 @@
 #include "tally.h"
 
 namespace xray {
-namespace {
-
-using cuda_cpu::Block;
-using cuda_cpu::GridLaunch;
-using cuda_cpu::Thread;
 
 /// Launches that agree in all of this are counted once.
 struct Identity {
@@ -50,6 +45,12 @@ struct LaunchTally {
   std::uint64_t barriers = 0, barriers_of_block = ~std::uint64_t{0};
   Tallies tallies;
 };
+
+namespace {
+
+using cuda_cpu::Block;
+using cuda_cpu::GridLaunch;
+using cuda_cpu::Thread;
 
 /// A block that runs and is counted.
 struct WatchedBlock : BlockLanes {
