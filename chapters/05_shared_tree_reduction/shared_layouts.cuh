@@ -14,8 +14,6 @@
 
 #include "../../common/common.cuh"
 
-namespace shared_layouts {
-
 constexpr unsigned kTileItems = 8192;  // 64 KiB of 8-byte partial sums
 
 // There is one dynamic array per launch. Several typed ones are carved from it, those with the
@@ -77,6 +75,8 @@ __global__ void sum_opt_in_tile(const int* x, std::size_t n, long long* sums) {
   fold_to_front(tile, kTileItems);
   if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
 }
+
+namespace shared_layouts {
 
 // ---- the versions ------------------------------------------------------------------------------
 
