@@ -89,7 +89,7 @@ own_tree() {
   mkdir -p "$tree"
   cp -Rp Makefile chapters common tests "$tree/"
   for part in tests cpu/announced cpu/flags cpu/runtime-flags cpu/libcudacpu.a cpu/prepass cpu/src cpu/obj/common \
-    cpu-xray/flags cpu-xray/libcudacpu.a cpu-xray/obj/common "$@"; do
+    cpu/{engine,runtime,report}.{o,d} cpu-xray/flags cpu-xray/xray.{o,d} cpu-xray/libcudacpu.a cpu-xray/obj/common "$@"; do
     [ -e "build/$part" ] || continue
     mkdir -p "$tree/build/$(dirname "$part")"
     cp -Rp "build/$part" "$tree/build/$(dirname "$part")/"

@@ -12,16 +12,11 @@ fi
 
 # What is compiled for all checks is taken along, so that the copy need not compile it again.
 tree=$scratch/tree
-mkdir -p "$tree/build/cpu/obj" "$tree/build/labs"
-cp -Rp Makefile chapters common tests "$tree/"
-parts=(tests cpu/announced cpu/prepass cpu/src labs/report.o labs/report.d)
-for variant in cpu cpu-asan cpu-tsan; do
-  mkdir -p "$tree/build/$variant/obj"
-  for part in flags runtime-flags libcudacpu.a obj/common; do parts+=("$variant/$part"); done
+parts=(labs/report.o labs/report.d)
+for variant in cpu-asan cpu-tsan; do
+  for part in flags runtime-flags {engine,runtime,report}.{o,d} libcudacpu.a obj/common; do parts+=("$variant/$part"); done
 done
-for part in "${parts[@]}"; do
-  [ -e "build/$part" ] && cp -Rp "build/$part" "$tree/build/$(dirname "$part")/"
-done
+own_tree "$tree" "${parts[@]}"
 cd "$tree" || exit 1
 exercises=chapters/05_shared_tree_reduction/exercises
 

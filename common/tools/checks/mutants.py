@@ -31,13 +31,13 @@ def prepare_tree(tree):
     os.makedirs(tree)
     for name in ("Makefile", "common", "chapters", "tests"):
         subprocess.run(["cp", "-Rp", name, tree], check=True)
-    names = ["tests/flags", "tests/catch_main.o", "tests/catch_main.d", "cpu/announced", "cpu/prepass", "cpu/src"]
-    names += [f"{v}/{n}" for v in ("cpu", "cpu-asan", "cpu-tsan") for n in ("libcudacpu.a", "flags", "obj/common")]
-    for name in names:
-        if os.path.exists(f"build/{name}"):
-            to = os.path.dirname(f"{tree}/build/{name}")
-            os.makedirs(to, exist_ok=True)
-            subprocess.run(["cp", "-Rp", f"build/{name}", to], check=True)
+    parts = ["tests/flags", "tests/catch_main.*", "cpu/announced", "cpu/prepass", "cpu/src"]
+    for variant in ("cpu", "cpu-asan", "cpu-tsan"):
+        parts += [f"{variant}/{name}" for name in ("*.o", "*.d", "libcudacpu.a", "*flags", "obj/common")]
+    for path in (found for part in parts for found in glob.glob(f"build/{part}")):
+        to = os.path.dirname(f"{tree}/{path}")
+        os.makedirs(to, exist_ok=True)
+        subprocess.run(["cp", "-Rp", path, to], check=True)
 
 
 def run(tree, *command, **extra):
