@@ -6,7 +6,7 @@
 
 namespace {
 
-// Bytes and clocks as real numbers from the start.
+// The expected peak: doubles from the start.
 void expect_peak(int mhz, int bits) {
   lab::once([mhz, bits] {
     const double bytes = bits / 8.0, hertz = mhz * 1e6;

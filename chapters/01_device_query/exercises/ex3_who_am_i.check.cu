@@ -14,7 +14,7 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
           "warps begin?",
           [](const lab::Trial& r) { return r.block % 32 != 0 && r.n > r.block; })
       .run([](const lab::Trial& at) {
-        // By counting on, without a division.
+        // The expected numbers come from counting, without a division.
         std::vector<unsigned> block_of, warp_of, lane_of;
         unsigned block = 0, thread = 0, warp = 0, lane = 0;
         while (block_of.size() < at.n) {

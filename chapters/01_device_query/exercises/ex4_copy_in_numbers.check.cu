@@ -27,7 +27,7 @@ xray::Counts loads(const xray::Launch& launch) {
   return launch.total(xray::Space::kGlobal, xray::Operation::kLoad);
 }
 
-// A device that there is not.
+// A device that does not exist.
 Device made_up() {
   Device d;
   d.major = 8;  // 64 cores in each multiprocessor

@@ -16,12 +16,12 @@ constexpr int kWarps = -1;     // TODO: of copy_words, in all blocks; a warp doe
 constexpr int kRequests = -1;  // TODO: loads of copy_words: one for each warp with a word to copy
 constexpr int kIntRequests = -1;  // TODO: loads of copy_ints, counted likewise
 
-// One load of a warp touches how many sectors of 32 bytes?
+// How many sectors of 32 bytes does one load of a warp touch?
 constexpr int kSectorsOf32Lanes = -1;     // TODO: copy_words, all lanes have a word
 constexpr int kSectorsOf22Lanes = -1;     // TODO: copy_words, lanes 0 to 21 have a word
 constexpr int kSectorsOf32IntLanes = -1;  // TODO: copy_ints, all lanes have an int
 
-// A device of 100 SMs with 64 FP32 cores each at 1.5 GHz; memory at 1 GHz on a bus of 3072 bits.
+// A device has 100 SMs with 64 FP32 cores each, at 1.5 GHz; memory at 1 GHz on a bus of 3072 bits.
 constexpr int kGigabytesPerSecond = -1;  // TODO: peak of the memory, 1e9 bytes per second
 constexpr int kGigaflops = -1;           // TODO: peak of the cores, a multiply-add counts as two
 constexpr int kOperationsPerFloat = -1;  // TODO: while the memory delivers one float

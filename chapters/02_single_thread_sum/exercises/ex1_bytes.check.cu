@@ -13,7 +13,7 @@ long long reference(const lab::Trial& at) {
   return std::accumulate(x.begin(), x.end(), 0LL);
 }
 
-// Of the elements 7 - 3 * x[i].
+// The sum of the elements 7 - 3 * x[i].
 long long other_reference(const lab::Trial& at) {
   return 7 * static_cast<long long>(at.n) - 3 * reference(at);
 }
@@ -25,12 +25,12 @@ TEST_CASE("the sum on the device is the sum of all elements") {
       .sizes(lab::sizes())
       .diagnose("only negative sums fail: how many bytes of the result come back?",
                 [](const lab::Trial& r) { return reference(r) < 0 || other_reference(r) < 0; })
-      .diagnose("only without elements is it right: how many bytes of x arrive?",
+      .diagnose("it is right only without elements: how many bytes of x arrive?",
                 [](const lab::Trial& r) { return r.n > 0; })
       .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         lab::expect_equal("sum", sum_on_device(x), reference(at));
-        // Memory that was just given back holds the elements of the call before.
+        // Memory that was just freed still holds the elements of the first call.
         std::vector<int> other(x.size());
         for (std::size_t i = 0; i < x.size(); ++i) other[i] = 7 - 3 * x[i];
         lab::expect_equal("sum of the second call", sum_on_device(other), other_reference(at));

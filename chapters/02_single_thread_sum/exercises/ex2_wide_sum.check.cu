@@ -15,7 +15,7 @@ void try_values_up_to(int limit) {
         std::vector<int> x = random_ints(at.n, -limit, limit, 3 + at.n);
         if (at.n > 0) x.front() = limit;
         if (at.n > 1) x.back() = -limit;
-        // By |x| * |x| in unsigned arithmetic, which the kernel does not use.
+        // |x| * |x| in unsigned arithmetic, which the kernel does not use.
         unsigned long long expected = 0;
         for (const int value : x) {
           const auto size = static_cast<unsigned long long>(value < 0 ? -value : value);

@@ -24,7 +24,7 @@ TEST_CASE("the range is that of the elements") {
   lab::Trials().sizes({1, 2, 3, 31, 32, 33, 257, 1000}).run([](const lab::Trial& at) {
     std::vector<int> x = lab::ints_of(at);
     expect_range("", x);
-    // The same in falling order: what comes first before came last.
+    // The same elements in falling order: the largest comes first.
     std::sort(x.begin(), x.end(), [](int a, int b) { return a > b; });
     expect_range(" of the elements in falling order", x);
     // A narrower range: nothing of the one before may be left.

@@ -19,7 +19,7 @@ xray::Counts loads(unsigned stride) {
   return launches.at(0).total(xray::Space::kGlobal, xray::Operation::kLoad);
 }
 
-// Loads whose piece of `bytes` no load before has brought in.
+// How many loads need a piece of `bytes` bytes that no earlier load has brought in.
 int misses(unsigned stride, std::size_t bytes) {
   std::set<std::size_t> cache;
   int count = 0;

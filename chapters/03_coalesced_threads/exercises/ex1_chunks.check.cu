@@ -16,7 +16,7 @@ std::vector<long long> partial_sums(const std::vector<int>& x, unsigned block) {
   return partial.download();
 }
 
-// Multiples of the number of threads among them, for several blocks.
+// Some sizes are multiples of the number of threads, for several blocks.
 lab::Trials trials() {
   return lab::Trials()
       .sizes({96, 93, 1, 2, 31, 97, 100, 255, 768, 1000, 1023, 2053, 3072, 3073, 0})
@@ -49,7 +49,7 @@ TEST_CASE("the partial sums together are the sum of all elements") {
 
 TEST_CASE("no thread takes more than its share") {
   trials().inputs({lab::Input::kRandom}).run([](const lab::Trial& at) {
-    // Of ones, a sum of squares is the number of elements.
+    // When every element is 1, a sum of squares is the number of elements.
     const std::vector<long long> taken = partial_sums(std::vector<int>(at.n, 1), at.block);
     const auto share = static_cast<long long>(div_up(at.n, taken.size()));
     for (std::size_t t = 0; t < taken.size(); ++t) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kBlocks = 3;
 
-// Between the values, and one of them, so that "larger or equal" is something else.
+// One of the values, so that "larger or equal" gives another count.
 int limit_for(const std::vector<int>& x) { return x.empty() ? 0 : x[x.size() / 2]; }
 
 lab::Trials trials() { return lab::Trials().sizes(lab::sizes()).blocks({32, 1, 33, 250, 1024}); }

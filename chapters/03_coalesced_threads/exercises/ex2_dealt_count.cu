@@ -2,8 +2,8 @@
 // Exercise 2 of chapter 03, write the kernel: count what is dealt like cards.
 //
 // How many of n ints are larger than a limit? The elements are dealt like cards, so that the lanes
-// of a warp read neighbours: of `threads` threads in all blocks together, thread t gets elements t,
-// t + threads, t + 2 * threads, ... and leaves in counts[t] how many of them are larger.
+// of a warp read neighbours. With `threads` threads in all blocks together, thread t gets elements
+// t, t + threads, t + 2 * threads, ... and leaves in counts[t] how many of them are larger.
 // Check it: make lab CH=03 EX=2      A hint: make hint CH=03 EX=2
 #include <vector>
 

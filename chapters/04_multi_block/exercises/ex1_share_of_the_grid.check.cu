@@ -11,7 +11,7 @@ TEST_CASE("every thread of the grid leaves the sum of its own share") {
       .diagnose("one block is right, several are not: which lines know only their own block?",
                 [](const lab::Trial& r) { return r.n >= 2 * std::size_t{r.block}; })
       .run([](const lab::Trial& at) {
-        // Two to three rounds once there are several blocks, and the last round is no full one.
+        // Two to three rounds once there are several blocks, and the last round is not full.
         const std::size_t blocks = 1 + at.n / (2 * std::size_t{at.block});
         const std::size_t threads = blocks * at.block;
         const std::vector<int> x = lab::ints_of(at);

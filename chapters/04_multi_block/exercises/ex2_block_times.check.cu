@@ -6,7 +6,7 @@
 
 namespace {
 
-// What a GPU might note: {sm, start_ns, end_ns, start_cycles, end_cycles}. At 2 cycles per ns.
+// What a GPU might note, at 2 cycles per ns: {sm, start_ns, end_ns, start_cycles, end_cycles}.
 struct Case {
   const char* what;
   std::vector<BlockRecord> blocks;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Exercise 2 of chapter 04, fix the bug: how long did the blocks take, and by which clock?
 //
-// Every block notes where and when it ran (BlockRecord: common/block_record.cuh). The host makes
-// two numbers of the records. A program like this one was published with a course.
+// Every block notes where and when it ran (BlockRecord: common/block_record.cuh). The host
+// computes two numbers from the records. A program like this one was published with a course.
 // Check it: make lab CH=04 EX=2      A hint: make hint CH=04 EX=2
 #include <algorithm>
 #include <vector>

@@ -13,8 +13,8 @@ __global__ void dot_of_share(const int* x, const int* y, std::size_t n, long lon
   // end of TODO
 }
 
-// One wave: as many blocks of `block` threads as the whole device holds at once; but no more than
-// give each thread an element (the last block may have some without), and at least one block.
+// One wave: as many blocks of `block` threads as the whole device holds at once. But no more blocks
+// than n elements need, with one element per thread, and at least one block.
 unsigned blocks_of_one_wave(std::size_t n, unsigned block) {
   // TODO: ask the runtime how many multiprocessors there are, and how many blocks fit on each.
   (void)n, (void)block;

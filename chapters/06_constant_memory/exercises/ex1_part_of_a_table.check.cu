@@ -19,7 +19,7 @@ std::string name(const char* function, Part p) {
          std::to_string(p.count) + "): ";
 }
 
-// Positive and negative, and no byte of a word looks like another one's.
+// Positive and negative, and so large that each byte of a word matters.
 std::vector<int> words(std::size_t count, std::uint64_t seed) {
   return random_ints(count, -2000000000, 2000000000, seed);
 }

@@ -6,10 +6,10 @@
 
 namespace {
 
-// Another order than the kernel's: every element of x goes where it counts.
+// In another order than the kernel's: every element of x is added wherever it counts.
 std::vector<int> filtered(const std::vector<int>& x, const std::vector<int>& taps) {
   const std::size_t half = taps.size() / 2;
-  std::vector<int> wide(x.size() + 2 * half, 0);  // y, with the margins that nobody wants
+  std::vector<int> wide(x.size() + 2 * half, 0);  // y, with margins that are cut off below
   for (std::size_t j = 0; j < x.size(); ++j) {
     for (std::size_t k = 0; k < taps.size(); ++k) wide[j + taps.size() - 1 - k] += taps[k] * x[j];
   }

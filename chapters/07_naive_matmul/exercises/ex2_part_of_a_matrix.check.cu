@@ -11,7 +11,7 @@
 
 namespace {
 
-// A matrix on the device of which a part is used. What is around the part is NaN.
+// A matrix on the device, and a view of a part of it. Everything around the part is NaN.
 struct Embedded {
   Embedded(std::size_t height, std::size_t width, unsigned above, unsigned left, unsigned right,
            std::uint64_t seed)

@@ -40,7 +40,7 @@ TEST_CASE("every element of y is the dot product of its row with x") {
       .diagnose("blocks of one warp are right, larger ones are not: which warp has which row?",
                 [](const lab::Trial& r) { return r.block > 32 && r.rows > 1; })
       .run([](const lab::Trial& at) {
-        const std::size_t stride = at.columns + 5;  // a view: NaN behind each row
+        const std::size_t stride = at.columns + 5;  // a view: NaN after each row
         const std::vector<float> values = whole_numbers(at.rows * at.columns, 3);
         const std::vector<float> x = whole_numbers(at.columns, 4);
         std::vector<float> a(at.rows * stride, std::numeric_limits<float>::quiet_NaN());

@@ -9,7 +9,7 @@
 
 constexpr unsigned kTile = 16;
 
-// The matrix continued by zeros, which change no sum.
+// Outside of the matrix there are zeros, which change no sum.
 __device__ float at_or_zero(const Matrix& m, unsigned row, unsigned column) {
   return row < m.height && column < m.width ? m.at(row, column) : 0.0f;
 }

@@ -7,7 +7,7 @@
 #include "common/common.cuh"
 #include "common/rounds.cuh"
 
-// Slow on purpose: so many rounds for each word.
+// Slow on purpose: `rounds` rounds for each word.
 __global__ void mix(unsigned* words, std::size_t n, Round round, unsigned rounds) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;

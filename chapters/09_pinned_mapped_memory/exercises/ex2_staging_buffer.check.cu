@@ -28,7 +28,7 @@ TEST_CASE("every chunk arrives as it was filled") {
         CUDA_CHECK(cudaDeviceSynchronize());  // d_words is poisoned
         bool kernel_was_over = false;
         const auto fill = [&](unsigned* to, std::size_t first, std::size_t count) {
-          // On a GPU that depends on the clock; here nothing runs until it is waited for.
+          // On a GPU that depends on the clock; here nothing runs until something waits for it.
           if (!kOnGpu && first > 0 && !streams.is_busy(0)) kernel_was_over = true;
           std::copy_n(&x[first], count, to);
         };

@@ -39,7 +39,7 @@ double finished(const std::vector<double>& stages, unsigned chunks, unsigned str
 
 TEST_CASE("the predictions are what crosses the bus, and when") {
   const std::string notes = "chapters/09_pinned_mapped_memory/README.md: ";
-  const std::string asked = notes + "Profile it; and of chapter 03: sectors";
+  const std::string asked = notes + "Profile it; sectors: chapter 03, The idea";
   lab::predict("kSectorsOnce", kSectorsOnce, sectors(read_once), asked);
   lab::predict("kSectorsOfPairs", kSectorsOfPairs, sectors(read_pairs), asked);
   lab::predict("kSectorsEveryNinth", kSectorsEveryNinth, sectors(read_every_ninth), asked);

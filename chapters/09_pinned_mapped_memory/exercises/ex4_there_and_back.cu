@@ -10,7 +10,7 @@
 #include "common/common.cuh"
 #include "common/rounds.cuh"
 
-// Every word goes through so many rounds: v = round(v).
+// Every word goes through `rounds` rounds: v = round(v).
 __global__ void mix(unsigned* words, std::size_t n, Round round, unsigned rounds) {
   // TODO: one word per thread, any n.
   (void)words, (void)n, (void)round, (void)rounds;

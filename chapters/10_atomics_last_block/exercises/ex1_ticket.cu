@@ -32,7 +32,7 @@ __global__ void sum_all(const int* x, std::size_t n, long long* partials, unsign
   // TODO: one step is missing, or one call is the wrong one.
   if (threadIdx.x == 0) {
     partials[blockIdx.x] = sum;
-    __threadfence();  // whoever sees the ticket drawn sees the partial sum too
+    __threadfence();  // a block that sees the ticket drawn sees the partial sum too
     last = atomicAdd(ticket, 1u) == gridDim.x - 1;
     __threadfence();  // nothing below is read before the ticket was drawn
   }

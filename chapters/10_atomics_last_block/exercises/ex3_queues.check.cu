@@ -35,7 +35,7 @@ TEST_CASE("the predictions are what the kernels ask for") {
   const auto squares = atomics(xray::Space::kGlobal, [&] { count_squares<<<1, 32>>>(bins.get()); });
   const auto remainders =
       atomics(xray::Space::kGlobal, [&] { count_remainders<<<1, 32>>>(bins.get()); });
-  const std::string queue = notes + "The idea, what counts is how many operations meet";
+  const std::string queue = notes + "The idea, how many operations meet";
   lab::predict("kBinsOfSquares", kBinsOfSquares, squares.per_request(squares.addresses), queue);
   lab::predict("kQueueOfSquares", kQueueOfSquares, squares.per_request(squares.collisions), queue);
   lab::predict("kQueueOfRemainders", kQueueOfRemainders,

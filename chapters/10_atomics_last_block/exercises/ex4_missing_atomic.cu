@@ -9,7 +9,7 @@
 constexpr unsigned kPrime = 65521;
 
 // a * b modulo kPrime, for a and b below kPrime: their product fits in 32 bits. It is slow on
-// purpose, by a trip to memory that brings a 0. On the way other threads may come between.
+// purpose: a trip to memory brings a 0, and meanwhile other threads may come between.
 __device__ unsigned always_0;
 __device__ unsigned times(unsigned a, unsigned b) {
   return (a * b + atomicExch(&always_0, 0u)) % kPrime;

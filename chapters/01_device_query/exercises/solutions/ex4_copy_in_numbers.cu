@@ -16,12 +16,12 @@ constexpr int kWarps = 35;         // of copy_words, in all blocks; a warp does 
 constexpr int kRequests = 34;      // loads of copy_words: one for each warp with a word to copy
 constexpr int kIntRequests = 134;  // loads of copy_ints, counted likewise
 
-// One load of a warp touches how many sectors of 32 bytes?
+// How many sectors of 32 bytes does one load of a warp touch?
 constexpr int kSectorsOf32Lanes = 16;    // copy_words, all lanes have a word
 constexpr int kSectorsOf22Lanes = 11;    // copy_words, lanes 0 to 21 have a word
 constexpr int kSectorsOf32IntLanes = 4;  // copy_ints, all lanes have an int
 
-// A device of 100 SMs with 64 FP32 cores each at 1.5 GHz; memory at 1 GHz on a bus of 3072 bits.
+// A device has 100 SMs with 64 FP32 cores each, at 1.5 GHz; memory at 1 GHz on a bus of 3072 bits.
 constexpr int kGigabytesPerSecond = 768;  // peak of the memory, 1e9 bytes per second
 constexpr int kGigaflops = 19200;         // peak of the cores, a multiply-add counts as two
 constexpr int kOperationsPerFloat = 100;  // while the memory delivers one float

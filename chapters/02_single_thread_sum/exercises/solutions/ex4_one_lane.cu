@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Exercise 4 of chapter 02, predict, then measure: what one thread asks of the memory.
 //
-// walk<<<1, 1>>> reads kLoads ints, each `stride` ints behind the one before; x begins at a
+// walk<<<1, 1>>> reads kLoads ints, each `stride` ints after the one before; x begins at a
 // multiple of 128 bytes. Put your predictions in place of the -1; change nothing else. The check
 // says too low or too high, never the number.
 // Check it: make lab CH=02 EX=4      A hint: make hint CH=02 EX=4

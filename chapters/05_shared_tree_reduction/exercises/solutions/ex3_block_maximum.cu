@@ -17,7 +17,7 @@ __global__ void maximum_of_block(const int* x, std::size_t n, int* maxima) {
   __syncthreads();  // the first level reads what the upper half of the threads wrote
   for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
     if (t < half) largest[t] = max(largest[t], largest[t + half]);
-    __syncthreads();  // the next level reads sums that other threads have just written
+    __syncthreads();  // the next level reads maxima that other threads have just written
   }
   if (t == 0) maxima[blockIdx.x] = largest[0];
 }

@@ -34,7 +34,7 @@ __global__ void multiply_tiled(const float* a, const float* b, float* c) {
   if (row < kM && column < kN) c[row * kN + column] = sum;
 }
 
-// Neighbouring threads store into the same column, a row further down each.
+// Neighbouring threads store into the same column, each one row further down.
 template <unsigned kSide, unsigned kPadding>
 __global__ void store_column(float* out) {
   __shared__ float tile[kSide][kSide + kPadding];

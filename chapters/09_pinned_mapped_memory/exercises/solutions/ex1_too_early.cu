@@ -7,7 +7,7 @@
 #include "common/common.cuh"
 #include "common/rounds.cuh"
 
-// Slow on purpose: so many rounds for each word.
+// Slow on purpose: `rounds` rounds for each word.
 __global__ void mix(unsigned* words, std::size_t n, Round round, unsigned rounds) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -25,7 +25,7 @@ unsigned long long mix_and_add(const unsigned* h_x, unsigned* h_y, unsigned* d_w
   mix<<<static_cast<unsigned>(div_up(n, 256)), 256, 0, stream>>>(d_words, n, kRound, rounds);
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaMemcpyAsync(h_y, d_words, bytes, cudaMemcpyDeviceToHost, stream));
-  CUDA_CHECK(cudaStreamSynchronize(stream));  // until here anything may stand in h_y
+  CUDA_CHECK(cudaStreamSynchronize(stream));  // before this h_y may hold anything
   for (std::size_t i = 0; i < n; ++i) sum += h_y[i];
   return sum;
 }

@@ -14,7 +14,7 @@
 
 using Fill = std::function<void(unsigned* to, std::size_t first, std::size_t count)>;
 
-// Slow on purpose: so many rounds for each word.
+// Slow on purpose: `rounds` rounds for each word.
 __global__ void mix(unsigned* words, std::size_t n, Round round, unsigned rounds) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -26,7 +26,7 @@ __global__ void mix(unsigned* words, std::size_t n, Round round, unsigned rounds
 // `buffer` is pinned and has room for a chunk, d_words for n words.
 void send_and_mix(const Fill& fill, std::size_t n, std::size_t chunk, unsigned* buffer,
                   unsigned* d_words, unsigned rounds, cudaStream_t stream) {
-  cudaEvent_t copied;  // for your use; to wait for an event that was never recorded takes no time
+  cudaEvent_t copied;  // for you; waiting for an event that was never recorded takes no time
   CUDA_CHECK(cudaEventCreate(&copied));
   for (std::size_t first = 0; first < n; first += chunk) {
     const std::size_t count = std::min(chunk, n - first);

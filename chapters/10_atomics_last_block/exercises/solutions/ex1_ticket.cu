@@ -31,7 +31,7 @@ __global__ void sum_all(const int* x, std::size_t n, long long* partials, unsign
   sum = block_sum(sum);
   if (threadIdx.x == 0) {
     partials[blockIdx.x] = sum;
-    __threadfence();  // whoever sees the ticket drawn sees the partial sum too
+    __threadfence();  // a block that sees the ticket drawn sees the partial sum too
     // Counts 0, 1, ... gridDim.x - 1 and wraps to 0: ready for the next launch.
     last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
     __threadfence();  // nothing below is read before the ticket was drawn

@@ -2,8 +2,8 @@
 // Exercise 2 of chapter 10, fix the bug: the lane that asks for all may not be there.
 //
 // Keeps the odd ones among n ints: they go to kept[0], kept[1], ..., in any order, and *count,
-// which is 0 before, says how many. kept has room for just these. A warp takes all its places by
-// one atomic; blocks are whole warps.
+// which is 0 before, says how many. kept has room for exactly these. A warp takes all its places
+// by one atomic; blocks are whole warps.
 // Check it: make lab CH=10 EX=2      A hint: make hint CH=10 EX=2
 #include "common/common.cuh"
 

@@ -25,7 +25,7 @@ __global__ void add_elements(const int* x, int* sum) {
   }
 }
 
-// Every thread brings its share to its block, if it is nothing but 0 too.
+// Every thread brings its share to its block, even if it is 0.
 __global__ void add_shares(const int* x, int* sum) {
   __shared__ int total;
   if (threadIdx.x == 0) total = 0;

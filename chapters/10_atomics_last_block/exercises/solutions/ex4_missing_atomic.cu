@@ -9,7 +9,7 @@
 constexpr unsigned kPrime = 65521;
 
 // a * b modulo kPrime, for a and b below kPrime: their product fits in 32 bits. It is slow on
-// purpose, by a trip to memory that brings a 0. On the way other threads may come between.
+// purpose: a trip to memory brings a 0, and meanwhile other threads may come between.
 __device__ unsigned always_0;
 __device__ unsigned times(unsigned a, unsigned b) {
   return (a * b + atomicExch(&always_0, 0u)) % kPrime;
@@ -17,7 +17,7 @@ __device__ unsigned times(unsigned a, unsigned b) {
 
 // *word becomes *word times factor, as if nobody else were there.
 __device__ void atomic_times(unsigned* word, unsigned factor) {
-  unsigned seen = 1;  // a guess: the first swap tells what is really there
+  unsigned seen = 1;  // a guess: the first swap says what is really there
   for (;;) {
     const unsigned before = atomicCAS(word, seen, times(seen, factor));
     if (before == seen) return;  // nobody came between: the product is in place
@@ -29,7 +29,7 @@ __device__ void atomic_times(unsigned* word, unsigned factor) {
 // all numbers are below kPrime.
 __global__ void multiply_all(const unsigned* x, std::size_t n, unsigned* product) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  unsigned share = 1;  // changes no product, should there be no element for this thread
+  unsigned share = 1;  // changes no product if this thread has no element
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
        i += stride) {
     share = times(share, x[i]);
