@@ -48,7 +48,7 @@ __global__ void sum_single_thread(const int* x, std::size_t n, long long* partia
 __global__ void sum_chunked(const int* x, std::size_t n, long long* partial) {
   const std::size_t threads = all_threads(), t = this_thread();
   // Rounded up: otherwise the last n % threads elements would belong to nobody.
-  // So the last chunk may be short, and those behind it may be empty.
+  // So the last chunk may be short, and those after it may be empty.
   const std::size_t chunk = n / threads + (n % threads != 0);
   const std::size_t begin = t * chunk;
   const std::size_t end = begin + chunk < n ? begin + chunk : n;
