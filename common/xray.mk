@@ -14,7 +14,7 @@ XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CP
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
 build/cpu-xray/xray.o: $(call sources_of_role,xray) build/cpu/runtime-flags | build/cpu/announced
-	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -O2 -MMD -MP $(call as_one,$(call sources_of_role,xray)) -o $@
+	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 -MMD -MP $(call as_one,$(call sources_of_role,xray)) -o $@
 
 build/cpu-xray/libcudacpu.a: $(ROLES:%=build/cpu/%.o) build/cpu-xray/xray.o
 	$(Q)rm -f $@

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "../engine/device_limits.h"
 #include "../engine/memory.h"
@@ -77,6 +79,8 @@ int refuse(const LaunchConfig& config, const LaunchedKernel& site, std::string p
 
 int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
                  KernelCall call) {
+  std::shared_ptr<void> owner;
+  if (call.destroy != nullptr) owner.reset(call.closure, call.destroy);
   if (in_kernel())
     die("%s:%d: a kernel launches a kernel; that is not supported", site.file, site.line);
   std::string problem;
@@ -96,7 +100,7 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& site, bool co
   launch.arguments_hash = call.arguments_hash;
   const int error = enqueue(
       config.stream,
-      [launch, owner = std::move(call.owner)] {
+      [launch, owner] {
         open_device_memory();
         int failure = run_grid(launch);
         if (failure == 0) failure = check_slack(launch.kernel);

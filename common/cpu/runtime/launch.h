@@ -4,9 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -38,12 +36,11 @@ CUDA_CPU_UNINSTRUMENTED inline void leave(int line, const char* file = __builtin
   current_thread->line = line;
 }
 
-/// A kernel with its arguments, ready to be called once for each CUDA thread. `owner` keeps them
-/// alive until the stream has run it.
+/// A kernel with its arguments, ready to be called once for each CUDA thread.
 struct KernelCall {
-  std::shared_ptr<void> owner;
   void* closure;
   void (*body)(void* closure);
+  void (*destroy)(void* closure) = nullptr;  ///< when the stream has run it; nullptr: not needed
   const void* function =
       nullptr;  ///< the kernel, as cudaFuncSetAttribute knows it, if the launch can tell
   std::string arguments{};  ///< for X-ray, as arguments_hash
@@ -78,17 +75,6 @@ class ArgumentText {
   void add_number(double value);
   void add_bytes(const void* bytes, std::size_t count);
 };
-
-template <class Tuple>
-void describe_arguments([[maybe_unused]] const Tuple& arguments,
-                        [[maybe_unused]] KernelCall* call) {
-#if defined(CUDA_CPU_XRAY)
-  ArgumentText list;
-  std::apply([&](const auto&... argument) { (list.add(argument), ...); }, arguments);
-  call->arguments = std::move(list.text);
-  call->arguments_hash = list.hash;
-#endif
-}
 
 /// The address of a kernel that is named without its template arguments is not known before they
 /// are deduced: `name_it` is a lambda that hands the kernel to its parameter, and may not be
@@ -128,19 +114,48 @@ bool check_argument(const LaunchedKernel& site, std::size_t position, const T& a
   }
 }
 
-template <class Tuple, std::size_t... kPositions>
-bool check_arguments(const LaunchedKernel& site, const Tuple& arguments,
-                     std::index_sequence<kPositions...>) {
-  return (check_argument(site, kPositions, std::get<kPositions>(arguments)) && ...);
+/// A call with copies of its arguments. By hand and without the library's tuples and pointers: a
+/// program has many launches, and each would compile those for its own types.
+template <class Kernel, class... Arguments>
+auto bind_copies(Kernel kernel, Arguments... arguments) {
+  return [=]() mutable { kernel(arguments...); };
+}
+
+template <class Closure>
+KernelCall call_of(Closure closure, const void* function) {
+  return {new Closure(std::move(closure)),
+          [](void* pointer) { (*static_cast<Closure*>(pointer))(); },
+          [](void* pointer) { delete static_cast<Closure*>(pointer); }, function};
+}
+
+/// Checks the arguments, copies them, and puts the call on its stream.
+template <class Kernel, class... Arguments>
+int enqueue_call(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
+                 const void* function, Kernel kernel, Arguments&&... arguments) {
+  std::size_t position = 0;
+  if (!(check_argument<std::decay_t<Arguments>>(site, position++, arguments) && ...)) {
+    return cudaErrorIllegalAddress;
+  }
+#if defined(CUDA_CPU_XRAY)
+  ArgumentText text;
+  (text.add<std::decay_t<Arguments>>(arguments), ...);
+#endif
+  KernelCall call = call_of(bind_copies<Kernel, std::decay_t<Arguments>...>(
+                                kernel, std::forward<Arguments>(arguments)...),
+                            function);
+#if defined(CUDA_CPU_XRAY)
+  call.arguments = std::move(text.text);
+  call.arguments_hash = text.hash;
+#endif
+  return enqueue_grid(config, site, cooperative, std::move(call));
 }
 
 /// Evaluates the arguments anew in every CUDA thread: for argument lists that cannot be copied
 /// first, such as braced initialisers or a literal 0 for a pointer.
 template <class Plain>
 void launch(const LaunchConfig& config, const LaunchedKernel& site, Plain plain) {
-  run_grid_now(config, site, KernelCall{nullptr, &plain, [](void* closure) {
-                                          (*static_cast<Plain*>(closure))();
-                                        }});
+  run_grid_now(config, site,
+               KernelCall{&plain, [](void* closure) { (*static_cast<Plain*>(closure))(); }});
 }
 
 /// `plain` is the call as written and serves for the compiler's messages; `bound` makes the same
@@ -150,22 +165,7 @@ template <class Plain, class Bound, class... Arguments>
 void launch(const LaunchConfig& config, const LaunchedKernel& site, Plain plain, Bound bound,
             const void* function, Arguments&&... arguments) {
   if constexpr (std::is_invocable_v<Bound&, std::decay_t<Arguments>&...>) {
-    struct Closure {
-      Bound bound;
-      std::tuple<std::decay_t<Arguments>...> arguments;
-    };
-    auto closure =
-        std::make_shared<Closure>(Closure{bound, {std::forward<Arguments>(arguments)...}});
-    if (!check_arguments(site, closure->arguments, std::index_sequence_for<Arguments...>{})) return;
-    void* const raw = closure.get();
-    KernelCall call{closure, raw,
-                    [](void* pointer) {
-                      auto* const self = static_cast<Closure*>(pointer);
-                      std::apply(self->bound, self->arguments);
-                    },
-                    function};
-    describe_arguments(closure->arguments, &call);
-    enqueue_grid(config, site, false, std::move(call));
+    enqueue_call(config, site, false, function, bound, std::forward<Arguments>(arguments)...);
   } else {
     launch(config, site, std::move(plain));
   }
@@ -176,25 +176,9 @@ template <class... Parameters, std::size_t... kPositions>
 int launch_function_with(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
                          void (*kernel)(Parameters...), void** arguments,
                          std::index_sequence<kPositions...>) {
-  struct Closure {
-    void (*kernel)(Parameters...);
-    std::tuple<std::decay_t<Parameters>...> arguments;
-  };
-  auto closure = std::make_shared<Closure>(
-      Closure{kernel, {*static_cast<std::decay_t<Parameters>*>(arguments[kPositions])...}});
   (void)arguments;
-  if (!check_arguments(site, closure->arguments, std::index_sequence_for<Parameters...>{})) {
-    return cudaErrorIllegalAddress;
-  }
-  void* const raw = closure.get();
-  KernelCall call{closure, raw,
-                  [](void* pointer) {
-                    auto* const self = static_cast<Closure*>(pointer);
-                    std::apply(self->kernel, self->arguments);
-                  },
-                  reinterpret_cast<const void*>(kernel)};
-  describe_arguments(closure->arguments, &call);
-  return enqueue_grid(config, site, cooperative, std::move(call));
+  return enqueue_call(config, site, cooperative, reinterpret_cast<const void*>(kernel), kernel,
+                      *static_cast<std::decay_t<Parameters>*>(arguments[kPositions])...);
 }
 
 template <class... Parameters>
