@@ -20,7 +20,7 @@ MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
 MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
 MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 
-# A second spent on optimising it is never earned back.
+# Not optimised: it runs for milliseconds.
 build/cpu/prepass: $(PREPASS) build/cpu/flags | build/cpu/announced
 	$(Q)$(CXX) $(COLOUR) -std=c++17 -O0 $(WARNINGS) -MMD -MP -MF $@.d -MT $@ $(call as_one,$(PREPASS)) -o $@.o
 	$(Q)$(CXX) -o $@ $@.o
@@ -49,7 +49,7 @@ build/$1/$2.o: $(call sources_of_role,$2) build/$1/runtime-flags | build/cpu/ann
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $3 -U_FORTIFY_SOURCE -MMD -MP $$(call as_one,$(call sources_of_role,$2)) -o $$@
 endef
 define cpu_runtime
-$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) $2 $3 $4 $5)
+$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 $3 $4 $5 $(RUNTIME))
 $(eval $(call cpu_role,$1,engine,$2 $3))
 $(eval $(call cpu_role,$1,runtime,$2 $4))
 $(eval $(call cpu_role,$1,report,$2 $5))
