@@ -81,17 +81,22 @@ expect_no_output() { expect "output without: $1" has_not "$output" "$1"; }
 expect_one_line() { expect "one line" [ "$(lines_in "$output")" -eq 1 ]; }
 expect_one_error_line() { expect "one line on stderr" [ "$(lines_in "$err")" -eq 1 ]; }
 
-# own_tree FOLDER [PART...]: a copy of the sources with what is compiled for every program, and PARTs of
-# build/, taken along as old as they are here: so that a script builds in a folder where no other one does.
+# own_tree FOLDER [PART...]: a copy of the sources with what is compiled for every program (the files of
+# build/cpu*/ that are no chapter's, and the mirrored sources) and PARTs of build/, all as old as they are
+# here: so that a script builds in a folder where no other one does.
 own_tree() {
   local tree=$1 part
   shift
   mkdir -p "$tree"
   cp -Rp Makefile chapters common tests "$tree/"
-  for part in tests cpu/announced cpu/flags cpu/runtime-flags cpu/libcudacpu.a cpu/prepass cpu/src cpu/obj/common \
-    cpu/{engine,runtime,report}.{o,d} cpu-xray/flags cpu-xray/xray.{o,d} cpu-xray/libcudacpu.a cpu-xray/obj/common "$@"; do
-    [ -e "build/$part" ] || continue
-    mkdir -p "$tree/build/$(dirname "$part")"
-    cp -Rp "build/$part" "$tree/build/$(dirname "$part")/"
-  done
+  {
+    find build/cpu* -maxdepth 1 -type f ! -name '[0-9]*'
+    ls -d build/tests build/cpu/src build/cpu*/obj/common
+    for part in "$@"; do echo "build/$part"; done
+  } 2>/dev/null >"$scratch/parts"
+  while read -r part; do
+    [ -e "$part" ] || continue
+    mkdir -p "$tree/${part%/*}"
+    cp -Rp "$part" "$tree/${part%/*}/"
+  done <"$scratch/parts"
 }

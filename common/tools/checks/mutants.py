@@ -31,13 +31,15 @@ def prepare_tree(tree):
     os.makedirs(tree)
     for name in ("Makefile", "common", "chapters", "tests"):
         subprocess.run(["cp", "-Rp", name, tree], check=True)
-    parts = ["tests/flags", "tests/catch_main.*", "cpu/announced", "cpu/prepass", "cpu/src"]
+    names = ["tests/flags", "tests/catch_main.o", "tests/catch_main.d", "cpu/src"]
     for variant in ("cpu", "cpu-asan", "cpu-tsan"):
-        parts += [f"{variant}/{name}" for name in ("*.o", "*.d", "libcudacpu.a", "*flags", "obj/common")]
-    for path in (found for part in parts for found in glob.glob(f"build/{part}")):
-        to = os.path.dirname(f"{tree}/{path}")
-        os.makedirs(to, exist_ok=True)
-        subprocess.run(["cp", "-Rp", path, to], check=True)
+        files = sorted(os.path.relpath(p, "build") for p in glob.glob(f"build/{variant}/[!0-9]*") if os.path.isfile(p))
+        names += files + [f"{variant}/obj/common"]
+    for name in names:
+        if os.path.exists(f"build/{name}"):
+            to = os.path.dirname(f"{tree}/build/{name}")
+            os.makedirs(to, exist_ok=True)
+            subprocess.run(["cp", "-Rp", f"build/{name}", to], check=True)
 
 
 def run(tree, *command, **extra):
