@@ -379,6 +379,37 @@ run in_check lines
 expect_output "Makefile:181: 181 lines: at most 180"
 expect_no_output "rules.mk"
 
+# ---- what others read of this repository ---------------------------------------------------------
+
+test_case "the workflow runs .ci/run on the whole history, the container needs make and g++ only, both can be parsed"
+cat >"$scratch/parse.py" <<'END'
+import json, re
+
+container = json.load(open(".devcontainer/devcontainer.json", encoding="utf-8"))
+installed = re.search(r"apt-get install -y --no-install-recommends (.*)", container["onCreateCommand"]).group(1).split()
+assert sorted(installed) == ["ca-certificates", "g++", "git", "make"], installed
+assert re.fullmatch(r"debian:\d+", container["image"]), container["image"]
+
+text = open(".github/workflows/ci.yml", encoding="utf-8").read()
+assert "\t" not in text and text.count("- run: .ci/run\n") == text.count("timeout-minutes:") == 2, "two jobs run .ci/run"
+assert text.count("fetch-depth: 0") == text.count("uses: actions/checkout@") == 2, "each with the history"
+citation = open("CITATION.cff", encoding="utf-8").read()
+for key in ("cff-version: 1.2.0", "message:", "title:", "authors:", "version:", "date-released:", "license: MIT"):
+    assert re.search("^" + re.escape(key), citation, re.M), key
+version = re.search(r'^version: "(.*)"', citation, re.M).group(1)
+assert f"## {version}\n" in open(".github/CHANGELOG.md", encoding="utf-8").read(), version
+try:
+    import yaml
+except ImportError:
+    print("PyYAML is not here: the structure alone was looked at")
+else:
+    jobs = yaml.safe_load(text)["jobs"]
+    assert all(job["steps"][-1]["run"] == ".ci/run" and job["timeout-minutes"] for job in jobs.values()), jobs
+    assert yaml.safe_load(citation)["authors"] == [{"name": "The CUDA Tutorial authors"}]
+END
+run "$python" "$scratch/parse.py"
+expect_status 0
+
 # ---- profile -------------------------------------------------------------------------------------
 
 profiled=$scratch/profiled
