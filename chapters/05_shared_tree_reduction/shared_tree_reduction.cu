@@ -3,7 +3,7 @@
 //
 // global_modulo       a tree of partial sums in global memory, neighbours first
 // shared_one_thread   partial sums in shared memory, thread 0 adds them all
-// shared_modulo       the tree in shared memory, neighbours first, chosen by a remainder
+// shared_modulo       the tree in shared memory, neighbours first, a remainder picks the threads
 // shared_interleaved  the same additions by the first threads: whole warps go idle, banks conflict
 // shared_sequential   the upper half onto the lower half: no divergence, no bank conflicts
 // dynamic_shared      the same, with the array sized by the launch
@@ -24,8 +24,8 @@ __device__ std::size_t global_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Its square, or 0 (which changes no sum) for the threads past the end of x. They must not return
-// early: everyone is needed at the barriers below.
+// The square of x[i], or 0 (which changes no sum) for threads past the end of x. They must not
+// return early: everyone is needed at the barriers below.
 __device__ long long square_or_zero(const int* x, std::size_t n, std::size_t i) {
   return i < n ? static_cast<long long>(x[i]) * x[i] : 0;
 }
@@ -58,8 +58,8 @@ __global__ void sum_shared_one_thread(const int* x, std::size_t n, long long* su
   }
 }
 
-// The first tree again, in shared memory. In every warp some lanes work and some do not, at every
-// level: with the remainder as condition no warp ever gets to rest.
+// The first tree again, in shared memory. Up to distance 16 every warp has a few lanes that work.
+// Further on most warps have none, and still each of their lanes computes the remainder.
 __global__ void sum_shared_modulo(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];
   const unsigned t = threadIdx.x;
@@ -89,7 +89,7 @@ __global__ void sum_shared_interleaved(const int* x, std::size_t n, long long* s
 
 // Folds partial[0..count) into partial[0], the upper half onto the lower half: lanes that work are
 // neighbours and so are their slots. When the count is odd the middle slot waits for the next
-// level. Every thread of the block must call it; partial must have been written before a barrier.
+// level. Every thread of the block must call it, with a barrier after the last write to partial.
 __device__ void fold_to_front(long long* partial, unsigned count) {
   while (count > 1) {
     const unsigned half = (count + 1) / 2;
@@ -120,8 +120,8 @@ __global__ void sum_dynamic_shared(const int* x, std::size_t n, long long* sums)
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// What they read and write: n ints, and a place for the sum of every block of one thread per
-// element.
+// What the versions read and write: n ints, one thread for each, and a place for the sum of every
+// block.
 struct BlockSums {
   BlockSums(const std::vector<int>& values, std::size_t threads)
       : x(values),

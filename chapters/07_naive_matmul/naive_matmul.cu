@@ -25,7 +25,7 @@ __device__ float dot(const Matrix& a, const Matrix& b, unsigned row, unsigned co
   return sum;
 }
 
-// m threads in all, in a handful of blocks: most multiprocessors get none.
+// A thread per row of C, in a handful of blocks: most multiprocessors get none.
 __global__ void multiply_row_per_thread(Matrix a, Matrix b, Matrix c) {
   const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= c.height) return;  // no barrier follows
@@ -35,7 +35,7 @@ __global__ void multiply_row_per_thread(Matrix a, Matrix b, Matrix c) {
 }
 
 // Neighbouring lanes hold neighbouring rows. For every i a warp loads from 32 rows of A,
-// a stride apart: 32 lines for 32 floats. All lanes want the same element of B.
+// a row of A apart: 32 lines for 32 floats. All lanes want the same element of B.
 __global__ void multiply_rows_along_x(Matrix a, Matrix b, Matrix c) {
   const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned column = blockIdx.y * blockDim.y + threadIdx.y;
@@ -54,7 +54,7 @@ __global__ void multiply_columns_along_x(Matrix a, Matrix b, Matrix c) {
 // A are neighbours now, those of B lie a row of B apart, and no two lanes want the same
 // element of either. Then the lanes add up by shuffles, and 31 of them have nothing to store.
 __global__ void multiply_split_inner_loop(Matrix a, Matrix b, Matrix c) {
-  // 64-bit: with 32 threads per element of C, thread numbers pass 2^32 from 11586 x 11586 on.
+  // 64-bit: there is a warp for every element of C, more than 2^32 of them from 65536 x 65536 on.
   const std::size_t warp =
       static_cast<std::size_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   const unsigned lane = threadIdx.x % kWarp;
@@ -72,7 +72,7 @@ __global__ void multiply_split_inner_loop(Matrix a, Matrix b, Matrix c) {
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// What they read and write, and the size of a block.
+// What the versions read and write, and the size of a block.
 struct ProductInBlocks : MatrixProduct {
   unsigned block;  // threads; a block of two dimensions is 32 wide
 };

@@ -2,7 +2,7 @@
 // Chapter 10: how do blocks agree?
 //
 // atomic_per_element  every element goes to one word of memory, by an atomic
-// shared_atomics      each thread adds its share and brings it to its block by an atomic
+// shared_atomics      each thread adds its share and adds it to its block's by an atomic
 // atomic_per_block    the block adds by shuffles: one atomic per block, none before
 // last_block          partial sums and a ticket: the block that draws the last one adds them
 // grid_sync           partial sums and a barrier across the whole grid
@@ -26,11 +26,11 @@ struct GridSum {
   std::size_t n;
   unsigned grid, block;  // block: whole warps
   Sum* partials;         // one per block
-  unsigned* ticket;      // 0 before the first launch and, with no help, after each
+  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
   Sum* result;           // one value
 };
 
-// A square in 64 bits: it is not negative, so that unsigned sums are right.
+// A square in 64 bits. It is never negative, so unsigned sums are right.
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 
 __device__ std::size_t global_index() {
@@ -102,8 +102,8 @@ __device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
   return last;
 }
 
-// Adds the partial sums, in the order of the blocks' numbers whichever block came last. __ldcg
-// reads them from L2, where the writes of all blocks meet; an L1 serves one SM and may be behind.
+// Adds the partial sums, in an order that does not depend on which block came last. __ldcg reads
+// them from L2, where the writes of all blocks meet; the L1 of an SM may hold an older value.
 __device__ void add_partials(const GridSum& p) {
   Sum sum = 0;
   for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) sum += __ldcg(&p.partials[b]);
@@ -124,7 +124,7 @@ __global__ void sum_grid_sync(GridSum p) {
 }
 
 // Chapter 04: what counts is bytes in flight. Four loads of 16 bytes leave before the first value
-// is used; the threads of a block read one contiguous tile together, then the next of the block's.
+// is used; the threads of a block read one contiguous tile together, then the block's next tile.
 __global__ void sum_last_block_wide(GridSum p) {
   const auto* quads = reinterpret_cast<const int4*>(p.x);
   const std::size_t tile = std::size_t{kInFlight} * blockDim.x, tiles = p.n / 4 / tile;
@@ -145,7 +145,7 @@ __global__ void sum_last_block_wide(GridSum p) {
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// The memory of such sums. The ticket is set once, for all launches.
+// Owns what a GridSum points to. The ticket is set once, for all launches.
 struct SumMemory {
   SumMemory(const std::vector<int>& values, unsigned grid, unsigned block, std::size_t sums = 1)
       : x(values), partials(grid), results(sums), ticket(std::vector<unsigned>{0}) {
@@ -157,7 +157,7 @@ struct SumMemory {
   DeviceArray<int> x;
   DeviceArray<Sum> partials, results;
   DeviceArray<unsigned> ticket;
-  GridSum sum;  // of all of x, with its result in the first place
+  GridSum sum;  // of all of x; its result is results[0]
 };
 
 // The versions that add to *result need a 0 there at every launch. That is part of their price.
@@ -177,7 +177,7 @@ const Version<GridSum> kVersions[] = {
      [](const GridSum& p) { sum_last_block<<<p.grid, p.block>>>(p); }},
     {"grid_sync", "partial sums, then a barrier across the grid",
      [](const GridSum& p) {
-       void* arguments[] = {const_cast<GridSum*>(&p)};  // by address: <<<>>> cannot do this
+       void* arguments[] = {const_cast<GridSum*>(&p)};  // their addresses: <<<>>> cannot launch it
        CUDA_CHECK(cudaLaunchCooperativeKernel(sum_grid_sync, p.grid, p.block, arguments));
      }},
     {"last_block_wide", "last_block with four 16-byte loads per thread in flight",
@@ -195,8 +195,8 @@ bool check(const std::string& version, const SumMemory& memory, Sum expected) {
          equals(version + ", the ticket", memory.ticket.download()[0], 0u);
 }
 
-// No block without a tile of its own, and no more than the device holds at once: at the barrier
-// across the grid they would wait for blocks that cannot start before they leave.
+// At most one block without a full tile, and no more than the device holds at once: at the barrier
+// across the grid, resident blocks would wait for blocks that start only when one of them ends.
 unsigned grid_for(const Device& device, std::size_t n, std::size_t block) {
   const std::size_t tiles = std::max(std::size_t{1}, div_up(n, 4 * kInFlight * block));
   return static_cast<unsigned>(std::min({tiles, blocks_held(device, sum_last_block_wide, block),
