@@ -27,7 +27,7 @@ constexpr std::uint32_t kBarriersPerTurn = 4096;
 // What TSan shall see: everything before the barrier happens before everything behind it. Two
 // objects in turn: a thread that is late to leave this barrier must not see what others did before
 // the next.
-void* barrier_object(const Block* block, std::uint32_t epoch) {
+[[maybe_unused]] void* barrier_object(const Block* block, std::uint32_t epoch) {
   return tsan_object(block, epoch % 2 == 0 ? &block->epoch : &block->arrived);
 }
 

@@ -9,7 +9,7 @@ namespace cuda_cpu {
 
 namespace {
 
-Stack* stack_of(const Thread* thread) {
+[[maybe_unused]] Stack* stack_of(const Thread* thread) {
   return current_block->stacks[thread - current_block->threads];
 }
 
