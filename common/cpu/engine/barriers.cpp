@@ -45,7 +45,7 @@ bool lines_really_differ(const Block* block) {
 void open_barrier(Block* block) {
   // Reported only now that all are here, so that the report can say who waits where.
   if (block->lines_differ && lines_really_differ(block)) abandon_grid(report_stuck_block(block));
-  if (block->trace != nullptr) observer->barrier_opens(*block);
+  if (block->observation != nullptr) observer->barrier_opens(*block);
   block->lines_differ = false;
   block->votes_result = block->votes;
   block->voters = block->arrived;
@@ -122,7 +122,7 @@ void grid_sync(const char* file, int line) {
     r.cuda_error = cudaErrorLaunchFailure;
     abandon_grid(report(r));
   }
-  if (block->trace != nullptr) observer->thread_meets(*block, *self, ~0u);
+  if (block->observation != nullptr) observer->thread_meets(*block, *self, ~0u);
   self->file = file;
   self->line = line;
   self->wait = Wait::kGrid;

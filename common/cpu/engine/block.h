@@ -93,7 +93,7 @@ struct Block {
   uint3 index{0, 0, 0};           // blockIdx
   std::uint32_t grid_serial = 0;  // launch that the threads are set up for
   Stack** stacks = nullptr;       // of each thread; only sanitizers must know
-  void* trace = nullptr;          // what the observer keeps about this block, if it watches
+  void* observation = nullptr;    // what the observer keeps about this block, if it watches
   std::uint64_t progress_seen = 0;
   unsigned idle_rounds = 0;
   unsigned warp_turns = 0;  // in which the round went back to the start of a warp

@@ -394,8 +394,8 @@ inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { r
 inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 // ---- loads and stores with cache hints ----
-// Through the read-only path; cached everywhere; in L2 only; streaming; last use; never cached.
 
+/// Through the read-only path.
 template <class T>
 inline T __ldg(const T* address) {
 #if defined(CUDA_CPU_TSAN)
@@ -403,47 +403,48 @@ inline T __ldg(const T* address) {
 #endif
   return *address;
 }
-template <class T>
-inline T __ldca(const T* address) {
-  return *address;
-}
-template <class T>
-inline T __ldcs(const T* address) {
-  return *address;
-}
-template <class T>
-inline T __ldlu(const T* address) {
-  return *address;
-}
 
-// These two are how code reads what other blocks write meanwhile, so the compiler must not reuse an
-// older load.
+// The next two are how code reads what other blocks write meanwhile, so the compiler must not reuse
+// an older load.
+
+/// Cached in L2 only.
 template <class T>
 inline T __ldcg(const T* address) {
   return cuda_cpu::fresh_load(address);
 }
+
+/// Never cached.
 template <class T>
 inline T __ldcv(const T* address) {
   cuda_cpu::count_atomic();  // a loop that polls with it must let the others go on
   return cuda_cpu::fresh_load(address);
 }
 
-template <class T>
-inline void __stwb(T* address, T value) {
-  *address = value;
-}
-template <class T>
-inline void __stcg(T* address, T value) {
-  *address = value;
-}
-template <class T>
-inline void __stcs(T* address, T value) {
-  *address = value;
-}
-template <class T>
-inline void __stwt(T* address, T value) {
-  *address = value;
-}
+// Hints that change nothing here.
+#define CUDA_CPU_PLAIN_LOAD(name)   \
+  template <class T>                \
+  inline T name(const T* address) { \
+    return *address;                \
+  }
+
+CUDA_CPU_PLAIN_LOAD(__ldca)  // cached everywhere
+CUDA_CPU_PLAIN_LOAD(__ldcs)  // streaming
+CUDA_CPU_PLAIN_LOAD(__ldlu)  // last use
+
+#undef CUDA_CPU_PLAIN_LOAD
+
+#define CUDA_CPU_PLAIN_STORE(name)        \
+  template <class T>                      \
+  inline void name(T* address, T value) { \
+    *address = value;                     \
+  }
+
+CUDA_CPU_PLAIN_STORE(__stwb)  // written back by every level
+CUDA_CPU_PLAIN_STORE(__stcg)  // cached in L2 only
+CUDA_CPU_PLAIN_STORE(__stcs)  // streaming
+CUDA_CPU_PLAIN_STORE(__stwt)  // written through to memory
+
+#undef CUDA_CPU_PLAIN_STORE
 
 // ---- time, fences, traps ----
 

@@ -13,9 +13,9 @@ namespace {
 thread_local sigjmp_buf* copy_escape = nullptr;
 thread_local const void* copy_fault = nullptr;
 
-}  // namespace
-
-bool guarded_copy(void* destination, const void* source, std::size_t bytes, const void** fault) {
+/// Calls `write`. False when it touched memory that is not there, with the address in `fault`.
+template <class Write>
+bool guarded(Write write, const void** fault) {
   prepare_thread_for_faults();
   sigjmp_buf escape;
   if (sigsetjmp(escape, 1) != 0) {
@@ -24,23 +24,19 @@ bool guarded_copy(void* destination, const void* source, std::size_t bytes, cons
     return false;
   }
   copy_escape = &escape;
-  std::memmove(destination, source, bytes);
+  write();
   copy_escape = nullptr;
   return true;
 }
 
+}  // namespace
+
+bool guarded_copy(void* destination, const void* source, std::size_t bytes, const void** fault) {
+  return guarded([&] { std::memmove(destination, source, bytes); }, fault);
+}
+
 bool guarded_fill(void* destination, int value, std::size_t bytes, const void** fault) {
-  prepare_thread_for_faults();
-  sigjmp_buf escape;
-  if (sigsetjmp(escape, 1) != 0) {
-    copy_escape = nullptr;
-    *fault = copy_fault;
-    return false;
-  }
-  copy_escape = &escape;
-  std::memset(destination, value, bytes);
-  copy_escape = nullptr;
-  return true;
+  return guarded([&] { std::memset(destination, value, bytes); }, fault);
 }
 
 void leave_guarded_copy(const void* address) {

@@ -95,6 +95,12 @@ AllMemory& all_memory() {
   return *s;
 }
 
+/// The last range that begins at the address or before it; null when none does.
+const MemoryRange* last_range_from(const AllMemory& s, std::uintptr_t address) {
+  const auto behind = s.holdings.upper_bound(address);
+  return behind == s.holdings.begin() ? nullptr : &std::prev(behind)->second.range;
+}
+
 void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 void make_reserve(Reserve* reserve) {
@@ -279,11 +285,9 @@ bool find_live_range(const void* address, MemoryRange* found) {
   AllMemory& s = all_memory();
   const std::lock_guard<std::mutex> lock(s.mutex);
   const auto a = reinterpret_cast<std::uintptr_t>(address);
-  const auto behind = s.holdings.upper_bound(a);
-  if (behind == s.holdings.begin()) return false;
-  const MemoryRange& range = std::prev(behind)->second.range;
-  if (!range.live || !(a < range.end() || a == range.base)) return false;
-  *found = range;
+  const MemoryRange* const range = last_range_from(s, a);
+  if (range == nullptr || !range->live || !(a < range->end() || a == range->base)) return false;
+  *found = *range;
   return true;
 }
 
@@ -399,10 +403,8 @@ bool is_kernel_accessible(const void* address) {
   AllMemory& s = all_memory();
   const std::lock_guard<std::mutex> lock(s.mutex);
   const auto a = reinterpret_cast<std::uintptr_t>(address);
-  const auto behind = s.holdings.upper_bound(a);
-  if (behind == s.holdings.begin()) return false;
-  const MemoryRange& range = std::prev(behind)->second.range;
-  return range.live && a <= range.end();  // one past the end is a fine thing to pass
+  const MemoryRange* const range = last_range_from(s, a);
+  return range != nullptr && range->live && a <= range->end();  // one past the end may be passed
 }
 
 void open_device_memory() {

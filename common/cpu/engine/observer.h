@@ -16,7 +16,7 @@ struct Observer {
   bool (*grid_begins)(const GridLaunch& launch);
   /// When the last block has ended or the grid was abandoned; only for observed grids.
   void (*grid_ends)(const GridLaunch& launch);
-  /// What it returns becomes block.trace; null: nothing more is told of this block.
+  /// What it returns becomes block.observation; null: nothing more is told of this block.
   void* (*block_begins)(const Block& block, std::uint64_t number, std::uint64_t blocks);
   void (*block_ends)(Block& block);
   /// All threads have arrived, none has gone on.

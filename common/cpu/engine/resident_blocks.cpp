@@ -96,7 +96,7 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
     worker->random_state = grid->schedule.seed * 0x9e3779b97f4a7c15u + number;
     shuffle_order(worker, block);
   }
-  block->trace = grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;
+  block->observation = grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;
   begin_shared(block);
 }
 
@@ -141,7 +141,7 @@ bool finish_block(Worker* worker) {
   Block* const block = current_block;
   if (const int error = finish_shared(block)) abandon_grid(error);
   if (const int error = worker->grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
-  if (block->trace != nullptr) observer->block_ends(*block);
+  if (block->observation != nullptr) observer->block_ends(*block);
   ++worker->ended;
   std::vector<Block*>& live = worker->live;
   if (live.size() == 1 && take_block(worker, block)) {

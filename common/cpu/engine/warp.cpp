@@ -247,7 +247,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
                          name_of(static_cast<WarpOperation>(slot->operation)) + " by other lanes",
                      "all lanes that a mask names must make the same call", file, line);
   }
-  if (block->trace != nullptr) observer->thread_meets(*block, *self, mask);
+  if (block->observation != nullptr) observer->thread_meets(*block, *self, mask);
   slot->value[lane] = value;
   slot->operand[lane] = operand;
   slot->arrived |= 1u << lane;

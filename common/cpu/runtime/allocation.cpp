@@ -95,42 +95,42 @@ int give(void** pointer, const AllocationRequest& request) {
 }
 
 AllocationRequest request_of(std::size_t bytes, Space space, const char* call,
-                             const AllocationCall& call_site) {
+                             const AllocationCall& from) {
   AllocationRequest request;
   request.bytes = bytes;
   request.space = space;
   request.call = call;
-  request.site = call_site.site;
-  request.element_size = call_site.element_size;
-  request.alignment = call_site.alignment;
+  request.site = from.site;
+  request.element_size = from.element_size;
+  request.alignment = from.alignment;
   return request;
 }
 
 }  // namespace
 
-cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall site) {
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
-  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMalloc", site)));
+  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMalloc", from)));
 }
 
 cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream,
-                         AllocationCall site) {
+                         AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMallocAsync", site)));
+  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMallocAsync", from)));
 }
 
-cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall site) {
+cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   // The toolkit refuses an empty managed allocation, unlike an empty cudaMalloc.
   if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
     return finish(cudaErrorInvalidValue);
   }
-  return finish(give(pointer, request_of(bytes, Space::kManaged, "cudaMallocManaged", site)));
+  return finish(give(pointer, request_of(bytes, Space::kManaged, "cudaMallocManaged", from)));
 }
 
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                         AllocationCall site) {
+                         AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   if (pointer == nullptr || pitch == nullptr) return finish(cudaErrorInvalidValue);
   const std::size_t rows = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
@@ -138,18 +138,18 @@ cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, 
     return finish(cudaErrorMemoryAllocation);
   }
   *pitch = rows;
-  AllocationRequest request = request_of(rows * height, Space::kGlobal, "cudaMallocPitch", site);
+  AllocationRequest request = request_of(rows * height, Space::kGlobal, "cudaMallocPitch", from);
   request.alignment = std::max(request.alignment, kPitchAlignment);
   request.element_size = 0;  // rows are padded: a flat index says nothing
   return finish(give(pointer, request));
 }
 
 cudaError_t host_alloc(void** pointer, std::size_t bytes, unsigned flags, const char* call,
-                       AllocationCall site) {
+                       AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   if ((flags & ~known) != 0) return finish(cudaErrorInvalidValue);
-  AllocationRequest request = request_of(bytes, Space::kHostPinned, call, site);
+  AllocationRequest request = request_of(bytes, Space::kHostPinned, call, from);
   request.host_flags = flags;
   return finish(give(pointer, request));
 }

@@ -10,44 +10,30 @@
 
 namespace cuda_cpu {
 
-/// Bytes and alignment of what a typed allocation holds; unknown for void.
-template <class T>
-constexpr std::size_t element_size() {
-  if constexpr (std::is_void_v<T>) {
-    return 0;
-  } else {
-    return sizeof(T);
-  }
-}
-template <class T>
-constexpr std::size_t element_alignment() {
-  if constexpr (std::is_void_v<T>) {
-    return 16;
-  } else {
-    return alignof(T);
-  }
-}
-
 /// Where the program asks for memory, and what for.
 struct AllocationCall {
   Site site;
-  std::size_t element_size;
+  std::size_t element_size;  ///< 0: unknown, the pointer is a void*
   std::size_t alignment;
 };
 
 template <class T>
 AllocationCall allocation_call(Site site) {
-  return {site, element_size<T>(), element_alignment<T>()};
+  if constexpr (std::is_void_v<T>) {
+    return {site, 0, 16};
+  } else {
+    return {site, sizeof(T), alignof(T)};
+  }
 }
 
-cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall site);
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall from);
 cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream,
-                         AllocationCall site);
-cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall site);
+                         AllocationCall from);
+cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall from);
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                         AllocationCall site);
+                         AllocationCall from);
 cudaError_t host_alloc(void** pointer, std::size_t bytes, unsigned flags, const char* call,
-                       AllocationCall site);
+                       AllocationCall from);
 cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags);
 
 }  // namespace cuda_cpu

@@ -38,31 +38,33 @@ struct Rows {
 
 /// Who reaches the memory at an address: the host, the device, or both.
 enum class Reach { kPageable, kDevice, kBoth };
-struct Place {
+
+/// The memory at one end of a copy.
+struct Endpoint {
   Reach reach = Reach::kPageable;
   bool known = false;  // `range` says more
   MemoryRange range;
 };
 
-Place place_of(const void* pointer) {
-  Place place;
-  place.known = find_live_range(pointer, &place.range);
-  if (!place.known) {
+Endpoint endpoint_of(const void* pointer) {
+  Endpoint endpoint;
+  endpoint.known = find_live_range(pointer, &endpoint.range);
+  if (!endpoint.known) {
     // A freed allocation or a guard page is still no host memory.
-    if (is_device_address(pointer)) place.reach = Reach::kDevice;
-    return place;
+    if (is_device_address(pointer)) endpoint.reach = Reach::kDevice;
+    return endpoint;
   }
-  switch (place.range.space) {
+  switch (endpoint.range.space) {
     case Space::kGlobal:
     case Space::kConstant:
     case Space::kDevice:
     case Space::kShared:
-      place.reach = Reach::kDevice;
+      endpoint.reach = Reach::kDevice;
       break;
     default:
-      place.reach = Reach::kBoth;
+      endpoint.reach = Reach::kBoth;
   }
-  return place;
+  return endpoint;
 }
 
 const char* kind_name(cudaMemcpyKind kind) {
@@ -81,7 +83,7 @@ const char* kind_name(cudaMemcpyKind kind) {
   return "cudaMemcpyDefault";
 }
 
-/// One line of the call's name and the memory it got wrong.
+/// The call that is checked, as reports name it.
 struct Call {
   const char* name;
   Site site;
@@ -89,9 +91,9 @@ struct Call {
 
 /// Refuses a range of memory that is not there. `role` is "source" or "destination".
 int check_range(const Call& call, const char* role, const void* pointer, std::size_t bytes,
-                const Place& place) {
+                const Endpoint& endpoint) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (!place.known) {
+  if (!endpoint.known) {
     const bool ours = is_device_address(pointer) || is_host_visible_address(pointer);
     if (!ours) return cudaSuccess;  // pageable: nobody knows its end
     MemoryRange near;
@@ -115,24 +117,24 @@ int check_range(const Call& call, const char* role, const void* pointer, std::si
                           notes);
   }
   // Host memory goes on behind the part of it that was registered.
-  if (place.range.space == Space::kHostRegistered) return cudaSuccess;
-  const std::size_t room = place.range.end() - address;
+  if (endpoint.range.space == Space::kHostRegistered) return cudaSuccess;
+  const std::size_t room = endpoint.range.end() - address;
   if (bytes <= room) return cudaSuccess;
   std::vector<std::string> details = {
       format("%zu bytes are asked for; from there to the end of '%s' are %zu", bytes,
-             *place.range.name != '\0' ? place.range.name : "the allocation", room)};
-  if (*place.range.name == '\0') {
+             *endpoint.range.name != '\0' ? endpoint.range.name : "the allocation", room)};
+  if (*endpoint.range.name == '\0') {
     details[0] = format("%zu bytes are asked for; the allocation has %zu from there to its end",
                         bytes, room);
   }
   std::string help;
-  if (place.range.element_size > 1 && bytes == room * place.range.element_size) {
+  if (endpoint.range.element_size > 1 && bytes == room * endpoint.range.element_size) {
     help =
         "was the size multiplied by the size of an element twice, or not at all when allocating?";
   }
   return explain_misuse(call.site, cudaErrorInvalidValue,
                         format("%s past the end of the %s", call.name, role), details,
-                        {origin_note(place.range)}, help);
+                        {origin_note(endpoint.range)}, help);
 }
 
 int wrong_direction(const Call& call, const char* role, const char* is, cudaMemcpyKind kind) {
@@ -143,8 +145,8 @@ int wrong_direction(const Call& call, const char* role, const char* is, cudaMemc
       {}, {}, "the destination comes first, then the source; cudaMemcpyDefault tells by itself");
 }
 
-int check_direction(const Call& call, cudaMemcpyKind kind, const Place& destination,
-                    const Place& source) {
+int check_direction(const Call& call, cudaMemcpyKind kind, const Endpoint& destination,
+                    const Endpoint& source) {
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind == cudaMemcpyDefault) return cudaSuccess;
@@ -211,7 +213,7 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
                                  format("%s: the %s is a null pointer", call.name,
                                         rows.source == nullptr ? "source" : "destination")));
   }
-  const Place destination = place_of(rows.destination), source = place_of(rows.source);
+  const Endpoint destination = endpoint_of(rows.destination), source = endpoint_of(rows.source);
   int error = check_direction(call, kind, destination, source);
   if (error == 0) {
     error =
@@ -250,14 +252,14 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
     return finish(explain_misuse(call.site, cudaErrorInvalidValue,
                                  format("%s of a null pointer", call.name)));
   }
-  const Place place = place_of(pointer);
-  if (place.reach == Reach::kPageable && !is_host_visible_address(pointer)) {
+  const Endpoint endpoint = endpoint_of(pointer);
+  if (endpoint.reach == Reach::kPageable && !is_host_visible_address(pointer)) {
     return finish(explain_misuse(call.site, cudaErrorInvalidValue,
                                  format("%s of host memory", call.name), {}, {},
                                  "use std::memset or std::fill for memory of the host"));
   }
   if (const int error =
-          check_range(call, "destination", pointer, (height - 1) * pitch + width, place)) {
+          check_range(call, "destination", pointer, (height - 1) * pitch + width, endpoint)) {
     return finish(error);
   }
   Work work;
@@ -273,7 +275,7 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
     }
     return 0;
   };
-  return finish(submit(stream, std::move(work), !async && place.reach == Reach::kBoth));
+  return finish(submit(stream, std::move(work), !async && endpoint.reach == Reach::kBoth));
 }
 
 Rows one_row(void* destination, const void* source, std::size_t bytes) {
@@ -281,8 +283,7 @@ Rows one_row(void* destination, const void* source, std::size_t bytes) {
       static_cast<char*>(destination), bytes, static_cast<const char*>(source), bytes, bytes, 1};
 }
 
-/// The registered variable at `symbol`; an error when there is none, or it ends before the range
-/// does.
+/// The registered variable at `symbol`; an error when there is none.
 int find_symbol(const Call& call, const void* symbol, MemoryRange* range) {
   if (symbol != nullptr && find_live_range(symbol, range) && *range->name != '\0' &&
       range->base == reinterpret_cast<std::uintptr_t>(symbol)) {
@@ -294,8 +295,15 @@ int find_symbol(const Call& call, const void* symbol, MemoryRange* range) {
       "name the variable itself: not its address, not a string, not a pointer to memory");
 }
 
-int check_symbol_range(const Call& call, const MemoryRange& range, std::size_t bytes,
-                       std::size_t offset) {
+/// Refuses a copy in a direction that a symbol does not allow, or past the variable's end. `usual`
+/// is the direction between host and symbol.
+int check_symbol_copy(const Call& call, const void* symbol, std::size_t bytes, std::size_t offset,
+                      cudaMemcpyKind kind, cudaMemcpyKind usual) {
+  if (kind != usual && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  MemoryRange range;
+  if (const int error = find_symbol(call, symbol, &range)) return error;
   if (offset <= range.size && bytes <= range.size - offset) return cudaSuccess;
   return explain_misuse(
       call.site, cudaErrorInvalidValue, format("%s past the end of '%s'", call.name, range.name),
@@ -332,13 +340,7 @@ cudaError_t copy_to_symbol(const void* symbol, const void* source, std::size_t b
                            Site site) {
   CUDA_CPU_BEGIN_CALL();
   const Call call{async ? "cudaMemcpyToSymbolAsync" : "cudaMemcpyToSymbol", site};
-  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
-      kind != cudaMemcpyDefault) {
-    return finish(cudaErrorInvalidMemcpyDirection);
-  }
-  MemoryRange range;
-  int error = find_symbol(call, symbol, &range);
-  if (error == 0) error = check_symbol_range(call, range, bytes, offset);
+  const int error = check_symbol_copy(call, symbol, bytes, offset, kind, cudaMemcpyHostToDevice);
   if (error != 0) return finish(error);
   char* const destination = static_cast<char*>(const_cast<void*>(symbol)) + offset;
   return copy(call, one_row(destination, source, bytes), kind, stream, async);
@@ -349,13 +351,7 @@ cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t 
                              bool async, Site site) {
   CUDA_CPU_BEGIN_CALL();
   const Call call{async ? "cudaMemcpyFromSymbolAsync" : "cudaMemcpyFromSymbol", site};
-  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
-      kind != cudaMemcpyDefault) {
-    return finish(cudaErrorInvalidMemcpyDirection);
-  }
-  MemoryRange range;
-  int error = find_symbol(call, symbol, &range);
-  if (error == 0) error = check_symbol_range(call, range, bytes, offset);
+  const int error = check_symbol_copy(call, symbol, bytes, offset, kind, cudaMemcpyDeviceToHost);
   if (error != 0) return finish(error);
   const char* const source = static_cast<const char*>(symbol) + offset;
   return copy(call, one_row(destination, source, bytes), kind, stream, async);

@@ -8,6 +8,23 @@
 #include "call.h"
 #include "work_queues.h"
 
+namespace cuda_cpu {
+namespace {
+
+/// Reads one property of a stream for the program.
+template <class T>
+cudaError_t get(cudaStream_t handle, T CUstream_st::*property, T* value) {
+  CUDA_CPU_BEGIN_CALL();
+  const CUstream_st* const stream = find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (value == nullptr) return finish(cudaErrorInvalidValue);
+  *value = stream->*property;
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace cuda_cpu
+
 using cuda_cpu::finish;
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
@@ -47,31 +64,16 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return finish(cuda_cpu::run_stream(handle));
 }
 
-cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
-  CUDA_CPU_BEGIN_CALL();
-  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
-  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (flags == nullptr) return finish(cudaErrorInvalidValue);
-  *flags = stream->flags;
-  return cudaSuccess;
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags) {
+  return cuda_cpu::get(stream, &CUstream_st::flags, flags);
 }
 
-cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
-  CUDA_CPU_BEGIN_CALL();
-  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
-  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (priority == nullptr) return finish(cudaErrorInvalidValue);
-  *priority = stream->priority;
-  return cudaSuccess;
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return cuda_cpu::get(stream, &CUstream_st::priority, priority);
 }
 
-cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
-  CUDA_CPU_BEGIN_CALL();
-  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
-  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (id == nullptr) return finish(cudaErrorInvalidValue);
-  *id = stream->id;
-  return cudaSuccess;
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return cuda_cpu::get(stream, &CUstream_st::id, id);
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {

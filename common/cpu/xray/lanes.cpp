@@ -10,7 +10,7 @@ namespace {
 BlockLanes* running_block() {
   const cuda_cpu::Block* const block = cuda_cpu::current_block;
   if (block == nullptr || cuda_cpu::current_thread == nullptr) return nullptr;
-  return static_cast<BlockLanes*>(block->trace);
+  return static_cast<BlockLanes*>(block->observation);
 }
 
 /// Of a watched block, which is the running one.

@@ -87,7 +87,7 @@ struct Lane {
   CallTree::Chain calls;
 };
 
-/// The CUDA threads of a block, in their order. The engine hands it back to us as block.trace.
+/// The CUDA threads of a block, in their order. The engine hands it back to us as block.observation.
 struct BlockLanes {
   std::vector<Lane> lanes;
   CallTree call_tree;

@@ -75,7 +75,7 @@ struct WatchedBlock : BlockLanes {
 };
 
 WatchedBlock* watched(const Block& block) {
-  return static_cast<WatchedBlock*>(static_cast<BlockLanes*>(block.trace));
+  return static_cast<WatchedBlock*>(static_cast<BlockLanes*>(block.observation));
 }
 
 struct Session {
@@ -142,11 +142,11 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
 
 void barrier_opens(Block& block) {
   // What X-ray does here is not the block's doing, even where it shares code with the program.
-  void* const lanes = block.trace;
+  void* const lanes = block.observation;
   WatchedBlock* const counted = watched(block);
-  block.trace = nullptr;
+  block.observation = nullptr;
   counted->group_all();
-  block.trace = lanes;
+  block.observation = lanes;
 }
 
 void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
@@ -155,7 +155,7 @@ void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
 
 void block_ends(Block& block) {
   WatchedBlock* const ended = watched(block);
-  block.trace = nullptr;
+  block.observation = nullptr;
   ended->group_all();
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);

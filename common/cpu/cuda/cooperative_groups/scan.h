@@ -28,27 +28,17 @@ inline T scan(const Group& group, T value, Operation operation, bool inclusive, 
 
 }  // namespace details
 
-template <class Group, class T, class Operation>
-inline T inclusive_scan(const Group& group, T value, Operation operation,
+template <class Group, class T, class Operation = plus<T>>
+inline T inclusive_scan(const Group& group, T value, Operation operation = {},
                         const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return details::scan(group, value, operation, true, T{}, file, line);
 }
-template <class Group, class T>
-inline T inclusive_scan(const Group& group, T value, const char* file = __builtin_FILE(),
-                        int line = __builtin_LINE()) {
-  return details::scan(group, value, plus<T>(), true, T{}, file, line);
-}
 
 /// The thread of rank 0 gets a zero value.
-template <class Group, class T, class Operation>
-inline T exclusive_scan(const Group& group, T value, Operation operation,
+template <class Group, class T, class Operation = plus<T>>
+inline T exclusive_scan(const Group& group, T value, Operation operation = {},
                         const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return details::scan(group, value, operation, false, T{}, file, line);
-}
-template <class Group, class T>
-inline T exclusive_scan(const Group& group, T value, const char* file = __builtin_FILE(),
-                        int line = __builtin_LINE()) {
-  return details::scan(group, value, plus<T>(), false, T{}, file, line);
 }
 
 }  // namespace cooperative_groups
