@@ -22,7 +22,8 @@ inline unsigned thread_rank_in_block() {
 inline unsigned threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
 inline unsigned lane() { return thread_rank_in_block() % 32; }
 
-/// Lanes of the calling thread's warp that exist: fewer than 32 in the last warp of many a block.
+/// The lanes that exist in the calling thread's warp: fewer than 32 in the last warp of some
+/// blocks.
 inline unsigned existing_lanes() {
   const unsigned behind = threads_in_block() - (thread_rank_in_block() - lane());
   return behind >= 32 ? 0xffffffffu : (1u << behind) - 1;
@@ -61,7 +62,7 @@ inline T read_lane(unsigned mask, const T& value, unsigned source, const char* f
   return result;
 }
 
-/// What all groups inside one warp have in common. Ranks count the mask's lanes upwards.
+/// The common part of all groups inside one warp. Ranks count the mask's lanes upwards.
 class warp_group {
  public:
   unsigned num_threads() const { return static_cast<unsigned>(__popc(mask_)); }
@@ -121,7 +122,7 @@ class warp_group {
 class thread_block;
 class coalesced_group;
 
-/// Any group, its kind known at run time.
+/// A group of any kind; which one is known at run time.
 class thread_group {
  public:
   unsigned long long num_threads() const {
@@ -178,7 +179,7 @@ class coalesced_group : public details::warp_group {
     const unsigned rank = static_cast<unsigned>(source_rank) % num_threads();
     return details::read_lane(mask_, value, details::lane_of(mask_, rank), file, line);
   }
-  /// From `delta` ranks below or above; a thread without such a partner keeps its value.
+  /// The value from `delta` ranks below or above; a thread without such a partner keeps its own.
   template <class T>
   T shfl_up(T value, unsigned delta, const char* file = __builtin_FILE(),
             int line = __builtin_LINE()) const {

@@ -3,15 +3,14 @@
 // launch and the device-side built-ins. nvcc includes its own by itself; here the build does.
 #pragma once
 
-// nvcc's header brings these along, and programs lean on it.
+// nvcc's header brings these along, and programs rely on it.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 
-// One translation serves host and device, so these words say nothing to the compiler.
-// `__shared__` is not among them: the pre-pass replaces it, and one that it missed must not
-// compile.
+// One compilation serves host and device, so these words mean nothing to the compiler. `__shared__`
+// is not among them: the pre-pass replaces it, and any that it missed must not compile.
 #define __global__
 #define __device__
 #define __host__

@@ -3,7 +3,7 @@
 // arguments and error codes of CUDA 13.0. What is not declared here is not supported; using it is a
 // compile error, never a call that does nothing.
 //
-// Calls that can be misused carry the place of the call as a last argument that fills itself in, so
+// Calls that can be misused have the line of the call as a last argument that fills itself in, so
 // that a report can say where memory was allocated or freed.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the C library's assert() calls when it fails: on the host the program aborts as always, in a
-// kernel the failure is reported with block and thread and sets cudaErrorAssert. <assert.h> itself
-// stays the library's own; its function is replaced by ours, which the linker finds first.
+// The function that the C library's assert() calls when it fails. On the host the program aborts as
+// always. In a kernel the failure is reported with block and thread, and sets cudaErrorAssert.
+// <assert.h> stays the library's own; the linker finds our function before the library's.
 #include <assert.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA's atomic functions, in the types that they have; each returns the old value. The overloads
-// are the toolkit's: atomicAdd on a long is an error here as it is there.
+// CUDA's atomic functions. Each returns the old value. The overloads are the toolkit's: atomicAdd
+// on a long is an error here, as it is there.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace cuda_cpu {
 
-// For X-ray an atomic is one access: its parts are not instrumented, and it tells itself.
+// X-ray counts an atomic as one access: its parts are not instrumented, and it reports itself.
 #if defined(CUDA_CPU_XRAY)
 #define CUDA_CPU_ATOMIC_BEGINS(address) ::cuda_cpu::atomic_begins(address, sizeof(*(address)))
 #define CUDA_CPU_ATOMIC_FUNCTION __attribute__((always_inline)) inline
@@ -28,8 +28,8 @@ namespace cuda_cpu {
 
 #if defined(CUDA_CPU_TSAN)
 
-// A CUDA atomic orders no other access unless fences go with it. TSan is told just that (see
-// fences.cpp), so that data handed over without them is a race.
+// A CUDA atomic orders no other access unless fences go with it. TSan is told exactly that (see
+// fences.cpp), so data handed over without fences is a race.
 template <class T>
 inline bool exchange_if_equal(T* address, T* expected, T desired) {
   const bool stored = __atomic_compare_exchange(address, expected, &desired, false,
@@ -79,7 +79,7 @@ CUDA_CPU_ATOMIC_BODY inline T atomic_exchange(T* address, T value) {
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   while (!exchange_if_equal(address, &old, value)) {
   }
-  // Nothing changed: a lock that is still taken, so its owner should get to run.
+  // Nothing changed: perhaps a lock is still taken, and its owner should get to run.
   if (std::memcmp(&old, &value, sizeof(T)) == 0) {
     yield();
   } else {
@@ -101,7 +101,7 @@ CUDA_CPU_ATOMIC_BODY inline T atomic_compare_and_swap(T* address, T compare, T v
 
 }  // namespace cuda_cpu
 
-// One function of CUDA for one type, with the narrower and the wider scope.
+// One CUDA function for one type, with its variants of narrower and wider scope.
 #define CUDA_CPU_ATOMIC_NAME(name, T, body)              \
   CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T value) { \
     CUDA_CPU_ATOMIC_BEGINS(address);                     \
@@ -113,7 +113,7 @@ CUDA_CPU_ATOMIC_BODY inline T atomic_compare_and_swap(T* address, T compare, T v
   CUDA_CPU_ATOMIC_NAME(name##_block, T, body) \
   CUDA_CPU_ATOMIC_NAME(name##_system, T, body)
 
-// ... from the old value to the new.
+// The same, where `updated` says how the new value follows from the `old` one.
 #define CUDA_CPU_ATOMIC_UPDATE(name, T, updated) \
   CUDA_CPU_ATOMIC(name, T, cuda_cpu::atomic_update(address, [value](T old) { return updated; }))
 

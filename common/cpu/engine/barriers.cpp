@@ -21,17 +21,18 @@ namespace cuda_cpu {
 
 namespace {
 
-// A block may poll, with a barrier in its loop, for what another block has to do.
+// A block may poll for what another block has to do, with a barrier in its loop. So it gives up its
+// turn after this many barriers.
 constexpr std::uint32_t kBarriersPerTurn = 4096;
 
-// What TSan shall see: everything before the barrier happens before everything behind it. Two
-// objects in turn: a thread that is late to leave this barrier must not see what others did before
-// the next.
+// Tells TSan that everything before the barrier happens before everything after it. Two objects
+// take turns, since a thread that is late to leave this barrier must not see what others did before
+// the next one.
 [[maybe_unused]] void* barrier_object(const Block* block, std::uint32_t epoch) {
   return tsan_object(block, epoch % 2 == 0 ? &block->epoch : &block->arrived);
 }
 
-// Pointers to file names may differ for one file.
+// Different pointers may name the same file.
 bool lines_really_differ(const Block* block) {
   for (std::uint32_t i = 0; i < block->count; ++i) {
     const Thread& thread = block->threads[i];
@@ -41,9 +42,9 @@ bool lines_really_differ(const Block* block) {
   return false;
 }
 
-// The last thread has come: the barrier opens and the threads go on in the schedule's order.
+// The last thread has arrived: the barrier opens and the threads go on in the schedule's order.
 void open_barrier(Block* block) {
-  // Reported only now that all are here, so that the report can say who waits where.
+  // The report comes only now that all threads are here, so that it can say which waits where.
   if (block->lines_differ && lines_really_differ(block)) abandon_grid(report_stuck_block(block));
   if (block->observation != nullptr) observer->barrier_opens(*block);
   block->lines_differ = false;
@@ -62,8 +63,8 @@ __attribute__((noinline)) void open_and_run_others(Block* block, Thread* self) {
   run_others(current_block, self);
 }
 
-// The hot path of the engine. Whatever it calls, it calls last, so that it need not save registers
-// beside the context switch.
+// The hot path of the engine. Each call in it comes last, so that it saves no registers besides
+// those of the context switch.
 inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line) {
   self->file = file;
   self->line = line;
@@ -103,7 +104,7 @@ BarrierVotes block_barrier_vote(int predicate, const char* file, int line) {
   Block* const block = current_block;
   if (predicate != 0) ++block->votes;
   block_barrier(file, line);
-  // The next barrier cannot open, and change the result, before this thread has come to it.
+  // The next barrier cannot open, and change the result, before this thread arrives there.
   const std::uint32_t votes = block->votes_result;
   return {static_cast<int>(votes), votes == block->voters, votes != 0};
 }
@@ -147,7 +148,7 @@ void grid_sync(const char* file, int line) {
 bool grid_is_cooperative() { return in_kernel() && current_worker->grid->launch->cooperative; }
 
 void leave_block(Block* block, unsigned thread) {
-  // The dead count as arrived, but a barrier that nobody waits at does not open.
+  // Threads that have left count as arrived, but a barrier where nobody waits does not open.
   --block->expected;
   if (block->arrived > 0 && block->arrived == block->expected) open_barrier(block);
   complete_warp_operations_without(block, thread);

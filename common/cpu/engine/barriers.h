@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// __syncthreads and its kin. The default arguments carry the learner's line into the engine.
+// __syncthreads and its variants. The default arguments carry the learner's line into the engine.
 #pragma once
 
 namespace cuda_cpu {
@@ -9,7 +9,7 @@ struct Block;
 /// Waits until all threads of the block are here.
 void block_barrier(const char* file, int line);
 
-/// The same; afterwards each thread knows about the predicates of all.
+/// The same. Afterwards each thread knows the predicates of all.
 struct BarrierVotes {
   int count;  ///< how many are non-zero
   int all;

@@ -13,11 +13,12 @@ namespace cuda_cpu {
 
 struct Stack;
 
-/// What a CUDA thread last did to the scheduler.
+/// Why a CUDA thread last gave up its turn.
 enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid };
 
-/// A thread of the resident block. It may run iff *generation != seen: whoever ends the wait bumps
-/// the generation that all the waiting threads look at, and need not know them.
+/// A thread of a resident block. It may run if and only if *generation != seen. Threads that wait
+/// for the same thing look at the same generation; to end the wait is to increment it, without
+/// knowing the threads.
 struct alignas(64) Thread {
   void* context = nullptr;          // while it does not run
   const std::uint32_t* generation;  // waited for
@@ -32,8 +33,8 @@ struct alignas(64) Thread {
 };
 static_assert(sizeof(Thread) == 64, "one cache line a thread");
 
-/// Place of one __shared__ declaration in a block's memory.
-struct SharedPlace {
+/// The memory of one __shared__ declaration in one block.
+struct SharedArray {
   void* address;
   std::uint32_t serial;  // the block that touched it last
   std::size_t size;
@@ -43,8 +44,7 @@ struct SharedPlace {
   Site site;
 };
 
-/// One pending warp operation. Lanes of a warp may wait in several at a time, under different
-/// masks.
+/// One pending warp operation. Lanes of a warp may wait in several at once, under different masks.
 struct WarpSlot {
   std::uint32_t mask = 0;
   std::uint32_t lanes = 0;  // that the mask names and that exist
@@ -83,7 +83,7 @@ struct Block {
 
   // Shared memory. `serial` tells this block's first touch of a declaration from an earlier
   // block's.
-  SharedPlace* shared = nullptr;
+  SharedArray* shared = nullptr;
   std::uint32_t shared_count = 0;
   std::uint32_t serial = 0;
   std::size_t static_shared_bytes = 0;
@@ -92,7 +92,7 @@ struct Block {
   Warp* warps = nullptr;
   uint3 index{0, 0, 0};           // blockIdx
   std::uint32_t grid_serial = 0;  // launch that the threads are set up for
-  Stack** stacks = nullptr;       // of each thread; only sanitizers must know
+  Stack** stacks = nullptr;       // of each thread; only sanitizers need them
   void* observation = nullptr;    // what the observer keeps about this block, if it watches
   std::uint64_t progress_seen = 0;
   unsigned idle_rounds = 0;

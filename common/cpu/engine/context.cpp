@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Context switch in assembly for x86-64 and aarch64 (Linux, macOS); ucontext elsewhere, which costs
-// two system calls a switch. A handle is the stack pointer of the suspended context, under which
-// lie its saved registers.
+// two system calls a switch. A handle is the stack pointer of the suspended context; its saved
+// registers lie there.
 
 #include "context.h"
 
@@ -19,7 +19,7 @@
 
 namespace {
 
-// Both ABIs want 16-byte alignment where a call is made.
+// Both ABIs require 16-byte alignment where a call is made.
 [[maybe_unused]] char* aligned_top(void* top) {
   return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15});
 }

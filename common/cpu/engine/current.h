@@ -11,9 +11,9 @@ struct Block;
 struct Thread;
 struct Worker;
 
-/// The running CUDA thread, its block and the worker that runs it; null on the host. Plain
-/// pointers: no wrapper call at an access. A CUDA thread never migrates between OS threads, so a
-/// compiler that keeps their addresses does no harm.
+/// The running CUDA thread, its block and the worker that runs it; null on the host. They are plain
+/// pointers, so that an access calls no wrapper. A CUDA thread never migrates between OS threads,
+/// so the compiler may keep their addresses.
 extern __thread Thread* current_thread;
 extern __thread Block* current_block;
 extern __thread Worker* current_worker;
@@ -39,7 +39,7 @@ struct Where {
 /// Where the calling CUDA thread is.
 Where where();
 
-/// The same for a thread of a block that the calling worker has.
+/// The same for a thread of one of the calling worker's blocks.
 Where where_is(const Block* block, const Thread* thread);
 
 }  // namespace cuda_cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What device code calls out of line: clocks, the worker's number, traps.
+// Functions that device code calls out of line: clocks, the worker's number, traps.
 #include "device_functions.h"
 
 #include <atomic>
@@ -23,7 +23,7 @@ std::uint64_t global_timer_ns() {
 }
 
 unsigned sm_id() {
-  // Numbered as the workers first ask.
+  // Workers are numbered in the order in which they first ask.
   static std::atomic<unsigned> next{0};
   static __thread unsigned mine = 0;  // plus one
   if (mine == 0) mine = next.fetch_add(1) % worker_count() + 1;

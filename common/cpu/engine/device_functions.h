@@ -23,20 +23,21 @@ namespace cuda_cpu {
 
 // ---- functions in device_functions.cpp ----
 
-/// Nanoseconds of a clock that all workers share; what PTX calls %globaltimer.
+/// Nanoseconds of a clock that all workers share. PTX calls it %globaltimer.
 std::uint64_t global_timer_ns();
 
-/// Number of the worker that runs the calling CUDA thread; what PTX calls %smid.
+/// Number of the worker that runs the calling CUDA thread. PTX calls it %smid.
 unsigned sm_id();
 
-/// What `clock()` means in device code (the pre-pass puts it there: on the host the name is the C
-/// library's).
+/// `clock()` in device code. The pre-pass puts this name there, since on the host `clock` is the C
+/// library's.
 inline std::clock_t device_clock() { return static_cast<std::clock_t>(global_timer_ns()); }
 
 /// Ends the kernel with cudaErrorLaunchFailure, as a trap instruction does.
 [[noreturn]] void trap(const char* file, int line);
 
-/// __threadfence() and its kin: memory order, and a chance for others when a loop consists of them.
+/// __threadfence() and its variants order memory, and let other threads run when a loop does
+/// nothing else.
 inline void memory_fence() {
 #if defined(CUDA_CPU_TSAN)
   __asm__ __volatile__("" ::: "memory");
@@ -56,8 +57,8 @@ inline To bit_copy(From from) {
   return to;
 }
 
-/// Loads what is in memory now. TSan takes it for an atomic load where there is one: it is no race
-/// with atomics.
+/// Loads what memory holds now. TSan sees an atomic load, where there is one of that size, and so
+/// no race with atomics.
 template <class T>
 inline T fresh_load(const T* address) {
 #if defined(CUDA_CPU_TSAN)
@@ -85,8 +86,8 @@ inline T rounded(T value) {
   return value;
 }
 
-/// Float to integer as the GPU converts: out of range gives the nearest end of the range, NaN gives
-/// 0 (the 64-bit types: their most negative or largest value).
+/// Float to integer as a GPU converts it: out of range gives the nearest end of the range, NaN
+/// gives 0 (the 64-bit types: their most negative or largest value).
 template <class Integer, class Float>
 inline Integer to_integer(Float value) {
   using Limits = std::numeric_limits<Integer>;
@@ -404,8 +405,8 @@ inline T __ldg(const T* address) {
   return *address;
 }
 
-// The next two are how code reads what other blocks write meanwhile, so the compiler must not reuse
-// an older load.
+// Code reads what other blocks write meanwhile with the next two, so the compiler must not reuse an
+// older load.
 
 /// Cached in L2 only.
 template <class T>
@@ -450,7 +451,7 @@ CUDA_CPU_PLAIN_STORE(__stwt)  // written through to memory
 
 inline long long clock64() { return static_cast<long long>(cuda_cpu::global_timer_ns()); }
 
-/// Sleeping is waiting for someone: the other threads of the block run meanwhile.
+/// A thread sleeps because it waits for another, so the other threads of the block run meanwhile.
 inline void __nanosleep(unsigned) { cuda_cpu::yield(); }
 
 inline void __threadfence_block() { cuda_cpu::memory_fence(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sizes of the device that the backend plays: those of a recent GPU. The engine enforces them;
-// device properties, occupancy and the messages about bad launches tell them.
+// Limits of the device that the backend imitates: those of a recent GPU. The engine enforces them;
+// device properties, occupancy queries and messages about bad launches quote them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace cuda_cpu {
 
 constexpr int kDevices = 1;
-/// Version of the toolkit whose names, numbers and rules these are.
+/// Version of the toolkit that these names, numbers and rules come from.
 constexpr int kToolkitVersion = 13000;
 
 constexpr unsigned kWarpSize = 32;
@@ -17,13 +17,13 @@ constexpr unsigned kMaxThreadsPerBlock = 1024;
 constexpr unsigned kMaxBlockX = 1024, kMaxBlockY = 1024, kMaxBlockZ = 64;
 constexpr unsigned kMaxGridX = 2147483647, kMaxGridY = 65535, kMaxGridZ = 65535;
 
-/// A worker is the device's multiprocessor: so many threads and blocks are resident at a time.
+/// A worker stands for a multiprocessor: this many threads and blocks are resident at a time.
 constexpr unsigned kMaxThreadsPerWorker = 2048;
 constexpr unsigned kMaxBlocksPerWorker = 32;
 
 constexpr unsigned kRegistersPerBlock = 65536;
 constexpr unsigned kRegistersPerWorker = 65536;
-/// What fills a multiprocessor exactly: registers never limit occupancy here.
+/// Just enough to fill a multiprocessor, so registers never limit occupancy here.
 constexpr unsigned kRegistersPerThread = kRegistersPerWorker / kMaxThreadsPerWorker;
 
 constexpr std::size_t kSharedPerBlock = std::size_t{48} << 10;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What ThreadSanitizer is told of fences. A CUDA atomic orders nothing by itself, and a fence alone
-// does not either. Together they do, as in C++: what precedes a fence in one thread is visible
-// behind a fence in another, if the first thread stored a value by an atomic behind its fence, and
-// the second read it by an atomic before its own.
+// Tells ThreadSanitizer about fences. A CUDA atomic orders nothing by itself, and neither does a
+// fence. Together they do, as in C++: what comes before a fence in one thread is visible after a
+// fence in another, if the first thread stored a value with an atomic after its fence, and the
+// second read that value with an atomic before its own.
 //
 //   data = 1; __threadfence(); atomicInc(ticket)  ->  atomicInc(ticket); __threadfence(); read data
 //
-// Leave out either fence and the accesses to data race, whatever order they happened to run in.
+// Without either fence the accesses to `data` race, whatever order they happened to run in.
 #include "fences.h"
 
 #include <cstdint>
@@ -25,29 +25,29 @@ namespace {
 
 std::uint64_t scattered(std::uint64_t value) { return value * 0x9e3779b97f4a7c15u; }
 
-// Addresses of atomics, by a hash. Two that share a place only hide a race.
-constexpr unsigned kPlaces = 64;
+// Addresses of atomics are hashed to slots. Two in one slot can only hide a race.
+constexpr unsigned kSlots = 64;
 
-unsigned place_of_atomic(const void* address) {
+unsigned slot_of_atomic(const void* address) {
   return static_cast<unsigned>(scattered(reinterpret_cast<std::uintptr_t>(address)) >> 58);
 }
 
-// What TSan remembers in these words: for barriers, by a hash again; for each place, all that
-// fences have published together with values that were stored there; for each fence, what came
-// before it. Fences use their words in turn. There is one worker under TSan, so none of this needs
-// a lock.
+// TSan attaches what it remembers to these words. Barriers are hashed to `objects`. A slot's word
+// in `published` stands for all that fences have published with values stored there; a word in
+// `fences`, for what came before one fence. Fences use their words in turn. There is one worker
+// under TSan, so none of this needs a lock.
 std::uint64_t objects[1 << 16];
-std::uint64_t published[kPlaces];
+std::uint64_t published[kSlots];
 std::uint64_t fences[4096];
 unsigned next_fence = 0;
 
-// One fiber for each place, that carries what a fence has put down to what the place publishes: the
-// CUDA thread itself would publish all that it did since.
-void* carriers[kPlaces];
+// Each slot has a fiber that carries what a fence has put down to what the slot publishes. The CUDA
+// thread itself would publish all that it did since the fence.
+void* carriers[kSlots];
 
-void* carrier(unsigned place) {
-  if (carriers[place] == nullptr) carriers[place] = tsan_new_fiber();
-  return carriers[place];
+void* carrier(unsigned slot) {
+  if (carriers[slot] == nullptr) carriers[slot] = tsan_new_fiber();
+  return carriers[slot];
 }
 
 Stack* stack_of_current_thread() {
@@ -64,37 +64,37 @@ void* tsan_object(const Block* block, const void* thing) {
 void atomic_was_executed(const void* address, bool stored) {
   if (current_thread == nullptr) return;
   Stack* const stack = stack_of_current_thread();
-  const unsigned place = place_of_atomic(address);
-  stack->places_read |= std::uint64_t{1} << place;
+  const unsigned slot = slot_of_atomic(address);
+  stack->slots_read |= std::uint64_t{1} << slot;
   if (!stored || stack->last_fence == nullptr) return;
-  // A fiber begins with what its creator knows: that shall be the host.
+  // A fiber begins with what its creator knows, so the host must create it.
   tsan_switch(current_worker->home_fiber);
-  tsan_switch(carrier(place));
+  tsan_switch(carrier(slot));
   tsan_acquire(stack->last_fence);
-  tsan_release(&published[place]);
+  tsan_release(&published[slot]);
   tsan_switch(stack->fiber);
 }
 
 void fence_was_executed() {
   if (current_thread == nullptr) return;
   Stack* const stack = stack_of_current_thread();
-  for (unsigned place = 0; place < kPlaces; ++place) {
-    if ((stack->places_read >> place & 1) != 0) tsan_acquire(&published[place]);
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    if ((stack->slots_read >> slot & 1) != 0) tsan_acquire(&published[slot]);
   }
   stack->last_fence = &fences[next_fence++ % (sizeof fences / sizeof *fences)];
   tsan_release(stack->last_fence);
 }
 
-// __ldg reads by a path on which nobody looks for what this kernel has written: the data must have
-// been there before the launch. So a fiber reads them that knows what the host did until then, and
-// nothing else.
+// __ldg reads by a path that need not see what this kernel has written: the data must have been
+// there before the launch. So the read is made on a fiber that knows what the host did until then,
+// and nothing else.
 void read_as_constant(const void* address, std::size_t bytes) {
   if (current_thread == nullptr) return;
   tsan_switch(current_worker->home_fiber);
   static void* const reader = tsan_new_fiber();
   tsan_switch(reader);
   tsan_acquire(&current_worker->grid->serial);
-  // As if from the caller's line, which is what a report names.
+  // As if from the caller's line, so that a report names it.
   tsan_read(address, bytes, __builtin_return_address(0));
   tsan_release(&current_worker->grid->blocks);
   tsan_switch(stack_of_current_thread()->fiber);

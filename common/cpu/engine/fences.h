@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ThreadSanitizer is told of fences and atomics; fences.cpp says why. Only there under TSan.
+// Tells ThreadSanitizer about fences and atomics; fences.cpp says why. Exists only under TSan.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,15 @@ namespace cuda_cpu {
 
 struct Block;
 
-/// What TSan remembers about `thing`, a part of the block. It is another place for every block,
-/// since their memory is used again, and one block's barrier orders nothing for the next.
+/// The word to which TSan attaches what it remembers about `thing`, a part of the block. Every
+/// block has another one: blocks use memory again, and one block's barrier orders nothing for the
+/// next.
 void* tsan_object(const Block* block, const void* thing);
 
 /// An atomic was executed at `address`, and stored a value there or only read one.
 void atomic_was_executed(const void* address, bool stored);
 
-/// __threadfence() or one of its kin.
+/// __threadfence() or one of its variants was executed.
 void fence_was_executed();
 
 /// __ldg().

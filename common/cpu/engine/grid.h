@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One launch: what is asked for, and what the engine keeps about it while it runs.
+// One launch: the request, and what the engine keeps about it while it runs.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace cuda_cpu {
 
-/// Everything that is needed to run a grid.
+/// A launch as it was requested: all that is needed to run the grid.
 struct GridLaunch {
   LaunchedKernel kernel;
   dim3 grid;
@@ -22,7 +22,7 @@ struct GridLaunch {
   bool cooperative = false;               ///< blocks may meet at a grid barrier
   void (*body)(void* closure) = nullptr;  ///< runs the kernel once, for the current CUDA thread
   void* closure = nullptr;
-  /// What X-ray tells launches of a kernel apart by; empty in other builds.
+  /// By these X-ray tells launches of a kernel apart; empty in other builds.
   const void* function = nullptr;
   std::string arguments;
   std::uint64_t arguments_hash = 0;

@@ -70,7 +70,7 @@ struct AllMemory {
     std::size_t bytes = pages > 0 ? static_cast<std::size_t>(pages) *
                                         static_cast<std::size_t>(sysconf(_SC_PAGESIZE))
                                   : std::size_t{4} << 30;
-    // A container's limit and the shell's count as well.
+    // The limits of a container and of the shell count as well.
     for (const char* path :
          {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
       if (std::FILE* file = std::fopen(path, "r")) {
@@ -159,7 +159,7 @@ std::uintptr_t take_span(AllMemory& s, Reserve& reserve, std::size_t bytes) {
     reserve.next = base + bytes;
     return base;
   }
-  // The reserve is used up: only now is freed memory handed out again, the longest freed first.
+  // The reserve is used up, so freed memory is handed out again, the longest freed first.
   for (;;) {
     for (auto it = reserve.spans.begin(); it != reserve.spans.end(); ++it) {
       if (it->second < bytes) continue;
@@ -195,7 +195,8 @@ CUDA_CPU_NOT_SEEN_BY_ASAN std::uintptr_t first_changed(std::uintptr_t from, std:
   return from;
 }
 
-/// Where the slack of an allocation was written: before it (negative), behind its end, or nowhere.
+/// Where the slack of an allocation was written to: before it (negative), behind its end, or
+/// nowhere.
 enum class Damage { kNone, kBefore, kBehind };
 Damage find_damage(const Holding& holding, std::uintptr_t* where) {
   const std::uintptr_t pages_end = holding.pages + holding.page_bytes;
@@ -325,7 +326,8 @@ void* allocate(const AllocationRequest& request) {
     return nullptr;
   }
 #if defined(MADV_HUGEPAGE)
-  // Fewer pages make the first fill, and opening and closing the memory around a kernel, cheap.
+  // With fewer pages the first fill is cheap, and so is opening and closing the memory around a
+  // kernel.
   if (mapped_bytes >= kHugePage) madvise(as_pointer(pages), mapped_bytes, MADV_HUGEPAGE);
 #endif
   Holding holding;
@@ -418,7 +420,7 @@ void close_device_memory() {
   AllMemory& s = all_memory();
   const std::lock_guard<std::mutex> lock(s.mutex);
   if (--s.open_depth != 0 || s.closable.empty()) return;
-  // One call over all of it: the guards between the allocations are closed already.
+  // One call covers all of it, since the guards between the allocations are closed already.
   const auto& last = *s.closable.rbegin();
   const std::uintptr_t first = s.closable.begin()->first;
   protect(first, last.first + last.second - first, PROT_NONE);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Every piece of memory the backend knows: device allocations between guard pages, host memory that
-// kernels may use, symbols, shared arrays. Diagnostics (and X-ray) ask here what an address belongs
-// to.
+// Every piece of memory that the backend knows: device allocations between guard pages, host memory
+// that kernels may use, symbols, shared arrays. Diagnostics (and X-ray) ask here what an address
+// belongs to.
 //
-// An allocation ends at a guard page (to the next 16 bytes; CUDA_CPU_ALIGN=256 gives cudaMalloc's
-// own alignment instead), so that the access that runs past it faults. The few bytes that remain,
-// and what lies before the allocation in its first page, hold 0xff like fresh memory and are looked
-// at after every kernel. Freed memory is not handed out again for as long as possible: use after
-// free faults.
+// An allocation, rounded up to 16 bytes, ends at a guard page, so an access that runs past it
+// faults. (CUDA_CPU_ALIGN=256 rounds as cudaMalloc does.) The few bytes that remain, and those
+// before the allocation in its first page, hold 0xff like fresh memory and are checked after every
+// kernel. Freed memory is handed out again as late as possible, so a use after free faults.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +49,7 @@ bool find_live_range(const void* address, MemoryRange* found);
 /// True when a live range of `space` overlaps the range.
 bool overlaps_range(const void* address, std::size_t bytes, Space space);
 
-/// An allocation to be made. `alignment` beyond 16 for types that need it.
+/// An allocation that is asked for. `alignment` beyond 16 for types that need it.
 struct AllocationRequest {
   std::size_t bytes = 0;
   Space space = Space::kGlobal;
@@ -64,7 +63,7 @@ struct AllocationRequest {
 /// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.
 void* allocate(const AllocationRequest& request);
 
-/// The plain form.
+/// The same with nothing but a size and a space.
 void* allocate_device(std::size_t bytes, Space space, const char* call, Site site);
 
 /// Unmaps the allocation that begins at `base` and remembers it as freed.
@@ -73,7 +72,7 @@ void release(std::uintptr_t base, Site site);
 /// Ends every allocation and registration (cudaDeviceReset).
 void release_everything();
 
-/// Bytes of device memory: all there is, and what is left.
+/// Bytes of device memory: all of it, and what is left.
 std::size_t device_memory_total();
 std::size_t device_memory_free();
 
@@ -83,7 +82,7 @@ bool is_device_address(const void* address);
 /// True when `address` lies in the reserve of pinned and managed memory.
 bool is_host_visible_address(const void* address);
 
-/// True when a kernel may be handed this pointer: null, device, managed, pinned, registered, or a
+/// True when a kernel may be given this pointer: null, device, managed, pinned, registered, or a
 /// symbol.
 bool is_kernel_accessible(const void* address);
 
@@ -104,11 +103,11 @@ class OpenAllocation {
   std::uintptr_t pages_ = 0;
 };
 
-/// Checks the 0xff slack around every live device allocation after a kernel; prints a report and
-/// returns the CUDA error code when something wrote there, else 0.
+/// After a kernel: checks the 0xff slack around every live device allocation. Prints a report and
+/// returns the CUDA error code if something wrote there, else 0.
 int check_slack(const LaunchedKernel& kernel);
 
-/// Whether something wrote around this allocation; `where_text` tells.
+/// Whether something wrote around this allocation; `where_text` says where.
 bool slack_is_damaged(std::uintptr_t base, const char** where_text);
 
 }  // namespace cuda_cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who watches the engine at work: X-ray, in programs that are built for it. Everywhere else the
-// pointer is null and costs one look at it for each grid, block and barrier.
+// X-ray watches the engine at work, in programs that are built for it. Everywhere else the pointer
+// is null, and costs one test for each grid, block and barrier.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Observer {
   bool (*grid_begins)(const GridLaunch& launch);
   /// When the last block has ended or the grid was abandoned; only for observed grids.
   void (*grid_ends)(const GridLaunch& launch);
-  /// What it returns becomes block.observation; null: nothing more is told of this block.
+  /// Its result becomes block.observation. Null: the observer hears no more of this block.
   void* (*block_begins)(const Block& block, std::uint64_t number, std::uint64_t blocks);
   void (*block_ends)(Block& block);
   /// All threads have arrived, none has gone on.

@@ -17,7 +17,7 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// What memory holds that nobody has written: as a float it is NaN.
+/// Fills memory that nobody has written: as a float it is NaN.
 constexpr unsigned char kPoison = 0xff;
 
 }  // namespace cuda_cpu

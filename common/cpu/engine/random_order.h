@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Orders by chance that are the same in every run with the same seed.
+// Random orders that are the same in every run with the same seed.
 #pragma once
 
 #include <cstdint>

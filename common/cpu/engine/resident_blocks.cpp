@@ -92,11 +92,12 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
     for (std::uint32_t i = 0; i < block->count; ++i) block->threads[i].finished = false;
   }
   if (grid->schedule.kind == Schedule::Kind::kRandom) {
-    // Seeded by the block, so that a run is repeated whatever worker gets it.
+    // The seed comes from the block, so that runs repeat whatever worker gets it.
     worker->random_state = grid->schedule.seed * 0x9e3779b97f4a7c15u + number;
     shuffle_order(worker, block);
   }
-  block->observation = grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;
+  block->observation =
+      grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;
   begin_shared(block);
 }
 
@@ -148,7 +149,7 @@ bool finish_block(Worker* worker) {
     make_current(worker, 0);
     return true;
   }
-  // Others are resident: they go on before a new one starts.
+  // Other blocks are resident: they go on before a new one starts.
   live.erase(live.begin() + static_cast<std::ptrdiff_t>(worker->live_position));
   worker->spare.push_back(block);
   if (live.empty()) return false;

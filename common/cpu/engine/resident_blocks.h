@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The blocks that a worker has at a time: one, unless blocks wait for each other.
+// The blocks that a worker has at one time: a single one, unless blocks wait for each other.
 #pragma once
 
 namespace cuda_cpu {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What AddressSanitizer and ThreadSanitizer are told. Without a sanitizer all of it is empty.
+// Tells AddressSanitizer and ThreadSanitizer what goes on. Without a sanitizer all of it is empty.
 //
 // ASan must know the bounds of the stack that runs. TSan sees every CUDA thread as a thread of its
 // own (a fiber), and no switch as synchronisation: only barriers, __syncwarp, launch and join order
@@ -79,9 +79,9 @@ constexpr bool kTsan = true;
 inline void* tsan_running_fiber() { return __tsan_get_current_fiber(); }
 inline void* tsan_new_fiber() { return __tsan_create_fiber(0); }
 inline void tsan_destroy_fiber(void* fiber) { __tsan_destroy_fiber(fiber); }
-/// What follows is that fiber's doing. No synchronisation.
+/// From here on the running code belongs to that fiber. This synchronises nothing.
 inline void tsan_switch(void* fiber) { __tsan_switch_to_fiber(fiber, 1); }
-/// What comes before a release of an object happens before what follows an acquire of it.
+/// Whatever comes before a release of an object happens before whatever follows an acquire of it.
 inline void tsan_acquire(void* object) { __tsan_acquire(object); }
 inline void tsan_release(void* object) { __tsan_release(object); }
 /// A read by the code at `pc`.
@@ -89,8 +89,8 @@ inline void tsan_read(const void* address, std::size_t bytes, void* pc) {
   __tsan_read_range_pc(const_cast<void*>(address), bytes, pc);
 }
 
-/// While it lives, TSan takes no notice of what the running CUDA thread does: the backend's own
-/// malloc, mmap, locks, which TSan sees although the backend is not instrumented.
+/// While it lives, TSan ignores what the running CUDA thread does: the backend's own malloc, mmap
+/// and locks, which TSan sees although the backend is not instrumented.
 class TsanBlindfold {
  public:
   TsanBlindfold() {

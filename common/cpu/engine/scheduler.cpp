@@ -47,7 +47,7 @@ void end_round(Worker* worker) {
   if (any_runnable) {
     block->idle_rounds = idle ? block->idle_rounds + 1 : 0;
     if (block->idle_rounds < kIdleRounds) return;
-    // Every thread only yields: it waits for something that another block must do, or for a lane
+    // Every thread only yields. They wait for something that another block must do, or for a lane
     // that is held in __activemask.
     block->idle_rounds = 0;
     release_active_mask(block);
@@ -84,11 +84,10 @@ void run_threads(Stack* mine) {
         tsan_switch(mine->fiber);
         tsan_acquire(&grid->serial);  // what the host did before the launch
         mine->last_fence = nullptr;
-        mine->places_read = 0;
+        mine->slots_read = 0;
       }
       body(closure);
-      // The thread may have waited, and all the others may have run; but it is the current one
-      // again.
+      // The thread may have waited while others ran, but it is the current one again.
       tsan_release(&grid->blocks);  // what the host sees after it
       tsan_switch(worker->home_fiber);
       thread->generation = &kNeverRunnable;

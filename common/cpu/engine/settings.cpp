@@ -80,8 +80,8 @@ const Schedule& schedule() {
 
 unsigned worker_count() {
   static const unsigned count = read_worker_count();
-  // A race is a missing order, which TSan sees on one OS thread as well; on several it would see
-  // the engine's own accesses.
+  // TSan finds a missing order on one OS thread as well; on several it would see the engine's own
+  // accesses.
   return kTsan ? 1 : count;
 }
 

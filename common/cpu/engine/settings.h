@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a user may set in the environment, all of it. A value that is not allowed ends the program
-// with one line that says what is.
+// Everything that a user may set in the environment. A value that is not allowed ends the program
+// with one line that names those that are.
 //
 //   variable                allowed                            default
 //   CUDA_CPU_SCHEDULE       forward, reverse or random:SEED    forward
@@ -11,7 +11,7 @@
 //   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
 //   NO_COLOR                anything: no colour in reports     colour on a terminal
 //
-// What X-ray asks for stands in xray/.
+// X-ray's own variables stand in xray/report.cpp.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ bool early_return_allowed();
 /// Under a sanitizer ten times as many.
 double timeout_seconds();
 
-/// CUDA_CPU_ALIGN: of device allocations. 16 lets an access just past the end of an array fault;
-/// 256 is cudaMalloc's own.
+/// CUDA_CPU_ALIGN: alignment of device allocations. 16 lets an access just past the end of an array
+/// fault; 256 is cudaMalloc's own.
 std::size_t allocation_alignment();
 
 /// CUDA_LAUNCH_BLOCKING=1: work that is put on a stream runs at once.

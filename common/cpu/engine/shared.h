@@ -16,7 +16,7 @@ namespace cuda_cpu {
 struct SharedDeclaration {
   std::size_t size;
   std::size_t alignment;
-  int number = -1;  // assigned at the first touch; its place in every block's table
+  int number = -1;  // assigned at the first touch: its index in every block's table
 };
 
 template <class T>
@@ -24,8 +24,8 @@ struct SharedDeclarationOf {
   static inline SharedDeclaration declaration{sizeof(T), alignof(T)};
 };
 
-/// One of several names in a declaration, `__shared__ float a[32], b[32];`: each has memory of its
-/// own, or an index past the end of the first would reach the second.
+/// One of several names in a declaration, `__shared__ float a[32], b[32];`. Each has its own
+/// memory, so that an index past the end of the first does not reach the second.
 template <class Declaration, class T, int kName>
 struct SharedName {
   T value;
@@ -40,14 +40,14 @@ struct SharedDeclarationOf<SharedName<Declaration, T, kName>> {
 void* touch_shared(SharedDeclaration& declaration, Site site, const char* name);
 void* touch_dynamic_shared(const char* name, Site site);
 
-/// Before and after every block: where TSan is to forget the block before; writes past dynamic
-/// shared memory into its padding. The latter returns a CUDA error code.
+/// Before every block: makes TSan forget the block before. After every block: checks for writes
+/// around the arrays and returns a CUDA error code.
 void begin_shared(Block* block);
 int finish_shared(Block* block);
 
 /// Largest dynamic shared memory that any kernel may be launched with: 48 KiB until the program
-/// raises it for one of them with cudaFuncSetAttribute. Which kernel a launch is for, the engine
-/// cannot always tell.
+/// raises it for one of them with cudaFuncSetAttribute. The engine cannot always tell which kernel
+/// a launch is for.
 std::size_t dynamic_shared_limit();
 void raise_dynamic_shared_limit(std::size_t bytes);
 
@@ -71,14 +71,14 @@ template <class T>
 CUDA_CPU_UNINSTRUMENTED inline T* dynamic_shared(const char* name, const char* file, int line) {
   static_assert(alignof(T) <= 16, "dynamic shared memory is aligned to 16 bytes");
   Block* const block = current_block;
-  // Place 0 of the table is the dynamic memory.
+  // Index 0 of the table is the dynamic memory.
   if (block->shared_count > 0 && block->shared[0].serial == block->serial) {
     return static_cast<T*>(block->shared[0].address);
   }
   return static_cast<T*>(touch_dynamic_shared(name, Site{file, line}));
 }
 
-/// The same at namespace scope, where there is no block yet to ask.
+/// The same at namespace scope, where no block exists yet.
 template <class T>
 struct DynamicShared {
   operator T*() const { return dynamic_shared<T>("", "", 0); }

@@ -16,8 +16,8 @@ namespace cuda_cpu {
 
 namespace {
 
-// Room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented frames
-// are several times larger.
+// There is room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented
+// frames are several times larger.
 constexpr std::size_t kStackBytes = kSanitized ? 512 * 1024 : 256 * 1024;
 
 void run_on_new_stack(void* argument) {
@@ -26,7 +26,7 @@ void run_on_new_stack(void* argument) {
   std::size_t size = 0;
   asan_arrive_from(&bottom, &size);
   if (stack->worker->home_bottom == nullptr) {
-    // The first switch of all comes from the OS thread's stack.
+    // The very first switch comes from the OS thread's stack.
     stack->worker->home_bottom = bottom;
     stack->worker->home_size = size;
   }
@@ -77,7 +77,7 @@ void add_stacks(Worker* worker) {
     worker->stacks.push_back(stack);
     make_runner(worker, worker->stacks.size() - 1);
   }
-  // Taken from the back: let the first of them be next.
+  // Stacks are taken from the back, so the first of them comes next.
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
     worker->free_stacks.push_back(worker->stacks[worker->stacks.size() - 1 - i]);
   }
@@ -88,9 +88,9 @@ void add_stacks(Worker* worker) {
 Stack* take_stack(Worker* worker) {
   std::deque<Stack*>& free_stacks = worker->free_stacks;
   if constexpr (kTsan) {
-    // Fibers are dear, so they are used again; but what one did for an earlier CUDA thread looks
-    // ordered before what it does for a later one. Taken in turn, none serves two blocks that
-    // follow each other closely, and the races of those are found.
+    // Fibers are expensive, so they are used again. But what one did for an earlier CUDA thread
+    // looks ordered before what it does for a later one. Taken in turn, none serves two blocks that
+    // follow each other closely, so races between those are found.
     while (free_stacks.size() < 3 * worker->grid->threads_per_block) add_stacks(worker);
     Stack* const stack = free_stacks.front();
     free_stacks.pop_front();
@@ -105,7 +105,8 @@ Stack* take_stack(Worker* worker) {
 
 void renew_stacks(Worker* worker) {
   if constexpr (kTsan) {
-    // What the dropped threads did is in the past as well; they get no successors on their fibers.
+    // The dropped threads' accesses come before all that follows, like those of threads that ended.
+    // Their fibers are not used again.
     for (Stack* const stack : worker->stacks) {
       tsan_switch(stack->fiber);
       tsan_release(&worker->grid->blocks);

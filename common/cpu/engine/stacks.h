@@ -14,17 +14,18 @@ struct Stack {
   std::size_t size = 0;
   void* context = nullptr;  // of its runner, while parked
   Worker* worker = nullptr;
-  void* fiber = nullptr;  // TSan's name for whatever CUDA thread runs here
+  void* fiber = nullptr;  // by which TSan knows the CUDA thread that runs here
 
   // For TSan, see fences.cpp: the running thread's last fence, and where its atomics have read.
   void* last_fence = nullptr;
-  std::uint64_t places_read = 0;
+  std::uint64_t slots_read = 0;
 };
 
 /// A free stack of the worker, with a runner that is ready to start threads (scheduler.h).
 Stack* take_stack(Worker* worker);
 
-/// Makes all stacks of a worker free again, with new runners: what ran on them was dropped.
+/// Makes all stacks of a worker free again, with new runners. The threads that ran on them are
+/// dropped.
 void renew_stacks(Worker* worker);
 
 /// True when `address` lies in the guard page under a stack: the kernel's local variables or its

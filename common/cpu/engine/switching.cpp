@@ -37,7 +37,7 @@ void switch_to_thread(void** save, Thread* next) {
 
 void reschedule(Thread* self) {
   Worker* const worker = current_worker;
-  tsan_switch(worker->home_fiber);  // what follows is not the CUDA thread's doing
+  tsan_switch(worker->home_fiber);  // the CUDA thread's part ends here
   Thread* const next = pick_thread(worker);
   if (next == self) {
     if constexpr (kTsan) tsan_switch(stack_of(self)->fiber);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// From one CUDA thread to the next. On one stack a *runner* calls the kernel for thread 0, then for
-// thread 1, and so on: a kernel that never waits costs one call a thread. When a thread must wait,
-// its stack stays with it, and a runner on another stack goes on with the next thread. When a
-// thread ends, control is back in the runner under it, which by then has nothing left to start: it
-// gives its stack back and switches to a thread that can run.
+// Switches from one CUDA thread to the next. On one stack a *runner* calls the kernel for thread 0,
+// then for thread 1, and so on: a kernel that never waits costs one call a thread. When a thread
+// must wait, its stack stays with it, and a runner on another stack goes on with the next thread.
+// When a thread ends, control is back in the runner under it, which by then has nothing left to
+// start: it gives its stack back and switches to a thread that can run.
 #pragma once
 
 #include "block.h"

@@ -26,7 +26,7 @@ struct Symbols {
   std::size_t constant_bytes = 0;
 };
 
-// Never destroyed, as all memory of the backend.
+// Never destroyed, like all memory of the backend.
 Symbols& symbols() {
   static Symbols* const s = new Symbols;
   return *s;
@@ -53,7 +53,7 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
   }
   s.initial.push_back(std::move(value));
 
-  // One variable that is too large fails to compile; together they are known only here.
+  // A single variable that is too large fails to compile; their sum is known only here.
   if (space != Space::kConstant) return;
   s.constant_bytes += size;
   if (s.constant_bytes > kConstantMemory) {

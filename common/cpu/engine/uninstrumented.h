@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Inline functions of the backend touch its own data, which is no business of the learner's race
-// checker, nor of X-ray: functions marked with this word are compiled without their calls.
+// Inline functions of the backend touch the backend's own data. The race checker and X-ray must not
+// see that, so functions marked with this word are compiled without calls to them.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

@@ -65,7 +65,8 @@ const char* name_of(WarpOperation operation) {
 
 namespace {
 
-// What a shuffle reads from a lane that takes no part: nothing defined. As a float it is NaN.
+// A shuffle from a lane that takes no part reads this: CUDA leaves it undefined. As a float it is
+// NaN.
 constexpr std::uint64_t kNothingDefined = ~std::uint64_t{0};
 
 [[noreturn]] void refuse_operation(const char* headline, std::string detail, std::string help,
@@ -80,7 +81,7 @@ constexpr std::uint64_t kNothingDefined = ~std::uint64_t{0};
   abandon_grid(report(r));
 }
 
-// Lanes of this warp that there are: the last warp of a block may be cut short.
+// The lanes that this warp has: the last warp of a block may be short.
 std::uint32_t existing_lanes(const Block* block, unsigned warp) {
   const std::uint32_t lanes = block->count - warp * 32;
   return lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1;
@@ -199,7 +200,7 @@ WarpSlot* slot_for(const Block* block, unsigned number, std::uint32_t mask) {
     if (slot->mask == mask) return slot;
     if (slot->arrived == 0) unused = slot;
   }
-  // There is one: at most 31 other lanes wait, each in one slot.
+  // A slot is free, since at most 31 other lanes wait, each in one slot.
   if (unused == nullptr) unused = &warp->slot[warp->used++];
   unused->mask = mask;
   unused->lanes = mask & existing_lanes(block, number);
@@ -207,7 +208,7 @@ WarpSlot* slot_for(const Block* block, unsigned number, std::uint32_t mask) {
 }
 
 // The next to run is the first lane of this warp, not the next warp: its stacks are in the cache.
-// Not for ever, or a warp that polls would keep the others from running.
+// But not for ever, or a warp that polls would keep the others from running.
 void stay_with_warp(Block* block, unsigned warp) {
   constexpr unsigned kTurns = 64;
   const Schedule::Kind kind = schedule().kind;
@@ -251,8 +252,8 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   slot->value[lane] = value;
   slot->operand[lane] = operand;
   slot->arrived |= 1u << lane;
-  // Only __syncwarp orders memory accesses; the others exchange registers. Two objects in turn, as
-  // at the block barrier.
+  // Only __syncwarp orders memory accesses; the others exchange registers. Two objects take turns,
+  // as at the block barrier.
   void* object = nullptr;
   if constexpr (kTsan) {
     if (operation == WarpOperation::kSync) {

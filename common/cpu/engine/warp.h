@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Warp operations: shuffles, votes, matches, reductions, __syncwarp, __activemask.
 //
-// No lockstep here: lanes run one after the other, and an operation is done when every lane that
-// its mask names has called it. The last one computes the result of all.
+// There is no lockstep: lanes run one after the other, and an operation is complete when every lane
+// that its mask names has called it. The last one computes everybody's result.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,8 @@ const char* name_of(WarpOperation operation);
 /// are none.
 bool release_active_mask(Block* block);
 
-/// A thread left while early returns are allowed: operations that waited for it alone are complete.
+/// Call when a thread leaves while early returns are allowed: completes operations that waited for
+/// it alone.
 void complete_warp_operations_without(Block* block, unsigned thread);
 
 /// Values travel as 8 bytes; the upper half of a 4-byte one is zero, so that equal values have

@@ -22,13 +22,13 @@ namespace {
   worker->exit = why;
   asan_leave_for_good(worker->home_bottom, worker->home_size);
   tsan_release(&worker->grid->blocks);  // as a thread that ends does
-  // TSan looks for the jump's target among those of the fiber that it believes to run.
+  // TSan looks for the jump's target among those of the fiber that it takes for the running one.
   tsan_switch(worker->home_fiber);
   siglongjmp(worker->home_jump, 1);
 }
 
-// Back from a jump out of the middle of a kernel: says why if nobody has yet, and makes the stacks
-// usable again.
+// Called after a jump out of the middle of a kernel: says why if nobody has yet, and makes the
+// stacks usable again.
 void clean_up_after_abandoning(Worker* worker) {
   asan_arrive(worker->home_fake_stack);
   tsan_switch(worker->home_fiber);
@@ -45,7 +45,7 @@ void clean_up_after_abandoning(Worker* worker) {
   for (Block* const block : worker->live) {
     for (unsigned i = 0; i < kMaxThreadsPerBlock / kWarpSize; ++i) {
       Warp* const warp = &block->warps[i];
-      for (unsigned j = 0; j < warp->used; ++j) warp->slot[j].arrived = 0;  // the lanes are no more
+      for (unsigned j = 0; j < warp->used; ++j) warp->slot[j].arrived = 0;  // their lanes are gone
     }
     worker->spare.push_back(block);
   }

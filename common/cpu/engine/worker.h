@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker: an OS thread that runs whole blocks of a grid, and the ways out of a kernel that is
-// not to go on.
+// A worker: an OS thread that runs whole blocks of a grid, and the ways out of a kernel that must
+// not go on.
 #pragma once
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ namespace cuda_cpu {
 struct Block;
 struct Stack;
 
-/// What a signal handler saw.
+/// A fault as the signal handler saw it.
 struct Fault {
   int signal;
   void* address;  ///< si_addr
@@ -59,7 +59,7 @@ struct Worker {
   std::atomic<bool> interruptible{false};  // in a kernel, and not reporting about it
   Interrupt interrupted_by = Interrupt::kNone;
 
-  // What the sanitizers know the OS thread's own stack by.
+  // How the sanitizers know the OS thread's own stack.
   void* home_fake_stack = nullptr;
   const void* home_bottom = nullptr;
   std::size_t home_size = 0;
@@ -72,15 +72,14 @@ void run_blocks_of(Grid* grid, Worker* worker);
 /// Ends the grid from inside device code, after a report was printed. Never returns.
 [[noreturn]] void abandon_grid(int cuda_error);
 
-/// The signal handler's way out of a kernel: back in the worker's own loop, report_kernel_fault is
-/// asked for the report.
+/// The signal handler's way out of a kernel. The worker's own loop then calls report_kernel_fault.
 [[noreturn]] void escape_from_fault(const Fault& fault);
 
 /// The watchdog's way out of a kernel.
 [[noreturn]] void escape_from_interrupt(const Fault& fault, Interrupt why);
 
-/// The watchdog leaves the calling worker alone until its grid has ended: every report begins with
-/// this, for it must not be interrupted while it holds a lock.
+/// The watchdog leaves the calling worker alone until its grid has ended. Every report begins with
+/// this, since it must not be interrupted while it holds a lock.
 void hold_interrupts();
 
 }  // namespace cuda_cpu

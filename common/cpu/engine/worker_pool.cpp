@@ -15,7 +15,7 @@ namespace cuda_cpu {
 
 namespace {
 
-// The OS threads beside the host's. They sleep between launches.
+// The OS threads besides the host's. They sleep between launches.
 class Pool {
  public:
   void start(Grid* grid, unsigned helpers) {
@@ -66,13 +66,14 @@ class Pool {
 
 int run_grid(const GridLaunch& launch) {
   if (in_kernel()) die("a kernel launched a kernel; the CPU backend has no dynamic parallelism");
-  // One grid at a time, whichever host thread it comes from. Leaked, for helpers outlive main.
+  // One grid at a time, whichever host thread it comes from. It is leaked, since helpers outlive
+  // main.
   static std::mutex& one_at_a_time = *new std::mutex;
   static Pool& pool = *new Pool;
   static std::uint32_t serial = 0;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
 
-  // Fibers keep to one OS thread, so each host thread has a worker of its own. Never freed:
+  // Fibers stay on one OS thread, so each host thread has its own worker. It is never freed:
   // destructors of the program's static objects may still launch.
   static thread_local Worker* const host_worker = new Worker;
 
@@ -82,7 +83,7 @@ int run_grid(const GridLaunch& launch) {
   grid.threads_per_block = launch.block.x * launch.block.y * launch.block.z;
   grid.serial = ++serial;
   grid.schedule = schedule();
-  // Launches after another differ, or a loop of launches would try one order only.
+  // Successive launches differ, or a loop of launches would try only one order.
   if (grid.schedule.kind == Schedule::Kind::kRandom)
     grid.schedule.seed += std::uint64_t{serial} << 32;
 

@@ -6,9 +6,8 @@
 
 namespace cuda_cpu {
 
-/// Runs every thread of the grid; returns when all are done. On a diagnosed bug the grid is
-/// abandoned (the report has been printed) and the CUDA error code is returned as int; 0 is
-/// success.
+/// Runs every thread of the grid; returns when all are done. Returns 0, or the CUDA error code
+/// after a bug: then the grid was abandoned and the report has been printed.
 int run_grid(const GridLaunch& launch);
 
 }  // namespace cuda_cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Letting others run, from inside device code that polls.
+// Lets other threads run, from device code that polls.
 #pragma once
 
 #include "uninstrumented.h"
@@ -12,8 +12,8 @@ void yield();
 /// How many atomics are left until one of them yields.
 extern __thread unsigned atomics_until_yield;
 
-/// Call after every atomic that need not be a failed one: every so often it yields, so that a loop
-/// which polls with atomicAdd(p, 0) does not keep its block from running.
+/// Call after every atomic, also a successful one. Now and then it yields, so that a loop that
+/// polls with atomicAdd(p, 0) does not keep its block from running.
 CUDA_CPU_UNINSTRUMENTED inline void count_atomic() {
   if (--atomics_until_yield == 0) yield();
 }

@@ -40,7 +40,8 @@ bool wants_colour() { return !colour_is_unwanted() && isatty(STDERR_FILENO) != 0
 
 std::string location_text(Site site) { return format("%s:%d: ", site.file, site.line); }
 
-/// A line to show: not where a library's header (a smart pointer's, say) called for the program.
+/// Whether the line is one to show: not where a library's header (a smart pointer's, say) made the
+/// call.
 bool is_known(Site site) {
   return site.file != nullptr && *site.file != '\0' && std::strncmp(site.file, "/usr/", 5) != 0 &&
          std::strstr(site.file, "/include/c++/") == nullptr;
@@ -79,7 +80,7 @@ std::string text_of(const Report& report, bool colour) {
   return text;
 }
 
-/// One write, so that lines of other threads do not come between.
+/// One write, so that no lines of other threads come in between.
 void print(const std::string& text) {
   std::fflush(stdout);
   const char* rest = text.data();
@@ -92,7 +93,8 @@ void print(const std::string& text) {
   }
 }
 
-/// Runs when the process ends, after everything of the program: a report must not end in success.
+/// Runs when the process ends, after the program's own code: a program with a report must not end
+/// in success.
 void end_of_process(int status) {
   Printed& p = printed();
   if (status == 0 && !p.failed) note_unfinished_work();
@@ -133,7 +135,7 @@ int misuse(const Report& report) {
   Printed& p = printed();
   const std::lock_guard<std::mutex> lock(p.mutex);
   p.last_text = text_of(report, false);
-  // What follows a report is often its consequence.
+  // Reports after the first are often its consequences.
   if (!p.reported) {
     const char* const file = report.site.file != nullptr ? report.site.file : "";
     if (p.misused.insert({file, report.site.line}).second) {

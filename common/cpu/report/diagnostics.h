@@ -2,10 +2,10 @@
 // Reports to people, in a compiler's form, on stderr.
 //
 // Two kinds. `report` is for a bug that stops the device (an access outside an allocation, a
-// divergent barrier): the first one of a process is printed, its error sticks to every later
-// runtime call until cudaDeviceReset, and the process ends with a failing status. `misuse` is for a
+// divergent barrier): the first one in a process is printed, every later runtime call returns its
+// error until cudaDeviceReset, and the process ends with a failing status. `misuse` is for a
 // runtime call that returns an error anyway (a double free, a copy past the end): the report says
-// in plain words why, once per line of source, the error does not stick, and a program that asks
+// in plain words why, once per line of source. The error does not stick, and a program that asks
 // for it with cudaGetLastError may go on and end well.
 #pragma once
 

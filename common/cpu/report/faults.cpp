@@ -29,15 +29,15 @@ namespace {
 
 constexpr std::size_t kAlternateStackBytes = std::size_t{256} << 10;
 constexpr std::uintptr_t kNullReach = std::uintptr_t{64} << 10;
-// A function's own frame, at most, below the stack pointer at which an overflow faults.
+// How far below the stack pointer an overflow faults: a function's own frame at most.
 constexpr std::uintptr_t kStackReach = std::uintptr_t{64} << 10;
 constexpr int kFramesMax = 32;
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 struct sigaction previous_actions[NSIG];
 
-/// What the handler saw, kept for the report that is written after the jump out of it. Plain data
-/// of the OS thread: the report is written by the same one.
+/// What the handler saw, kept for the report that is written after the jump out of it, by the same
+/// OS thread.
 struct Backtrace {
   const void* pcs[kFramesMax];
   int count;
@@ -66,7 +66,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
   return _URC_NO_REASON;
 }
 
-/// Frames from the fault outwards. Fibers end in frames that no unwinder knows: a fault on the way
+/// Takes the frames from the fault outwards. Fibers end in frames that no unwinder knows; a fault
 /// there ends the walk.
 void take_backtrace(const Registers& registers, void* context) {
   backtrace.count = 0;
@@ -77,7 +77,7 @@ void take_backtrace(const Registers& registers, void* context) {
   if (sigsetjmp(escape, 1) == 0) {
     Walk walk{registers.pc, false};
     _Unwind_Backtrace(add_frame, &walk);
-    // A call to nowhere leaves no frame to unwind, only the address to return to.
+    // A call of a bad address leaves no frame to unwind, only the return address.
     if (backtrace.count == 1 && !is_in_program(registers.pc)) {
       backtrace.pcs[backtrace.count++] = return_address(context);
     }
@@ -120,24 +120,24 @@ std::string times(std::size_t count, const char* thing) {
   return format("%zu %s%s", count, thing, count == 1 ? "" : "s");
 }
 
-/// Says where `address` lies as seen from the nearest known memory. False when there is none near.
-bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
+/// Describes `address` relative to the nearest known memory. False when there is none near.
+bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
   MemoryRange range;
   if (!find_range(reinterpret_cast<const void*>(address), &range, std::size_t{1} << 30)) {
     return false;
   }
-  const std::string what = memory_name(range);
+  const std::string memory = memory_name(range);
   const bool inside = address >= range.base && address < range.end();
   if (inside && range.live) return false;
   if (!range.live) {
     report->headline = format("use after free (%s)", verb);
     if (inside) {
       report->details.push_back(format("the address is byte %zu of freed %s (%s)",
-                                       address - range.base, what.c_str(),
+                                       address - range.base, memory.c_str(),
                                        size_text(range).c_str()));
     } else {
       report->details.push_back(
-          format("the address is near freed %s (%s)", what.c_str(), size_text(range).c_str()));
+          format("the address is near freed %s (%s)", memory.c_str(), size_text(range).c_str()));
     }
     add_origin(range, report);
     report->help = "free the memory after the last kernel that uses it";
@@ -147,9 +147,9 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
   if (address >= range.end()) {
     const std::size_t past = address - range.end();
     report->details.push_back(past == 0 ? format("the address is right behind the end of %s (%s)",
-                                                 what.c_str(), size_text(range).c_str())
+                                                 memory.c_str(), size_text(range).c_str())
                                         : format("the address is %s past the end of %s (%s)",
-                                                 times(past, "byte").c_str(), what.c_str(),
+                                                 times(past, "byte").c_str(), memory.c_str(),
                                                  size_text(range).c_str()));
     if (range.element_size > 1 && range.size >= range.element_size) {
       const std::size_t last = range.size / range.element_size - 1;
@@ -168,7 +168,7 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
   } else {
     const std::size_t before = range.base - address;
     report->details.push_back(format("the address is %s before the start of %s (%s)",
-                                     times(before, "byte").c_str(), what.c_str(),
+                                     times(before, "byte").c_str(), memory.c_str(),
                                      size_text(range).c_str()));
     if (range.element_size > 1) {
       report->details.push_back(
@@ -180,7 +180,7 @@ bool explain_place(std::uintptr_t address, const char* verb, Report* report) {
   return true;
 }
 
-/// An overflow faults a little below the stack pointer, where no other memory is.
+/// An overflow faults a little below the stack pointer, where there is no other memory.
 bool near_stack_pointer(const void* address) {
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t sp = backtrace.stack_pointer;
@@ -233,7 +233,7 @@ void explain_segfault(const Fault& fault, Report* report) {
     report->cuda_error = cudaErrorHardwareStackError;
     return;
   }
-  if (explain_place(address, verb(fault), report)) return;
+  if (explain_address(address, verb(fault), report)) return;
   report->headline = format("%s of memory that was never allocated", verb(fault));
   report->details.push_back(format("the address is %p", fault.address));
   report->help = "was the pointer initialised, and the index computed without overflow?";
@@ -258,9 +258,9 @@ void explain(const Fault& fault, Report* report) {
   }
 }
 
-/// A fault in a function that the kernel's library call made (printf that reads a string): it may
-/// hold a lock of the library, so nothing can go on after it. A library function that the kernel
-/// called itself (memcpy) holds none.
+/// Whether the fault is in a function that a library function called for the kernel, such as the
+/// one with which printf reads a string. It may hold a lock of the library, so nothing can go on. A
+/// library function that the kernel called itself (memcpy) holds none.
 bool inside_library_call() {
   return backtrace.count > 1 && !is_in_program(backtrace.pcs[0]) &&
          !is_in_program(backtrace.pcs[1]);
@@ -272,7 +272,7 @@ bool inside_library_call() {
   _exit(1);
 }
 
-/// Host code faulted on memory of ours. Never returns: there is nothing to go on with.
+/// Host code faulted on the backend's memory. Never returns: the program cannot go on.
 [[noreturn]] void end_host_fault(const Fault& fault) {
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   Report it;
@@ -294,7 +294,7 @@ bool inside_library_call() {
     it.help =
         "a device pointer means nothing on the host; copy with cudaMemcpy, and launch a kernel "
         "with <<<grid, block>>>";
-  } else if (explain_place(address, verb(fault), &it)) {
+  } else if (explain_address(address, verb(fault), &it)) {
     it.headline += " by host code";
   } else {
     it.headline = format("host code %s memory that was never allocated",
@@ -305,7 +305,7 @@ bool inside_library_call() {
   end_process();
 }
 
-/// A signal from kill() or raise(), not from an instruction.
+/// True for a signal from kill() or raise(), not from an instruction.
 bool was_sent(const siginfo_t& info) {
 #if defined(__APPLE__)
   return info.si_code == SI_USER || info.si_code == SI_QUEUE;
@@ -314,7 +314,7 @@ bool was_sent(const siginfo_t& info) {
 #endif
 }
 
-/// x86 does not say the address of a misaligned vector access.
+/// x86 does not give the address of a misaligned vector access.
 bool gave_no_address(const siginfo_t& info) {
 #if defined(__linux__) && defined(__x86_64__)
   return info.si_addr == nullptr && info.si_code == SI_KERNEL;
@@ -327,7 +327,7 @@ bool gave_no_address(const siginfo_t& info) {
 void on_signal(int signal, siginfo_t* info, void* context) {
   if (unwind_escape != nullptr) siglongjmp(*unwind_escape, 1);
   if (signal == SIGSEGV || signal == SIGBUS) leave_guarded_copy(info->si_addr);
-  hold_interrupts();  // the watchdog is not to jump out of this handler
+  hold_interrupts();  // the watchdog must not jump out of this handler
   const Registers registers = registers_of(context);
   const bool memory_fault = signal == SIGSEGV || signal == SIGBUS;
   const Fault fault{signal, info->si_addr, registers.pc, registers.is_write,
@@ -346,7 +346,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     }
     end_host_fault(fault);
   }
-  // Not ours: whoever handled it before, or the system, sees it again at the same instruction.
+  // Not ours: the earlier handler, or the system, sees it again at the same instruction.
   sigaction(signal, &previous_actions[signal], nullptr);
   if (sent) raise(signal);
 }
@@ -363,15 +363,15 @@ extern "C" void __asan_on_error() {
   it.where = where();
   it.site = source_site_of(__asan_get_report_pc());
   it.cuda_error = cudaErrorIllegalAddress;
-  if (explain_place(reinterpret_cast<std::uintptr_t>(address),
-                    __asan_get_report_access_type() != 0 ? "write" : "read", &it)) {
+  if (explain_address(reinterpret_cast<std::uintptr_t>(address),
+                      __asan_get_report_access_type() != 0 ? "write" : "read", &it)) {
     report(it);
   }
 }
 #endif
 
 #if defined(CUDA_CPU_TSAN)
-// The handler ends the process or leaves by a jump; what it interrupted is never resumed.
+// The handler ends the process or leaves by a jump; it never resumes what it interrupted.
 extern "C" const char* __tsan_default_options() { return "report_signal_unsafe=0"; }
 #endif
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the CPU's own traps tell: accesses outside an allocation, host code that touches device
-// memory, a stack that overflows, an integer division by zero.
+// Bugs that trap on the CPU: accesses outside an allocation, host code that touches device memory,
+// a stack that overflows, an integer division by zero.
 #pragma once
 
 #include "../engine/current.h"
@@ -15,7 +15,7 @@ int report_kernel_fault(const Fault& fault, const Where& where);
 /// worker calls it first.
 void prepare_thread_for_faults();
 
-/// Makes the handlers the process's again: test frameworks and others install their own.
+/// Installs the handlers again, since test frameworks and others install their own.
 void claim_signals();
 
 }  // namespace cuda_cpu

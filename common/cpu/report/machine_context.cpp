@@ -22,7 +22,8 @@ Registers registers_of(void* context) {
 #elif defined(__linux__) && defined(__aarch64__)
   r.pc = reinterpret_cast<void*>(c->uc_mcontext.pc);
   r.stack_pointer = c->uc_mcontext.sp;
-  // The kernel appends records; the one with the syndrome says whether it was a write (bit 6).
+  // The operating system appends records; bit 6 of the one with the syndrome says whether it was a
+  // write.
   struct Head {
     std::uint32_t magic, size;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a signal handler is told about the instruction that it interrupted.
+// What a signal handler learns about the instruction that it interrupted.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct Registers {
   bool is_write;
 };
 
-/// Reads the third argument of a signal handler. The only function that knows its layout on each
-/// system and CPU, with the next one.
+/// Reads the third argument of a signal handler. Only this function and the next know its layout on
+/// each system and CPU.
 Registers registers_of(void* context);
 
-/// Where a function that has just been entered returns to.
+/// The return address of a function that has just been entered.
 const void* return_address(void* context);
 
 }  // namespace cuda_cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How reports speak about a piece of memory.
+// Notes and sizes with which reports describe a piece of memory.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline Report::Note origin_note(const MemoryRange& range) {
   return {range.allocated, format("allocated here by %s", range.call)};
 }
 
-/// Where it went.
+/// Where it was freed.
 inline Report::Note freed_note(const MemoryRange& range) {
   const bool by_reset = range.freed.file == nullptr;
   return {range.freed, by_reset ? "freed by cudaDeviceReset" : "freed here"};

@@ -7,20 +7,20 @@
 
 namespace cuda_cpu {
 
-/// Path of the running program; empty when the system does not tell.
+/// Path of the running program; empty when the system does not say.
 std::string program_path();
 
 /// Where the program's own image begins, so that addresses in libraries can be told from its own.
 std::uintptr_t program_base();
 
-/// What to subtract from an address to find it in the program's file.
+/// Subtract this from an address to find it in the program's file.
 std::uintptr_t program_bias();
 
 /// False for addresses in shared libraries.
 bool is_in_program(const void* pc);
 
-/// The same for instructions, and safe in a signal handler. The backend is linked statically, and
-/// so belongs to the program.
+/// The same for instructions, and safe in a signal handler. The backend is linked statically, so it
+/// belongs to the program.
 bool is_in_program_text(const void* pc);
 
 }  // namespace cuda_cpu

@@ -21,7 +21,7 @@
 namespace cuda_cpu {
 namespace {
 
-/// What a tool prints, standard error left out; empty when it cannot be run.
+/// What a tool prints to standard output; empty when it cannot be run.
 std::string output_of(std::vector<std::string> command) {
   int ends[2];
   if (pipe(ends) != 0) return "";
@@ -31,7 +31,7 @@ std::string output_of(std::vector<std::string> command) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   posix_spawn_file_actions_addclose(&actions, ends[1]);
-  // No signal stays blocked in the tool, and nothing but the path of the environment reaches it.
+  // The tool starts with no signal blocked, and with nothing of the environment but the path.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -67,7 +67,7 @@ bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Code that no learner wrote: the backend's own and the system's headers.
+/// True for code that no learner wrote: the backend's own and the system's headers.
 bool is_foreign(const std::string& file) {
   return file.compare(0, 2, "??") == 0 || contains(file, "common/cpu/") ||
          contains(file, "/usr/include/") || contains(file, "/usr/lib/") ||
@@ -76,8 +76,8 @@ bool is_foreign(const std::string& file) {
          contains(file, "sysdeps/");
 }
 
-/// The name as the compiler was given it. Debug information puts the directory of the compilation
-/// in front, which is the root of the repository: this file's own name tells how much that is.
+/// The name as it was given to the compiler. Debug information puts the directory of the
+/// compilation in front, the root of the repository; this file's own name shows how long that is.
 std::string as_compiled(const std::string& file) {
   static const std::string root = [] {
     char directory[PATH_MAX];
@@ -109,8 +109,8 @@ bool parse_location(const std::string& text, std::string* file, int* line) {
   return *line > 0;
 }
 
-/// Frames of one address, inlined ones first, for several addresses in their order. With `apart`
-/// a line that begins with 0x stands before the frames of each.
+/// The frames of each address, inlined ones first, in the order of the addresses. With `apart` a
+/// line that begins with 0x stands before the frames of each.
 std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses,
                                       [[maybe_unused]] bool apart = false) {
   std::vector<std::string> command;

@@ -17,9 +17,9 @@ namespace cuda_cpu {
 
 namespace {
 
-// Threads of a block that did the same thing at the same place.
+// Threads of a block that did the same thing at the same line.
 struct Group {
-  std::string what;  // "waiting here in __syncthreads"
+  std::string doing;  // "waiting here in __syncthreads"
   Site site;
   std::vector<unsigned> threads;
 };
@@ -57,17 +57,18 @@ bool same_site(const Site& a, const Site& b) {
                                                    std::string(a.file) == b.file));
 }
 
-void add_to_group(std::vector<Group>* groups, const std::string& what, Site site, unsigned thread) {
+void add_to_group(std::vector<Group>* groups, const std::string& doing, Site site,
+                  unsigned thread) {
   for (Group& group : *groups) {
-    if (group.what == what && same_site(group.site, site)) {
+    if (group.doing == doing && same_site(group.site, site)) {
       group.threads.push_back(thread);
       return;
     }
   }
-  groups->push_back({what, site, {thread}});
+  groups->push_back({doing, site, {thread}});
 }
 
-// The threads that have begun, by index.
+// The threads that have begun, in the order of their indices.
 std::vector<unsigned> begun(const Block* block) {
   std::vector<unsigned> threads(block->order, block->order + block->started);
   std::sort(threads.begin(), threads.end());
@@ -77,9 +78,9 @@ std::vector<unsigned> begun(const Block* block) {
 std::vector<Group> groups_of(const Block* block) {
   std::vector<Group> groups;
   for (const unsigned i : begun(block)) {
-    const std::string what = what_it_does(block, i);
+    const std::string doing = what_it_does(block, i);
     const Thread& thread = block->threads[i];
-    if (!what.empty()) add_to_group(&groups, what, {thread.file, thread.line}, i);
+    if (!doing.empty()) add_to_group(&groups, doing, {thread.file, thread.line}, i);
   }
   return groups;
 }
@@ -87,7 +88,7 @@ std::vector<Group> groups_of(const Block* block) {
 void add_notes(const std::vector<Group>& groups, Report* report) {
   for (const Group& group : groups) {
     report->notes.push_back({group.site, (group.threads.size() == 1 ? "thread " : "threads ") +
-                                             ranges_text(group.threads) + " " + group.what});
+                                             ranges_text(group.threads) + " " + group.doing});
   }
 }
 
@@ -152,7 +153,7 @@ void explain_block_barrier(const Block* block, const Thread* thread, Report* rep
 }
 
 void add_spinning(const Worker* worker, const Block* block, std::vector<Group>* groups) {
-  // Threads that yielded at the same place share their pc: few places to look up.
+  // Threads that yielded in the same loop share their pc, so few addresses are looked up.
   std::vector<std::pair<const void*, Site>> known;
   for (const unsigned i : begun(block)) {
     const Thread& thread = block->threads[i];
@@ -208,7 +209,7 @@ int report_no_progress(const Worker* worker) {
     r.headline = format("no progress for %g s", timeout_seconds());
   }
   r.where = where_is(block, current_thread);
-  // The current thread is among the spinning; else its block waits for others that never come.
+  // If the current thread does not spin, its block waits for others that never come.
   for (const Group& group : groups) {
     const auto current = static_cast<unsigned>(current_thread - block->threads);
     if (std::binary_search(group.threads.begin(), group.threads.end(), current))

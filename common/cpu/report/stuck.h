@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reports about blocks that cannot go on: who waits where, who left where, who spins where.
+// Reports about blocks that cannot go on: which threads wait, left or spin, and where.
 #pragma once
 
 namespace cuda_cpu {
@@ -10,7 +10,7 @@ struct Worker;
 /// Nothing in the block can run any more. Returns the CUDA error.
 int report_stuck_block(const Block* block);
 
-/// The same for a worker that was stopped for lack of progress, with its fault's pc.
+/// The same for a worker that was stopped because it made no progress; `fault` holds its pc.
 int report_no_progress(const Worker* worker);
 
 }  // namespace cuda_cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words and numbers as reports show them.
+// Writes numbers, indices and masks as reports show them.
 #pragma once
 
 #include <cstdint>

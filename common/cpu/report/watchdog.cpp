@@ -27,10 +27,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSignal = SIGUSR2;
-// An endless loop around a barrier gets on, barrier by barrier. So does a long loop: more patience.
+// An endless loop around a barrier makes progress, barrier by barrier. So does a long loop, so this
+// takes more patience.
 constexpr double kBarrierPatience = 4;
 constexpr auto kTick = std::chrono::milliseconds(20);
-// A worker that is in a library (printf, malloc) is not interrupted, for it may hold a lock: try
+// A worker inside a library (printf, malloc) is not interrupted, since it may hold a lock. Then try
 // again.
 constexpr auto kRetry = std::chrono::milliseconds(1);
 // After that long the process has to end without the worker's help.
@@ -77,8 +78,8 @@ class Watchdog {
     std::thread(&Watchdog::watch, this).detach();
   }
 
-  // Whether the workers have done more of something than when this was asked last. They count
-  // without locks; a value that is a little old will do.
+  // Whether the workers have done more of something than at the last call. They count without
+  // locks; a value that is a little old will do.
   bool changed(std::uint64_t Worker::*count, std::uint64_t* seen) const {
     std::uint64_t sum = workers_.size();
     for (const Worker* const worker : workers_) {
@@ -87,7 +88,7 @@ class Watchdog {
     return sum != std::exchange(*seen, sum);
   }
 
-  // Workers that only wait for others are not the ones to blame, unless all do.
+  // Workers that only wait for others are not to blame, unless all do.
   void interrupt_workers(Interrupt why) {
     bool all_wait = true;
     for (const Worker* const worker : workers_) all_wait = all_wait && waits_for_others(worker);
@@ -138,7 +139,7 @@ class Watchdog {
       if (changed(&Worker::barriers, &barriers)) since = now;
       const bool other_failed = failed();
       if (!other_failed) failed_since = now;
-      // A worker whose neighbour has failed normally notices by itself, at its block's end at the
+      // A worker normally notices by itself that another has failed, at its block's end at the
       // latest.
       const bool limited = timeout.count() > 0;
       Interrupt why = Interrupt::kNone;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Stops kernels that never end. One OS thread looks now and then whether any worker has got on:
-// whether a thread or a block has ended, a barrier has opened. If none has for CUDA_CPU_TIMEOUT
-// seconds, or for a longer time only barriers have opened, a signal interrupts a worker, whose
-// handler jumps out of the kernel.
+// Stops kernels that never end. One OS thread checks now and then whether any worker has made
+// progress: a thread or a block has ended, or a barrier has opened. After CUDA_CPU_TIMEOUT seconds
+// without progress, or a longer time in which only barriers opened, it interrupts a worker by a
+// signal. The signal's handler jumps out of the kernel.
 #pragma once
 
 namespace cuda_cpu {

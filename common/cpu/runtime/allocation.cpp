@@ -71,7 +71,7 @@ bool find_allocation(const void* pointer, MemoryRange* range) {
          range->base == reinterpret_cast<std::uintptr_t>(pointer) && *range->name == '\0';
 }
 
-/// Writes past the end of memory that host code may write too are found when it is freed.
+/// Host code may write to this memory too, so writes past its end are found only when it is freed.
 void look_at_slack(const MemoryRange& range, Site site) {
   const char* where = "";
   if (range.space == Space::kGlobal || !slack_is_damaged(range.base, &where)) return;
@@ -89,7 +89,7 @@ void look_at_slack(const MemoryRange& range, Site site) {
 int give(void** pointer, const AllocationRequest& request) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
-  if (request.bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer, too
+  if (request.bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
   *pointer = allocate(request);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -182,7 +182,7 @@ cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
       (range.space != Space::kGlobal && range.space != Space::kManaged)) {
     return finish(cuda_cpu::explain_free("cudaFree", pointer.value, pointer.site));
   }
-  // Like the toolkit's: waits for the device first.
+  // Like the toolkit's, it waits for the device first.
   if (const int error = cuda_cpu::run_all_streams()) return finish(error);
   cuda_cpu::look_at_slack(range, pointer.site);
   cuda_cpu::release(range.base, pointer.site);

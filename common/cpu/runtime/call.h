@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every function of the runtime API begins and ends with. Not for programs.
+// Every function of the runtime API begins and ends with these. Not for programs.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ namespace cuda_cpu {
 /// call.
 int begin_call();
 
-/// Says in plain words what is wrong with a call, at its line, and returns `error` for the caller.
+/// Reports in plain words what is wrong with a call, at its line, and returns `error` for the
+/// caller.
 int explain_misuse(Site site, int error, const std::string& headline,
                    std::vector<std::string> details = {}, std::vector<Report::Note> notes = {},
                    const std::string& help = "");

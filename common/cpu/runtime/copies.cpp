@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a call waits for follows the toolkit: a copy from or to pageable memory is done when the
-// call returns (its asynchronous form takes the source away at the call, or waits for the
-// destination); one from or to pinned memory is done when the stream is; copies within the device
-// and fills return at once. Arguments that the toolkit refuses return its error code and are
-// explained in plain words.
+// Calls wait as the toolkit's do. A copy from or to pageable memory is done when the call returns;
+// its asynchronous form takes what the source holds at the call, or waits for the destination. One
+// from or to pinned memory is done when its stream is. Copies within the device and fills return at
+// once. Arguments that the toolkit refuses return its error code, and a report explains them.
 #include "copies.h"
 
 #include <cstdint>
@@ -21,7 +20,7 @@
 namespace cuda_cpu {
 namespace {
 
-/// Rows of bytes from here to there; a plain copy is one row.
+/// The rows of bytes that a copy moves; a plain copy has one.
 struct Rows {
   char* destination = nullptr;
   std::size_t destination_pitch = 0;
@@ -36,7 +35,7 @@ struct Rows {
   std::size_t source_extent() const { return (height - 1) * source_pitch + width; }
 };
 
-/// Who reaches the memory at an address: the host, the device, or both.
+/// Which side can use the memory at an address: only the host, only the device, or both.
 enum class Reach { kPageable, kDevice, kBoth };
 
 /// The memory at one end of a copy.
@@ -50,7 +49,7 @@ Endpoint endpoint_of(const void* pointer) {
   Endpoint endpoint;
   endpoint.known = find_live_range(pointer, &endpoint.range);
   if (!endpoint.known) {
-    // A freed allocation or a guard page is still no host memory.
+    // A freed allocation or a guard page is not host memory either.
     if (is_device_address(pointer)) endpoint.reach = Reach::kDevice;
     return endpoint;
   }
@@ -116,7 +115,7 @@ int check_range(const Call& call, const char* role, const void* pointer, std::si
                                   behind ? "behind the end of" : "before", near.size)},
                           notes);
   }
-  // Host memory goes on behind the part of it that was registered.
+  // Host memory may go on behind the part that was registered.
   if (endpoint.range.space == Space::kHostRegistered) return cudaSuccess;
   const std::size_t room = endpoint.range.end() - address;
   if (bytes <= room) return cudaSuccess;
@@ -228,7 +227,7 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
   const bool wait = async ? destination.reach == Reach::kPageable : host_involved;
   std::shared_ptr<std::vector<char>> staged;
   if (async && !wait && source.reach == Reach::kPageable) {
-    // What the source holds now is what arrives.
+    // The copy brings what the source holds now.
     staged = std::make_shared<std::vector<char>>(rows.width * rows.height);
     Rows take = rows;
     take.destination = staged->data();

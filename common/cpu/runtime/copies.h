@@ -19,7 +19,7 @@ cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t 
 cudaError_t symbol_address(void** address, const void* symbol, Site site);
 cudaError_t symbol_size(std::size_t* size, const void* symbol, Site site);
 
-/// The address of a variable of any kind, the symbol itself and not what it points to.
+/// The address of a variable of any kind: of the symbol itself, not of what it points to.
 template <class T>
 const void* address_of(const volatile T& symbol) {
   return const_cast<const void*>(static_cast<const volatile void*>(__builtin_addressof(symbol)));

@@ -31,7 +31,7 @@ std::atomic<int> cache_config{cudaFuncCachePreferNone};
 std::atomic<std::size_t> printf_fifo{std::size_t{1} << 20};
 std::atomic<std::size_t> malloc_heap{std::size_t{8} << 20};
 
-/// The CPU's last-level cache; 0 when the system does not tell.
+/// Size of the CPU's last-level cache; 0 when the system does not say.
 std::size_t last_level_cache() {
 #if defined(__APPLE__)
   std::size_t bytes = 0, size = sizeof(bytes);
@@ -62,9 +62,9 @@ int cache_bytes() {
 
 int as_int(std::size_t value) { return static_cast<int>(value); }
 
-/// Value of an attribute; false for one that does not exist. What the backend lacks is 0: textures,
-/// surfaces, IPC, graphics and the PCI bus; a clock and a bus of the memory that could be told;
-/// copy engines that run beside the kernels.
+/// Value of an attribute; false for one that does not exist. It is 0 for everything that the
+/// backend lacks: textures, surfaces, IPC, graphics and the PCI bus; a known clock and bus of the
+/// memory; copy engines that run beside the kernels.
 bool attribute_value(int attribute, int* value) {
   static const struct {
     int attribute, value;
@@ -272,7 +272,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   CUDA_CPU_BEGIN_CALL();
   switch (static_cast<int>(limit)) {
     case cudaLimitStackSize:
-      // A CUDA thread's stack has one size here; asking for less is granted, for more is not.
+      // A CUDA thread's stack has one size here: less is granted, more is refused.
       return finish(value <= cuda_cpu::stack_bytes_per_thread() ? cudaSuccess
                                                                 : cudaErrorMemoryAllocation);
     case cudaLimitPrintfFifoSize:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one device: what it is called, what it can do, its limits and flags.
+// The one device: its name, properties, limits and flags.
 #pragma once
 
 #include <cstddef>

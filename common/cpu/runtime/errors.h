@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Error names, texts and the last error.
+// Names and texts of errors, and the last error.
 #pragma once
 
 #include "error_codes.h"

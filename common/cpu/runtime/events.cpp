@@ -11,7 +11,7 @@
 #include "call.h"
 #include "work_queues.h"
 
-/// What a cudaEvent_t points to.
+/// A cudaEvent_t points to this.
 struct CUevent_st {
   unsigned flags = 0;
   std::shared_ptr<cuda_cpu::Moment> moment;  // of the latest cudaEventRecord
@@ -23,7 +23,7 @@ namespace {
 struct Events {
   std::mutex mutex;
   std::set<CUevent_st*> live;
-  std::vector<std::unique_ptr<CUevent_st>> created;  // a destroyed one stays, as a stream does
+  std::vector<std::unique_ptr<CUevent_st>> created;  // a destroyed event stays, as a stream does
 };
 
 Events& events() {
@@ -84,7 +84,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   cuda_cpu::Events& all = cuda_cpu::events();
   const std::lock_guard<std::mutex> lock(all.mutex);
   if (all.live.erase(event) == 0) return finish(cudaErrorInvalidResourceHandle);
-  // What was recorded is shared with the queues.
+  // The queues share the moment that was recorded.
   event->moment.reset();
   return cudaSuccess;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a program may ask and set about a kernel, and the launch without `<<<>>>`.
+// Properties of a kernel that a program may read and set, occupancy, and the launch without
+// `<<<>>>`.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 namespace cuda_cpu {
 
 /// Dynamic shared memory that a kernel may be launched with; `function` is nullptr where a launch
-/// cannot tell which it is.
+/// does not know its kernel.
 std::size_t dynamic_shared_limit(const void* function);
 
 cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function);
@@ -27,7 +28,7 @@ cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, co
                              int limit, unsigned flags, int* largest);
 int multiprocessor_count();
 
-/// Any kernel's address, for the calls that take one as a key.
+/// Any kernel's address, for calls that take it as a key.
 template <class Function>
 const void* key_of(Function* function) {
   return reinterpret_cast<const void*>(function);
@@ -69,7 +70,7 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
 #if !defined(CUDA_CPU_NOT_A_KERNEL)
 #define CUDA_CPU_NOT_A_KERNEL
 #endif
-// Declared to say why they are missing.
+// Declared only to say why they are missing.
 CUDA_CPU_NOT_A_KERNEL cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
                                                    void** arguments, size_t dynamic_bytes = 0,
                                                    cudaStream_t stream = nullptr);
@@ -116,8 +117,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, Function* f
   return cuda_cpu::available_dynamic_shared(bytes, cuda_cpu::key_of(function), blocks, block_size);
 }
 
-/// Block size with which most threads are resident, and the grid that fills the device with it;
-/// `bytes_of_block` gives the dynamic shared memory of a block of so many threads.
+/// The block size with which most threads are resident, and the grid that fills the device with
+/// such blocks. `bytes_of_block` gives the dynamic shared memory of a block with that many threads.
 template <class BytesOfBlock, class Function>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     int* min_grid_size, int* block_size, Function* function, BytesOfBlock bytes_of_block,

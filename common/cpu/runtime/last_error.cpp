@@ -9,7 +9,7 @@ namespace {
 std::atomic<int> sticky{0};
 std::atomic<int> unhandled{0};
 
-// The error of this thread that cudaGetLastError hands out, and how many came with a report.
+// The error of this thread that cudaGetLastError returns, and how many errors came with a report.
 thread_local int last_error = 0;
 thread_local int explained = 0;
 

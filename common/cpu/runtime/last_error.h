@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The error codes that runtime calls leave behind. Light, for programs include it.
+// The error codes that runtime calls leave behind. Light, since programs include it.
 #pragma once
 
 namespace cuda_cpu {
@@ -17,11 +17,12 @@ int record_error(int cuda_error);
 int take_last_error();
 int peek_last_error();
 
-/// A call of this thread was explained to people; asking for its error is handling it.
+/// Notes that a call of this thread was explained in a report. A program that asks for its error
+/// has handled it.
 void count_misuse();
 int unhandled_misuses();
 
-/// cudaDeviceReset.
+/// Forgets all of it (cudaDeviceReset).
 void forget_errors();
 
 }  // namespace cuda_cpu

@@ -6,7 +6,7 @@
 
 namespace cuda_cpu {
 
-/// An argument together with the place of the call. Unlike a defaulted last argument it leaves the
+/// An argument together with the line of the call. Unlike a defaulted last argument, it keeps the
 /// function usable as a deleter: std::unique_ptr<float, decltype(&cudaFree)>.
 template <class T>
 struct Located {

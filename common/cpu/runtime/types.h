@@ -123,7 +123,7 @@ struct CUuuid_st {
 };
 using cudaUUID_t = CUuuid_st;
 
-/// What cudaFuncGetAttributes tells about a kernel.
+/// A kernel's attributes, as cudaFuncGetAttributes returns them.
 struct cudaFuncAttributes {
   size_t sharedSizeBytes;
   size_t constSizeBytes;
@@ -144,7 +144,7 @@ struct cudaFuncAttributes {
   int reserved[16];
 };
 
-/// What cudaPointerGetAttributes tells about an address.
+/// An address's attributes, as cudaPointerGetAttributes returns them.
 struct cudaPointerAttributes {
   cudaMemoryType type;
   int device;
@@ -153,8 +153,8 @@ struct cudaPointerAttributes {
   long reserved[8];
 };
 
-/// What cudaGetDeviceProperties tells; the members are those of CUDA 13 (clocks and the like are
-/// read through cudaDeviceGetAttribute there).
+/// The device's properties, as cudaGetDeviceProperties returns them. The members are those of CUDA
+/// 13, where clocks and the like are read through cudaDeviceGetAttribute.
 struct cudaDeviceProp {
   char name[256];
   cudaUUID_t uuid;

@@ -27,7 +27,7 @@ struct AllStreams {
   std::recursive_mutex running;  // one OS thread runs work at a time
   CUstream_st default_stream;
   std::vector<CUstream_st*> streams;  // all that may hold work; [0] is the default
-  // Every one there ever was. A destroyed stream stays: its address must not become another's while
+  // Every stream that ever existed. A destroyed one stays, so that no other gets its address while
   // the program still holds the handle.
   std::vector<std::unique_ptr<CUstream_st>> created;
   std::uint64_t sequence = 0;
@@ -62,9 +62,8 @@ bool raise_need(Need* need, CUstream_st* stream, std::uint64_t sequence) {
   return true;
 }
 
-/// Adds what the needed work itself depends on: earlier work is implied by the order of a queue;
-/// there remain events, and the legacy default stream, which takes turns with every blocking
-/// stream.
+/// Adds what the needed work itself depends on. Earlier work of the same stream is implied. There
+/// remain events, and the legacy default stream, which runs in order with every blocking stream.
 void close_need(AllStreams& s, Need* need) {
   bool changed = true;
   while (changed) {
@@ -336,7 +335,7 @@ void note_unfinished_work() {
   const CUstream_st::Item* first = nullptr;
   for (const CUstream_st* const stream : s.streams) {
     for (const CUstream_st::Item& item : stream->queue) {
-      if (!item.work.run) continue;  // a wait or an event of nothing
+      if (!item.work.run) continue;  // only a wait or an event
       ++count;
       if (first == nullptr || item.sequence < first->sequence) first = &item;
     }

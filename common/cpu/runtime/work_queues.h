@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams and what waits in them. They are lazy queues: work is put in order at the call and runs
-// when something waits for it. So a result that is read too early is not there yet, every time.
+// when something waits for it. So a result that is read too early is missing every time.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ struct CUevent_st;
 
 namespace cuda_cpu {
 
-/// How a note about work that nobody waited for names it.
+/// How a note about work that nobody waited for names that work.
 struct WorkLabel {
   const char* call = "kernel";  ///< or "cudaMemcpyAsync"
   Site site{nullptr, 0};
@@ -42,7 +42,7 @@ int run_stream(CUstream_st* stream);
 /// runtime.
 bool in_host_function();
 
-// --- What the runtime calls about streams and events are made of ---
+// --- What the calls for streams and events are made of ---
 
 /// One cudaEventRecord: a point in a stream's order.
 struct Moment {
@@ -63,7 +63,7 @@ struct Work {
   std::shared_ptr<Moment> marks;  ///< this moment is reached when it runs (cudaEventRecord)
 };
 
-/// Puts work on a stream; `wait`: and runs it, with all that comes before it.
+/// Puts work on a stream. With `wait` it also runs it, and all that comes before it.
 int submit(CUstream_st* stream, Work work, bool wait = false);
 
 CUstream_st* create_stream(unsigned flags, int priority);
@@ -77,14 +77,13 @@ CUstream_st* find_stream(CUstream_st* handle);
 
 bool stream_is_idle(CUstream_st* stream);
 
-/// True the first time it is asked since work was added last: then cudaStreamQuery says "not
-/// ready".
+/// True when called for the first time since work was added: then cudaStreamQuery says "not ready".
 bool first_query_since_work(CUstream_st* stream);
 
 bool is_done(const Moment& moment);
 int run_until(const Moment& moment);
 
-/// Prints a note about work that was never waited for (end of the process).
+/// Prints a note about work that nobody waited for (end of the process).
 void note_unfinished_work();
 
 /// Ends every stream that the program created (cudaDeviceReset).
@@ -92,7 +91,7 @@ void forget_streams();
 
 }  // namespace cuda_cpu
 
-/// What a cudaStream_t points to.
+/// A cudaStream_t points to this.
 struct CUstream_st {
   struct Item {
     std::uint64_t sequence;
@@ -107,7 +106,7 @@ struct CUstream_st {
   bool destroyed = false;
   std::uint64_t asked = 0;
 
-  /// Whether it takes turns with the legacy default stream.
+  /// Whether it runs in order with the legacy default stream.
   bool is_blocking() const { return !is_default && (flags & 1U) == 0; }
   std::uint64_t last() const { return queue.empty() ? 0 : queue.back().sequence; }
 };
