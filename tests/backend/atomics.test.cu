@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every atomic function in every type it has: many threads, few addresses, results known in closed
+// Every atomic function in each of its types: many threads, few addresses, results known in closed
 // form.
 #include <algorithm>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kBlocks = 7;
 
-// The value that thread `i` of the grid brings along: distinct, in no order.
+// The value of the grid's thread `i`: all distinct, in no order.
 __host__ __device__ unsigned value_of(unsigned i) { return i * 2654435761u; }
 
 __device__ unsigned thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }
@@ -216,7 +216,7 @@ TEST_CASE("atomicExch hands every value on exactly once") {
 
 namespace {
 
-// The way to build an atomic that is missing: here a product modulo a prime.
+// Builds an atomic that CUDA lacks from atomicCAS: here a product modulo a prime.
 template <class T>
 __global__ void multiply(T* product) {
   T seen = __ldcg(product);
@@ -263,7 +263,7 @@ __global__ void count_under_lock(int* lock, volatile int* count, bool by_exchang
   }
   __threadfence();
   const int seen = *count;
-  __nanosleep(20);  // an invitation to everybody else
+  __nanosleep(20);  // lets everybody else run
   *count = seen + 1;
   __threadfence();
   atomicExch(lock, 0);
@@ -374,8 +374,7 @@ TEST_CASE("an atomic returns what was there before") {
   REQUIRE(wrong.download()[0] == 0);
 }
 
-// The toolkit's overloads and no others: a wider set would let programs compile here that nvcc
-// rejects.
+// The toolkit's overloads and no others: with more, programs would compile here that nvcc rejects.
 template <class T, class = void>
 struct HasAtomicAdd : std::false_type {};
 template <class T>

@@ -16,7 +16,7 @@ __global__ void reverse_in_shared(const int* x, int* y) {
   y[base + threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
 
-// Every round each thread reads what its neighbour wrote in the round before.
+// In every round each thread reads what its neighbour wrote in the round before.
 __global__ void rotate_many_times(int* out, int rounds) {
   __shared__ int s[2][1024];
   const unsigned i = threadIdx.x, n = blockDim.x;
@@ -78,7 +78,7 @@ __global__ void shared_in_template(int* out) {
   out[threadIdx.x] = sum;
 }
 
-// Each block needs, in every round, what its neighbour wrote in the round before.
+// In every round each block needs what its neighbour wrote in the round before.
 __global__ void relay_between_blocks(int* a, int* b, int rounds) {
   const int n = static_cast<int>(gridDim.x);
   for (int round = 0; round < rounds; ++round) {

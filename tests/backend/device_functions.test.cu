@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Intrinsics against definitions written out bit by bit, cached loads, clocks, fences, failed
-// assertions.
+// Compares intrinsics with definitions written out bit by bit. Then cached loads, clocks, fences,
+// failed assertions.
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -269,7 +269,8 @@ TEST_CASE("device clocks run forwards and at one rate") {
           cudaSuccess);
   REQUIRE(ticks[3] >= 0);
   REQUIRE(ticks[3] < multiprocessors);
-  // On the host the name is the C library's: processor time, which a sleeping program does not use.
+  // On the host the name is the C library's and tells processor time, of which a sleeping program
+  // uses none.
   REQUIRE(clock() / CLOCKS_PER_SEC < 3600);
 }
 

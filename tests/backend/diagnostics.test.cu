@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the backend speaks of places, names and ranges, and which report is printed.
+// The words of reports about lines, names and ranges, and which report is printed.
 #include <cuda_runtime.h>
 
 #include <string>
@@ -86,7 +86,8 @@ TEST_CASE("a misuse does not stick") {
   CHECK(cuda_cpu::misuse(report_about("a misuse", 3)) == cudaErrorInvalidValue);
   CHECK(cuda_cpu::last_report_text() == "tests/backend/diagnostics.test.cu:3: error: a misuse\n");
   CHECK(cuda_cpu::sticky_error() == 0);
-  CHECK(cudaGetLastError() == cudaSuccess);  // nobody recorded one; asking settles it all the same
+  CHECK(cudaGetLastError() ==
+        cudaSuccess);  // no error was recorded; asking settles it all the same
 }
 
 TEST_CASE("a report has the form of a compiler's") {

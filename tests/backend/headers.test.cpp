@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who opens x.h finds what x.cpp defines, and nothing that is defined elsewhere.
+// x.h declares what x.cpp defines, and nothing that is defined elsewhere.
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a file declares and defines at namespace scope, by name; class members are left out.
+// The names that a file declares and defines at namespace scope, without class members.
 struct Names {
   std::set<std::string> declared, defined;
 };
@@ -24,8 +24,7 @@ std::string without(const std::string& text, const char* pattern) {
   return std::regex_replace(text, std::regex(pattern), " ");
 }
 
-// Comments, literals and directives gone; what is left of them is blanks. Both sides of an #if
-// stay.
+// The text with blanks in place of comments, literals and directives. Both sides of an #if stay.
 std::string plain(const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -158,7 +157,8 @@ TEST_CASE("what x.h declares is defined in x.cpp") {
   REQUIRE(headers.size() > 30);
   std::size_t declarations = 0;
   for (const std::string& header : headers) {
-    if (header == "common/cpu/engine/sanitizers.h") continue;  // declares what sanitizers define
+    if (header == "common/cpu/engine/sanitizers.h")
+      continue;  // declares functions that the sanitizers define
     const Names here = names_in(header), there = names_in(beside(header, ".cpp"));
     for (const std::string& name : here.declared) {
       ++declarations;
@@ -172,7 +172,8 @@ TEST_CASE("what x.h declares is defined in x.cpp") {
 TEST_CASE("every source has a header of its name, and includes it first") {
   for (const std::string& source : files(".cpp")) {
     const std::string name = fs::path(source).filename().generic_string();
-    // A program; what the C library's assert() calls, which <assert.h> declares.
+    // The first is a program. The second defines a function that the C library's <assert.h>
+    // declares.
     if (name == "main.cpp" || name == "assertions.cpp") continue;
     INFO(source);
     CHECK(fs::exists(beside(source, ".h")));

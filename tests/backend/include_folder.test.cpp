@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The include folder of the CPU backend holds what CUDA names, and shadows nothing. The second of
-// two files that include every standard header: here <cuda_runtime.h> follows them.
+// The include folder of the CPU backend holds what CUDA names, and shadows nothing. Two files
+// include every standard header; in this one <cuda_runtime.h> comes after them.
 #include "standard_headers.h"
 
 #include <cuda_runtime.h>
@@ -51,7 +51,7 @@ TEST_CASE("every standard header is the system's own") {
   const std::string read = output_of(compiler + flags + " tests/backend/standard_headers.h");
   CHECK(read.find("/vector") != std::string::npos);
   CHECK(read.find("common/cpu") == std::string::npos);
-  // And so it would be seen.
+  // The test sees a header that would be taken.
   const std::string ours = output_of(compiler + flags + " -include cuda_runtime.h /dev/null");
   CHECK(ours.find("common/cpu/cuda/cuda_runtime.h") != std::string::npos);
 }

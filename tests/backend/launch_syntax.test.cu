@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches, __shared__ arrays and device variables written in every way that CUDA C++ allows: the
-// pre-pass must understand each. clang-format stays away from what is meant to look odd.
+// Launches, __shared__ arrays and device variables in every form that CUDA C++ allows: the pre-pass
+// must understand each. clang-format is off where code is meant to look odd.
 #include <array>
 #include <cstring>
 #include <string>
@@ -239,7 +239,7 @@ TEST_CASE("arguments may be literals, braces, lambdas, strings, structs, packs a
   REQUIRE(tally.take() == 42);
 }
 
-// The launch is in the macro; its arguments may be none.
+// The macro holds the launch; there may be no arguments.
 #define LAUNCH(kernel, ...) kernel<<<1, 2>>>(__VA_ARGS__)
 #define LAUNCH_OVER_LINES(kernel, grid, ...) \
   do {                                       \

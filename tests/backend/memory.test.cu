@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory of the CPU backend: allocations, copies, symbols, pinned and registered host memory, and
-// what is refused.
+// refusals.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ cudaMemoryType type_of(const void* p) {
   return attributes.type;
 }
 
-/// The refusal was explained, and the explanation holds `part`. Clears the error.
+/// True when the refusal was explained and the explanation contains `part`. Clears the error.
 bool explained(const std::string& part) {
   const bool found = cuda_cpu::last_report_text().find(part) != std::string::npos;
   UNSCOPED_INFO(cuda_cpu::last_report_text());
@@ -460,24 +460,24 @@ TEST_CASE("cudaDeviceReset frees memory and gives variables their first values b
   CHECK(free_bytes == total);
 }
 
-TEST_CASE("regions name what an address belongs to") {
+TEST_CASE("ranges name what an address belongs to") {
   int* const d = device_memory<int>(100);
-  cuda_cpu::MemoryRange region;
-  CHECK(cuda_cpu::find_range(d + 50, &region));
-  CHECK(region.base == reinterpret_cast<std::uintptr_t>(d));
-  CHECK(region.size == 400);
-  CHECK(region.element_size == sizeof(int));
-  CHECK(region.space == cuda_cpu::Space::kGlobal);
+  cuda_cpu::MemoryRange range;
+  CHECK(cuda_cpu::find_range(d + 50, &range));
+  CHECK(range.base == reinterpret_cast<std::uintptr_t>(d));
+  CHECK(range.size == 400);
+  CHECK(range.element_size == sizeof(int));
+  CHECK(range.space == cuda_cpu::Space::kGlobal);
   CHECK(cuda_cpu::is_device_address(d));
   CHECK(cuda_cpu::is_kernel_accessible(d + 100));
   CHECK(cuda_cpu::is_kernel_accessible(nullptr));
-  CHECK_FALSE(cuda_cpu::is_kernel_accessible(&region));
-  CHECK(cuda_cpu::find_range(d + 110, &region));  // 40 bytes behind its end
-  CHECK(region.base == reinterpret_cast<std::uintptr_t>(d));
-  CHECK(cuda_cpu::find_range(table + 3, &region));
-  CHECK(region.space == cuda_cpu::Space::kConstant);
-  CHECK(std::string(region.name) == "table");
+  CHECK_FALSE(cuda_cpu::is_kernel_accessible(&range));
+  CHECK(cuda_cpu::find_range(d + 110, &range));  // 40 bytes behind its end
+  CHECK(range.base == reinterpret_cast<std::uintptr_t>(d));
+  CHECK(cuda_cpu::find_range(table + 3, &range));
+  CHECK(range.space == cuda_cpu::Space::kConstant);
+  CHECK(std::string(range.name) == "table");
   cudaFree(d);
-  CHECK(cuda_cpu::find_range(d, &region));
-  CHECK_FALSE(region.live);
+  CHECK(cuda_cpu::find_range(d, &range));
+  CHECK_FALSE(range.live);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The pre-pass as a program: it keeps every line and column, leaves alone what is not CUDA, and
-// says plainly what it cannot read. That what it emits means the right thing is the subject of
-// launch_syntax.test.cu.
+// says plainly what it cannot read. launch_syntax.test.cu tests that its output means the right
+// thing.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ Result run(const std::string& command) {
   return result;
 }
 
-// A directory that goes away with the test.
+// A directory that is removed after the test.
 class Scratch {
  public:
   Scratch() {
@@ -88,7 +88,7 @@ std::string rewritten(const std::string& source) {
   return read(scratch / "out.cu");
 }
 
-// What the source becomes, without the lines that come first.
+// The pre-pass's output for the source, without the lines that it puts first.
 std::string body_of(const std::string& source) {
   const std::string text = rewritten(source);
   const std::size_t start = text.find("#line 1 ");
@@ -379,7 +379,7 @@ TEST_CASE("the compiler's messages point at the learner's lines") {
   }
   CAPTURE(result.output);
   CHECK(reported == expected);
-  // The plain words, before anything that speaks of the backend.
+  // The plain message comes before any that mentions the backend.
   const bool plain =
       result.output.find("cannot convert") != std::string::npos ||
       result.output.find("no known conversion from 'int *' to 'float *'") != std::string::npos;

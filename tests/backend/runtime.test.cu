@@ -23,7 +23,7 @@ __global__ void scale(T* x, T factor) {
   x[threadIdx.x] *= factor;
 }
 
-/// One int that host and device see.
+/// One int that host and device can use.
 struct PinnedInt {
   explicit PinnedInt(int value = 0) {
     REQUIRE(cudaMallocHost(&p, sizeof(int)) == cudaSuccess);
@@ -147,7 +147,7 @@ TEST_CASE("properties and attributes agree") {
   CHECK(p.managedMemory == attribute(cudaDevAttrManagedMemory));
   CHECK(p.cooperativeLaunch == attribute(cudaDevAttrCooperativeLaunch));
   CHECK(p.totalGlobalMem > 0);
-  // No clock and bus of the memory can be told, so a peak bandwidth cannot be computed either.
+  // The memory's clock and bus are not known, so a peak bandwidth cannot be computed either.
   CHECK(attribute(cudaDevAttrMemoryClockRate) == 0);
   CHECK(attribute(cudaDevAttrGlobalMemoryBusWidth) == 0);
   CHECK(attribute(cudaDevAttrClockRate) > 0);
@@ -221,7 +221,7 @@ TEST_CASE("work of one stream runs in its order") {
 }
 
 TEST_CASE("synchronising one stream does not wait for an independent one") {
-  // Not under a random schedule, where other streams may get on by themselves.
+  // Not under a random schedule, where other streams may run early.
   const char* const schedule = std::getenv("CUDA_CPU_SCHEDULE");
   if (schedule != nullptr && std::strncmp(schedule, "random", 6) == 0) return;
   const PinnedInt x, y;

@@ -10,7 +10,7 @@
 
 namespace {
 
-// With one worker or one block, tickets say in which order the threads began.
+// With one worker or one block, tickets show the order in which the threads began.
 __global__ void take_tickets(int* ticket, int* order) {
   const int turn = atomicAdd(ticket, 1);
   order[turn] = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

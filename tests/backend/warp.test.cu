@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Warp operations of the CPU backend, each against the definition in the CUDA programming guide.
+// Compares each warp operation of the CPU backend with its definition in the CUDA programming
+// guide.
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -29,7 +30,7 @@ __global__ void shuffle_all(T* out, Kind kind, int distance, int width) {
   out[threadIdx.x] = result;
 }
 
-// The lane a shuffle reads, straight from the guide's text.
+// The lane that a shuffle reads, by the guide's text.
 int source_lane(Kind kind, int lane, int distance, int width) {
   const int first = lane / width * width;
   const int position = lane % width;
@@ -140,7 +141,7 @@ __global__ void branch_masks(unsigned* out) {
   }
 }
 
-// The idiom of a warp that adds once for all its lanes, with whatever lanes are there.
+// A common idiom: the warp adds once for all its lanes, with whatever lanes are there.
 __global__ void aggregated_count(int* count) {
   if (threadIdx.x % 3 != 0) return;
   const unsigned lanes = __activemask();

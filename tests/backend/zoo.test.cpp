@@ -66,7 +66,7 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-// Replaces {name} by the text known under that name; other braces stay.
+// Replaces {name} with the text of that name; other braces stay.
 std::string filled_in(std::string text, const std::map<std::string, std::string>& names) {
   for (const auto& [name, value] : names) {
     const std::string key = "{" + name + "}";
@@ -151,7 +151,7 @@ Outcome run(const std::string& program, const std::vector<std::string>& environm
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    // The test's own settings are not the animals'.
+    // The test's own settings must not reach the animals.
     for (const char* const name : {"CUDA_CPU_SCHEDULE", "CUDA_CPU_TIMEOUT", "CUDA_CPU_WORKERS",
                                    "CUDA_CPU_EARLY_RETURN", "CUDA_LAUNCH_BLOCKING"}) {
       unsetenv(name);
@@ -223,7 +223,7 @@ TEST_CASE("every animal of the bug zoo is reported as its comments say") {
     if (!animal.arch.empty() && animal.arch != this_arch()) continue;
     DYNAMIC_SECTION(name) {
       INFO(animal.file);
-      // An animal that expects nothing would pass whatever happened.
+      // An animal without expectations would pass whatever happened.
       REQUIRE(animal.expected.size() + animal.expected_output.size() > 0);
       for (const std::vector<std::string>& environment : animal.runs) check(animal, environment);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// X-ray's drawings: what must be in them, for requests of every kind.
+// X-ray's drawings show what they must, for requests of every kind.
 #include <regex>
 
 #include "xray/drawing.h"
@@ -10,7 +10,7 @@ using xray::Space;
 
 namespace {
 
-// A request of which only the shape matters; the file is this one, the line its first.
+// A request of which only the shape matters; its line is the first of this file.
 template <class Where>
 std::string drawing(Space space, Operation operation, unsigned bytes, unsigned mask, Where where,
                     const std::string& kernel = "kernel<int, 3>") {
@@ -50,8 +50,8 @@ std::vector<std::string> values(const std::string& svg, const std::string& attri
   return found;
 }
 
-// What holds for every drawing: one SVG, its tags closed, all of it inside, legible, in the
-// palette.
+// Every drawing is one SVG with its tags closed, all of it inside, legible, in the palette's
+// colours.
 void check_drawing(const std::string& svg) {
   CHECK(svg.compare(0, 5, "<svg ") == 0);
   CHECK(has(svg, "</svg>\n"));
@@ -145,7 +145,7 @@ TEST_CASE("a drawing of shared memory has a row for each wavefront") {
         const std::string caption = caption_of(svg);
         const std::size_t rows = occurrences(svg, ">pass ");
         CHECK(has(caption, " " + std::to_string(rows) + " wavefront"));
-        // Each word has a place of its own, and no row is without one.
+        // Each word has its own position, and every row has a word.
         std::set<std::string> places, used;
         const std::vector<std::string> words = words_in(svg);
         for (const std::string& place : words) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How X-ray puts the accesses of single lanes together to requests of a warp, and what it calls a
-// launch.
+// X-ray puts the accesses of single lanes together to requests of a warp.
 #include <cooperative_groups.h>
 
 #include <stdexcept>
@@ -68,7 +67,7 @@ __global__ void half_meets(const int* x, int* out) {
   out[threadIdx.x] = sum;
 }
 
-// No multiple of a sector, so that lanes of different turns together cost something else.
+// Not a multiple of a sector, so that requests that mix turns would cost something else.
 constexpr unsigned kTurnStep = 20;
 
 __global__ void half_meets_in_turns(const int* x, int* out, unsigned turns) {
@@ -162,7 +161,7 @@ __attribute__((noinline)) __device__ int read_far(const int* p, int more) {
   return *p + more;  // line: in a function that is called
 }
 
-// The same place, reached by two ways: the lanes are not there together.
+// Two ways lead to the same place: the lanes are not there together.
 __global__ void calls_on_both_sides(const int* x, int* out) {
   const unsigned t = threadIdx.x;
   int value;
@@ -184,7 +183,7 @@ __global__ void twice_in_a_line(const int* x, int* out) {
   out[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x + kWarp];  // line: two loads
 }
 
-// Which of 64 turns a lane works in: as good as chance, but no two lanes alike.
+// Decides in which of 64 turns a lane works: as good as random, and no two lanes alike.
 __host__ __device__ unsigned long long turns_of(unsigned lane) {
   unsigned long long x = lane + 1;
   for (int i = 0; i < 3; ++i) x = (x ^ x >> 29) * 0x9e3779b97f4a7c15ull;
@@ -425,7 +424,7 @@ TEST_CASE(
     INFO(line);
     check_sectors(launch.total_of_line(line_of(__FILE__, line)), expected);
   };
-  // Turns differ in the calls, in the place in the code, in the meetings of all lanes or of some.
+  // Turns differ by calls, by the place in the code, or by meetings of all lanes or of some.
   check(launch_of([&] { works_in_every_depth<<<1, kWarp>>>(x.get(), out.get()); }),
         "a load in every depth");
   check(launch_of([&] { works_in_many_places<<<1, kWarp>>>(x.get(), out.get()); }), "64 loads");

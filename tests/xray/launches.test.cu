@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What X-ray calls a launch, and which memory an access belongs to.
+// Tests which launches X-ray tells apart, and which memory an access belongs to.
 #include <stdexcept>
 
 #include "xray_testing.cuh"
@@ -53,7 +53,7 @@ __global__ void copy_one(const T* x, T* y) {
   y[threadIdx.x] = x[threadIdx.x];
 }
 
-// No alignment beyond that of their members, so that a GPU loads these member by member.
+// These have only the alignment of their members, so a GPU loads them member by member.
 struct Point {
   float x, y, z;
 };
@@ -344,7 +344,7 @@ TEST_CASE("a structure that is aligned like its members is accessed member by me
   check_pieces<float3>(3, 4);
   check_pieces<Point>(3, 4);
   check_pieces<Pair>(2, 4);
-#if !defined(__clang__)  // which does not tell this alignment
+#if !defined(__clang__)  // which does not report this alignment
   check_pieces<Box>(4, 4);
 #endif
   check_pieces<Triple>(3, 8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rules against an NVIDIA H200. Each row of the two .csv files is a warp whose active lanes
-// access s[index], and what the GPU counted for it, kernel by kernel; the kernels were those below.
+// Compares X-ray's rules with an NVIDIA H200. Each row of the two .csv files is a warp whose active
+// lanes access s[index], and what the GPU counted for it, kernel by kernel; the kernels were those
+// below.
 //
 //   h200_shared_patterns.csv
 //     l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld, _st, _atom
@@ -83,7 +84,7 @@ xray::Request request_of(const Pattern& p, Operation operation, unsigned bytes) 
   return r;
 }
 
-// Where the active lanes go, in words; for 4-byte elements.
+// The active lanes' addresses, in words; for 4-byte elements.
 Touched words_of(const Pattern& p) {
   return touched(p.mask, 4, [&](unsigned lane) { return 4u * unsigned(p.index[lane]); });
 }
@@ -133,7 +134,7 @@ __global__ void load_byte(Pattern p, char* out) {
   if ((p.mask >> lane & 1) != 0) out[lane] = bytes[p.index[lane]];
 }
 
-// What each row's launch counts, and `more` that the GPU counted beside it, is what that counted.
+// For each row the GPU counted what the launch counts here, and `more` besides.
 template <class Launch>
 void check_counted(const std::vector<Row>& rows, const std::string& column, Space space,
                    Operation operation, std::uint64_t xray::Counts::*count, unsigned more,
@@ -175,7 +176,7 @@ void check_global_atomics(const std::vector<Row>& rows, const std::string& colum
 
 template <class Launch>
 void check_constants(const std::vector<Row>& rows, const std::string& column, Launch launch) {
-  // All lanes of the first row read one address; what the GPU counted beyond that are arguments.
+  // All lanes of the first row read one address; the rest that the GPU counted are arguments.
   const unsigned arguments = rows.front().counted.at(column) - 1;
   check_counted(rows, column, Space::kConstant, Operation::kLoad, &xray::Counts::words, arguments,
                 launch);
@@ -203,8 +204,8 @@ TEST_CASE("the rule for wavefronts predicts what an H200 counted for every patte
 
 // atomicAdd(&s[i], 1) whose result nobody uses is another instruction: the compiler makes it
 // ATOMS.POPC.INC, which counts the lanes of an address and adds their number in one pass. X-ray
-// does not look at what becomes of a result, and predicts the general case: a pass for each lane of
-// a bank.
+// does not see whether a result is used, and predicts the general case: a pass for each lane of a
+// bank.
 TEST_CASE("an atomic increment whose result is unused takes a pass for each address of a bank") {
   for (const Row& row : measured_shared()) {
     INFO("mask " << std::hex << row.pattern.mask);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What single requests cost under X-ray, where it follows from a formula: strides, offsets, element
-// sizes, masks, banks, constants, atomics.
+// X-ray's cost of single requests, where a formula gives it: strides, offsets, element sizes,
+// masks, banks, constants, atomics.
 #include <numeric>
 
 #include "xray_testing.cuh"
@@ -145,7 +145,7 @@ __global__ void copy_guarded(const int* x, int* y, unsigned n) {
   if (i < n) y[i] = x[i];
 }
 
-// What n threads of blocks of this size ask for, one element each.
+// The request of n threads, in blocks of this size, for one element each.
 xray::Counts neighbours_in_blocks(unsigned n, unsigned block) {
   std::vector<Touched> requests;
   for (unsigned first = 0; first < n; first += block) {
@@ -244,7 +244,7 @@ std::uint64_t wavefronts_of_stride(unsigned bytes, unsigned stride, Operation op
         .conflict();
   }
   const unsigned parts = bytes / 4;
-  // Every lane wants the same: for loads, two parts are served at once.
+  // Every lane wants the same element: for loads, two parts are served at once.
   if (stride == 0) return operation == Operation::kLoad && parts > 1 ? parts / 2 : parts;
   return parts * std::gcd(stride, kWarp / parts);
 }
@@ -414,7 +414,7 @@ __global__ void add_shared(int* out, unsigned distinct, unsigned stride) {
   out[threadIdx.x] = old;
 }
 
-// Every atomic function once, in the types that differ in size.
+// Calls every atomic function once, for types of different sizes.
 __global__ void every_atomic(int* i, unsigned* u, unsigned long long* w, float* f, double* d,
                              unsigned short* h) {
   const unsigned t = threadIdx.x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of X-ray share: a warp's request as a list of addresses, and what it costs,
-// counted byte by byte and word by word.
+// Shared by the tests of X-ray: a warp's request as a list of addresses, and its cost, counted byte
+// by byte and word by word.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ inline xray::Counts sum_of(const std::vector<Touched>& requests) {
   return c;
 }
 
-/// What the first threads of a block ask for when each has one element, side by side.
+/// The request of a block's first threads when each has one element, side by side.
 inline xray::Counts neighbours(unsigned threads, unsigned bytes = 4) {
   std::vector<Touched> requests;
   for (unsigned t = 0; t < threads; ++t) {
@@ -120,7 +120,7 @@ inline int line_of(const char* file, const std::string& name) {
   return 0;
 }
 
-/// Masks that a warp may run with: single lanes, the first lanes, patterns, chance.
+/// Masks that a warp may run with: single lanes, the first lanes, patterns, random ones.
 inline std::vector<unsigned> masks_of_every_kind() {
   std::vector<unsigned> masks{kAllLanes,   0x55555555u, 0xaaaaaaaau, 0x0000ffffu, 0xffff0000u,
                               0xff00ff00u, 0x0f0f0f0fu, 0x80000001u, 0x7ffffffeu};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Speed of the CPU backend against its bars. The bars are for patience, not for claims: a lesson's
-// kernel must not make a learner wait. They hold for two cores with blocks on both.
+// Compares the CPU backend's speed with its bars. A lesson's kernel must not make a learner wait;
+// nothing else is claimed. The bars hold for two cores with blocks on both.
 //
 //   make bench BACKEND=cpu
 //
@@ -31,7 +31,7 @@ __global__ void vector_add(const float* a, const float* b, float* c, int n) {
   if (i < n) c[i] = a[i] + b[i];
 }
 
-// One float a thread, nine barriers: all that is measured is the barrier.
+// One float a thread and nine barriers: little but the barrier is measured.
 __global__ void sum_tree(const float* x, float* partial, int n) {
   __shared__ float s[kBlock];
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -102,8 +102,8 @@ Took best_of(int repeats, Launch launch) {
 
 bool all_met = true;
 
-// A machine that is busy with other things does not miss a bar: half of the CPU time is what two
-// idle cores would have taken.
+// A machine that is busy with other things must not miss a bar, so half of the CPU time counts: two
+// idle cores would have taken that.
 void print_row(const char* what, Took took, double bar) {
   const bool met = std::min(took.wall, took.cpu / 2) <= bar;
   all_met = all_met && met;

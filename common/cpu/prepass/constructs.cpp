@@ -15,7 +15,7 @@ bool is_one_of(const Structure& s, std::size_t i, std::initializer_list<const ch
   return false;
 }
 
-// Words that cannot be part of the kernel's name in front of `<<<`.
+// Words that cannot be part of a kernel's name before `<<<`.
 bool is_statement_word(const Structure& s, std::size_t i) {
   return is_one_of(s, i,
                    {"return", "else", "do", "case", "throw", "goto", "new", "delete", "co_return",
@@ -59,7 +59,7 @@ class Finder {
     return true;
   }
 
-  // Exactly three `<`: four and more are a conflict marker, `operator<<<T>` is a template.
+  // Exactly three `<`: four or more are a conflict marker, and `operator<<<T>` is a template.
   bool starts_launch(std::size_t i) const {
     if (!has_run(i, "<", 3) || has_run(i, "<", 4)) return false;
     if (i == 0) return true;
@@ -67,7 +67,7 @@ class Finder {
     return !s_.is(i - 1, "operator");
   }
 
-  // A token at which no launch begun before it can still be open.
+  // At such a token no launch that began before it can still be open.
   bool ends_search(std::size_t i) const {
     return i >= s_.size() || s_.is(i, ";") || s_.is(i, ")") || s_.is(i, "]") || s_.is(i, "}");
   }
@@ -94,7 +94,7 @@ class Finder {
   }
 
   // Finds `>>>` for the `<<<` at `open`. The configuration may contain templates, f<g<h<int>>>(x),
-  // whose closing brackets read the same.
+  // whose closing brackets look the same.
   std::size_t find_close(std::size_t open) const {
     std::size_t open_angles = 0;  // `<` behind a name: perhaps a template, perhaps less-than
     for (std::size_t i = open + 3; !ends_search(i); ++i) {
@@ -200,7 +200,7 @@ class Finder {
     return launch;
   }
 
-  // A configuration without a comma; a macro or a pack may still stand for two values.
+  // The configuration has no comma, but a macro or a pack may still stand for two values.
   bool has_block(std::size_t first, std::size_t last) const {
     if (s_.scope(first) == Scope::kMacro) return true;
     if (last == first + 1 && s_.is_identifier(first)) return true;
@@ -220,8 +220,8 @@ class Finder {
     return s_.is(body, "{") ? body : kNone;
   }
 
-  // What means something else in device code, or nothing here. In a function for both sides clock()
-  // keeps the C library's meaning.
+  // Finds code that means something else in device code, or nothing here. In a function for both
+  // sides clock() keeps the C library's meaning.
   void read_device_code(std::size_t attribute) {
     const std::size_t body = find_body(attribute);
     if (body == kNone || s_.match(body) == kNone) return;
@@ -248,8 +248,8 @@ class Finder {
            (s_.is(i - 1, "::") && s_.is_identifier(i - 2) && !is_statement_word(s_, i - 2));
   }
 
-  // nvcc refuses such a call, a C++ compiler would not: who has no nvcc is to know as well.
-  // [first, end) is the device function.
+  // nvcc refuses such a call, a C++ compiler would not. People without nvcc should hear of it as
+  // well. [first, end) is the device function.
   void refuse_host_function(std::size_t i, std::size_t first, std::size_t end) const {
     if (!s_.is_identifier(i)) return;
     if (const std::string refusal = refusal_of_std(s_, i); !refusal.empty()) {
@@ -258,7 +258,7 @@ class Finder {
     const std::string name = s_.spelling(i);
     if (!s_.is(i + 1, "(") || host_functions_.count(name) == 0) return;
     if (belongs_to_another(i)) return;
-    // A variable of that name: declared here, or somewhere else in the function.
+    // A variable with that name may be declared here, or somewhere else in the function.
     if (s_.is_identifier(i - 1) && !is_statement_word(s_, i - 1)) return;
     for (std::size_t k = first; k < end; ++k) {
       if (s_.is(k, name.c_str()) && !s_.is(k + 1, "(")) return;
@@ -400,7 +400,7 @@ class Finder {
         candidate = kNone;
       } else if (finished) {
         if (s_.is(i, "=") || s_.is(i, "{")) *has_initialiser = true;
-        // In an initialiser, f<a, b>(c) has commas that separate no declarators.
+        // In an initialiser, the commas of f<a, b>(c) separate no declarators.
         if (s_.is(i, "<") && s_.is_identifier(i - 1)) {
           const std::size_t behind = s_.skip_angles(i);
           if (behind != kNone && is_one_of(s_, behind, {"(", "{", "::"})) i = behind - 1;
@@ -487,7 +487,8 @@ class Finder {
       if (!is_specifier(i) && !s_.is(i, "void")) only_specifiers = false;
     }
     if (only_specifiers) return;
-    if (ends_macro && last - first < 3) return;  // "__device__ T": a macro for something else
+    if (ends_macro && last - first < 3)
+      return;  // "__device__ T": a macro that serves something else
     found_.symbols[last] = symbols;
   }
 

@@ -25,8 +25,8 @@ struct LaunchTokens {
 /// A declaration with `__shared__`.
 struct SharedTokens {
   std::size_t first;
-  std::size_t last;  ///< the `;`, or the token count for a macro that leaves it to its user
-  bool is_dynamic;   ///< extern __shared__ T name[]
+  std::size_t last;                ///< the `;`, or the token count if a macro leaves it to its user
+  bool is_dynamic;                 ///< extern __shared__ T name[]
   std::vector<std::size_t> names;  ///< last token of each, see Structure::name_begin
   int ordinal;                     ///< 1 for the first one on its line
 };

@@ -7,7 +7,8 @@
 namespace prepass {
 namespace {
 
-// HOST_DEVICE, HD: it may stand for attributes. One letter is a template's parameter.
+// A name such as HOST_DEVICE or HD may stand for attributes. A single letter is a template's
+// parameter.
 bool may_be_macro(const std::string& word) {
   return word.size() > 1 && std::all_of(word.begin(), word.end(), [](unsigned char c) {
            return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
@@ -18,7 +19,8 @@ bool is_device_word(const Structure& s, std::size_t i) {
   return s.is(i, "__device__") || s.is(i, "__global__");
 }
 
-// The name of the function whose declaration begins at `i`; kNone when it is none, or qualified.
+// The name of the function whose declaration begins at `i`; kNone when there is none, or a
+// qualified one.
 std::size_t function_name(const Structure& s, std::size_t i, std::size_t end) {
   for (; i < end; ++i) {
     if (s.skip_attribute(i) != i) {
@@ -62,7 +64,7 @@ std::set<std::string> host_functions(const Structure& s) {
 
 std::string refusal_of_std(const Structure& s, std::size_t i) {
   const bool of_std = i > 1 && s.is(i - 1, "::") && s.is(i - 2, "std");
-  // cuda::std has them for both sides.
+  // cuda::std has these for both sides.
   if (!of_std || (i > 3 && s.is(i - 3, "::") && s.is_identifier(i - 4))) return "";
   const std::string name = s.spelling(i);
   if (name == "min" || name == "max") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nvcc refuses in device code, and a C++ compiler would not: functions for the host only.
+// Functions for the host only: nvcc refuses them in device code, a C++ compiler would not.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace prepass {
 /// constexpr ones are among them. A function is left out when a macro in front of it may say more.
 std::set<std::string> host_functions(const Structure& structure);
 
-/// What to say of the function of std whose name is token i, if device code cannot call it; else
+/// The message about the function of std whose name is token i, if device code cannot call it; else
 /// "".
 std::string refusal_of_std(const Structure& structure, std::size_t i);
 

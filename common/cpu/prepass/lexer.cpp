@@ -51,7 +51,7 @@ class Lexer {
     return position_ + ahead < size() ? file_.text[position_ + ahead] : '\0';
   }
 
-  // Bytes of a line continuation at the position (backslash, newline), else 0.
+  // Length of the line continuation (backslash, newline) at the position; 0 without one.
   std::size_t continuation_length() const {
     if (peek() != '\\') return 0;
     if (peek(1) == '\n') return 2;
@@ -209,7 +209,7 @@ class Lexer {
       if (skip_space(&ignored) || skip_comment()) continue;
       tokens.push_back(next_token());
     }
-    // The newline, spaces or a comment before it are no part of the directive.
+    // The newline, and spaces or a comment before it, do not belong to the directive.
     directive.end = tokens.empty() ? directive.begin + 1 : tokens.back().end;
     classify(&directive, tokens);
     file_.directives.push_back(std::move(directive));
@@ -233,7 +233,7 @@ class Lexer {
       directive->kind = Directive::kEndif;
       if (was_discarded) --discard_depth_;
     } else if (name == "line" && tokens.size() >= 2 && !was_discarded) {
-      // The line that follows has this number: count on from there, as the compiler does.
+      // The next line has this number. Count on from there, as the compiler does.
       line_ = std::atoi(file_.spelling(tokens[1]).c_str()) - 1;
     } else if (name == "define" && tokens.size() >= 2) {
       directive->kind = Directive::kDefine;

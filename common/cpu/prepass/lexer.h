@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Splits CUDA C++ into tokens, far enough to tell a launch from a comment, a string or a shift.
+// Splits CUDA C++ into tokens, in enough detail to tell a launch from a comment, a string or a
+// shift.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +10,15 @@
 
 namespace prepass {
 
-/// What is wrong with the input, and on which line (1-based).
+/// An error in the input, and its line (1-based).
 struct SourceError : std::runtime_error {
   SourceError(int error_line, const std::string& message)
       : std::runtime_error(message), line(error_line) {}
   int line;
 };
 
-/// `<` and `>` are always tokens of their own: whether `>>` closes two templates, shifts, or begins
-/// the end of a launch is the parser's business. Raw string literals are one kString token.
+/// `<` and `>` are always tokens of their own: the parser decides whether `>>` closes two
+/// templates, shifts, or begins the end of a launch. Raw string literals are one kString token.
 struct Token {
   enum Kind { kIdentifier, kNumber, kString, kCharacter, kPunctuation };
   Kind kind;
@@ -49,7 +50,7 @@ struct LexedFile {
 };
 
 /// Throws SourceError for a comment or raw string that never ends. Other bad literals are left to
-/// the compiler, which describes them better.
+/// the compiler, whose messages are better.
 LexedFile lex(std::string text);
 
 }  // namespace prepass

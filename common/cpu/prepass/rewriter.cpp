@@ -13,11 +13,11 @@
 namespace prepass {
 namespace {
 
-// Where the output for a piece of source goes, and what it may contain.
+// Where the output for a piece of source goes; this decides what it may contain.
 enum class Style {
-  // The learner's own lines. Compilers print the line of the original file under a message and put
-  // a caret below its column, so each piece that can be wrong goes to the columns where it was
-  // written, by means of `#line` and spaces.
+  // The learner's own lines. Compilers print the line of the original file under a message, with a
+  // caret below its column. So `#line` and spaces put each piece that can be wrong in the columns
+  // where it was written.
   kLines,
   // The replacement list of a macro: line structure kept, no directives possible.
   kMacro,
@@ -56,7 +56,8 @@ class Rewriter {
   }
 
   std::string run_file() {
-    // g++ compares file names to tell a main file from a header, and what follows has another name.
+    // g++ compares file names to tell a main file from a header, and the next lines have another
+    // name.
     out_ =
         "#if defined(__GNUC__) && !defined(__clang__)\n"
         "#pragma GCC diagnostic ignored \"-Wsubobject-linkage\"\n"
@@ -109,7 +110,7 @@ class Rewriter {
     out_.append(file_.text, begin, end - begin);
   }
 
-  // Conditional compilation between tokens that are otherwise laid out anew.
+  // Conditional compilation between tokens whose layout is otherwise made anew.
   void copy_directives(std::size_t begin, std::size_t end) {
     for (const Directive* directive : directives_between(begin, end)) {
       out_ += '\n';
@@ -178,7 +179,7 @@ class Rewriter {
     return macro_ != nullptr ? "__LINE__" : std::to_string(tokens_[i].line);
   }
 
-  // Tokens as one string literal; a macro's parameters become what they stand for.
+  // Tokens as one string literal, in which a macro's parameters are expanded.
   std::string name_literal(std::size_t first, std::size_t last) const {
     std::string result = "\"";
     for (std::size_t i = first; i < last; ++i) {
@@ -295,8 +296,7 @@ class Rewriter {
     out_ += "), ::cuda_cpu::LaunchedKernel{" + name_literal(launch.first, launch.open) + ", " +
             site(tokens_[launch.first].line) + "}, [&" + captures(launch) + "] { ";
 
-    // The plain call, in the learner's columns: whatever is wrong is reported here, as for any
-    // function.
+    // The plain call, in the learner's columns: errors are reported here, as for any function.
     align_with(launch.first, style);
     emit(launch.first, launch.open, style);
     const int kernel_line = tokens_[launch.open - 1].line;
@@ -310,7 +310,7 @@ class Rewriter {
     emit(launch.arguments, launch.last, style);
     drop_gap(launch.last, style);
     out_ += ')';
-    // clang prints the line that it reads: the rest goes to another one.
+    // clang prints the line that it reads, so the rest goes to another line.
     if (style == Style::kLines)
       out_ += "\n#line " + std::to_string(tokens_[launch.last].line) + "\n";
     out_ += "; }";
@@ -341,8 +341,8 @@ class Rewriter {
     out_ += ")";
   }
 
-  // An undeclared kernel is an error wherever it is not called: then the message looks the same
-  // each time.
+  // A kernel that is not declared is an error here, where it is not called, so the message is
+  // always the same.
   void repeat_kernel(const LaunchTokens& launch, Style style) {
     align_with(launch.first, style);
     emit(launch.first, launch.open, style == Style::kLines ? style : Style::kFlat);
@@ -384,7 +384,7 @@ class Rewriter {
   }
 
   void emit_shared(const SharedTokens& shared, Style style) {
-    // Names carry the line that the message of a wrong declaration should have.
+    // Names are on the line that the message about a wrong declaration should have.
     const std::size_t name = shared.names[0];
     const int line = tokens_[name].line;
     const std::string where = site(line);
@@ -421,7 +421,7 @@ class Rewriter {
       }
     }
     if (shared.last < tokens_.size()) {
-      // The lines between its first and its last are made up for.
+      // Adds the lines that lie between its first and its last.
       if (tokens_[shared.last].line != line && style == Style::kLines)
         align_with(shared.last, style);
       out_ += ';';
@@ -451,7 +451,7 @@ class Rewriter {
       }
       type += structure_.spelling(i);
     }
-    // What is behind the first [] is the element's own shape.
+    // Anything behind the first [] belongs to the element's type.
     std::string shape;
     std::size_t behind = name + 1;
     const bool is_array = structure_.is(behind, "[");

@@ -8,9 +8,8 @@
 
 namespace prepass {
 
-/// The text that the C++ compiler reads instead of `file`. `path` is the name it is to be known by
-/// in messages. Throws SourceError for a launch or a `__shared__` declaration that cannot be
-/// understood.
+/// The text that the C++ compiler reads instead of `file`. `path` is the file's name in messages.
+/// Throws SourceError for a launch or a `__shared__` declaration that cannot be understood.
 std::string rewrite(const LexedFile& file, const std::string& path);
 
 }  // namespace prepass

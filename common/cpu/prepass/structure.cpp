@@ -11,7 +11,7 @@ namespace {
 
 char closing_of(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
-// Words behind which an expression begins, so that a `[` behind them begins a lambda.
+// An expression begins after these words, so a `[` after them begins a lambda.
 bool is_expression_keyword(const std::string& word) {
   static const std::set<std::string> kWords = {"return",   "case",     "else", "do",
                                                "throw",    "co_await", "and",  "co_return",
@@ -55,7 +55,7 @@ void Structure::match_brackets(const std::vector<Directive>* directives) {
   const std::size_t directive_count = directives != nullptr ? directives->size() : 0;
 
   // Every branch of an #if starts from the same open brackets. Where the branches leave different
-  // ones open, they are taken as alternatives of each other.
+  // ones open, these count as alternatives.
   const auto apply_directives = [&](std::size_t token_index) {
     while (next_directive < directive_count &&
            (*directives)[next_directive].token_index <= token_index) {
@@ -115,7 +115,7 @@ void Structure::match_brackets(const std::vector<Directive>* directives) {
         for (const std::size_t position : open.positions) match_[position] = i;
         match_[i] = open.positions.front();
         openers_[i] = open.positions;
-        // Brackets stand in the scope around them, both ends.
+        // Both ends of a pair of brackets stand in the scope around it.
         scope_[i] = scope_[match_[i]];
         head_[i] = open.outer_head;
         const bool ends_statement = c == '}' && (stack.empty() || stack.back().bracket == '{');

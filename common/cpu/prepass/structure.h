@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the pre-pass must know about a run of tokens: which brackets belong together, in which kind
-// of scope a token stands, where its declaration or statement begins.
+// The structure of a run of tokens, as far as the pre-pass needs it: which brackets belong
+// together, in which kind of scope a token stands, where its declaration or statement begins.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class Structure {
   bool is_identifier(std::size_t i) const {
     return i < size() && tokens_[i].kind == Token::kIdentifier;
   }
-  /// No byte stands between token i - 1 and token i.
+  /// True when token i follows token i - 1 directly.
   bool adjacent(std::size_t i) const {
     return i > 0 && i < size() && tokens_[i - 1].end == tokens_[i].begin;
   }

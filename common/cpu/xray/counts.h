@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// X-ray counts what a kernel's warps ask of the memory system, on the CPU backend. Programs that
+// On the CPU backend, X-ray counts what a kernel's warps ask of the memory system. Programs that
 // are built for it (build/cpu-xray) report by themselves when they end; tests and labs ask here.
 //
 // On a CPU the 32 lanes of a warp run one after the other. X-ray puts their accesses together
-// again: one request is what the lanes of a warp do at the same place in the code, on the same
-// visit to that place since they last met. Lanes meet at a barrier or in a warp operation. A GPU
-// does the same as long as the lanes of a warp stay together. A loop that some lanes leave for a
-// turn (`continue`) and enter again may be grouped differently on a GPU. No cache is modelled: the
-// counts say what is asked for, not what is missed. The compiler does not report loads from
-// variables that are declared const.
+// again: accesses of a warp's lanes are one request if the lanes make them at the same place in the
+// code, on the same visit to that place since they last met. Lanes meet at a barrier or in a warp
+// operation. A GPU does the same as long as the lanes of a warp stay together. A loop that some
+// lanes leave for a turn (`continue`) and enter again may be grouped differently on a GPU. No cache
+// is modelled: the counts say what is asked for, not what is missed. The compiler does not report
+// loads from variables that are declared const.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct Counts {
   }
 };
 
-/// Everything that the counted warps did by one load, store or atomic of a line. Where the compiler
-/// made several places in the code of it, they count as one as long as they cost the same.
+/// Everything that the counted warps did by one load, store or atomic of a line. The compiler may
+/// turn it into several places in the code; they count as one as long as they cost the same.
 struct Access {
   std::string file;  ///< as make names it: chapters/NN_name/name.cu
   int line = 0;
@@ -55,7 +55,7 @@ struct Access {
 
   /// The first request, lane by lane: offset from the start of the array, -1 for an idle lane.
   std::int64_t first[32];
-  /// The request that was furthest from its ideal.
+  /// The request that was furthest from its ideal, in the same form.
   std::int64_t worst[32];
 };
 

@@ -18,7 +18,7 @@ struct Pattern {
   bool regular = false;  // from each active lane to the next it is `gap` lanes and `step` bytes
   int gap = 1;
   std::int64_t step = 0;
-  unsigned runs = 1;       // pieces of memory in which lanes lie side by side or on top of another
+  unsigned runs = 1;  // pieces of memory in which lanes lie side by side or on top of each other
   std::int64_t start = 0;  // offset of the first active lane
 };
 
@@ -88,7 +88,7 @@ std::string of_sectors(const Access& a) {
 std::string of_wavefronts(const Access& a) {
   const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
   const long long words = std::llabs(static_cast<long long>(p.step)) / kWordBytes;
-  // How many lanes on is the next one that wants a word of the same bank?
+  // How many lanes further is the next one that wants a word of the same bank?
   const long long period = kBanks / std::gcd(words, static_cast<long long>(kBanks));
   std::string why;
   if (p.regular && p.lanes > 1 && words > 0 && period < kBanks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Why a line costs more than it must, in words, and what to change.
+// Says in words why a line costs more than it must, and what to change.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::uint64_t waste_of(const Access& access);
 /// the kernel does, so idle lanes are worth mentioning.
 std::string diagnosis_of(const Access& access, bool heavy);
 
-/// "32/4 sectors": what a request costs on average, and what would do.
+/// "32/4 sectors": what a request costs on average, and what would be enough.
 std::string cost_of(const Access& access);
 
 /// "global", "shared", "const", "host"

@@ -35,8 +35,8 @@ std::string many(std::uint64_t count, const char* noun, const char* plural = "s"
                 count == 1 ? "" : plural);
 }
 
-/// The line of the source without its indentation, as much of it as there is room for; "" if it
-/// cannot be read.
+/// As much of the source line, without its indentation, as there is room for; "" if it cannot be
+/// read.
 std::string code_of(const std::string& file, int line) {
   constexpr std::size_t kMost = 120;
   std::ifstream source(file);
@@ -52,14 +52,14 @@ std::string code_of(const std::string& file, int line) {
 double left_of(unsigned column) { return kGutter + static_cast<int>(column) * kPitch + 1; }
 double middle_of(unsigned column) { return left_of(column) + kBox / 2.0; }
 
-/// What a drawing says, and how much room it took.
+/// A drawing's text, and how much room the drawing took.
 struct Summary {
   std::string caption;      // below the picture
   std::string description;  // for readers who do not see it
   int height = 0;
 };
 
-/// Draws one request. `sectors`, `banks` and `fetches` draw what lies below the lanes and say what
+/// Draws one request. `sectors`, `banks` and `fetches` draw the part below the lanes and say what
 /// it costs.
 class Drawing {
  public:
@@ -255,7 +255,7 @@ class Drawing {
     bool again;  // the bank has already delivered another word to these lanes
   };
 
-  /// Fills in what is delivered when, and for each lane which delivery has its first word.
+  /// Fills in the deliveries of all passes, and for each lane which of them has its first word.
   void serve(std::vector<Delivery>* deliveries, std::size_t* of_lane) const {
     const bool atomic = request_.operation == Operation::kAtomic;
     const unsigned parts = parts_of(request_);

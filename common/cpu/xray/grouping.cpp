@@ -9,15 +9,15 @@
 namespace xray {
 namespace {
 
-/// What a lane has been through since the last barrier of the block: meetings of its whole warp,
-/// and, since the last of these, meetings of some lanes.
+/// A lane's meetings since the last barrier of the block: those of its whole warp and, since the
+/// last of these, those of some lanes.
 struct Meetings {
   std::uint32_t whole = 0, partial = 0;
 
   bool operator==(const Meetings& o) const { return (whole == o.whole) & (partial == o.partial); }
 };
 
-/// What accesses of different lanes must have in common to be one group, besides the visit.
+/// Accesses of different lanes are one group if they agree in this, and in the visit.
 struct Key {
   Instruction instruction;
   CallTree::Chain calls;
@@ -40,7 +40,7 @@ struct KeyHash {
   }
 };
 
-/// What all lanes did under one key.
+/// All accesses of all lanes under one key.
 struct Visits {
   Key key;
   unsigned lane = 0;          // whose visits are being counted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From accesses of lanes to what the lanes of a warp do together.
+// Puts the accesses of single lanes together to groups of a warp.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace xray {
 
-/// What lanes of one warp did with the same instruction, on the same visit to it.
+/// The accesses that lanes of one warp made with the same instruction, on the same visit to it.
 struct Group {
   std::uint32_t mask = 0;
   std::uintptr_t address[kLanes];  // of the lanes in the mask
@@ -18,9 +18,9 @@ struct Group {
 
 using OnGroup = std::function<void(const Instruction&, const Group&)>;
 
-/// Puts together what the lanes of one warp have done since the last barrier of their block, and
-/// hands on each group, in the order in which the first lane comes to each instruction. `count`:
-/// how many lanes the warp has.
+/// Groups what the lanes of one warp have done since the last barrier of their block. Hands on each
+/// group, in the order in which the first lane comes to each instruction. `count`: how many lanes
+/// the warp has.
 void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group);
 
 }  // namespace xray

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the compiler calls before every load and store of a program that is compiled with
-// -fsanitize=thread. The program is not linked with the race checker; these functions take the
+// The functions that the compiler calls before every load and store of a program that is compiled
+// with -fsanitize=thread. The program is not linked with the race checker; these functions take the
 // race checker's place. Their names and types are the compiler's.
 #include "hooks.h"
 

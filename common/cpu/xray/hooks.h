@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What CUDA's atomics call in programs that are built for X-ray. What the compiler calls there is
-// declared by the compiler.
+// CUDA's atomics call this in programs that are built for X-ray. The compiler itself declares the
+// functions that it calls.
 #pragma once
 
 #include <cstddef>

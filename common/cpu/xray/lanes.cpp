@@ -13,7 +13,7 @@ BlockLanes* running_block() {
   return static_cast<BlockLanes*>(block->observation);
 }
 
-/// Of a watched block, which is the running one.
+/// The lane of the running CUDA thread; `block` is the running block.
 Lane& running_lane(BlockLanes* block) {
   const cuda_cpu::Thread* const first = cuda_cpu::current_block->threads;
   return block->lanes[static_cast<std::size_t>(cuda_cpu::current_thread - first)];

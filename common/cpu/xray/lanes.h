@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the lanes of a running block do, noted one by one: each access to memory, each meeting with
-// other lanes, and by which calls a lane got where it is.
+// Notes what each lane of a running block does: each access to memory, each meeting with other
+// lanes, and by which calls the lane got where it is.
 //
-// The types here are X-ray's own, even where a number would do. Of std::vector<std::uint64_t> the
-// linker may take the program's functions; those are instrumented and would end up here again.
+// The types here are X-ray's own, even where a number would do. For std::vector<std::uint64_t> the
+// linker may take functions that were compiled for the program; those are instrumented and would
+// end up here again.
 #pragma once
 
 #include <cstddef>
@@ -87,7 +88,8 @@ struct Lane {
   CallTree::Chain calls;
 };
 
-/// The CUDA threads of a block, in their order. The engine hands it back to us as block.observation.
+/// The CUDA threads of a block, in their order. The engine hands it back to us as
+/// block.observation.
 struct BlockLanes {
   std::vector<Lane> lanes;
   CallTree call_tree;

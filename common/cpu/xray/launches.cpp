@@ -19,14 +19,14 @@
 
 namespace xray {
 
-/// Launches that agree in all of this are counted once.
+/// Launches that agree in all of these are counted once.
 struct Identity {
   std::string kernel, file, arguments;
   int line;
   dim3 grid, block;
   std::size_t shared_bytes;
   std::uint64_t arguments_hash;
-  const void* function;  // null where the launch cannot tell it
+  const void* function;  // null where the launch does not know it
 
   bool operator==(const Identity& o) const {
     const auto same = [](const dim3& a, const dim3& b) {
@@ -141,7 +141,7 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
 }
 
 void barrier_opens(Block& block) {
-  // What X-ray does here is not the block's doing, even where it shares code with the program.
+  // X-ray's own accesses here are not the block's, even where X-ray shares code with the program.
   void* const lanes = block.observation;
   WatchedBlock* const counted = watched(block);
   block.observation = nullptr;
@@ -189,7 +189,7 @@ std::string kernel_name(const Identity& identity) {
   return cuda_cpu::function_name(identity.function, identity.kernel.c_str());
 }
 
-/// What two places in the code must agree in, besides line and kind, to be shown as one access. Of
+/// Two places in the code are shown as one access if they agree in these, and in line and kind. Of
 /// two loads in a line one may cost more than the other.
 using Costs = std::tuple<double, double, double, double, double>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which launches and which of their blocks are watched, and what has been counted of them.
+// Decides which launches and which of their blocks are watched, and keeps what was counted.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace xray {
 /// Whether launches are watched; they are not until somebody asks for counts.
 void watch(bool on);
 
-/// How many blocks of each grid are counted: at most so many, spread evenly over it, or all.
+/// How many blocks of each grid are counted: at most this many, spread evenly over it, or all.
 void sample_blocks(std::uint64_t at_most);
 void count_all_blocks();
 

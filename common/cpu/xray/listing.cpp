@@ -27,8 +27,8 @@ const std::vector<std::string>& source(const std::string& file) {
 }
 
 /// Widens a range of lines to the function around it: up to the nearest line with __global__ or
-/// __device__, down to the next line that begins with "}". Each is looked for in 80 lines, and the
-/// search upwards ends where another function does.
+/// __device__, down to the next line that begins with "}". It looks at 80 lines each way, and
+/// upwards no further than the end of another function.
 void widen_to_function(const std::vector<std::string>& lines, int* first, int* last) {
   const auto begins_function = [&](int i) {
     const std::string& line = lines[static_cast<std::size_t>(i)];

@@ -60,7 +60,7 @@ bool pairs_agree(const Request& r, unsigned bit) {
 
 unsigned sectors_of(const Request& r) {
   if (r.operation == Operation::kAtomic) {
-    // In one turn, a sector serves one lane at each of its addresses.
+    // A sector serves one lane at each of its addresses in a turn.
     Distinct sectors;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       if (active(r, lane)) sectors.add(r.address[lane] / kSectorBytes);

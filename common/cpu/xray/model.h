@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules: what one request of a warp costs. Each rule names the profiler's counter that it
+// The rules for what one request of a warp costs. Each rule names the profiler's counter that it
 // predicts; `make xray-verify` compares the two on a GPU. The sources are NVIDIA's "CUDA C++ Best
 // Practices Guide" (sections on coalesced access and on shared memory banks), the "Nsight Compute
 // Documentation" (section on memory tables) and, where these are silent, the counters of an H200.
@@ -16,7 +16,7 @@ constexpr unsigned kSectorBytes = 32;  ///< what a cache is asked for
 constexpr unsigned kBanks = 32;        ///< of shared memory, each one word wide
 constexpr unsigned kWordBytes = 4;
 
-/// What the lanes of one warp ask for together.
+/// What the lanes of one warp ask for at once.
 struct Request {
   Space space = Space::kGlobal;
   Operation operation = Operation::kLoad;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From places in the machine code to the learner's lines. A place is the address of the code behind
-// a load, store or atomic.
+// Finds the learner's lines for places in the machine code. A place is the address of the code
+// behind a load, store or atomic.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace xray {
 
-/// For each place the line that the learner knows it by. Where functions are inlined, that is the
-/// innermost line in `file`, in which the kernel is launched; if there is none, the innermost line
-/// outside of the backend and the system's headers. {"", 0} where the line is not known.
+/// The learner's line for each place. Where functions are inlined, that is the innermost line in
+/// `file`, in which the kernel is launched; if there is none, the innermost line outside of the
+/// backend and the system's headers. {"", 0} where the line is not known.
 std::vector<cuda_cpu::Site> lines_of(const std::vector<const void*>& places,
                                      const std::string& file);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report is what the environment asks for:
+// The environment says what is reported:
 //
 //   XRAY_LISTING=FILE   the annotated source (`-`: standard output)
 //   XRAY_CSV=FILE       the counts
@@ -8,8 +8,8 @@
 //   XRAY_COLOUR=1       the listing with a terminal's colours
 //   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not set
 //
-// `make xray` sets these. A wish that cannot be met ends the program with one line on standard
-// error and exit status 2.
+// `make xray` sets these. A setting that cannot be followed ends the program with one line on
+// standard error and exit status 2.
 #include "report.h"
 
 #include <unistd.h>
@@ -44,7 +44,7 @@ std::string variable(const char* name) {
   _exit(2);
 }
 
-/// Writes a file whole or not at all: into another one, which is then renamed.
+/// Writes a whole file or nothing: writes another file and renames it.
 void write(const std::string& path, const std::string& text) {
   if (path == "-") {
     std::fputs(text.c_str(), stdout);

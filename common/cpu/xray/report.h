@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a program that is built for X-ray says when it ends.
+// Writes the counts when a program that is built for X-ray ends.
 #pragma once
 
 namespace xray {

@@ -9,7 +9,7 @@ namespace {
 using cuda_cpu::MemoryRange;
 
 /// How much a request costs beyond its ideal. Within one tally all ideals of words and of
-/// collisions are the same, so it does for finding the worst.
+/// collisions are the same, so this is enough to find the worst request.
 std::uint64_t beyond_ideal_of(const Counts& request) {
   return request.sectors - request.ideal_sectors + (request.wavefronts - request.ideal_wavefronts) +
          request.words + request.collisions;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what the lanes of a warp do together to requests of one kind of memory, and sums of what
-// these cost.
+// Turns groups into requests of one kind of memory, and adds up what these cost.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +65,7 @@ class BlockTally {
   std::uint64_t block_;
   RangeFinder ranges_;
   Tallies tallies_;
-  TallyKey last_key_;  // mostly the next one is the same
+  TallyKey last_key_;  // mostly the next key is the same
   Tally* last_tally_ = nullptr;
 };
 

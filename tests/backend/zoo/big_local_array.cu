@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A local array larger than a thread's stack.
+// A local array is larger than a thread's stack.
 // EXPECT-STATUS: 1
 // EXPECT: error: stack overflow in kernel 'big', block (0,0,0), thread (0,0,0)
 

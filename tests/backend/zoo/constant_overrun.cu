@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A filter with one tap more than it has coefficients: constant memory is a plain variable here, so
-// it is the address sanitizer that sees the read behind it.
+// A filter has one tap more than coefficients. Constant memory is a plain variable here, so only
+// the address sanitizer sees the read behind it.
 // BUILD: cpu-asan
 // EXPECT: {file}:{read}:
 // EXPECT: runtime error: index 8 out of bounds for type

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two constant variables that fit 64 KiB each but not together.
+// Two constant variables fit into 64 KiB each, but not together.
 // EXPECT: {file}:{second}: with 'table' the __constant__ variables take 66560 bytes; constant memory has 65536
 #include <cstdio>
 

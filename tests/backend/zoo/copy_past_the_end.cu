@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies that run past an allocation, or the wrong way round: the toolkit's codes, and why.
+// Copies run past an allocation, or the wrong way round: they return the toolkit's codes, and
+// reports say why.
 // EXPECT-STATUS: 0
 // EXPECT: {file}:{elements}: error: cudaMemcpy past the end of the destination
 // EXPECT: 1024 bytes are asked for; the allocation has 256 from there to its end

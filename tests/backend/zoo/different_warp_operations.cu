@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One mask, but half of its lanes vote while the others sum.
+// Half of a mask's lanes vote while the others sum.
 // EXPECT: {file}:{sum}: error: lanes of one mask call different warp operations in kernel 'two_operations', block (0,0,0), thread (16,0,0)
 // EXPECT: mask 0xffffffff: __reduce_add_sync here, __any_sync by other lanes
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A barrier in a branch that half of the block takes; the other half has left.
+// A barrier stands in a branch that half of the block takes; the other half has left.
 // EXPECT: {file}:{barrier}: error: barrier not reached by all threads of the block in kernel 'half_waits', block (0,0,0), thread (0,0,0)
 // EXPECT: 32 of 64 threads wait, 32 have left the kernel
 // EXPECT: {file}:{barrier}: note: threads 0-31 waiting here in __syncthreads

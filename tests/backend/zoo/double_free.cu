@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Freed twice, and the second error not looked at: the run still ends with a failing status.
+// Memory is freed twice and nobody looks at the second error: the run still ends with a failing
+// status.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{again}: error: double free with cudaFree
 // EXPECT: {file}:{alloc}: note: allocated here by cudaMalloc

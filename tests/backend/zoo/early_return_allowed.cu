@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same early return, on request counted as an arrival: as current GPUs do, unlike the
-// standard's portable reading.
+// The same early return counts as an arrival on request. Current GPUs count it so, though the CUDA
+// guide does not promise it.
 // RUN: CUDA_CPU_EARLY_RETURN=allow CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_EARLY_RETURN=allow CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_EARLY_RETURN=allow CUDA_CPU_SCHEDULE=random:5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The guard sends the last lanes away, and the mask still names them.
+// The guard sends the last lanes away, but the mask still names them.
 // EXPECT: {file}:{vote}: error: __ballot_sync waits for lanes that never come in kernel 'guarded_vote', block (0,0,0), thread (0,0,0)
 // EXPECT: mask 0xffffffff of warp 0: missing are lanes 20-31
 // EXPECT: {file}:{return}: note: threads 20-31 left the kernel here

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One block faults, and another waits for ever for what it would have written: the report must not
-// wait for the watchdog.
+// One block faults, and another waits for ever for the result. The report must not wait for the
+// watchdog.
 // RUN: CUDA_CPU_WORKERS=2 CUDA_CPU_TIMEOUT=50
 // RUN: CUDA_CPU_WORKERS=2 CUDA_CPU_TIMEOUT=50 CUDA_CPU_SCHEDULE=reverse
 // EXPECT: {file}:{write}: error: out-of-bounds write in kernel 'hand_over', block (1,0,0), thread (0,0,0)

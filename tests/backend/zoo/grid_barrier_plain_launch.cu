@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A grid barrier in a kernel that was launched with <<<>>>: its blocks need not be resident
-// together.
+// A kernel with a grid barrier is launched with <<<>>>: its blocks need not be resident together.
 // EXPECT: {file}:{sync}: error: grid barrier in a launch that is not cooperative in kernel 'two_phases', block (0,0,0), thread (0,0,0)
 // EXPECT: cudaLaunchCooperativeKernel
 #include <cooperative_groups.h>

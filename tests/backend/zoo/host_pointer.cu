@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The array of the host goes to the kernel.
+// The host's array is passed to the kernel.
 // EXPECT: {file}:{launch}: error: a host pointer is passed to kernel 'twice'
 // EXPECT: argument 1,
 // EXPECT-STDOUT: cudaErrorIllegalAddress

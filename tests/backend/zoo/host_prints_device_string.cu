@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// printf follows the pointer: the code that faults is the library's, the line still the program's.
+// printf follows the pointer: the library's code faults, but the report names the program's line.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{print}: error: host code read device memory
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same in a library's function: memcpy instead of cudaMemcpy.
+// A library's function writes device memory: memcpy instead of cudaMemcpy.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{copy}: error: host code wrote device memory
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A barrier in a loop that some threads leave sooner: they wait at the next one.
+// A barrier stands in a loop that some threads leave sooner: they wait at the next one.
 // EXPECT: {file}:{behind}: error: threads of one block wait at different barriers in kernel 'uneven_loop', block (0,0,0), thread (0,0,0)
 // EXPECT: {file}:{inside}: note: threads 1-3 waiting here in __syncthreads
 // EXPECT: {file}:{behind}: note: thread 0 waiting here in __syncthreads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A lock that nobody gives back: all but one thread spin for ever on the compare-and-swap.
+// Nobody gives the lock back: all but one thread spin for ever on the compare-and-swap.
 // RUN: CUDA_CPU_TIMEOUT=0.5
 // EXPECT: {file}:{spin}: error: no progress for 0.5 s in kernel 'take_lock', block (0,0,0)
 // EXPECT: {file}:{spin}: note: threads 1-7 spinning here

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// No barrier between writing the shared array and reading a neighbour's slot: wrong whichever way
-// the threads run, for each reads a slot of one that has not run.
+// No barrier between writing the shared array and reading a neighbour's slot: the result is wrong
+// in whichever order the threads run, since some read the slot of one that has not run.
 // RUN: CUDA_CPU_SCHEDULE=forward
 // RUN: CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_SCHEDULE=random:1

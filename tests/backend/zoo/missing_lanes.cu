@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A shuffle in a branch, with a mask that names all lanes of the warp. The others wait at the
+// A shuffle in a branch has a mask that names all lanes of the warp. The others wait at the
 // barrier.
 // EXPECT: {file}:{shuffle}: error: __shfl_down_sync waits for lanes that never come in kernel 'half_shuffles', block (0,0,0), thread (32,0,0)
 // EXPECT: mask 0xffffffff of warp 1: missing are lanes 16-31

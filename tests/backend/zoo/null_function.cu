@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A function pointer that nobody set.
+// A kernel calls a function pointer that nobody set.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{call}: error: call of a null function pointer in kernel 'apply'
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pointer that was never allocated.
+// A kernel writes through a pointer that was never allocated.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{write}: error: null pointer write in kernel 'fill', block (0,0,0), thread (0,0,0)
 // EXPECT: the pointer is null

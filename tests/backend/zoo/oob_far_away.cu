@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A stride counted twice: the address lies megabytes behind the array, whose name is still told.
+// A stride is counted twice: the address lies megabytes behind the array, and the report still
+// names that array.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: out-of-bounds read in kernel 'gather'
 // EXPECT: block (0,0,0), thread (1,0,0)

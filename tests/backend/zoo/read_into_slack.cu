@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One element past the end is read, not written: no guard page and no changed byte tells of it. The
+// One element past the end is read, not written: no guard page and no changed byte shows it. The
 // address sanitizer does.
 // BUILD: cpu-asan
 // EXPECT-STATUS: 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results in pinned and in mapped memory are read before anything waited: they are not there yet.
+// Results in pinned and in mapped memory are read before anything waits: they are not there yet.
 // EXPECT-STATUS: 0
 // EXPECT-STDOUT: before: copied -1, mapped -1
 // EXPECT-STDOUT: after: copied 7, mapped 7

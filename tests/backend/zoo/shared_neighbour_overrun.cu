@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two arrays in one declaration: past the end of the first is not the beginning of the second.
+// Two arrays share one declaration: an index past the end of the first must not reach the second.
 // EXPECT: {file}:{write}: error: out-of-bounds write in kernel 'fill', block (0,0,0), thread (31,0,0)
 // EXPECT: the end of the __shared__ array 'a' (128 bytes)
 // EXPECT: {file}:{declaration}: note: declared here

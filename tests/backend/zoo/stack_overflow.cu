@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recursion that never comes to its end.
+// A recursion never ends.
 // EXPECT-STATUS: 1
 // EXPECT: error: stack overflow in kernel 'recurse', block (0,0,0), thread (0,0,0)
 

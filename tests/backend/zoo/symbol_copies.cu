@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies to variables: past their end, in a direction that makes no sense, to what is none.
+// Copies to device variables: past the end, in a direction that makes no sense, and to an ordinary
+// variable.
 // EXPECT-STATUS: 0
 // EXPECT: {file}:{past}: error: cudaMemcpyToSymbol past the end of 'coefficients'
 // EXPECT: 32 bytes at offset 16; the variable has 32 bytes

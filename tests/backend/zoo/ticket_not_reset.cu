@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The last block is the one that draws the last ticket, but nobody puts the counter back. The first
-// launch is right; in the second no block is the last one, and the result stays what it was.
+// launch is right; in the second no block is the last one, and the result does not change.
 // EXPECT-STATUS: 1
 // EXPECT: launch 2: expected 10, got -1
 // EXPECT-NOT: launch 1

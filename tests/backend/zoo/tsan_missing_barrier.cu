@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tree reduction without the barrier of its loop. The order of the schedule may hide it;
+// A tree reduction lacks the barrier in its loop. The order of the schedule may hide it;
 // ThreadSanitizer, which sees every CUDA thread as a thread, does not.
 // BUILD: cpu-tsan
 // RUN: TSAN_OPTIONS=exitcode=66

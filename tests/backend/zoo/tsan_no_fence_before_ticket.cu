@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The last block adds the partial sums of all. No fence stands between a partial sum and the
-// ticket, so nothing says that who sees the ticket sees the partial sum too. The blocks of this run
-// came one after the other and the result is right; ThreadSanitizer, which is told what fences and
+// ticket, so a block that sees the ticket need not see the partial sum. The blocks of this run came
+// one after the other and the result is right; ThreadSanitizer, which is told what fences and
 // atomics order, knows better.
 // BUILD: cpu-tsan
 // RUN: TSAN_OPTIONS=exitcode=66

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lanes exchange through shared memory with a shuffle between the write and the read: a shuffle
+// Lanes exchange values through shared memory, with a shuffle between write and read. A shuffle
 // waits, but it orders no memory accesses. __syncwarp does.
 // BUILD: cpu-tsan
 // RUN: TSAN_OPTIONS=exitcode=66

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stencil that writes x[-1]: found when the kernel has ended.
+// A stencil writes x[-1]: this is found when the kernel has ended.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{launch}: error: write before the start of an allocation in kernel 'shift'
 // EXPECT: found when it had ended

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An index that wrapped below zero, further than a page: that faults.
+// An index wraps below zero by more than a page: that faults.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: out-of-bounds read in kernel 'look_back'
 // EXPECT: block (0,0,0), thread (0,0,0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Slots of a shared array that nobody sets, because the input ends earlier: they read NaN, in each
+// Nobody sets some slots of a shared array, because the input ends earlier: they read NaN, in each
 // block anew.
 // EXPECT-STATUS: 0
 // EXPECT-STDOUT: block 0: 64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel still uses what was freed.
+// The kernel still uses memory that was freed.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: use after free (read) in kernel 'read_first'
 // EXPECT: block (0,0,0), thread (0,0,0)

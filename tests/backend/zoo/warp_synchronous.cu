@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The last steps of a tree reduction without __syncwarp: they need a warp that moves in lockstep,
+// The last steps of a tree reduction have no __syncwarp: they need a warp that moves in lockstep,
 // which no current GPU promises. Ascending order happens to hide some of it; another order does
 // not.
 // RUN: CUDA_CPU_SCHEDULE=forward

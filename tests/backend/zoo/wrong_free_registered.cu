@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Registered memory is unregistered, pinned memory is freed: neither the other way round.
+// Registered memory must be unregistered, and pinned memory freed. Here it is the other way round.
 // EXPECT-STATUS: 0
 // EXPECT: {file}:{registered}: error: cudaFreeHost of memory that cudaHostRegister allocated
 // EXPECT: help: free it with cudaHostUnregister
