@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every header of the standard C and C++17 libraries, and memory.h, which is as old. Left out are
-// <strstream>, which only warns, and <execution>, which wants a library of its own.
+// Every header of the standard C and C++17 libraries, and memory.h, which is as old. Two are left
+// out: <strstream> only warns, and <execution> needs a library of its own.
 #pragma once
 
 #include <assert.h>
