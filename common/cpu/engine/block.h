@@ -17,8 +17,8 @@ struct Stack;
 enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid };
 
 /// A thread of a resident block. It may run if and only if *generation != seen. Threads that wait
-/// for the same thing look at the same generation; to end the wait is to increment it, without
-/// knowing the threads.
+/// for the same thing look at the same generation; whoever ends the wait increments it and need not
+/// know the threads.
 struct alignas(64) Thread {
   void* context = nullptr;          // while it does not run
   const std::uint32_t* generation;  // waited for

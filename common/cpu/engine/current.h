@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which CUDA thread the calling OS thread runs.
+// Tells which CUDA thread the calling OS thread runs.
 #pragma once
 
 #include "../cuda/vector_types.h"

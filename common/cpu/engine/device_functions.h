@@ -405,8 +405,8 @@ inline T __ldg(const T* address) {
   return *address;
 }
 
-// Code reads what other blocks write meanwhile with the next two, so the compiler must not reuse an
-// older load.
+// Code uses the next two to read what other blocks write meanwhile, so the compiler must not reuse
+// an older load.
 
 /// Cached in L2 only.
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which thread of a block runs next.
+// Decides which thread of a block runs next.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline const std::uint32_t kNeverRunnable = 0;
 /// A runner's loop on its stack: starts the threads of one block after the other.
 [[noreturn]] void run_threads(Stack* mine);
 
-/// The thread that runs next, made current; nullptr: a fresh runner is to start the next one.
+/// The thread that runs next, made current; nullptr: a fresh runner must start the next one.
 Thread* pick_thread(Worker* worker);
 
 /// The next thread to look at is the first of the order.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places in the learner's source.
+// Lines of the learner's source, and kernels with the line of their launch.
 #pragma once
 
 namespace cuda_cpu {

@@ -13,7 +13,7 @@ void set_sticky_error(int cuda_error);
 /// Returns it.
 int record_error(int cuda_error);
 
-/// What cudaGetLastError and cudaPeekAtLastError return.
+/// The errors that cudaGetLastError and cudaPeekAtLastError return.
 int take_last_error();
 int peek_last_error();
 

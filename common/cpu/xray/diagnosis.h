@@ -9,7 +9,7 @@
 
 namespace xray {
 
-/// What an access costs beyond its ideal: sectors, wavefronts, words after the first, lanes that
+/// The cost of an access beyond its ideal: sectors, wavefronts, words after the first, lanes that
 /// wait for others at one address. The memory system takes a turn for each of them, one after the
 /// other.
 std::uint64_t waste_of(const Access& access);

@@ -82,7 +82,7 @@ class LaneEvent {
   std::uint8_t bytes_ = 0;
 };
 
-/// What one CUDA thread has done since the last barrier of its block.
+/// Everything that one CUDA thread has done since the last barrier of its block.
 struct Lane {
   std::vector<LaneEvent> events;
   CallTree::Chain calls;

@@ -17,7 +17,7 @@ void watch(bool on);
 void sample_blocks(std::uint64_t at_most);
 void count_all_blocks();
 
-/// What was counted since the last call, in the order of the launches.
+/// The launches counted since the last call, in their order.
 std::vector<Launch> take_launches();
 
 /// While it lives, the launches counted so far are out of the way. Its end brings them back, and
