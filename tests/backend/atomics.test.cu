@@ -363,7 +363,7 @@ __global__ void old_values(int* i, unsigned* u, unsigned long long* w, float* f,
 
 }  // namespace
 
-TEST_CASE("an atomic returns what was there before") {
+TEST_CASE("an atomic returns the old value") {
   DeviceArray<int> i(std::vector<int>{10}), wrong(std::vector<int>{-1});
   DeviceArray<unsigned> u(std::vector<unsigned>{1});
   DeviceArray<unsigned long long> w(std::vector<unsigned long long>{5});

@@ -35,14 +35,14 @@ cuda_cpu::Report report_about(const char* headline, int line) {
 
 __global__ void plain(int* x, float) { *x = 2; }
 
-TEST_CASE("linear indices are told as ranges") {
+TEST_CASE("linear indices are written as ranges") {
   CHECK(cuda_cpu::ranges_text({}).empty());
   CHECK(cuda_cpu::ranges_text({7}) == "7");
   CHECK(cuda_cpu::ranges_text({0, 1, 2, 3}) == "0-3");
   CHECK(cuda_cpu::ranges_text({0, 1, 5, 7, 8, 9}) == "0-1, 5, 7-9");
 }
 
-TEST_CASE("three-dimensional indices are told in parentheses") {
+TEST_CASE("three-dimensional indices are written in parentheses") {
   CHECK(cuda_cpu::to_text(dim3(4)) == "(4,1,1)");
   CHECK(cuda_cpu::to_text(uint3{1, 2, 3}) == "(1,2,3)");
 }
@@ -57,7 +57,7 @@ TEST_CASE("a kernel is named without its arguments and return type") {
   CHECK(std::string(cuda_cpu::function_name(nullptr, "not found")) == "not found");
 }
 
-TEST_CASE("a program address is told as file and line") {
+TEST_CASE("a program address is written as file and line") {
   const std::string line = cuda_cpu::source_line_of(reinterpret_cast<const void*>(&plain));
   INFO(line);
   CHECK(line.rfind("tests/backend/diagnostics.test.cu:", 0) == 0);

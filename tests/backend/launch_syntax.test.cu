@@ -295,7 +295,7 @@ TEST_CASE("a launch may stand in a template, a member function and a parameter p
   REQUIRE(tally.take() == 12 + 5 + 8 + 32);
 }
 
-TEST_CASE("what only looks like a launch is left alone") {
+TEST_CASE("text that only looks like a launch is left alone") {
   const char* text = "add<<<1, 2>>>(x)";
   const std::string raw = R"cu(add<<<1, 2>>>("x)" )" '"' // )cu";
   const char quote = '"', escaped = '\'', *spliced = "add<<<1, \

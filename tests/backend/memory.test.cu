@@ -67,7 +67,7 @@ bool explained(const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("what is copied to the device comes back") {
+TEST_CASE("data copied to the device comes back") {
   for (const std::size_t n :
        {std::size_t{1}, std::size_t{31}, std::size_t{4096}, std::size_t{99991}}) {
     const std::vector<int> h = numbers(n);
@@ -127,7 +127,7 @@ TEST_CASE("more memory than there is is refused, and a later allocation works") 
   CHECK(cudaFree(p) == cudaSuccess);
 }
 
-TEST_CASE("cudaMemGetInfo counts what is allocated") {
+TEST_CASE("cudaMemGetInfo counts allocations") {
   std::size_t before = 0, during = 0, after = 0, total = 0;
   REQUIRE(cudaMemGetInfo(&before, &total) == cudaSuccess);
   char* p = device_memory<char>(1 << 20);
@@ -181,7 +181,7 @@ TEST_CASE("copies of nothing succeed whatever the pointers are") {
   CHECK(cudaMemset(nullptr, 0, 0) == cudaSuccess);
 }
 
-TEST_CASE("a direction that is none is refused with its own code") {
+TEST_CASE("an unknown direction is refused with its own code") {
   int x = 0;
   CHECK(cudaMemcpy(&x, &x, 4, static_cast<cudaMemcpyKind>(9)) == cudaErrorInvalidMemcpyDirection);
   CHECK(cudaGetLastError() == cudaErrorInvalidMemcpyDirection);
@@ -305,7 +305,7 @@ TEST_CASE("symbols are copied to and from, with size and offset") {
   cudaFree(y);
 }
 
-TEST_CASE("a symbol's address and size can be asked, and used in copies") {
+TEST_CASE("a symbol's address and size can be asked for, and used in copies") {
   void* address = nullptr;
   std::size_t bytes = 0;
   CHECK(cudaGetSymbolAddress(&address, grid_of_numbers) == cudaSuccess);

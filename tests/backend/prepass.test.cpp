@@ -226,7 +226,7 @@ TEST_CASE("brackets that differ between the branches of an #if are no obstacle")
   CHECK(text.find("LaunchedKernel{\"k\"") != std::string::npos);
 }
 
-TEST_CASE("what cannot be read is named with its file and line, in one line") {
+TEST_CASE("source that cannot be read is named with file and line, in one line") {
   struct Case {
     std::string source;
     int line;
@@ -267,7 +267,7 @@ TEST_CASE("what cannot be read is named with its file and line, in one line") {
   }
 }
 
-TEST_CASE("device code may not call what is for the host, as with nvcc") {
+TEST_CASE("device code may not call host functions, as with nvcc") {
   const std::string before =
       "int host(int a) { return a; }\n"
       "template <class T> constexpr T both_sides(T a) { return a; }\n"
@@ -317,7 +317,7 @@ TEST_CASE("device code may not call what is for the host, as with nvcc") {
   }
 }
 
-TEST_CASE("a missing input and a wrong command line are said in one line") {
+TEST_CASE("a missing input and a wrong command line get one line each") {
   const Scratch scratch;
   const Result missing = run_prepass(scratch / "no_such_file.cu", scratch / "out.cu");
   CHECK(missing.status == 1);

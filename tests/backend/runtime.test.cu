@@ -345,7 +345,7 @@ TEST_CASE("elapsed time needs two recorded events that keep time") {
   cudaGetLastError();
 }
 
-TEST_CASE("handles that are none are refused") {
+TEST_CASE("invalid handles are refused") {
   cudaStream_t gone = nullptr;
   REQUIRE(cudaStreamCreate(&gone) == cudaSuccess);
   CHECK(cudaStreamDestroy(gone) == cudaSuccess);
@@ -433,7 +433,7 @@ TEST_CASE("more launches than a queue holds all run") {
   CHECK(*x.p == 3000);
 }
 
-TEST_CASE("several host threads may use the device at a time") {
+TEST_CASE("several host threads may use the device at once") {
   const int threads = 4, launches = 50;
   std::vector<std::unique_ptr<PinnedInt>> counters;
   for (int t = 0; t < threads; ++t) counters.push_back(std::make_unique<PinnedInt>());
@@ -471,7 +471,7 @@ TEST_CASE("cudaLaunchKernel takes the kernel and the addresses of its arguments"
   CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
 }
 
-TEST_CASE("a kernel's attributes are those of the pretended device") {
+TEST_CASE("a kernel's attributes are those of the imitated device") {
   cudaFuncAttributes attributes;
   CHECK(cudaFuncGetAttributes(&attributes, scale<float>) == cudaSuccess);
   CHECK(attributes.maxThreadsPerBlock == 1024);

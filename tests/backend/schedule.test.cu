@@ -63,7 +63,7 @@ TEST_CASE("the threads of a block leave a barrier in the order of the schedule")
   check_order(order_in_a_block(true, 200));
 }
 
-TEST_CASE("a random order is another one at the next launch") {
+TEST_CASE("a random order differs from one launch to the next") {
   const bool random = cuda_cpu::schedule().kind == cuda_cpu::Schedule::Kind::kRandom;
   CHECK((order_in_a_block(false, 200) != order_in_a_block(false, 200)) == random);
 }

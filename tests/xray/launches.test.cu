@@ -103,7 +103,7 @@ TEST_CASE("a launch that is repeated alike is counted once") {
   CHECK(launch.total(Space::kGlobal, Operation::kLoad).requests == 2);
 }
 
-TEST_CASE("launches that differ in anything are counted each") {
+TEST_CASE("launches that differ in anything are each counted") {
   const DeviceArray<int> x(128), y(128);
   const DeviceArray<float> f(64);
   const auto at = [&](int n) { copy<<<2, 32>>>(x.get(), y.get(), n); };
@@ -138,7 +138,7 @@ TEST_CASE("the same launch with another kind of memory, or another size of array
   CHECK(cudaFreeHost(host) == cudaSuccess);
 }
 
-TEST_CASE("launches come in their order, each with its place") {
+TEST_CASE("launches come in their order, each with its file and line") {
   const DeviceArray<int> x(64), y(64);
   const int first = __LINE__ + 2;
   const std::vector<xray::Launch> launches = launches_of([&] {
@@ -209,7 +209,7 @@ TEST_CASE("a count within a count has its launches to itself") {
   CHECK(outer[1].arguments == "*, *, 3");
 }
 
-TEST_CASE("launches in streams are counted as others are") {
+TEST_CASE("launches in streams are counted like others") {
   const DeviceArray<int> x(64), y(64);
   cudaStream_t stream;
   REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
@@ -220,7 +220,7 @@ TEST_CASE("launches in streams are counted as others are") {
 
 // ---- kinds of memory ----------------------------------------------------------------------------
 
-TEST_CASE("pinned, mapped and registered host memory is asked for sectors, as host memory") {
+TEST_CASE("pinned, mapped and registered host memory counts sectors, as host memory") {
   int *pinned = nullptr, *mapped = nullptr, *seen = nullptr;
   REQUIRE(cudaMallocHost(&pinned, 256) == cudaSuccess);
   REQUIRE(cudaHostAlloc(&mapped, 256, cudaHostAllocMapped) == cudaSuccess);
