@@ -221,7 +221,7 @@ TEST_CASE("two-dimensional copies respect pitches") {
   CHECK(cudaMemcpy2D(back.data(), width * sizeof(int), d, pitch, width * sizeof(int), height,
                      cudaMemcpyDeviceToHost) == cudaSuccess);
   CHECK(back == h);
-  // The last row needs no padding behind it.
+  // The last row needs no padding after it.
   CHECK(cudaMemcpy2D(back.data(), width * sizeof(int), d + 1, pitch, pitch - sizeof(int), 1,
                      cudaMemcpyDeviceToHost) == cudaErrorInvalidPitchValue);
   CHECK(explained("a row is wider than the pitch"));
@@ -472,7 +472,7 @@ TEST_CASE("ranges name what an address belongs to") {
   CHECK(cuda_cpu::is_kernel_accessible(d + 100));
   CHECK(cuda_cpu::is_kernel_accessible(nullptr));
   CHECK_FALSE(cuda_cpu::is_kernel_accessible(&range));
-  CHECK(cuda_cpu::find_range(d + 110, &range));  // 40 bytes behind its end
+  CHECK(cuda_cpu::find_range(d + 110, &range));  // 40 bytes after its end
   CHECK(range.base == reinterpret_cast<std::uintptr_t>(d));
   CHECK(cuda_cpu::find_range(table + 3, &range));
   CHECK(range.space == cuda_cpu::Space::kConstant);

@@ -234,11 +234,11 @@ __global__ void leaves_early(const int* x, int* out, unsigned n) {
 
 }  // namespace
 
-TEST_CASE("the lanes of a warp start afresh behind every barrier of the block") {
+TEST_CASE("the lanes of a warp start afresh after every barrier of the block") {
   check_phases<Meeting::kBlock>();
 }
 
-TEST_CASE("the lanes of a warp start afresh behind every operation of the whole warp") {
+TEST_CASE("the lanes of a warp start afresh after every operation of the whole warp") {
   check_phases<Meeting::kWarp>();
   check_phases<Meeting::kShuffle>();
   check_phases<Meeting::kVote>();

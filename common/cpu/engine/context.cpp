@@ -67,7 +67,7 @@ __asm__(
 extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
 
 extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
-  // r15, r14, r13, r12, rbx, rbp, return address; behind them the stack is aligned for the entry's
+  // r15, r14, r13, r12, rbx, rbp, return address; after them the stack is aligned for the entry's
   // call.
   const std::uint64_t frame[7] = {0,
                                   0,

@@ -33,7 +33,7 @@ constexpr std::size_t kGuardMax = std::size_t{16} << 20;
 constexpr std::size_t kQuarantineMax = 16384;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// A range and, for allocations, the pages it was cut from. Span = pages and the guard behind
+/// A range and, for allocations, the pages it was cut from. Span = pages and the guard after
 /// them.
 struct Holding {
   MemoryRange range;
@@ -195,7 +195,7 @@ CUDA_CPU_NOT_SEEN_BY_ASAN std::uintptr_t first_changed(std::uintptr_t from, std:
   return from;
 }
 
-/// Where the slack of an allocation was written to: before it (negative), behind its end, or
+/// Where the slack of an allocation was written to: before it (negative), after its end, or
 /// nowhere.
 enum class Damage { kNone, kBefore, kBehind };
 Damage find_damage(const Holding& holding, std::uintptr_t* where) {

@@ -38,7 +38,7 @@ struct MemoryRange {
 void register_range(const MemoryRange& range);
 void unregister_range(std::uintptr_t base);
 
-/// The range that holds `address`, else the nearest one that ends before it or begins behind it
+/// The range that holds `address`, else the nearest one that ends before it or begins after it
 /// within `reach` bytes. Returns false if there is none.
 bool find_range(const void* address, MemoryRange* found, std::size_t reach = 1 << 20);
 

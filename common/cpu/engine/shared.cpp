@@ -18,7 +18,7 @@ namespace cuda_cpu {
 
 namespace {
 
-// Bytes before an array (and behind dynamic memory, up to its 16-byte alignment) that nobody may
+// Bytes before an array (and after dynamic memory, up to its 16-byte alignment) that nobody may
 // write.
 constexpr std::size_t kMargin = 64;
 

@@ -8,7 +8,7 @@
 
 namespace cuda_cpu {
 
-/// Emitted by the pre-pass behind every such variable at namespace scope.
+/// Emitted by the pre-pass after every such variable at namespace scope.
 struct SymbolRegistrar {
   SymbolRegistrar(const volatile void* address, std::size_t size, Space space, const char* name,
                   const char* file, int line);

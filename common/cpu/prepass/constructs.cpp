@@ -96,7 +96,7 @@ class Finder {
   // Finds `>>>` for the `<<<` at `open`. The configuration may contain templates, f<g<h<int>>>(x),
   // whose closing brackets look the same.
   std::size_t find_close(std::size_t open) const {
-    std::size_t open_angles = 0;  // `<` behind a name: perhaps a template, perhaps less-than
+    std::size_t open_angles = 0;  // `<` after a name: perhaps a template, perhaps less-than
     for (std::size_t i = open + 3; !ends_search(i); ++i) {
       if (s_.is(i, "<")) {
         if (s_.is(i + 1, "<") && s_.adjacent(i + 1)) {

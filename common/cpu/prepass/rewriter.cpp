@@ -155,7 +155,7 @@ class Rewriter {
     if (style == Style::kLines && i < tokens_.size()) align(tokens_[i].line, tokens_[i].begin);
   }
 
-  // Continues behind token i, which is a punctuation mark. Only needed when something follows on
+  // Continues after token i, which is a punctuation mark. Only needed when something follows on
   // its line.
   void align_behind(std::size_t i, Style style) {
     if (style != Style::kLines || i + 1 >= tokens_.size()) return;
@@ -224,7 +224,7 @@ class Rewriter {
     }
   }
 
-  // Emits what begins at token i and ends before `last`; returns the token behind it.
+  // Emits what begins at token i and ends before `last`; returns the token after it.
   std::size_t emit_one(std::size_t i, std::size_t last, Style style) {
     // A launch whose kernel alone is being emitted does not end before `last`.
     const auto launch = found_.launches.find(i);
@@ -451,7 +451,7 @@ class Rewriter {
       }
       type += structure_.spelling(i);
     }
-    // Anything behind the first [] belongs to the element's type.
+    // Anything after the first [] belongs to the element's type.
     std::string shape;
     std::size_t behind = name + 1;
     const bool is_array = structure_.is(behind, "[");
@@ -475,7 +475,7 @@ class Rewriter {
     out_ += type + shape + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
   }
 
-  // Emitted behind the variable's `;`.
+  // Emitted after the variable's `;`.
   void emit_symbols(const SymbolTokens& symbols, bool with_last_semicolon) {
     bool first = true;
     for (const std::size_t at : symbols.names) {

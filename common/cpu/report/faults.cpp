@@ -354,7 +354,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 #if defined(CUDA_CPU_ASAN)
-// AddressSanitizer sees accesses that do not reach a guard page, such as a read just behind the
+// AddressSanitizer sees accesses that do not reach a guard page, such as a read just past the
 // end. It calls this before its own report, which knows nothing of allocations made here.
 extern "C" void __asan_on_error() {
   void* const address = __asan_get_report_address();

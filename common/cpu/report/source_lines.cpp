@@ -149,7 +149,7 @@ Site first_source_site(const void* const* pcs, int count) {
   std::vector<std::uintptr_t> addresses;
   for (int i = 0; i < count; ++i) {
     if (!is_in_program(pcs[i])) continue;
-    // A return address points behind the call, which may be the next line already.
+    // A return address points after the call, which may be the next line already.
     addresses.push_back(reinterpret_cast<std::uintptr_t>(pcs[i]) - (i == 0 ? 0 : 1));
   }
   if (addresses.empty()) return Site{nullptr, 0};
@@ -170,7 +170,7 @@ std::vector<std::vector<Site>> source_frames_of(const std::vector<const void*>& 
     if (!parse_location(text, &file, &line) || is_foreign(file)) return;
     frames->push_back(Site{intern(as_compiled(file)), line});
   };
-  // A return address points behind the call, which may be the next line already.
+  // A return address points after the call, which may be the next line already.
   const auto call = [](const void* pc) { return reinterpret_cast<std::uintptr_t>(pc) - 1; };
 #if defined(__APPLE__)
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -17,7 +17,7 @@ std::string source_line_of(const void* pc);
 Site source_site_of(const void* pc);
 
 /// The line of the first of several program addresses that lies in the learner's code. The
-/// innermost frame comes first; all other addresses point behind a call.
+/// innermost frame comes first; all other addresses point after a call.
 Site first_source_site(const void* const* pcs, int count);
 
 /// For each return address all its lines in the source, the innermost inlined function first; the

@@ -161,7 +161,7 @@ void add_spinning(const Worker* worker, const Block* block, std::vector<Group>* 
     if (thread.finished || (!is_current && thread.wait != Wait::kYield)) continue;
     const void* const pcs[2] = {is_current ? worker->fault.pc : nullptr,
                                 thread.wait == Wait::kYield
-                                    ? static_cast<const char*>(thread.pc) - 1  // behind the call
+                                    ? static_cast<const char*>(thread.pc) - 1  // after the call
                                     : nullptr};
     for (const void* const pc : pcs) {
       if (pc == nullptr) continue;

@@ -30,7 +30,7 @@ struct Rows {
   std::size_t height = 0;
 
   bool empty() const { return width == 0 || height == 0; }
-  /// From the first byte to behind the last.
+  /// From the first byte to just past the last.
   std::size_t destination_extent() const { return (height - 1) * destination_pitch + width; }
   std::size_t source_extent() const { return (height - 1) * source_pitch + width; }
 };
@@ -115,7 +115,7 @@ int check_range(const Call& call, const char* role, const void* pointer, std::si
                                   behind ? "behind the end of" : "before", near.size)},
                           notes);
   }
-  // Host memory may go on behind the part that was registered.
+  // Host memory may go on after the part that was registered.
   if (endpoint.range.space == Space::kHostRegistered) return cudaSuccess;
   const std::size_t room = endpoint.range.end() - address;
   if (bytes <= room) return cudaSuccess;

@@ -17,7 +17,7 @@ namespace xray {
 
 /// A load, store or atomic in the machine code.
 struct Instruction {
-  const void* place = nullptr;  ///< the address of the code behind it
+  const void* place = nullptr;  ///< the address of the code after it
   Operation operation = Operation::kLoad;
   std::uint8_t bytes = 0;  ///< per lane: 1, 2, 4, 8 or 16
 

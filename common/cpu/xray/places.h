@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds the learner's lines for places in the machine code. A place is the address of the code
-// behind a load, store or atomic.
+// after a load, store or atomic.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A filter has one tap more than coefficients. Constant memory is a plain variable here, so only
-// the address sanitizer sees the read behind it.
+// the address sanitizer sees the read past it.
 // BUILD: cpu-asan
 // EXPECT: {file}:{read}:
 // EXPECT: runtime error: index 8 out of bounds for type

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stride is counted twice: the address lies megabytes behind the array, and the report still
+// A stride is counted twice: the address lies megabytes past the array, and the report still
 // names that array.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: out-of-bounds read in kernel 'gather'

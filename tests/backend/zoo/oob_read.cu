@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel without a bounds guard reads behind the array.
+// A kernel without a bounds guard reads past the array.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{read}: error: out-of-bounds read in kernel 'sum_next'
 // EXPECT: in kernel 'sum_next', block (7,0,0), thread (127,0,0)
