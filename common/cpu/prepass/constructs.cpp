@@ -190,7 +190,7 @@ class Finder {
     }
     if (!s_.is(launch.arguments, "(")) {
       throw SourceError(s_.token(launch.close).line,
-                        "expected '(' and the kernel's arguments behind '>>>'");
+                        "expected '(' and the kernel's arguments after '>>>'");
     }
     launch.last = s_.match(launch.arguments);
     if (launch.last == kNone) {
@@ -306,7 +306,7 @@ class Finder {
     while (!ends_search(last)) last = skip_brackets(last) + 1;
     const bool open_macro = last >= s_.size() && s_.scope(attribute) == Scope::kMacro;
     if (!s_.is(last, ";") && !open_macro) {
-      throw SourceError(line, "expected ';' behind the __shared__ declaration");
+      throw SourceError(line, "expected ';' after the __shared__ declaration");
     }
     shared.last = last;
     bool has_initialiser = false;

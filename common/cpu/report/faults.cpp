@@ -250,7 +250,7 @@ void explain(const Fault& fault, Report* report) {
     case SIGILL:
       report->headline = "illegal instruction";
       report->details.push_back(
-          "the compiler puts one where code can never go, e.g. behind a missing return");
+          "the compiler puts one where code can never go, e.g. after a missing return");
       report->cuda_error = cudaErrorIllegalInstruction;
       break;
     default:
