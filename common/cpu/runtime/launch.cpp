@@ -20,7 +20,7 @@ namespace {
 
 std::uint64_t product(const dim3& d) { return std::uint64_t{d.x} * d.y * d.z; }
 
-// Says in words what is wrong with a launch, and returns the toolkit's code for it; 0 when all is
+// Says in words what is wrong with a launch, and returns the toolkit's code for that; 0 when all is
 // well.
 int check_configuration(const LaunchConfig& config, bool cooperative, const void* function,
                         std::string* problem) {
@@ -121,7 +121,7 @@ void ArgumentText::add_pointer(const void* pointer) {
   text += '*';
   MemoryRange range;
   if (pointer == nullptr || !find_live_range(pointer, &range)) return;
-  // Another array matters where it is other memory: its pages, its size.
+  // Another array makes another launch where its memory differs in kind or size.
   add_bytes(&range.space, sizeof(range.space));
   add_bytes(&range.size, sizeof(range.size));
   if (range.space == Space::kHostPinned || range.space == Space::kHostRegistered) text += "host";

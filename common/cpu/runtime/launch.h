@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a launch `kernel<<<grid, block, shared, stream>>>(arguments)` becomes on the CPU backend.
+// The pre-pass turns a launch `kernel<<<grid, block, shared, stream>>>(arguments)` into calls of
+// these.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ struct LaunchConfig {
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
 };
 
-/// Emitted by the pre-pass where a kernel returns: who left the kernel where.
+/// Emitted by the pre-pass where a kernel returns: notes the line at which the thread left.
 CUDA_CPU_UNINSTRUMENTED inline void leave(int line, const char* file = __builtin_FILE()) {
   current_thread->file = file;
   current_thread->line = line;
@@ -47,9 +48,9 @@ struct KernelCall {
   std::uint64_t arguments_hash = 0;
 };
 
-/// Tells X-ray which launches of a kernel are alike: a number is shown as it is, a pointer as `*`
-/// (`*host` to the host's memory) with its distance from the start of the allocation, anything else
-/// as `..` and known by its bytes.
+/// Describes arguments, so that X-ray knows which launches of a kernel are alike. A number is shown
+/// as it is, a pointer as `*` (`*host` for the host's memory) with its distance from the start of
+/// the allocation. Anything else is shown as `..` and known by its bytes.
 class ArgumentText {
  public:
   template <class T>
@@ -158,9 +159,9 @@ void launch(const LaunchConfig& config, const LaunchedKernel& site, Plain plain)
                KernelCall{&plain, [](void* closure) { (*static_cast<Plain*>(closure))(); }});
 }
 
-/// `plain` is the call as written and serves for the compiler's messages; `bound` makes the same
-/// call with copies of the arguments, evaluated once at the launch as in CUDA. `function` is the
-/// kernel's address.
+/// `plain` is the call as written, for the compiler's messages; `bound` makes the same call with
+/// copies of the arguments, evaluated once at the launch as in CUDA. `function` is the kernel's
+/// address.
 template <class Plain, class Bound, class... Arguments>
 void launch(const LaunchConfig& config, const LaunchedKernel& site, Plain plain, Bound bound,
             const void* function, Arguments&&... arguments) {
