@@ -64,11 +64,12 @@ int check_configuration(const LaunchConfig& config, bool cooperative, const void
   return 0;
 }
 
-int refuse(const LaunchConfig& config, const LaunchedKernel& site, std::string problem, int error) {
+int refuse(const LaunchConfig& config, const LaunchedKernel& launched, std::string problem,
+           int error) {
   Report r;
-  r.headline = format("kernel '%s' cannot be launched with <<<%s, %s>>>", site.name,
+  r.headline = format("kernel '%s' cannot be launched with <<<%s, %s>>>", launched.name,
                       to_text(config.grid).c_str(), to_text(config.block).c_str());
-  r.site = {site.file, site.line};
+  r.site = {launched.file, launched.line};
   r.details.push_back(std::move(problem));
   r.cuda_error = error;
   record_error(misuse(r));
@@ -77,18 +78,18 @@ int refuse(const LaunchConfig& config, const LaunchedKernel& site, std::string p
 
 }  // namespace
 
-int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
+int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
                  KernelCall call) {
   std::shared_ptr<void> owner;
   if (call.destroy != nullptr) owner.reset(call.closure, call.destroy);
   if (in_kernel())
-    die("%s:%d: a kernel launches a kernel; that is not supported", site.file, site.line);
+    die("%s:%d: a kernel launches a kernel; that is not supported", launched.file, launched.line);
   std::string problem;
   if (const int error = check_configuration(config, cooperative, call.function, &problem)) {
-    return refuse(config, site, std::move(problem), error);
+    return refuse(config, launched, std::move(problem), error);
   }
   GridLaunch launch;
-  launch.kernel = site;
+  launch.kernel = launched;
   launch.grid = config.grid;
   launch.block = config.block;
   launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
@@ -107,13 +108,13 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& site, bool co
         close_device_memory();
         return failure;
       },
-      WorkLabel{"kernel", Site{site.file, site.line}, site.name});
+      WorkLabel{"kernel", Site{launched.file, launched.line}, launched.name});
   if (error != 0) record_error(error);
   return error;
 }
 
-int run_grid_now(const LaunchConfig& config, const LaunchedKernel& site, KernelCall call) {
-  if (const int error = enqueue_grid(config, site, false, std::move(call))) return error;
+int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched, KernelCall call) {
+  if (const int error = enqueue_grid(config, launched, false, std::move(call))) return error;
   return run_stream(config.stream);
 }
 
@@ -140,12 +141,13 @@ void ArgumentText::add_bytes(const void* bytes, std::size_t count) {
   }
 }
 
-bool check_pointer_argument(const LaunchedKernel& site, std::size_t position, const void* pointer) {
+bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position,
+                            const void* pointer) {
   // A freed device pointer passes: the access itself is reported, with more to say.
   if (is_kernel_accessible(pointer) || is_device_address(pointer)) return true;
   Report r;
-  r.headline = format("a host pointer is passed to kernel '%s'", site.name);
-  r.site = {site.file, site.line};
+  r.headline = format("a host pointer is passed to kernel '%s'", launched.name);
+  r.site = {launched.file, launched.line};
   r.details.push_back(
       format("argument %zu, %p, is no address that kernels can reach", position + 1, pointer));
   r.help =

@@ -94,28 +94,29 @@ const void* function_of(NameIt name_it) {
 
 /// Checks the configuration like the toolkit (an error is left for cudaGetLastError and nothing
 /// runs), then puts the grid on its stream. Returns the CUDA error code.
-int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
+int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
                  KernelCall call);
 
 /// The same, but also runs the stream: `call` refers to the caller's variables.
-int run_grid_now(const LaunchConfig& config, const LaunchedKernel& site, KernelCall call);
+int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched, KernelCall call);
 
 /// Reports a pointer argument (counted from 0) that kernels cannot follow. Returns true if all is
 /// well.
-bool check_pointer_argument(const LaunchedKernel& site, std::size_t position, const void* pointer);
+bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position,
+                            const void* pointer);
 
 template <class T>
-bool check_argument(const LaunchedKernel& site, std::size_t position, const T& argument) {
+bool check_argument(const LaunchedKernel& launched, std::size_t position, const T& argument) {
   if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
     return check_pointer_argument(
-        site, position, const_cast<const void*>(static_cast<const volatile void*>(argument)));
+        launched, position, const_cast<const void*>(static_cast<const volatile void*>(argument)));
   } else {
-    (void)site, (void)position, (void)argument;
+    (void)launched, (void)position, (void)argument;
     return true;
   }
 }
 
-/// A call with copies of its arguments. By hand and without the library's tuples and pointers: a
+/// A call with copies of its arguments. It does without the library's tuples and pointers: a
 /// program has many launches, and each would compile those for its own types.
 template <class Kernel, class... Arguments>
 auto bind_copies(Kernel kernel, Arguments... arguments) {
@@ -131,10 +132,10 @@ KernelCall call_of(Closure closure, const void* function) {
 
 /// Checks the arguments, copies them, and puts the call on its stream.
 template <class Kernel, class... Arguments>
-int enqueue_call(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
+int enqueue_call(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
                  const void* function, Kernel kernel, Arguments&&... arguments) {
   std::size_t position = 0;
-  if (!(check_argument<std::decay_t<Arguments>>(site, position++, arguments) && ...)) {
+  if (!(check_argument<std::decay_t<Arguments>>(launched, position++, arguments) && ...)) {
     return cudaErrorIllegalAddress;
   }
 #if defined(CUDA_CPU_XRAY)
@@ -148,14 +149,14 @@ int enqueue_call(const LaunchConfig& config, const LaunchedKernel& site, bool co
   call.arguments = std::move(text.text);
   call.arguments_hash = text.hash;
 #endif
-  return enqueue_grid(config, site, cooperative, std::move(call));
+  return enqueue_grid(config, launched, cooperative, std::move(call));
 }
 
 /// Evaluates the arguments anew in every CUDA thread: for argument lists that cannot be copied
 /// first, such as braced initialisers or a literal 0 for a pointer.
 template <class Plain>
-void launch(const LaunchConfig& config, const LaunchedKernel& site, Plain plain) {
-  run_grid_now(config, site,
+void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain plain) {
+  run_grid_now(config, launched,
                KernelCall{&plain, [](void* closure) { (*static_cast<Plain*>(closure))(); }});
 }
 
@@ -163,29 +164,29 @@ void launch(const LaunchConfig& config, const LaunchedKernel& site, Plain plain)
 /// copies of the arguments, evaluated once at the launch as in CUDA. `function` is the kernel's
 /// address.
 template <class Plain, class Bound, class... Arguments>
-void launch(const LaunchConfig& config, const LaunchedKernel& site, Plain plain, Bound bound,
+void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain plain, Bound bound,
             const void* function, Arguments&&... arguments) {
   if constexpr (std::is_invocable_v<Bound&, std::decay_t<Arguments>&...>) {
-    enqueue_call(config, site, false, function, bound, std::forward<Arguments>(arguments)...);
+    enqueue_call(config, launched, false, function, bound, std::forward<Arguments>(arguments)...);
   } else {
-    launch(config, site, std::move(plain));
+    launch(config, launched, std::move(plain));
   }
 }
 
 /// cudaLaunchKernel and cudaLaunchCooperativeKernel: the arguments as an array of pointers to them.
 template <class... Parameters, std::size_t... kPositions>
-int launch_function_with(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
-                         void (*kernel)(Parameters...), void** arguments,
+int launch_function_with(const LaunchConfig& config, const LaunchedKernel& launched,
+                         bool cooperative, void (*kernel)(Parameters...), void** arguments,
                          std::index_sequence<kPositions...>) {
   (void)arguments;
-  return enqueue_call(config, site, cooperative, reinterpret_cast<const void*>(kernel), kernel,
+  return enqueue_call(config, launched, cooperative, reinterpret_cast<const void*>(kernel), kernel,
                       *static_cast<std::decay_t<Parameters>*>(arguments[kPositions])...);
 }
 
 template <class... Parameters>
-int launch_function(const LaunchConfig& config, const LaunchedKernel& site, bool cooperative,
+int launch_function(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
                     void (*kernel)(Parameters...), void** arguments) {
-  return launch_function_with(config, site, cooperative, kernel, arguments,
+  return launch_function_with(config, launched, cooperative, kernel, arguments,
                               std::index_sequence_for<Parameters...>{});
 }
 
