@@ -131,7 +131,7 @@ xray: $$(XRAY_PROGRAMS)  ## what each line asks of memory, without a GPU, e.g. m
 
 needs.xray-verify = backend commit rules xray
 xray-verify: $$(PROGRAMS) $$(XRAY_PROGRAMS)  ## X-ray's counts beside a GPU's counters (needs ncu)
-	$(direct)common/tools/measure/xray_verify.sh $(CHOSEN_BACKEND) '$(CHOSEN)'
+	$(direct)common/tools/measure/counters.sh xray-verify $(CHOSEN_BACKEND) '$(CHOSEN)'
 
 needs.xray-traces = rules xray
 xray-traces: $$(TRACED_PROGRAMS)  ## store X-ray's counts that figures draw
@@ -143,7 +143,7 @@ bench: $$(BENCHED)  ## GPU: full sizes into results/; CPU: the backend's own spe
 
 needs.profile = backend commit rules
 profile: $$(PROGRAMS)  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05
-	$(direct)common/tools/measure/profile.sh $(CHOSEN_BACKEND) '$(CHOSEN)'
+	$(direct)common/tools/measure/counters.sh profile $(CHOSEN_BACKEND) '$(CHOSEN)'
 
 ##@ Write
 notes:  ## refresh code, tables and numbers quoted in the notes

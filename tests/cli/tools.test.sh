@@ -419,7 +419,7 @@ version,args,metric,predicted,why
 tree,--n 1Mi,smsp__inst_executed.sum,1000,"one per warp, and level"
 END
 fake_gpu "NVIDIA H200"
-in_profiled() { (cd "$profiled" && with_fakes "$tools/measure/profile.sh" "$@"); }
+in_profiled() { (cd "$profiled" && with_fakes "$tools/measure/counters.sh" profile "$@"); }
 
 test_case "profile takes the last launch of the version's kernel"
 # shellcheck disable=SC2016  # expanded when the stand-in runs

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Nsight Compute beside a prediction.
 
-    profile.py GPU CHAPTER...
+    predictions.py GPU CHAPTER...
 
 A chapter that has something to profile has a settings/profile.csv with the columns
 
@@ -24,7 +24,6 @@ import sys
 import tempfile
 
 COLUMNS = ["version", "args", "metric", "predicted", "why"]
-HOW_TO_GET = "make profile needs ncu (Nsight Compute): it comes with the CUDA toolkit; its bin folder must be on PATH"
 HOW_TO_ALLOW = (
     "the driver does not let this user read the GPU's counters (ERR_NVGPUCTRPERM): run as root, or set "
     "NVreg_RestrictProfilingToAdminUsers=0 for the nvidia kernel module and restart; in a container "
@@ -166,9 +165,6 @@ def main():
     for chapter in planned:
         try:
             profile_chapter(gpu, chapter)
-        except FileNotFoundError as problem:
-            print(HOW_TO_GET if problem.filename == "ncu" else problem, file=sys.stderr)
-            return 2
         except Failure as problem:
             print(problem, file=sys.stderr)
             status = 1
