@@ -410,6 +410,65 @@ END
 run "$python" "$scratch/parse.py"
 expect_status 0
 
+# ---- how much of a program is the lesson ---------------------------------------------------------
+
+in_share() { (cd "$scratch/share" && "$python" "$tools/checks/code_share.py" "$@"); }
+# program HOST_LINES MAIN_LINES: a program with that many lines of host code before its kernel, and in main
+program() {
+  printf '// Chapter 05: how much is the lesson?\n\n'
+  for ((i = 0; i < $1; ++i)); do printf "int host_%d() { return 1'000; }  // not __global__\n" "$i"; done
+  cat <<'END'
+/* a comment is
+   no code */
+struct Pair {
+  int a, b;
+  __host__ __device__ int sum() const { return a + b; }
+};
+
+template <class T>
+__global__ void first(T* x) {
+  if (x) {
+    x[0] = T{};
+  }
+  printf("}");
+}
+
+__constant__ int table[4] = {1, 2, 3, 4};
+END
+  echo 'int main() {'
+  for ((i = 2; i < $2; ++i)); do echo '  first<<<1, 1>>>(x);'; done
+  echo '}'
+}
+
+test_case "the share of device code is counted without comments, blank lines and host members"
+mkdir -p "$scratch/share/chapters/05_sum"
+program 3 5 >"$scratch/share/chapters/05_sum/sum.cu"
+run in_share
+expect_status 0
+expect "lines, code, device code, share, first kernel, main" \
+  [ "$(printf '%s\n' "$out" | grep 05_sum | tr -s ' ')" = "05_sum 26 20 9 45 % 14 5" ]
+
+test_case "a kernel that comes late, a long main, a long file and too little device code are found"
+run in_share --check
+expect_status 0
+expect "nothing to say" [ -z "$output" ]
+program 5 5 >"$scratch/share/chapters/05_sum/sum.cu"
+run in_share --check
+expect_status 1
+expect "nothing but the share" [ "$output" = "device code without chapters 01, 09: 9 of 22 lines, 40.9 %: at least 42 %" ]
+program 40 36 >"$scratch/share/chapters/05_sum/sum.cu"
+run in_share --check
+expect_status 1
+expect_output "chapters/05_sum/sum.cu:51: the first kernel: at most line 50"
+expect_output "chapters/05_sum/sum.cu: main has 36 lines: at most 35"
+program 200 36 >"$scratch/share/chapters/05_sum/sum.cu"
+run in_share --check
+expect_output "chapters/05_sum/sum.cu: 254 lines: at most 250"
+mv "$scratch/share/chapters/05_sum" "$scratch/share/chapters/09_sum"
+run in_share --check
+expect_no_output "the first kernel"
+expect_output "main has 36 lines"
+
 # ---- profile -------------------------------------------------------------------------------------
 
 profiled=$scratch/profiled

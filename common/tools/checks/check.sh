@@ -78,6 +78,7 @@ else
   export PYTHONDONTWRITEBYTECODE=1
   check "lines, sizes, licence lines" "$python" "$tools/checks/check_text.py" lines
   check "chapters complete" "$python" "$tools/checks/check_text.py" notes
+  check "chapters begin with their kernels" "$python" "$tools/checks/code_share.py" --check
   # shellcheck disable=SC2046  # file names without blanks
   check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants')
   check "links" "$python" "$tools/checks/check_text.py" links
