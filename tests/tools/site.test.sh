@@ -12,7 +12,7 @@ tree=$scratch/tree
 chapter=chapters/03_coalesced_threads
 mkdir -p "$tree/common" "$tree/$chapter/figures" "$tree/$chapter/results" "$tree/$chapter/exercises" "$tree/tests/zoo"
 cp Makefile "$tree/"
-cp -R common/tools "$tree/common/"
+cp -R common/tools common/*.mk "$tree/common/"
 cat >"$tree/README.md" <<'END'
 # A course, in one chapter
 

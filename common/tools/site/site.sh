@@ -12,16 +12,13 @@ set -u
 tools=$(dirname "$(dirname "$0")")
 # shellcheck source=../run/terminal.sh
 . "$tools/run/terminal.sh"
+needs="the site needs"
+# shellcheck source=../setup/node.sh
+. "$tools/setup/node.sh"
 
 packages=build/site-src
 sources=$packages/pages
 out=build/site
-oldest_node=18
-
-stop() { # STATUS LINE
-  echo "$2" >&2
-  exit "$1"
-}
 
 verb=${1:-}
 port=8000
@@ -50,32 +47,12 @@ if [ "$verb" = check ] && [ ! -f "$out.built" ]; then stop 2 "$out/ is not built
 
 # ---- what it needs -------------------------------------------------------------------------------
 
-# need COMMAND THING: installs THING unless COMMAND is there, or ends with how to
-need() {
-  local hint
-  command -v "$1" >/dev/null 2>&1 && return
-  hint=$("$tools/setup/install.sh" "$2") || stop 2 "the site needs $1. Run: $hint"
-  command -v "$1" >/dev/null 2>&1 || stop 2 "the site needs $1; the package $2 was installed and brings none"
-}
-need node node
-need npm npm
-version=$(node --version)
-version=${version#v}
-[ "${version%%.*}" -ge $oldest_node ] 2>/dev/null ||
-  stop 2 "the site needs Node.js $oldest_node or newer, node is $version: see https://nodejs.org"
-
+need_node
 mkdir -p "$packages"
 log=$(mktemp "${TMPDIR:-/tmp}/site.XXXXXX")
 trap 'rm -f "$log"' EXIT
 
-if ! cmp -s "$tools/site/package-lock.json" "$packages/installed.json"; then
-  echo "  npm   $tools/site/package-lock.json: once"
-  rm -f "$packages/installed.json"
-  cp "$tools/site/package.json" "$tools/site/package-lock.json" "$packages/"
-  (cd "$packages" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$log" 2>&1 ||
-    { tail -15 "$log" >&2; stop 1 "npm could not install what $tools/site/package-lock.json names"; }
-  cp "$tools/site/package-lock.json" "$packages/installed.json"
-fi
+need_packages "$tools/site" "$packages" "$log"
 # Node.js looks for packages from where a script lies: the scripts go to the packages.
 rm -rf "$packages/.vitepress/theme"
 mkdir -p "$packages/.vitepress/theme"
@@ -107,19 +84,13 @@ built_base() { cut -d' ' -f2 "$out.built"; }
 
 # look optional|needed: opens the site in Chromium, which may be missing or must be there
 look() {
-  local chromium hint
-  if ! chromium=$("$tools/setup/chromium.sh"); then
-    [ -z "${CHROME_PATH:-}" ] || stop 2 "CHROME_PATH=$CHROME_PATH: no such program"
-    if [ "$1" = optional ]; then
-      echo "  not looked at: Chromium is not here. Run: $("$tools/setup/install.sh" --how chromium)"
-      return
-    fi
-    hint=$("$tools/setup/install.sh" chromium) || stop 2 "looking at the site needs Chromium. Run: $hint"
-    chromium=$("$tools/setup/chromium.sh") ||
-      stop 2 "looking at the site needs Chromium; the package was installed and brings none"
+  local chromium
+  if [ "$1" = needed ] || [ -n "${CHROME_PATH:-}" ]; then
+    need_chromium "looking at the site needs"
+  elif ! chromium=$("$tools/setup/chromium.sh"); then
+    not_looked_at
+    return
   fi
-  # Chromium refuses to run as root inside its sandbox.
-  [ "$(id -u)" -ne 0 ] || export CHROME_NO_SANDBOX=1
   CHROME_PATH=$chromium node "$packages/check.mjs" "$out" "$(built_base)" || exit 1
   cp "$out.built" "$out.checked"
 }

@@ -8,17 +8,12 @@
 # slides/package-lock.json, and is installed again when that changes.
 set -u
 tools=$(dirname "$(dirname "$0")")
-# shellcheck source=../run/terminal.sh
-. "$tools/run/terminal.sh"
+needs="slides need"
+# shellcheck source=../setup/node.sh
+. "$tools/setup/node.sh"
 
 out=build/slides
 packages=$out/packages
-oldest_node=18
-
-stop() { # STATUS LINE
-  echo "$2" >&2
-  exit "$1"
-}
 
 case ${1:-} in
   build)
@@ -54,43 +49,19 @@ what=${decks[0]}
 
 # ---- what it needs -------------------------------------------------------------------------------
 
-# need COMMAND THING: installs THING unless COMMAND is there, or ends with how to
-need() {
-  local hint
-  command -v "$1" >/dev/null 2>&1 && return
-  hint=$("$tools/setup/install.sh" "$2") || stop 2 "slides need $1. Run: $hint"
-  command -v "$1" >/dev/null 2>&1 || stop 2 "slides need $1; the package $2 was installed and brings none"
-}
-need node node
-need npm npm
-version=$(node --version)
-version=${version#v}
-[ "${version%%.*}" -ge $oldest_node ] 2>/dev/null || stop 2 "slides need Node.js $oldest_node or newer, node is $version: see https://nodejs.org"
-
-chromium=$("$tools/setup/chromium.sh") || chromium=
-wanted="as $format"
-[ "$format" != check ] || wanted="to be looked at"
-if [ -z "$chromium" ] && [ "$format" != html ]; then
-  [ -z "${CHROME_PATH:-}" ] || stop 2 "CHROME_PATH=$CHROME_PATH: no such program"
-  hint=$("$tools/setup/install.sh" chromium) || stop 2 "slides $wanted need Chromium. Run: $hint"
-  chromium=$("$tools/setup/chromium.sh") || stop 2 "slides $wanted need Chromium; the package was installed and brings none"
-fi
+need_node
+case $format in
+  html) chromium=$("$tools/setup/chromium.sh") || chromium= ;;
+  check) need_chromium "slides to be looked at need" ;;
+  *) need_chromium "slides as $format need" ;;
+esac
 export CHROME_PATH=$chromium
-# Chromium refuses to run as root inside its sandbox.
-[ "$(id -u)" -ne 0 ] || export CHROME_NO_SANDBOX=1
 
 mkdir -p "$packages"
 scratch=$(mktemp -d "$out/new.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
-if ! cmp -s slides/package-lock.json "$packages/installed.json"; then
-  echo "  npm   slides/package-lock.json: once"
-  rm -f "$packages/installed.json"
-  cp slides/package.json slides/package-lock.json "$packages/"
-  (cd "$packages" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$scratch/log" 2>&1 ||
-    { tail -15 "$scratch/log" >&2; stop 1 "npm could not install what slides/package-lock.json names"; }
-  cp slides/package-lock.json "$packages/installed.json"
-fi
+need_packages slides "$packages" "$scratch/log"
 
 # ---- build ---------------------------------------------------------------------------------------
 
@@ -131,7 +102,7 @@ done
 
 case " $formats " in *" html "*) ;; *) exit 0 ;; esac
 if [ -z "$chromium" ]; then
-  echo "  not looked at: Chromium is not here. Run: $("$tools/setup/install.sh" --how chromium)"
+  not_looked_at
   exit 0
 fi
 pages=()
