@@ -22,9 +22,9 @@ constexpr std::size_t div_up(std::size_t count, std::size_t size) {
   return count / size + (count % size != 0);
 }
 
-/// Threads that a multiprocessor of the GPU being compiled for holds at least, for
-/// __launch_bounds__: 2048 on those listed ("Technical Specifications per Compute Capability" in
-/// the CUDA C++ Programming Guide), 1024 elsewhere, which every one holds.
+/// For __launch_bounds__: as many threads as a multiprocessor of the GPU being compiled for surely
+/// holds. That is 2048 on those listed ("Technical Specifications per Compute Capability" in the
+/// CUDA C++ Programming Guide). All others hold at least 1024.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ <= 720 || __CUDA_ARCH__ == 800 || \
     __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
 constexpr unsigned kThreadsPerMultiprocessor = 2048;

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-/// What a chapter's exit status says.
+/// The exit status of a chapter's program.
 enum ExitStatus : int {
   kExitOk = 0,      ///< every version ran and was right
   kExitWrong = 1,   ///< a wrong result or a CUDA error
@@ -23,8 +23,8 @@ enum ExitStatus : int {
   std::exit(kExitWrong);
 }
 
-/// What becomes of a call that failed. A program ends; the check of a lab puts a function here that
-/// throws, since its report is to say at which size it happened.
+/// Called when a CUDA call has failed. A chapter's program ends. A lab's check puts a function here
+/// that throws, so that its report can say at which size it happened.
 inline void (*on_cuda_failure)(const std::string& failure) = end_program;
 
 /// Hands "file:line: call failed: name: message" to on_cuda_failure, unless `status` is
@@ -38,7 +38,7 @@ inline void check_cuda(cudaError_t status, const char* call, const char* file, i
 /// Wraps a runtime call: evaluates it once, and ends the program with one clear line if it failed.
 #define CUDA_CHECK(call) check_cuda((call), #call, __FILE__, __LINE__)
 
-/// Stands behind every launch. A launch returns nothing; what was wrong with its configuration is
-/// kept as the last error. What goes wrong while the kernel runs shows up at the next call that
-/// waits.
+/// Stands behind every launch. A launch returns nothing: an error in its configuration is kept as
+/// the last error, which this macro checks. An error while the kernel runs shows up at the next
+/// call that waits.
 #define CUDA_CHECK_LAUNCH() check_cuda(cudaGetLastError(), "kernel launch", __FILE__, __LINE__)

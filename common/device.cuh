@@ -87,8 +87,8 @@ inline std::string no_device_text(cudaError_t status) {
          " and older, this program for " + Device::version_text(runtime);
 }
 
-/// Returns the number of devices; creates no context. Without a usable GPU: one line that says how
-/// to go on, exit status 77. `opt.device` not among them: one line, exit status 2.
+/// Returns the number of devices; creates no context. Without a usable GPU it prints how to go on,
+/// exit status 77. An `opt.device` that is not there: one line, exit status 2.
 inline int require_device(const Options& opt) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -134,8 +134,8 @@ inline Device open_device(const Options& opt) {
   return describe_device(ordinal);
 }
 
-/// How many blocks of `kernel` the device holds at once, at least 1: as many as fit on an SM, on
-/// every SM. In a grid of so many none waits for another to end.
+/// How many blocks of `kernel` the device holds at once, at least 1: as many as fit on an SM, times
+/// the number of SMs. In a grid of that size no block waits for another to end.
 template <class Kernel>
 std::size_t blocks_held(const Device& device, Kernel* kernel, std::size_t block) {
   int per_sm = 0;
@@ -151,9 +151,9 @@ inline std::size_t free_device_bytes() {
   return free_bytes;
 }
 
-/// Refuses, before anything is allocated, a problem that does not fit: one line with bytes asked
-/// and bytes free, exit status 2. `option` is what the user can make smaller, such as "--n
-/// 4294967296".
+/// Refuses a size that does not fit before anything is allocated: one line with the bytes asked for
+/// and the bytes free, exit status 2. `option` is what the user can make smaller, such as
+/// "--n 4294967296".
 inline void require_device_memory(const Options& opt, const std::string& option,
                                   std::size_t bytes) {
   const std::size_t free_bytes = free_device_bytes();

@@ -12,8 +12,8 @@
 #include "check.cuh"
 
 /// An array in device memory that lives as long as its owner. Fresh elements hold the byte 0xff:
-/// NaN as floats, -1 as signed integers, so that an element nobody has written is seen. An array of
-/// no elements is still a place. A failing allocation or copy ends the program as CUDA_CHECK does.
+/// NaN as floats, -1 as signed integers, so that an element nobody has written shows. An empty
+/// array has an address, too. A failing allocation or copy ends the program as CUDA_CHECK does.
 template <class T>
 class DeviceArray {
  public:

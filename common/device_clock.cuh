@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clocks and places that have no C++ name on a GPU: special registers, read with inline PTX.
+// A GPU's clock and the number of an SM. C++ has no name for these special registers: inline PTX.
 #pragma once
 
 #include <cuda_runtime.h>

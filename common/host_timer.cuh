@@ -60,8 +60,8 @@ Timing time_until_done(std::size_t samples, Work&& work) {
   });
 }
 
-/// Times only the call: what it has started on the device is waited for outside of the clock. One
-/// call warms up.
+/// Times only the call. The work that it starts on the device is waited for while the clock stands.
+/// One call warms up.
 template <class Call>
 Timing time_calls(std::size_t samples, Call&& call) {
   std::vector<double> times;

@@ -33,8 +33,8 @@ struct Latency {
 constexpr std::size_t kRingInMemory = kOnGpu ? 256_Mi : 8_Mi;
 
 /// Follows a ring of links, one in every 128-byte line, that takes up `bytes` (a power of two, at
-/// least 128). A ring that fits a cache gives that cache's latency; one larger than all caches the
-/// memory's: each launch goes on where the last ended, so that every line it meets is a new one.
+/// least 128). A ring that fits a cache gives that cache's latency. One larger than all caches
+/// gives the memory's: each launch goes on where the last ended, so that it meets only new lines.
 inline Latency measure_latency(std::size_t bytes, std::size_t samples) {
   constexpr std::size_t kStep = 128 / sizeof(unsigned);
   const std::size_t count = bytes / sizeof(unsigned), loads = kOnGpu ? 64_Ki : 1_Ki;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a table says about latency: rows of a sweep, and sentences about bytes in flight.
+// Latency in a chapter's table: rows of a sweep, and sentences about bytes in flight.
 #pragma once
 
 #include <cstddef>

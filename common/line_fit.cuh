@@ -10,8 +10,8 @@ struct Line {
   double base = 0, slope = 0;
 };
 
-/// The line that misses the points (x[i], y[i]) least: the sum of the squares of what it misses in
-/// y is smallest. Needs two different values of x.
+/// The line closest to the points (x[i], y[i]): the one with the smallest sum of squared distances
+/// in y. Needs two different values of x.
 inline Line fit_line(const std::vector<double>& x, const std::vector<double>& y) {
   double mean_x = 0, mean_y = 0, along_both = 0, along_x = 0;
   const auto count = static_cast<double>(x.size());

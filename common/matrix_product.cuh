@@ -32,7 +32,7 @@ struct ProductShape {
     opt.add("k", &k, 1, kMaxSide, "columns of A, rows of B");
   }
 
-  /// Of the three matrices, without gaps.
+  /// The size of the three matrices, without gaps.
   std::size_t bytes() const { return (m * k + k * n + m * n) * sizeof(float); }
 
   /// Multiplications and additions of one product.
@@ -66,7 +66,7 @@ class MatrixProduct {
         expected_(multiply_on_host(a, b, sides.m, sides.n, sides.k)),
         tolerance_(a, b, sides.m, sides.n, sides.k) {}
 
-  /// With seeded random elements from -1 to 1.
+  /// A and B get seeded random elements from -1 to 1.
   MatrixProduct(ProductShape sides, std::uint64_t seed, std::size_t gap = 0)
       : MatrixProduct(sides, random_floats(sides.m * sides.k, -1, 1, seed),
                       random_floats(sides.k * sides.n, -1, 1, seed + 1), gap) {}
@@ -105,7 +105,7 @@ class MatrixProduct {
 };
 
 /// Adds a row for each version that the command line asks for. `product` is a MatrixProduct, or
-/// what a chapter has derived from it.
+/// of a class that a chapter derives from it.
 template <class Product, std::size_t kCount>
 void add_product_rows(ResultTable& table, const Version<Product> (&versions)[kCount],
                       const Product& product) {

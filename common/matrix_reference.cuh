@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a matrix product should be: computed on the host, with a bound of the error.
+// The right result of a matrix product, computed on the host, and a bound of the error.
 #pragma once
 
 #include <algorithm>

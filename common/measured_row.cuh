@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every row of a chapter's table goes through: poison, run, check, time, check again.
+// Every row of a chapter's table is made alike: poison, run, check, time, check again.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct Measured {
   bool ok = false;
 };
 
-/// Measures one version. `poison()` overwrites what a launch leaves, so that a kernel that writes
-/// nothing cannot pass on what stood there; `launch()` puts one launch on the default stream;
-/// `is_right()` waits for it and says whether it left the right result.
+/// Measures one version. `poison()` overwrites the result, so that a kernel that writes nothing
+/// cannot pass with an earlier one; `launch()` puts one launch on the default stream; `is_right()`
+/// waits for it and says whether it left the right result.
 template <class Poison, class Launch, class IsRight>
 Measured measure_checked(std::size_t samples, Poison&& poison, Launch&& launch,
                          IsRight&& is_right) {

@@ -18,7 +18,7 @@
 #include "check.cuh"
 
 /// One version of a chapter's ladder: its name on the command line and in the table, what is new in
-/// it, and how to launch it on the chapter's problem.
+/// it, and how to launch it on the chapter's data.
 template <class Problem>
 struct Version {
   const char* name;
@@ -76,7 +76,7 @@ class Options {
   }
 
   /// Adds `--name VALUE`, an integer in low..high; *value holds the default. A default below `low`
-  /// stands for one that is chosen later; `help` says how.
+  /// stands for one that is chosen later; `help` says which.
   template <class Integer>
   void add(const char* name, Integer* value, std::uint64_t low, std::uint64_t high,
            const char* help) {

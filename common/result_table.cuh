@@ -44,8 +44,8 @@ inline std::string digits_text(double value) {
 /// "-" is standard output; devices and pipes are written directly.
 class CsvFile {
  public:
-  /// Opens the file of --csv for writing. If that cannot be: one line, exit status 2, before
-  /// anything has run.
+  /// Opens the file of --csv for writing. If it cannot be opened: one line, exit status 2,
+  /// before anything has run.
   void open(const Options& opt) { open(opt, "--csv", opt.csv); }
 
   /// The same for another file, `path`, that `option` named. An empty path: nothing is written.
@@ -86,8 +86,8 @@ class CsvFile {
     std::fputc('\n', file_);
   }
 
-  /// Puts the file in place. Returns false, with one line on stderr, when the disk did not take it
-  /// all.
+  /// Puts the file in place. Returns false, with one line on stderr, when not all of it could be
+  /// written.
   bool finish() {
     if (file_ == nullptr) return true;
     bool ok = std::fflush(file_) == 0 && std::ferror(file_) == 0;

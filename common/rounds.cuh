@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
-/// One round: v becomes v * factor + step, modulo 2^32. Give it to a kernel as an argument: of a
-/// constant the compiler could make one round out of many.
+/// One round: v becomes v * factor + step, modulo 2^32. Give it to a kernel as an argument: the
+/// compiler could fold many rounds with constants into one.
 struct Round {
   unsigned factor, step;
   __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }

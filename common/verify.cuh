@@ -26,11 +26,11 @@ std::string value_text(const T& value) {
   }
 }
 
-/// Says on stderr what was wrong, and returns false. `place` is "" or where it was, " at [7]".
+/// Says on stderr what was wrong, and returns false. `where` is "" or " at [7]".
 template <class T, class U>
-bool report_wrong(const std::string& name, const std::string& place, const T& actual,
+bool report_wrong(const std::string& name, const std::string& where, const T& actual,
                   const U& expected) {
-  std::fprintf(stderr, "%s: wrong%s: expected %s, got %s\n", name.c_str(), place.c_str(),
+  std::fprintf(stderr, "%s: wrong%s: expected %s, got %s\n", name.c_str(), where.c_str(),
                value_text(expected).c_str(), value_text(actual).c_str());
   return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the memory of this device can do, measured: the yardsticks that throughputs stand beside.
+// The measured bandwidth of this device's memory: the yardsticks beside the versions' throughputs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@
 #include "timer.cuh"
 
 /// Reads `n` 16-byte words and keeps nothing but their exclusive-or, so that the loads cannot be
-/// dropped and nothing but reading takes time. Eight loads per thread are in flight before the
+/// dropped and only reading takes time. Eight loads per thread are in flight before the
 /// first is used.
 static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* result) {
   constexpr int kInFlight = 8;
