@@ -43,7 +43,7 @@ struct Setup {
   ThreadSums sums;
 };
 
-// What sum_walk makes of `values`, finished on the host.
+// The sum that sum_walk makes of `values`, finished on the host.
 long long walked(const std::vector<int>& values, std::size_t n, std::size_t offset,
                  std::size_t stride, unsigned grid, unsigned block) {
   DeviceArray<int> x(values);

@@ -17,7 +17,7 @@ Setting setting(unsigned block = 256) {
   return {static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount, 0)), block};
 }
 
-// What the versions read and write, the places of the partial sums poisoned.
+// What the versions read and write, partial sums poisoned.
 ThreadSums sums_of(const std::vector<int>& x) {
   const std::size_t places = 4 * thread_slots_per_sm() * setting().sm_count;
   return {DeviceArray<int>(x), DeviceArray<long long>(places), reference(x)};
@@ -72,7 +72,7 @@ TEST_CASE("a thread without an element writes a zero") {
     REQUIRE(runs_right(sums, {2, 64, loads}));
     const std::vector<long long> partial = sums.partial.download();
     for (std::size_t i = 5; i < 128; ++i) REQUIRE(partial[i] == 0);
-    CHECK(partial[128] == -1);  // and nothing is written behind the last thread's place
+    CHECK(partial[128] == -1);  // and nothing is written behind the last thread's sum
   }
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("no more blocks run at a time than fit at once") {
   const Shape wave = one_wave<sum_recorded>(setting(256));
   double event_ms = 0;
   const std::vector<BlockRecord> blocks = record_blocks(sums, {wave.grid * 5 / 2, 256}, &event_ms);
-  // At equal times ends sort before starts: a place is free again when its block has ended.
+  // At equal times ends sort before starts: a block's slot is free again when it has ended.
   std::vector<std::pair<std::uint64_t, int>> events;
   for (const BlockRecord& b : blocks) {
     events.push_back({b.start_ns, b.end_ns > b.start_ns ? 1 : 0});

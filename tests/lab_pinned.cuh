@@ -26,7 +26,7 @@ class PinnedWords {
   PinnedWords& operator=(const PinnedWords&) = delete;
 
   unsigned* get() const { return words_; }
-  /// What stands there now, whatever is still on its way.
+  /// The words as they are now, even if copies are still on their way.
   std::vector<unsigned> now() const { return std::vector<unsigned>(words_, words_ + n_); }
 
  private:

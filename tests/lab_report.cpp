@@ -127,8 +127,8 @@ bool has_tail(const Trial& r) { return r.block > 0 && (r.n == 0 || r.n % r.block
 bool is_negative(const Trial& r) { return r.input == Input::kNegative; }
 bool power_of_two(unsigned x) { return (x & (x - 1)) == 0; }
 
-// From the most special to the most general: the first whose trials are just those that fail is
-// told.
+// From the most special to the most general: the report has the first one whose trials are exactly
+// those that fail.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> patterns = {
       {"only n = 0 fails: what is left for a block that has no element?",
@@ -205,15 +205,15 @@ void TrialReport::broke(const Trial& trial, const CudaFailure& failure) {
   first_ = trial;
 }
 
-// The pattern that splits the trials into those that passed and those that failed; at least one
-// outside of which nothing fails.
+// The pattern that holds for all trials that failed and for no other; where there is none, one that
+// holds for all that failed.
 std::string TrialReport::meaning() const {
   std::vector<Pattern> patterns = patterns_;
   patterns.insert(patterns.end(), known_patterns().begin(), known_patterns().end());
   const bool some_passed =
       std::any_of(results_.begin(), results_.end(), [](const Result& t) { return t.ok; });
   if (!some_passed) return "";
-  // A check that an error ended early has seen too little to show a pattern.
+  // A check that ended early, by an error, has seen too little to show a pattern.
   constexpr std::size_t kEnough = 4;
   if (broke_ && results_.size() < kEnough) return "";
   for (const Pattern& pattern : patterns) {
@@ -244,7 +244,7 @@ std::string TrialReport::which_passed() const {
     passed += t.ok ? 1 : 0;
     std::string text = t.trial.sizes();
     if (text == first_.sizes()) {
-      // Of the size that failed first: with which block, or which values, it was still right.
+      // Says with which block, or which values, the size that failed first was still right.
       text = t.trial.block == first_.block ? t.trial.whole()
                                            : text + ", block " + std::to_string(t.trial.block);
     }
@@ -270,16 +270,16 @@ void TrialReport::conclude() const {
   if (!at.empty()) tell("at", at);
   std::string text;
   if (broke_) tell("cuda", failure_.text);
-  if (wrong_.what.empty()) {
+  if (wrong_.name.empty()) {
     text = failure_.text;
   } else {
-    // What the backend says is about a later trial than the one that was wrong first.
+    // The backend's report is about a later trial than the first wrong one.
     if (broke_) tell("broke_at", last_.whole());
-    tell("wrong", wrong_.what);
+    tell("wrong", wrong_.name);
     tell("expected", wrong_.expected);
     tell("actual", wrong_.actual);
     if (!wrong_.note.empty()) tell("note", wrong_.note);
-    text = wrong_.what + ": expected " + wrong_.expected + ", got " + wrong_.actual;
+    text = wrong_.name + ": expected " + wrong_.expected + ", got " + wrong_.actual;
   }
   const std::string passed = which_passed(), why = meaning();
   if (!passed.empty()) tell("passed", passed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a lab's check tells about itself: which sizes were right, the first element that was wrong,
-// what such a pattern usually means. lab_report.cpp is compiled once and linked into every check.
+// The report of a lab's check: which sizes were right, the first element that was wrong, and what
+// such a pattern usually means. lab_report.cpp is compiled once and linked into every check.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace lab {
 
-/// What a kernel is tried on. Random values show most errors; negative ones a wrong identity of a
-/// maximum; each element's own index shows which elements were taken.
+/// The values that a kernel is tried on. Random ones show most errors; negative ones a wrong
+/// identity of a maximum; each element's own index shows which elements were taken.
 enum class Input { kRandom, kNegative, kIndices };
 
-/// Sizes and values of one trial of a check. What does not apply to an exercise stays 0.
+/// Sizes and values of one trial of a check. Members that do not apply to an exercise stay 0.
 struct Trial {
   std::size_t n = 0;                             ///< elements
   std::size_t rows = 0, columns = 0, depth = 0;  ///< of matrices: C has rows x columns
@@ -28,7 +28,7 @@ struct Trial {
 
 /// The first wrong element of a result.
 struct Wrong {
-  std::string what;  ///< "sums[1]", or the name of a single value
+  std::string name;  ///< "sums[1]", or the name of a single value
   std::string expected, actual;
   std::string note;  ///< what is odd about the value; may be empty
 };
@@ -38,13 +38,13 @@ struct CudaFailure {
   std::string text;  ///< "file:line: call failed: name: message"
 };
 
-/// What it usually means when just these trials fail.
+/// The usual meaning when exactly the trials fail for which `fails` holds.
 struct Pattern {
   std::string meaning;
   std::function<bool(const Trial&)> fails;
 };
 
-/// Keeps count of trials and turns the first wrong one into a report.
+/// Counts the trials and turns the first wrong one into a report.
 class TrialReport {
  public:
   explicit TrialReport(std::vector<Pattern> patterns) : patterns_(std::move(patterns)) {}

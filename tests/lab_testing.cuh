@@ -28,7 +28,7 @@ inline const bool failures_throw = [] {
   return true;
 }();
 
-/// True for an element of which every byte is 0xff, as nobody has written it.
+/// True if every byte of the element is 0xff: nobody has written it.
 template <class T>
 bool is_poison(const T& value) {
   unsigned char raw[sizeof(T)];
@@ -98,10 +98,10 @@ std::string text_of(const T& value) {
 }
 
 template <class T, class U>
-[[noreturn]] void throw_wrong(const std::string& what, const T& actual, const U& expected) {
+[[noreturn]] void throw_wrong(const std::string& name, const T& actual, const U& expected) {
   const bool untouched = is_poison(actual);
   throw Wrong{
-      what, text_of(expected), text_of(actual),
+      name, text_of(expected), text_of(actual),
       untouched
           ? "every byte is still 0xff, as before the launch: nobody has written it, or something "
             "was added to it"
@@ -110,46 +110,46 @@ template <class T, class U>
 
 /// Every element as expected, else the first that is not ends the trial.
 template <class T>
-void expect_equal(const std::string& what, const std::vector<T>& actual,
+void expect_equal(const std::string& name, const std::vector<T>& actual,
                   const std::vector<T>& expected) {
   if (actual.size() != expected.size())
-    throw Wrong{what + ".size()", text_of(expected.size()), text_of(actual.size()), ""};
+    throw Wrong{name + ".size()", text_of(expected.size()), text_of(actual.size()), ""};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (!(actual[i] == expected[i]))
-      throw_wrong(what + "[" + std::to_string(i) + "]", actual[i], expected[i]);
+      throw_wrong(name + "[" + std::to_string(i) + "]", actual[i], expected[i]);
   }
 }
 
 /// One value as expected.
 template <class T>
-void expect_equal(const std::string& what, const T& actual, const T& expected) {
-  if (!(actual == expected)) throw_wrong(what, actual, expected);
+void expect_equal(const std::string& name, const T& actual, const T& expected) {
+  if (!(actual == expected)) throw_wrong(name, actual, expected);
 }
 
 /// Every element within tolerance(i) of what was expected; NaN never is. For matrices `columns`
 /// turns the index into a row and a column.
 template <class T, class U, class Tolerance>
-void expect_close(const std::string& what, const std::vector<T>& actual,
+void expect_close(const std::string& name, const std::vector<T>& actual,
                   const std::vector<U>& expected, Tolerance tolerance, std::size_t columns = 0) {
   if (actual.size() != expected.size())
-    throw Wrong{what + ".size()", text_of(expected.size()), text_of(actual.size()), ""};
+    throw Wrong{name + ".size()", text_of(expected.size()), text_of(actual.size()), ""};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (is_close(static_cast<double>(actual[i]), static_cast<double>(expected[i]), tolerance(i)))
       continue;
     const std::string index =
         columns > 0 ? "[" + std::to_string(i / columns) + "][" + std::to_string(i % columns) + "]"
                     : "[" + std::to_string(i) + "]";
-    throw_wrong(what + index, actual[i], expected[i]);
+    throw_wrong(name + index, actual[i], expected[i]);
   }
 }
 
 /// A statement about the learner's result that is no comparison of values.
-inline void expect(bool holds, const std::string& what, const std::string& expected,
+inline void expect(bool holds, const std::string& name, const std::string& expected,
                    const std::string& actual) {
-  if (!holds) throw Wrong{what, expected, actual, ""};
+  if (!holds) throw Wrong{name, expected, actual, ""};
 }
 
-/// awkward_sizes(), the empty one last: it tells the least.
+/// awkward_sizes() with the empty one last, since it tells the least.
 inline std::vector<std::size_t> sizes() {
   std::vector<std::size_t> sizes = awkward_sizes();
   std::rotate(sizes.begin(), sizes.begin() + 1, sizes.end());
@@ -175,8 +175,8 @@ class Trials {
     std::size_t rows, columns, depth;
   };
   Trials& shapes(std::vector<Shape> shapes) { return shapes_ = std::move(shapes), *this; }
-  /// What it means when just the trials fail for which `fails` holds; asked before what is known
-  /// anyway.
+  /// The meaning to tell when exactly the trials fail for which `fails` holds. It comes before the
+  /// meanings that lab_report.cpp knows.
   Trials& diagnose(std::string meaning, std::function<bool(const Trial&)> fails) {
     patterns_.push_back({std::move(meaning), std::move(fails)});
     return *this;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tests that every chapter on matrix products passes. Included behind the chapter's program,
-// whose kVersions it runs, and behind what differs between the chapters' tests:
+// The tests that every chapter on matrix products passes. Include it behind the chapter's program,
+// whose kVersions it runs, and behind the two names that differ from chapter to chapter:
 //
 //   product_of(...)        the chapter's product, made from the arguments of a MatrixProduct
 //   kVersionForLargeShape  the one that the CPU backend tries at a large shape

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every chapter's program as a user calls it: what is wrong gets one line and the right exit status, and
-# nothing has run.
+# Every chapter's program as a user calls it: a mistake gets one line and the right exit status before
+# anything runs.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 

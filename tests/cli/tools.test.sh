@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The scripts behind the verbs: what they say, and that they do not miss what they are there to find.
+# The scripts behind the verbs: what they say, and whether they find what they are there to find.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -56,7 +56,7 @@ END
 
 # ---- installing ----------------------------------------------------------------------------------
 
-# A machine with apt-get and nothing else that installs; what is called is written down.
+# A machine whose only installer is apt-get; $scratch/called holds the calls.
 # shellcheck disable=SC2016  # expanded when the stand-in runs
 fake_machine() { # USER_ID SUDO_STATUS
   fake_command id "echo $1"

@@ -6,7 +6,7 @@
 unset CSV LINE SVG BLOCKS ONLY FIGURES_ROOT
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
-# What draws and traces, without history or results of a build: a place to change something.
+# A copy of all that draws and traces, without history or build, in which tests change something.
 copy=$scratch/tree
 mkdir -p "$copy/common"
 cp -R chapters "$copy/"

@@ -13,7 +13,7 @@ fi
 exercises=chapters/05_shared_tree_reduction/exercises
 class=$scratch/class
 grades=$scratch/grades.json
-# Where grading builds and runs: as root it does so as other users, who have to get there.
+# The folder in which grading builds and runs. As root it runs as other users, who need access.
 mkdir -p "$scratch/tmp"
 chmod 711 "$scratch" "$scratch/tmp"
 export TMPDIR=$scratch/tmp

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make site and make serve as a user types them, on a small tree of their own; and what the look at the
-# site finds, shown by breaking one.
+# make site and make serve as a user types them, on a small tree of their own. Pages that are broken on
+# purpose show what the look at the site finds.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 unset BASE PORT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Building the decks, and that the look in Chromium misses nothing it is there to find.
+# Decks are built, and the look in Chromium finds what it is there to find.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 unset FORMAT DECK
