@@ -37,8 +37,8 @@ def main(arguments):
             import page
 
             return page.main(labs)
-        raise catalogue.Problem(f"labs: no verb '{verb}'")
-    except (catalogue.Problem, build.Failure) as problem:
+        raise catalogue.UsageError(f"labs: no verb '{verb}'")
+    except (catalogue.UsageError, build.Failure) as problem:
         print(problem, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

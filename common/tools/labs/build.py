@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compiles a check together with the file it checks. Make builds what is common to all: backend, Catch2's main, the
+"""Compiles a check together with the file it checks. Make builds what all checks share: backend, Catch2's main, the
 mirrored headers (build/labs/VARIANT/ready). The check itself is one small translation unit."""
 
 import glob
@@ -17,7 +17,7 @@ FIRST = "first.h"  # build/labs/VARIANT/first.h
 
 
 class Failure(Exception):
-    """The common part could not be made; the text is what make said."""
+    """The common part could not be built; the text is make's output."""
 
 
 class Builder:
@@ -29,7 +29,7 @@ class Builder:
         self.common = None
 
     def prepare(self, *variants):
-        """Has make build what every check of these variants needs. Says what is compiled, on stderr."""
+        """Lets make build what every check of these variants needs, and names what is compiled on stderr."""
         for variant in variants:
             if variant in self.prepared:
                 continue
@@ -46,8 +46,8 @@ class Builder:
             self.prepared[variant] = (command, link_flags.split(), libraries)
 
     def precompile(self, variant, command):
-        """What every check includes, compiled once: g++ takes FIRST.gch in place of FIRST where its flags fit. It
-        halves the time to compile a check; without it everything works as well."""
+        """Compiles once what every check includes: g++ takes FIRST.gch in place of FIRST where its flags fit. That
+        halves the time to compile a check; everything also works without it."""
         first = f"build/labs/{variant}/{FIRST}"
         key = hashlib.sha256(f"{self.common_hash()} {command}".encode()).hexdigest()
         try:
@@ -85,7 +85,7 @@ class Builder:
             raise Failure("".join(shown[-20:]).replace("*** ", "").rstrip())
 
     def common_hash(self):
-        """Of everything that is compiled into every check."""
+        """A hash of everything that is compiled into every check."""
         if self.common is None:
             digest = hashlib.sha256()
             paths = glob.glob("common/*.cuh") + glob.glob("common/cpu/**/*", recursive=True) + glob.glob("tests/*.*")
@@ -96,7 +96,7 @@ class Builder:
         return self.common
 
     def key(self, lab, path, *more):
-        """Of all that decides how a check of this file ends."""
+        """A hash of all that decides how a check of this file ends."""
         digest = hashlib.sha256(self.common_hash().encode())
         # A prediction is compared with its starter as well.
         for source in (lab.check, path, *([lab.starter] if lab.predicts else [])):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What labs there are, read from chapters/NN_name/exercises/.
+"""Finds the labs in chapters/NN_name/exercises/.
 
-An exercise is a starter exN_topic.cu, its check exN_topic.check.cu, solutions/exN_topic.cu, what turns the solution into
-wrong ones (exN_topic.mutants) and a section of exercises/README.md, which alone says how many points it is worth:
+An exercise is a starter exN_topic.cu, its check exN_topic.check.cu, solutions/exN_topic.cu, the bugs that make the
+solution wrong (exN_topic.mutants) and a section of exercises/README.md, the only place for its points:
 
     ## 1. Title
     [ex1_topic.cu](ex1_topic.cu) · fix the bug · 10 minutes · 1 point
@@ -22,8 +22,8 @@ STARTER_FAILS = re.compile(r"^// STARTER FAILS: (.+)$", re.M)
 TEST_CASE = re.compile(r'\bTEST_CASE\(\s*"((?:[^"\\]|\\.)*)"')
 
 
-class Problem(Exception):
-    """What is wrong, where, and what would be right, in one line. Ends a verb with status 2."""
+class UsageError(Exception):
+    """One line: what is wrong, where, and what would be right. Ends a verb with status 2."""
 
 
 def read(path):
@@ -102,21 +102,21 @@ def all_labs():
 def choose(labs, chapter, exercise):
     """The labs that CH (a chapter's full name, '' for all) and EX ('' for all) name."""
     if exercise and not chapter:
-        raise Problem(f"EX={exercise}: of which chapter? Say CH=05 EX={exercise} as well")
+        raise UsageError(f"EX={exercise}: which chapter? Say CH=05 EX={exercise} as well")
     if chapter:
         here = [lab for lab in labs if lab.chapter == chapter]
         if not here:
             others = sorted({lab.chapter for lab in labs})
-            raise Problem(f"CH={chapter}: no exercises there; chapters with exercises: {' '.join(others) or 'none'}")
+            raise UsageError(f"CH={chapter}: no exercises there; chapters with exercises: {' '.join(others) or 'none'}")
         if exercise:
             found = [lab for lab in here if exercise in (str(lab.number), lab.name, f"ex{lab.number}")]
             if not found:
                 there = ", ".join(f"{lab.number} ({lab.name})" for lab in here)
-                raise Problem(f"EX={exercise}: no such exercise in {chapter}; there are: {there}")
+                raise UsageError(f"EX={exercise}: no such exercise in {chapter}; there are: {there}")
             return found
         return here
     if not labs:
-        raise Problem("no chapter has exercises")
+        raise UsageError("no chapter has exercises")
     return labs
 
 
@@ -124,5 +124,5 @@ def jobs(settings):
     """How many to run side by side: JOBS, else one per core."""
     text = settings.get("JOBS", "")
     if text and (not text.isdigit() or not 1 <= int(text) <= 512):
-        raise Problem(f"JOBS={text}: expected 1 to 512")
+        raise UsageError(f"JOBS={text}: expected 1 to 512")
     return int(text) if text else os.cpu_count() or 1

@@ -3,8 +3,8 @@
 solution passes under every schedule and under the sanitizers; every mutant is rejected; hints are there and do not
 give the solution away; solutions and mutants differ from the starter only where its TODO stands.
 
-What held once is remembered under a hash of everything that decides it (build/labs/proved), so that a second run is
-quick."""
+A proof that held is remembered under a hash of everything that decides it (build/labs/proved), so a second
+run is quick."""
 
 import concurrent.futures
 import glob
@@ -21,9 +21,9 @@ import catalogue
 import edits
 import outcome as outcomes
 import page
-import regions
 import report
 import runner
+import todo
 from catalogue import choose, read
 
 PROVED = "build/labs/proved"
@@ -35,7 +35,7 @@ OUTSIDE = "differs from the starter outside of the TODO"
 TODO = re.compile(r"// (?:end of )?TODO\b")
 
 
-# ---- what can be told from the text --------------------------------------------------------------
+# ---- what the text alone shows -------------------------------------------------------------------
 
 
 def code_of(line):
@@ -44,7 +44,7 @@ def code_of(line):
 
 
 def complaints_about_text(lab):
-    """What is wrong with one exercise before anything is compiled: [(file, complaint)]."""
+    """Complaints about one exercise before anything is compiled: [(file, complaint)]."""
     found = []
 
     def complain(path, text):
@@ -60,7 +60,7 @@ def complaints_about_text(lab):
     elif lab.kind not in catalogue.KINDS:
         complain(readme, f"exercise {lab.number}: {lab.kind}: expected one of: {'; '.join(catalogue.KINDS)}")
     elif (lab.kind == "predict, then measure") != lab.predicts:
-        complain(lab.check, 'includes "xray/counts.h" if, and only if, the exercise is to predict, then measure')
+        complain(lab.check, 'must include "xray/counts.h" in a prediction, and nowhere else')
 
     starter = read(lab.starter)
     lines = starter.count("\n")
@@ -73,17 +73,17 @@ def complaints_about_text(lab):
     if f"#include LAB_FILE" not in lab.check_text():
         complain(lab.check, "does not include LAB_FILE")
     try:
-        parts = regions.split(starter)
-    except regions.Unclosed as problem:
+        parts = todo.split(starter)
+    except todo.Unclosed as problem:
         return [*found, (lab.starter, str(problem))]
-    if not any(todo for todo, _, _ in parts):
+    if not any(is_todo for is_todo, _, _ in parts):
         complain(lab.starter, "has no TODO")
     if not os.path.exists(lab.solution):
         return found
 
     text = read(lab.solution)
-    if regions.bodies(starter, text) is None:
-        line, wanted = regions.first_difference(starter, text)
+    if todo.bodies(starter, text) is None:
+        line, wanted = todo.first_difference(starter, text)
         complain(f"{lab.solution}:{line}", f"{OUTSIDE}; the starter has: {wanted}")
     if TODO.search(text):
         complain(lab.solution, "still has a TODO")
@@ -103,8 +103,8 @@ def complaints_about_mutants(lab, starter):
     if len(mutants) < MIN_MUTANTS:
         found.append((lab.mutants, f"{len(mutants)} mutants: at least {MIN_MUTANTS}"))
     for mutant in mutants:
-        if regions.bodies(starter, mutant.text) is None:
-            _, wanted = regions.first_difference(starter, mutant.text)
+        if todo.bodies(starter, mutant.text) is None:
+            _, wanted = todo.first_difference(starter, mutant.text)
             found.append((place_of(lab, mutant), f"{OUTSIDE}; the starter has: {wanted}"))
         if TODO.search(mutant.text):
             found.append((place_of(lab, mutant), "still has a TODO"))
@@ -112,7 +112,7 @@ def complaints_about_mutants(lab, starter):
 
 
 def place_of(lab, mutant):
-    """What messages say of a mutant: where it is written, and its name."""
+    """How messages name a mutant: by its line and its name."""
     return f"{lab.mutants}:{mutant.line}: {mutant.label}"
 
 
@@ -121,7 +121,7 @@ def complaints_about_hints(lab, starter, solution, readme):
     if sorted(lab.hints) != [1, 2, 3]:
         found.append((readme, f"exercise {lab.number}: hints 1, 2 and 3 expected, found {sorted(lab.hints)}"))
     known = {code_of(line) for line in starter.split("\n")}
-    bodies = regions.bodies(starter, solution) or []
+    bodies = todo.bodies(starter, solution) or []
     given = {code_of(line) for body in bodies for line in body} - known
     given = {line for line in given if len(line) >= 12}
     for level, text in lab.hints.items():
@@ -172,7 +172,7 @@ def complaints_about_chapters(labs, chapters):
 
 
 class Try:
-    """One file to check, and what has to come out. `place` is what a message names."""
+    """One file to check, and what has to come out. Messages name `place`."""
 
     def __init__(self, lab, role, path, variant, place=""):
         self.lab, self.role, self.path, self.variant = lab, role, path, variant
@@ -254,16 +254,16 @@ def compute_sanitizer(trial):
 
 
 def share_of(trials, text):
-    """Part k of n of the mutants when the text is k/n, and everything else."""
+    """Everything but mutants, and of the mutants part k of n when the text is k/n."""
     if not text:
         return trials
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     part, parts = (int(n) for n in match.groups()) if match else (0, 0)
     if not 1 <= part <= parts:
-        raise catalogue.Problem(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
+        raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
     mutants = [trial for trial in trials if trial.role == "mutant"]
     left_out = {trial for i, trial in enumerate(mutants) if i % parts != part - 1}
-    print(f"of {len(mutants)} mutants part {part} of {parts}: {len(mutants) - len(left_out)}")
+    print(f"part {part} of {parts}: {len(mutants) - len(left_out)} of {len(mutants)} mutants")
     return [trial for trial in trials if trial not in left_out]
 
 

@@ -16,10 +16,10 @@ import time
 
 import grade_files
 import outcome as outcomes
-import regions
 import runner
 import submission
-from catalogue import Problem, choose, jobs, read
+import todo
+from catalogue import UsageError, choose, jobs, read
 
 GIB = 1 << 30
 COMPILE = runner.Limits(wall=120, cpu=60, memory=4 * GIB, output=1 << 20, file=256 << 20, processes=32)
@@ -148,7 +148,7 @@ class Grader:
         os.chmod(path, 0o600)
         try:
             directives = submission.inspect(job.text)
-            if lab.predicts and regions.bodies(read(lab.starter), job.text) is None:
+            if lab.predicts and todo.bodies(read(lab.starter), job.text) is None:
                 return verdict("changed")
             if set(directives) != set(submission.inspect_starter(lab)):
                 self.baselines[lab.label].judge(self.builder, lab, path, variant, f"{folder}/build")
@@ -197,7 +197,7 @@ def shortened(text, folder):
 
 
 def user_for(slot, scratch):
-    """As root every slot has a user of its own: it counts its processes, and can touch nobody else's."""
+    """As root, each slot has a user of its own: so processes can be counted, and none can touch another slot's."""
     return FIRST_USER + slot if os.geteuid() == 0 and can_drop(scratch) else None
 
 
@@ -292,19 +292,19 @@ class Progress:
 def main(labs, settings, builder):
     folder, out = settings.get("DIR", ""), settings.get("OUT") or "grades.json"
     if not folder:
-        raise Problem("grade what? make grade DIR=FOLDER, with one sub-folder per student")
+        raise UsageError("grade what? make grade DIR=FOLDER, with one sub-folder per student")
     if not os.path.isdir(folder):
-        raise Problem(f"DIR={folder}: no such folder")
+        raise UsageError(f"DIR={folder}: no such folder")
     labs = choose(labs, settings.get("CH", ""), settings.get("EX", ""))
     unclear = [lab.label for lab in labs if lab.points is None]
     if unclear:
-        raise Problem(f"no points for {', '.join(unclear)}: make check-labs says what is missing")
+        raise UsageError(f"no points for {', '.join(unclear)}: make check-labs says what is missing")
     names, notes = students_in(folder)
     if not names:
-        raise Problem(f"DIR={folder}: no sub-folder in it; one per student is expected")
+        raise UsageError(f"DIR={folder}: no sub-folder in it; one per student is expected")
     count, seconds = jobs(settings), settings.get("TIME", "")
     if seconds and (not seconds.isdigit() or not 1 <= int(seconds) <= 3600):
-        raise Problem(f"TIME={seconds}: expected 1 to 3600 seconds for each run")
+        raise UsageError(f"TIME={seconds}: expected 1 to 3600 seconds for each run")
     backend = settings.get("BACKEND") or "cpu"
     kept = grade_files.Kept(out)
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What grading writes: the JSON, the JUnit XML beside it, the table on the screen, and what is kept of a run that was
-interrupted. README.md describes the formats."""
+"""The output of grading: the JSON, the JUnit XML beside it, the table on the screen, and what is kept of an interrupted
+run. README.md describes the formats."""
 
 import json
 import os
 import re
 import xml.etree.ElementTree as xml
 
-from catalogue import Problem
+from catalogue import UsageError
 
 SCHEMA = 1
 
@@ -28,7 +28,7 @@ class Kept:
                 raise IsADirectoryError(21, "is a folder")
             self.file = open(self.path, "a+", encoding="utf-8")
         except OSError as error:
-            raise Problem(f"OUT={out}: cannot be written: {error.strerror}") from error
+            raise UsageError(f"OUT={out}: cannot be written: {error.strerror}") from error
         self.file.seek(0)
         text = self.file.read()
         for line in text.split("\n"):
@@ -90,7 +90,7 @@ def grades(labs, names, results, about, backend, notes):
 
 
 def printable(text):
-    """Without what XML cannot hold."""
+    """The text without the characters that XML cannot hold."""
     return re.sub(r"[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", str(text))
 
 
@@ -125,7 +125,7 @@ def junit(grades):
 
 
 def print_summary(grades):
-    """One line per student; what was not passed is named with its verdict."""
+    """One line per student, with the verdict of each exercise that was not passed."""
     width = max([len(s["name"]) for s in grades["students"]] + [7])
     print(f"\n{'student':<{width}}  points   passed  not passed")
     for student in grades["students"]:

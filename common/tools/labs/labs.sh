@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The labs' verbs: finds python3 (installs it if that needs no password) and hands over to labs/.
+# The labs' verbs: finds python3, or installs it if that needs no password, and starts __main__.py.
 #
 #   labs.sh lab|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
 set -u

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The verbs of somebody who learns: lab, hint, solution, reset, progress. What was passed is asked of the checks; only
-their answers are remembered, under a hash of everything that decides them (build/labs/answers)."""
+"""A learner's verbs: lab, hint, solution, reset, progress. The checks decide what is passed; only their answers are
+remembered, under a hash of everything that decides them (build/labs/answers)."""
 
 import json
 import os
@@ -8,10 +8,10 @@ import re
 import shutil
 
 import outcome as outcomes
-import regions
 import report
 import runner
-from catalogue import Problem, choose, read
+import todo
+from catalogue import UsageError, choose, read
 
 ANSWERS = "build/labs/answers"
 
@@ -28,7 +28,7 @@ def write(path, text):
 
 
 class Answers:
-    """{key: passed?}: what checks answered before."""
+    """{key: passed?}: earlier answers of the checks."""
 
     def __init__(self):
         self.known = {}
@@ -59,8 +59,8 @@ class Learner:
         return result
 
     def status(self, lab, tell=False):
-        """passed, failed, or not started: no copy, or a copy in which nothing was changed. `tell`: report a pass that
-        was not known before."""
+        """passed, failed, or not started, which means no copy or an unchanged one. `tell`: report a pass that was not
+        known before."""
         if not os.path.exists(lab.work) or read_bytes(lab.work) == read_bytes(lab.starter):
             return "not started"
         known = self.answers.known.get(self.key(lab))
@@ -72,8 +72,8 @@ class Learner:
         return "passed" if known else "failed"
 
     def first_open(self, labs, tell=False):
-        """The first that is not passed. Of several chapters that of the file edited last comes first, then those
-        behind it: somebody who began with chapter 05 goes on with 05, then 06."""
+        """The first lab that is not passed. The chapter of the file edited last comes first, then those after it: a
+        learner who began with chapter 05 goes on with 05, then 06."""
         begun = [lab for lab in labs if os.path.exists(lab.work)]
         if begun:
             stands = max(begun, key=lambda lab: os.path.getmtime(lab.work)).chapter
@@ -110,7 +110,7 @@ class Learner:
     def sanitize(self, lab):
         """The same check under ThreadSanitizer, which names both lines of a race."""
         if lab.predicts:
-            raise Problem(f"SANITIZE=1: exercise {lab.number} of {lab.chapter} predicts; it has nothing to sanitize")
+            raise UsageError(f"SANITIZE=1: exercise {lab.number} of {lab.chapter} predicts; it has nothing to sanitize")
         folder = folder_of(lab, "cpu-tsan")
         result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder, runner.PROOF, "cpu-tsan")
         report.show(lab, result, None)
@@ -124,11 +124,11 @@ class Learner:
         lab = self.one_lab("hint")
         counter = f"work/.hints/{lab.chapter}.{lab.name}"
         if not lab.hints:
-            raise Problem(f"{lab.folder}/README.md: exercise {lab.number} has no hints")
+            raise UsageError(f"{lab.folder}/README.md: exercise {lab.number} has no hints")
         last = max(lab.hints)
         asked = self.settings.get("LEVEL", "")
         if asked and (not asked.isdigit() or int(asked) not in lab.hints):
-            raise Problem(f"LEVEL={asked}: expected 1 to {last}")
+            raise UsageError(f"LEVEL={asked}: expected 1 to {last}")
         shown = int(read(counter)) if os.path.exists(counter) and read(counter).strip().isdigit() else 0
         level = int(asked) if asked else min(shown + 1, last)
         write(counter, f"{max(shown, level)}\n")
@@ -139,12 +139,12 @@ class Learner:
         return 0
 
     def one_lab(self, verb):
-        """The lab of CH and EX; with CH alone, or nothing, the first that is not passed."""
+        """The lab that CH and EX name; without EX the first that is not passed."""
         chosen = choose(self.labs, self.settings.get("CH", ""), self.settings.get("EX", ""))
         if self.settings.get("EX"):
             return chosen[0]
         if verb == "solution":
-            raise Problem("which exercise? Say CH=05 EX=1")
+            raise UsageError("which exercise? Say CH=05 EX=1")
         return self.first_open(chosen) or chosen[-1]
 
     def solution(self):
@@ -155,7 +155,7 @@ class Learner:
         starter, solution = read(lab.starter), read(lab.solution)
         print(f"\n{report.BOLD}{lab.solution}{report.PLAIN}: in place of the TODO\n")
         line = 0
-        for body in regions.bodies(starter, solution) or [solution.split("\n")]:
+        for body in todo.bodies(starter, solution) or [solution.split("\n")]:
             text = "\n".join(body).rstrip()
             line = solution.find(text, line)
             print(f"{report.DIM}line {solution.count(chr(10), 0, line) + 1}{report.PLAIN}\n{text}\n")
@@ -165,7 +165,7 @@ class Learner:
 
     def reset(self):
         if not self.settings.get("CH"):
-            raise Problem("reset what? Say CH=05 for a chapter, CH=05 EX=1 for one exercise")
+            raise UsageError("reset what? Say CH=05 for a chapter, CH=05 EX=1 for one exercise")
         for lab in choose(self.labs, self.settings["CH"], self.settings.get("EX", "")):
             note = ""
             if os.path.exists(lab.work):

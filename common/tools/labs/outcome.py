@@ -6,8 +6,8 @@ import re
 import shutil
 import sys
 
-import regions
 import runner
+import todo
 from catalogue import read
 
 SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
@@ -37,7 +37,7 @@ class Outcome:
         return self.verdict == "passed"
 
     def backend_report(self):
-        """The CPU backend's own diagnosis, '' when it had none."""
+        """The CPU backend's own diagnosis, or ''."""
         match = BACKEND_REPORT.search(self.output)
         return match[0] if match and self.verdict != "build" else ""
 
@@ -84,7 +84,7 @@ def judge(lab, done):
 
 
 def fixed_address_space():
-    """A command prefix: older ThreadSanitizers give up when addresses are much at random."""
+    """A command prefix: older ThreadSanitizers give up where the kernel randomises addresses a lot."""
     prefix = ["setarch", os.uname().machine, "-R"]
     if sys.platform == "linux" and shutil.which("setarch"):
         if runner.run([*prefix, "true"], runner.COMPILE).status == 0:
@@ -137,7 +137,7 @@ def schedules_for(variant):
 
 def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, variant=None):
     """Checks the file at `path`. `folder` is for what is compiled."""
-    if lab.predicts and regions.bodies(read(lab.starter), read_anything(path)) is None:
+    if lab.predicts and todo.bodies(read(lab.starter), read_anything(path)) is None:
         return Outcome("changed")
     variant = variant or variant_of(lab, backend)
     builder.prepare(variant)

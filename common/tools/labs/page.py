@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The exercises on the teacher's page, chapters/README.md, and on the decks' last slides: filled from the exercises' own
-READMEs, which alone say how many minutes and points an exercise is.
+"""The exercises on the teacher's page, chapters/README.md, and on the decks' last slides: filled from the exercises'
+READMEs, the only source of minutes and points.
 
     labs.sh page            fills every region between `<!-- labs: 05 -->` or `<!-- labs: all -->` and `<!-- end -->`
 """
@@ -63,7 +63,7 @@ def filled(path, labs):
 
 
 def stale(labs):
-    """Pages whose regions are not what the exercises say."""
+    """Pages that differ from what the exercises say."""
     return [path for path in pages() if filled(path, labs) != read(path)]
 
 

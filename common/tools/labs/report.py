@@ -5,7 +5,7 @@ import os
 import re
 import sys
 
-import regions
+import todo
 from catalogue import read
 
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
@@ -62,7 +62,7 @@ def show(lab, outcome, following=None, last=True):
     print(f"  {RED}not yet{PLAIN}   {outcome.case or headline(outcome)}")
     text = read(lab.work) if os.path.exists(lab.work) else read(lab.starter)
     line("open", f"{lab.work}:{place(lab, outcome, text)}")
-    untouched = regions.untouched(read(lab.starter), text)
+    untouched = todo.untouched(read(lab.starter), text)
     if untouched and not lab.predicts:
         line("", f"the TODO in line {untouched[0]} is as it was")
     details(lab, outcome)
@@ -87,14 +87,14 @@ def place(lab, outcome, text):
             if re.search(rf"\b{name} *=", code):
                 return number
     if outcome.verdict == "changed":
-        return regions.first_difference(read(lab.starter), text)[0]
-    return regions.place_to_open(read(lab.starter), text)
+        return todo.first_difference(read(lab.starter), text)[0]
+    return todo.place_to_open(read(lab.starter), text)
 
 
 def details(lab, outcome):
     told = outcome.told
     if outcome.verdict == "changed":
-        wanted = regions.first_difference(read(lab.starter), read(lab.work))[1]
+        wanted = todo.first_difference(read(lab.starter), read(lab.work))[1]
         line("was there", wanted.strip() if wanted else "nothing more: something follows the last line")
         line("", f"only the TODO may change in a prediction; a fresh start: make reset {lab.command}")
         return

@@ -109,7 +109,7 @@ def unescape(text):
 
 
 def read_channel(run, word, data):
-    """Lines that begin with the word; anything else was written by somebody else."""
+    """Reads the lines that begin with the word; all others come from the checked code."""
     started = ""
     for line in data.decode("utf-8", "replace").split("\n"):
         fields = line.split("\t")
@@ -128,7 +128,7 @@ def read_channel(run, word, data):
 
 
 def limited(limits, drop_to):
-    """What the child does to itself before it becomes the program."""
+    """A function that sets these limits in the child before it becomes the program."""
 
     def lower(which, soft, hard):
         try:
@@ -146,13 +146,13 @@ def limited(limits, drop_to):
             lower(resource.RLIMIT_FSIZE, limits.file, limits.file)
         if drop_to is not None:
             if limits.processes:
-                # Counts the threads of that user, who is nobody else.
+                # The system counts all threads of that user; nothing else runs as this user.
                 lower(resource.RLIMIT_NPROC, 8 * limits.processes, 8 * limits.processes)
             os.setgroups([])
             os.setgid(drop_to)
             os.setuid(drop_to)
         if LIBC:
-            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # when the one who watches is killed
+            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # ends with the process that watches it
 
     return apply
 
@@ -234,7 +234,7 @@ def run(command, limits, environment=None, folder=None, channel=False, drop_to=N
             pass
     result.status = child.wait()
     if not result.ended_by and result.status in (-signal.SIGXCPU, -signal.SIGKILL):
-        # The kernel's own word for the limits: no other reason kills a program that way.
+        # The system enforces limits by these signals; nothing else sends them.
         result.ended_by = "time" if limits.cpu else ""
     result.output = watched[child.stdout.fileno()].decode("utf-8", "replace")
     child.stdout.close()

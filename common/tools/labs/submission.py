@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Looks at a file that a student handed in before it is compiled: is it a source text, and does it leave the checker
-alone? What is refused here could not be told from a right answer afterwards, for the file is compiled into one program
-with its check."""
+alone? The file and its check become one program, in which a trick could look like a right answer: so tricks are refused
+here."""
 
 import os
 import re
@@ -73,7 +73,7 @@ def inspect(text):
     if re.search(r"\bnamespace\s+std\b", code):
         raise Refused("adds to namespace std, which no exercise needs")
     if re.search(r"\?\?[=/'()!<>-]|^[ \t]*%:", text, re.M):
-        raise Refused("writes a preprocessor's line in a disguise (a trigraph or %:)")
+        raise Refused("disguises a preprocessor line (by a trigraph or %:)")
     directives = [line.strip() for line in DIRECTIVE.findall(code)]
     for line in directives:
         if ODD_DIRECTIVE.match(line):
@@ -86,7 +86,7 @@ def inspect_starter(lab):
 
 
 def preprocessed(builder, lab, path, variant, folder, extra):
-    """What the preprocessor alone makes of the check with this file."""
+    """The preprocessor's output for the check with this file."""
     steps = list(builder.commands(lab, path, variant, folder))
     for command in steps:
         if "-c" not in command:
@@ -123,7 +123,7 @@ def system_folders(builder, variant):
 
 
 class Baseline:
-    """What the starter's check uses, once per exercise: the measure for what a submission may define and include."""
+    """The macros and files that the starter's check uses: a submission may define and include no others."""
 
     def __init__(self, builder, lab, variant, folder):
         self.macros, self.files = macros_and_files(builder, lab, lab.starter, variant, folder) or ({}, set())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The TODO contract: what a learner may change in a starter.
 
-Either everything between a line `// TODO ...` and the next line `// end of TODO`, both lines included, or one line of
-code that ends in `// TODO ...`. Whatever is outside of that is the same in starter, solution and mutants, and in what a
-learner hands in for a prediction.
+A learner may change everything between a line `// TODO ...` and the next line `// end of TODO`, both lines included, or
+one line of code that ends in `// TODO ...`. Everything else is the same in starter, solution and mutants, and in the
+predictions that a learner hands in.
 """
 
 import re
@@ -30,11 +30,11 @@ def split(text):
             continue
         if CLOSE.match(line):
             raise Unclosed(f"line {number}: no TODO ends here")
-        todo = bool(OPEN.match(line) or ONE_LINE.search(line))
+        is_todo = bool(OPEN.match(line) or ONE_LINE.search(line))
         if OPEN.match(line):
             inside = number
-        if todo or not parts or parts[-1][0]:
-            parts.append((todo, number, []))
+        if is_todo or not parts or parts[-1][0]:
+            parts.append((is_todo, number, []))
         parts[-1][2].append(line)
     if inside is not None:
         raise Unclosed(f"line {inside}: this TODO has no line `// end of TODO`")
@@ -44,8 +44,8 @@ def split(text):
 def bodies(starter, other):
     """The lines that stand in `other` in place of each TODO of `starter`; None when they differ elsewhere."""
     pattern = []
-    for todo, _, lines in split(starter.rstrip()):
-        if todo:
+    for is_todo, _, lines in split(starter.rstrip()):
+        if is_todo:
             pattern.append(r"((?:[^\n]*\n)*?)" if len(lines) > 1 else r"([^\n]*\n)")
         else:
             pattern.append("".join(re.escape(line.rstrip()) + r"[ \t\r]*\n" for line in lines))
@@ -54,11 +54,11 @@ def bodies(starter, other):
 
 
 def first_difference(starter, other):
-    """Line of `other` at which it leaves the fixed text of the starter; for the message."""
+    """The line of `other` at which it leaves the fixed text of the starter, and what the starter has there."""
     lines = other.split("\n")
     position = passed_over = 0  # where the next line of the starter is sought; lines of TODOs that come before it
-    for todo, _, fixed in split(starter):
-        if todo:
+    for is_todo, _, fixed in split(starter):
+        if is_todo:
             passed_over += len(fixed)
             continue
         for line in fixed:
@@ -77,7 +77,7 @@ def first_difference(starter, other):
 
 def untouched(starter, text):
     """Lines of a learner's file at which a TODO is still as in the starter, if another one is not."""
-    todos = ["\n".join(lines) for todo, _, lines in split(starter) if todo]
+    todos = ["\n".join(lines) for is_todo, _, lines in split(starter) if is_todo]
     places = [text.find(f"\n{todo}\n") for todo in todos]
     left = [text.count("\n", 0, place) + 2 for place in places if place >= 0]
     return left if len(left) < len(todos) else []
@@ -96,5 +96,5 @@ def place_to_open(starter, text):
     line = todo_line(text)
     if line is not None:
         return line
-    first = next((number for todo, number, _ in split(starter) if todo), 1)
+    first = next((number for is_todo, number, _ in split(starter) if is_todo), 1)
     return min(first, text.count("\n") + 1)
