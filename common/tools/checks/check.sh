@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Everything that must hold about the text of this repository. One line per check, its complaints
-# below it. A tool that is missing costs only its own line.
+# Checks the text of this repository. Prints one line per check, with its complaints below it. A missing tool
+# skips only its own check.
 set -u
 tools=$(dirname "$(dirname "$0")")
 . "$tools/run/terminal.sh"

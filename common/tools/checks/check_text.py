@@ -44,7 +44,7 @@ def complain(path, line, message):
 
 
 def all_files():
-    """What git tracks or would track; without git, everything outside of generated folders."""
+    """The files that git tracks or would track; without git, all outside of generated folders."""
     try:
         done = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -70,7 +70,7 @@ def read_lines(path):
 def check_lines(files):
     for path in files:
         if os.path.getsize(path) > MAX_FILE_BYTES:
-            complain(path, 0, f"{os.path.getsize(path) // 1024} KiB: at most {MAX_FILE_BYTES // 1024} are for a text's sake")
+            complain(path, 0, f"{os.path.getsize(path) // 1024} KiB: at most {MAX_FILE_BYTES // 1024}")
         is_script = path in (".ci/run", "Makefile")
         if not path.endswith(TEXT) and not is_script:
             continue

@@ -39,7 +39,7 @@ import os
 import re
 import sys
 
-# Whose bugs a file names: its path, the program, and which kinds of mutants it may have.
+# Each kind of file: its path, the program that it edits, and the kinds of mutants that it may hold.
 OWNERS = (
     (re.compile(r"tests/(\d\d_(\w+))\.mutants$"), r"chapters/\1/\2.cu", ("sanitize",)),
     (re.compile(r"chapters/(\w+)/exercises/(\w+)\.mutants$"), r"chapters/\1/exercises/solutions/\2.cu", ()),
@@ -49,7 +49,7 @@ ARROW = re.compile(r"\s+=>(?:\s+|$)")
 
 
 class Wrong(Exception):
-    """What is wrong with a file of mutants: [(file:line, text)]; as text, a line for each."""
+    """All that is wrong with a file of mutants: [(file:line, text)]; as a string, a line for each."""
 
     def __init__(self, problems):
         super().__init__("\n".join(f"{place}: {text}" for place, text in problems))
@@ -68,17 +68,17 @@ class Mutant:
 
 
 class Entry:
-    """What stands under one name: its edits, [(line, pattern, replacement as a function of the match)]."""
+    """All that stands under one name. `edits`: [(line, pattern, text to show, function from match to new text)]."""
 
     def __init__(self, line, name):
         self.line, self.name = line, name
         self.kind, self.file, self.each, self.regex = "", None, False, False
         self.edits = []
-        self.refused = False  # what is wrong with it has been said
+        self.refused = False  # there is a complaint about it
 
 
 class Block:
-    """Lines that go and lines that come, while they are read."""
+    """Lines that go and lines that come, as they are being read."""
 
     def __init__(self, line):
         self.line, self.old, self.new = line, [], []
@@ -108,7 +108,7 @@ class Reader:
     # ---- from lines to entries
 
     def entries(self):
-        """What the file says, nothing tried yet."""
+        """The entries of the file; no edit is tried yet."""
         entries, block = [], None
         with open(self.path, encoding="utf-8") as file:
             lines = file.read().split("\n")
@@ -261,7 +261,7 @@ def with_changes(text, changes):
 
 
 def read(path):
-    """The mutants that a file names, in its order. Wrong says all that is wrong with it."""
+    """The mutants of a file, in its order. Raises Wrong with all that is wrong in it."""
     return Reader(path).mutants()
 
 

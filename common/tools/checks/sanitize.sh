@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs every chapter's program, at a small size, under the checkers of the backend, and prints one
-# table: ok, or how many lines of complaint there are and in which log.
+# Runs every chapter's program, at a small size, under the checkers of the backend. Prints one table of
+# ok and FAIL, then the log of each FAIL.
 #
 #   sanitize.sh cpu 'CHAPTER...' TEST_PROGRAM...   AddressSanitizer + UBSan, ThreadSanitizer; the test
 #                                                  programs too
@@ -82,7 +82,7 @@ if [ "$backend" = gpu ]; then
     row "$chapter" "${cells[@]}"
   done
 else
-  # Kernels whose address layout has much randomness make older ThreadSanitizers give up.
+  # Older ThreadSanitizers give up where the kernel randomises addresses a lot.
   fixed=()
   if setarch "$(uname -m)" -R true 2>/dev/null; then fixed=(setarch "$(uname -m)" -R); fi
   export ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"

@@ -34,8 +34,8 @@ entry() {
   comma=,
 }
 
-# Without the labs' wrong solutions and what the pre-pass must refuse.
-sources=$(find chapters common tests work \( -path tests/backend/prepass -o -path '*/mutants' \) -prune -o \
+# Without the programs that the pre-pass must refuse.
+sources=$(find chapters common tests work -path tests/backend/prepass -prune -o \
   -type f \( -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \) -print 2>/dev/null | sort)
 comma=''
 {

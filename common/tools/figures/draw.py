@@ -28,7 +28,7 @@ def run_scripts(chapters, root):
         environment = dict(os.environ, FIGURES_ROOT=root, PYTHONDONTWRITEBYTECODE="1")
         done = subprocess.run([sys.executable, script], env=environment, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
-            # What matters stands in the last line of a traceback, be it a missing CSV or a typing error.
+            # The last line of a traceback says what is wrong, be it a missing CSV or a typing error.
             said = done.stderr.strip().split("\n")[-1] if not os.environ.get("V") else "\n" + done.stderr
             failed.append(f"{os.path.relpath(script, ROOT)}: {said}")
         elif done.stderr:

@@ -89,7 +89,7 @@ def _root():
 
 
 def rows(name, of_chapter=None):
-    """The rows of a results CSV as dicts; what reads as a number is one."""
+    """The rows of a results CSV as dicts; text that reads as a number becomes one."""
     path = os.path.join(_root(), "chapters", of_chapter or chapter(), "results", name)
     with open(path, newline="", encoding="utf-8") as file:
         return [{key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)]
@@ -119,7 +119,7 @@ def axes(xlabel="", ylabel="", size=(WIDTH, HEIGHT), **subplots):
 
 
 def ink(color):
-    """The colour in which text names what has this colour."""
+    """The colour of text that names something in this colour."""
     return INK.get(color, color)
 
 
@@ -250,7 +250,7 @@ def _grounds(text, place):
 
 
 def _faults(fig):
-    """What stands in the way of reading the figure's text."""
+    """Complaints: why text of the figure is hard to read."""
     width, height = 72 * fig.get_size_inches()
     on_slide = min(SLIDE[0] / width, SLIDE[1] / height)
     fig.draw_without_rendering()  # puts the axes' labels where they belong

@@ -6,7 +6,7 @@
     terminal.save("terminal", "h200.txt", command="make run CH=05", title="...", desc="...")
 
 writes chapters/NN_name/figures/terminal.svg from chapters/NN_name/results/h200.txt, character for
-character. Only the colours are made up: what rules a table is dimmed.
+character. Only the colours are made up: the rules of tables are dimmed.
 """
 
 import re

@@ -7,8 +7,8 @@
     load.lanes                  # byte offsets of the first request, None for an idle lane
     load.per_request("sectors")
 
-Counts are X-ray's. Where it gives a number only (which sectors? which banks?) a drawing follows from the
-offsets, by the rules of common/cpu/xray/model.h; equal() ends the script when the two disagree.
+The counts are X-ray's. X-ray says how many sectors or banks, not which ones: a drawing finds these from the
+offsets, by the rules of common/cpu/xray/model.h. equal() ends the script when drawing and count disagree.
 """
 
 import style
@@ -32,7 +32,7 @@ class Access:
 
 
 def equal(what, drawn, counted):
-    """Returns what is drawn, if X-ray counted as many."""
+    """Returns `drawn`, if X-ray counted as many."""
     if drawn != counted:
         raise ValueError(f"{what}: {drawn:g} drawn, X-ray counted {counted:g}")
     return drawn

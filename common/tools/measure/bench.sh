@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Measures. On a GPU: every chapter at its full size; the CSV and the printed table go to
+# On a GPU, measures every chapter at its full size; the CSV and the printed table go to
 # chapters/NN_name/results/GPU.csv and .txt. A chapter's settings/bench.args names further runs, one per line:
-# "stride --sweep stride" writes results/GPU_stride.csv. On the CPU backend: that backend's own speed.
+# "stride --sweep stride" writes results/GPU_stride.csv. On the CPU backend, measures that backend's own speed.
 #
 #   bench.sh gpu 'CHAPTER...' PROGRAM...
 #   bench.sh cpu '' BENCHMARK...

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Nsight Compute beside a prediction.
+"""Compares what Nsight Compute counts with predictions.
 
     predictions.py GPU CHAPTER...
 
-A chapter that has something to profile has a settings/profile.csv with the columns
+A chapter with something to profile has a settings/profile.csv with the columns
 
     version,args,metric,predicted,why
 
 one row per metric: `version` goes to --only, `args` are further options of the program, `metric` is
 Nsight Compute's name, `predicted` a number or a formula in words, `why` the reason in a few words.
-For each version the last launch of its kernel is taken (the ones before it warm up). Prints a Markdown
+The last launch of a version's kernel counts; the ones before it warm up. Prints a Markdown
 table and writes results/GPU_profile.csv.
 """
 
@@ -50,7 +50,7 @@ def read_plan(path):
 
 
 def parse_report(text):
-    """Rows of ncu's --csv output; lines of its own talk (==PROF== ...) are skipped."""
+    """Rows of ncu's --csv output, without its messages (==PROF== ...)."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:

@@ -6,8 +6,8 @@
 #
 # chapters/NN_name/settings/xray_traces says what is stored: TOPIC, then options for the program. The line
 #   topic --only a,b          is what        make xray CH=NN ONLY=a,b CSV=.../xray_topic.csv
-# would store. --check writes nothing, and fails where another trace would be stored; the order of
-# the rows, which is up to the compiler where several have the same line, does not count.
+# would store. --check writes nothing, and fails where another trace would be stored. The order of the rows
+# does not count: among rows of the same line it is up to the compiler.
 set -u
 tools=$(dirname "$(dirname "$0")")
 check=''

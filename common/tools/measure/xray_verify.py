@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""X-ray's counts beside a GPU's counters: the same program, the same options, under both.
+"""Compares X-ray's counts with a GPU's counters: the same program with the same options, under both.
 
     xray_verify.py GPU CHAPTER...
 
-Every line of chapters/NN_name/settings/xray.args is a run. Launches are matched by kernel, grid and block; of
-launches that are alike the first counts. Each counter of which either side has something is a pair: equal,
-or different for a reason that chapters/NN_name/settings/xray_reasons.csv gives:
+Every line of chapters/NN_name/settings/xray.args is a run. Launches are matched by kernel, grid and block; the
+first of several that are alike counts. Each counter that is above zero on either side makes a pair: equal, or
+different for a reason that chapters/NN_name/settings/xray_reasons.csv gives:
 
     kernel,counter,reason        kernel as the launch names it, without template arguments; * is any
 
@@ -94,7 +94,7 @@ def predicted_launches(chapter, options):
     # Different instances of a template have one base name; they come in the same order on both sides.
     for row in rows:
         key = (base_name(row["kernel"]), row["grid"], row["block"])
-        # Of several launches the first.
+        # The first of several launches counts.
         launch = (row["launch"], row["arguments"])
         if first.setdefault((key, row["kernel"]), launch) != launch:
             continue

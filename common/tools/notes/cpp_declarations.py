@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds a declaration in a C++ file by its name, as it stands there: no compiler, no copy."""
+"""Finds a declaration in a C++ file by its name, without a compiler."""
 
 import re
 
@@ -17,7 +17,7 @@ def mask(text):
 
 
 def without_template(head):
-    """The head without `template <...>` before it: that may hold defaults, `class T = int`."""
+    """The head without the `template <...>` before it, which may hold defaults such as `class T = int`."""
     match = re.match(r"\s*template\s*<", head)
     if not match:
         return head

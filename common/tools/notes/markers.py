@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A marker's words and attributes, the files that it names, and what is said when something is wrong with it."""
+"""Markers: their words and attributes, the files that they name, and the exception for a wrong one."""
 
 import os
 import re
@@ -8,7 +8,7 @@ ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 
 
 class Problem(Exception):
-    """What is wrong with one region, in one line."""
+    """One line: what is wrong with a region."""
 
 
 def parse_marker(text):

@@ -4,9 +4,9 @@
 
     notes.py [--check] [FILE.md...]        without files: README.md, chapters/*/README.md, slides/*.md
 
-A region is what stands between a marker and the next `<!-- end -->`. Paths are relative to the Markdown
+A region is the text between a marker and the next `<!-- end -->`. Paths are relative to the Markdown
 file; in a deck, slides/NN_name.md, to its chapter, chapters/NN_name/, so that a marker reads the same in
-notes and deck, and in a deck of no chapter to the repository's root. What a deck quotes holds no links.
+notes and deck; in a deck without a chapter, to the repository's root. Quotes in a deck hold no links.
 Markers:
 
 <!-- code: NAME [file="path.cu"] [from="text"] [to="text"] -->
@@ -32,7 +32,7 @@ Markers:
 
 <!-- table: chapters [from="NN"] [to="NN"] -->
     For the front page and the opening deck: one line per chapter, its question and one measured number.
-    The number comes from a marker that the chapter's notes hold (a comment that shows nothing and needs no
+    The number comes from a marker in the chapter's notes (a comment that shows nothing and needs no
     end):
 <!-- headline: results/h200.csv row="COND" column="EXPR" [over="COND"] [format=".0f"] text="{} GB/s" -->
 """
@@ -50,7 +50,7 @@ END = re.compile(r"<!--\s*end\s*-->")
 
 
 def fenced_spans(text):
-    """Spans of ``` blocks that no marker opens: there, markers are examples."""
+    """Spans of ``` blocks that no marker opens; markers in them are only examples."""
     spans, open_at, ticks = [], None, ""
     position = 0
     for line in text.split("\n"):

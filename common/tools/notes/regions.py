@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What belongs into a region: one function per kind of marker. notes.py describes the markers."""
+"""Makes the text of a region: one function per kind of marker. notes.py describes the markers."""
 
 import os
 import re

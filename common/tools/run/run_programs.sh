@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs chapter programs one after the other. One program: its exit status. Several: all are run, and
-# the status says whether every one succeeded.
+# Runs chapter programs one after the other. The exit status of one program becomes this script's. Of several
+# all are run, and the status says whether every one succeeded.
 #
 #   run_programs.sh BUILD_FOLDER 'CHAPTER...' [OPTION...]
 set -u
@@ -23,7 +23,7 @@ for chapter in "${chapters[@]}"; do
   "$folder/$chapter" "$@"
   status=$?
   if [ $status -eq 77 ]; then
-    # No usable GPU: that will not be different for the next chapter.
+    # No usable GPU: the next chapter will find none either.
     exit $status
   elif [ $status -ne 0 ]; then
     failed+=("$chapter (status $status$(s=$(signal_in $status) && echo "${s:+, $s}"))")

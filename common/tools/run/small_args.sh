@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Prints options that make a chapter's program small enough for a checker that slows it down a
 # hundredfold, one run per line: chapters/NN_name/settings/small.args if the chapter has that file, else
-# --n 5000 --samples 1, as far as the program knows these.
+# those of --n 5000 --samples 1 that the program has.
 #
 #   small_args.sh CHAPTER PROGRAM
 set -u

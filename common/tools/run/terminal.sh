@@ -28,8 +28,8 @@ since() {
 cores() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
 
 # limited SECONDS COMMAND...: runs it without input; status 124 when it was stopped for taking longer.
-# timeout keeps a group of its own, which Ctrl-C does not reach: so this shell waits for it, and on Ctrl-C
-# ends it and itself.
+# timeout makes a process group of its own, which Ctrl-C does not reach. So this shell waits for it, and on
+# Ctrl-C ends both.
 limited() {
   local seconds=$1
   shift

@@ -40,7 +40,7 @@ xray() {
     "$dir/$chapter" "$@" >"$name.out" 2>"$name.err"
   local status=$?
   if [ $status -ne 0 ]; then
-    # A line of X-ray's or the program's own says it all; a wrong result is in the program's table.
+    # After a usage error stderr says it all; a wrong result is in the program's table.
     [ $status -eq 2 ] || cat "$name.out"
     cat "$name.err" >&2
     return $status

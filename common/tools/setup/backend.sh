@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Chooses the backend and says why, in one line: "gpu ARCH WHY", "cpu WHY", or "error WHAT TO DO".
-# ARCH is what nvcc compiles for unless told otherwise: native, or all-major where no GPU can be asked.
+# nvcc compiles for ARCH unless told otherwise: native, or all-major on a machine without a GPU.
 #
 #   backend.sh auto|gpu|cpu [NVCC]
 set -u

@@ -20,7 +20,7 @@ find_manager() {
   done
 }
 
-# The package that holds a thing; an empty answer: it comes with something else.
+# The package that holds a thing; empty when another package brings it.
 package() {
   case "$1:$2" in
     apt-get:compiler | brew:compiler) [ "$1" = brew ] && echo gcc || echo g++ ;;

@@ -39,7 +39,7 @@ function htmlFiles(below = '') {
     return name.endsWith('.html') ? [name] : []
   })
 }
-/** Decks are no pages of the site: make slides-check looks at them. */
+/** Decks are not pages of the site: make slides-check looks at them. */
 const isDeck = (file) => /^slides\/\d\d_/.test(file)
 
 /** The file that an address of this site leads to, or null. */

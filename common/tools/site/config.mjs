@@ -9,11 +9,11 @@ import { slug } from '../markdown.mjs'
 
 const site = JSON.parse(fs.readFileSync(new URL('../pages/site.json', import.meta.url), 'utf8'))
 
-// What VitePress adds to Markdown and GitHub does not know: here it is plain text, as it is there.
+// VitePress adds to Markdown what GitHub does not know; here that stays plain text, as on GitHub.
 const CONTAINERS = ['tip', 'info', 'warning', 'danger', 'details', 'code-group', 'raw', 'v-pre']
 const NOT_ON_GITHUB = ['snippet', 'toc', ...CONTAINERS.map((name) => `container_${name}`)]
 
-/** What the search knows of a page: not the lines that prepare.mjs has added. */
+/** The search sees a page without the lines that prepare.mjs has added. */
 function searchable(source, env, md) {
   const html = md.render(source, env)
   return env.frontmatter?.search === false ? '' : html.replace(/<p class="(?:facts|listing|actions)">.*?<\/p>/gs, '')

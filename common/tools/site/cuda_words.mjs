@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What CUDA adds to C++, as a TextMate grammar that is put into the one of C++.
+// The words that CUDA adds to C++, as a TextMate grammar that extends the one of C++.
 
 const QUALIFIERS = '__(?:global|device|host|shared|constant|managed|restrict|launch_bounds|forceinline|noinline|grid_constant)__'
 const VARIABLES = 'threadIdx|blockIdx|blockDim|gridDim|warpSize'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which lines of which program the notes show. common/tools/notes/notes.py has put them there, below comments
-// like <!-- code: NAME file="..." -->.
+// Finds which lines of which program the notes show. common/tools/notes/notes.py has put them there, below
+// comments like <!-- code: NAME file="..." -->.
 
 import fs from 'node:fs'
 import path from 'node:path'

@@ -2,7 +2,7 @@
 // Functions that run inside of a page, in Chromium, and say what is there to see. Each stands alone:
 // puppeteer sends its text to the page.
 
-/** What the page is made of: anchors, links, images, and whether something is wrong with them. */
+/** The anchors, links and images of the page, and whether something is wrong with them. */
 export function contents() {
   const excerpt = (text) => text.trim().replace(/\s+/g, ' ').slice(0, 40)
   const problems = []

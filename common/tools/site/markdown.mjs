@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the site must know of GitHub's Markdown: what is code, where links stand, how headings are named.
+// GitHub's Markdown as far as the site needs it: code, links, and the names of headings.
 
-// What is not running text, from left to right: a fenced block (group 1), a comment (3), `code` (4).
+// All that is not running text, from left to right: a fenced block (group 1), a comment (3), `code` (4).
 const NOT_TEXT =
   /(^[ \t>]*(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^[ \t>]*\2[`~]*[ \t]*$|(?![\s\S])))|(<!--[\s\S]*?-->)|((?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\5(?!`))/gm
 

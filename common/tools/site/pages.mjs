@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What becomes a page of the site: the notes, the labs, and every file or folder that they link to.
+// Finds what becomes a page of the site: the notes, the labs, and every file or folder that they link to.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { anchors, headings, links } from './markdown.mjs'
 const IMAGES = /\.(svg|png|jpe?g|gif|webp)$/
 
 /** What is wrong with the sources, a line each. */
-export class Problems extends Error {
+export class SourceErrors extends Error {
   constructor(lines) {
     super(lines.join('\n'))
     this.lines = lines
@@ -41,7 +41,7 @@ export function findChapters(root) {
     .map((c) => ({ ...c, title: headings(fs.readFileSync(path.join(root, c.notes), 'utf8'))[0]?.text ?? c.name }))
 }
 
-/** What a path of the repository is to the site. */
+/** The kind of page that a path of the repository becomes. */
 function kindOf(root, file) {
   if (fs.statSync(path.join(root, file)).isDirectory()) return 'folder'
   if (file.endsWith('.md')) return 'markdown'
@@ -73,7 +73,7 @@ export function resolveLink(root, from, target) {
 
 /**
  * All pages and images: a Map from the repository's path to { kind, place }; an image that is linked to
- * rather than shown has a page as well, `page`. Throws Problems.
+ * rather than shown has a page as well, `page`. Throws SourceErrors.
  */
 export function findPages(root, chapters) {
   const pages = new Map()
@@ -117,11 +117,11 @@ export function findPages(root, chapters) {
       }
     }
   }
-  if (problems.length > 0) throw new Problems(problems)
+  if (problems.length > 0) throw new SourceErrors(problems)
   return pages
 }
 
-/** What a folder's page shows: { name, file, folder }, without what is hidden. */
+/** The entries of a folder's page: { name, file, folder }, without what is hidden. */
 export function listing(root, folder) {
   return fs
     .readdirSync(path.join(root, folder), { withFileTypes: true })

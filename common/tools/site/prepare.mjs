@@ -14,7 +14,7 @@ import path from 'node:path'
 import { findDecks } from './decks.mjs'
 import { listings } from './listings.mjs'
 import { headings, runningText, withLinks, withoutComments } from './markdown.mjs'
-import { Problems, findChapters, findPages, resolveLink } from './pages.mjs'
+import { SourceErrors, findChapters, findPages, resolveLink } from './pages.mjs'
 import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
 
 const [root, out, base, tools] = process.argv.slice(2)
@@ -153,7 +153,7 @@ function writePages(pages, chapters) {
   }
 }
 
-/** What stands at the left of every page. */
+/** The list at the left of every page. */
 function sidebar(chapters, pages, decks) {
   const to = (file) => `/${asUrl(pages.get(file).place)}`
   const groups = [{ text: 'Start here', items: [{ text: 'Overview', link: '/' }] }]
@@ -176,7 +176,7 @@ function sidebar(chapters, pages, decks) {
   return groups
 }
 
-/** What stands at the top right of every page. */
+/** The links at the top right of every page. */
 function nav(pages, decks) {
   const items = [{ text: 'Start', link: '/' }]
   if (decks.length > 0) items.push({ text: 'Slides', link: '/slides/' })
@@ -235,7 +235,7 @@ function main() {
 try {
   main()
 } catch (error) {
-  if (!(error instanceof Problems)) throw error
+  if (!(error instanceof SourceErrors)) throw error
   console.error(error.lines.join('\n'))
   process.exitCode = 1
 }

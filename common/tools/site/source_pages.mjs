@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pages of files that are no Markdown: a program as highlighted code, measurements as a table, a
+// Pages for files that are not Markdown: a program as highlighted code, measurements as a table, a
 // folder as a list. None is part of the search, which would only find the notes' own words again.
 
 import fs from 'node:fs'
@@ -45,7 +45,7 @@ function fields(line) {
   )
 }
 
-/** Measurements: what is the same in every row once, the rest as a table. */
+/** Measurements: columns with one value in all rows are shown once, the rest is a table. */
 export function tablePage(root, file, back) {
   const lines = fs.readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n')
   const names = fields(lines[0])
@@ -68,7 +68,7 @@ export function tablePage(root, file, back) {
   return `${page}</tbody>\n</table>\n`
 }
 
-/** What is in a folder. */
+/** The list of what a folder holds. */
 export function folderPage(root, folder, pages) {
   const entries = listing(root, folder)
   const items = entries.map((entry) => {

@@ -3,7 +3,7 @@
 //
 //   CHROME_PATH=... node check.mjs PACKAGES DECK.html...
 //
-// PACKAGES is the folder of node_modules. Wrong is: what runs out of the slide or out of its own box,
+// PACKAGES is the folder of node_modules. Wrong are: things that run out of the slide or of their own box,
 // text too small or of too little contrast, an image that does not load or has no text alternative, a
 // slide without speaker notes, too few or too many slides, a message on the console, and anything
 // fetched from elsewhere than the file itself.

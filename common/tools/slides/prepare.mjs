@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies decks into a folder as Marp shall see them: without the markers of notes.py, which Marp would
-// take for speaker notes. Every line keeps its number. Says what a deck lacks, one line each.
+// Copies decks into a folder in the form that Marp needs: without the markers of notes.py, which Marp
+// would take for speaker notes. Every line keeps its number. Says what a deck lacks, one line each.
 //
 //   node prepare.mjs FOLDER DECK.md...
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
