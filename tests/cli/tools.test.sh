@@ -372,6 +372,13 @@ expect_output "bad.cu:2: a tab"
 expect_output "bad.cu:2: blanks at the end"
 expect_output "bad.cu:3: 123 columns"
 
+test_case "a Python file with the name of a standard module is found"
+echo '# SPDX-License-Identifier: MIT' | tee "$scratch/notes/profile.py" >"$scratch/notes/counters.py"
+run in_check lines
+expect_status 1
+expect_output "profile.py: a standard module has this name"
+expect_no_output "counters.py"
+
 test_case "a Makefile that grows rules is found, and tabs in rules are not"
 { echo '# SPDX-License-Identifier: MIT'; for line in {1..180}; do echo "# $line"; done; } >"$scratch/notes/Makefile"
 printf '# SPDX-License-Identifier: MIT\nall:\n\techo x\n' >"$scratch/notes/rules.mk"

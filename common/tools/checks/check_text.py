@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Rules that no formatter knows, over every file of the repository. Prints file:line: what is wrong.
 
-    check_text.py lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines
+    check_text.py lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines, names of
+                             Python files
     check_text.py notes      each chapter has notes, with all sections in order and at most 250 lines, a program
                              and tests; its settings stand where they are read
     check_text.py links      relative links and images in Markdown lead somewhere, anchors included
@@ -31,6 +32,7 @@ SECTIONS = [
     "further reading",
 ]
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
+STANDARD_MODULES = getattr(sys, "stdlib_module_names", {"profile"})  # known since Python 3.10
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
 TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args", ".mutants")
 
@@ -71,6 +73,8 @@ def check_lines(files):
     for path in files:
         if os.path.getsize(path) > MAX_FILE_BYTES:
             complain(path, 0, f"{os.path.getsize(path) // 1024} KiB: at most {MAX_FILE_BYTES // 1024}")
+        if path.endswith(".py") and os.path.basename(path)[:-3] in STANDARD_MODULES:
+            complain(path, 0, "a standard module has this name: the scripts beside it would import this file instead")
         is_script = path in (".ci/run", "Makefile")
         if not path.endswith(TEXT) and not is_script:
             continue
