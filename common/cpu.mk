@@ -59,7 +59,6 @@ build/$1/libcudacpu.a: $(ROLES:%=build/$1/%.o)
 endef
 
 # Tests run for a second or two: lines are all that reports need of -g, and optimising takes longer than it saves.
-# X-ray's tests are compiled as X-ray's programs are.
 TEST_FLAGS := -O1 -g1
 
 # Programs for it: $(call cpu_variant,NAME,FLAGS,FLAGS OF THE LINKER)
@@ -73,7 +72,7 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
 	@$$(plain_paths)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
-$(if $(filter cpu-xray,$1),,$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := $(TEST_FLAGS))
+$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := $(TEST_FLAGS)
 # The backend's own tests may name its insides, as "engine/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
 

@@ -185,6 +185,8 @@ MAKE_BEGAN=build/began run_fakes good slow
 expect_output "where the time went"
 expect_output "compiling: cpu 2 files"
 expect "the slowest first" has "$(printf '%s\n' "$out" | sed '1,/testing, /d' | head -1)" slow
+AT_A_TIME=1 run_fakes good slow
+expect "what took longest last time to come first" has "$(printf '%s\n' "$out" | sed -n 2p)" slow
 touch "$scratch/runner/build/began"
 MAKE_BEGAN=build/began run_fakes good
 expect_no_output "compiling"

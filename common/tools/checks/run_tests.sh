@@ -100,7 +100,7 @@ run_test() {
     run_once "$test" "$schedule" || failed_under="$failed_under $schedule"
     count=$((count + 1))
   done
-  echo "$(($(now_ms) - start)) $name" >"$mine/took"
+  echo "$(($(now_ms) - start)) $test $name" >"$mine/took"
   # What failed stays on the screen; what passed is one line.
   cases=$(cut -f 4 "$log.results" | sort -u | wc -l | tr -d ' ')
   what="$cases tests"
@@ -135,12 +135,25 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 stop_on_interrupt
 
-# Scripts take longest: they come first.
-tests_begin=$(now_ms)
-compiled_until=$(date +%s)
+# The longest come first, as the last run measured them, so that none is left alone at the end. One that has not
+# been measured may be long, and a script more so.
+longest_first() {
+  printf '%s\n' "$@" | awk -v times="$times" '
+    BEGIN { while ((getline line < times) > 0) { split(line, field, " "); took[field[2]] = field[1] } }
+    { print ($0 in took ? took[$0] : /\.sh$/ ? 2e9 : 1e9), $0 }' | sort -s -k 1,1rn | cut -d ' ' -f 2-
+}
+times=$build/test_times
 order=()
-for test in "$@"; do case $test in *.sh) order+=("$test") ;; esac; done
-for test in "$@"; do case $test in *.sh) ;; *) order+=("$test") ;; esac; done
+while read -r test; do [ -z "$test" ] || order+=("$test"); done < <(longest_first "$@")
+
+# What make has compiled since MAKE_BEGAN, a file that it wrote when it began and that holds the second.
+compiled=''
+if [ -n "${MAKE_BEGAN:-}" ] && [ -e "$MAKE_BEGAN" ]; then
+  compiled=$(find build -name '*.o' -newer "$MAKE_BEGAN" | cut -d / -f 2 | sort | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }')
+  compiling=$(($(date +%s) - $(cat "$MAKE_BEGAN")))
+fi
+
+tests_begin=$(now_ms)
 [ $# -gt 0 ] && echo
 at_a_time=${AT_A_TIME:-$(cores)}
 [ "$backend" != gpu ] || at_a_time=1
@@ -148,17 +161,17 @@ for ((turn = 0; turn < at_a_time; turn++)); do take_turns ${order[@]+"${order[@]
 wait
 cat "$scratch"/*/found >"$results" 2>/dev/null
 
-# Where the time went: what make compiled since MAKE_BEGAN, a file that it wrote when it began and that holds
-# the second; then the tests that took longest.
+cat "$scratch"/*/took 2>/dev/null | sort -rn >"$scratch/took"
+# A run of some tests knows nothing of the others.
+awk '!($2 in seen) { seen[$2] = 1; print }' "$scratch/took" "$times" 2>/dev/null >"$scratch/times"
+cp "$scratch/times" "$times"
+
 step() { printf '  %-58s %9s\n' "$1" "$2"; }
 seconds() { awk -v ms="$1" 'BEGIN { printf "%.1f s", ms / 1000 }'; }
 printf '\nwhere the time went\n'
-if [ -n "${MAKE_BEGAN:-}" ] && [ -e "$MAKE_BEGAN" ]; then
-  compiled=$(find build -name '*.o' -newer "$MAKE_BEGAN" | cut -d / -f 2 | sort | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }')
-  [ -z "$compiled" ] || step "compiling: $compiled files" "$((compiled_until - $(cat "$MAKE_BEGAN"))).0 s"
-fi
+[ -z "$compiled" ] || step "compiling: $compiled files" "$compiling.0 s"
 step "testing, $at_a_time at a time" "$(since "$tests_begin")"
-cat "$scratch"/*/took 2>/dev/null | sort -rn | head -6 | while read -r took name; do step "  $name" "$(seconds "$took")"; done
+head -6 "$scratch/took" | while read -r took _ name; do step "  $name" "$(seconds "$took")"; done
 
 # One line per test case: the worst that happened to it.
 totals=$(awk -F '\t' '
