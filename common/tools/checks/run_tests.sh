@@ -10,9 +10,9 @@
 # case counts once: passed if it passed under each of them. A crash counts as a failed test case, and
 # so does a program that ran none.
 #
-# SCHEDULES="forward random:7" chooses others; BUILD=build/cpu-asan runs another variant. On the CPU backend as
-# many tests run at a time as there are cores, or AT_A_TIME=1: each script builds in a folder of its own. On a
-# GPU they run one after the other, for some of them measure it.
+# SCHEDULES="forward random:7" chooses others; BUILD=build/cpu-asan runs another variant. On the CPU backend
+# one test more than there are cores runs at a time, for some wait; AT_A_TIME=1 says otherwise. Each script builds in
+# a folder of its own. On a GPU tests run one after the other, for some of them measure it.
 set -u
 . "$(dirname "$0")/../run/terminal.sh"
 
@@ -155,7 +155,7 @@ fi
 
 tests_begin=$(now_ms)
 [ $# -gt 0 ] && echo
-at_a_time=${AT_A_TIME:-$(cores)}
+at_a_time=${AT_A_TIME:-$(($(cores) + 1))}
 [ "$backend" != gpu ] || at_a_time=1
 for ((turn = 0; turn < at_a_time; turn++)); do take_turns ${order[@]+"${order[@]}"} & done
 wait
