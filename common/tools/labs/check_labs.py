@@ -163,7 +163,8 @@ def complaints_about_chapters(labs, chapters):
         for path in glob.glob(f"{folder}/solutions/*") + glob.glob(f"{folder}/*"):
             if path in (f"{folder}/solutions", f"{folder}/README.md"):
                 continue
-            if os.path.basename(path).split(".")[0] not in names:
+            empty = os.path.isdir(path) and not os.listdir(path)  # git does not know it
+            if not empty and os.path.basename(path).split(".")[0] not in names:
                 found.append((path, "belongs to no exercise"))
     return found
 
