@@ -7,14 +7,16 @@ CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing
              -D__CUDA_CPU__=1 -Icommon/cpu/cuda
 CU_AS_CPP := -include cuda_runtime.h -x c++
 
-# The sources of a role are compiled as one: nearly all that each costs are standard headers that they share.
-# Only the engine has to be fast, and comes first in the library, so that its copy of what they share is taken.
-# Of its lines and functions debuggers are told (-g1), of its variables not: that would cost a fourth more.
-ROLES := engine runtime report
-sources_of_role = $(wildcard common/cpu/$1/*.cpp)
+# The backend is compiled as two files, for nearly all that each source costs are standard headers that they
+# share: `hot`, which runs whenever one CUDA thread follows another, and `rest`, which is not optimised. hot is
+# first in the library, so that the linker takes its copies of what both instantiate. Debuggers are told of lines
+# and functions (-g1), not of variables: that would cost a fourth more.
+HOT := $(patsubst %,common/cpu/engine/%.cpp,barriers context current fences resident_blocks scheduler shared \
+         stacks switching warp worker yielding)
+REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
+RUNTIME := $(HOT) $(REST)
+PREPASS := $(wildcard common/cpu/prepass/*.cpp)
 as_one = $(addprefix -include ,$(wordlist 2,999,$1)) -x c++ -c $(firstword $1)
-RUNTIME := $(foreach r,$(ROLES),$(call sources_of_role,$r))
-PREPASS := $(call sources_of_role,prepass)
 
 MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
 MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
@@ -41,19 +43,19 @@ build/cpu/zoo/announced: $(ZOO)
 # In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
 plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
 
-# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS,OF THE ENGINE,OF THE RUNTIME,OF REPORTS).
-# It jumps from a broken kernel's stack to the worker's own, which glibc takes for a mistake where fortified
-# functions are the default (Ubuntu).
-define cpu_role
-build/$1/$2.o: $(call sources_of_role,$2) build/$1/runtime-flags | build/cpu/announced
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $3 -U_FORTIFY_SOURCE -MMD -MP $$(call as_one,$(call sources_of_role,$2)) -o $$@
-endef
+# The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS,FLAGS OF hot,FLAGS OF rest). It jumps
+# from a broken kernel's stack to the worker's own, which glibc takes for a mistake where fortified functions are
+# the default (Ubuntu).
 define cpu_runtime
-$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 $3 $4 $5 $(RUNTIME))
-$(eval $(call cpu_role,$1,engine,$2 $3))
-$(eval $(call cpu_role,$1,runtime,$2 $4))
-$(eval $(call cpu_role,$1,report,$2 $5))
-build/$1/libcudacpu.a: $(ROLES:%=build/$1/%.o)
+$(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 / $3 / $4 / $(RUNTIME))
+
+build/$1/hot.o: $(HOT)
+build/$1/rest.o: $(REST)
+build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) -U_FORTIFY_SOURCE -MMD -MP \
+	  $$(call as_one,$$(if $$(filter %/hot.o,$$@),$(HOT),$(REST))) -o $$@
+
+build/$1/libcudacpu.a: build/$1/hot.o build/$1/rest.o
 	$$(Q)rm -f $$@
 	$$(Q)ar rcs $$@ $$^
 endef
@@ -105,12 +107,12 @@ endef
 ASAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1
 TSAN := -O1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
-$(eval $(call cpu_runtime,cpu,,-O2,-O1,-O0))
+$(eval $(call cpu_runtime,cpu,,-O2,-O0))
 $(eval $(call cpu_variant,cpu,-O2,))
 ifneq ($(call is_needed,sanitizers),)
 $(eval $(call cpu_runtime,cpu-asan,$(ASAN)))
 $(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))
 # The scheduler tells TSan about its fibers itself and must not be watched while it does.
-$(eval $(call cpu_runtime,cpu-tsan,-fno-omit-frame-pointer -DCUDA_CPU_TSAN=1,-O2,-O1,-O0))
+$(eval $(call cpu_runtime,cpu-tsan,-fno-omit-frame-pointer -DCUDA_CPU_TSAN=1,-O2,-O0))
 $(eval $(call cpu_variant,cpu-tsan,$(TSAN),$(TSAN)))
 endif

@@ -13,10 +13,12 @@ XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell
 XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
-build/cpu-xray/xray.o: $(call sources_of_role,xray) build/cpu/runtime-flags | build/cpu/announced
-	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 -MMD -MP $(call as_one,$(call sources_of_role,xray)) -o $@
+XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp)
+build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/announced
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 -MMD -MP $(call as_one,$(XRAY_SOURCES)) -o $@
 
-build/cpu-xray/libcudacpu.a: $(ROLES:%=build/cpu/%.o) build/cpu-xray/xray.o
+build/cpu-xray/libcudacpu.a: build/cpu/hot.o build/cpu-xray/xray.o build/cpu/rest.o
 	$(Q)rm -f $@
 	$(Q)ar rcs $@ $^
 
