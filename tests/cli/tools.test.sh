@@ -162,16 +162,19 @@ expect_output "under reverse"
 expect_output "CUDA_CPU_SCHEDULE=reverse"
 
 test_case "tests run side by side, or one at a time where that is asked for"
-# Each waits until the other has begun.
-# shellcheck disable=SC2016
-meets() { echo 'say started '"$1"'; touch '"$1"'; for i in $(seq '"$3"'); do [ -e '"$2"' ] && break; sleep 0.1; done; '; }
-# shellcheck disable=SC2016
-fake_test ann "$(meets ann bob 200)"'if [ -e bob ]; then say passed ann; else say failed ann; fi; rm -f ann'
-fake_test bob "$(meets bob ann 200)"'say passed bob'
+# meets NAME OTHER TENTHS SEEN UNSEEN [LAST]: begins, waits for the other to begin, and says whether it saw that.
+meets() {
+  fake_test "$1" "say started $1; touch $1.begun
+    for i in \$(seq $3); do [ -e $2.begun ] && break; sleep 0.1; done
+    if [ -e $2.begun ]; then say $4 $1; else say $5 $1; fi; ${6:-}"
+}
+meets ann bob 200 passed failed
+meets bob ann 200 passed failed
 AT_A_TIME=2 run_fakes ann bob
 expect_status 0
-rm -f "$scratch/runner/ann" "$scratch/runner/bob"
-fake_test ann "$(meets ann bob 5)"'if [ -e bob ]; then say failed ann; else say passed ann; fi; rm -f ann'
+rm -f "$scratch/runner/ann.begun" "$scratch/runner/bob.begun"
+meets ann bob 3 failed passed 'rm -f ann.begun'
+meets bob ann 3 failed passed 'rm -f bob.begun'
 AT_A_TIME=1 run_fakes ann bob
 expect_status 0
 
