@@ -248,6 +248,40 @@ TEST_CASE("the maximum by compare-and-swap is found wherever it lies, also among
   CHECK(maximum({kLargest}) == kLargest);
 }
 
+namespace {
+
+__global__ void take_maximum(const float* x, std::size_t n, float* result) {
+  const std::size_t i = global_index();
+  if (i < n) float_sums::atomic_max(result, x[i]);
+}
+
+// What `before` becomes when every value is offered, each by a thread of its own.
+float maximum_with(float before, const std::vector<float>& values) {
+  const DeviceArray<float> d_values(values), result(std::vector<float>{before});
+  take_maximum<<<static_cast<unsigned>(div_up(values.size(), 64)), 64>>>(
+      d_values.get(), values.size(), result.get());
+  CUDA_CHECK_LAUNCH();
+  return result.download()[0];
+}
+
+}  // namespace
+
+TEST_CASE("the maximum by compare-and-swap holds for negative values, zeros and infinities") {
+  const float infinity = INFINITY;
+  CHECK(maximum_with(-5, {-1}) == -1);
+  CHECK(maximum_with(-1, {-5}) == -1);
+  CHECK(maximum_with(-3, {0}) == 0);
+  CHECK(maximum_with(0, {-3}) == 0);
+  CHECK(maximum_with(-infinity, {-7, -9}) == -7);
+  CHECK(maximum_with(-7, {-infinity}) == -7);
+  CHECK(maximum_with(3, {infinity}) == infinity);
+  CHECK(maximum_with(2, {std::nanf(""), 1}) == 2);
+  std::vector<float> falling(1000);
+  for (std::size_t i = 0; i < falling.size(); ++i) falling[i] = -1 - static_cast<float>(i);
+  CHECK(maximum_with(-1e6f, falling) == -1);
+  CHECK(maximum_with(-1e6f, {falling.rbegin(), falling.rend()}) == -1);
+}
+
 // ---- warp_filter.cuh ---------------------------------------------------------------------------
 
 namespace {

@@ -30,7 +30,7 @@ __global__ void copy_words(const uint4* from, uint4* to, std::size_t words) {
   if (i < words) to[i] = from[i];  // the last block may reach past the end
 }
 
-// read_everything, which loads and stores nothing, stands in common/yardstick.cuh.
+// read_everything, which loads all of it and keeps nothing, stands in common/yardstick.cuh.
 
 // ---- the versions ------------------------------------------------------------------------------
 

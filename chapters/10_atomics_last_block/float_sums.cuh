@@ -108,7 +108,7 @@ __global__ void add_compensated(const int* x, std::size_t n, float* out) {
 // compute from what was seen, and store only if that is still there; else look again.
 __device__ inline void atomic_max(float* address, float value) {
   auto* word = reinterpret_cast<int*>(address);
-  int seen = __float_as_int(0);  // a guess; the first swap tells what is really there
+  int seen = __float_as_int(-INFINITY);  // a guess; the first swap tells what is really there
   while (__int_as_float(seen) < value) {
     const int before = atomicCAS(word, seen, __float_as_int(value));
     if (before == seen) return;  // nobody came between: the value is in place
