@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "check.cuh"
+
 /// Nanoseconds of a clock that all multiprocessors share (PTX %globaltimer). It ticks coarsely:
 /// about a microsecond on many GPUs. Unlike clock64(), which counts the cycles of one
 /// multiprocessor, its values may be compared between blocks.
@@ -28,4 +30,32 @@ __device__ inline unsigned sm_id() {
   asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
   return id;
 #endif
+}
+
+/// Cycles and nanoseconds that pass while one thread waits for `cycles` of its multiprocessor.
+struct ClockReading {
+  long long cycles;
+  std::uint64_t ns;
+};
+
+static __global__ void read_both_clocks(long long cycles, ClockReading* reading) {
+  const long long first_cycle = clock64();
+  const std::uint64_t first_ns = global_timer_ns();
+  long long passed = 0;
+  while (passed < cycles) passed = clock64() - first_cycle;
+  *reading = {passed, global_timer_ns() - first_ns};
+}
+
+/// The clock of a multiprocessor right now, in MHz, by both of its clocks over half a million
+/// cycles (a quarter of a millisecond). It follows the load within milliseconds: call it right
+/// after the work it shall stand for.
+inline double sm_clock_mhz() {
+  ClockReading* d_reading = nullptr;
+  CUDA_CHECK(cudaMalloc(&d_reading, sizeof(ClockReading)));
+  read_both_clocks<<<1, 1>>>(500000, d_reading);
+  CUDA_CHECK_LAUNCH();
+  ClockReading reading{};
+  CUDA_CHECK(cudaMemcpy(&reading, d_reading, sizeof reading, cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaFree(d_reading));
+  return reading.ns == 0 ? 0 : 1e3 * static_cast<double>(reading.cycles) / reading.ns;
 }

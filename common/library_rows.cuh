@@ -48,7 +48,7 @@ inline void add_cub_row(ResultTable& table, const Options& opt, const int* d_x, 
   std::size_t scratch_bytes = 0;
   CUDA_CHECK(cub_sum_of_squares(nullptr, scratch_bytes, d_x, n, d_sum.get()));
   const DeviceArray<char> scratch(scratch_bytes);
-  const Timing t = time_launches(opt.samples, [&] {
+  const Timing t = time_launches(opt.sampling(), [&] {
     CUDA_CHECK(cub_sum_of_squares(scratch.get(), scratch_bytes, d_x, n, d_sum.get()));
   });
   const bool ok = equals(name, d_sum.download()[0], expected);

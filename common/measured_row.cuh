@@ -20,8 +20,7 @@ struct Measured {
 /// cannot pass with an earlier one; `launch()` puts one launch on the default stream; `is_right()`
 /// waits for it and says whether it left the right result.
 template <class Poison, class Launch, class IsRight>
-Measured measure_checked(std::size_t samples, Poison&& poison, Launch&& launch,
-                         IsRight&& is_right) {
+Measured measure_checked(Samples samples, Poison&& poison, Launch&& launch, IsRight&& is_right) {
   const auto run = [&] {
     launch();
     CUDA_CHECK_LAUNCH();
@@ -38,7 +37,7 @@ Measured measure_checked(std::size_t samples, Poison&& poison, Launch&& launch,
 template <class Poison, class Launch, class IsRight>
 void add_measured_row(ResultTable& table, const std::string& name, double amount, Poison&& poison,
                       Launch&& launch, IsRight&& is_right) {
-  const Measured m = measure_checked(table.options().samples, poison, launch, is_right);
+  const Measured m = measure_checked(table.options().sampling(), poison, launch, is_right);
   table.add(name, m.time, amount, m.ok);
 }
 

@@ -16,6 +16,7 @@
 
 #include "backend.cuh"
 #include "check.cuh"
+#include "timer.cuh"
 
 /// One version of a chapter's ladder: its name on the command line and in the table, what is new in
 /// it, and how to launch it on the chapter's data.
@@ -55,6 +56,7 @@ class Options {
   std::uint64_t seed = 1;                 ///< of the test data
   std::size_t samples = kOnGpu ? 21 : 5;  ///< timed runs per version; the median is reported
   std::size_t device = 0;                 ///< ordinal
+  std::string cache = "hot";              ///< what a timed launch finds in the L2, see sampling()
   std::string only;                       ///< run just these versions, by commas; empty: all
   std::string csv;                        ///< also write the results here; "-": stdout; empty: no
 
@@ -64,6 +66,8 @@ class Options {
     add("seed", &seed, 0, std::numeric_limits<std::int64_t>::max(), "seed of the test data");
     add("samples", &samples, 1, 10001, "timed runs per version, the median is reported");
     add("device", &device, 0, 1023, "which GPU, from 0");
+    add("cache", &cache, {"hot", "cold"},
+        "L2 before a timed launch: as the last left it, or flushed");
   }
 
   /// Names the versions that --only and --list know.
@@ -152,6 +156,8 @@ class Options {
     }
     if (optind < argc)
       usage_error(std::string(argv[optind]) + ": unexpected; options begin with --");
+    if (cache == "cold" && !kOnGpu)
+      usage_error("--cache cold: the CPU backend has no L2 to flush; only a GPU build takes it");
     name_versions();
     if (list) {
       print_list();
@@ -171,6 +177,9 @@ class Options {
     }
     return only.empty();
   }
+
+  /// How versions are to be timed.
+  Samples sampling() const { return {samples, cache == "cold"}; }
 
   /// Prints "<chapter>: <message>" to stderr and exits with status 2. For limits that only the
   /// chapter knows, such as sizes that must divide each other.
@@ -281,7 +290,8 @@ class Options {
       line("--" + std::string(o.name) + " N",
            std::string(o.help) + (*o.value < o.low ? "" : " [" + std::to_string(*o.value) + "]"));
     }
-    for (const Word& o : words_) {
+    for (std::size_t i = 1; i < words_.size() + 1; ++i) {  // likewise
+      const Word& o = words_[i % words_.size()];
       if (o.is_file()) {
         line("--" + std::string(o.name) + " FILE|-", o.help);
         continue;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <sys/stat.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -131,24 +133,28 @@ class ResultTable {
   /// and writes, compared with the L2 in the context line.
   ResultTable(const Options& opt, const Device& device, const std::string& workload,
               std::size_t data_bytes)
-      : opt_(opt), device_(device), workload_(workload) {
+      : opt_(opt),
+        device_(device),
+        workload_(workload + (opt.sampling().cold ? " · L2 flushed" : "")) {
     csv_.open(opt);
     const std::string samples =
         std::to_string(opt.samples) + (opt.samples == 1 ? " sample" : " samples, median");
     if (kOnGpu) {
       context_ = device.name + " · sm_" + std::to_string(device.major) +
                  std::to_string(device.minor) + " · CUDA " +
-                 Device::version_text(device.runtime_version) + " · " + workload + " · " + samples +
-                 " · data " + bytes_text(data_bytes) +
+                 Device::version_text(device.runtime_version) + " · " + workload_ + " · " +
+                 samples + " · data " + bytes_text(data_bytes) +
                  (data_bytes <= device.l2_bytes ? ", fits the L2 of " : ", L2 ") +
                  bytes_text(device.l2_bytes);
     } else {
-      context_ = device.name + " · " + workload + " · " + samples + " · data " +
+      context_ = device.name + " · " + workload_ + " · " + samples + " · data " +
                  bytes_text(data_bytes) + " · times here say nothing about a GPU";
     }
-    csv_.row({"chapter", "device",    "cc",      "driver",     "cuda",      "date",   "commit",
-              "backend", "workload",  "samples", "version",    "median_ms", "min_ms", "max_ms",
-              "rate",    "rate_unit", "of",      "of_percent", "speedup",   "check"});
+    csv_.row({"chapter",       "device",    "cc",         "driver",   "cuda",
+              "date",          "commit",    "backend",    "workload", "samples",
+              "version",       "median_ms", "min_ms",     "max_ms",   "rate",
+              "rate_unit",     "of",        "of_percent", "speedup",  "check",
+              "noise_percent", "sm_mhz"});
   }
 
   /// The command line that the table was made for.
@@ -214,8 +220,10 @@ class ResultTable {
             {number_text(t.median_ms), number_text(t.min_ms), number_text(t.max_ms),
              has_rate ? number_text(rate) : "", has_rate ? rate_unit_ : "", percent > 0 ? of_ : "",
              percent > 0 ? number_text(percent) : "", has_speedup_ ? number_text(speedup) : "",
-             ok ? right : "WRONG"},
+             ok ? right : "WRONG", t.samples > 1 ? number_text(t.noise_percent) : "",
+             t.sm_mhz > 0 ? number_text(t.sm_mhz) : ""},
             std::to_string(t.samples));
+    keep_conditions(version, t);
   }
 
   /// A measured number that is no time of a version: `sentence`, unless it is empty, goes below the
@@ -223,7 +231,7 @@ class ResultTable {
   void measured(const std::string& name, double value, const char* unit,
                 const std::string& sentence) {
     if (!sentence.empty()) note(sentence);
-    csv_row(name, {"", "", "", number_text(value), unit, "", "", "", ""},
+    csv_row(name, {"", "", "", number_text(value), unit, "", "", "", "", "", ""},
             std::to_string(opt_.samples));
   }
 
@@ -232,6 +240,7 @@ class ResultTable {
 
   /// Ends the table: notes, CSV in place. Returns the exit status of the program.
   int finish() {
+    if (kOnGpu && fastest_mhz_ > 0) notes_.push_back(conditions_text());
     for (const std::string& text : notes_)
       std::printf("%s%s\n", &text == &notes_.front() ? "\n" : "", text.c_str());
     const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
@@ -252,6 +261,33 @@ class ResultTable {
     rate_unit_ = unit;
     of_ = of;
     yardstick_ = yardstick;
+  }
+
+  /// Remembers the clocks that the rows ran at, and the noisiest row.
+  void keep_conditions(const std::string& version, const Timing& t) {
+    if (t.sm_mhz > 0) {
+      slowest_mhz_ = fastest_mhz_ == 0 ? t.sm_mhz : std::min(slowest_mhz_, t.sm_mhz);
+      fastest_mhz_ = std::max(fastest_mhz_, t.sm_mhz);
+    }
+    if (t.noise_percent >= most_noise_) {
+      most_noise_ = t.noise_percent;
+      noisiest_ = version;
+    }
+  }
+
+  /// "SM clock 1980 MHz; noise (standard deviation over mean) at most 0.4 %: sum_chunked".
+  std::string conditions_text() const {
+    char text[160];
+    const bool steady = fastest_mhz_ - slowest_mhz_ < 0.005 * fastest_mhz_;
+    std::snprintf(text, sizeof text, steady ? "SM clock %.0f MHz" : "SM clock %.0f to %.0f MHz",
+                  steady ? fastest_mhz_ : slowest_mhz_, fastest_mhz_);
+    std::string line = text;
+    if (most_noise_ > 0) {
+      std::snprintf(text, sizeof text,
+                    "; noise (standard deviation over mean) at most %.1f %%: ", most_noise_);
+      line += text + noisiest_;
+    }
+    return line;
   }
 
   static std::string number_text(double value) {
@@ -327,6 +363,8 @@ class ResultTable {
   const char* rate_unit_ = nullptr;
   const char* of_ = "";
   double yardstick_ = 0, first_ms_ = 0;
+  double slowest_mhz_ = 0, fastest_mhz_ = 0, most_noise_ = 0;
+  std::string noisiest_;
   bool all_ok_ = true, header_printed_ = false, has_speedup_ = true, own_unit_ = false;
   std::vector<std::size_t> widths_;
   std::vector<std::string> notes_;

@@ -40,35 +40,68 @@ inline unsigned read_grid(const Device& device, unsigned block) {
   return static_cast<unsigned>(blocks_held(device, read_everything, block));
 }
 
+/// The pattern that the yardsticks move: no two of the 2^32 words are alike.
+__host__ __device__ inline unsigned pattern_word(std::size_t i) {
+  return static_cast<unsigned>(i) * 2654435769u + 1u;  // odd factor: a permutation of the words
+}
+
+static __global__ void write_pattern(unsigned* words, std::size_t n) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+       i += stride) {
+    words[i] = pattern_word(i);
+  }
+}
+
+/// What read_everything has to find in the first `n` words of the pattern.
+inline unsigned pattern_bits(std::size_t n) {
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < n; ++i) bits ^= pattern_word(i);
+  return bits;
+}
+
 /// Measured bandwidths in GB/s (1e9 bytes per second).
 struct Yardstick {
   double copy_gbps = 0;  ///< device-to-device copy, bytes read plus bytes written
   double read_gbps = 0;  ///< read_everything
+  bool ok = false;       ///< every word was copied, and read
 };
 
-/// Measures both over `bytes` of device memory: a copy from one half to the other, and a read of
-/// the whole. Default: 2 GiB, or a quarter of what is free. Takes some milliseconds.
+/// Measures both over `bytes` of device memory (the data of the rows that they are compared with;
+/// at least 64, at most a quarter of what is free): a copy from one half to the other, and a read
+/// of the whole. A yardstick that read or copied wrongly ends the program.
 inline Yardstick measure_yardstick(const Device& device, std::size_t bytes = 2_Gi,
-                                   std::size_t samples = 11) {
-  bytes = std::min(bytes, free_device_bytes() / 4) / 64 * 64;
-  const DeviceArray<char> data(bytes);
-  const DeviceArray<unsigned> result(std::vector<unsigned>{0});
-  CUDA_CHECK(cudaMemset(data.get(), 0x5a, bytes));
-
-  Yardstick y;
-  const std::size_t half = bytes / 2;
-  const Timing copy = time_launches(samples, [&] {
-    CUDA_CHECK(cudaMemcpyAsync(data.get() + half, data.get(), half, cudaMemcpyDeviceToDevice));
-  });
-  y.copy_gbps = 2 * static_cast<double>(half) / copy.median_ms / 1e6;
-
+                                   Samples samples = 11) {
+  bytes = std::max<std::size_t>(std::min(bytes, free_device_bytes() / 4) / 64 * 64, 64);
+  const std::size_t half = bytes / 2, words = bytes / sizeof(unsigned);
+  const DeviceArray<unsigned> data(words), result(1);
   constexpr unsigned kBlock = 512;
   const unsigned grid = read_grid(device, kBlock);
-  const Timing read = time_launches(samples, [&] {
-    read_everything<<<grid, kBlock>>>(reinterpret_cast<const uint4*>(data.get()),
-                                      bytes / sizeof(uint4), result.get());
+  write_pattern<<<grid, kBlock>>>(data.get(), words);
+  CUDA_CHECK_LAUNCH();
+  const auto read = [&](const unsigned* from, std::size_t count) {
+    read_everything<<<grid, kBlock>>>(reinterpret_cast<const uint4*>(from), count / 4,
+                                      result.get());
     CUDA_CHECK_LAUNCH();
+  };
+  const auto finds = [&](const unsigned* from, std::size_t count) {
+    CUDA_CHECK(cudaMemset(result.get(), 0, sizeof(unsigned)));
+    read(from, count);
+    return result.download()[0] == pattern_bits(count);
+  };
+
+  Yardstick y;
+  const Timing reads = time_launches(samples, [&] { read(data.get(), words); });
+  y.read_gbps = static_cast<double>(bytes) / reads.median_ms / 1e6;
+  y.ok = finds(data.get(), words);
+
+  unsigned* const second_half = data.get() + words / 2;
+  CUDA_CHECK(cudaMemset(second_half, 0xff, half));
+  const Timing copies = time_launches(samples, [&] {
+    CUDA_CHECK(cudaMemcpyAsync(second_half, data.get(), half, cudaMemcpyDeviceToDevice));
   });
-  y.read_gbps = static_cast<double>(bytes) / read.median_ms / 1e6;
+  y.copy_gbps = 2 * static_cast<double>(half) / copies.median_ms / 1e6;
+  y.ok = finds(second_half, words / 2) && y.ok;
+  if (!y.ok) on_cuda_failure("the yardstick's copy or read moved wrong words");
   return y;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the numbers in the tables are made of: data, medians, texts, peaks, the CSV.
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -150,10 +151,48 @@ TEST_CASE("a full disk is reported and is no success") {
   }
 }
 
-TEST_CASE("measure_yardstick measures something") {
+TEST_CASE("the yardsticks move every word, also at sizes that are no multiple of their loads") {
   const Options opt("05_example", "how fast?");
   const Device d = open_device(opt);
-  const Yardstick y = measure_yardstick(d, 4_Mi, 3);
-  CHECK(y.copy_gbps > 0);
-  CHECK(y.read_gbps > 0);
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{64}, std::size_t{100}, 1_Mi + 192}) {
+    CAPTURE(bytes);
+    const Yardstick y = measure_yardstick(d, bytes, 3);
+    CHECK(y.copy_gbps > 0);
+    CHECK(y.read_gbps > 0);
+    CHECK(y.ok);
+  }
+}
+
+TEST_CASE("the bits of the yardstick's pattern tell when a word is missing, or read twice") {
+  for (const std::size_t n : {std::size_t{16}, std::size_t{1000}}) {
+    const unsigned all = pattern_bits(n);
+    for (std::size_t i = 0; i < n; ++i) CHECK((all ^ pattern_word(i)) != all);
+    CHECK(pattern_bits(n - 1) != all);
+  }
+}
+
+TEST_CASE("noise is the standard deviation over the mean") {
+  CHECK(noise_percent({5.0}) == 0);
+  CHECK(noise_percent({4.0, 4.0, 4.0}) == 0);
+  CHECK(noise_percent({1.0, 3.0}) == Approx(100 * std::sqrt(2.0) / 2));
+  CHECK(timing_of({1.0, 3.0}).noise_percent == Approx(100 * std::sqrt(2.0) / 2));
+}
+
+TEST_CASE(
+    "a launch that is timed cold finds nothing in the L2, and the clock of a row is measured") {
+  if (!kOnGpu) return;  // the CPU backend has neither
+  const Options opt("05_example", "how fast?");
+  const Device d = open_device(opt);
+  const std::size_t words = d.l2_bytes / 4 / sizeof(uint4);  // a quarter of the L2
+  const DeviceArray<uint4> data(words);
+  const DeviceArray<unsigned> bits(1);
+  const auto read = [&] {
+    read_everything<<<read_grid(d, 512), 512>>>(data.get(), words, bits.get());
+    CUDA_CHECK_LAUNCH();
+  };
+  const Timing hot = time_launches({11, false}, read), cold = time_launches({11, true}, read);
+  CHECK(cold.min_ms > hot.median_ms);
+  CHECK(cold.samples == 11);
+  CHECK(hot.sm_mhz > 100);
+  CHECK(hot.sm_mhz < 5000);
 }
