@@ -56,6 +56,16 @@ for chapter in ${CHAPTERS:-$built}; do
   expect_usage_error "nonesuch"
   expect_output "$(printf '%s\n' "$versions" | head -1)"
 
+  test_case "$number: --cache takes hot and cold; where there is no L2 to flush, cold is a usage error"
+  run "$program" --cache lukewarm
+  expect_usage_error "hot, cold"
+  run "$program" ${small[@]+"${small[@]}"} --cache cold
+  if [ "$backend" = gpu ]; then
+    [ $status -eq 77 ] || expect_status 0
+  else
+    expect_usage_error "--cache cold"
+  fi
+
   test_case "$number: junk, negative, overlong and huge numbers are usage errors"
   for option in $(numeric_options "$program"); do
     for value in junk 12x 1.5 -1 "" " 5" 5Kb 0x10 9223372036854775808 99999999999999999999 16777216Ti; do
