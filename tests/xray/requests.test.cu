@@ -42,6 +42,36 @@ void check_offsets(const std::int64_t* offsets, unsigned mask, std::uint64_t fir
   CHECK(std::vector<std::int64_t>(offsets, offsets + kWarp) == expected);
 }
 
+// Of elements of `bytes` bytes, for every stride and offset. Compiled once for all types.
+void check_strided(const std::vector<xray::Launch>& launches, std::size_t bytes,
+                   Operation operation) {
+  REQUIRE(launches.size() == kStrides.size() * kOffsets);
+  std::size_t i = 0;
+  for (const unsigned stride : kStrides) {
+    for (unsigned offset = 0; offset < kOffsets; ++offset) {
+      const xray::Launch& launch = launches[i++];
+      INFO(bytes << " bytes, stride " << stride << ", offset " << offset);
+      const std::uint64_t first = offset * bytes, step = stride * bytes;
+      const xray::Counts c = launch.total(Space::kGlobal, operation);
+      CHECK(c.requests == 1);
+      CHECK(c.lanes == kWarp);
+      CHECK(c.bytes == (stride == 0 ? 1 : kWarp) * bytes);
+      CHECK(c.sectors == sectors_of_stride(first, step, bytes));
+      CHECK(c.ideal_sectors == (stride == 0 ? 1 : bytes));
+      CHECK(c.wavefronts == 0);
+      CHECK(c.words == 0);
+      CHECK(c.addresses == 0);
+      REQUIRE(launch.accesses.size() == 2);  // the other one is `out`, side by side
+      const auto access =
+          std::find_if(launch.accesses.begin(), launch.accesses.end(),
+                       [&](const xray::Access& a) { return a.operation == operation; });
+      CHECK(access->bytes_per_lane == bytes);
+      check_offsets(access->first, kAllLanes, first, step);
+      check_offsets(access->worst, kAllLanes, first, step);
+    }
+  }
+}
+
 template <class T>
 void check_strides(Operation operation) {
   const DeviceArray<T> x(kElements), out(kWarp);
@@ -56,31 +86,7 @@ void check_strides(Operation operation) {
       }
     }
   });
-  REQUIRE(launches.size() == kStrides.size() * kOffsets);
-  std::size_t i = 0;
-  for (const unsigned stride : kStrides) {
-    for (unsigned offset = 0; offset < kOffsets; ++offset) {
-      const xray::Launch& launch = launches[i++];
-      INFO(sizeof(T) << " bytes, stride " << stride << ", offset " << offset);
-      const std::uint64_t first = offset * sizeof(T), step = stride * sizeof(T);
-      const xray::Counts c = launch.total(Space::kGlobal, operation);
-      CHECK(c.requests == 1);
-      CHECK(c.lanes == kWarp);
-      CHECK(c.bytes == (stride == 0 ? 1 : kWarp) * sizeof(T));
-      CHECK(c.sectors == sectors_of_stride(first, step, sizeof(T)));
-      CHECK(c.ideal_sectors == (stride == 0 ? 1 : sizeof(T)));
-      CHECK(c.wavefronts == 0);
-      CHECK(c.words == 0);
-      CHECK(c.addresses == 0);
-      REQUIRE(launch.accesses.size() == 2);  // the other one is `out`, side by side
-      const auto access =
-          std::find_if(launch.accesses.begin(), launch.accesses.end(),
-                       [&](const xray::Access& a) { return a.operation == operation; });
-      CHECK(access->bytes_per_lane == sizeof(T));
-      check_offsets(access->first, kAllLanes, first, step);
-      check_offsets(access->worst, kAllLanes, first, step);
-    }
-  }
+  check_strided(launches, sizeof(T), operation);
 }
 
 }  // namespace
@@ -249,6 +255,26 @@ std::uint64_t wavefronts_of_stride(unsigned bytes, unsigned stride, Operation op
   return parts * std::gcd(stride, kWarp / parts);
 }
 
+// Launch k has lanes k elements of `bytes` bytes apart. Compiled once for all types.
+void check_shared_strided(const std::vector<xray::Launch>& launches, std::size_t bytes,
+                          Operation operation) {
+  for (unsigned stride = 0; stride < launches.size(); ++stride) {
+    INFO(bytes << " bytes, stride " << stride);
+    const xray::Counts c = launches[stride].total(Space::kShared, operation, "s");
+    CHECK(c.requests == 1);
+    CHECK(c.lanes == kWarp);
+    CHECK(c.bytes == (stride == 0 ? 1 : kWarp) * bytes);
+    CHECK(c.wavefronts == wavefronts_of_stride(static_cast<unsigned>(bytes), stride, operation));
+    const std::uint64_t words =
+        touched(kAllLanes, static_cast<unsigned>(bytes), [&](unsigned lane) {
+          return bytes * stride * lane;
+        }).pieces(4);
+    CHECK(c.ideal_wavefronts == (words + 31) / 32);
+    CHECK(c.sectors == 0);
+    CHECK(launches[stride].total(Space::kShared, operation, "no_such_array").requests == 0);
+  }
+}
+
 template <class T>
 void check_shared_strides(Operation operation) {
   constexpr unsigned kMost = 33;
@@ -263,20 +289,7 @@ void check_shared_strides(Operation operation) {
     }
   });
   REQUIRE(launches.size() == kMost + 1);
-  for (unsigned stride = 0; stride <= kMost; ++stride) {
-    INFO(sizeof(T) << " bytes, stride " << stride);
-    const xray::Counts c = launches[stride].total(Space::kShared, operation, "s");
-    CHECK(c.requests == 1);
-    CHECK(c.lanes == kWarp);
-    CHECK(c.bytes == (stride == 0 ? 1 : kWarp) * sizeof(T));
-    CHECK(c.wavefronts == wavefronts_of_stride(sizeof(T), stride, operation));
-    const std::uint64_t words = touched(kAllLanes, sizeof(T), [&](unsigned lane) {
-                                  return sizeof(T) * stride * lane;
-                                }).pieces(4);
-    CHECK(c.ideal_wavefronts == (words + 31) / 32);
-    CHECK(c.sectors == 0);
-    CHECK(launches[stride].total(Space::kShared, operation, "no_such_array").requests == 0);
-  }
+  check_shared_strided(launches, sizeof(T), operation);
 }
 
 template <unsigned kWidth>
@@ -290,26 +303,31 @@ __global__ void transpose_tile(float* out, unsigned rows) {
 }
 
 // One warp's column accesses to a tile: lane (x, y) reads row x, column y.
+void check_tile_of(const xray::Launch& launch, unsigned tile_width, unsigned width,
+                   unsigned height) {
+  std::uint64_t by_rows = 0, by_columns = 0;
+  for (unsigned t = 0; t < width * height; t += kWarp) {
+    const auto along = [&](unsigned lane) {
+      return 4 * ((t + lane) / width * tile_width + (t + lane) % width);
+    };
+    const auto down = [&](unsigned lane) {
+      return 4 * ((t + lane) % width * tile_width + (t + lane) / width);
+    };
+    by_rows += touched(kAllLanes, 4, along).conflict();
+    by_columns += touched(kAllLanes, 4, down).conflict();
+  }
+  INFO(tile_width << " wide, block " << width << " x " << height);
+  CHECK(launch.total(Space::kShared, Operation::kStore, "tile").wavefronts == by_rows);
+  CHECK(launch.total(Space::kShared, Operation::kLoad, "tile").wavefronts == by_columns);
+  CHECK(launch.total(Space::kShared, Operation::kLoad).requests == width * height / kWarp);
+}
+
 template <unsigned kWidth>
 void check_tile(unsigned width, unsigned height) {
   const DeviceArray<float> out(1024);
   const xray::Launch launch =
       launch_of([&] { transpose_tile<kWidth><<<1, dim3(width, height)>>>(out.get(), height); });
-  std::uint64_t by_rows = 0, by_columns = 0;
-  for (unsigned t = 0; t < width * height; t += kWarp) {
-    const auto along = [&](unsigned lane) {
-      return 4 * ((t + lane) / width * kWidth + (t + lane) % width);
-    };
-    const auto down = [&](unsigned lane) {
-      return 4 * ((t + lane) % width * kWidth + (t + lane) / width);
-    };
-    by_rows += touched(kAllLanes, 4, along).conflict();
-    by_columns += touched(kAllLanes, 4, down).conflict();
-  }
-  INFO(kWidth << " wide, block " << width << " x " << height);
-  CHECK(launch.total(Space::kShared, Operation::kStore, "tile").wavefronts == by_rows);
-  CHECK(launch.total(Space::kShared, Operation::kLoad, "tile").wavefronts == by_columns);
-  CHECK(launch.total(Space::kShared, Operation::kLoad).requests == width * height / kWarp);
+  check_tile_of(launch, kWidth, width, height);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -89,8 +90,7 @@ inline void check_sectors(const xray::Counts& counted, const xray::Counts& expec
 }
 
 /// Launches of `work`, which need not wait for them.
-template <class Work>
-std::vector<xray::Launch> launches_of(Work work) {
+inline std::vector<xray::Launch> launches_of(const std::function<void()>& work) {
   return xray::count([&] {
     work();
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
@@ -98,8 +98,7 @@ std::vector<xray::Launch> launches_of(Work work) {
 }
 
 /// The one launch of `work`.
-template <class Work>
-xray::Launch launch_of(Work work) {
+inline xray::Launch launch_of(const std::function<void()>& work) {
   std::vector<xray::Launch> launches = launches_of(work);
   REQUIRE(launches.size() == 1);
   return launches.front();
