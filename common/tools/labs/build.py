@@ -39,9 +39,10 @@ class Builder:
             with open(f"build/labs/{variant}/ready", encoding="utf-8") as file:
                 libraries = file.read().split()
             # DWARF 4: of version 5, addr2line of binutils 2.40 names the first function's lines after the check.
+            # -g1: reports name lines and functions, and variables would double the time to compile.
             command = [f if f not in ("-O2", "-O3") else "-O1" for f in compile_flags.split()]
             if variant != "gpu":
-                command += ["-gdwarf-4", *self.catch_flags(), "-Ibuild/cpu/src"]
+                command += ["-gdwarf-4", "-g1", *self.catch_flags(), "-Ibuild/cpu/src"]
                 self.precompile(variant, command)
             self.prepared[variant] = (command, link_flags.split(), libraries)
 
