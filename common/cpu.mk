@@ -74,7 +74,8 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
 	@$$(plain_paths)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
-$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := $(TEST_FLAGS)
+$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := \
+    $(if $(filter cpu-asan,$1),-g1,$(TEST_FLAGS))
 # The backend's own tests may name its insides, as "engine/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
 
@@ -104,13 +105,14 @@ $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary
 	$$(Q)$$(CXX) -pthread $3 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS)
 endef
 
-ASAN := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+# Reports name lines and functions (-g1). Optimising what ASan and UBSan add takes longer than the small sizes run.
+ASAN := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1
-TSAN := -O1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
+TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
 $(eval $(call cpu_runtime,cpu,,-O2,-O0))
 $(eval $(call cpu_variant,cpu,-O2,))
 ifneq ($(call is_needed,sanitizers),)
-$(eval $(call cpu_runtime,cpu-asan,$(ASAN)))
+$(eval $(call cpu_runtime,cpu-asan,$(ASAN),-O1))
 $(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))
 # The scheduler tells TSan about its fibers itself and must not be watched while it does.
 $(eval $(call cpu_runtime,cpu-tsan,-fno-omit-frame-pointer -DCUDA_CPU_TSAN=1,-O2,-O0))
