@@ -86,7 +86,17 @@ $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.
 
 $(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)): build/tests/flags)
 
+# Most of what a program of the zoo costs is the same header: g++ reads it compiled. Reports name lines (-g1).
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
+$(patsubst %,build/$1/obj/%.o,$(ZOO)): AS_A_TEST := -g1
+ifeq ($(filter clang%,$(notdir $(CXX))),)
+$(patsubst %,build/$1/obj/%.o,$(ZOO)): build/$1/first/first.h.gch
+$(patsubst %,build/$1/obj/%.o,$(ZOO)): CU_AS_CPP := -include build/$1/first/first.h -x c++
+build/$1/first/first.h.gch: common/cpu/cuda/cuda_runtime.h build/$1/flags
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)echo '#include "cuda_runtime.h"' >$$(@:.gch=)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -g1 -x c++-header -MMD -MP -MF $$(@:.gch=.d) -MT $$@ -o $$@ $$(@:.gch=)
+endif
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
