@@ -187,7 +187,10 @@ expect_status 2
 expect_one_line
 expect "no work/" [ ! -e work ]
 
-# What every check includes takes seconds to compile: kept, with the key that says for which sources, for next time.
+# What every check is linked with takes seconds to compile, and what it includes as well: kept for next time, the
+# latter with the key that says for which sources.
+mkdir -p "$home/build/labs"
+for part in report.d report.o; do cp -p build/labs/$part "$home/build/labs/.$part.$$" && mv "$home/build/labs/.$part.$$" "$home/build/labs/$part"; done
 for folder in build/labs/cpu build/labs/cpu-xray; do
   [ -f $folder/first.h.key ] || continue
   mkdir -p "$home/$folder"

@@ -47,13 +47,14 @@ finish() {
 }
 trap finish EXIT
 
-# Runs a command with no input.
+# Runs a command with no input. Nothing is started to read what it wrote: a script runs hundreds.
 run() {
   "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
   status=$?
-  out=$(cat "$scratch/out")
-  err=$(cat "$scratch/err")
-  output=$(cat "$scratch/out" "$scratch/err")
+  out=$(<"$scratch/out")
+  err=$(<"$scratch/err")
+  output=$out
+  [ -z "$err" ] || output=${out:+$out$'\n'}$err
   last_command=$*
 }
 
@@ -72,7 +73,10 @@ expect() {
 
 has() { case $1 in *"$2"*) ;; *) return 1 ;; esac; }
 has_not() { ! has "$1" "$2"; }
-lines_in() { if [ -z "$1" ]; then echo 0; else printf '%s\n' "$1" | wc -l | tr -d ' '; fi; }
+lines_in() {
+  local ends=${1//[!$'\n']/}
+  if [ -z "$1" ]; then echo 0; else echo $((${#ends} + 1)); fi
+}
 
 expect_status() { expect "status $1" [ "$status" -eq "$1" ]; }
 expect_failure() { expect "a failing status" [ "$status" -ne 0 ]; }
