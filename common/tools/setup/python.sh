@@ -9,7 +9,7 @@ for python in python3 /usr/bin/python3 /opt/homebrew/bin/python3; do
   if [ "${1:-}" = --matplotlib ]; then
     "$python" -c 'import matplotlib' >/dev/null 2>&1 || continue
   else
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1 || continue
+    "$python" -S -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1 || continue
   fi
   echo "$python"
   exit 0
