@@ -16,6 +16,16 @@ expect_usage_error() {
   expect "nothing on standard output" [ -z "$out" ]
 }
 
+# Runs a program on a device of 2 GiB, whatever this machine has: the CPU backend plays one with half of the
+# memory that the shell allows. No chapter's largest size fits in there.
+no_limit_here=99
+on_a_small_device() {
+  (
+    ulimit -v $((4 * 1024 * 1024)) 2>/dev/null || exit $no_limit_here
+    "$@"
+  )
+}
+
 small_options() { common/tools/run/small_args.sh "$1" "$2" | head -1; }
 
 built=$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)
@@ -120,16 +130,19 @@ for chapter in ${CHAPTERS:-$built}; do
     expect "no half-written file" [ ! -e "$scratch/$number.csv.partial" ]
   fi
 
-  # Sizes past the device are tried on the CPU backend only: there the limit is known to be far below
-  # what the option allows, while on a large GPU the size would be tried out.
+  # Sizes past the device are tried on the CPU backend only: a large GPU would try them out.
   if [ "$backend" = cpu ] && numeric_options "$program" | grep -qx -e --n; then
     test_case "$number: a size beyond the device is refused with bytes asked and bytes free"
     most=$("$program" --n junk 2>&1 | sed -n 's/.* to \([0-9]*\) .*/\1/p')
     matrix=()
     numeric_options "$program" | grep -qx -e --k && matrix=(--m 1 --k "$most")
-    run "$program" --n "$most" ${matrix[@]+"${matrix[@]}"} --samples 1
-    expect_usage_error "--n"
-    expect "bytes asked and bytes free" has "$err" "bytes"
-    expect "what is free" has "$err" "free"
+    run on_a_small_device "$program" --n "$most" ${matrix[@]+"${matrix[@]}"} --samples 1
+    if [ $status -eq $no_limit_here ]; then
+      skip "this system knows no ulimit -v"
+    else
+      expect_usage_error "--n"
+      expect "bytes asked and bytes free" has "$err" "bytes"
+      expect "what is free" has "$err" "free"
+    fi
   fi
 done
