@@ -10,6 +10,7 @@ not even compile, fails the run. The work is done in build/mutants/; the chapter
 """
 
 import concurrent.futures
+import contextlib
 import glob
 import os
 import queue
@@ -42,14 +43,14 @@ def prepare_tree(tree):
             subprocess.run(["cp", "-Rp", f"build/{name}", to], check=True)
 
 
-def run(tree, *command, **extra):
+def run(tree, *command, limit=None, **extra):
     """Exit status of a command in the tree; 124 when it took too long."""
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CH")}
     environment.update(extra)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
     try:
         return subprocess.run(
-            command, cwd=tree, env=environment, timeout=LIMIT_SECONDS, check=False, **quiet
+            command, cwd=tree, env=environment, timeout=limit or LIMIT_SECONDS, check=False, **quiet
         ).returncode
     except subprocess.TimeoutExpired:
         return 124
@@ -69,20 +70,29 @@ def verdict(tree, chapter, kind):
     return False, "survives"
 
 
-def try_mutant(trees, chapter, kind, program, text):
-    """Puts `text` for the file `program` into a free tree, and takes it out again."""
-    tree = trees.get()
+@contextlib.contextmanager
+def changed(tree, program, text):
+    """While it lasts, the file `program` of the tree holds `text`."""
     path = f"{tree}/{program}"
     with open(path, encoding="utf-8") as file:
         original = file.read()
-    start = time.time()
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        return (*verdict(tree, chapter, kind), time.time() - start)
+        yield
     finally:
         with open(path, "w", encoding="utf-8") as file:
             file.write(original)
+
+
+def try_mutant(trees, chapter, kind, program, text):
+    """Puts `text` for the file `program` into a free tree, and takes it out again."""
+    tree = trees.get()
+    start = time.time()
+    try:
+        with changed(tree, program, text):
+            return (*verdict(tree, chapter, kind), time.time() - start)
+    finally:
         trees.put(tree)
 
 
