@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# X-ray: compiled for TSan, which calls a function at every load and store, but linked with functions of
-# our own (common/cpu/xray/hooks.cpp). A load in the source stays one load: nothing is split, doubled or
-# joined, and functions of up to 200 instructions are inlined, so that each place in the code is one line of
-# the kernel; larger ones are told apart by their callers. (1000 count the same and compile twice as long.)
+# X-ray: compiled for TSan, which calls a function at every load and store, and for coverage, which calls one at
+# the beginning of every piece of code without a jump, but linked with functions of our own
+# (common/cpu/xray/hooks.cpp). A load in the source stays one load: nothing is split, doubled or joined, and
+# functions of up to 200 instructions are inlined, so that each place in the code is one line of the kernel;
+# larger ones are told apart by their callers. (1000 count the same and compile twice as long.)
 INLINE_MOST := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
                 large-function-growth=10000 max-inline-insns-auto=200 max-inline-insns-single=200,--param $p))
 KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-store-merging)
@@ -10,7 +11,8 @@ KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
 FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
 XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
-XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(FOR_XRAY) -DCUDA_CPU_XRAY=1 -iquote common/cpu
+XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread -fsanitize-coverage=trace-pc $(FOR_XRAY) \
+        -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
 XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp)

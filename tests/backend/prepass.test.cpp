@@ -194,6 +194,29 @@ TEST_CASE("only a kernel's own returns are marked") {
   CHECK(lines == std::set<std::string>{"4", "6"});
 }
 
+TEST_CASE("an atomic that is a whole statement says that nobody uses its result") {
+  const auto are_marked = [](const std::string& statements) {
+    const std::string text = rewritten("__device__ int f(int* p) {\n" + statements + "\n}\n");
+    const std::string mark = ", ::cuda_cpu::result_is_unused();";
+    std::size_t count = 0;
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  CHECK(are_marked("atomicAdd(p, 1);") == 1);
+  CHECK(are_marked("  if (*p < 3) { atomicAdd_block(&p[f(p)], 1); } ::atomicInc(p, 7);") == 2);
+  CHECK(are_marked("for (int i = 0; i < 3; ++i) atomicAdd(p, i);") == 1);
+  CHECK(are_marked("if (p) atomicAdd(p, 1); else atomicAdd(p + 1, 1);") == 2);
+  CHECK(are_marked("int a = atomicAdd(p, 1); a = atomicAdd(p, 1); return atomicAdd(p, 1);") == 0);
+  CHECK(are_marked("g(atomicAdd(p, 1)); p[atomicAdd(p, 1)] = 2; if (atomicAdd(p, 1) == 2) f(p);") ==
+        0);
+  CHECK(are_marked("atomicAdd(p, 1) + 1; a.atomicAdd(p, 1); b::atomicAdd(p, 1);") == 0);
+  CHECK(are_marked("p == 0 ? 1 : atomicAdd(p, 1); atomicCAS(p, 1, 2);") == 0);
+  CHECK(body_of("double atomicAdd(double* p, double v);\n") ==
+        "double atomicAdd(double* p, double v);\n");
+}
+
 TEST_CASE("a kernel's name is reported as it was written") {
   CHECK(body_of("void f() { a::b<T, 3><<<1, 2>>>(x); }").find("LaunchedKernel{\"a::b<T, 3>\"") !=
         std::string::npos);

@@ -244,21 +244,8 @@ TEST_CASE("the lanes of a warp start afresh after every operation of the whole w
   check_phases<Meeting::kVote>();
 }
 
-TEST_CASE("without a meeting, the lanes' first visits to a place are one request, and so on") {
-  constexpr int kPhases = 5;
-  const DeviceArray<int> x(64 * kRowsRead), out(kWarp);
-  const xray::Launch launch =
-      launch_of([&] { uneven_phases<Meeting::kNone><<<1, kWarp>>>(x.get(), out.get(), kPhases); });
-  std::uint64_t most = 0, lanes = 0;
-  for (int lane = 0; lane < 32; ++lane) {
-    std::uint64_t visits = 0;
-    for (int p = 0; p < kPhases; ++p) visits += static_cast<unsigned>(phase_length(lane, p));
-    most = std::max(most, visits);
-    lanes += visits;
-  }
-  const xray::Counts c = launch.total(Space::kGlobal, Operation::kLoad);
-  CHECK(c.requests == most);
-  CHECK(c.lanes == lanes);
+TEST_CASE("lanes that leave an inner loop wait for the others, with or without a meeting") {
+  check_phases<Meeting::kNone>();
 }
 
 TEST_CASE("lanes that met among themselves and lanes that did not go on together") {

@@ -111,6 +111,43 @@ __global__ void add_pattern(Pattern p, int* out) {
   }
 }
 
+// One more for each lane, in ways whose cost differs.
+enum class Counting {
+  kAdd,
+  kAddUnsigned,
+  kAddBlock,
+  kInc,
+  kUsed,
+  kTwo,
+  kMinusOne,
+  kSub,
+  kArgument,
+  kInc10,
+  kCas
+};
+
+template <Counting kHow>
+__global__ void count_pattern(Pattern p, int* out, int one) {
+  __shared__ int s[kShared];
+  const unsigned lane = threadIdx.x;
+  if ((p.mask >> lane & 1) == 0) return;
+  int* const counter = &s[p.index[lane]];
+  auto* const as_unsigned = reinterpret_cast<unsigned*>(counter);
+  if constexpr (kHow == Counting::kAdd) atomicAdd(counter, 1);
+  if constexpr (kHow == Counting::kAddUnsigned) ::atomicAdd(as_unsigned, 1u);
+  if constexpr (kHow == Counting::kAddBlock) {
+    atomicAdd_block(counter, 1);
+  }
+  if constexpr (kHow == Counting::kInc) atomicInc(as_unsigned, 0xffffffffu);
+  if constexpr (kHow == Counting::kUsed) out[lane] = atomicAdd(counter, 1);
+  if constexpr (kHow == Counting::kTwo) atomicAdd(counter, 2);
+  if constexpr (kHow == Counting::kMinusOne) atomicAdd(counter, -1);
+  if constexpr (kHow == Counting::kSub) atomicSub(counter, 1);
+  if constexpr (kHow == Counting::kArgument) atomicAdd(counter, one);
+  if constexpr (kHow == Counting::kInc10) atomicInc(as_unsigned, 10u);
+  if constexpr (kHow == Counting::kCas) atomicCAS(counter, 0, 1);
+}
+
 template <class T>
 __global__ void add_global_pattern(Pattern p, T* x) {
   const unsigned lane = threadIdx.x;
@@ -167,6 +204,23 @@ void check_counted_stores(const std::vector<Row>& rows) {
                 [&](const Pattern& p) { store_pattern<<<1, kWarp>>>(p, from.get()); });
 }
 
+// Wavefronts of counting in shared memory: as the column says, times `factor`.
+template <Counting kHow>
+void check_counting(const std::vector<Row>& rows, const std::string& column, unsigned factor = 1) {
+  INFO("way " << static_cast<int>(kHow));
+  const DeviceArray<int> out(kWarp);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    for (const Row& row : rows) count_pattern<kHow><<<1, kWarp>>>(row.pattern, out.get(), 1);
+  });
+  REQUIRE(launches.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    INFO(column << ", row " << i + 2);
+    const xray::Counts c = launches[i].total(Space::kShared, Operation::kAtomic);
+    CHECK(c.requests == 1);
+    CHECK(c.wavefronts == factor * rows[i].counted.at(column));
+  }
+}
+
 template <class T>
 void check_global_atomics(const std::vector<Row>& rows, const std::string& column) {
   const DeviceArray<T> x(1024);
@@ -202,17 +256,32 @@ TEST_CASE("the rule for wavefronts predicts what an H200 counted for every patte
   }
 }
 
-// atomicAdd(&s[i], 1) whose result nobody uses is another instruction: the compiler makes it
-// ATOMS.POPC.INC, which counts the lanes of an address and adds their number in one pass. X-ray
-// does not see whether a result is used, and predicts the general case: a pass for each lane of a
-// bank.
+// An H200, CUDA 13.0: the first four are ATOMS.POPC.INC, which counts the lanes of an address; the
+// others are ATOMS.ADD or, the last, ATOMS.CAS.
 TEST_CASE("an atomic increment whose result is unused takes a pass for each address of a bank") {
-  for (const Row& row : measured_shared()) {
+  const std::vector<Row> rows = measured_shared();
+  for (const Row& row : rows) {
     INFO("mask " << std::hex << row.pattern.mask);
     CHECK(words_of(row.pattern).conflict() == row.counted.at("atomic_unused"));
-    CHECK(xray::wavefronts_of(request_of(row.pattern, Operation::kAtomic, 4)) >=
-          row.counted.at("atomic_unused"));
   }
+  check_counting<Counting::kAdd>(rows, "atomic_unused");
+  check_counting<Counting::kAddUnsigned>(rows, "atomic_unused");
+  check_counting<Counting::kAddBlock>(rows, "atomic_unused");
+  check_counting<Counting::kInc>(rows, "atomic_unused");
+}
+
+TEST_CASE("an increment whose result is used, or another step than 1, takes a pass for each lane") {
+  const std::vector<Row> rows = measured_shared();
+  check_counting<Counting::kUsed>(rows, "atomic_used");
+  check_counting<Counting::kTwo>(rows, "atomic_used");
+  check_counting<Counting::kMinusOne>(rows, "atomic_used");
+  check_counting<Counting::kSub>(rows, "atomic_used");
+  check_counting<Counting::kArgument>(rows, "atomic_used");
+  check_counting<Counting::kInc10>(rows, "atomic_used");
+}
+
+TEST_CASE("a compare-and-swap takes two passes where another atomic takes one") {
+  check_counting<Counting::kCas>(measured_shared(), "atomic_used", 2);
 }
 
 TEST_CASE("kernels that access shared memory in the patterns are counted as on the H200") {

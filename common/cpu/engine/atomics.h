@@ -17,11 +17,22 @@ namespace cuda_cpu {
 
 // X-ray counts an atomic as one access: its parts are not instrumented, and it reports itself.
 #if defined(CUDA_CPU_XRAY)
-#define CUDA_CPU_ATOMIC_BEGINS(address) ::cuda_cpu::atomic_begins(address, sizeof(*(address)))
+#define CUDA_CPU_ATOMIC_BEGINS(address, kind) \
+  ::cuda_cpu::atomic_begins(address, sizeof(*(address)), ::cuda_cpu::AtomicKind::kind)
+// `value` makes the atomic an increment, if the compiler knows it.
+#define CUDA_CPU_INCREMENT_BEGINS(address, value, increment) \
+  if (__builtin_constant_p(value) && (value) == increment) { \
+    CUDA_CPU_ATOMIC_BEGINS(address, kIncrement);             \
+  } else {                                                   \
+    CUDA_CPU_ATOMIC_BEGINS(address, kOther);                 \
+  }
 #define CUDA_CPU_ATOMIC_FUNCTION __attribute__((always_inline)) inline
 #define CUDA_CPU_ATOMIC_BODY CUDA_CPU_UNINSTRUMENTED
 #else
-#define CUDA_CPU_ATOMIC_BEGINS(address) static_cast<void>(0)
+#define CUDA_CPU_ATOMIC_BEGINS(address, kind) static_cast<void>(0)
+#define CUDA_CPU_INCREMENT_BEGINS(address, value, increment) static_cast<void>(0)
+// The pre-pass puts it behind an atomic that is a whole statement.
+inline void result_is_unused() {}
 #define CUDA_CPU_ATOMIC_FUNCTION inline
 #define CUDA_CPU_ATOMIC_BODY
 #endif
@@ -102,23 +113,29 @@ CUDA_CPU_ATOMIC_BODY inline T atomic_compare_and_swap(T* address, T compare, T v
 }  // namespace cuda_cpu
 
 // One CUDA function for one type, with its variants of narrower and wider scope.
-#define CUDA_CPU_ATOMIC_NAME(name, T, body)              \
+#define CUDA_CPU_ATOMIC_NAME(name, T, begins, body)      \
   CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T value) { \
-    CUDA_CPU_ATOMIC_BEGINS(address);                     \
+    begins;                                              \
     return body;                                         \
   }
 
-#define CUDA_CPU_ATOMIC(name, T, body)        \
-  CUDA_CPU_ATOMIC_NAME(name, T, body)         \
-  CUDA_CPU_ATOMIC_NAME(name##_block, T, body) \
-  CUDA_CPU_ATOMIC_NAME(name##_system, T, body)
+#define CUDA_CPU_ATOMIC_SCOPES(name, T, begins, body) \
+  CUDA_CPU_ATOMIC_NAME(name, T, begins, body)         \
+  CUDA_CPU_ATOMIC_NAME(name##_block, T, begins, body) \
+  CUDA_CPU_ATOMIC_NAME(name##_system, T, begins, body)
+
+#define CUDA_CPU_ATOMIC(name, T, body) \
+  CUDA_CPU_ATOMIC_SCOPES(name, T, CUDA_CPU_ATOMIC_BEGINS(address, kOther), body)
+// The same, where the value `increment` is an increment.
+#define CUDA_CPU_ATOMIC_INCREMENT(name, T, increment, body) \
+  CUDA_CPU_ATOMIC_SCOPES(name, T, CUDA_CPU_INCREMENT_BEGINS(address, value, increment), body)
 
 // The same, where `updated` says how the new value follows from the `old` one.
 #define CUDA_CPU_ATOMIC_UPDATE(name, T, updated) \
   CUDA_CPU_ATOMIC(name, T, cuda_cpu::atomic_update(address, [value](T old) { return updated; }))
 
-CUDA_CPU_ATOMIC(atomicAdd, int, cuda_cpu::atomic_add(address, value))
-CUDA_CPU_ATOMIC(atomicAdd, unsigned, cuda_cpu::atomic_add(address, value))
+CUDA_CPU_ATOMIC_INCREMENT(atomicAdd, int, 1, cuda_cpu::atomic_add(address, value))
+CUDA_CPU_ATOMIC_INCREMENT(atomicAdd, unsigned, 1u, cuda_cpu::atomic_add(address, value))
 CUDA_CPU_ATOMIC(atomicAdd, unsigned long long, cuda_cpu::atomic_add(address, value))
 CUDA_CPU_ATOMIC(atomicAdd, float, cuda_cpu::atomic_add(address, value))
 CUDA_CPU_ATOMIC(atomicAdd, double, cuda_cpu::atomic_add(address, value))
@@ -153,12 +170,15 @@ CUDA_CPU_ATOMIC_BITS(unsigned long long)
 
 // Counters that wrap: up from 0 to `value` and back to 0; down from `value` to 0 and back to
 // `value`.
-CUDA_CPU_ATOMIC_UPDATE(atomicInc, unsigned, old >= value ? 0u : old + 1)
+CUDA_CPU_ATOMIC_INCREMENT(atomicInc, unsigned, ~0u,
+                          cuda_cpu::atomic_update(address, [value](unsigned old) {
+                            return old >= value ? 0u : old + 1;
+                          }))
 CUDA_CPU_ATOMIC_UPDATE(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 
 #define CUDA_CPU_ATOMIC_CAS_NAME(name, T)                              \
   CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T compare, T value) {    \
-    CUDA_CPU_ATOMIC_BEGINS(address);                                   \
+    CUDA_CPU_ATOMIC_BEGINS(address, kCompareAndSwap);                  \
     return cuda_cpu::atomic_compare_and_swap(address, compare, value); \
   }
 
@@ -178,7 +198,10 @@ CUDA_CPU_ATOMIC_CAS(unsigned short)
 #undef CUDA_CPU_ATOMIC_MIN_MAX
 #undef CUDA_CPU_ATOMIC_UPDATE
 #undef CUDA_CPU_ATOMIC
+#undef CUDA_CPU_ATOMIC_INCREMENT
+#undef CUDA_CPU_ATOMIC_SCOPES
 #undef CUDA_CPU_ATOMIC_NAME
 #undef CUDA_CPU_ATOMIC_BODY
 #undef CUDA_CPU_ATOMIC_FUNCTION
+#undef CUDA_CPU_INCREMENT_BEGINS
 #undef CUDA_CPU_ATOMIC_BEGINS

@@ -44,6 +44,7 @@ struct Constructs {
   std::set<std::size_t> kernel_ends;             ///< `}` of a kernel's body
   std::map<std::size_t, std::size_t> assembly;   ///< `asm` with PTX in device code -> its `)`
   std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
+  std::set<std::size_t> unused_results;  ///< `;` of a statement that is only a call of an atomic
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
   std::set<std::string> structured_bindings;    ///< names that lambdas cannot always capture
 };

@@ -76,7 +76,7 @@ class Rewriter {
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
-           !found_.symbols.empty();
+           !found_.unused_results.empty() || !found_.symbols.empty();
   }
 
   // The directive's text, rewritten.
@@ -252,6 +252,11 @@ class Rewriter {
     if (found_.clocks.count(i) != 0) {
       const bool is_global = i > 0 && structure_.is(i - 1, "::");
       out_ += is_global ? "cuda_cpu::device_clock" : "::cuda_cpu::device_clock";
+      align_behind(i, style);
+      return i + 1;
+    }
+    if (found_.unused_results.count(i) != 0) {
+      out_ += ", ::cuda_cpu::result_is_unused();";
       align_behind(i, style);
       return i + 1;
     }

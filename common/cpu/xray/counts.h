@@ -23,6 +23,14 @@ namespace xray {
 enum class Space { kGlobal, kShared, kConstant, kHost };  ///< kHost: pinned or mapped host memory
 enum class Operation : std::uint8_t { kLoad, kStore, kAtomic };
 
+/// Atomics that cost something else in shared memory than others do.
+enum class Form : std::uint8_t {
+  kPlain,
+  kIncrement,        ///< adds 1, and the old value is used
+  kIncrementUnused,  ///< adds 1, and nobody uses the old value
+  kCompareAndSwap
+};
+
 /// Sums over requests of warps. A count that does not apply to a space stays 0.
 struct Counts {
   std::uint64_t requests = 0;
@@ -35,6 +43,8 @@ struct Counts {
   std::uint64_t words = 0;             ///< constant: distinct addresses, fetched one by one
   std::uint64_t addresses = 0;         ///< atomic: distinct addresses
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
+  std::uint64_t repeated = 0;          ///< constant: requests for what the warp fetched just before
+  std::uint64_t more_unrolled = 0;     ///< requests more where nvcc unrolls an uneven loop
 
   Counts& operator+=(const Counts& other);
   double per_request(std::uint64_t count) const {

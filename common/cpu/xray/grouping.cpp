@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "grouping.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace xray {
 namespace {
@@ -22,11 +26,30 @@ struct Key {
   Instruction instruction;
   CallTree::Chain calls;
   Meetings meetings;
+  std::uint32_t turn = 0;  // of the clock, see below
 
   bool operator==(const Key& o) const {
-    return instruction == o.instruction && calls == o.calls && meetings == o.meetings;
+    return instruction == o.instruction && calls == o.calls && meetings == o.meetings &&
+           turn == o.turn;
   }
 };
+
+/// Lanes that all go round a loop equally often go round it together, even if some of them skip a
+/// part of it in some turns. An access that every lane makes in every turn is the loop's clock:
+/// what lanes do in different turns of it is not one request. In the last turn of a strided loop
+/// only the first lanes may be left: `turns` are those that all lanes make.
+struct Clock {
+  Instruction instruction;
+  CallTree::Chain calls;
+  std::uint32_t turns = 0;
+
+  bool operator==(const Clock& o) const {
+    return instruction == o.instruction && calls == o.calls && turns == o.turns;
+  }
+};
+
+/// For some numbers of whole meetings, the clock between that one and the next.
+using Clocks = std::map<std::uint32_t, Clock>;
 
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
@@ -36,6 +59,7 @@ struct KeyHash {
     hash = hash * kOdd + key.instruction.bytes;
     hash = hash * kOdd + key.calls.node;
     hash = hash * kOdd + (std::uint64_t{key.meetings.whole} << 32 | key.meetings.partial);
+    hash = hash * kOdd + key.turn;
     return static_cast<std::size_t>(hash ^ hash >> 32);
   }
 };
@@ -43,46 +67,155 @@ struct KeyHash {
 /// All accesses of all lanes under one key.
 struct Visits {
   Key key;
-  unsigned lane = 0;          // whose visits are being counted
+  unsigned lane = kLanes;     // whose visits are being counted
   std::size_t count = 0;      // of this lane so far
   std::vector<Group> groups;  // by visit
   std::size_t next = 0;       // which visits came after these the last time
 };
+
+/// nvcc may unroll a loop whose number of turns is known when it begins. What it makes of it has
+/// been seen in the machine code: first the turns that are no multiple of four, then 16 at a time
+/// while more than 12 are left, then 8, then 4. Lanes are together in each of these parts, not in
+/// each turn.
+std::uint32_t turns_if_unrolled(const std::uint32_t* turns_of_lane) {
+  std::uint32_t most_single = 0, most_sixteens = 0;
+  bool any_eight = false, any_four = false;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const std::uint32_t single = turns_of_lane[lane] % 4, rest = turns_of_lane[lane] - single;
+    const std::uint32_t sixteens = rest > 12 ? (rest + 3) / 16 : 0;
+    const std::uint32_t left = rest - std::min(rest, 16 * sixteens);
+    most_single = std::max(most_single, single);
+    most_sixteens = std::max(most_sixteens, sixteens);
+    any_eight = any_eight || left > 4;
+    any_four = any_four || left == 4 || left == 12;
+  }
+  return most_single + 16 * most_sixteens + 8 * any_eight + 4 * any_four;
+}
+
+/// How many requests more these would be if nvcc unrolled the loop that they stand in. None where
+/// the lanes' turns differ by one at most: so do those of a strided loop, which is not unrolled
+/// that way.
+std::uint32_t more_if_unrolled(const std::vector<Group>& groups) {
+  const auto turns = static_cast<std::uint32_t>(groups.size());
+  if (turns < 4 || groups[0].mask == groups[turns - 1].mask) return 0;
+  std::uint32_t of_lane[kLanes] = {}, least = turns;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    while (of_lane[lane] < turns && (groups[of_lane[lane]].mask >> lane & 1) != 0) ++of_lane[lane];
+    if ((groups[0].mask >> lane & 1) != 0) least = std::min(least, of_lane[lane]);
+  }
+  if (turns - least <= 1) return 0;
+  const std::uint32_t unrolled = turns_if_unrolled(of_lane);
+  return unrolled - std::min(unrolled, turns);
+}
 
 /// For each lane of a warp a number of meetings.
 using PerLane = std::array<std::uint32_t, kLanes>;
 
 class WarpGrouping {
  public:
-  void add(const Lane* lanes, unsigned count) {
+  /// `busy`: the lanes that made any access.
+  WarpGrouping(const Lane* lanes, unsigned count, std::uint32_t busy, const Clocks& clocks)
+      : busy_(busy), clocks_(clocks) {
     const std::uint32_t all = ~0u >> (kLanes - count);
-    for (unsigned lane = 0; lane < count; ++lane) add_lane(lane, lanes[lane], all);
+    for (unsigned lane = 0; lane < count; ++lane) {
+      if ((busy >> lane & 1) != 0) add_lane(lane, lanes[lane], all);
+    }
     for (const auto& [whole, meetings] : partial_) join(whole, meetings);
+  }
+
+  /// The first clocks by which to group once more; none where that would change nothing. A loop is
+  /// entered before any part of it that lanes may skip, so the first place that can be a clock is
+  /// one.
+  Clocks first_clocks() const {
+    Clocks found;
+    std::set<std::uint32_t> uneven;  // between these meetings some lanes may have skipped something
+    for (const Visits& visits : visits_) {
+      const std::uint32_t whole = visits.key.meetings.whole, turns = turns_of(visits);
+      if (turns < 2) uneven.insert(whole);
+      if (turns < 2 || partial_.count(whole) != 0) continue;
+      found.emplace(whole, Clock{visits.key.instruction, visits.key.calls, turns});
+    }
+    for (auto it = found.begin(); it != found.end();) {
+      it = uneven.count(it->first) != 0 ? std::next(it) : found.erase(it);
+    }
+    return found;
+  }
+
+  /// The clocks of most turns, of which these here are the first: in a loop within a loop, the
+  /// inner one's. What lanes make equally often, but not in the same turns of the first clock, is
+  /// no clock. `without_clocks`: the same accesses.
+  Clocks finest_clocks(const WarpGrouping& without_clocks) const {
+    using Place = std::tuple<Instruction, std::uint32_t, std::uint32_t>;
+    const auto place_of = [](const Key& key) {
+      return Place{key.instruction, key.calls.node, key.meetings.whole};
+    };
+    std::map<Place, std::uint32_t> together;  // visits by all lanes in the same turn
+    for (const Visits& visits : visits_) {
+      std::uint32_t& sum = together[place_of(visits.key)];
+      for (const Group& group : visits.groups) sum += group.mask == busy_;
+    }
+    Clocks found = clocks_;
+    for (const Visits& visits : without_clocks.visits_) {
+      const auto first = found.find(visits.key.meetings.whole);
+      const std::uint32_t turns = without_clocks.turns_of(visits);
+      if (first == found.end() || turns <= first->second.turns) continue;
+      if (together[place_of(visits.key)] < turns) continue;
+      first->second = Clock{visits.key.instruction, visits.key.calls, turns};
+    }
+    return found;
   }
 
   void hand_on(const OnGroup& on_group) const {
     for (const Visits& visits : visits_) {
-      for (const Group& group : visits.groups) {
-        if (group.mask != 0) on_group(visits.key.instruction, group);
+      if (!visits.key.instruction.is_access()) continue;
+      std::uint32_t more = more_if_unrolled(visits.groups);
+      for (Group group : visits.groups) {
+        if (group.mask == 0) continue;
+        group.more_unrolled = std::exchange(more, 0);
+        on_group(visits.key.instruction, group);
       }
     }
   }
 
  private:
+  /// How often all lanes visited a place, if only the first ones did so once more; else 0.
+  std::uint32_t turns_of(const Visits& visits) const {
+    std::size_t turns = visits.groups.size();
+    if (visits.groups[turns - 1].mask != busy_) {
+      const std::uint32_t more = visits.groups[--turns].mask, others = busy_ & ~more;
+      if (others == 0 || __builtin_ctz(others) < 31 - __builtin_clz(more)) return 0;
+    }
+    const bool all = turns > 0 && visits.groups[turns - 1].mask == busy_;
+    return all ? static_cast<std::uint32_t>(turns) : 0;
+  }
+
+  const Clock* clock_between(std::uint32_t whole) const {
+    const auto found = clocks_.find(whole);
+    return found == clocks_.end() ? nullptr : &found->second;
+  }
+
   void add_lane(unsigned number, const Lane& lane, std::uint32_t all) {
     Meetings meetings;
+    std::uint32_t turn = 0;
+    const Clock* clock = clock_between(0);
     std::size_t at = 0;
     bool begins = true;
     for (const LaneEvent& event : lane.events) {
       if (event.is_meeting()) {
         if ((event.lanes_that_meet() & all) == all) {
           meetings = Meetings{meetings.whole + 1, 0};
+          turn = 0;
+          clock = clock_between(meetings.whole);
         } else {
           partial_[meetings.whole][number] = ++meetings.partial;
         }
         continue;
       }
-      const Key key{event.instruction(), event.calls(), meetings};
+      const Key key{event.instruction(), event.calls(), meetings, turn};
+      if (clock != nullptr && turn < clock->turns && key.instruction == clock->instruction &&
+          key.calls == clock->calls) {
+        ++turn;
+      }
       // Lanes mostly go the same way, and loops the same way again.
       const std::size_t before = at;
       at = begins ? 0 : visits_[before].next;
@@ -105,7 +238,7 @@ class WarpGrouping {
 
   std::size_t find(const Key& key) {
     const auto found = index_.emplace(key, visits_.size());
-    if (found.second) visits_.push_back(Visits{key, 0, 0, {}, visits_.size() + 1});
+    if (found.second) visits_.push_back(Visits{key, kLanes, 0, {}, visits_.size() + 1});
     return found.first->second;
   }
 
@@ -144,6 +277,8 @@ class WarpGrouping {
     }
   }
 
+  const std::uint32_t busy_;
+  const Clocks& clocks_;
   std::vector<Visits> visits_;  // in the order in which the first lane came to them
   std::unordered_map<Key, std::size_t, KeyHash> index_;
   std::map<std::uint32_t, PerLane> partial_;  // by the whole warp's meetings before
@@ -152,22 +287,29 @@ class WarpGrouping {
 }  // namespace
 
 void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
-  unsigned busy = 0, last_busy = 0;
+  std::uint32_t busy = 0;
   for (unsigned lane = 0; lane < count; ++lane) {
-    if (lanes[lane].events.empty()) continue;
-    ++busy;
-    last_busy = lane;
+    const std::vector<LaneEvent>& events = lanes[lane].events;
+    const bool is_busy = std::any_of(events.begin(), events.end(),
+                                     [](const LaneEvent& event) { return event.is_access(); });
+    busy |= std::uint32_t{is_busy} << lane;
   }
-  if (busy > 1) {
-    WarpGrouping grouping;
-    grouping.add(lanes, count);
-    grouping.hand_on(on_group);
-  } else if (busy == 1) {
+  if ((busy & (busy - 1)) != 0) {
+    const Clocks none;
+    const WarpGrouping grouping(lanes, count, busy, none);
+    const Clocks first = grouping.first_clocks();
+    if (first.empty()) return grouping.hand_on(on_group);
+    const WarpGrouping by_turns(lanes, count, busy, first);
+    const Clocks finest = by_turns.finest_clocks(grouping);
+    if (finest == first) return by_turns.hand_on(on_group);
+    WarpGrouping(lanes, count, busy, finest).hand_on(on_group);
+  } else if (busy != 0) {
+    const auto last_busy = static_cast<unsigned>(__builtin_ctz(busy));
     // One lane shares no request: each of its accesses is a group, in the order it made them.
     Group alone;
     alone.mask = 1u << last_busy;
     for (const LaneEvent& event : lanes[last_busy].events) {
-      if (event.is_meeting()) continue;
+      if (!event.is_access()) continue;
       alone.address[last_busy] = event.address();
       on_group(event.instruction(), alone);
     }

@@ -13,7 +13,8 @@ namespace xray {
 /// The accesses that lanes of one warp made with the same instruction, on the same visit to it.
 struct Group {
   std::uint32_t mask = 0;
-  std::uintptr_t address[kLanes];  // of the lanes in the mask
+  std::uintptr_t address[kLanes];   // of the lanes in the mask
+  std::uint32_t more_unrolled = 0;  // see Counts; of this group and those after it
 };
 
 using OnGroup = std::function<void(const Instruction&, const Group&)>;

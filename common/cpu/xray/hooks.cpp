@@ -20,8 +20,10 @@ namespace {
 
 using xray::Operation;
 
-void note(const void* address, std::size_t bytes, Operation operation, const void* place) {
-  xray::note_access(address, xray::Instruction{place, operation, static_cast<std::uint8_t>(bytes)});
+void note(const void* address, std::size_t bytes, Operation operation, const void* place,
+          xray::Form form = xray::Form::kPlain) {
+  xray::note_access(address,
+                    xray::Instruction{place, operation, static_cast<std::uint8_t>(bytes), form});
 }
 
 // The largest pieces in which nvcc can copy a structure of this size: its alignment divides its
@@ -72,9 +74,15 @@ bool exchange_if_equal(volatile T* address, T* expected, T desired) {
 
 namespace cuda_cpu {
 
-__attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes) {
-  note(address, bytes, Operation::kAtomic, PLACE);
+__attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes,
+                                             AtomicKind kind) {
+  note(address, bytes, Operation::kAtomic, PLACE,
+       kind == AtomicKind::kIncrement        ? xray::Form::kIncrement
+       : kind == AtomicKind::kCompareAndSwap ? xray::Form::kCompareAndSwap
+                                             : xray::Form::kPlain);
 }
+
+void result_is_unused() { xray::note_unused_result(); }
 
 }  // namespace cuda_cpu
 
@@ -84,6 +92,9 @@ void __tsan_init() { xray::report_at_exit(); }
 // Called by every function that is not inlined; `from` is the place that called it.
 void __tsan_func_entry(void* from) { xray::note_entry(from); }
 void __tsan_func_exit() { xray::note_exit(); }
+// -fsanitize-coverage=trace-pc: at the beginning of every piece of code between jumps. So a loop is
+// seen to turn even where it makes no access.
+void __sanitizer_cov_trace_pc() { xray::note_place(PLACE); }
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 

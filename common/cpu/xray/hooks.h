@@ -7,7 +7,12 @@
 
 namespace cuda_cpu {
 
-/// An atomic is one access, whatever it does inside.
-void atomic_begins(const void* address, std::size_t bytes);
+enum class AtomicKind { kIncrement, kCompareAndSwap, kOther };
+
+/// An atomic is one access, whatever it does inside. An increment adds the constant 1.
+void atomic_begins(const void* address, std::size_t bytes, AtomicKind kind);
+
+/// Nobody uses what the last atomic of this thread returned. The pre-pass calls it.
+void result_is_unused();
 
 }  // namespace cuda_cpu

@@ -39,6 +39,19 @@ void note_access(const void* address, const Instruction& instruction) {
   lane.events.push_back(LaneEvent(address, instruction, lane.calls));
 }
 
+void note_place(const void* place) {
+  note_access(nullptr, Instruction{place, Operation::kLoad, 0, Form::kPlain});
+}
+
+void note_unused_result() {
+  BlockLanes* const block = running_block();
+  if (block == nullptr) return;
+  std::vector<LaneEvent>& events = running_lane(block).events;
+  for (auto last = events.rbegin(); last != events.rend(); ++last) {
+    if (last->is_atomic()) return last->result_is_unused();
+  }
+}
+
 void note_entry(const void* from) {
   BlockLanes* const block = running_block();
   if (block == nullptr) return;

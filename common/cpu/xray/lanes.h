@@ -19,15 +19,18 @@ namespace xray {
 struct Instruction {
   const void* place = nullptr;  ///< the address of the code after it
   Operation operation = Operation::kLoad;
-  std::uint8_t bytes = 0;  ///< per lane: 1, 2, 4, 8 or 16
+  std::uint8_t bytes = 0;  ///< per lane: 1, 2, 4, 8 or 16; 0: no access, the lane came by
+  Form form = Form::kPlain;
 
+  bool is_access() const { return bytes != 0; }
   bool operator==(const Instruction& o) const {
-    return (place == o.place) & (operation == o.operation) & (bytes == o.bytes);
+    return (place == o.place) & (operation == o.operation) & (bytes == o.bytes) & (form == o.form);
   }
   bool operator<(const Instruction& o) const {
     if (place != o.place) return place < o.place;
     if (operation != o.operation) return operation < o.operation;
-    return bytes < o.bytes;
+    if (bytes != o.bytes) return bytes < o.bytes;
+    return form < o.form;
   }
 };
 
@@ -55,7 +58,8 @@ class CallTree {
   std::vector<Node> nodes_{Node{nullptr, {}, {}, {}}};
 };
 
-/// An access to memory, or a meeting with other lanes of the warp. There are millions of them, so
+/// An access to memory, a piece of code that the lane entered, or a meeting with other lanes of the
+/// warp. There are millions of them, so
 /// the parts of the instruction lie where they take the least room.
 class LaneEvent {
  public:
@@ -64,15 +68,23 @@ class LaneEvent {
         place_(instruction.place),
         calls_(calls),
         operation_(instruction.operation),
-        bytes_(instruction.bytes) {}
+        bytes_(instruction.bytes),
+        form_(instruction.form) {}
   explicit LaneEvent(std::uint32_t lanes_that_meet) : address_(lanes_that_meet) {}
 
   bool is_meeting() const { return place_ == nullptr; }
   std::uint32_t lanes_that_meet() const { return static_cast<std::uint32_t>(address_); }
 
   std::uintptr_t address() const { return address_; }
-  Instruction instruction() const { return {place_, operation_, bytes_}; }
+  Instruction instruction() const { return {place_, operation_, bytes_, form_}; }
   CallTree::Chain calls() const { return calls_; }
+
+  bool is_access() const { return !is_meeting() && bytes_ != 0; }
+  bool is_atomic() const { return is_access() && operation_ == Operation::kAtomic; }
+  /// Nobody uses what this atomic returned.
+  void result_is_unused() {
+    if (form_ == Form::kIncrement) form_ = Form::kIncrementUnused;
+  }
 
  private:
   std::uintptr_t address_;
@@ -80,6 +92,7 @@ class LaneEvent {
   CallTree::Chain calls_;
   Operation operation_ = Operation::kLoad;
   std::uint8_t bytes_ = 0;
+  Form form_ = Form::kPlain;
 };
 
 /// Everything that one CUDA thread has done since the last barrier of its block.
@@ -97,6 +110,12 @@ struct BlockLanes {
 
 /// Notes an access by the running CUDA thread, if its block is watched.
 void note_access(const void* address, const Instruction& instruction);
+
+/// Notes that the running CUDA thread came by a place that is no access.
+void note_place(const void* place);
+
+/// Notes that nobody uses the result of the running CUDA thread's last atomic.
+void note_unused_result();
 
 /// Notes that the running CUDA thread enters a function, called at `from`, or leaves it.
 void note_entry(const void* from);

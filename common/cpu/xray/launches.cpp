@@ -64,6 +64,7 @@ struct WatchedBlock : BlockLanes {
     const auto count = [this](const Instruction& i, const Group& group) { tally.add(i, group); };
     for (std::size_t first = 0; first < lanes.size(); first += kLanes) {
       const std::size_t threads = std::min<std::size_t>(kLanes, lanes.size() - first);
+      tally.begin_warp(first / kLanes);
       group_warp(&lanes[first], static_cast<unsigned>(threads), count);
     }
     for (Lane& lane : lanes) lane.events.clear();

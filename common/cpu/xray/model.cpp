@@ -112,6 +112,7 @@ unsigned parts_of(const Request& r) {
 }
 
 unsigned wavefronts_of(const Request& r) {
+  if (r.form == Form::kIncrementUnused) return most_in_a_bank(r, 0, kLanes);
   if (r.operation == Operation::kAtomic) {
     unsigned in_bank[kBanks] = {};
     unsigned most = 0;
@@ -119,6 +120,7 @@ unsigned wavefronts_of(const Request& r) {
       if (!active(r, lane)) continue;
       most = std::max(most, ++in_bank[r.address[lane] / kWordBytes % kBanks]);
     }
+    if (r.form == Form::kCompareAndSwap && r.bytes == kWordBytes) most *= 2;
     return most;
   }
   const unsigned parts = parts_of(r);
@@ -131,7 +133,9 @@ unsigned wavefronts_of(const Request& r) {
 
 unsigned ideal_wavefronts_of(const Request& r) {
   Distinct words;
-  if (r.operation == Operation::kAtomic) return 1;
+  if (r.operation == Operation::kAtomic) {
+    return r.form == Form::kCompareAndSwap && r.bytes == kWordBytes ? 2 : 1;
+  }
   add_words(r, 0, kLanes, &words);
   return (words.count() + kBanks - 1) / kBanks;
 }
@@ -178,7 +182,9 @@ Counts counts_of(const Request& r) {
   }
   if (r.operation == Operation::kAtomic) {
     c.addresses = addresses_of(r);
-    c.collisions = collisions_of(r);
+    // Lanes that are counted do not wait for each other.
+    const bool are_counted = r.space == Space::kShared && r.form == Form::kIncrementUnused;
+    c.collisions = are_counted ? 1 : collisions_of(r);
   }
   return c;
 }

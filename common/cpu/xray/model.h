@@ -20,7 +20,8 @@ constexpr unsigned kWordBytes = 4;
 struct Request {
   Space space = Space::kGlobal;
   Operation operation = Operation::kLoad;
-  unsigned bytes = 0;             ///< per lane: 1, 2, 4, 8 or 16
+  unsigned bytes = 0;  ///< per lane: 1, 2, 4, 8 or 16
+  Form form = Form::kPlain;
   std::uint32_t mask = 0;         ///< active lanes, never 0
   std::uint64_t address[kLanes];  ///< of the active lanes; arrays begin at multiples of 256
 };
@@ -39,8 +40,10 @@ unsigned sectors_of(const Request& request);
 /// 2i and 2i + 1, or those whose numbers differ in bit 1. Atomics take a pass for every lane in a
 /// bank, even at the same word. No documentation says this. It was found on an H200 with the
 /// patterns in tests/xray/h200_shared_patterns.csv, and predicts all of them (patterns.test.cu).
-/// An atomic increment whose result is unused is cheaper: ATOMS.POPC.INC takes a pass for every
-/// address in a bank.
+/// An increment of an int or unsigned whose result nobody uses is cheaper: ATOMS.POPC.INC counts
+/// the lanes of an address and takes a pass for every address in a bank. It must add the constant
+/// 1, by atomicAdd, or by atomicInc that never wraps; 2, -1, a variable, 64 bits take ATOMS.ADD. A
+/// compare-and-swap of 4 bytes takes two passes where another atomic takes one.
 /// `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` (`_st`, `_atom`).
 unsigned wavefronts_of(const Request& request);
 

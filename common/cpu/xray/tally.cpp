@@ -109,6 +109,7 @@ void BlockTally::add(const Instruction& instruction, const Group& group) {
     request.space = space_of(of_leader);
     request.operation = instruction.operation;
     request.bytes = instruction.bytes;
+    request.form = instruction.form;
     std::int64_t offsets[kLanes];
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       offsets[lane] = -1;
@@ -129,9 +130,23 @@ void BlockTally::add(const Instruction& instruction, const Group& group) {
       offsets[lane] = static_cast<std::int64_t>(offset);
     }
     rest &= ~request.mask;
-    tally(TallyKey{instruction, request.space, of_leader.name})
-        .add(counts_of(request), block_, offsets);
+    Counts counts = counts_of(request);
+    if (request.mask == group.mask) counts.more_unrolled = group.more_unrolled;
+    if (request.space == Space::kConstant) counts.repeated = repeats(instruction, request);
+    tally(TallyKey{instruction, request.space, of_leader.name}).add(counts, block_, offsets);
   }
+}
+
+bool BlockTally::repeats(const Instruction& instruction, const Request& request) {
+  const auto found = last_constants_.emplace(std::make_pair(warp_, instruction), request);
+  Request& last = found.first->second;
+  bool same = !found.second;
+  for (unsigned lane = 0; lane < kLanes && same; ++lane) {
+    const bool in_both = (request.mask & last.mask) >> lane & 1;
+    same = !in_both || request.address[lane] == last.address[lane];
+  }
+  last = request;
+  return same;
 }
 
 Tally& BlockTally::tally(const TallyKey& key) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "../engine/memory.h"
@@ -55,14 +56,20 @@ class BlockTally {
  public:
   explicit BlockTally(std::uint64_t block) : block_(block) {}
 
+  /// What is counted from now on is of this warp of the block.
+  void begin_warp(std::size_t warp) { warp_ = warp; }
   /// Counts one request, or several if the lanes address different kinds of memory.
   void add(const Instruction& instruction, const Group& group);
   const Tallies& tallies() const { return tallies_; }
 
  private:
   Tally& tally(const TallyKey& key);
+  /// Whether the warp's last request of this instruction for constants was for the same words.
+  bool repeats(const Instruction& instruction, const Request& request);
 
   std::uint64_t block_;
+  std::size_t warp_ = 0;
+  std::map<std::pair<std::size_t, Instruction>, Request> last_constants_;
   RangeFinder ranges_;
   Tallies tallies_;
   TallyKey last_key_;  // mostly the next key is the same
