@@ -8,6 +8,7 @@
 
 #include "../report/text.h"
 #include "diagnosis.h"
+#include "remarks.h"
 
 namespace xray {
 namespace {
@@ -185,6 +186,7 @@ class Listing {
         first = false;
       }
       explain(range, worst);
+      remark(range, lines);
     }
   }
 
@@ -232,6 +234,20 @@ class Listing {
       text += format("%s  ^ %s%s%s%s%s\n", has_worst ? red_ : "", has_worst ? "worst: " : "",
                      named ? which.c_str() : "", named ? ": " : "", sentence.c_str(),
                      has_worst ? plain_ : "");
+    }
+  }
+
+  /// Says what nvcc probably makes of the line.
+  void remark(const std::vector<const Access*>& line, const std::vector<std::string>& lines) {
+    std::set<std::string> said;
+    for (const Access* a : line) {
+      const std::string sentence = remark_of(*a, lines);
+      if (sentence.empty() || !said.insert(sentence).second) continue;
+      text += format("%s  ~ %s%s%s\n", dim_,
+                     line.size() > 1
+                         ? format("%s %s: ", name_of(a->space), name_of(a->operation)).c_str()
+                         : "",
+                     sentence.c_str(), plain_);
     }
   }
 
