@@ -134,6 +134,41 @@ __global__ void inner_loop_in_turn(const int* x, int* out) {
   out[lane] = sum;
 }
 
+__global__ void two_loops(const int* x, int* out, int turns) {
+  const int lane = static_cast<int>(threadIdx.x);
+  int kept = 0;
+#pragma unroll 1
+  for (int k = 0; k < turns; ++k) {
+    if (x[k * 32 + lane] % 3 == 0) {
+      out[lane * 64 + kept] = k;
+      ++kept;
+    }
+  }
+#pragma unroll 1
+  for (int k = 0; k < turns / 2; ++k) {
+    if (x[k * 32 + lane] % 5 == 0) {
+      out[lane * 64 + kept] = k;
+      ++kept;
+    }
+  }
+  out[4096 + lane] = kept;
+}
+
+// Some of the last turns have fewer lanes.
+__global__ void tail_keeps_some(const int* x, int* out, int n) {
+  const int t = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  int kept = 0;
+#pragma unroll 1
+  for (int i = t; i < n; i += static_cast<int>(gridDim.x * blockDim.x)) {
+    const int v = x[i];
+    if (v % 3 == 0) {
+      out[t * 64 + kept] = v;
+      ++kept;
+    }
+  }
+  out[8192 + t] = kept;
+}
+
 // The experiment's numbers.
 class Random {
  public:
@@ -233,6 +268,31 @@ TEST_CASE("what lanes do in different turns of a loop is not one request, as on 
   const xray::Launch leaves =
       launch_of([&] { breaks<<<1, kWarp>>>(e.ints.get(), e.out.get(), kTurns); });
   CHECK(loads(leaves).requests == 37);
+}
+
+TEST_CASE("each of two loops has turns of its own, as on the H200") {
+  Experiment e;
+  const xray::Launch launch =
+      launch_of([&] { two_loops<<<1, kWarp>>>(e.ints.get(), e.out.get(), 30); });
+  CHECK(loads(launch).requests == 45);
+  CHECK(stores(launch).requests == 46);
+  CHECK(stores(launch).sectors == 406);
+}
+
+TEST_CASE("lanes skip a part of turns that not all make, as on the H200") {
+  Experiment e;
+  struct Tail {
+    int n;
+    unsigned stores, sectors;
+  };
+  for (const Tail tail :
+       {Tail{20, 3, 15}, {212, 9, 68}, {468, 17, 153}, {1128, 38, 373}, {2565, 83, 840}}) {
+    INFO("n = " << tail.n);
+    const xray::Launch launch =
+        launch_of([&] { tail_keeps_some<<<1, 64>>>(e.ints.get(), e.out.get(), tail.n); });
+    CHECK(stores(launch).requests == tail.stores);
+    CHECK(stores(launch).sectors == tail.sectors);
+  }
 }
 
 TEST_CASE("what all lanes do equally often, but in turns of their own, is not one request") {

@@ -48,8 +48,9 @@ struct Clock {
   }
 };
 
-/// For some numbers of whole meetings, the clock between that one and the next.
-using Clocks = std::map<std::uint32_t, Clock>;
+/// For some numbers of whole meetings, the clocks between that one and the next: one for each loop.
+using Clocks = std::map<std::uint32_t, std::vector<Clock>>;
+constexpr std::size_t kClocks = 4;
 
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
@@ -133,7 +134,8 @@ class WarpGrouping {
       const std::uint32_t whole = visits.key.meetings.whole, turns = turns_of(visits);
       if (turns < 2) uneven.insert(whole);
       if (turns < 2 || partial_.count(whole) != 0) continue;
-      found.emplace(whole, Clock{visits.key.instruction, visits.key.calls, turns});
+      found.emplace(whole,
+                    std::vector<Clock>{Clock{visits.key.instruction, visits.key.calls, turns}});
     }
     for (auto it = found.begin(); it != found.end();) {
       it = uneven.count(it->first) != 0 ? std::next(it) : found.erase(it);
@@ -141,26 +143,32 @@ class WarpGrouping {
     return found;
   }
 
-  /// The clocks of most turns, of which these here are the first: in a loop within a loop, the
-  /// inner one's. What lanes make equally often, but not in the same turns of the first clock, is
-  /// no clock. `without_clocks`: the same accesses.
-  Clocks finest_clocks(const WarpGrouping& without_clocks) const {
+  /// These clocks and one more, for a loop that turns several times within one of their turns: an
+  /// inner one, or one that follows. What lanes make equally often, but not in the same turns of
+  /// the other clocks, is no clock. `without_clocks`: the same accesses.
+  Clocks one_more(const WarpGrouping& without_clocks) const {
     using Place = std::tuple<Instruction, std::uint32_t, std::uint32_t>;
     const auto place_of = [](const Key& key) {
       return Place{key.instruction, key.calls.node, key.meetings.whole};
     };
     std::map<Place, std::uint32_t> together;  // visits by all lanes in the same turn
+    std::set<Place> again;                    // visited more than once in a turn
     for (const Visits& visits : visits_) {
       std::uint32_t& sum = together[place_of(visits.key)];
       for (const Group& group : visits.groups) sum += group.mask == busy_;
+      if (turns_of(visits) > 1) again.insert(place_of(visits.key));
     }
     Clocks found = clocks_;
+    std::set<std::uint32_t> done;
     for (const Visits& visits : without_clocks.visits_) {
-      const auto first = found.find(visits.key.meetings.whole);
+      const std::uint32_t whole = visits.key.meetings.whole;
+      const auto clocks = found.find(whole);
+      if (clocks == found.end() || clocks->second.size() == kClocks) continue;
       const std::uint32_t turns = without_clocks.turns_of(visits);
-      if (first == found.end() || turns <= first->second.turns) continue;
-      if (together[place_of(visits.key)] < turns) continue;
-      first->second = Clock{visits.key.instruction, visits.key.calls, turns};
+      const Place place = place_of(visits.key);
+      if (turns < 2 || again.count(place) == 0 || together[place] < turns) continue;
+      if (!done.insert(whole).second) continue;
+      clocks->second.push_back(Clock{visits.key.instruction, visits.key.calls, turns});
     }
     return found;
   }
@@ -189,15 +197,17 @@ class WarpGrouping {
     return all ? static_cast<std::uint32_t>(turns) : 0;
   }
 
-  const Clock* clock_between(std::uint32_t whole) const {
+  const std::vector<Clock>& clocks_between(std::uint32_t whole) const {
+    static const auto* const none = new std::vector<Clock>;
     const auto found = clocks_.find(whole);
-    return found == clocks_.end() ? nullptr : &found->second;
+    return found == clocks_.end() ? *none : found->second;
   }
 
   void add_lane(unsigned number, const Lane& lane, std::uint32_t all) {
     Meetings meetings;
     std::uint32_t turn = 0;
-    const Clock* clock = clock_between(0);
+    const std::vector<Clock>* clocks = &clocks_between(0);
+    std::array<std::uint32_t, kClocks> turns_of_clock{};
     std::size_t at = 0;
     bool begins = true;
     for (const LaneEvent& event : lane.events) {
@@ -205,16 +215,19 @@ class WarpGrouping {
         if ((event.lanes_that_meet() & all) == all) {
           meetings = Meetings{meetings.whole + 1, 0};
           turn = 0;
-          clock = clock_between(meetings.whole);
+          clocks = &clocks_between(meetings.whole);
+          turns_of_clock = {};
         } else {
           partial_[meetings.whole][number] = ++meetings.partial;
         }
         continue;
       }
       const Key key{event.instruction(), event.calls(), meetings, turn};
-      if (clock != nullptr && turn < clock->turns && key.instruction == clock->instruction &&
-          key.calls == clock->calls) {
-        ++turn;
+      for (std::size_t i = 0; i < clocks->size(); ++i) {
+        const Clock& clock = (*clocks)[i];
+        if (!(key.instruction == clock.instruction) || !(key.calls == clock.calls)) continue;
+        if (turns_of_clock[i] < clock.turns) ++turn;
+        ++turns_of_clock[i];
       }
       // Lanes mostly go the same way, and loops the same way again.
       const std::size_t before = at;
@@ -297,12 +310,14 @@ void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
   if ((busy & (busy - 1)) != 0) {
     const Clocks none;
     const WarpGrouping grouping(lanes, count, busy, none);
-    const Clocks first = grouping.first_clocks();
-    if (first.empty()) return grouping.hand_on(on_group);
-    const WarpGrouping by_turns(lanes, count, busy, first);
-    const Clocks finest = by_turns.finest_clocks(grouping);
-    if (finest == first) return by_turns.hand_on(on_group);
-    WarpGrouping(lanes, count, busy, finest).hand_on(on_group);
+    Clocks clocks = grouping.first_clocks();
+    if (clocks.empty()) return grouping.hand_on(on_group);
+    for (;;) {
+      const WarpGrouping by_turns(lanes, count, busy, clocks);
+      Clocks more = by_turns.one_more(grouping);
+      if (more == clocks) return by_turns.hand_on(on_group);
+      clocks = std::move(more);
+    }
   } else if (busy != 0) {
     const auto last_busy = static_cast<unsigned>(__builtin_ctz(busy));
     // One lane shares no request: each of its accesses is a group, in the order it made them.

@@ -79,7 +79,8 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
         "the one before",
         number(c.repeated), number(c.requests));
   }
-  if (50 * c.more_unrolled > c.requests) {
+  // A loop around an atomic mostly waits for something: nobody knows its turns beforehand.
+  if (a.operation != Operation::kAtomic && 50 * c.more_unrolled > c.requests) {
     return format(
         "lanes leave this loop after different turns: if nvcc can tell their number beforehand and "
         "unrolls it, %llu requests instead of %llu; #pragma unroll 1 prevents that",
