@@ -105,10 +105,12 @@ TEST_CASE("two members of a float4 that are no pair are probably two loads") {
   const DeviceArray<float4> x(192);
   const DeviceArray<float> y(64 + 4 * kWarp);
   const auto listing = listing_of([&] { members<<<1, kWarp>>>(x.get(), y.get()); });
+#if !defined(__clang__)  // which loads the members one by one, and so X-ray counts them
   CHECK(remark(listing, "x and w, and nothing of y") ==
         "of first_and_last only .x and .w are used, so nvcc probably loads each by itself: 2 "
         "requests for 1");
   CHECK(remark(listing, "y and z").find("only .y and .z") != std::string::npos);
+#endif
   for (const char* const fine : {"x and y", "x, y and z", "the whole", "w"}) {
     INFO(fine);
     CHECK(remark(listing, fine).empty());
