@@ -4,7 +4,7 @@
 
     check_text.py lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines, names of
                              Python files
-    check_text.py notes      each chapter has notes, with all sections in order and at most 250 lines, a program
+    check_text.py notes      each chapter has notes, with all sections in order and at most 320 lines, a program
                              and tests; its settings stand where they are read
     check_text.py links      relative links and images in Markdown lead somewhere, anchors included
 """
@@ -16,7 +16,7 @@ import sys
 import urllib.parse
 
 MAX_COLUMNS = 100
-MAX_NOTES_LINES = 250
+MAX_NOTES_LINES = 320
 MAX_MAKEFILE_LINES = 180  # verbs and what they need; rules go to common/*.mk
 MAX_FILE_BYTES = 256 * 1024
 SECTIONS = [
