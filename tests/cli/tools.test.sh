@@ -323,6 +323,78 @@ expect_output "no chapter in that range"
 mv "$chapter/sum.cu.orig" "$chapter/sum.cu"
 rm -r "$scratch/notes/slides"
 
+test_case "minutes are added up from the decks' notes and the exercises"
+mkdir -p "$scratch/notes/slides" "$chapter/exercises"
+cat >"$scratch/notes/slides/05_sum.md" <<'END'
+---
+marp: true
+---
+
+<!-- _class: title -->
+
+# Sum
+
+<!--
+1 min. Hello.
+-->
+
+---
+
+# Two
+<!-- code: kTile -->
+<!-- end -->
+
+<!--
+12 min, live. Not 30 min.
+-->
+
+---
+
+# Lab
+
+<!--
+The rest of the lesson, 10 min.
+-->
+END
+sed -e 's/12 min/99 min/' -e '/^<!-- code/d' -e '/^<!-- end/d' "$scratch/notes/slides/05_sum.md" >"$scratch/notes/slides/00_course.md"
+printf '# Exercises\n\n## %d. One\n[a.cu](a.cu) · fix the bug · %d minutes · 1 point\n' 1 20 2 30 >"$chapter/exercises/README.md"
+cat >"$scratch/notes/chapters/README.md" <<'END'
+<!-- minutes: 05 --><!-- end -->, <!-- minutes: 00 05 --><!-- end -->, <!-- minutes: longest --><!-- end -->
+<!-- minutes: labs 05 --><!-- end --> of labs
+<!-- plan: from="09:00" until="10:15" rows="deck 05; pause 10: tea; lab 05 2; deck 00 slides 1-1: again; talk 3: farewell" -->
+<!-- end -->
+END
+run in_notes
+expect_status 0
+output=$(cat "$scratch/notes/chapters/README.md")
+expect_output '-->13<!-- end -->, <!-- minutes: 00 05 -->113<!-- end -->, <!-- minutes: longest -->13<!-- end -->'
+expect_output '-->50<!-- end --> of labs'
+expect_output '| 09:00 |      13 | lecture 05 [Sum](05_sum/README.md) |'
+expect_output '| 09:15 |      10 | tea '
+expect_output '| 09:25 |      30 | lab 05, exercise 2 '
+expect_output '| 09:55 |       1 | again '
+expect_output '| 10:00 |       3 | farewell '
+expect_output '| 10:05 |         | end '
+run in_notes --check
+expect_status 0
+sed -i.orig 's/12 min, live/28 min, live/' "$scratch/notes/slides/05_sum.md"
+run in_notes --check
+expect_status 1
+expect_output "chapters/README.md:1: minutes drifted from the decks' notes"
+expect_output "chapters/README.md:3: plan: the plan ends at 10:20, after 10:15"
+sed -i.orig 's/28 min, live/live, 28 min/' "$scratch/notes/slides/05_sum.md"
+run in_notes --check
+expect_status 1
+expect_output "slides/05_sum.md:14: this slide's notes do not begin with its minutes"
+sed -i.orig 's/live, 28 min/12 min/; s/lab 05 2/lab 05 3/' "$scratch/notes/slides/05_sum.md" "$scratch/notes/chapters/README.md"
+run in_notes --check
+expect_status 1
+expect_output "exercises/README.md: no exercise 3 with minutes"
+sed -i.orig 's/lab 05 3/talk 120: long/' "$scratch/notes/chapters/README.md"
+run in_notes --check
+expect_output "121 minutes without a pause, up to: deck 00 slides 1-1: again; at most 120"
+rm -r "$scratch/notes/slides" "$scratch/notes/chapters/README.md"* "$chapter/exercises"
+
 test_case "notes that drifted from code or results are named by file and line"
 sed -i.orig 's/kSize;/kSize + 1;/' "$chapter/sum.cu"
 run in_notes --check
@@ -362,6 +434,14 @@ echo "--n 5" >"$chapter/xray.args"
 run in_check notes
 expect_output "chapters/05_sum/xray.args: nobody reads it here"
 rm "$chapter/xray.args"
+cp "$chapter/README.md" "$scratch/kept.md"
+head -320 <(cat "$scratch/kept.md"; printf '%0320d' 0 | sed 's/0/-\n/g') >"$chapter/README.md"
+run in_check notes
+expect_no_output "lines: at most"
+echo "-" >>"$chapter/README.md"
+run in_check notes
+expect_output "chapters/05_sum/README.md:321: 321 lines: at most 320"
+mv "$scratch/kept.md" "$chapter/README.md"
 run in_check links
 expect_status 1
 expect_output "dead link nowhere.md"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Fills the marked regions of the notes from sources and measurements, or checks that they are up to date.
 
-    notes.py [--check] [FILE.md...]        without files: README.md, chapters/*/README.md, slides/*.md
+    notes.py [--check] [FILE.md...]        without files: README.md, chapters/README.md, chapters/*/README.md,
+                                           slides/*.md
 
 A region is the text between a marker and the next `<!-- end -->`. Paths are relative to the Markdown
 file; in a deck, slides/NN_name.md, to its chapter, chapters/NN_name/, so that a marker reads the same in
@@ -35,6 +36,15 @@ Markers:
     The number comes from a marker in the chapter's notes (a comment that shows nothing and needs no
     end):
 <!-- headline: results/h200.csv row="COND" column="EXPR" [over="COND"] [format=".0f"] text="{} GB/s" -->
+
+<!-- minutes: 05 -->45<!-- end -->
+    How long the deck of a chapter takes, summed up from its speaker notes; several chapters are added. `labs 05`
+    adds the minutes of exercises; `shortest` or `longest`, also after `labs`, looks at all chapters.
+
+<!-- plan: from="09:00" until="17:00" rows="deck 02; lab 02 1 2; pause 15: coffee; talk 10: questions" -->
+    A table of times. A row is a deck (`deck 00 slides 1-7` is part of one), a chapter's exercises (without
+    numbers all of them), a pause, or anything else. It is refused if it ends late, or if more than two hours
+    have no pause.
 """
 
 import glob
@@ -45,7 +55,7 @@ import sys
 from markers import Problem, parse_marker
 from regions import MAKERS
 
-MARKER = re.compile(r"<!--\s*(code|table|pivot|value|output):\s*(.*?)\s*-->", re.S)
+MARKER = re.compile(rf"<!--\s*({'|'.join(MAKERS)}):\s*(.*?)\s*-->", re.S)
 END = re.compile(r"<!--\s*end\s*-->")
 
 
@@ -103,7 +113,7 @@ def refresh(path, text):
             continue
         if is_deck and kind in ("table", "pivot"):
             wanted = without_links(wanted)
-        if kind == "value" and "\n" in text[marker.end() : end.start()]:
+        if kind in ("value", "minutes") and "\n" in text[marker.end() : end.start()]:
             wanted = wanted.strip()
         if text[marker.end() : end.start()] != wanted:
             messages.append((line, f"{kind} drifted from {source}; run make notes"))
@@ -116,7 +126,7 @@ def main(arguments):
     check_only = "--check" in arguments
     files = [a for a in arguments if a != "--check"]
     if not files:
-        files = [f for f in ["README.md"] if os.path.exists(f)]
+        files = [f for f in ["README.md", "chapters/README.md"] if os.path.exists(f)]
         files += sorted(glob.glob("chapters/*/README.md")) + sorted(glob.glob("slides/*.md"))
     status = 0
     for path in files:

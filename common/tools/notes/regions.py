@@ -6,6 +6,7 @@ import re
 
 from chapter_table import make_chapter_table
 from cpp_declarations import cut, find_code
+from lecture_minutes import make_minutes, make_plan
 from markers import Problem, allow, chapter_source, need, read_text
 from measurements import as_number, evaluate, formatted, measured_value, read_rows, select, split_list
 from tables import caption, is_number_column, markdown_table
@@ -97,4 +98,12 @@ def make_value(folder, positional, attributes):
     return measured_value(folder, positional, attributes)[0], " ".join(positional)
 
 
-MAKERS = {"code": make_code, "table": make_table, "pivot": make_pivot, "value": make_value, "output": make_output}
+MAKERS = {
+    "code": make_code,
+    "table": make_table,
+    "pivot": make_pivot,
+    "value": make_value,
+    "output": make_output,
+    "minutes": make_minutes,
+    "plan": make_plan,
+}

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-const MARKER = /<!--\s*(?:(?:code|table|pivot|value|output|headline|labs):[^]*?|end\s*)-->/g
+const MARKER = /<!--\s*(?:(?:code|table|pivot|value|output|headline|labs|minutes|plan):[^]*?|end\s*)-->/g
 const IMAGE = /!\[([^\]]*)\]\(([^)\s]+)\)/g
 
 // The text in pieces, fenced code apart: in code nothing is a marker.

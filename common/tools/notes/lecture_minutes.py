@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Minutes of lectures and of labs, and plans of days made from them. The only sources are the speaker notes of the
+decks, slides/NN_name.md, each of which begins with the minutes of its slide, and the line below an exercise's title
+in chapters/NN_name/exercises/README.md."""
+
+import glob
+import os
+import re
+
+from markers import Problem, allow, chapter_source, need, read_text
+from tables import markdown_table
+
+SLIDE_END = re.compile(r"^---$", re.M)
+COMMENT = re.compile(r"<!--\s*(.*?)-->", re.S)
+NOT_NOTES = re.compile(r"_?\w+:|end\b")  # directives and markers
+MINUTES = re.compile(r"(\d+) min\b")
+LAB_SLIDE = "The rest of the lesson"  # its minutes are those of the exercises
+EXERCISE = re.compile(r"^## (\d+)\. .+\n+\[.*· (\d+) minutes ·", re.M)
+LONGEST_STRETCH = 120  # minutes without a pause
+STEP = 5  # a row of a plan begins at a multiple of that many minutes
+
+
+def root_of(folder):
+    """The repository's root, from the folder that a marker's paths start at."""
+    while not os.path.isdir(os.path.join(folder, "chapters")):
+        folder = os.path.join(folder, os.pardir)
+    return folder
+
+
+def only_file(root, pattern, what):
+    found = sorted(glob.glob(os.path.join(root, pattern)))
+    if len(found) != 1:
+        raise Problem(f"no {what}")
+    return found[0]
+
+
+def minutes_of_slides(root, chapter):
+    """The minutes of each slide of a chapter's deck; 00 is the opening deck."""
+    path = only_file(root, f"slides/{chapter}_*.md", f"deck {chapter}")
+    text = read_text(path)
+    ends = [m.start() for m in SLIDE_END.finditer(text)][1:]  # the first two lines --- hold the header
+    minutes = []
+    for start, end in zip(ends, ends[1:] + [len(text)]):
+        notes = [m for m in COMMENT.findall(text[start:end]) if not NOT_NOTES.match(m)]
+        match = MINUTES.match(notes[-1]) if notes else None
+        if not match and not (notes and notes[-1].startswith(LAB_SLIDE)):
+            line = text.count("\n", 0, start) + 2
+            raise Problem(f"{os.path.normpath(path)}:{line}: this slide's notes do not begin with its minutes, as in '2 min.'")
+        minutes.append(int(match[1]) if match else 0)
+    return minutes
+
+
+def minutes_of_deck(root, chapter):
+    return sum(minutes_of_slides(root, chapter))
+
+
+def minutes_of_labs(root, chapter, numbers=None):
+    """The minutes of a chapter's exercises: all, or those numbered."""
+    path = only_file(root, f"chapters/{chapter}_*/exercises/README.md", f"exercises of chapter {chapter}")
+    minutes = {int(number): int(m) for number, m in EXERCISE.findall(read_text(path))}
+    missing = [n for n in numbers or [] if n not in minutes]
+    if missing or not minutes:
+        raise Problem(f"{os.path.normpath(path)}: no exercise {missing[0] if missing else 1} with minutes")
+    return sum(minutes[n] for n in numbers or minutes)
+
+
+def all_decks(root):
+    """Every chapter that has a deck; the opening deck is none."""
+    names = (os.path.basename(p)[:2] for p in sorted(glob.glob(os.path.join(root, "slides", "[0-9][0-9]_*.md"))))
+    return [name for name in names if name != "00"]
+
+
+def make_minutes(folder, positional, attributes):
+    """One number: of the decks or, after `labs`, of the exercises that are named; `shortest` and `longest` look at all."""
+    allow(attributes)
+    root = root_of(folder)
+    words = list(positional)
+    is_labs = words[:1] == ["labs"]
+    minutes_of = minutes_of_labs if is_labs else minutes_of_deck
+    words = words[1:] if is_labs else words
+    if words in (["shortest"], ["longest"]):
+        choose = min if words == ["shortest"] else max
+        return str(choose(minutes_of(root, chapter) for chapter in all_decks(root))), "slides/*.md"
+    if not words:
+        raise Problem("expected chapters, as in 05 or in labs 05 06")
+    return str(sum(minutes_of(root, chapter) for chapter in words)), "the decks' notes or the exercises"
+
+
+# ---- plans -------------------------------------------------------------------------------------------
+
+
+def title_of(root, chapter):
+    """The chapter's title, as a link to its notes; paths are relative to chapters/."""
+    notes = only_file(root, f"chapters/{chapter}_*/README.md", f"notes of chapter {chapter}")
+    title = re.search(r"^# +(?:\d+ *[-:.·]* *)?(.*)$", read_text(notes), re.M)
+    name = title[1] if title else chapter_source(os.path.dirname(notes))
+    return f"{chapter} [{name}]({os.path.basename(os.path.dirname(notes))}/README.md)"
+
+
+def row_of_plan(root, row):
+    """(minutes, words, is it a pause?) of one row of a plan."""
+    what, _, words = (part.strip() for part in row.partition(":"))
+    kind, *rest = what.split() or [""]
+    try:
+        if kind in ("pause", "talk"):
+            (minutes,) = rest
+            return int(minutes), words, kind == "pause"
+        if kind == "deck" and len(rest) == 3 and rest[1] == "slides":
+            first, last = map(int, rest[2].split("-"))
+            slides = minutes_of_slides(root, rest[0])[first - 1 : last]
+            return sum(slides), words or f"deck {rest[0]}, slides {first} to {last}", False
+        if kind == "deck":
+            titles = ", ".join(title_of(root, chapter) for chapter in rest)
+            return sum(minutes_of_deck(root, chapter) for chapter in rest), words or f"lecture {titles}", False
+        if kind == "lab":
+            chapter, numbers = rest[0], [int(n) for n in rest[1:]]
+            which = f"exercise{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}" if numbers else "all exercises"
+            return minutes_of_labs(root, chapter, numbers), words or f"lab {chapter}, {which}", False
+    except (ValueError, IndexError):
+        pass
+    raise Problem(f"not a row of a plan: {row}; there are: deck 02 [slides 1-7], lab 02 1 2, pause 15: WORDS, talk 10: WORDS")
+
+
+def clock(minutes):
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def make_plan(folder, positional, attributes):
+    """A day: when each row begins, rounded up, and how long it takes. It must end in time and have pauses."""
+    allow(attributes, "from", "until", "rows")
+    begin, until, rows = need(attributes, "from", "until", "rows")
+    root = root_of(folder)
+    try:
+        now, end = (int(h) * 60 + int(m) for h, m in (begin.split(":"), until.split(":")))
+    except ValueError as error:
+        raise Problem('from and until are times, as in "09:00"') from error
+    body, since_pause = [], now
+    for row in (r.strip() for r in rows.split(";")):
+        if not row:
+            continue
+        minutes, words, is_pause = row_of_plan(root, row)
+        if not is_pause and now + minutes - since_pause > LONGEST_STRETCH:
+            raise Problem(f"{now + minutes - since_pause} minutes without a pause, up to: {row}; at most {LONGEST_STRETCH}")
+        body.append([clock(now), str(minutes), words])
+        now += -(-minutes // STEP) * STEP
+        if is_pause:
+            since_pause = now
+    if now > end:
+        raise Problem(f"the plan ends at {clock(now)}, after {until}")
+    body.append([clock(now), "", "end"])
+    return "\n" + "\n".join(markdown_table(["time", "minutes", "what"], body, [False, True, False])) + "\n", "the decks' notes or the exercises"
