@@ -7,6 +7,8 @@ import xray
 
 SIDE = 32  # of the traced matrices: a row of 32 floats is one line of 128 bytes
 PEAK, DRAM, L1 = 66_910.0, 4_814.0, 132 * 128 * 1.98  # H200: GFLOP/s; GB/s: data sheet, a line per SM and clock
+LINE_SECTORS = 4  # 128 bytes
+TEXTBOOK = 2 / 8  # FLOP per byte: each step loads two floats
 WARP_FLOP, WAVEFRONT = 64, 128  # one multiply-add of a warp; bytes that L1 delivers at most per clock
 
 
@@ -38,18 +40,19 @@ def mapping(ax, top, kernel, lanes_are):
             row, column = divmod(offset // 4, SIDE)
             style.box(ax, x + column * cell, y + row * cell, cell, cell, color, style.BLACK, 0.4)
         count = xray.equal(f"{kernel}: {name}", len(xray.sectors(access)), access.per_request("sectors"))
-        says.append(f"{count} sector{'s' if count > 1 else ''} of {name}")
-        style.words(ax, x + side / 2, y + side + 9, f"{access['operation']} {name}: {count} sector{'s' if count > 1 else ''}",
-                    ha="center")
+        lines = len({sector // LINE_SECTORS for sector in xray.sectors(access)})
+        sectors, in_lines = f"{count} sector{'s' if count > 1 else ''}", f"in {lines} line{'s' if lines > 1 else ''}"
+        says.append(f"{sectors} {in_lines} of {name}")
+        style.words(ax, x + side / 2, y + side + 9, f"{access['operation']} {name}: {sectors}\n{in_lines}", ha="center", va="top")
         if index < 2:
             style.words(ax, x + side + gap / 2, y + side / 2, "×="[index], 18, ha="center")
     return ", ".join(says)
 
 
 def mappings():
-    fig, ax = style.canvas(4.15)
+    fig, ax = style.canvas(4.5)
     rows = mapping(ax, 12, "multiply_rows_along_x", "rows")
-    columns = mapping(ax, 160, "multiply_columns_along_x", "columns")
+    columns = mapping(ax, 172, "multiply_columns_along_x", "columns")
     style.save(fig, "mapping", "What the lanes of a warp touch in A, B and C, traced from the kernels",
                "For matrices of 32 x 32 floats, whose rows are a line each. With neighbouring lanes in neighbouring rows the "
                f"first request of each kind touches {rows}. With neighbouring lanes in neighbouring columns it touches {columns}.")
@@ -65,10 +68,10 @@ def wavefronts(kernel):
     return sum(len(xray.passes(load.lanes, load.bytes)) for load in loads)
 
 
-def roof(ax, bandwidth, peak, label, color, at, side="right", dashes="-"):
+def roof(ax, bandwidth, peak, label, color, at, side="right"):
     """Bandwidth times intensity up to the peak, named along the slope at intensity `at`."""
     ridge, shift = peak / bandwidth, (-5, -4) if side == "right" else (7, -20 if "\n" in label else -11)
-    ax.plot([1e-3, ridge], [1e-3 * bandwidth, peak], color=color, linestyle=dashes, linewidth=1.6)
+    ax.plot([1e-3, ridge], [1e-3 * bandwidth, peak], color=color, linewidth=1.6)
     ax.annotate(label, (at, at * bandwidth), xytext=shift, textcoords="offset points", ha=side, fontsize=style.SMALL,
                 color=style.ink(color))
 
@@ -101,7 +104,10 @@ def roofline():
 
     frame(now, f"Now: {rows['columns_along_x']['device']}", PEAK, "FLOP per byte of L1")
     roof(now, L1, PEAK, f"L1\n{L1 / 1000:.0f} TB/s", style.GREEN, 0.1)
-    roof(now, DRAM, PEAK, f"DRAM {DRAM / 1000:.1f} TB/s", style.BLUE, 0.7, "left", "--")
+    # No line for the DRAM: the axis counts bytes of the L1. The textbook takes all of them for bytes of the DRAM.
+    now.plot([TEXTBOOK], [TEXTBOOK * DRAM], marker="_", markersize=14, markeredgewidth=2, color=style.BLUE)
+    style.label_end(now, TEXTBOOK, TEXTBOOK * DRAM, f"bound {TEXTBOOK * DRAM:,.0f}, if all\ncame from DRAM", style.BLUE, (9, 4),
+                    fontsize=style.SMALL)
     for name, color, marker, shift in (("columns_along_x", style.RED, "o", (9, -2)), ("rows_along_x", style.ORANGE, "s", (9, -12)),
                                        ("split_inner_loop", style.PURPLE, "^", (9, 4)),
                                        ("row_per_thread", style.GREY, "D", (9, -2))):
@@ -118,7 +124,8 @@ def roofline():
     times = wavefronts("rows_along_x") / wavefronts("columns_along_x")
     style.save(fig, "roofline", "Roofline then and now",
                f"On the GTX 280 the naive kernel reached 36.6 of the 66.8 GFLOP/s that its memory allowed. On the H200 "
-               f"columns_along_x reaches {best:,.0f} GFLOP/s, above the line of the memory and below that of the L1 cache; "
+               f"columns_along_x reaches {best:,.0f} GFLOP/s, above the {TEXTBOOK * DRAM:,.0f} that would be the bound if every load went to the "
+               f"memory, and below the line of the L1 cache; "
                f"rows_along_x and split_inner_loop lie on the line of the L1 where a load takes {times:g} times as many wavefronts.")
 
 
