@@ -37,6 +37,36 @@ bool runs_right(const Version<Product>& version, const Product& product) {
   return product.is_right(version.name);
 }
 
+/// Whether what lies between the rows of C is still what poison() left there.
+template <class Product>
+bool gaps_are_untouched(const Product& product) {
+  std::vector<float> c(product.c.elements());
+  CUDA_CHECK(
+      cudaMemcpy(c.data(), product.c.data, c.size() * sizeof(float), cudaMemcpyDeviceToHost));
+  for (std::size_t row = 0; row < product.c.height; ++row) {
+    for (std::size_t column = product.c.width; column < product.c.stride; ++column)
+      if (!std::isnan(c[row * product.c.stride + column])) return false;
+  }
+  return true;
+}
+
+/// Launches kernels that the versions' list does not name so, and checks each. `launch(grid,
+/// block)` is given a grid that covers C with blocks of that shape and, the second time, one that
+/// reaches a block further in both directions: blocks that have no element must write nothing.
+template <class Product, class Launch>
+void check_blocks_of(const Product& product, dim3 block, dim3 elements, Launch launch) {
+  for (const unsigned spare : {0u, 1u}) {
+    const dim3 grid(static_cast<unsigned>(div_up(product.c.width, elements.x)) + spare,
+                    static_cast<unsigned>(div_up(product.c.height, elements.y)) + spare);
+    product.poison();
+    launch(grid, block);
+    CUDA_CHECK_LAUNCH();
+    INFO("blocks of " << block.x << " x " << block.y << ", " << spare << " to spare");
+    CHECK(product.is_right("blocks of another shape"));
+    CHECK(gaps_are_untouched(product));
+  }
+}
+
 TEST_CASE(
     "every version multiplies matrices of awkward shapes, within the bound of a dot product") {
   for (const ProductShape s : awkward_shapes()) {
@@ -50,19 +80,22 @@ TEST_CASE(
 
 TEST_CASE(
     "every version respects a stride that is wider than the matrix, and leaves the gap alone") {
-  const std::size_t gap = 5;
-  const auto product = product_of(ProductShape{33, 47, 20}, kSeed, gap);
+  const auto product = product_of(ProductShape{33, 47, 20}, kSeed, std::size_t{5});
   for (const auto& version : kVersions) {
     INFO(version.name);
     CHECK(runs_right(version, product));
-    std::vector<float> c(product.c.elements());
-    CUDA_CHECK(
-        cudaMemcpy(c.data(), product.c.data, c.size() * sizeof(float), cudaMemcpyDeviceToHost));
-    for (std::size_t row = 0; row < product.c.height; ++row) {
-      for (std::size_t column = product.c.width; column < product.c.width + gap; ++column)
-        REQUIRE(std::isnan(c[row * product.c.stride + column]));
-    }
+    CHECK(gaps_are_untouched(product));
   }
+}
+
+TEST_CASE("the rates are computed from two operations per term, the memory from three matrices") {
+  const ProductShape shape{2, 3, 5};
+  CHECK(shape.flop() == 2.0 * 2 * 3 * 5);
+  CHECK(shape.bytes() == (2 * 5 + 5 * 3 + 2 * 3) * sizeof(float));
+  CHECK(shape.text() == "m x n x k = 2 x 3 x 5");
+  const ProductShape largest{256_Ki, 256_Ki, 256_Ki};  // in 32 bits all of it would wrap
+  CHECK(largest.flop() == std::ldexp(1.0, 55));
+  CHECK(largest.bytes() == 3 * (std::size_t{1} << 38));
 }
 
 TEST_CASE("multiplying by the identity gives every element back exactly, on either side") {
