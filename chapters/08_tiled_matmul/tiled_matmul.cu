@@ -8,7 +8,8 @@
 // tiled_32_dynamic   the tiles sized by the launch
 // column_conflict    tile of A stored transposed: its columns all lie in one bank
 // column_padded      the same with one element of padding per row
-// micro_tile         8 x 8 elements of C per thread, in registers
+// micro_tile         8 x 8 elements of C per thread; ..._padded: two words of padding, not one
+// micro_tile_wide    the same, 16 bytes per load from the tiles; ..._pairs: and fewer wavefronts
 // cublas             the library (GPU only)
 // C = A * B in float, row-major: A is m x k, B is k x n.
 // Run: make run CH=08
@@ -120,19 +121,28 @@ __global__ void multiply_transposed_tile(Matrix a, Matrix b, Matrix c) {
 // above do less than one. Its elements are kSide apart: neighbouring lanes read neighbours.
 constexpr unsigned kPerThread = 8, kSide = 16, kMicroTile = kPerThread * kSide, kDepth = 16;
 
+// Brings the next kDepth columns of A, transposed, and rows of B. Half a warp stores a row of A
+// down a column of the tile, the other half the next row down the next column. With one word of
+// padding the halves meet in 15 banks, two wavefronts; with two each lane has its own bank.
+template <unsigned kRow>
+__device__ void bring_tiles(float (&tile_a)[kDepth][kRow], float (&tile_b)[kDepth][kMicroTile],
+                            const Matrix& a, const Matrix& b, unsigned first) {
+  const unsigned first_row = blockIdx.y * kMicroTile, first_column = blockIdx.x * kMicroTile;
+  for (unsigned e = threadIdx.y * kSide + threadIdx.x; e < kMicroTile * kDepth;
+       e += kSide * kSide) {
+    tile_a[e % kDepth][e / kDepth] = at_or_zero(a, first_row + e / kDepth, first + e % kDepth);
+    tile_b[e / kMicroTile][e % kMicroTile] =
+        at_or_zero(b, first + e / kMicroTile, first_column + e % kMicroTile);
+  }
+}
+
+template <unsigned kPadding>
 __global__ void __launch_bounds__(kSide* kSide) multiply_micro_tile(Matrix a, Matrix b, Matrix c) {
-  __shared__ float tile_a[kDepth][kMicroTile + 1];  // transposed, padded against bank conflicts
-  __shared__ float tile_b[kDepth][kMicroTile];
-  const unsigned x = threadIdx.x, y = threadIdx.y, t = y * kSide + x;
-  const unsigned first_row = blockIdx.y * kMicroTile;
-  const unsigned first_column = blockIdx.x * kMicroTile;
+  __shared__ float tile_a[kDepth][kMicroTile + kPadding], tile_b[kDepth][kMicroTile];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
   float sum[kPerThread][kPerThread] = {};
   for (unsigned first = 0; first < a.width; first += kDepth) {
-    for (unsigned e = t; e < kMicroTile * kDepth; e += kSide * kSide) {
-      tile_a[e % kDepth][e / kDepth] = at_or_zero(a, first_row + e / kDepth, first + e % kDepth);
-      tile_b[e / kMicroTile][e % kMicroTile] =
-          at_or_zero(b, first + e / kMicroTile, first_column + e % kMicroTile);
-    }
+    bring_tiles(tile_a, tile_b, a, b, first);
     __syncthreads();  // both tiles are complete before anyone reads them
 #pragma unroll
     for (unsigned i = 0; i < kDepth; ++i) {
@@ -154,11 +164,14 @@ __global__ void __launch_bounds__(kSide* kSide) multiply_micro_tile(Matrix a, Ma
   for (unsigned r = 0; r < kPerThread; ++r) {
 #pragma unroll
     for (unsigned q = 0; q < kPerThread; ++q) {
-      const unsigned row = first_row + y + r * kSide, column = first_column + x + q * kSide;
+      const unsigned row = blockIdx.y * kMicroTile + y + r * kSide;
+      const unsigned column = blockIdx.x * kMicroTile + x + q * kSide;
       if (row < c.height && column < c.width) c.at(row, column) = sum[r][q];
     }
   }
 }
+
+#include "wide_loads.cuh"  // the same with loads of 16 bytes
 
 // ---- the versions ------------------------------------------------------------------------------
 
@@ -200,7 +213,21 @@ const Version<MatrixProduct> kVersions[] = {
      }},
     {"micro_tile", "8 x 8 elements of C per thread",
      [](const MatrixProduct& p) {
-       multiply_micro_tile<<<grid_for(p.c, kMicroTile), dim3(kSide, kSide)>>>(p.a, p.b, p.c);
+       multiply_micro_tile<1><<<grid_for(p.c, kMicroTile), dim3(kSide, kSide)>>>(p.a, p.b, p.c);
+     }},
+    {"micro_tile_padded", "its tile padded by two words instead of one",
+     [](const MatrixProduct& p) {
+       multiply_micro_tile<2><<<grid_for(p.c, kMicroTile), dim3(kSide, kSide)>>>(p.a, p.b, p.c);
+     }},
+    {"micro_tile_wide", "16 bytes per load from the tiles",
+     [](const MatrixProduct& p) {
+       const dim3 grid = grid_for(p.c, kMicroTile), block(kSide, kSide);
+       multiply_micro_tile_wide<false><<<grid, block>>>(p.a, p.b, p.c);
+     }},
+    {"micro_tile_pairs", "the same, pairs of lanes want the same of B",
+     [](const MatrixProduct& p) {
+       const dim3 grid = grid_for(p.c, kMicroTile), block(kSide, kSide);
+       multiply_micro_tile_wide<true><<<grid, block>>>(p.a, p.b, p.c);
      }},
 };
 

@@ -9,7 +9,7 @@ SMS, CLOCK_GHZ, WARP_FLOP, WAVEFRONT = 132, 1.98, 64, 128  # of the H200; FLOP o
 M, N, K = 128, 128, 32  # of the traced matrices
 KERNELS = {"naive": "naive", "tiled_16": "tiled<16>", "tiled_32": "tiled<32>", "tiled_32_ahead": "tiled_ahead<32>",
            "tiled_32_dynamic": "tiled_dynamic", "column_conflict": "transposed_tile<32, 0>",
-           "column_padded": "transposed_tile<32, 1>", "micro_tile": "micro_tile"}
+           "column_padded": "transposed_tile<32, 1>", "micro_tile": "micro_tile<1>", "micro_tile_padded": "micro_tile<2>"}
 
 
 # ---- concept: the walk ---------------------------------------------------------------------------
@@ -64,35 +64,47 @@ def walk():
 # ---- the banks of a column, as X-ray saw them ----------------------------------------------------
 
 
+def stored_column(ax, x, version, color):
+    """The first store of a row of A down a column of the tile. Returns where the picture ends, and what it says."""
+    cell = 6
+    store = xray.accesses("versions", kernel=f"multiply_{KERNELS[version]}", space="shared", operation="store")[0]
+    passes = xray.passes(store.lanes, store.bytes, "store")
+    count = xray.equal(version, len(passes), store.per_request("wavefronts"))
+    words = (store.lanes[1] - store.lanes[0]) // xray.WORD
+    style.words(ax, x, 12, version, style.TEXT, weight="bold")
+    style.words(ax, x, 28, f"rows of {words} words")
+    xray.strip(ax, x, 40, cell, 9, range(xray.LANES))
+    style.words(ax, x + 32 * cell, 30, "32 lanes", ha="right")
+    high, top = (4.3, 92) if count > 4 else (12, 92)
+    xray.strips(ax, x, top, cell, high, passes, color)
+    xray.fan(ax, [[x + (end + 0.5) * cell for end in (lanes[0], bank)] for served in passes
+                  for bank, lanes in served.items()], 49, top)
+    y = top + count * high + 10
+    style.words(ax, x, y, "bank 0")
+    style.words(ax, x + 32 * cell, y, "31", ha="right")
+    name = f"{count:g} pass{'es' if count > 1 else ''} through the banks"
+    y += 24 if count < 3 else 16
+    style.words(ax, x, y, name, color=color, weight="bold")
+    return y, f"in {version}, with rows of {words} words, {name}"
+
+
 def banks():
     """The store of a row of A as a column of the tile: which pass through the banks serves which bank."""
     fig, ax = style.canvas(3.7)
-    cell, says = 6, []
-    for index, (version, color) in enumerate((("column_conflict", style.RED), ("column_padded", style.SKY))):
-        store = xray.accesses("versions", kernel=f"multiply_{KERNELS[version]}", space="shared", operation="store")[0]
-        passes = xray.passes(store.lanes, store.bytes, "store")
-        count = xray.equal(version, len(passes), store.per_request("wavefronts"))
-        x, words = 6 + 224 * index, (store.lanes[1] - store.lanes[0]) // xray.WORD
-        style.words(ax, x, 12, version, style.TEXT, weight="bold")
-        style.words(ax, x, 28, f"rows of {words} words")
-        xray.strip(ax, x, 40, cell, 9, range(xray.LANES))
-        style.words(ax, x + 32 * cell, 30, "32 lanes", ha="right")
-        high, top = (4.3, 92) if count > 4 else (12, 92)
-        xray.strips(ax, x, top, cell, high, passes, color)
-        xray.fan(ax, [[x + (end + 0.5) * cell for end in (lanes[0], bank)] for served in passes
-                      for bank, lanes in served.items()], 49, top)
-        y = top + count * high + 10
-        style.words(ax, x, y, "bank 0")
-        style.words(ax, x + 32 * cell, y, "31", ha="right")
-        name = f"{count:g} pass{'es' if count > 1 else ''} through the banks"
-        if index:
-            style.words(ax, x, y + 24, name, color=color, weight="bold")
-            style.words(ax, x, 196, "a row of cells: one pass,\nfilled for the banks that\nserve a word", va="top", color=style.GREY)
-        else:
-            style.words(ax, x, y + 16, name, color=color, weight="bold")
-        says.append(f"in {version}, with rows of {words} words, {name}")
+    _, conflict = stored_column(ax, 6, "column_conflict", style.RED)
+    _, padded = stored_column(ax, 230, "column_padded", style.SKY)
+    style.words(ax, 230, 196, "a row of cells: one pass,\nfilled for the banks that\nserve a word", va="top", color=style.GREY)
     style.save(fig, "banks", "A column of the tile in its banks, traced from the kernels",
-               "The 32 lanes of a warp store a row of A as a column of the tile: " + "; ".join(says) + ".")
+               f"The 32 lanes of a warp store a row of A as a column of the tile: {conflict}; {padded}.")
+
+
+def banks_of_halves():
+    """The same store of the micro tile: 16 lanes go down one column, 16 down the next."""
+    fig, ax = style.canvas(2.25)
+    ends, says = zip(*(stored_column(ax, 6 + 224 * i, version, color) for i, (version, color) in
+                       enumerate((("micro_tile", style.RED), ("micro_tile_padded", style.SKY)))))
+    style.save(fig, "banks_of_halves", "Two half columns of the micro tile in their banks, traced from the kernels",
+               "The first 16 lanes of a warp store down one column of the tile, the others down the next: " + "; ".join(says) + ".")
 
 
 # ---- measured: every version beside its bound ----------------------------------------------------
@@ -192,5 +204,6 @@ def roofline():
 
 walk()
 banks()
+banks_of_halves()
 bounds()
 roofline()
