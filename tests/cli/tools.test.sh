@@ -589,6 +589,12 @@ expect_output "| 1000 | 1234 | inst |"
 expect "the measurement in a file" grep -q '^tree,--n 1Mi,sum_tree,smsp__inst_executed.sum,1000,1234,inst' \
   "$profiled/chapters/05_sum/results/h200_profile.csv"
 
+test_case "xray-verify finds the scripts that it is made of, and the names of kernels"
+run env PYTHONPATH="$tools/measure" "$python" -B -c \
+  'import xray_verify; print(xray_verify.base_name("void sum<(int)2>(const int *)"))'
+expect_status 0
+expect "the kernel's name" [ "$out" = sum ]
+
 test_case "profile says how to allow counters, in one line"
 # shellcheck disable=SC2016
 fake_command ncu 'while [ "$1" != --log-file ]; do shift; done; echo "==ERROR== ERR_NVGPUCTRPERM" >"$2"; exit 1'

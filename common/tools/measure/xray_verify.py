@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 
-import profile as ncu_profile
+import predictions as ncu_profile
 
 LEAST_SHARE = 0.8
 
