@@ -4,10 +4,11 @@
 // single_thread  one thread reads everything, as in chapter 02: the baseline
 // sum_chunked    one block; each thread reads a chunk of its own, element after element
 // sum_strided    one block; neighbouring threads read neighbouring elements
-// grid_chunked   the kernel of sum_chunked, launched for as many blocks as the device holds
-// grid_strided   the kernel of sum_strided, likewise
+// ..._four       the same two orders, each thread with four loads on their way at a time
+// grid_...       the same four kernels, launched for as many blocks as the device holds
 // Run: make run CH=03
-//      make run CH=03 ARGS="--sweep stride"   lanes 1, 2, 3, ... 1024 elements apart
+//      make run CH=03 ARGS="--sweep stride"   loads by lanes 1, 2, 3, ... 1024 elements apart
+//      make run CH=03 ARGS="--sweep store"    stores by lanes as far apart
 //      make run CH=03 ARGS="--sweep offset"   all lanes moved by 0, 1, ... 32 elements
 
 #include <string>
@@ -23,6 +24,9 @@ constexpr std::size_t kMaxN = 16_Gi;
 __host__ __device__ int element(std::uint64_t seed, std::size_t i) {
   return random_int(0, 9, seed, i);
 }
+
+// What a walk of stores leaves at its element i: never negative, so never what was there before.
+__host__ __device__ constexpr int stored(std::size_t i) { return static_cast<int>(i & 0x7fffffff); }
 
 __host__ __device__ constexpr long long square(int value) {
   return static_cast<long long>(value) * value;
@@ -40,7 +44,7 @@ __device__ std::size_t all_threads() { return std::size_t{gridDim.x} * blockDim.
 __global__ void sum_single_thread(const int* x, std::size_t n, long long* partial) {
   long long sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += square(x[i]);
-  partial[0] = sum;
+  partial[this_thread()] = sum;
 }
 
 // Each thread gets a piece of its own and goes through it alone. So at any moment the lanes
@@ -53,6 +57,7 @@ __global__ void sum_chunked(const int* x, std::size_t n, long long* partial) {
   const std::size_t begin = t * chunk;
   const std::size_t end = begin + chunk < n ? begin + chunk : n;
   long long sum = 0;
+#pragma unroll 1  // left alone, the compiler would ask for 16 elements at a time, here only
   for (std::size_t i = begin; i < end; ++i) sum += square(x[i]);
   partial[t] = sum;
 }
@@ -62,8 +67,41 @@ __global__ void sum_chunked(const int* x, std::size_t n, long long* partial) {
 __global__ void sum_strided(const int* x, std::size_t n, long long* partial) {
   const std::size_t threads = all_threads(), t = this_thread();
   long long sum = 0;
+#pragma unroll 1  // one load, then its use, as in sum_chunked: only the order differs
   for (std::size_t i = t; i < n; i += threads) sum += square(x[i]);
   partial[t] = sum;
+}
+
+// What a thread adds up in either order: x[i], x[i + step], x[i + 2 * step], ... below `end`.
+// It asks for four of them before it uses the first.
+__device__ long long sum_four_ahead(const int* x, std::size_t i, std::size_t end,
+                                    std::size_t step) {
+  constexpr int kInFlight = 4;
+  long long sum = 0;
+#pragma unroll 1
+  for (; i + (kInFlight - 1) * step < end; i += kInFlight * step) {
+    int value[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) value[k] = x[i + k * step];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) sum += square(value[k]);
+  }
+#pragma unroll 1
+  for (; i < end; i += step) sum += square(x[i]);  // what is left: fewer than four
+  return sum;
+}
+
+__global__ void sum_chunked_four(const int* x, std::size_t n, long long* partial) {
+  const std::size_t threads = all_threads(), t = this_thread();
+  const std::size_t chunk = n / threads + (n % threads != 0);
+  const std::size_t begin = t * chunk;
+  const std::size_t end = begin + chunk < n ? begin + chunk : n;
+  partial[t] = sum_four_ahead(x, begin, end, 1);
+}
+
+__global__ void sum_strided_four(const int* x, std::size_t n, long long* partial) {
+  const std::size_t threads = all_threads(), t = this_thread();
+  partial[t] = sum_four_ahead(x, t, n, threads);
 }
 
 // Any walk, by the whole grid. Eight loads are under way before the first value is used,
@@ -84,6 +122,14 @@ __global__ void sum_walk(const int* x, std::size_t n, std::size_t offset, std::s
     for (int k = 0; k < kInFlight; ++k) sum += square(value[k]);
   }
   partial[t] = sum;
+}
+
+// A walk of stores: element i goes to y[offset + i * stride]. A store is not waited for, so one at
+// a time will do.
+__global__ void store_walk(int* y, std::size_t n, std::size_t offset, std::size_t stride) {
+  for (std::size_t i = this_thread(); i < n; i += all_threads()) {
+    y[offset + i * stride] = stored(i);
+  }
 }
 
 __global__ void fill(int* x, std::size_t count, std::uint64_t seed) {
@@ -109,10 +155,18 @@ const Version<ThreadSums> kVersions[] = {
      [](const ThreadSums& s) { sum_chunked<<<1, s.block>>>(s.x, s.n, s.partial); }},
     {"sum_strided", "one block, neighbouring threads at neighbouring addresses",
      [](const ThreadSums& s) { sum_strided<<<1, s.block>>>(s.x, s.n, s.partial); }},
-    {"grid_chunked", "a contiguous chunk per thread, whole grid",
+    {"sum_chunked_four", "sum_chunked with four loads in flight per thread",
+     [](const ThreadSums& s) { sum_chunked_four<<<1, s.block>>>(s.x, s.n, s.partial); }},
+    {"sum_strided_four", "sum_strided with four loads in flight per thread",
+     [](const ThreadSums& s) { sum_strided_four<<<1, s.block>>>(s.x, s.n, s.partial); }},
+    {"grid_chunked", "sum_chunked on the whole grid",
      [](const ThreadSums& s) { sum_chunked<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
-    {"grid_strided", "neighbouring threads at neighbouring addresses, whole grid",
+    {"grid_strided", "sum_strided on the whole grid",
      [](const ThreadSums& s) { sum_strided<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
+    {"grid_chunked_four", "sum_chunked_four on the whole grid",
+     [](const ThreadSums& s) { sum_chunked_four<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
+    {"grid_strided_four", "sum_strided_four on the whole grid",
+     [](const ThreadSums& s) { sum_strided_four<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
 };
 
 // The sum of squares over n elements of x: first, first + stride, first + 2 * stride, ...
@@ -123,7 +177,15 @@ long long reference(std::uint64_t seed, std::size_t n, std::size_t first, std::s
 }
 
 #include "partial_sums.cuh"  // overwritten, finished on the host, compared
-#include "walks.cuh"         // --sweep: the rows of sum_walk
+#include "walks.cuh"         // --sweep: the rows of sum_walk and store_walk
+
+// For the context line. The whole grid is named where every row has it.
+std::string workload(const ThreadSums& s, const std::string& sweep, const std::string& fetch) {
+  const std::string sizes = "n = " + std::to_string(s.n) + " · block " + std::to_string(s.block);
+  if (sweep.empty()) return sizes;
+  const std::string grid = " · grid " + std::to_string(s.grid);
+  return sweep + " sweep · " + sizes + grid + (fetch.empty() ? "" : " · fetch " + fetch);
+}
 
 void add_rows(ResultTable& table, const ThreadSums& s) {
   const long long expected = reference(table.options().seed, s.n, 0, 1);
@@ -131,32 +193,33 @@ void add_rows(ResultTable& table, const ThreadSums& s) {
       table, kVersions, s, static_cast<double>(s.n) * sizeof(int), [&] { poison(s); },
       [&](const char* version) { return check(version, s, expected); });
   add_cub_row(table, table.options(), s.x, s.n, expected);
+  table.note("sum_...: one block; grid_...: " + std::to_string(s.grid) + " blocks");
 }
 
 int main(int argc, char** argv) {
   Options opt("03_coalesced_threads", "why does the order of addresses matter?");
   if (kOnGpu) opt.samples = 7;  // one thread takes more than half a second for 16 Mi ints
   std::size_t n = kOnGpu ? 16_Mi : 65000, block = 512, grid = 0;
-  std::string sweep;
+  std::string sweep, fetch;
   opt.add("n", &n, 1, kMaxN, "ints to sum");
   opt.add("block", &block, 1, kMaxBlock, "threads per block");
   opt.add("grid", &grid, 1, kMaxGrid, "blocks of a whole grid [as many as the device holds]");
-  opt.add("sweep", &sweep, {"stride", "offset"}, "one kernel on many walks instead");
+  opt.add("sweep", &sweep, {"stride", "store", "offset"}, "one kernel on many walks instead");
+  if (kOnGpu) opt.add("fetch", &fetch, {"32", "64", "128"}, "bytes that the L2 fetches at most");
   opt.parse(argc, argv, [&] {
     if (!sweep.empty()) return name_walks(opt, sweep);  // they are a sweep's versions
     opt.versions(kVersions);
     name_cub_row(opt);
   });
   const Device device = open_device(opt);
+  limit_fetch(fetch);
   if (grid == 0) grid = device.sm_count * (device.threads_per_sm / block);
   const SweepThatFits walks = walks_that_fit(opt, sweep, n);
   const std::size_t bytes = walks.elements * sizeof(int);
   ThreadSums sums = {n, static_cast<unsigned>(block), static_cast<unsigned>(grid)};
   require_device_memory(opt, "--n " + std::to_string(n) + " and --grid " + std::to_string(grid),
                         bytes + partial_bytes(sums));
-  const std::string workload = "n = " + std::to_string(n) + " · block " + std::to_string(block) +
-                               " · grid " + std::to_string(grid);
-  ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + workload, bytes);
+  ResultTable table(opt, device, workload(sums, sweep, fetch), bytes);
   if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
   CUDA_CHECK(cudaMalloc(&sums.x, bytes));
   CUDA_CHECK(cudaMalloc(&sums.partial, partial_bytes(sums)));

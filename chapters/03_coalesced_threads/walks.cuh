@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Chapter 03, the sweeps: one kernel, sum_walk, on many walks through x. Included by
+// Chapter 03, the sweeps: one kernel, sum_walk or store_walk, on many walks through x. Included by
 // coalesced_threads.cu.
 //
-// --sweep stride  lanes 1, 2, 3, ... 1024 elements apart
-// --sweep offset  all lanes moved by 0, 1, ... 32 elements
+// --sweep stride  loads by lanes 1, 2, 3, ... 1024 elements apart
+// --sweep store   stores by lanes as far apart
+// --sweep offset  loads, all lanes moved by 0, 1, ... 32 elements
 #pragma once
 
 #include <algorithm>
@@ -20,17 +21,18 @@ constexpr std::size_t kWarp = 32;         // lanes: threads that execute one loa
 constexpr std::size_t kSectorBytes = 32;  // what a cache fetches; four sectors make a line
 constexpr std::size_t kLineBytes = 128;   // what a cache has a tag for
 
-// One row of a sweep: thread i reads x[offset + i * stride].
+// One row of a sweep: thread i reads x[offset + i * stride], or stores there.
 struct Walk {
   std::string name;
   std::size_t offset, stride;
+  bool stores = false;
 };
 
 std::vector<Walk> walks_of(const std::string& sweep) {
   std::vector<Walk> walks;
-  if (sweep == "stride") {
+  if (sweep == "stride" || sweep == "store") {
     for (const std::size_t s : {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1000, 1024}) {
-      walks.push_back({"stride=" + std::to_string(s), 0, s});
+      walks.push_back({sweep + "=" + std::to_string(s), 0, s, sweep == "store"});
     }
   } else if (sweep == "offset") {
     for (std::size_t o = 0; o <= 32; ++o) walks.push_back({"offset=" + std::to_string(o), o, 1});
@@ -55,6 +57,13 @@ std::string moved_text(const Walk& walk) {
                 sectors, pieces_touched(walk, kLineBytes),
                 100.0 * kWarp * sizeof(int) / static_cast<double>(sectors * kSectorBytes));
   return text;
+}
+
+// How many bytes the L2 asks DRAM for at a time, at most: "32", "64" or "128". A hint that a device
+// may ignore. Empty: as the device likes it.
+void limit_fetch(const std::string& bytes) {
+  if (bytes.empty()) return;
+  CUDA_CHECK(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, std::stoul(bytes)));
 }
 
 // Makes a sweep's walks known to --only and --list.
@@ -100,23 +109,61 @@ SweepThatFits walks_that_fit(const Options& opt, const std::string& sweep, std::
   return fit;
 }
 
-// A row for each walk; below the table, what one load of a warp touches in each.
+// Compares every element below `count`, between the steps of the walk too: there it must be as
+// poison_elements() left it. The walk has filled the first `filled` of its windows.
+__global__ void count_wrong(const int* y, std::size_t count, std::size_t n, std::size_t stride,
+                            std::size_t window, std::size_t filled, unsigned long long* wrong) {
+  unsigned long long mine = 0;
+  for (std::size_t j = this_thread(); j < count; j += all_threads()) {
+    const std::size_t place = j % window, i = place / stride;
+    const bool stepped_on = j / window < filled && place % stride == 0 && i < n;
+    mine += y[j] != (stepped_on ? stored(i) : -1);
+  }
+  if (mine > 0) atomicAdd(wrong, mine);
+}
+
+void poison_elements(const ThreadSums& s, std::size_t count) {
+  CUDA_CHECK(cudaMemset(s.x, 0xff, count * sizeof(int)));
+}
+
+// Whether `launches` launches of store_walk, each on the next of the walk's windows, left every
+// element as it must be.
+bool check_stores(const Walk& walk, const ThreadSums& s, std::size_t launches) {
+  DeviceArray<unsigned long long> wrong(std::vector<unsigned long long>{0});
+  count_wrong<<<1024, 256>>>(s.x, elements_under(walk, s.n), s.n, walk.stride, window(walk, s.n),
+                             std::min(launches, windows(walk)), wrong.get());
+  CUDA_CHECK_LAUNCH();
+  return equals(walk.name + ", wrong elements", wrong.download()[0], 0ULL);
+}
+
+void add_walk_row(ResultTable& table, const ThreadSums& s, const Walk& walk) {
+  const double bytes = static_cast<double>(s.n) * sizeof(int);
+  std::size_t launches = 0, first = 0;
+  const auto next = [&] {
+    return first = walk.offset + launches++ % windows(walk) * window(walk, s.n);
+  };
+  if (walk.stores) {
+    return add_measured_row(
+        table, walk.name, bytes, [&] { poison_elements(s, elements_under(walk, s.n)); },
+        [&] { store_walk<<<s.grid, s.block>>>(s.x, s.n, next(), walk.stride); },
+        [&] { return check_stores(walk, s, launches); });
+  }
+  add_measured_row(
+      table, walk.name, bytes, [&] { poison(s); },
+      [&] { sum_walk<<<s.grid, s.block>>>(s.x, s.n, next(), walk.stride, s.partial); },
+      [&] {
+        return check(walk.name, s, reference(table.options().seed, s.n, first, walk.stride));
+      });
+}
+
+// A row for each walk; below the table, what one load or store of a warp touches in each.
 void add_walk_rows(ResultTable& table, const ThreadSums& s, const SweepThatFits& fit) {
   std::map<std::string, std::string> alike;  // the walks that move the same
   for (const Walk& walk : fit.walks) {
-    std::size_t launches = 0, first = 0;
-    const auto launch = [&] {
-      first = walk.offset + launches++ % windows(walk) * window(walk, s.n);
-      sum_walk<<<s.grid, s.block>>>(s.x, s.n, first, walk.stride, s.partial);
-    };
-    add_measured_row(
-        table, walk.name, static_cast<double>(s.n) * sizeof(int), [&] { poison(s); }, launch,
-        [&] {
-          return check(walk.name, s, reference(table.options().seed, s.n, first, walk.stride));
-        });
+    add_walk_row(table, s, walk);
     alike[moved_text(walk)] += " " + walk.name;
   }
-  table.note("One load of a warp (32 lanes x 4 bytes) touches:");
+  table.note("One load or store of a warp (32 lanes x 4 bytes) touches:");
   for (const auto& [moved, names] : alike) table.note("  " + moved + ":" + names);
   if (fit.left_out > 0) {
     table.note("The last " + std::to_string(fit.left_out) + " rows are left out: x would not fit");
