@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../common/common.cuh"
+#include "capabilities.cuh"
 
 using Field = std::pair<std::string, std::string>;         // name, value
 using Group = std::pair<std::string, std::vector<Field>>;  // title, fields
@@ -33,6 +34,15 @@ std::string peak_fp32_text(const Device& d) {
   return digits_text(d.peak_fp32_gflops() / 1e3) + " TFLOP/s";
 }
 
+// How many 32-bit results an SM delivers in the time of one 64-bit result: 2 on a chip for
+// simulations, 32 or 64 on one for graphics.
+std::string fp64_text(int ratio) { return "1/" + std::to_string(ratio) + " of FP32"; }
+
+std::string peak_fp64_text(const Device& d, int ratio) {
+  if (d.peak_fp32_gflops() == 0 || ratio <= 0) return "unknown, as the FP32 rate is";
+  return digits_text(d.peak_fp32_gflops() / ratio / 1e3) + " TFLOP/s";
+}
+
 std::string balance_text(const Device& d) {
   const double balance = operations_per_float(d.peak_fp32_gflops(), d.peak_dram_gbps());
   return balance > 0 ? digits_text(balance) + " operations" : "unknown, as a peak is";
@@ -53,17 +63,23 @@ std::vector<Group> describe(int ordinal) {
   };
   const auto megahertz = [](int khz) { return digits_text(khz / 1e3) + " MHz"; };
   const int cores = fp32_cores_per_sm(d.major, d.minor);
+  const int fp64_ratio = value(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+  const Capability* const known = find_capability(d.major, d.minor);
+  const int warps = value(cudaDevAttrMaxThreadsPerMultiProcessor) / value(cudaDevAttrWarpSize);
   return {
       {"device " + std::to_string(ordinal),
        {{"name", d.name},
         {"compute capability", gpu_only(d.capability())},
+        {"generation", gpu_only(known != nullptr ? known->generation : "unknown")},
         {"CUDA of the driver", gpu_only(Device::version_text(d.driver_version))},
         {"CUDA of this program", Device::version_text(d.runtime_version)}}},
       {"multiprocessors (SMs)",
        {{"SMs", std::to_string(d.sm_count)},
-        {"FP32 cores per SM", gpu_only(cores > 0 ? std::to_string(cores) : "unknown")},
+        {"FP32 cores per SM", gpu_only(known_text(cores))},
+        {"FP64 rate", gpu_only(fp64_text(fp64_ratio))},
         {"boost clock", gpu_only(megahertz(d.core_khz))},
         {"threads per SM", count(cudaDevAttrMaxThreadsPerMultiProcessor)},
+        {"warps per SM", std::to_string(warps)},
         {"blocks per SM", gpu_only(count(cudaDevAttrMaxBlocksPerMultiprocessor))},
         {"registers per SM", gpu_only(count(cudaDevAttrMaxRegistersPerMultiprocessor))},
         {"shared memory per SM", gpu_only(bytes(cudaDevAttrMaxSharedMemoryPerMultiprocessor))}}},
@@ -93,6 +109,7 @@ std::vector<Group> describe(int ordinal) {
       {"what follows",
        {{"peak DRAM bandwidth", gpu_only(peak_dram_text(d))},
         {"peak FP32 rate", gpu_only(peak_fp32_text(d))},
+        {"peak FP64 rate", gpu_only(peak_fp64_text(d, fp64_ratio))},
         {"balance, per float loaded", gpu_only(balance_text(d))}}}};
 }
 

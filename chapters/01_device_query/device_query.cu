@@ -10,12 +10,17 @@
 // read            a kernel that reads everything and writes nothing
 // cub             a read by a library, on a GPU
 // Run: make run CH=01
+//      make run CH=01 ARGS="--show capabilities"   generations, product lines, rates
+//      make run CH=01 ARGS="--show choice"         which device is picked for a wish
+//      make run CH=01 ARGS="--show locality"       the host: lines of cache used, or wasted
 
 #include <algorithm>
 #include <vector>
 
 #include "../../common/common.cuh"
+#include "capabilities.cuh"        // what a compute capability stands for
 #include "device_description.cuh"  // what a device says of itself
+#include "locality.cuh"            // what the order of addresses costs on the host
 
 constexpr std::size_t kMaxBlock = 1024;  // threads per block, a limit of the hardware
 constexpr std::size_t kMaxN = 4_Gi;      // ints: 16 GiB; a grid has room for as many words
@@ -165,6 +170,15 @@ void add_rows(ResultTable& table, std::size_t n, std::size_t block, unsigned gri
   add_cub_row(table, opt, reinterpret_cast<const int*>(arrays.from), n, expected.sum_of_squares);
 }
 
+// What --show asks for. Returns the exit status of the program.
+int run_show(const std::string& show, const Options& opt, std::size_t n) {
+  if (!opt.only.empty()) opt.usage_error("--show and --only: one or the other");
+  if (show == "capabilities") print_capabilities(opt);
+  if (show == "choice") require_device(opt), print_choices(opt);
+  if (show == "locality") return locality::run(opt, open_device(opt), n);
+  return kExitOk;
+}
+
 int main(int argc, char** argv) {
   Options opt("01_device_query", "what machine am I programming?");
   opt.versions(kStart);
@@ -175,7 +189,10 @@ int main(int argc, char** argv) {
   opt.add("n", &n, 1, kMaxN,
           "ints to copy and read; if left out on a GPU: 4 GiB, or a quarter of what is free");
   opt.add("block", &block, 1, kMaxBlock, "threads per block");
+  std::string show;
+  opt.add("show", &show, {"capabilities", "choice", "locality"}, "something else instead");
   opt.parse(argc, argv);
+  if (!show.empty()) return run_show(show, opt, n);
 
   // Nothing has called the runtime yet: what the first calls cost can be measured only here.
   double start_ms[3];
