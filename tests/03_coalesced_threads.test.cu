@@ -18,12 +18,15 @@ long long sum_of_squares(const std::vector<int>& values) {
   return sum;
 }
 
+// Slots behind those that any launch may write.
+constexpr std::size_t kSpare = 64;
+
 // What the versions read and write, partial sums poisoned.
 struct Setup {
   Setup(const std::vector<int>& values, unsigned block, unsigned grid)
       : expected(sum_of_squares(values)),
         x(values),
-        partial(std::size_t{grid} * block),
+        partial(std::size_t{grid} * block + kSpare),
         sums{values.size(), block, grid, x.get(), partial.get()} {}
 
   bool is_right(const Version<ThreadSums>& version) const {
@@ -42,6 +45,18 @@ struct Setup {
   DeviceArray<long long> partial;
   ThreadSums sums;
 };
+
+// The partial sums of a version, thread by thread: who has which elements, said once more.
+std::vector<long long> partials_of(const std::string& version, const std::vector<int>& values,
+                                   std::size_t threads) {
+  const bool chunks = version.find("chunked") != std::string::npos;
+  const std::size_t chunk = div_up(values.size(), threads);
+  std::vector<long long> partials(threads);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    partials[chunks ? i / chunk : i % threads] += static_cast<long long>(values[i]) * values[i];
+  }
+  return partials;
+}
 
 // The sum that sum_walk makes of `values`, finished on the host.
 long long walked(const std::vector<int>& values, std::size_t n, std::size_t offset,
@@ -94,13 +109,25 @@ TEST_CASE("every version works with any block and grid, also with more threads t
 TEST_CASE("every thread adds the elements that are its own, in chunks or by strides") {
   // 10 elements for 4 threads: chunks of 3, the last one short; or every fourth.
   const std::vector<int> values = {1, 10, 100, 1000, 2, 20, 200, 2000, 3, 30};
-  DeviceArray<int> x(values);
-  DeviceArray<long long> partial(4);
-  sum_chunked<<<2, 2>>>(x.get(), values.size(), partial.get());
-  CHECK(partial.download() == std::vector<long long>{10101, 1000404, 4040009, 900});
-  partial.poison();
-  sum_strided<<<2, 2>>>(x.get(), values.size(), partial.get());
-  CHECK(partial.download() == std::vector<long long>{14, 1400, 50000, 5000000});
+  CHECK(partials_of("chunked", values, 4) == std::vector<long long>{10101, 1000404, 4040009, 900});
+  CHECK(partials_of("strided", values, 4) == std::vector<long long>{14, 1400, 50000, 5000000});
+  for (const std::size_t n : {0u, 1u, 10u, 63u, 64u, 65u, 1003u, 5000u}) {
+    const std::vector<int> random = random_ints(n, -1000, 1000, 6);
+    for (const unsigned block : {1u, 2u, 31u, 96u}) {
+      const Setup setup(random, block, 3);
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", n = " << n << ", block " << block);
+        CHECK(setup.run_and_check(version));
+        const std::size_t threads = std::string(version.name) == "single_thread" ? 1
+                                    : std::string(version.name).rfind("grid_", 0) == 0
+                                        ? 3 * std::size_t{block}
+                                        : block;
+        std::vector<long long> expected = partials_of(version.name, random, threads);
+        expected.resize(setup.partial.size(), -1);  // the slots of nobody, as poisoned
+        CHECK(setup.partial.download() == expected);
+      }
+    }
+  }
 }
 
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
@@ -149,6 +176,58 @@ TEST_CASE("a walk is whole whether its loads in flight fill up or not") {
   }
 }
 
+TEST_CASE("a walk of stores fills the elements at its offset and stride, and no other") {
+  for (const std::size_t stride : {1u, 2u, 8u, 31u, 1000u}) {
+    for (const std::size_t offset : {0u, 1u, 32u}) {
+      for (const std::size_t n : {0u, 1u, 33u, 39u}) {
+        DeviceArray<int> y(40000);
+        store_walk<<<2, 32>>>(y.get(), n, offset, stride);
+        CUDA_CHECK_LAUNCH();
+        std::vector<int> expected(y.size(), -1);
+        for (std::size_t i = 0; i < n; ++i) expected[offset + i * stride] = static_cast<int>(i);
+        INFO("n = " << n << ", offset " << offset << ", stride " << stride);
+        CHECK(y.download() == expected);
+      }
+    }
+  }
+  CHECK(stored(0x80000001u) == 1);
+  CHECK(stored(0x7fffffffu) == std::numeric_limits<int>::max());
+}
+
+TEST_CASE("the checker of stores looks at every element, also between the steps") {
+  const std::size_t n = 100;
+  for (const Walk& walk : {walks_of("store")[0], walks_of("store")[1], walks_of("store")[5]}) {
+    const std::size_t elements = elements_under(walk, n);
+    const DeviceArray<int> y(elements);
+    DeviceArray<long long> partial(1);
+    const ThreadSums s = {n, 32, 3, y.get(), partial.get()};
+    const auto launch = [&](std::size_t k) {
+      store_walk<<<s.grid, s.block>>>(s.x, n, k * window(walk, n), walk.stride);
+      CUDA_CHECK_LAUNCH();
+    };
+    const auto set = [&](std::size_t j, int value) {
+      CUDA_CHECK(cudaMemcpy(s.x + j, &value, sizeof value, cudaMemcpyHostToDevice));
+    };
+    INFO(walk.name);
+    CHECK_FALSE(check_stores(walk, s, 1));  // nothing was stored
+    for (std::size_t k = 0; k < windows(walk); ++k) {
+      launch(k);
+      CHECK(check_stores(walk, s, k + 1));
+      CHECK_FALSE(check_stores(walk, s, k));
+    }
+    CHECK(check_stores(walk, s, 1000));  // once round is all there is
+    for (const std::size_t j : {std::size_t{0}, 3 * walk.stride, 99 * walk.stride, elements - 1}) {
+      const std::vector<int> before = y.download();
+      set(j, before[j] == 7 ? 8 : 7);
+      INFO("element " << j);
+      CHECK_FALSE(check_stores(walk, s, windows(walk)));
+      set(j, before[j]);
+    }
+    poison_elements(s, elements);
+    CHECK(y.download() == std::vector<int>(elements, -1));
+  }
+}
+
 TEST_CASE("the device fills x with the very elements that the host reference sums") {
   DeviceArray<int> x(5001);
   fill<<<3, 250>>>(x.get(), x.size(), 9);
@@ -177,7 +256,7 @@ TEST_CASE("a warp's load touches as many sectors and lines as its addresses span
 }
 
 TEST_CASE("the windows of a walk begin at a line and do not overlap") {
-  for (const std::string sweep : {"stride", "offset"}) {
+  for (const std::string sweep : {"stride", "store", "offset"}) {
     for (const Walk& walk : walks_of(sweep)) {
       for (const std::size_t n : {std::size_t{1}, std::size_t{1003}, std::size_t{1} << 24}) {
         INFO(walk.name << ", n = " << n);
@@ -215,7 +294,33 @@ TEST_CASE("the sweeps hold what the notes discuss") {
   CHECK(names.back() == "stride=1024");
   CHECK(std::find(names.begin(), names.end(), "stride=1000") != names.end());
   CHECK(walks_of("offset").size() == 33);
+  REQUIRE(walks_of("store").size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Walk load = walks_of("stride")[i], store = walks_of("store")[i];
+    CHECK(store.name == "store=" + std::to_string(load.stride));
+    CHECK((store.stride == load.stride && store.stores && !load.stores));
+  }
   CHECK(walks_of("").empty());
+}
+
+TEST_CASE("a limit on what the L2 fetches is set, where there is one to set") {
+  if (!kOnGpu) return;
+  std::size_t before = 0, now = 0;
+  CUDA_CHECK(cudaDeviceGetLimit(&before, cudaLimitMaxL2FetchGranularity));
+  limit_fetch("");
+  CUDA_CHECK(cudaDeviceGetLimit(&now, cudaLimitMaxL2FetchGranularity));
+  CHECK(now == before);
+  limit_fetch("128");
+  CUDA_CHECK(cudaDeviceGetLimit(&now, cudaLimitMaxL2FetchGranularity));
+  CHECK(now <= 128);  // a hint: the device may know better
+  CUDA_CHECK(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, before));
+}
+
+TEST_CASE("the context names the grid where every row has it, and only there") {
+  const ThreadSums s = {1000, 512, 528};
+  CHECK(workload(s, "", "") == "n = 1000 · block 512");
+  CHECK(workload(s, "stride", "") == "stride sweep · n = 1000 · block 512 · grid 528");
+  CHECK(workload(s, "store", "32") == "store sweep · n = 1000 · block 512 · grid 528 · fetch 32");
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing, even when there is nothing to add") {

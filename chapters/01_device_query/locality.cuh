@@ -57,14 +57,21 @@ struct Arrays {
   std::vector<double> a, b, c;
 };
 
-void triad(Arrays& x, const Order& order) {
-  const std::size_t n = x.a.size();
+// Calls visit(i) for every i below n, once, in this order.
+template <class Visit>
+void walk(const Order& order, std::size_t n, Visit visit) {
   for (std::size_t begin = 0; begin < n; begin += order.piece) {
     const std::size_t end = std::min(begin + order.piece, n);
     for (std::size_t first = begin; first < std::min(begin + order.step, end); ++first) {
-      for (std::size_t i = first; i < end; i += order.step) x.a[i] = x.b[i] + kS * x.c[i];
+      for (std::size_t i = first; i < end; i += order.step) visit(i);
     }
   }
+}
+
+void triad(Arrays& x, const Order& order) {
+  double* const a = x.a.data();
+  const double *const b = x.b.data(), *const c = x.c.data();
+  walk(order, x.a.size(), [=](std::size_t i) { a[i] = b[i] + kS * c[i]; });
 }
 
 bool check(const std::string& name, const Arrays& x) {
