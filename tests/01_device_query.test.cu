@@ -3,6 +3,8 @@
 #include "../chapters/01_device_query/device_query.cu"
 #undef main
 
+#include <algorithm>
+#include <limits>
 #include <set>
 
 #include "kernel_testing.cuh"
@@ -116,6 +118,122 @@ TEST_CASE("an unknown capability or clock is said, not guessed") {
   CHECK(balance_text(silent) == "unknown, as a peak is");
 }
 
+TEST_CASE("a capability is known with all its numbers, or said to be unknown") {
+  std::set<int> seen;
+  for (const Capability& c : kCapabilities) {
+    INFO(c.major << "." << c.minor);
+    CHECK(seen.insert(10 * c.major + c.minor).second);
+    CHECK(find_capability(c.major, c.minor) == &c);
+    const int fp32 = fp32_cores_per_sm(c.major, c.minor);
+    CHECK(fp32 > 0);
+    CHECK((c.fp64_per_clock == 0 || fp32 % c.fp64_per_clock == 0));
+    CHECK((c.warps_per_sm == 32 || c.warps_per_sm == 48 || c.warps_per_sm == 64));
+  }
+  CHECK(std::string(find_capability(9, 0)->generation) == "Hopper");
+  CHECK(find_capability(9, 0)->fp64_per_clock == 64);
+  CHECK(find_capability(7, 5)->warps_per_sm == 32);
+  CHECK(find_capability(8, 6)->warps_per_sm == 48);
+  for (const int unknown : {0, 42}) CHECK(find_capability(unknown, 0) == nullptr);
+  CHECK(known_text(0) == "unknown");
+  CHECK(known_text(64) == "64");
+}
+
+TEST_CASE("a device's own numbers are those of its capability") {
+  if (!kOnGpu) return;
+  int count = 0;
+  CUDA_CHECK(cudaGetDeviceCount(&count));
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    const Device d = describe_device(ordinal);
+    const Capability* const known = find_capability(d.major, d.minor);
+    if (known == nullptr) continue;
+    INFO(d.name);
+    CHECK(d.threads_per_sm == 32 * known->warps_per_sm);
+    const int ratio = device_attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, ordinal);
+    if (known->fp64_per_clock > 0) {
+      CHECK(ratio * known->fp64_per_clock == fp32_cores_per_sm(d.major, d.minor));
+    }
+  }
+}
+
+TEST_CASE("the peak FP64 rate follows from the ratio to FP32") {
+  CHECK(peak_fp64_text(kH200, 2) == "33.45 TFLOP/s");  // the data sheet: 34
+  CHECK(peak_fp64_text(kRtx3090, 64) == "0.5560 TFLOP/s");
+  CHECK(peak_fp64_text(device_of(42, 7, 132, 1980000, 0, 0), 2) == "unknown, as the FP32 rate is");
+  CHECK(peak_fp64_text(kH200, 0) == "unknown, as the FP32 rate is");
+  CHECK(fp64_text(64) == "1/64 of FP32");
+}
+
+TEST_CASE("a wish for a capability is fulfilled by that one and all later ones") {
+  const auto has = [](int major, int minor, std::size_t bytes, const Wish& wish) {
+    cudaDeviceProp device = {};
+    device.major = major;
+    device.minor = minor;
+    device.totalGlobalMem = bytes;
+    return fulfils(device, wish);
+  };
+  CHECK(has(8, 6, 0, {8, 6, 0}));
+  CHECK(has(8, 9, 0, {8, 6, 0}));
+  CHECK(has(9, 0, 0, {8, 6, 0}));  // a smaller minor number, but a later capability
+  CHECK_FALSE(has(8, 0, 0, {8, 6, 0}));
+  CHECK_FALSE(has(7, 5, 0, {8, 0, 0}));
+  CHECK(has(7, 0, 1_Gi, {0, 0, 1_Gi}));
+  CHECK_FALSE(has(7, 0, 1_Gi - 1, {0, 0, 1_Gi}));
+}
+
+TEST_CASE("the loop finds no device for a wish too large, cudaChooseDevice always one") {
+  int count = 0;
+  CUDA_CHECK(cudaGetDeviceCount(&count));
+  CHECK(first_that_fulfils({0, 0, 0}) == 0);
+  CHECK(first_that_fulfils({99, 0, 0}) == -1);
+  CHECK(first_that_fulfils({0, 0, 1_Ki << 40}) == -1);
+  for (const Wish& wish : {Wish{0, 0, 0}, {99, 0, 0}, {0, 0, 1_Ki << 40}}) {
+    CHECK((best_match(wish) >= 0 && best_match(wish) < count));
+  }
+}
+
+TEST_CASE("every order of the host's triad visits every element once") {
+  for (const std::size_t n : {1u, 7u, 64u, 1000u, 1023u, 1024u, 1025u, 5000u}) {
+    for (const locality::Order& order : locality::orders(n)) {
+      std::vector<int> visits(n);
+      std::vector<std::size_t> steps;
+      locality::walk(order, n, [&](std::size_t i) {
+        REQUIRE(i < n);
+        ++visits[i];
+        steps.push_back(i);
+      });
+      INFO(order.name << ", n = " << n);
+      CHECK(visits == std::vector<int>(n, 1));
+      if (n == 5000) CHECK(steps[1] - steps[0] == order.step);
+      // The way back to the first line: over the whole array, or over one piece.
+      const auto second = std::find(steps.begin(), steps.end(), 1);
+      const std::size_t way = order.step == 1 ? 1 : div_up(std::min(order.piece, n), order.step);
+      if (n > 1)
+        CHECK(static_cast<std::size_t>(second - steps.begin()) == (n > order.step ? way : 1));
+    }
+  }
+}
+
+TEST_CASE("the triad's checker rejects an order that leaves one element out") {
+  locality::Arrays x(3000);
+  const locality::Order order = locality::orders(3000).back();
+  x.poison();
+  CHECK_FALSE(locality::check("nothing", x));
+  locality::triad(x, order);
+  CHECK(locality::check(order.name, x));
+  for (const std::size_t i : {0, 1500, 2999}) {
+    const double right = x.a[i];
+    x.a[i] = std::numeric_limits<double>::quiet_NaN();
+    CHECK_FALSE(locality::check("one missing", x));
+    x.a[i] = right;
+  }
+}
+
+TEST_CASE("operations per second are those of the rule of thumb") {
+  // 20 GB/s, three lines of 64 bytes for an addition: 104 million; three doubles: 833 million.
+  CHECK(is_within(locality::mflops(20, 3 * 64) / locality::kOperations, 104.2, 0.001));
+  CHECK(is_within(locality::mflops(20, 3 * 8) / locality::kOperations, 833.3, 0.001));
+}
+
 TEST_CASE("every device is described by named fields that all have a value") {
   int count = 0;
   CUDA_CHECK(cudaGetDeviceCount(&count));
@@ -129,7 +247,7 @@ TEST_CASE("every device is described by named fields that all have a value") {
         CHECK(names.insert(name).second);
       }
     }
-    CHECK(names.size() >= 25);
+    CHECK(names.size() >= 32);
   }
 }
 
@@ -137,10 +255,12 @@ TEST_CASE("what a CPU does not have means nothing there, what a program relies o
   for (const auto& [title, fields] : describe(0)) {
     for (const auto& [name, value] : fields) {
       INFO(title << ": " << name << " = " << value);
-      if (name == "memory bus" || name == "peak FP32 rate" || name == "copy engines") {
+      if (name == "memory bus" || name == "peak FP32 rate" || name == "peak FP64 rate" ||
+          name == "copy engines" || name == "generation") {
         CHECK((value == "means nothing here") == !kOnGpu);
       }
       if (name == "threads per warp") CHECK(value == "32");
+      if (name == "warps per SM") CHECK(32 * std::stoi(value) == describe_device(0).threads_per_sm);
       if (name == "threads per block") CHECK(value == "1024");
       if (name == "constant memory") CHECK(value == "64 KiB");
     }
@@ -257,9 +377,13 @@ TEST_CASE("the checker rejects a read of data with one wrong int") {
   CHECK_FALSE(setup.run_and_check(kVersions[2]));
 }
 
-TEST_CASE("the measured yardsticks are positive bandwidths") {
+TEST_CASE("the measured yardsticks are positive bandwidths, below the peak of the memory") {
   Options opt("01_device_query", "");
-  const Yardstick y = measure_yardstick(open_device(opt), 1_Mi, 3);
+  const Device device = open_device(opt);
+  const Yardstick y = measure_yardstick(device, kOnGpu ? 1_Gi : 1_Mi, 3);
   CHECK(y.copy_gbps > 0);
   CHECK(y.read_gbps > 0);
+  if (device.peak_dram_gbps() == 0 || !kOnGpu) return;
+  CHECK(y.copy_gbps < device.peak_dram_gbps());
+  CHECK(y.read_gbps < device.peak_dram_gbps());
 }
