@@ -175,7 +175,10 @@ int run_show(const std::string& show, const Options& opt, std::size_t n) {
   if (!opt.only.empty()) opt.usage_error("--show and --only: one or the other");
   if (show == "capabilities") print_capabilities(opt);
   if (show == "choice") require_device(opt), print_choices(opt);
-  if (show == "locality") return locality::run(opt, open_device(opt), n);
+  if (show == "locality") {
+    if (n > locality::kMostN) opt.usage_error("--n: with --show locality at most 1Gi");
+    return locality::run(opt, open_device(opt), n > 0 ? n : locality::kUsualN);
+  }
   return kExitOk;
 }
 

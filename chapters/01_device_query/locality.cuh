@@ -24,7 +24,7 @@ constexpr std::size_t kPiece = 1024;    // elements: three pieces of 8 KiB fit a
 constexpr std::size_t kArrays = 3;      // a, b, c
 constexpr std::size_t kOperations = 2;  // per element: a product and a sum
 constexpr std::size_t kMostN = 1_Gi;    // 24 GiB
-constexpr std::size_t kUsualN = kOnGpu ? 16_Mi : 1_Mi;
+constexpr std::size_t kUsualN = 8_Mi;   // 192 MiB
 constexpr double kS = 3;
 
 // One order: every `step`-th element of a piece, `step` times, then the next piece.
