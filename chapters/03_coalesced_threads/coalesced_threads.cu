@@ -11,6 +11,7 @@
 //      make run CH=03 ARGS="--sweep store"    stores by lanes as far apart
 //      make run CH=03 ARGS="--sweep offset"   all lanes moved by 0, 1, ... 32 elements
 
+#include <algorithm>
 #include <string>
 
 #include "../../common/common.cuh"
@@ -196,6 +197,12 @@ void add_rows(ResultTable& table, const ThreadSums& s) {
   table.note("sum_...: one block; grid_...: " + std::to_string(s.grid) + " blocks");
 }
 
+// Throughputs stand beside a read of as many bytes, and of so many that the L2 is no help.
+void compare_with_read(ResultTable& table, const Device& device, std::size_t bytes) {
+  if (!kOnGpu) return;
+  table.rate_in_gbps("read", measure_yardstick(device, std::max(2_Gi, bytes)).read_gbps);
+}
+
 int main(int argc, char** argv) {
   Options opt("03_coalesced_threads", "why does the order of addresses matter?");
   if (kOnGpu) opt.samples = 7;  // one thread takes more than half a second for 16 Mi ints
@@ -220,7 +227,7 @@ int main(int argc, char** argv) {
   require_device_memory(opt, "--n " + std::to_string(n) + " and --grid " + std::to_string(grid),
                         bytes + partial_bytes(sums));
   ResultTable table(opt, device, workload(sums, sweep, fetch), bytes);
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
+  compare_with_read(table, device, n * sizeof(int));
   CUDA_CHECK(cudaMalloc(&sums.x, bytes));
   CUDA_CHECK(cudaMalloc(&sums.partial, partial_bytes(sums)));
   fill<<<1024, 256>>>(sums.x, walks.elements, opt.seed);  // fast also when --grid is small
