@@ -358,6 +358,9 @@ TEST_CASE("the checker rejects a version that does nothing") {
   for (const auto& version : kVersions) {
     INFO(version.name);
     CHECK_FALSE(setup.is_right(version));
+    REQUIRE(setup.run_and_check(version));
+    setup.arrays.poison();  // and what an earlier one has left is gone
+    CHECK_FALSE(setup.is_right(version));
   }
 }
 

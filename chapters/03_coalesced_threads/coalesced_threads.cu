@@ -11,7 +11,6 @@
 //      make run CH=03 ARGS="--sweep store"    stores by lanes as far apart
 //      make run CH=03 ARGS="--sweep offset"   all lanes moved by 0, 1, ... 32 elements
 
-#include <algorithm>
 #include <string>
 
 #include "../../common/common.cuh"
