@@ -57,7 +57,7 @@ __global__ void sum_chunked(const int* x, std::size_t n, long long* partial) {
   const std::size_t begin = t * chunk;
   const std::size_t end = begin + chunk < n ? begin + chunk : n;
   long long sum = 0;
-#pragma unroll 1  // left alone, the compiler would ask for 16 elements at a time, here only
+#pragma unroll 1  // left alone, the compiler has 16 loads in flight, here only
   for (std::size_t i = begin; i < end; ++i) sum += square(x[i]);
   partial[t] = sum;
 }
