@@ -67,7 +67,7 @@ __global__ void sum_chunked(const int* x, std::size_t n, long long* partial) {
 __global__ void sum_strided(const int* x, std::size_t n, long long* partial) {
   const std::size_t threads = all_threads(), t = this_thread();
   long long sum = 0;
-#pragma unroll 1  // one load, then its use, as in sum_chunked: only the order differs
+#pragma unroll 1  // one load, then its use, as above: only the order differs
   for (std::size_t i = t; i < n; i += threads) sum += square(x[i]);
   partial[t] = sum;
 }
