@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A GPU's clock and the number of an SM. C++ has no name for these special registers: inline PTX.
+// And a check on the host of what the clocks said.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -58,4 +59,12 @@ inline double sm_clock_mhz() {
   CUDA_CHECK(cudaMemcpy(&reading, d_reading, sizeof reading, cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaFree(d_reading));
   return reading.ns == 0 ? 0 : 1e3 * static_cast<double>(reading.cycles) / reading.ns;
+}
+
+/// Whether a count of cycles can be true of work that took `ms` by events: more than none, and no
+/// more than a clock of 10 GHz makes in that time. Seen to be false for a difference with the wrong
+/// sign, for a sum, and for a single reading: all of those are far off.
+inline bool cycles_fit(double cycles, double ms) {
+  constexpr double kMostPerMs = 1e7;
+  return cycles > 0 && cycles <= kMostPerMs * ms;
 }

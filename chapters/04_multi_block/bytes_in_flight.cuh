@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chapter 04, Little's law: bytes in flight = latency x bandwidth. What it says of the versions,
-// and sweeps that show it at work. Included by multi_block.cu, whose kernels and versions it uses.
+// and two sweeps that show it at work. Included by multi_block.cu, whose kernels and versions it
+// uses.
 #pragma once
 
 #include <algorithm>
@@ -40,20 +41,8 @@ std::vector<Shape> shapes_of(const std::string& sweep, Setting s) {
   return shapes;
 }
 
-// A sweep has rows of its own: neither versions nor the blocks of the by_* rows can be asked for.
-void refuse_other_rows(const Options& opt, const std::string& sweep,
-                       const std::string& blocks_csv) {
-  if (sweep.empty() || (opt.only.empty() && blocks_csv.empty())) return;
-  opt.usage_error("--sweep " + sweep + ": not together with --only or --blocks-csv");
-}
-
-// A row per shape, first with one load per thread at a time, then with four. Sweep "latency" has
-// no shapes: one thread follows links. Returns the program's exit status.
-int run_sweep(ResultTable& table, const std::string& sweep, const ThreadSums& d, Setting s) {
-  if (sweep == "latency") {
-    add_latency_rows(table, table.options().samples);
-    return table.finish();
-  }
+// A row per shape, first with one load per thread at a time, then with four.
+void add_rows(ResultTable& table, const std::string& sweep, const ThreadSums& d, Setting s) {
   for (const unsigned loads : {1u, kInFlight}) {
     for (Shape shape : shapes_of(sweep, s)) {
       shape.loads = loads;
@@ -61,7 +50,6 @@ int run_sweep(ResultTable& table, const std::string& sweep, const ThreadSums& d,
       add_row(table, sweep + "=" + value + " loads=" + std::to_string(loads), d, shape);
     }
   }
-  return table.finish();
 }
 
 }  // namespace bytes_in_flight

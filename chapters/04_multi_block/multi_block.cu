@@ -9,6 +9,7 @@
 // four_in_flight       occupancy_grid, with four loads per thread on their way at once
 // by_events, by_globaltimer, by_clock64   one launch, its duration read from three clocks
 // Run: make run CH=04
+//      make run CH=04 ARGS="--sweep loads"   1 to 8 loads per thread, of 4 bytes or of 16
 
 #include <algorithm>
 #include <numeric>
@@ -126,8 +127,8 @@ void add_row(ResultTable& table, const std::string& name, const ThreadSums& d, S
       [&] { launch(d, shape); }, [&] { return check(name, d, shape); });
 }
 
-#include "bytes_in_flight.cuh"  // what Little's law says of the versions, and --sweep
-#include "three_clocks.cuh"     // the rows by_*
+#include "sweeps.cuh"        // --sweep, and what Little's law says of the versions
+#include "three_clocks.cuh"  // the rows by_*
 
 int main(int argc, char** argv) {
   Options opt("04_multi_block", "how many threads does it take to hide latency?");
@@ -136,11 +137,11 @@ int main(int argc, char** argv) {
   for (const ShapeVersion& v : kVersions) opt.version(v.name, v.summary);
   opt.add("n", &n, 1, kMaxN, "ints to sum");
   opt.add("block", &block, 1, kMaxBlock, "threads per block, where the version leaves it open");
-  opt.add("sweep", &sweep, {"grid", "block", "latency"}, "measure one of these instead");
+  opt.add("sweep", &sweep, kSweeps, "measure one of these instead");
   ClockRows clocks(opt);
   name_cub_row(opt);
   opt.parse(argc, argv);
-  bytes_in_flight::refuse_other_rows(opt, sweep, clocks.blocks_csv);
+  refuse_other_rows(opt, sweep, clocks.blocks_csv);
   const Device device = open_device(opt);
   const Setting s = {static_cast<unsigned>(device.sm_count), static_cast<unsigned>(block)};
   // No other grid is larger than four waves, and a wave is at most every thread slot of every SM.
@@ -155,7 +156,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size, data.x.bytes());
   const double read_gbps = kOnGpu ? measure_yardstick(device).read_gbps : 0;
   if (kOnGpu) table.rate_in_gbps("read", read_gbps);
-  if (!sweep.empty()) return bytes_in_flight::run_sweep(table, sweep, data, s);
+  if (!sweep.empty()) return run_sweep(table, sweep, data, s);
   for (const ShapeVersion& v : kVersions) add_row(table, v.name, data, v.shape(s));
   add_cub_row(table, opt, data.x.get(), n, data.expected);
   clocks.add_rows(table, data, s);
