@@ -18,17 +18,25 @@ long long sum_on_cpu_core(const int* x, std::size_t n) {
   return sum;
 }
 
+// Whether a kernel's own count of cycles can be true of its loop over n ints: it fits the time by
+// events, and no thread adds more than 64 ints in a cycle.
+bool cycles_are_plausible(long long cycles, std::size_t n, double ms) {
+  const auto count = static_cast<double>(cycles);
+  return cycles_fit(count, ms) && count >= static_cast<double>(n) / 64;
+}
+
 // One row: the time by events, and the cycles per int that the kernel counted.
 void add_row(ResultTable& table, const std::string& name, const Version<OneThreadSum>& version,
              const OneThreadSum& s, long long expected) {
   const Measured m = measure_checked(
       table.options().samples, [&] { poison(s); }, [&] { version.launch(s); },
       [&] { return check(version.name, s, expected); });
-  const double cycles_per_int =
-      static_cast<double>(fetch(version.name, s).cycles) / static_cast<double>(s.n);
+  const long long cycles = fetch(version.name, s).cycles;
+  const bool ok = m.ok && cycles_are_plausible(cycles, s.n, m.time.max_ms);
+  const double cycles_per_int = static_cast<double>(cycles) / static_cast<double>(s.n);
   const bool overflow =
       version.name == std::string("narrow_accumulator") && expected != low_32_bits(expected);
-  table.add_with_rate(name, m.time, cycles_per_int, m.ok, overflow ? "overflow" : "ok");
+  table.add_with_rate(name, m.time, cycles_per_int, ok, overflow ? "overflow" : "ok");
   if (overflow) {
     table.note(name + ": the sum is " + std::to_string(expected) + ", its low 32 bits as an int " +
                std::to_string(low_32_bits(expected)));

@@ -14,13 +14,26 @@ void poison(const OneThreadSum& s) {
   CUDA_CHECK(cudaMemcpy(s.result, &poisoned, sizeof poisoned, cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaMemcpyToSymbol(device_result, &poisoned, sizeof poisoned));
   CUDA_CHECK(cudaMemcpyToSymbol(device_result_pointer, &s.result, sizeof s.result));
+  for (unsigned place = 0; place < kPlaces; ++place) {
+    CUDA_CHECK(
+        cudaMemcpyToSymbol(device_results, &poisoned, sizeof poisoned, place * sizeof poisoned));
+  }
+  CUDA_CHECK(cudaDeviceSynchronize());  // no kernel uses the managed variable any more
+  managed_result = poisoned;
 }
 
 // Fetches what a version left. Each of these copies waits for the kernel: it is queued behind it.
+// A managed variable is not copied, so the host has to wait by itself.
 Result fetch(const std::string& version, const OneThreadSum& s) {
   Result result;
   if (version == "device_variable") {
     CUDA_CHECK(cudaMemcpyFromSymbol(&result, device_result, sizeof result));
+  } else if (version == "device_array") {
+    CUDA_CHECK(
+        cudaMemcpyFromSymbol(&result, device_results, sizeof result, s.place * sizeof result));
+  } else if (version == "managed_variable") {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    result = managed_result;
   } else {
     CUDA_CHECK(cudaMemcpy(&result, s.result, sizeof result, cudaMemcpyDeviceToHost));
   }

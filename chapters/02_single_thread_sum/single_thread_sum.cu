@@ -4,6 +4,7 @@
 // single_thread            one thread adds n squares; the result leaves through a pointer
 // device_variable          the result stays in a __device__ variable, which the host reads by name
 // device_pointer_variable  the pointer is no argument either: it is a __device__ variable
+// device_array, managed_variable   an array of results; a variable that both sides use by its name
 // one_load_at_a_time       the loop as written: every load waits until the one before is used
 // narrow_accumulator       a bug that waits for a larger n: it adds in 32 bits
 // cpu_core                 the same sum on one core of the CPU
@@ -60,9 +61,29 @@ __global__ void sum_device_pointer_variable(const int* x, std::size_t n) {
   device_result_pointer->cycles = clock64() - begin;
 }
 
-// The compiler unrolls the loop above four times and issues four loads before it needs the first.
-// Without unrolling, the thread asks for one int, waits, adds, and asks for the next. With a stride
-// of s it visits 0, s, 2s, ..., then 1, s+1, ...: every element still counts once.
+// An array in device memory. The host copies one place of it by the array's name and an offset.
+constexpr unsigned kPlaces = 4;
+__device__ Result device_results[kPlaces];
+
+__global__ void sum_device_array(const int* x, std::size_t n, unsigned place) {
+  const long long begin = clock64();
+  device_results[place].sum = sum_of_squares(x, n);
+  device_results[place].cycles = clock64() - begin;
+}
+
+// One name on both sides, one place in memory: the driver brings it to whoever uses it. The host
+// still has to wait for the kernel before it looks.
+__device__ __managed__ Result managed_result;
+
+__global__ void sum_managed_variable(const int* x, std::size_t n) {
+  const long long begin = clock64();
+  managed_result.sum = sum_of_squares(x, n);
+  managed_result.cycles = clock64() - begin;
+}
+
+// The compiler unrolls the loop of sum_of_squares four times and issues four loads before it needs
+// the first. Without unrolling, the thread asks for one int, waits, adds, and asks for the next.
+// With a stride of s it visits 0, s, 2s, ..., then 1, s+1, ...: every element still counts once.
 __global__ void sum_one_load_at_a_time(const int* x, std::size_t n, std::size_t stride,
                                        Result* result) {
   const long long begin = clock64();
@@ -99,6 +120,7 @@ struct OneThreadSum {
   std::size_t n;
   Result* result;
   std::size_t stride = 1;  // one_load_at_a_time: distance between one load and the next, in ints
+  unsigned place = 2;      // device_array: where in it
 };
 
 const Version<OneThreadSum> kVersions[] = {
@@ -108,6 +130,10 @@ const Version<OneThreadSum> kVersions[] = {
      [](const OneThreadSum& s) { sum_device_variable<<<1, 1>>>(s.x, s.n); }},
     {"device_pointer_variable", "the pointer in a __device__ variable",
      [](const OneThreadSum& s) { sum_device_pointer_variable<<<1, 1>>>(s.x, s.n); }},
+    {"device_array", "the result in a place of a __device__ array",
+     [](const OneThreadSum& s) { sum_device_array<<<1, 1>>>(s.x, s.n, s.place); }},
+    {"managed_variable", "the result in a __managed__ variable",
+     [](const OneThreadSum& s) { sum_managed_variable<<<1, 1>>>(s.x, s.n); }},
     {"one_load_at_a_time", "not unrolled: each load waits for the one before",
      [](const OneThreadSum& s) { sum_one_load_at_a_time<<<1, 1>>>(s.x, s.n, s.stride, s.result); }},
     {"narrow_accumulator", "adds in 32 bits: right until the sum passes 2^31",
