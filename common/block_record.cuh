@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device_array.cuh"
+#include "device_clock.cuh"
 #include "result_table.cuh"
 #include "timer.cuh"
 
@@ -37,6 +38,23 @@ std::vector<BlockRecord> records_of_launch(unsigned grid, double* event_ms, Laun
     *event_ms = timer.stop_ms();
   }
   return records.download();
+}
+
+/// Whether records can be true of a launch that took `event_ms` by events: each was written (the
+/// memory was poisoned before), none ends before it starts or counts cycles that its time does not
+/// hold, and all of them lie within the launch. Two microseconds are for the clocks' ticks.
+inline bool records_are_plausible(const std::vector<BlockRecord>& blocks, double event_ms) {
+  constexpr double kTicksMs = 0.002;
+  BlockRecord all = blocks[0];
+  for (const BlockRecord& b : blocks) {
+    const bool written = b.sm != ~0u && b.start_ns != ~std::uint64_t{0};
+    if (!written || b.end_ns < b.start_ns || !cycles_fit(b.cycles(), b.ms() + kTicksMs)) {
+      return false;
+    }
+    all.start_ns = std::min(all.start_ns, b.start_ns);
+    all.end_ns = std::max(all.end_ns, b.end_ns);
+  }
+  return all.ms() <= event_ms + kTicksMs;
 }
 
 /// Writes block,sm,start_ns,end_ns; times count from the start of the first block.

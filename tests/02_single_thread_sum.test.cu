@@ -101,13 +101,27 @@ TEST_CASE("32 Mi nines are the first power of two whose sum passes an int") {
   CHECK(low_32_bits(81LL << 25) == -1577058304);
 }
 
-TEST_CASE("every version counts the cycles that its loop took") {
-  const Setup setup(random_ints(100003, 0, 9, 5));
-  for (const auto& version : kVersions) {
-    REQUIRE(setup.run_and_check(version));
-    INFO(version.name);
-    CHECK(fetch(version.name, setup.sum).cycles > 0);
+TEST_CASE("every version counts the cycles that its loop took, and no more than the launch took") {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{100003}}) {
+    const Setup setup(random_ints(n, 0, 9, 5));
+    for (const auto& version : kVersions) {
+      EventTimer timer;
+      timer.start();
+      version.launch(setup.sum);
+      const double ms = timer.stop_ms();
+      const long long cycles = fetch(version.name, setup.sum).cycles;
+      INFO(version.name << ", n = " << n << ": " << cycles << " cycles, " << ms << " ms");
+      CHECK(cycles_are_plausible(cycles, n, ms));
+    }
   }
+}
+
+TEST_CASE("cycles that no loop can have taken are not plausible") {
+  CHECK(cycles_are_plausible(47000000, 1_Mi, 24.9));
+  CHECK_FALSE(cycles_are_plausible(-47000000, 1_Mi, 24.9));  // the end taken from the beginning
+  CHECK_FALSE(cycles_are_plausible(0, 1_Mi, 24.9));
+  CHECK_FALSE(cycles_are_plausible(40, 1_Mi, 24.9));  // the clock read twice before the loop
+  CHECK_FALSE(cycles_are_plausible(3600000000000, 1_Mi, 24.9));  // one reading, not a difference
 }
 
 TEST_CASE("a device variable reads the same by its symbol and by its address") {
@@ -115,6 +129,30 @@ TEST_CASE("a device variable reads the same by its symbol and by its address") {
   REQUIRE(setup.run_and_check(named("device_variable")));
   CHECK(fetch("device_variable", setup.sum).sum == reference(setup.values));
   CHECK(fetch_device_variable_by_address().sum == reference(setup.values));
+  CHECK(fetch("single_thread", setup.sum).sum == -1);  // and nothing went through the pointer
+}
+
+TEST_CASE("a result goes to its place of the array and to no other") {
+  Setup setup(random_ints(1000, 0, 9, 5));
+  for (unsigned place = 0; place < kPlaces; ++place) {
+    poison(setup.sum);
+    setup.sum.place = place;
+    REQUIRE(setup.run_and_check(named("device_array")));
+    for (setup.sum.place = 0; setup.sum.place < kPlaces; ++setup.sum.place) {
+      INFO("written to " << place << ", read from " << setup.sum.place);
+      CHECK((fetch("device_array", setup.sum).sum == -1) == (setup.sum.place != place));
+    }
+  }
+}
+
+TEST_CASE("a managed variable is the same for both sides") {
+  const Setup setup(random_ints(1000, 0, 9, 5));
+  CHECK(managed_result.sum == -1);  // the poison
+  REQUIRE(setup.run_and_check(named("managed_variable")));
+  CHECK(managed_result.sum == reference(setup.values));
+  Result copied;
+  CUDA_CHECK(cudaMemcpyFromSymbol(&copied, managed_result, sizeof copied));
+  CHECK(copied.sum == reference(setup.values));
   CHECK(fetch("single_thread", setup.sum).sum == -1);  // and nothing went through the pointer
 }
 

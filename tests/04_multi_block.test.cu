@@ -4,6 +4,8 @@
 #undef main
 
 #include <climits>
+#include <cmath>
+#include <cstring>
 
 #include "kernel_testing.cuh"
 
@@ -26,6 +28,13 @@ ThreadSums sums_of(const std::vector<int>& x) {
 bool runs_right(const ThreadSums& d, Shape shape) {
   d.partial.poison();
   launch(d, shape);
+  CUDA_CHECK_LAUNCH();
+  return check("sum", d, shape);
+}
+
+bool runs_right(const ThreadSums& d, const wide_loads::Ladder& l, Shape shape) {
+  d.partial.poison();
+  l.launch(d, shape);
   CUDA_CHECK_LAUNCH();
   return check("sum", d, shape);
 }
@@ -64,6 +73,97 @@ TEST_CASE("four loads in flight leave no remainder behind, whatever is left for 
     INFO("n = " << n);
     CHECK(runs_right(sums_of(random_ints(n, 1, 9, n)), shape));
   }
+}
+
+TEST_CASE("loads of any width and number add every element, whatever is left for the last round") {
+  for (const NamedInts& input : ints_of_every_kind(5003)) {
+    for (const unsigned block : awkward_blocks()) {
+      const ThreadSums sums = sums_of(input.values);
+      for (const wide_loads::Ladder& l : wide_loads::kLadder) {
+        for (const unsigned grid : {1u, 3u}) {
+          INFO(l.name() << ", grid " << grid << ", block " << block << ", " << input.name);
+          CHECK(runs_right(sums, l, {grid, block}));
+        }
+      }
+    }
+  }
+  for (std::size_t n = 0; n <= 300; ++n) {  // 8 rounds of 8 threads: 64 ints, or 256
+    const ThreadSums sums = sums_of(random_ints(n, 1, 9, n));
+    for (const wide_loads::Ladder& l : wide_loads::kLadder) {
+      INFO(l.name() << ", n = " << n);
+      CHECK(runs_right(sums, l, {2, 4}));
+    }
+  }
+}
+
+TEST_CASE(
+    "a wide load's kernel leaves a zero for a thread without an element, and nothing behind") {
+  const ThreadSums sums = sums_of(random_ints(5, 1, 9, 5));
+  for (const wide_loads::Ladder& l : wide_loads::kLadder) {
+    INFO(l.name());
+    REQUIRE(runs_right(sums, l, {2, 64}));
+    const std::vector<long long> partial = sums.partial.download();
+    for (std::size_t i = 5; i < 128; ++i) REQUIRE(partial[i] == 0);
+    CHECK(partial[128] == -1);
+  }
+}
+
+TEST_CASE("a wide load's kernel gets the registers it was promised, and a wave of it fits") {
+  for (const wide_loads::Ladder& l : wide_loads::kLadder) {
+    INFO(l.name());
+    cudaFuncAttributes of_kernel;
+    CUDA_CHECK(l.attributes(&of_kernel));
+    CHECK(of_kernel.numRegs <= (l.blocks == 1 ? 64 : 32));
+    CHECK(of_kernel.localSizeBytes == 0);  // every value in flight has a register
+    const Shape wave = l.wave(setting());
+    CHECK(wave.grid % setting().sm_count == 0);
+    const std::size_t per_sm = wave.threads() / setting().sm_count;
+    CHECK(per_sm <= thread_slots_per_sm());
+    CHECK(per_sm * static_cast<std::size_t>(of_kernel.numRegs) <= 65536);
+  }
+}
+
+TEST_CASE("every chain makes every step, in blocks of any size, and its cycles are plausible") {
+  const warp_issue::Chains c;
+  for (const unsigned chains : {1u, warp_issue::kMostChains}) {
+    for (const unsigned threads : awkward_blocks()) {
+      INFO(chains << " chains, " << threads << " threads");
+      c.poison();
+      CHECK_FALSE(warp_issue::check("poison", c, chains, threads));
+      EventTimer timer;
+      timer.start();
+      c.launch(chains, threads);
+      const double ms = timer.stop_ms();
+      CHECK(warp_issue::check("chains", c, chains, threads));
+      const auto cycles = static_cast<double>(c.cycles.download()[0]);
+      CHECK(cycles_fit(cycles, ms));
+      CHECK(cycles >= warp_issue::kSteps / 64.0);  // the clock was read on both sides of the steps
+      if (chains * threads < c.ends.size()) {
+        CHECK(std::isnan(c.ends.download()[std::size_t{chains} * threads]));
+      }
+    }
+  }
+}
+
+TEST_CASE("blocks that all fit at once see the last one begin") {
+  for (const unsigned block : {1u, 256u, 1024u}) {
+    const Shape wave = one_wave<wait_for_last_block>(setting(block));
+    for (const unsigned grid : {1u, 2u, wave.grid}) {
+      double ms = 0;
+      const Waiting w = waiting_blocks::run({grid, block}, &ms);
+      INFO("grid " << grid << ", block " << block);
+      CHECK(w.last_has_begun == 1);
+      CHECK(w.gave_up == 0);
+    }
+  }
+}
+
+TEST_CASE("blocks that do not fit at once give up and do not hang") {
+  const Shape wave = one_wave<wait_for_last_block>(setting());
+  double ms = 0;
+  const Waiting w = waiting_blocks::run({wave.grid + 1, wave.block}, &ms);
+  CHECK(w.last_has_begun == 1);  // in the end it had its place
+  CHECK(w.gave_up <= wave.grid);
 }
 
 TEST_CASE("a thread without an element writes a zero") {
@@ -138,25 +238,61 @@ TEST_CASE("the bytes in flight of a launch are an int for each load of each thre
   CHECK(Shape{1056, 256, kInFlight}.bytes_in_flight() == 4325376);
 }
 
-TEST_CASE("every block leaves one record, and the sum is right as well") {
+TEST_CASE(
+    "every block leaves one plausible record, blocks of one thread too, and the sum is right") {
   const ThreadSums sums = sums_of(random_ints(99991, 0, 9, 5));
-  for (const unsigned grid : {1u, 5u, 50u}) {
-    double event_ms = 0;
-    const Shape shape{grid, 96};
-    sums.partial.poison();
-    const std::vector<BlockRecord> blocks = record_blocks(sums, shape, &event_ms);
-    INFO("grid " << grid);
-    CHECK(check("recorded", sums, shape));
-    CHECK(event_ms > 0);
-    REQUIRE(blocks.size() == grid);
-    const BlockRecord all = whole_launch(blocks);
-    for (const BlockRecord& b : blocks) {
-      CHECK(b.sm != UINT_MAX);  // the poison
-      CHECK(b.start_ns <= b.end_ns);
-      CHECK(b.start_cycles <= b.end_cycles);
-      CHECK((all.start_ns <= b.start_ns && b.end_ns <= all.end_ns));
+  for (const unsigned block : awkward_blocks()) {
+    for (const unsigned grid : {1u, 5u, 50u}) {
+      double event_ms = 0;
+      const Shape shape{grid, block};
+      if (shape.threads() > sums.partial.size()) continue;
+      sums.partial.poison();
+      const std::vector<BlockRecord> blocks = record_blocks(sums, shape, &event_ms);
+      INFO("grid " << grid << ", block " << block);
+      CHECK(check("recorded", sums, shape));
+      CHECK(event_ms > 0);
+      REQUIRE(blocks.size() == grid);
+      CHECK(records_are_plausible(blocks, event_ms));
+      const BlockRecord all = whole_launch(blocks);
+      for (const BlockRecord& b : blocks) {
+        CHECK((all.start_ns <= b.start_ns && b.end_ns <= all.end_ns));
+      }
     }
   }
+}
+
+TEST_CASE("a record spans the work of all threads of its block, not that of the first") {
+  // One block does everything, so its record takes up most of the launch. Of 1024 threads one has a
+  // thousandth of the work: a record of one thread's work would be short, when this thread comes
+  // first or when it comes last. The best of some launches: others use the machine, too.
+  const ThreadSums sums = sums_of(random_ints(small_sizes() ? 200003 : 2000003, 0, 9, 5));
+  double best = 0;
+  for (int repeat = 0; repeat < 10 && best < 0.5; ++repeat) {
+    double event_ms = 0;
+    const BlockRecord b = record_blocks(sums, {1, 1024}, &event_ms)[0];
+    const double cycles_per_ns = b.cycles() / static_cast<double>(b.end_ns - b.start_ns);
+    INFO("record " << b.ms() << " ms, events " << event_ms << " ms");
+    CHECK(cycles_per_ns > 0.05);  // both clocks saw the same span
+    best = std::max(best, b.ms() / event_ms);
+  }
+  CHECK(best >= 0.5);
+}
+
+TEST_CASE("records that no launch can have left are not plausible") {
+  const BlockRecord good{0, 1000000, 1500000, 500, 900500};  // half a millisecond at 1.8 GHz
+  CHECK(records_are_plausible({good}, 0.6));
+  CHECK_FALSE(records_are_plausible({good}, 0.4));  // longer than the launch
+  const auto spoilt = [&](auto&& spoil) {
+    BlockRecord b = good;
+    spoil(b);
+    return !records_are_plausible({good, b}, 0.6);
+  };
+  CHECK(spoilt([](BlockRecord& b) { std::memset(static_cast<void*>(&b), 0xff, sizeof b); }));
+  CHECK(spoilt([](BlockRecord& b) { std::swap(b.start_ns, b.end_ns); }));
+  CHECK(spoilt([](BlockRecord& b) { std::swap(b.start_cycles, b.end_cycles); }));
+  CHECK(spoilt([](BlockRecord& b) { b.start_cycles = -b.end_cycles * 100; }));
+  CHECK(spoilt([](BlockRecord& b) { b.end_ns += 1000000; }));
+  CHECK(spoilt([](BlockRecord& b) { b.start_ns = 0; }));
 }
 
 TEST_CASE("no more blocks run at a time than fit at once") {

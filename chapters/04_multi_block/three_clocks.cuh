@@ -60,7 +60,8 @@ class ClockRows {
     d.partial.poison();
     double event_ms = 0;
     const std::vector<BlockRecord> blocks = record_blocks(d, shape(s), &event_ms);
-    const bool ok = check("recorded blocks", d, shape(s));
+    const bool ok =
+        check("recorded blocks", d, shape(s)) && records_are_plausible(blocks, event_ms);
     const BlockRecord all = whole_launch(blocks);
     const auto bytes_read = static_cast<double>(d.x.bytes());
     table.add_once("by_events", event_ms, bytes_read, ok);

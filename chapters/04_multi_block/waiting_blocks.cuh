@@ -54,8 +54,9 @@ void add_rows(ResultTable& table, Setting s) {
     const std::string name = more == 0 ? "one wave" : "one wave and a block";
     double ms = 0;
     const Waiting w = run(shape, &ms);
-    const bool as_told = w.last_has_begun == 1 && (w.gave_up > 0) == (more > 0);
-    table.add_with_rate(name, {ms, ms, ms, 1, 1}, 0, as_told, more > 0 ? "gave up" : "ok");
+    // No order of blocks is promised: where the last one happens to begin early, nobody gives up.
+    const bool ok = w.last_has_begun == 1 && (more > 0 || w.gave_up == 0);
+    table.add_with_rate(name, {ms, ms, ms, 1, 1}, 0, ok, w.gave_up > 0 ? "gave up" : "ok");
     table.note(name + ": " + std::to_string(w.gave_up) + " of " + std::to_string(shape.grid) +
                " blocks waited in vain for the last one");
   }
