@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 04: loads in flight (a drawing), bandwidth against bytes in flight, block sizes, blocks over time."""
+"""Chapter 04: grid, block and thread, loads in flight (drawings); bandwidth against bytes in flight, block sizes,
+widths of loads, warps on one SM, blocks over time."""
 
 import re
 import sys
@@ -64,6 +65,59 @@ def draw_loads_in_flight():
         "Loads in flight over three latencies",
         "With one load in flight one value arrives per latency, with four in flight four values. "
         "Twelve in flight bring no more than eight would: the memory is busy and the rest wait.",
+    )
+
+
+def draw_grid_block_thread(blocks=3, threads=4, n=22, shown=(2, 1)):
+    """A grid of `blocks` blocks of `threads` threads over `n` elements; `shown` is the block and the thread whose
+    index is worked out."""
+    grid_threads, (block, thread) = blocks * threads, shown
+    index = block * threads + thread
+    cell, gap, left = 28, 14, 34
+    colors = [style.SKY, "#F5C9A9", "#AEDFCF"]
+    fig, ax = style.canvas(3.8)
+
+    def column(i):  # where thread or element i of a round stands
+        return left + i * cell + i // threads * gap
+
+    def words(x, y, text, **how):
+        style.words(ax, x, y, text, **{"ha": "center", **how})
+
+    right = column(grid_threads - 1) + cell
+    style.box(ax, left - 16, 10, right - left + 32, 98, "white", style.BLACK, 1.2)
+    words(left - 8, 22, f"grid: gridDim.x = {blocks} blocks of blockDim.x = {threads} threads", ha="left")
+    for b in range(blocks):
+        x = column(b * threads)
+        style.box(ax, x - 5, 36, threads * cell + 10, 66, colors[b])
+        words(x + threads * cell / 2, 48, f"blockIdx.x = {b}")
+        for t in range(threads):
+            here = (b, t) == shown
+            style.box(ax, x + t * cell, 58, cell, 22, style.YELLOW if here else "white", style.BLACK, 2 if here else 0.8)
+            words(x + t * cell + cell / 2, 69, str(t), weight="bold" if here else "normal")
+        if b != block:  # there the arrow passes
+            words(x + threads * cell / 2, 91, "threadIdx.x")
+    x = column(index) + cell / 2
+    words(left - 16, 126, f"i = blockIdx.x * blockDim.x + threadIdx.x = {block} * {threads} + {thread} = {index}", ha="left")
+    for r, y in enumerate((164, 216)):
+        name = "x, first round" if r == 0 else f"second round: i + gridDim.x * blockDim.x = {index} + {grid_threads} = {index + grid_threads}"
+        words(left - 16, y - 12, name, ha="left")
+        for k in range(grid_threads):
+            i = r * grid_threads + k
+            there = i < n
+            here = k == index
+            face = style.YELLOW if here else colors[k // threads] if there else "white"
+            style.box(ax, column(k), y, cell, 22, face, style.BLACK if there else style.GREY, 2 if here else 0.8,
+                      linestyle="-" if there else ":")
+            words(column(k) + cell / 2, y + 11, str(i) if there else "", weight="bold" if here else "normal")
+    ax.annotate("", (x, 163), (x, 81), arrowprops={"arrowstyle": "->", "shrinkA": 0, "shrinkB": 0, "linewidth": 1.2})
+    words(left - 16, 258, f"n = {n}: in the second round the last {2 * grid_threads - n} threads have no element, for i < n fails.", ha="left")
+    style.save(
+        fig,
+        "grid_block_thread",
+        "Grid, block and thread, and the element that a thread takes",
+        f"A grid of {blocks} blocks of {threads} threads. Thread {thread} of block {block} has the index {block} times {threads} "
+        f"plus {thread}, which is {index}: it takes element {index}, and in the second round, {grid_threads} further, "
+        f"element {index + grid_threads}. Of {n} elements the second round has {n - grid_threads}.",
     )
 
 
@@ -197,6 +251,7 @@ def draw_blocks():
     )
 
 
+draw_grid_block_thread()
 draw_loads_in_flight()
 for draw in (draw_saturation, draw_block_sizes, draw_blocks):
     try:
