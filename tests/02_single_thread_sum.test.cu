@@ -35,6 +35,21 @@ const Version<OneThreadSum>& named(const std::string& name) {
   throw std::runtime_error("no version " + name);
 }
 
+// One of each combination of qualifiers that the notes list as allowed.
+__device__ __constant__ int factors[2];  // the same as __constant__ alone
+static __device__ int file_counter;      // static as in C++: this file's own
+
+__host__ __device__ int twice(int v) { return 2 * v; }  // compiled for both sides
+
+__global__ void use_qualifiers(int* seen) {
+  static __device__ int kernel_counter;  // one for all launches, not one per launch
+  __device__ __shared__ int product;     // the same as __shared__ alone
+  product = factors[0] * factors[1];
+  seen[0] = ++kernel_counter;
+  seen[1] = ++file_counter;
+  seen[2] = twice(product);
+}
+
 }  // namespace
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
@@ -154,6 +169,19 @@ TEST_CASE("a managed variable is the same for both sides") {
   CUDA_CHECK(cudaMemcpyFromSymbol(&copied, managed_result, sizeof copied));
   CHECK(copied.sum == reference(setup.values));
   CHECK(fetch("single_thread", setup.sum).sum == -1);  // and nothing went through the pointer
+}
+
+TEST_CASE("qualifiers combine as the notes say, and variables of the device outlive a launch") {
+  const std::vector<int> values = {3, 7};
+  CUDA_CHECK(cudaMemcpyToSymbol(factors, values.data(), 2 * sizeof(int)));
+  const int start = 10;
+  CUDA_CHECK(cudaMemcpyToSymbol(file_counter, &start, sizeof start));
+  const DeviceArray<int> seen(3);
+  for (int launch = 1; launch <= 3; ++launch) {
+    use_qualifiers<<<1, 1>>>(seen.get());
+    CUDA_CHECK_LAUNCH();
+    CHECK(seen.download() == std::vector<int>{launch, start + launch, twice(21)});
+  }
 }
 
 TEST_CASE("a pointer variable is followed to where the host points it") {
