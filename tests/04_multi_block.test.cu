@@ -150,7 +150,7 @@ TEST_CASE("blocks that all fit at once see the last one begin") {
     const Shape wave = one_wave<wait_for_last_block>(setting(block));
     for (const unsigned grid : {1u, 2u, wave.grid}) {
       double ms = 0;
-      const Waiting w = waiting_blocks::run({grid, block}, &ms);
+      const Waiting w = waiting_blocks::run({grid, block}, waiting_blocks::kLongNs, &ms);
       INFO("grid " << grid << ", block " << block);
       CHECK(w.last_has_begun == 1);
       CHECK(w.gave_up == 0);
@@ -161,7 +161,7 @@ TEST_CASE("blocks that all fit at once see the last one begin") {
 TEST_CASE("blocks that do not fit at once give up and do not hang") {
   const Shape wave = one_wave<wait_for_last_block>(setting());
   double ms = 0;
-  const Waiting w = waiting_blocks::run({wave.grid + 1, wave.block}, &ms);
+  const Waiting w = waiting_blocks::run({wave.grid + 1, wave.block}, waiting_blocks::kShortNs, &ms);
   CHECK(w.last_has_begun == 1);  // in the end it had its place
   CHECK(w.gave_up <= wave.grid);
 }

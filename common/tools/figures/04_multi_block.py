@@ -128,6 +128,15 @@ def shapes(rows):
         yield int(value), int(loads), row
 
 
+def wide_loads():
+    """Bytes per load, loads per thread, whether registers were limited, and the grid in names such as '16Bx8/r32 grid=1056'."""
+    for row in style.rows("h200_loads.csv"):
+        match = re.fullmatch(r"(\d+)Bx(\d+)(/r\d+)? grid=(\d+)", row["version"])
+        if match:
+            width, loads, spared, grid = match.groups()
+            yield int(width), int(loads), bool(spared), int(grid), row
+
+
 def draw_saturation():
     rows = style.rows("h200_grid.csv")
     block = int(re.search(r"block (\d+)", rows[0]["workload"]).group(1))
@@ -141,7 +150,7 @@ def draw_saturation():
     ax.set_yscale("log")
     law = [4 * block, read * latency_ns]
     ax.plot(law, [law[0] / latency_ns, read], "--", color=style.GREY, linewidth=1.5)
-    ax.plot([law[1], 2**24], [read, read], "--", color=style.GREY, linewidth=1.5)
+    ax.plot([law[1], 2**26], [read, read], "--", color=style.GREY, linewidth=1.5)
     at = 4 * (law[0] * law[1]) ** 0.5
     ax.annotate(
         f"bytes in flight / {latency_ns:.0f} ns",
@@ -153,7 +162,7 @@ def draw_saturation():
     )
     ax.annotate(
         f"a plain read: {read:,.0f} GB/s",
-        (2**24, read),
+        (2**26, read),
         xytext=(0, 6),
         textcoords="offset points",
         ha="right",
@@ -169,9 +178,13 @@ def draw_saturation():
         else:
             ax.annotate("four loads per thread", points[3], xytext=(14, -18), textcoords="offset points",
                         color=style.ink(color), fontsize=style.SMALL)
+    wide = [(grid * block * width * loads, r["rate"]) for width, loads, spared, grid, r in wide_loads() if width == 16 and not spared]
+    ax.plot(*zip(*wide), color=style.GREEN, linestyle="none", marker="^", markersize=8, mfc="none", mew=1.6)
+    ax.annotate("loads of 16 bytes,\n1 to 8 per thread", wide[1], xytext=(16, -22), textcoords="offset points",
+                color=style.ink(style.GREEN), fontsize=style.SMALL, va="center")
     ax.xaxis.set_major_formatter(style.plt.FuncFormatter(bytes_name))
     ax.yaxis.set_major_formatter(style.thousands)
-    ax.set_xlim(2**9.5, 2**24)
+    ax.set_xlim(2**9.5, 2**26)
     style.source(fig, rows)
     style.save(
         fig,
@@ -179,7 +192,7 @@ def draw_saturation():
         "Bandwidth against bytes in flight",
         "Both kernels rise in proportion to the bytes in flight, one load per thread a little below bytes in flight "
         "divided by the latency, four loads per thread a little further below. One load per thread ends before it "
-        "reaches what the memory can deliver; four loads bend there.",
+        "reaches what the memory can deliver; four loads bend there. Loads of 16 bytes lie on the same curve.",
     )
 
 
