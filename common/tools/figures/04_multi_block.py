@@ -180,8 +180,9 @@ def draw_saturation():
                         color=style.ink(color), fontsize=style.SMALL)
     wide = [(grid * block * width * loads, r["rate"]) for width, loads, spared, grid, r in wide_loads() if width == 16 and not spared]
     ax.plot(*zip(*wide), color=style.GREEN, linestyle="none", marker="^", markersize=8, mfc="none", mew=1.6)
-    ax.annotate("loads of 16 bytes,\n1 to 8 per thread", wide[1], xytext=(16, -22), textcoords="offset points",
-                color=style.ink(style.GREEN), fontsize=style.SMALL, va="center")
+    ax.annotate("16 bytes per load,\n1 to 8 loads per thread", wide[0], xytext=(2**13, 2.6 * wide[0][1]), ha="center",
+                color=style.ink(style.GREEN), fontsize=style.SMALL, va="center",
+                arrowprops={"arrowstyle": "-", "color": style.GREEN, "linewidth": 0.8, "shrinkB": 5})
     ax.xaxis.set_major_formatter(style.plt.FuncFormatter(bytes_name))
     ax.yaxis.set_major_formatter(style.thousands)
     ax.set_xlim(2**9.5, 2**26)
