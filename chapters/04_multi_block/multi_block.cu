@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
   const ThreadSums data = {DeviceArray<int>(x), DeviceArray<long long>(threads), reference(x)};
   const std::string size = "n = " + std::to_string(n) + " · block " + std::to_string(block);
   ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size, data.x.bytes());
-  const double read_gbps = kOnGpu ? measure_yardstick(device).read_gbps : 0;
+  const double read_gbps = kOnGpu ? measure_yardstick(device, data.x.bytes()).read_gbps : 0;
   if (kOnGpu) table.rate_in_gbps("read", read_gbps);
   if (!sweep.empty()) return run_sweep(table, sweep, data, s);
   for (const ShapeVersion& v : kVersions) add_row(table, v.name, data, v.shape(s));
