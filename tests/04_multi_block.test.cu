@@ -196,6 +196,14 @@ TEST_CASE("a sum of squares past 32 bits is exact, of the most negative int too"
   }
 }
 
+TEST_CASE("squares of large ints are exact in loads of any width and number") {
+  const ThreadSums sums = sums_of({1000000000, -1000000000, 999999999, 5, -1000000000});
+  for (const wide_loads::Ladder& l : wide_loads::kLadder) {
+    INFO(l.name());
+    CHECK(runs_right(sums, l, {1, 2}));
+  }
+}
+
 TEST_CASE("one wave fits on the chip, and one more block per SM does not") {
   const unsigned sm_count = setting().sm_count;
   for (const unsigned block : awkward_blocks()) {
