@@ -39,6 +39,21 @@ inline cudaError_t cub_sum_of_squares(void* scratch, std::size_t& scratch_bytes,
   return cub::DeviceReduce::Sum(scratch, scratch_bytes, squares, result, count, stream);
 #endif
 }
+
+/// The sum of `value` over the kThreads threads of a block (a block of one dimension), for thread
+/// 0.
+template <unsigned kThreads>
+__device__ long long cub_block_sum(long long value) {
+  using Reduce = cub::BlockReduce<long long, kThreads>;
+  __shared__ typename Reduce::TempStorage storage;
+  return Reduce(storage).Sum(value);
+}
+#else
+/// Only for the compiler: rows that call it are left out on the CPU backend.
+template <unsigned kThreads>
+__device__ long long cub_block_sum(long long value) {
+  return value;
+}
 #endif
 
 /// Name of the row, also for --only and --list.

@@ -14,7 +14,8 @@
 
 #include "../../common/common.cuh"
 
-constexpr unsigned kTileItems = 8192;  // 64 KiB of 8-byte partial sums
+constexpr unsigned kTileItems = 8192;                       // partial sums
+constexpr int kTileBytes = kTileItems * sizeof(long long);  // 64 KiB
 
 // There is one dynamic array per launch. Several typed ones are carved from it, those with the
 // strictest alignment first, so that each begins where its type may begin for any block size.
@@ -91,7 +92,10 @@ struct BlockResults {
         sums(grid),  // block <= kTileItems: enough for the tiles as well
         maxima(grid),
         odd_counts(grid),
-        flags(grid) {}
+        flags(grid) {
+    CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    kTileBytes));  // once, not at each launch
+  }
 
   static constexpr std::size_t kBytesPerBlock = sizeof(long long) + 3 * sizeof(int);
 
@@ -123,10 +127,7 @@ const Version<BlockResults> kVersions[] = {
      }},
     {"opt_in_tile", "64 KiB of shared memory per block",
      [](const BlockResults& r) {
-       constexpr int kBytes = kTileItems * sizeof(long long);
-       CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       kBytes));
-       sum_opt_in_tile<<<r.tile_grid, r.block, kBytes>>>(r.x, r.n, r.sums.get());
+       sum_opt_in_tile<<<r.tile_grid, r.block, kTileBytes>>>(r.x, r.n, r.sums.get());
      }},
 };
 

@@ -8,7 +8,8 @@
 // shared_sequential   the upper half onto the lower half: no divergence, no bank conflicts
 // dynamic_shared      the same, with the array sized by the launch
 // carved_arrays, barrier_votes, opt_in_tile   what else a block shares: shared_layouts.cuh
-// Run: make run CH=05
+// eight_each, last_warp, cub_block            the top of the ladder: eight_each.cuh
+// Run: make run CH=05, with ARGS="--show end_to_end" or ARGS="--try stray_bytes" for more
 
 #include <climits>
 #include <numeric>
@@ -179,17 +180,44 @@ bool check(const std::string& version, const BlockSums& d, long long expected) {
   return equals(version, std::accumulate(sums.begin(), sums.end(), 0LL), expected);
 }
 
-int main(int argc, char** argv) {
-  Options opt("05_shared_tree_reduction", "how do the threads of a block add up together?");
+#include "eight_each.cuh"   // the rows at the top of the ladder
+#include "end_to_end.cuh"   // --show
+#include "stray_bytes.cuh"  // --try
+
+void name_versions(Options& opt) {
   opt.versions(kVersions);
   opt.versions(shared_layouts::kVersions);
+  eight_each::name_rows(opt);
   name_cub_row(opt);
+}
+
+// Prints a row for each version. Returns the exit status of the program.
+int add_rows(ResultTable& table, const Device& device, const std::vector<int>& x,
+             const BlockSums& data) {
+  const long long expected = reference(x);
+  const std::size_t bytes = data.x.bytes();
+  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
+  add_version_rows(
+      table, kVersions, data, static_cast<double>(bytes), [&] { data.sums.poison(); },
+      [&](const char* version) { return check(version, data, expected); });
+  shared_layouts::add_rows(table, x, data);
+  eight_each::add_rows(table, data, expected);
+  add_cub_row(table, table.options(), data.x.get(), data.n, expected);
+  return table.finish();
+}
+
+int main(int argc, char** argv) {
+  Options opt("05_shared_tree_reduction", "how do the threads of a block add up together?");
   std::size_t n = kOnGpu ? 64_Mi : 250000;  // the CPU default ends inside a block
   std::size_t block = 256;
+  std::string show, attempt;
   opt.add("n", &n, 1, kMaxN, "ints to sum");
   opt.add("block", &block, 1, kMaxBlock, "threads per block");
-  opt.parse(argc, argv);
+  opt.add("show", &show, {"end_to_end"}, "the sum with the copies and what the host adds");
+  opt.add("try", &attempt, {"stray_bytes"}, "an array too small, in a launch that hides it");
+  opt.parse(argc, argv, [&] { show.empty() ? name_versions(opt) : end_to_end::name_rows(opt); });
   const Device device = open_device(opt);
+  if (!attempt.empty()) return stray_bytes::run();
   const std::size_t blocks = div_up(n, block), bytes = n * sizeof(int);
   if (blocks > INT_MAX) opt.usage_error("--n and --block: a grid has at most 2147483647 blocks");
   require_device_memory(opt, "--n " + std::to_string(n),
@@ -198,14 +226,7 @@ int main(int argc, char** argv) {
 
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
   const BlockSums data(x, block);
-  const long long expected = reference(x);
   ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
                     bytes);
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
-  add_version_rows(
-      table, kVersions, data, static_cast<double>(bytes), [&] { data.sums.poison(); },
-      [&](const char* version) { return check(version, data, expected); });
-  shared_layouts::add_rows(table, x, data);
-  add_cub_row(table, opt, data.x.get(), n, expected);
-  return table.finish();
+  return show.empty() ? add_rows(table, device, x, data) : end_to_end::run(table, x, data);
 }

@@ -6,8 +6,9 @@
 //   warp_*    one word per warp     *_global    the table in global memory
 //   thread_*  one word per thread   *_readonly  the same through the read-only path
 //   random_*  scattered words
+// register, register_wide, block_wide        no table at all, and 16 bytes per thread
 // polynomial_constant, polynomial_readonly   a use: 32 coefficients that every thread needs
-// Run: make run CH=06, with ARGS="--sweep distinct" or ARGS="--try large_copy" for more
+// Run: make run CH=06, with ARGS= "--sweep distinct", "--show copies", "--try large_copy" for more
 
 #include <vector>
 
@@ -156,41 +157,63 @@ bool check(const std::string& version, const Additions& d) {
   return all_equal(version, d.y.download().data(), expected.data(), d.n);
 }
 
-#include "distinct_words.cuh"  // --sweep
-#include "polynomial.cuh"      // what the polynomial_* read and write, and their rows
+#include "distinct_words.cuh"    // --sweep
+#include "polynomial.cuh"        // what the polynomial_* read and write, and their rows
+#include "register_operand.cuh"  // three more rows, on the same ints
+#include "symbol_rows.cuh"       // --show copies
+#include "within_block.cuh"      // --show within_block
+
+// The rows depend on what is shown.
+void name_rows(Options& opt, const std::string& sweep, const std::string& show) {
+  if (!sweep.empty()) return distinct_words::name_rows(opt);
+  if (show == "copies") return symbol_rows::name_rows(opt);
+  show.empty() ? opt.versions(kVersions) : opt.versions(within_block::kVersions);
+  opt.versions(register_operand::kVersions);
+  if (show.empty()) opt.versions(polynomial::kVersions);
+}
+
+// Prints the rows of the additions, the published patterns if `show` says so. Returns the exit
+// status of the program.
+int add_rows(ResultTable& table, const Device& device, const Additions& data,
+             const std::string& show) {
+  if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device).copy_gbps);
+  table.without_speedup();  // the rows are to be compared pattern by pattern
+  if (show.empty()) {
+    add_version_rows(
+        table, kVersions, data, 2.0 * static_cast<double>(data.x.bytes()), [&] { data.y.poison(); },
+        [&](const char* version) { return check(version, data); });
+  } else {
+    within_block::add_rows(table, data);
+  }
+  register_operand::add_rows(table, data);
+  if (show.empty()) polynomial::add_rows(table, data.n);
+  return table.finish();
+}
 
 int main(int argc, char** argv) {
   Options opt("06_constant_memory", "when is the constant cache right?");
   std::size_t n = 0, block = 1024;
-  std::string sweep, attempt;
+  std::string sweep, show, attempt;
   opt.add("n", &n, 1, kMaxN,
           kOnGpu ? "additions [12800000; in a sweep: the threads that the device holds]"
                  : "additions [128000; in a sweep: the threads that the device holds]");
   opt.add("block", &block, 1, kMaxBlock, "threads per block");
   distinct_words::add_option(opt, &sweep);
+  opt.add("show", &show, {"within_block", "copies"}, "the published patterns; copies of symbols");
   opt.add("try", &attempt, {"large_copy"}, "a copy that has to be refused");
-  opt.parse(argc, argv, [&] {  // the rows of a sweep are its versions
-    if (!sweep.empty()) return distinct_words::name_rows(opt);
-    opt.versions(kVersions);
-    opt.versions(polynomial::kVersions);
-  });
+  opt.parse(argc, argv, [&] { name_rows(opt, sweep, show); });
   const Device device = open_device(opt);
   if (n == 0) n = !sweep.empty() ? device.thread_slots() : kOnGpu ? 12800000 : 128000;
   require_device_memory(opt, "--n " + std::to_string(n), (4 * n + 2 * kWords) * sizeof(int));
   const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, opt.seed);
   if (!upload_words(words)) return kExitWrong;
   if (attempt == "large_copy") return try_large_copy(words);
+  if (show == "copies") return symbol_rows::run(opt, device, words);
   const Additions data = {random_ints(n, -kLimit, kLimit, opt.seed + 1), words,
                           static_cast<unsigned>(block)};
   const std::string size = "n = " + std::to_string(n) + " · block " + std::to_string(block);
   ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size,
                     (sweep.empty() ? 2 : 1) * data.x.bytes() + data.table.bytes());
   if (!sweep.empty()) return distinct_words::run_sweep(table, device, data, sweep);
-  if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device).copy_gbps);
-  table.without_speedup();  // the rows are to be compared pattern by pattern
-  add_version_rows(
-      table, kVersions, data, 2.0 * static_cast<double>(data.x.bytes()), [&] { data.y.poison(); },
-      [&](const char* version) { return check(version, data); });
-  polynomial::add_rows(table, n);
-  return table.finish();
+  return add_rows(table, device, data, show);
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Chapter 05, --try stray_bytes: an array that is too small, and a launch that hides it. Included
+// by shared_tree_reduction.cu.
+#pragma once
+
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "../../common/common.cuh"
+
+namespace stray_bytes {
+
+constexpr unsigned kBlocks = 8, kThreads = 64;
+
+// A bug that was published: the array has a slot per block of the launch, and a block has 64
+// threads, each of which needs one.
+__global__ void sum_in_eight_slots(const int* x, long long* sums) {
+  __shared__ long long partial[kBlocks];  // wrong: kThreads
+  partial[threadIdx.x] = static_cast<long long>(x[global_index()]) * x[global_index()];
+  __syncthreads();  // thread 0 is about to read every slot
+  if (threadIdx.x == 0) {
+    long long sum = 0;
+    for (unsigned k = 0; k < blockDim.x; ++k) sum += partial[k];
+    sums[blockIdx.x] = sum;
+  }
+}
+
+// Launches it with so many bytes of dynamic shared memory, which the kernel does not use. Says what
+// came of it; returns whether anything did.
+bool is_noticed(std::size_t dynamic_bytes) {
+  const std::vector<int> x = random_ints(kBlocks * kThreads, 0, 9, 1);
+  const DeviceArray<int> d_x(x);
+  const DeviceArray<long long> d_sums(kBlocks);
+  std::vector<long long> sums(kBlocks, -1);
+  sum_in_eight_slots<<<kBlocks, kThreads, dynamic_bytes>>>(d_x.get(), d_sums.get());
+  cudaError_t status = cudaGetLastError();
+  if (status == cudaSuccess) {
+    status = cudaMemcpy(sums.data(), d_sums.get(), d_sums.bytes(), cudaMemcpyDeviceToHost);
+  }
+  const bool right = std::accumulate(sums.begin(), sums.end(), 0LL) ==
+                     std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
+  std::printf("%u slots for %u threads, %zu stray bytes: %s, %s\n", kBlocks, kThreads,
+              dynamic_bytes, cudaGetErrorName(status), right ? "sums right" : "no sums");
+  return status != cudaSuccess || !right;
+}
+
+// The launch with stray bytes comes first: after an error the device is of no more use.
+int run() {
+  const bool noticed = is_noticed(kThreads * sizeof(long long)) || is_noticed(0);
+  std::printf(noticed ? "noticed\n" : "not noticed: the array is too small all the same\n");
+  return noticed ? kExitWrong : kExitOk;
+}
+
+}  // namespace stray_bytes
