@@ -43,7 +43,21 @@ struct EveryVersion {
                                                         shared_layouts::reference(values));
                          }});
     }
+    for (const auto& v : eight_versions()) {
+      runners.push_back({v.name, [this] { sums.sums.poison(); }, [this, v] { v.launch(sums); },
+                         [this, v](const std::vector<int>& values) {
+                           return eight_each::is_right(v.name, sums, reference(values));
+                         }});
+    }
     return runners;
+  }
+  // Those of eight elements per thread; CUB's where there is one for this block size.
+  std::vector<Version<BlockSums>> eight_versions() const {
+    std::vector<Version<BlockSums>> versions(std::begin(eight_each::kVersions),
+                                             std::end(eight_each::kVersions));
+    const auto cub = eight_each::cub_block_version(sums.block);
+    if (kOnGpu && cub.launch != nullptr) versions.push_back(cub);
+    return versions;
   }
   Runner named(const std::string& name) const {
     for (const Runner& runner : all()) {
@@ -56,6 +70,16 @@ struct EveryVersion {
   BlockSums sums;
   shared_layouts::BlockResults results;
 };
+
+// What block b of a launch is to leave, for blocks that take `elements` each; then the poison that
+// a block which is not there leaves alone.
+std::vector<long long> sums_of_blocks(const std::vector<int>& x, std::size_t elements,
+                                      std::size_t blocks, std::size_t places) {
+  std::vector<long long> sums(places, -1);  // what poison() writes
+  std::fill(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(blocks), 0);
+  for (std::size_t i = 0; i < x.size(); ++i) sums[i / elements] += 1LL * x[i] * x[i];
+  return sums;
+}
 
 }  // namespace
 
@@ -85,6 +109,89 @@ TEST_CASE("every version works with any block size, powers of two or not") {
   }
 }
 
+TEST_CASE("every block leaves the sum of its own elements in its own place and writes no other") {
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n :
+         {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{2053}}) {
+      const EveryVersion v(random_ints(n, -9, 9, 3), block);
+      const std::size_t places = v.sums.grid;
+      const auto leaves = [&](const Version<BlockSums>& version, std::size_t per_thread,
+                              std::size_t blocks) {
+        v.sums.sums.poison();
+        version.launch(v.sums);
+        CUDA_CHECK_LAUNCH();
+        const auto expected = sums_of_blocks(v.x, per_thread * block, blocks, places);
+        INFO(version.name << ", block " << block << ", n = " << n);
+        CHECK(v.sums.sums.download() == expected);
+      };
+      for (const auto& version : kVersions) leaves(version, 1, places);
+      for (const auto& version : v.eight_versions()) {
+        leaves(version, kItems, eight_each::grid_of(v.sums));
+      }
+      const auto& r = v.results;
+      r.poison();
+      for (const auto& version : shared_layouts::kVersions) {
+        if (version.name == std::string("opt_in_tile")) version.launch(r);
+      }
+      CUDA_CHECK_LAUNCH();
+      INFO("opt_in_tile, block " << block << ", n = " << n);
+      CHECK(r.sums.download() == sums_of_blocks(v.x, kTileItems, r.tile_grid, places));
+    }
+  }
+}
+
+TEST_CASE("maximum, count and votes are those of each block, also of a block of one thread") {
+  for (const unsigned block : awkward_blocks()) {
+    const std::size_t n = 2053;
+    const EveryVersion v(random_ints(n, -9, 9, 3), block);
+    std::vector<int> maxima(v.sums.grid, INT_MIN), odd(v.sums.grid, 0), flags(v.sums.grid, 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t b = i / block;
+      maxima[b] = std::max(maxima[b], v.x[i]);
+      odd[b] += v.x[i] % 2 != 0;
+      if (v.x[i] == 9) flags[b] |= 2;
+    }
+    INFO("block " << block);
+    v.results.poison();
+    shared_layouts::kVersions[0].launch(v.results);
+    CUDA_CHECK_LAUNCH();
+    CHECK(v.results.maxima.download() == maxima);
+    CHECK(v.results.odd_counts.download() == odd);
+    v.results.poison();
+    shared_layouts::kVersions[1].launch(v.results);
+    CUDA_CHECK_LAUNCH();
+    CHECK(v.results.odd_counts.download() == odd);
+    CHECK(v.results.flags.download() == flags);
+  }
+}
+
+TEST_CASE("an element of 10 or more ends the vote that all are below 10") {
+  for (const std::size_t where : {std::size_t{0}, std::size_t{300}, std::size_t{999}}) {
+    std::vector<int> values(1000, 8);
+    values[where] = 10;
+    const EveryVersion v(values, 256);
+    CHECK(v.named("barrier_votes").runs_right(values));
+    CHECK((v.results.flags.download()[where / 256] & 1) == 0);
+  }
+}
+
+TEST_CASE("the way there and back ends at the right sum, with either kernel") {
+  for (const std::size_t n : sizes_to_test()) {
+    if (n > 100000) continue;
+    const std::vector<int> x = random_ints(n, -9, 9, 3);
+    const BlockSums sums(x, 256);
+    end_to_end::Trip trip{x, sums};
+    trip.poison();
+    trip.copy_in(), trip.tree(), trip.sums_out(sums.grid), trip.host_adds(sums.grid);
+    CHECK(trip.sum == reference(x));
+    const unsigned few = eight_each::grid_of(sums);
+    trip.poison();
+    CHECK(trip.sum != reference(x));
+    trip.copy_in(), trip.eight(), trip.sums_out(few), trip.host_adds(few);
+    CHECK(trip.sum == reference(x));
+  }
+}
+
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
   const EveryVersion versions(random_ints(small_sizes() ? 1031 : 10007, 0, 9, 5), 256);
   for (const auto& version : versions.all()) {
@@ -97,7 +204,8 @@ TEST_CASE("a launch leaves nothing behind that the next one trips over") {
 
 TEST_CASE("a sum of squares past 32 bits is exact") {
   const EveryVersion versions(std::vector<int>(4099, 40000000), 256);
-  for (const char* name : {"shared_sequential", "global_modulo", "carved_arrays", "opt_in_tile"}) {
+  for (const char* name : {"shared_sequential", "global_modulo", "carved_arrays", "opt_in_tile",
+                           "eight_each", "last_warp"}) {
     CHECK(versions.named(name).runs_right(versions.x));
   }
 }
@@ -131,4 +239,9 @@ TEST_CASE("a block of more threads than the hardware has is refused at the launc
   const BlockSums d(random_ints(1000, 0, 9, 5), 256);
   sum_shared_sequential<<<1, 1025>>>(d.x.get(), d.n, d.sums.get());
   CHECK(refuses_configuration(cudaGetLastError()));
+}
+
+TEST_CASE("the CPU backend notices the overrun that stray dynamic bytes hide from a GPU") {
+  if (kOnGpu) return;  // there an error would end the tests
+  CHECK(stray_bytes::is_noticed(stray_bytes::kThreads * sizeof(long long)));
 }

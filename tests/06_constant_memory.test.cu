@@ -23,13 +23,27 @@ polynomial::Values values_of(const std::vector<float>& x, const std::vector<floa
   return {x, coefficients};
 }
 
-// Poisons what the version is to write, launches it and checks.
+// Poisons what the version is to write, and launches it.
 template <class Data>
-bool runs_right(const Version<Data>& version, const Data& data) {
+void run_poisoned(const Version<Data>& version, const Data& data) {
   data.y.poison();
   version.launch(data);
   CUDA_CHECK_LAUNCH();
+}
+
+// Then checks it.
+template <class Data>
+bool runs_right(const Version<Data>& version, const Data& data) {
+  run_poisoned(version, data);
   return check(version.name, data);
+}
+bool runs_right_within_block(const Version<Additions>& version, const Additions& data) {
+  run_poisoned(version, data);
+  return within_block::is_right(version.name, data);
+}
+bool runs_right_on_a_register(const Version<Additions>& version, const Additions& data) {
+  run_poisoned(version, data);
+  return register_operand::is_right(version.name, data);
 }
 
 std::vector<float> some_coefficients() { return random_floats(kCoefficients, -1, 1, 4); }
@@ -51,6 +65,14 @@ TEST_CASE("every version adds the right word to every element at awkward sizes")
         INFO(version.name << ", n = " << n << ", " << input.name);
         CHECK(runs_right(version, data));
       }
+      for (const auto& version : within_block::kVersions) {
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(runs_right_within_block(version, data));
+      }
+      for (const auto& version : register_operand::kVersions) {
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(runs_right_on_a_register(version, data));
+      }
     }
   }
 }
@@ -62,6 +84,14 @@ TEST_CASE("every version works with any block size, also one that is no whole nu
       for (const auto& version : kVersions) {
         INFO(version.name << ", block " << block << ", n = " << n);
         CHECK(runs_right(version, data));
+      }
+      for (const auto& version : within_block::kVersions) {
+        INFO(version.name << ", block " << block << ", n = " << n);
+        CHECK(runs_right_within_block(version, data));
+      }
+      for (const auto& version : register_operand::kVersions) {
+        INFO(version.name << ", block " << block << ", n = " << n);
+        CHECK(runs_right_on_a_register(version, data));
       }
     }
   }
@@ -82,6 +112,57 @@ TEST_CASE("a warp asks for one word, one word, 32 neighbours and 32 scattered wo
     for (const std::size_t word : words[3]) lines.insert(word / 32);  // 128 bytes each
     CHECK(words[3].size() == kWarp);
     CHECK(lines.size() == kWarp);
+  }
+}
+
+TEST_CASE("within a block of 1024 the patterns use as many words as the literature's do") {
+  std::set<std::size_t> warp, thread, scattered, of_a_warp;
+  for (std::size_t i = 5 * 1024; i < 6 * 1024; ++i) {
+    warp.insert(within_block::expected_word("warp_in_block_constant", i, 1024));
+    thread.insert(within_block::expected_word("thread_in_block_constant", i, 1024));
+    const std::size_t word = within_block::expected_word("random_in_block_constant", i, 1024);
+    scattered.insert(word);
+    if (i < 5 * 1024 + kWarp) of_a_warp.insert(word / 32);  // lines of 128 bytes
+  }
+  CHECK(warp.size() == 32);
+  CHECK(*warp.rbegin() == 31);
+  CHECK(thread.size() == 1024);
+  CHECK(*thread.rbegin() == 1023);
+  CHECK(scattered.size() == 1024);
+  CHECK(of_a_warp.size() == kWarp);
+}
+
+TEST_CASE("every way to the symbol brings the words, every way from it fetches them") {
+  const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, 31);
+  const symbol_rows::Words w(words);
+  for (const auto& version : symbol_rows::kTo) {
+    INFO(version.name);
+    CHECK(symbol_rows::brings_words(version, w));
+  }
+  for (const auto& version : symbol_rows::kFrom) {
+    INFO(version.name);
+    CHECK(symbol_rows::fetches_words(version, w));
+  }
+}
+
+TEST_CASE("a copy that does nothing, or goes to the other place, is noticed") {
+  const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, 31);
+  const symbol_rows::Words w(words);
+  const Version<symbol_rows::Words> nothing = {"nothing", "", [](const symbol_rows::Words&) {}};
+  CHECK_FALSE(symbol_rows::brings_words(nothing, w));
+  CHECK_FALSE(symbol_rows::fetches_words(nothing, w));
+  CHECK_FALSE(symbol_rows::fetches_words({"from_symbol", "", symbol_rows::kFrom[2].launch}, w));
+}
+
+TEST_CASE("a kernel behind an asynchronous copy on its stream adds the new words") {
+  const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, 77);
+  const symbol_rows::Words w(words);
+  const Additions data = {random_ints(5003, 0, 9, 5), words, 256};
+  for (const auto& version : symbol_rows::kTo) {
+    symbol_rows::poison_constant_memory();
+    version.launch(w);
+    INFO(version.name);
+    CHECK(runs_right(kVersions[0], data));
   }
 }
 
