@@ -240,8 +240,3 @@ TEST_CASE("a block of more threads than the hardware has is refused at the launc
   sum_shared_sequential<<<1, 1025>>>(d.x.get(), d.n, d.sums.get());
   CHECK(refuses_configuration(cudaGetLastError()));
 }
-
-TEST_CASE("the CPU backend notices the overrun that stray dynamic bytes hide from a GPU") {
-  if (kOnGpu) return;  // there an error would end the tests
-  CHECK(stray_bytes::is_noticed(stray_bytes::kThreads * sizeof(long long)));
-}
