@@ -205,7 +205,7 @@ TEST_CASE("a launch leaves nothing behind that the next one trips over") {
 TEST_CASE("a sum of squares past 32 bits is exact") {
   const EveryVersion versions(std::vector<int>(4099, 40000000), 256);
   for (const char* name : {"shared_sequential", "global_modulo", "carved_arrays", "opt_in_tile",
-                           "eight_each", "last_warp"}) {
+                           "eight_each", "last_warp", "wide_loads"}) {
     CHECK(versions.named(name).runs_right(versions.x));
   }
 }

@@ -4,7 +4,9 @@
 //
 // eight_each  every thread adds eight elements in a register before the tree begins
 // last_warp   the same; the last 32 partial sums are added by one warp, without barriers
-// cub_block   the same; the library's reduction of a block in place of the tree (GPU only)
+// wide_loads  the same; the eight elements come in two loads of 16 bytes
+// cub_block   like last_warp, with the library's reduction of a block in place of the tree (GPU
+// only)
 #pragma once
 
 #include <numeric>
@@ -39,11 +41,8 @@ __global__ void sum_eight_each(const int* x, std::size_t n, long long* sums) {
 // The tree stops at 32 partial sums. They belong to one warp, whose lanes can pass values to each
 // other directly: __shfl_down_sync returns the `sum` of the lane `distance` further up. It waits
 // for the lanes in the mask only, so that no barrier is needed. The chapter on warps says more.
-__global__ void sum_last_warp(const int* x, std::size_t n, long long* sums) {
-  __shared__ long long partial[kMaxBlock];
+__device__ void fold_with_last_warp(long long* partial, long long* sum_of_block) {
   const unsigned t = threadIdx.x;
-  partial[t] = sum_of_eight(x, n);
-  __syncthreads();  // the first level reads what the upper half of the threads wrote
   unsigned count = blockDim.x;
   while (count > kWarp) {
     const unsigned half = (count + 1) / 2;
@@ -58,7 +57,40 @@ __global__ void sum_last_warp(const int* x, std::size_t n, long long* sums) {
     const long long other = __shfl_down_sync(lanes, sum, distance);
     if (t + distance < count) sum += other;  // what lies past the end is nobody's partial sum
   }
-  if (t == 0) sums[blockIdx.x] = sum;
+  if (t == 0) *sum_of_block = sum;
+}
+
+__global__ void sum_last_warp(const int* x, std::size_t n, long long* sums) {
+  __shared__ long long partial[kMaxBlock];
+  partial[threadIdx.x] = sum_of_eight(x, n);
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  fold_with_last_warp(partial, &sums[blockIdx.x]);
+}
+
+__device__ long long square(int value) { return static_cast<long long>(value) * value; }
+
+// Eight elements again, but four of them lie side by side and come with one load of 16 bytes.
+__device__ long long sum_of_two_quads(const int* x, std::size_t n) {
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * (kItems / 4) * blockDim.x;
+  long long sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k < kItems / 4; ++k) {
+    const std::size_t i = 4 * (first + k * blockDim.x + threadIdx.x);
+    if (i + 4 <= n) {
+      const int4 v = *reinterpret_cast<const int4*>(x + i);
+      sum += square(v.x) + square(v.y) + square(v.z) + square(v.w);
+    } else {
+      for (std::size_t at = i; at < n; ++at) sum += square(x[at]);  // fewer than four
+    }
+  }
+  return sum;
+}
+
+__global__ void sum_wide_loads(const int* x, std::size_t n, long long* sums) {
+  __shared__ long long partial[kMaxBlock];
+  partial[threadIdx.x] = sum_of_two_quads(x, n);
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  fold_with_last_warp(partial, &sums[blockIdx.x]);
 }
 
 // CUB has to know the number of threads when it is compiled.
@@ -85,6 +117,10 @@ const Version<BlockSums> kVersions[] = {
     {"last_warp", "and the last 32 by one warp, without barriers",
      [](const BlockSums& d) {
        sum_last_warp<<<grid_of(d), d.block>>>(d.x.get(), d.n, d.sums.get());
+     }},
+    {"wide_loads", "and the eight in two loads of 16 bytes",
+     [](const BlockSums& d) {
+       sum_wide_loads<<<grid_of(d), d.block>>>(d.x.get(), d.n, d.sums.get());
      }},
 };
 

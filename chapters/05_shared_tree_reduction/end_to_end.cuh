@@ -28,7 +28,7 @@ struct Trip {
     CUDA_CHECK_LAUNCH();
   }
   void eight() const {
-    sum_last_warp<<<eight_each::grid_of(d), d.block>>>(d.x.get(), d.n, d.sums.get());
+    sum_wide_loads<<<eight_each::grid_of(d), d.block>>>(d.x.get(), d.n, d.sums.get());
     CUDA_CHECK_LAUNCH();
   }
   void sums_out(std::size_t count) {
@@ -53,7 +53,7 @@ constexpr const char* kRows[][2] = {
     {"kernel", "its second part: shared_sequential, until it is done"},
     {"sums_out", "its third part: a sum per block to the host"},
     {"host_adds", "its last part: the host adds them"},
-    {"whole_eight", "all of it again, with last_warp for the kernel"},
+    {"whole_eight", "all of it again, with wide_loads for the kernel"},
     {"host_alone", "the host adds the squares itself, with one thread"},
 };
 

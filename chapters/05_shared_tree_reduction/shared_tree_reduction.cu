@@ -8,7 +8,7 @@
 // shared_sequential   the upper half onto the lower half: no divergence, no bank conflicts
 // dynamic_shared      the same, with the array sized by the launch
 // carved_arrays, barrier_votes, opt_in_tile   what else a block shares: shared_layouts.cuh
-// eight_each, last_warp, cub_block            the top of the ladder: eight_each.cuh
+// eight_each, last_warp, wide_loads, cub_block   the top of the ladder: eight_each.cuh
 // Run: make run CH=05, with ARGS="--show end_to_end" or ARGS="--try stray_bytes" for more
 
 #include <climits>
@@ -73,8 +73,9 @@ __global__ void sum_shared_modulo(const int* x, std::size_t n, long long* sums) 
   if (t == 0) sums[blockIdx.x] = partial[0];
 }
 
-// The same pairs, but the first threads do the work, so that whole warps drop out. Now neighbouring
-// lanes are 2 * distance slots of 8 bytes apart: from distance 8 on they all meet in two banks.
+// The same pairs, but the first threads do the work, so that whole warps drop out. Lanes that work
+// together are 2 * distance slots of 8 bytes apart, as above, and now all are neighbours in one
+// warp: from distance 8 on they meet in two banks.
 __global__ void sum_shared_interleaved(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];
   const unsigned t = threadIdx.x;

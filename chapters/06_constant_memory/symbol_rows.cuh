@@ -30,9 +30,9 @@ constexpr std::size_t kAll = sizeof(constant_words);
 
 // The last argument is the direction. In the asynchronous forms a stream follows, here the default.
 const Version<Words> kTo[] = {
-    {"to_symbol", "from the host",
+    {"to_symbol", "from ordinary memory of the host",
      [](const Words& w) { CUDA_CHECK(cudaMemcpyToSymbol(constant_words, w.words.data(), kAll)); }},
-    {"to_symbol_async", "from the host, the call does not wait",
+    {"to_symbol_async", "from pinned memory of the host, asynchronously",
      [](const Words& w) {
        CUDA_CHECK(
            cudaMemcpyToSymbolAsync(constant_words, w.pinned, kAll, 0, cudaMemcpyHostToDevice));
@@ -42,7 +42,7 @@ const Version<Words> kTo[] = {
        CUDA_CHECK(cudaMemcpyToSymbol(constant_words, w.on_device.get(), kAll, 0,
                                      cudaMemcpyDeviceToDevice));
      }},
-    {"to_symbol_device_async", "from global memory, the call does not wait",
+    {"to_symbol_device_async", "from global memory, asynchronously",
      [](const Words& w) {
        CUDA_CHECK(cudaMemcpyToSymbolAsync(constant_words, w.on_device.get(), kAll, 0,
                                           cudaMemcpyDeviceToDevice));
@@ -50,9 +50,9 @@ const Version<Words> kTo[] = {
 };
 
 const Version<Words> kFrom[] = {
-    {"from_symbol", "to the host",
+    {"from_symbol", "to pinned memory of the host",
      [](const Words& w) { CUDA_CHECK(cudaMemcpyFromSymbol(w.pinned, constant_words, kAll)); }},
-    {"from_symbol_async", "to the host, the call does not wait",
+    {"from_symbol_async", "to pinned memory of the host, asynchronously",
      [](const Words& w) {
        CUDA_CHECK(
            cudaMemcpyFromSymbolAsync(w.pinned, constant_words, kAll, 0, cudaMemcpyDeviceToHost));
@@ -62,7 +62,7 @@ const Version<Words> kFrom[] = {
        CUDA_CHECK(cudaMemcpyFromSymbol(w.on_device.get(), constant_words, kAll, 0,
                                        cudaMemcpyDeviceToDevice));
      }},
-    {"from_symbol_device_async", "to global memory, the call does not wait",
+    {"from_symbol_device_async", "to global memory, asynchronously",
      [](const Words& w) {
        CUDA_CHECK(cudaMemcpyFromSymbolAsync(w.on_device.get(), constant_words, kAll, 0,
                                             cudaMemcpyDeviceToDevice));

@@ -49,8 +49,8 @@ def loads_of(topic, kernel, block):
 
 def trees():
     """One warp, a block of 32: in each level its lanes above, the 32 partial sums below."""
-    fig, ax = style.canvas(4.35)
-    cell, says = 6.4, []
+    fig, ax = style.canvas(3.75)
+    cell = 6.4
     for column, kernel in enumerate(("sum_shared_modulo", "sum_shared_sequential")):
         _, tree = loads_of("warp", kernel, xray.LANES)
         color, x = COLORS[kernel], 6 + 230 * column
@@ -65,23 +65,16 @@ def trees():
                           for end in (slot, slot + distance)], y + 7, y + 20, style.BLACK)
             live = set(adding.values())
             style.words(ax, x, y - 8, f"{len(adding)} {'lanes add' if len(adding) > 1 else 'lane adds'}")
-        load, _ = loads_of("block", kernel, 256)
-        lanes = load.per_request("lanes")
-        style.words(ax, x, 257, "loads of a block of 256:")
-        style.words(ax, x, 271, f"{load['requests']} requests of {lanes:.2g} lanes on average,", color=color)
-        style.words(ax, x, 285, f"{load['wavefronts']} wavefronts", color=color)
-        says.append(f"{kernel}: {load['requests']} requests of {lanes:.3g} lanes, {load['wavefronts']} wavefronts")
-    style.words(ax, 6, 305, "above: the lanes of a warp, filled where they add; below: the partial sums", color=style.GREY)
+    style.words(ax, 6, 262, "above: the lanes of a warp, filled where they add; below: the partial sums", color=style.GREY)
     style.save(fig, "trees", "Two reduction trees of one warp, checked against X-ray's trace",
                "Each tree adds 32 partial sums in five levels, in which 16, 8, 4, 2 and 1 lanes add. In the modulo tree these "
                "are every second, fourth, eighth lane, and what is left spreads over all partial sums; in the sequential tree "
-               "they are the first lanes, and what is left stays side by side. Loads of the tree in a block of 256: " +
-               "; ".join(says) + ".")
+               "they are the first lanes, and what is left stays side by side.")
 
 
 def banks():
     """The first level in a block of 256: which pass through the banks serves which lanes."""
-    fig, ax = style.canvas(3.4)
+    fig, ax = style.canvas(3.0)
     cell, says = 4.6, []
     for column, kernel in enumerate(("sum_shared_interleaved", "sum_shared_sequential")):
         load, _ = loads_of("block", kernel, 256)
@@ -104,10 +97,7 @@ def banks():
         style.words(ax, x, y, "bank 0")
         style.words(ax, x + 32 * cell, y, "31", ha="right")
         style.words(ax, x, 196, f"{len(passes)} passes through the banks", color=color, weight="bold")
-        style.words(ax, x, 212, f"whole tree: {load['wavefronts']} wavefronts")
-        style.words(ax, x, 227, f"for {load['requests']} requests")
-        says.append(f"{kernel}: {len(passes)} passes for the first request, {load['wavefronts']} wavefronts for all "
-                    f"{load['requests']} requests of the tree")
+        says.append(f"{kernel}: {len(passes)} passes for the first request")
     style.save(fig, "banks", "The banks that the first level of two trees asks, traced from the kernels",
                "32 lanes load partial sums of 8 bytes, and in a pass each of the 32 banks serves one word of 4 bytes. With "
                "lanes 16 bytes apart a pass keeps only half of the banks busy, so there are twice as many. " +
@@ -115,18 +105,26 @@ def banks():
 
 
 def ladder():
-    rows = [r for r in style.rows("h200.csv") if r["version"] not in ("cub",)]
-    fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", size=(style.WIDTH, 4.0))
+    """All rows, in three groups by what a thread brings to the tree, and how long one read of the data takes."""
+    rows = style.rows("h200.csv")
+    eight = ("eight_each", "last_warp", "wide_loads", "cub_block")
+    fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", size=(style.WIDTH, 4.6))
     names = [r["version"] for r in rows]
     times = [r["median_ms"] for r in rows]
-    ax.barh(names[::-1], times[::-1], color=style.BLUE, height=0.66)
+    read = next(r["median_ms"] * r["of_percent"] / 100 for r in rows)
+    colors = [style.ORANGE if n in eight else style.GREY if n == "cub" else style.BLUE for n in names]
+    ax.barh(names[::-1], times[::-1], color=colors[::-1], height=0.66)
     for name, time in zip(names, times):
         ax.annotate(f"{time:.3f}", (time, name), xytext=(4, 0), textcoords="offset points", va="center", fontsize=style.SMALL)
+    ax.axvline(read, color=style.BLACK, linewidth=0.8, linestyle=":", zorder=3)
+    ax.text(0.62 * max(times), "last_warp", "eight elements per thread", color=style.ink(style.ORANGE), va="center",
+            fontsize=style.SMALL)
+    ax.text(0.62 * max(times), "cub", "dotted: one read of the data", va="center", fontsize=style.SMALL)
     ax.set_xlim(0, 1.12 * max(times))
     ax.grid(axis="y", visible=False)
     style.source(fig, rows)
     style.save(fig, "ladder", "Time of each version of the block sum",
-               "Bars of the median time of each version over 64 Mi ints in blocks of 256: " +
+               f"Bars of the median time of each version over 64 Mi ints in blocks of 256; one read of the data takes {read:.3f} ms: " +
                ", ".join(f"{n} {t:.3f} ms" for n, t in zip(names, times)) + ".")
 
 

@@ -7,8 +7,6 @@ import xray
 
 def requests():
     """Loads of a warp from constant memory: its lanes, and below them which request serves which lanes."""
-    measured = style.rows("h200_distinct.csv")
-    nanoseconds = {r["version"]: r["rate"] for r in measured}
     fig, ax = style.canvas(4.1)
     cell, says = 4.2, []
     wanted = {"kernel": "walk_constant", "space": "const", "operation": "load"}
@@ -20,15 +18,14 @@ def requests():
         name = f"{count} word{'s' if count > 1 else ''}"
         asked = f"{count} request{'s' if count > 1 else ''}"
         style.words(ax, x, 12, name, style.TEXT, color, weight="bold")
-        style.words(ax, x, 28, f"{asked}: {nanoseconds[f'distinct={count}']:.1f} ns")
+        style.words(ax, x, 28, asked)
         xray.strip(ax, x, 42, cell, 9, range(xray.LANES))
         served = [{lane for lane, offset in enumerate(load.lanes) if offset == word} for word in words]
         xray.strips(ax, x, 72, cell, 9 if count < 4 else 200 / count, served, color)
         xray.fan(ax, [[x + (lane + 0.5) * cell] * 2 for lane in served[0]], 51, 72)
         says.append(f"{name} take {asked}" if count > 1 else f"{name} takes {asked}")
     style.words(ax, 4, 110, "above: the 32 lanes\nof the warp;\n\nbelow: a row for each\nrequest, one after the\nother, filled for the\n"
-                "lanes it serves;\n\nthe times are measured", va="top", color=style.GREY)
-    style.source(fig, measured)
+                "lanes it serves", va="top", color=style.GREY)
     style.save(fig, "requests", "How the constant cache serves one load of a warp, traced from the kernel",
                "A warp of 32 lanes loads from constant memory. Each different word takes a request of its own, one after the other, "
                "and serves all lanes that want it: " + ", ".join(says) + ".")
@@ -88,12 +85,12 @@ def sweep(ax, name, title, label_at):
 def sweeps():
     fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, style.HEIGHT))
     rows, base, slope = sweep(left, "h200_distinct.csv", "Side by side, 1 KiB in all", (0.05, 0.82))
-    _, far_base, far_slope = sweep(right, "h200_spread.csv", "5 KiB apart, 64 KiB in all", (0.05, 0.82))
+    _, far_base, far_slope = sweep(right, "h200_spread.csv", "5 KiB from lane to lane, round and round in 64 KiB", (0.05, 0.82))
     left.set_ylabel("time per load of a warp [ns]")
     style.source(fig, rows)
     style.save(fig, "sweep", "Time of a load from constant memory against the number of different words in it",
-               f"Side by side the time grows along a straight line, {base:.2f} ns and {slope:.2f} ns for each word. With the "
-               f"words 5 KiB apart it bends upwards; the line fitted to it has {far_base:.2f} and {far_slope:.2f}. "
+               f"Side by side the time grows along a straight line, {base:.2f} ns and {slope:.2f} ns for each word. With 5 KiB "
+               f"from one lane's word to the next, round and round in 64 KiB, it bends upwards; the line fitted to it has {far_base:.2f} and {far_slope:.2f}. "
                "Loads from global memory stay far below.")
 
 
