@@ -15,7 +15,7 @@ struct Walk {
   unsigned step, window;
 };
 constexpr Walk kClose{1, 256};         // neighbours, and 1 KiB in all: every cache holds it
-constexpr Walk kSpread{1357, kWords};  // 5 KiB from one to the next, and the whole table
+constexpr Walk kSpread{1357, kWords};  // 5 KiB further each time, modulo the table
 
 // `loads` loads per thread, each of `distinct` different words per warp, and next to nothing else
 // to do. `& (window - 1)` is the remainder for a power of two.
