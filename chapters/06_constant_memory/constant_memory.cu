@@ -30,9 +30,8 @@ __device__ std::size_t global_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Which word of the table thread i adds. What differs is how many words the 32 lanes of a warp
-// want. 1357 is odd: 32 threads in a row meet 32 words, 5 KiB from one to the next, modulo the
-// table.
+// Which word of the table thread i adds. What differs is how many words the lanes of a warp want.
+// 1357 is odd: 32 threads in a row meet 32 words, 5 KiB from one to the next, modulo the table.
 enum class Pattern { kBlock, kWarp, kThread, kRandom };
 template <Pattern kPattern>
 __device__ std::size_t word_of(std::size_t i) {

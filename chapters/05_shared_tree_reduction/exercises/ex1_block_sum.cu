@@ -2,7 +2,7 @@
 // Exercise 1 of chapter 05, fix the bug: a shared array that is too small.
 //
 // Each block leaves the sum of its 64 elements in sums[blockIdx.x]. A kernel like this one was
-// published in a tutorial; on many GPUs it even gives the right sums.
+// published in a tutorial; its launch asked for more shared memory, which hid the bug on a GPU.
 // Check it: make lab CH=05 EX=1      A hint: make hint CH=05 EX=1
 #include "common/common.cuh"
 
