@@ -182,7 +182,7 @@ TEST_CASE("a warp of a sweep gets the number of different words that the row pro
 
 TEST_CASE("both sources of a sweep add the same words, whatever the size and the block") {
   for (const Walk walk : {kClose, kSpread}) {
-    for (const unsigned block : {32u, 96u, 250u, 1024u}) {
+    for (const unsigned block : {1u, 31u, 32u, 96u, 250u, 1024u}) {
       const Additions data = additions(std::vector<int>(1531, 0), block);
       for (const unsigned distinct : {1u, 2u, 7u, 31u, 32u}) {
         const auto expected = expected_walk(walk, distinct, 100, data.n, block, data.h_table);
@@ -306,6 +306,12 @@ TEST_CASE("the checker rejects one wrong element, and a NaN") {
     CUDA_CHECK(cudaMemcpy(values.y.get() + 999, &wrong, sizeof wrong, cudaMemcpyHostToDevice));
     CHECK_FALSE(check("one wrong", values));
   }
+}
+
+TEST_CASE("a row of a sweep says for how long a load of a warp occupies its multiprocessor") {
+  // 4 warps with 10 loads each on 2 multiprocessors: 20 loads on each of them, in a microsecond
+  CHECK(is_close(distinct_words::load_ns(0.001, 4 * kWarp, 10, 2), 50, 1e-9));
+  CHECK(is_close(distinct_words::load_ns(0.001, 3 * kWarp + 1, 10, 2), 50, 1e-9));
 }
 
 TEST_CASE("the fitted line is the line that the points lie on") {

@@ -75,15 +75,19 @@ void name_rows(Options& opt) {
   }
 }
 
-// Measures them and ends the table; returns the program's exit status. The rate is the time for
-// which one load of a warp occupies its multiprocessor.
+// The time in nanoseconds for which one load of a warp occupies its multiprocessor, when n threads
+// make `loads` each in so many milliseconds.
+double load_ns(double ms, std::size_t n, unsigned loads, int sm_count) {
+  const double loads_per_sm = static_cast<double>(div_up(n, kWarp)) * loads / sm_count;
+  return ms * 1e6 / loads_per_sm;
+}
+
+// Measures them and ends the table; returns the program's exit status.
 int run_sweep(ResultTable& table, const Device& device, const Additions& a,
               const std::string& sweep) {
   if (kOnGpu) table.rate_in("ns/load");
   const Options& opt = table.options();
   const Walk walk = sweep == "spread" ? kSpread : kClose;
-  const double loads_per_sm =
-      static_cast<double>(div_up(a.n, kWarp)) * kLoads / static_cast<double>(device.sm_count);
   std::vector<double> distinct_words, ns_per_load;
   const auto add_row = [&](const char* source, unsigned distinct, auto&& launch) {
     const std::string name = source + std::to_string(distinct);
@@ -93,7 +97,7 @@ int run_sweep(ResultTable& table, const Device& device, const Additions& a,
     const Measured m = measure_checked(
         opt.samples, [&] { a.y.poison(); }, launch,
         [&] { return all_equal(name, a.y.download().data(), expected.data(), a.n); });
-    const double ns = m.time.median_ms * 1e6 / loads_per_sm;
+    const double ns = load_ns(m.time.median_ms, a.n, kLoads, device.sm_count);
     table.add_with_rate(name, m.time, ns, m.ok);
     if (source != kFromConstant) return;
     distinct_words.push_back(distinct);
