@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An array with a slot per block where each thread needs one. The launch asks for dynamic bytes that
-// the kernel does not use: on a GPU they lie behind the array, take the overrun, and hide it.
+// An array with a slot per block where each thread needs one. The launch asks for dynamic bytes
+// that the kernel does not use: on a GPU they lie behind the array, take the overrun, and hide it.
 // EXPECT: {file}:{write}: error: out-of-bounds write in kernel 'sum_of_block', block (0,0,0), thread (8,0,0)
 // EXPECT: the end of the __shared__ array 'partial' (64 bytes)
 // EXPECT: {file}:{array}: note: declared here
