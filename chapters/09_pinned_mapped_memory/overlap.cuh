@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chapter 09, what overlapping gains: its share of the ideal, and when each chunk got where.
+// Chapter 09, what overlapping gains: its share of the ideal, and when each piece of work ran.
 // Included by pinned_mapped_memory.cu, whose overlapped versions it runs.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 #include "../../common/common.cuh"
 #include "../../common/timeline.cuh"
+#include "default_stream.cuh"
 
 // Nothing is faster than its slowest part: that is the ideal of overlapping.
 void note_ideal(ResultTable& table, const Transfer& t) {
@@ -20,7 +21,8 @@ void note_ideal(ResultTable& table, const Transfer& t) {
                      digits_text(copy) + ") and kernel (" + digits_text(kernel) + ")");
 }
 
-// Every event of the overlapped versions, and of the same work in a single chunk.
+// Every event of the overlapped versions, of the same work in a single chunk, and of the three
+// kernels beside and between which the default stream works.
 bool write_timeline(CsvFile& csv, Transfer t) {
   bool ok = true;
   Timeline::write_header(csv);
@@ -36,5 +38,9 @@ bool write_timeline(CsvFile& csv, Transfer t) {
   write("overlapped_pageable", overlapped_pageable);
   t.chunks = 1;
   write("one_chunk", overlapped);
+  t.n = std::min(t.n, kThirdsWords);
+  t.rounds = kThirdsRounds;
+  write("default_between", default_between);
+  write("default_beside", default_beside);
   return ok;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Chapter 09: how does data get there?
 //
-// h2d_*, d2h_*  one copy, to the device or back, for five kinds of host memory
-// call_*        how long the call of an asynchronous copy keeps the host
-// host_read_*   the host itself reads pinned and write-combined memory
+// h2d_*, d2h_*  one copy, to the device or back, for four kinds of host memory
 // mapped_*      a kernel reads or writes host memory: no copy at all
 // copied_*      the same kernel on device memory, and a copy before or after it
+// managed_*     one pointer for both sides, and pages that move to whoever touches them
 // overlapped*   chunks over streams: the next one is copied while the kernel works on this one
+// The files included below add: what a call costs, what the host can do meanwhile, which streams
+// wait for the default stream, and what scratch memory costs (--list).
 // Run: make run CH=09
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 #include "../../common/common.cuh"
 #include "../../common/rounds.cuh"
 #include "../../common/timeline.cuh"
-#include "host_memory.cuh"  // five kinds of it
+#include "host_memory.cuh"  // the kinds of it, and managed memory
 
 constexpr std::size_t kMaxN = 4_Gi;  // words of 4 bytes
 constexpr unsigned kBlock = 256;
@@ -37,16 +38,17 @@ __global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned roun
 
 // What is sent, how often it is worked on, and all the memory that it may pass through.
 struct Transfer {
-  std::size_t n;                      // words
-  unsigned rounds, passes;            // rounds per word, over all passes of the kernel
-  const unsigned *data, *d_data;      // what is sent, from the host and from the device
-  unsigned *h_x, *h_y;                // pinned: holds the data; gets results
-  unsigned *mapped_x, *mapped_y;      // the same memory by its addresses on the device
-  unsigned *d_x, *d_y;                // on the device: gets the data; gets results
-  unsigned* seen;                     // pageable: where the host looks at results
-  std::size_t chunks;                 // of the overlapped versions
-  std::vector<cudaStream_t> streams;  // over which the chunks go
-  Timeline* timeline;                 // nullptr while times are taken
+  std::size_t n;                             // words
+  unsigned rounds, passes;                   // rounds per word, over all passes of the kernel
+  const unsigned *data, *d_data;             // what is sent, from the host and from the device
+  unsigned *h_x, *h_y;                       // pinned: holds the data; gets results
+  unsigned *mapped_x, *mapped_y;             // the same memory by its addresses on the device
+  unsigned *d_x, *d_y;                       // on the device: gets the data; gets results
+  unsigned* seen;                            // pageable: where the host looks at results
+  std::size_t chunks;                        // of the overlapped versions
+  std::vector<cudaStream_t> streams;         // over which the chunks go
+  cudaStream_t blocking[2], nonblocking[2];  // do, and do not, take turns with the default stream
+  Timeline* timeline;                        // nullptr while times are taken
 
   unsigned rounds_per_pass() const { return std::max(1u, rounds / std::max(1u, passes)); }
 };
@@ -129,9 +131,11 @@ std::vector<unsigned> reference(const unsigned* x, std::size_t n, unsigned round
 }
 
 using Run = void (*)(const Transfer&);
-enum class At { kDevice, kHost, kUnread, kSeen };  // results are in d_y, h_y, h_y, seen
+// Results are in d_y, h_y, h_y, seen; or only the row itself knows.
+enum class At { kDevice, kHost, kUnread, kSeen, kElsewhere };
 
 bool check(const std::string& name, const Transfer& t, At where) {
+  if (where == At::kElsewhere) return true;
   const std::size_t bytes = t.n * kWord;
   // The host may take seconds to read write-combined memory: that goes by way of the device.
   if (where == At::kUnread) CUDA_CHECK(cudaMemcpy(t.d_y, t.h_y, bytes, cudaMemcpyHostToDevice));
@@ -159,16 +163,18 @@ struct TransferMemory {
     const std::size_t bytes = n * kWord;
     Transfer& t = transfer;
     for (unsigned** words : {&d_data, &t.d_x, &t.d_y}) CUDA_CHECK(cudaMalloc(words, bytes));
-    for (unsigned** words : {&t.h_x, &t.h_y}) {
-      CUDA_CHECK(cudaHostAlloc(words, bytes, cudaHostAllocMapped));
-    }
-    // One piece of memory, two addresses: the host's and the device's. Today they are mostly equal.
+    for (unsigned** words : {&t.h_x, &t.h_y}) CUDA_CHECK(cudaMallocHost(words, bytes));
+    // Kernels can reach any pinned memory. By which address? Nearly always by the host's own.
     CUDA_CHECK(cudaHostGetDevicePointer(&t.mapped_x, t.h_x, 0));
     CUDA_CHECK(cudaHostGetDevicePointer(&t.mapped_y, t.h_y, 0));
     CUDA_CHECK(cudaMemcpy(d_data, data.data(), bytes, cudaMemcpyHostToDevice));
     std::memcpy(t.h_x, data.data(), bytes);
     t.streams.resize(streams);
     for (cudaStream_t& stream : t.streams) CUDA_CHECK(cudaStreamCreate(&stream));
+    for (cudaStream_t& stream : t.blocking) CUDA_CHECK(cudaStreamCreate(&stream));
+    for (cudaStream_t& stream : t.nonblocking) {
+      CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    }
     t.n = n;
     t.passes = 1;
     t.data = data.data();
@@ -179,6 +185,8 @@ struct TransferMemory {
     for (unsigned* words : {d_data, transfer.d_x, transfer.d_y}) CUDA_CHECK(cudaFree(words));
     for (unsigned* words : {transfer.h_x, transfer.h_y}) CUDA_CHECK(cudaFreeHost(words));
     for (cudaStream_t stream : transfer.streams) CUDA_CHECK(cudaStreamDestroy(stream));
+    for (cudaStream_t stream : transfer.blocking) CUDA_CHECK(cudaStreamDestroy(stream));
+    for (cudaStream_t stream : transfer.nonblocking) CUDA_CHECK(cudaStreamDestroy(stream));
   }
   TransferMemory(const TransferMemory&) = delete;
   TransferMemory& operator=(const TransferMemory&) = delete;
@@ -188,8 +196,13 @@ struct TransferMemory {
   Transfer transfer{};
 };
 
-#include "overlap.cuh"  // what overlapping gains, and when each chunk got where
-#include "routes.cuh"   // the rows of the table and of the sweeps
+#include "default_stream.cuh"  // who waits for the default stream
+#include "host_works.cuh"      // what the host can do during a copy
+#include "managed.cuh"         // pages that move by themselves, or when they are told to
+#include "overlap.cuh"         // what overlapping gains, and when each chunk got where
+#include "scratch.cuh"         // what it costs to get and give back scratch memory
+
+#include "routes.cuh"  // the rows of the table and of the sweeps: they take all of these ways
 
 int main(int argc, char** argv) {
   Options opt("09_pinned_mapped_memory", "how does data get there?");

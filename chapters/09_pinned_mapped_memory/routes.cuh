@@ -11,9 +11,13 @@
 #include "../../common/common.cuh"
 
 // By events on the default stream: streams made by cudaStreamCreate take turns with it, so that
-// their work lies between the events. By the host's clock, because the host has a share in copies:
-// from the call until all bytes are there. Or only the call.
+// their work lies between the events. By the host's clock, from the call until all is done: where
+// the host has a share in the work, or a stream does not wait for the default stream. Or only the
+// call.
 enum class Clock { kEvents, kHost, kCall };
+
+using Prepare = void (*)(const Transfer&);
+using AlsoRight = bool (*)(const std::string& name, const Transfer&);
 
 struct Route {
   std::string name, summary;
@@ -23,19 +27,34 @@ struct Route {
   unsigned passes = 1;               // of the kernel; 0: there is none
   const HostMemory* kind = nullptr;  // of h_x or h_y; nullptr: the problem's own, mapped
   std::size_t n = 0, chunks = 0;     // 0: the problem's
+  unsigned rounds = 0;               // 0: the problem's
+  Prepare prepare = nullptr;         // before every run, while the clock stands
+  AlsoRight also_right = nullptr;    // what must hold besides
+
+  Route& with_rounds(unsigned count) { return rounds = count, *this; }
+  Route& after(Prepare before) { return prepare = before, *this; }
+  Route& and_check(AlsoRight check) { return also_right = check, *this; }
 };
 
 std::vector<Route> all_routes() {
   std::vector<Route> all;
-  const auto copy = [&](const std::string& name, const std::string& summary, const HostMemory& kind,
-                        Run run, At where, Clock clock, std::size_t n = 0) {
+  const auto add = [&](const std::string& name, const std::string& summary, Run run, At where,
+                       Clock clock, unsigned passes = 1, const HostMemory* kind = nullptr,
+                       std::size_t n = 0) -> Route& {
+    const char* const by[] = {"", " [host's clock]", " [host's clock]"};
     all.push_back(
-        {name + "_" + kind.name, summary + ": " + kind.summary, run, where, clock, 0, &kind, n});
+        {name, summary + by[static_cast<int>(clock)], run, where, clock, passes, kind, n});
+    return all.back();
+  };
+  const auto copy = [&](const std::string& name, const std::string& summary, const HostMemory& kind,
+                        Run run, At where, Clock clock, std::size_t n = 0) -> Route& {
+    return add(name + "_" + kind.name, summary + ": " + kind.summary, run, where, clock, 0, &kind,
+               n);
   };
   for (const auto& kind : kKinds)
     copy("h2d", "to the device", kind, h2d, At::kDevice, Clock::kHost);
-  all.push_back({"h2d_pinned_for_it", "to the device: pinned before, and unpinned after, each time",
-                 h2d_pinned_for_it, At::kDevice, Clock::kHost, 0, &kPageable});
+  add("h2d_pinned_for_it", "to the device: pinned before, and unpinned after, each time",
+      h2d_pinned_for_it, At::kDevice, Clock::kHost, 0, &kPageable);
   for (const auto& kind : kKinds) {
     const At where = &kind == &kWriteCombined ? At::kUnread : At::kHost;
     copy("d2h", "to the host", kind, d2h, where, Clock::kHost);
@@ -46,17 +65,57 @@ std::vector<Route> all_routes() {
   for (const auto* kind : {&kPinned, &kWriteCombined}) {  // 4 MiB are enough of what is slow
     copy("host_read", "the host reads", *kind, host_read, At::kSeen, Clock::kHost, 1_Mi);
   }
-  all.push_back({"mapped_read", "the kernel reads host memory", mapped_read, At::kDevice});
-  all.push_back({"copied_read", "a copy, then the kernel", copied_read, At::kDevice});
+  add("host_works_alone", "work of the host's own", host_work, At::kElsewhere, Clock::kHost)
+      .and_check(host_work_is_right);
+  copy("host_works_then_h2d", "the host's work, then a copy", kPinned, host_then_copy, At::kDevice,
+       Clock::kHost)
+      .and_check(host_work_is_right);
+  for (const auto* kind : {&kPageable, &kPinned}) {
+    copy("host_works_during_h2d", "the host's work after the call of a copy", *kind,
+         host_during_copy, At::kDevice, Clock::kHost)
+        .and_check(host_work_is_right);
+  }
+  const Clock events = Clock::kEvents;
+  add("mapped_read", "the kernel reads host memory", mapped_read, At::kDevice, events);
+  add("copied_read", "a copy, then the kernel", copied_read, At::kDevice, events);
   const std::string twice = "half the work per pass, two passes";
-  all.push_back({"mapped_read_twice", twice, mapped_read, At::kDevice, Clock::kEvents, 2});
-  all.push_back({"copied_read_twice", twice, copied_read, At::kDevice, Clock::kEvents, 2});
-  all.push_back({"mapped_write", "the kernel writes host memory", mapped_write, At::kHost});
-  all.push_back({"copied_write", "the kernel, then a copy", copied_write, At::kHost});
-  all.push_back({"kernel_alone", "all is on the device", kernel_alone, At::kDevice});
-  all.push_back({"overlapped", "chunks over streams", overlapped, At::kDevice});
-  all.push_back(
-      {"overlapped_pageable", "chunks of plain memory", overlapped_pageable, At::kDevice});
+  add("mapped_read_twice", twice, mapped_read, At::kDevice, events, 2);
+  add("copied_read_twice", twice, copied_read, At::kDevice, events, 2);
+  add("mapped_write", "the kernel writes host memory", mapped_write, At::kHost, events);
+  add("copied_write", "the kernel, then a copy", copied_write, At::kHost, events);
+  add("kernel_alone", "all is on the device", kernel_alone, At::kDevice, events);
+  add("overlapped", "chunks over streams", overlapped, At::kDevice, events);
+  add("overlapped_pageable", "chunks of plain memory", overlapped_pageable, At::kDevice, events);
+  const auto managed = [&](const std::string& name, const std::string& summary, Run run) -> Route& {
+    return add(name, summary, run, At::kDevice, Clock::kHost, 1, &kManaged, kManagedWords);
+  };
+  managed("managed_read", "managed memory: pages come when they are touched", managed_read)
+      .after(host_writes);
+  managed("managed_prefetched", "managed memory: pages are asked for, then the kernel",
+          managed_prefetched)
+      .after(host_writes);
+  managed("managed_read_again", "managed memory: pages came with the run before", managed_read);
+  const auto thirds = [&](const std::string& name, const std::string& summary, Run run) {
+    add(name, "three small kernels, " + summary, run, At::kDevice, Clock::kHost, 1, nullptr,
+        kThirdsWords)
+        .with_rounds(kThirdsRounds);
+  };
+  thirds("default_three_times", "all in the default stream", default_three_times);
+  thirds("default_between", "the middle one in the default stream", default_between);
+  thirds("default_beside", "the same, the others in non-blocking streams", default_beside);
+  thirds("per_thread_beside", "the middle one in the thread's own default stream",
+         per_thread_beside);
+  const auto scratch = [&](const std::string& name, const std::string& summary, Run run) -> Route& {
+    return add(name, "scratch memory, " + summary, run, At::kDevice, Clock::kHost, 1, nullptr,
+               kScratchWords)
+        .with_rounds(1);
+  };
+  scratch("scratch_kept", "got once", scratch_kept);
+  scratch("scratch_malloc", "by cudaMalloc and cudaFree each time", scratch_malloc);
+  scratch("scratch_async", "by cudaMallocAsync and cudaFreeAsync each time", scratch_async)
+      .after(pool_keeps_nothing);
+  scratch("scratch_async_kept", "the same, and the pool keeps what it has", scratch_async)
+      .after(pool_keeps_all);
   return all;
 }
 
@@ -86,21 +145,48 @@ std::vector<Route> routes_of_sweep(const std::string& sweep, std::size_t n) {
   return routes;
 }
 
+// Times one run at a time, each after an untimed `prepare`.
+template <class Prepared, class Work>
+Timing time_prepared(std::size_t samples, Prepared&& prepare, Work&& work) {
+  std::vector<double> ms;
+  for (std::size_t i = 0; i <= samples; ++i) {  // the first one warms up
+    prepare();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const Timing once = time_once([&] {
+      work();
+      CUDA_CHECK(cudaDeviceSynchronize());
+    });
+    if (i > 0) ms.push_back(once.median_ms);
+  }
+  return timing_of(ms);
+}
+
+Timing time_route(const Route& route, const Transfer& t, std::size_t samples) {
+  const auto work = [&] { route.run(t); };
+  if (route.prepare != nullptr)
+    return time_prepared(
+        samples, [&] { route.prepare(t); }, work);
+  if (route.clock == Clock::kEvents) return time_launches(samples, work);
+  return route.clock == Clock::kHost ? time_until_done(samples, work) : time_calls(samples, work);
+}
+
 // Runs the route, checks, times it, and checks again: still right after the timed runs?
 Measured measure(const Route& route, Transfer t, std::size_t samples) {
   if (route.n > 0) t.n = std::min(t.n, route.n);
   if (route.chunks > 0) t.chunks = route.chunks;
+  if (route.rounds > 0) t.rounds = route.rounds;
   t.passes = route.passes;
   const bool to_host = route.where == At::kHost || route.where == At::kUnread;
   unsigned*& host = to_host ? t.h_y : t.h_x;
   if (route.kind != nullptr) host = route.kind->get(t.n);
   if (!to_host) std::memcpy(t.h_x, t.data, t.n * kWord);
-  const bool right_at_first = run_and_check(route.name, t, route.run, route.where);
-  const auto work = [&] { route.run(t); };
-  const Timing time = route.clock == Clock::kEvents ? time_launches(samples, work)
-                      : route.clock == Clock::kHost ? time_until_done(samples, work)
-                                                    : time_calls(samples, work);
-  const bool ok = check(route.name, t, route.where) && right_at_first;
+  const auto is_right = [&](bool ok) {
+    return (route.also_right == nullptr || route.also_right(route.name, t)) && ok;
+  };
+  if (route.prepare != nullptr) route.prepare(t);
+  const bool right_at_first = is_right(run_and_check(route.name, t, route.run, route.where));
+  const Timing time = time_route(route, t, samples);
+  const bool ok = is_right(check(route.name, t, route.where)) && right_at_first;
   if (route.kind != nullptr) route.kind->give_back(host);
   return {time, ok};
 }

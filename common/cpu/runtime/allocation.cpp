@@ -3,6 +3,7 @@
 #include "allocation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,8 +14,15 @@
 #include "call.h"
 #include "work_queues.h"
 
+/// A cudaMemPool_t points to this. What is freed is given back at once, whatever the threshold.
+struct CUmemPoolHandle_st {
+  std::atomic<std::uint64_t> release_threshold{0};
+};
+
 namespace cuda_cpu {
 namespace {
+
+CUmemPoolHandle_st default_pool;
 
 /// The call that frees what `range` holds.
 const char* right_free(const MemoryRange& range) {
@@ -265,6 +273,56 @@ cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer) {
   }
   if (const int error = cuda_cpu::run_all_streams()) return finish(error);
   cuda_cpu::unregister_range(range.base);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
+                                 unsigned int flags, cudaStream_t stream, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  MemoryRange range;
+  if (bytes == 0 || flags != 0 || !cuda_cpu::find_live_range(pointer, &range) ||
+      range.space != Space::kManaged ||
+      bytes > range.end() - reinterpret_cast<std::uintptr_t>(pointer)) {
+    return finish(cudaErrorInvalidValue);
+  }
+  switch (location.type) {
+    case cudaMemLocationTypeDevice:
+      if (location.id != 0) return finish(cudaErrorInvalidDevice);
+      break;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNuma:
+    case cudaMemLocationTypeHostNumaCurrent:
+      break;
+    default:
+      return finish(cudaErrorInvalidValue);
+  }
+  cuda_cpu::Work work;  // one memory: there is nothing to move, but it has its place in the order
+  work.label = {"cudaMemPrefetchAsync", site};
+  work.needs_device_memory = false;
+  return finish(cuda_cpu::submit(stream, std::move(work)));
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pool == nullptr) return finish(cudaErrorInvalidValue);
+  if (device != 0) return finish(cudaErrorInvalidDevice);
+  *pool = &cuda_cpu::default_pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pool != &cuda_cpu::default_pool || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (attribute != cudaMemPoolAttrReleaseThreshold) return finish(cudaErrorNotSupported);
+  pool->release_threshold = *static_cast<const std::uint64_t*>(value);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pool != &cuda_cpu::default_pool || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (attribute != cudaMemPoolAttrReleaseThreshold) return finish(cudaErrorNotSupported);
+  *static_cast<std::uint64_t*>(value) = pool->release_threshold;
   return cudaSuccess;
 }
 

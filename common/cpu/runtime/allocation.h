@@ -93,5 +93,11 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host);
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags,
                              cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
 cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer);
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
+                                 unsigned int flags, cudaStream_t stream = nullptr,
+                                 cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);

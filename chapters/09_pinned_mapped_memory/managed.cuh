@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Chapter 09, managed memory: one pointer for both sides. The side that touches a page gets it, by
+// a page fault; cudaMemPrefetchAsync moves pages before they are touched. Included by
+// pinned_mapped_memory.cu.
+#pragma once
+
+#include <cstring>
+
+#include "../../common/common.cuh"
+
+// Asks for the pages of `words` to be moved to the current device, in the default stream.
+void prefetch_to_device(const unsigned* words, std::size_t n) {
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+#if CUDART_VERSION >= 13000  // the destination is a place now: a device, the host, a NUMA node
+  cudaMemLocation place{};
+  place.type = cudaMemLocationTypeDevice;
+  place.id = device;
+  CUDA_CHECK(cudaMemPrefetchAsync(words, n * kWord, place, 0, nullptr));
+#else
+  CUDA_CHECK(cudaMemPrefetchAsync(words, n * kWord, device, nullptr));
+#endif
+}
+
+constexpr std::size_t kManagedWords = 16_Mi;
+
+// h_x is managed memory in these. The host writes it anew: its pages come to the host.
+void host_writes(const Transfer& t) { std::memcpy(t.h_x, t.data, t.n * kWord); }
+
+// The kernel gets the same pointer that the host wrote by. What is not there yet arrives by faults.
+void managed_read(const Transfer& t) { run_passes(t, t.h_x, t.d_y); }
+void managed_prefetched(const Transfer& t) {
+  prefetch_to_device(t.h_x, t.n);
+  run_passes(t, t.h_x, t.d_y);
+}
