@@ -48,6 +48,28 @@ TEST_CASE("every version delivers every word at awkward sizes") {
       const Measured m = measure(route, setup.transfer, 1);
       CHECK(m.ok);
       CHECK(m.time.samples == 1);
+      CHECK(m.time.median_ms > 0);
+    }
+  }
+}
+
+TEST_CASE("a pass writes its own words and no other, with blocks of any size") {
+  const std::size_t guard = 64;
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {1u, 31u, 32u, 33u, 257u, 1000u}) {
+      std::vector<unsigned> x(n + guard), expected(n + guard, 0xffffffffu);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<unsigned>(random_bits(4, i));
+      for (std::size_t i = 0; i < n; ++i) expected[i] = kRound(kRound(x[i]));
+      const DeviceArray<unsigned> d_x(x), d_y(n + guard);             // d_y is poisoned
+      const auto grid = static_cast<unsigned>(div_up(n, block)) + 1;  // a block more than it takes
+      mix<<<grid, block>>>(d_x.get(), n, kRound, 2, true, d_y.get());
+      CUDA_CHECK_LAUNCH();
+      INFO("n = " << n << ", block " << block);
+      CHECK(d_y.download() == expected);
+      mix<<<grid, block>>>(d_x.get(), n, kRound, 1, false, d_y.get());
+      CUDA_CHECK_LAUNCH();
+      for (std::size_t i = 0; i < n; ++i) expected[i] = kRound(expected[i] ^ x[i]);
+      CHECK(d_y.download() == expected);
     }
   }
 }
@@ -214,6 +236,179 @@ TEST_CASE(
   kWriteCombined.give_back(words);
 }
 
+TEST_CASE(
+    "pinned memory that nobody asked to map or to share is mapped and portable all the same") {
+  unsigned *words = nullptr, *on_device = nullptr;
+  CUDA_CHECK(cudaMallocHost(&words, 4096));
+  CUDA_CHECK(cudaHostGetDevicePointer(&on_device, words, 0));
+  CHECK(on_device == words);  // unified addressing: one address for both sides
+  unsigned flags = 0;
+  CUDA_CHECK(cudaHostGetFlags(&flags, words));
+  CHECK((flags & (cudaHostAllocPortable | cudaHostAllocMapped)) ==
+        (cudaHostAllocPortable | cudaHostAllocMapped));
+  CHECK((flags & cudaHostAllocWriteCombined) == 0);
+  CUDA_CHECK(cudaGetDeviceFlags(&flags));
+  CHECK((flags & cudaDeviceMapHost) != 0);
+  CUDA_CHECK(cudaFreeHost(words));
+}
+
+TEST_CASE("what the host works on during a copy is its share of the words, and no more") {
+  for (const std::size_t n : {1u, 127u, 128u, 129u, 1000u}) {
+    Setup setup(n);
+    const std::size_t count = div_up(n, kHostShare);
+    std::fill_n(setup.transfer.h_y, n, 0xffffffffu);
+    INFO("n = " << n);
+    CHECK_FALSE(host_work_is_right("nothing", setup.transfer));
+    host_work(setup.transfer);
+    CHECK(host_work_is_right("all", setup.transfer));
+    for (std::size_t i = 0; i < n; ++i) {
+      unsigned v = setup.data[i];
+      for (unsigned r = 0; r < kHostRounds; ++r) v = kRound(v);
+      CHECK(setup.transfer.h_y[i] == (i < count ? v : 0xffffffffu));
+    }
+    setup.transfer.h_y[count - 1] ^= 1;
+    CHECK_FALSE(host_work_is_right("one wrong bit", setup.transfer));
+  }
+  for (const Route& route : all_routes()) {
+    INFO(route.name);
+    const bool host_works = route.name.rfind("host_works", 0) == 0;
+    CHECK((route.also_right != nullptr) == host_works);
+    if (route.where == At::kElsewhere) CHECK(route.also_right != nullptr);
+  }
+}
+
+TEST_CASE("the host's own work is checked wherever a row does it") {
+  Setup setup(1000);
+  Route route = route_named("host_works_during_h2d_pinned");
+  CHECK(measure(route, setup.transfer, 1).ok);
+  route.run = h2d;  // only the copy
+  CHECK_FALSE(measure(route, setup.transfer, 1).ok);
+  route.run = host_work;  // only the work
+  CHECK_FALSE(measure(route, setup.transfer, 1).ok);
+}
+
+TEST_CASE("before every run of a managed version the host writes its words, and they count") {
+  Setup setup(3000);
+  Transfer t = setup.transfer;
+  t.h_x = kManaged.get(t.n);
+  cudaPointerAttributes attributes;
+  CUDA_CHECK(cudaPointerGetAttributes(&attributes, t.h_x));
+  CHECK(attributes.type == cudaMemoryTypeManaged);
+  for (const char* name : {"managed_read", "managed_prefetched"}) {
+    const Route& route = route_named(name);
+    REQUIRE(route.prepare != nullptr);
+    std::fill_n(t.h_x, t.n, 5u);
+    INFO(name);
+    CHECK_FALSE(run_and_check(name, t, route.run, route.where));
+    route.prepare(t);
+    CHECK(run_and_check(name, t, route.run, route.where));
+  }
+  kManaged.give_back(t.h_x);
+  CHECK(route_named("managed_read_again").prepare == nullptr);
+}
+
+TEST_CASE("the clock stands while a run is prepared, and every run is") {
+  std::string order;
+  const auto slow = [&] {
+    order += 'p';
+    const double begin = host_ms();
+    while (host_ms() - begin < 20) {
+    }
+  };
+  const Timing t = time_prepared(3, slow, [&] { order += 'r'; });
+  CHECK(order == "prprprpr");
+  CHECK(t.samples == 3);
+  CHECK(t.min_ms < 15);
+}
+
+TEST_CASE("the default stream takes turns with blocking streams, and with no others") {
+  cudaStream_t looking = nullptr;  // waits for none of the others
+  CUDA_CHECK(cudaStreamCreateWithFlags(&looking, cudaStreamNonBlocking));
+  const auto arrived = [&](const Setup& s, std::size_t k) {  // the last word of the k-th third
+    unsigned word = 0;
+    CUDA_CHECK(
+        cudaMemcpyAsync(&word, s.transfer.d_y + 100 * k + 99, 4, cudaMemcpyDeviceToHost, looking));
+    CUDA_CHECK(cudaStreamSynchronize(looking));
+    return word != 0xffffffffu;
+  };
+  const char* const order = std::getenv("CUDA_CPU_SCHEDULE");
+  const bool only_what_is_needed = !kOnGpu && (order == nullptr || order[0] != 'r');
+  const auto poisoned = [](const Setup& s) {
+    CUDA_CHECK(cudaMemset(s.transfer.d_y, 0xff, 1200));
+    CUDA_CHECK(cudaDeviceSynchronize());
+  };
+  Setup setup(300);
+  const Transfer& t = setup.transfer;
+
+  poisoned(setup);
+  default_between(t);
+  CUDA_CHECK(cudaStreamSynchronize(t.blocking[1]));  // it waits for the default stream before it
+  for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(setup, k));
+
+  poisoned(setup);
+  default_three_times(t);
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(setup, k));
+
+  poisoned(setup);
+  default_beside(t);
+  CUDA_CHECK(cudaStreamSynchronize(t.nonblocking[1]));
+  CHECK(arrived(setup, 2));
+  if (only_what_is_needed) CHECK_FALSE(arrived(setup, 1));
+  CUDA_CHECK(cudaStreamSynchronize(t.nonblocking[0]));
+  CHECK(arrived(setup, 0));
+  if (only_what_is_needed) CHECK_FALSE(arrived(setup, 1));
+  CUDA_CHECK(cudaDeviceSynchronize());
+  CHECK(arrived(setup, 1));
+
+  poisoned(setup);
+  per_thread_beside(t);
+  CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
+  CHECK(arrived(setup, 1));
+  if (only_what_is_needed) {
+    CHECK_FALSE(arrived(setup, 0));
+    CHECK_FALSE(arrived(setup, 2));
+  }
+  CUDA_CHECK(cudaStreamSynchronize(t.blocking[0]));
+  CUDA_CHECK(cudaStreamSynchronize(t.blocking[1]));
+  CHECK(arrived(setup, 0));
+  CHECK(arrived(setup, 2));
+  CUDA_CHECK(cudaStreamDestroy(looking));
+}
+
+TEST_CASE("the streams beside the default stream are what their names say") {
+  Setup setup(10);
+  for (int k = 0; k < 2; ++k) {
+    unsigned flags = 99;
+    CUDA_CHECK(cudaStreamGetFlags(setup.transfer.blocking[k], &flags));
+    CHECK(flags == cudaStreamDefault);
+    CUDA_CHECK(cudaStreamGetFlags(setup.transfer.nonblocking[k], &flags));
+    CHECK(flags == cudaStreamNonBlocking);
+  }
+}
+
+TEST_CASE("scratch memory is given back, and the pool keeps what it is told to") {
+  Setup setup(5000);
+  std::uint64_t threshold = 1;
+  cudaMemPool_t pool = nullptr;
+  CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  for (const char* name : {"scratch_malloc", "scratch_async", "scratch_async_kept"}) {
+    const Route& route = route_named(name);
+    if (route.prepare != nullptr) route.prepare(setup.transfer);
+    route.run(setup.transfer);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const std::size_t free_before = free_device_bytes();
+    for (int repeat = 0; repeat < 3; ++repeat) route.run(setup.transfer);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    INFO(name);
+    CHECK(free_device_bytes() == free_before);
+    CUDA_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+    if (name == std::string("scratch_async")) CHECK(threshold == 0);
+    if (name == std::string("scratch_async_kept")) CHECK(threshold == UINT64_MAX);
+  }
+  pool_keeps_nothing(setup.transfer);
+}
+
 TEST_CASE("memory cannot be registered twice, nor unregistered when it is not registered") {
   std::vector<unsigned> words(4096);
   CUDA_CHECK(cudaHostRegister(words.data(), 16384, cudaHostRegisterDefault));
@@ -238,11 +433,14 @@ TEST_CASE("the versions that the chapter promises are there, each name once") {
   std::set<std::string> names;
   for (const Route& route : all_routes()) CHECK(names.insert(route.name).second);
   for (const char* way : {"h2d_", "d2h_"}) {
-    for (const char* kind : {"pageable", "pinned", "portable", "write_combined", "registered"}) {
+    for (const char* kind : {"pageable", "pinned", "write_combined", "registered"}) {
       CHECK(names.count(std::string(way) + kind) == 1);
     }
   }
-  for (const char* name : {"mapped_read", "mapped_write", "mapped_read_twice", "overlapped"}) {
+  for (const char* name :
+       {"mapped_read", "mapped_write", "mapped_read_twice", "overlapped", "managed_read",
+        "managed_prefetched", "host_works_during_h2d_pinned", "default_between", "default_beside",
+        "scratch_malloc", "scratch_async", "scratch_async_kept"}) {
     CHECK(names.count(name) == 1);
   }
   CHECK(route_named("mapped_read_twice").passes == 2);
@@ -292,11 +490,13 @@ TEST_CASE("the timeline has every chunk of every version, each mark after the on
   REQUIRE(csv.finish());
   const std::vector<std::string> lines = lines_of(path);
   std::remove(path.c_str());
-  REQUIRE(lines.size() == 1 + 3 * (8 + 8 + 1));
+  const std::size_t chunk_marks = 3 * (8 + 8 + 1), third_marks = 2 * 3;
+  REQUIRE(lines.size() == 1 + chunk_marks + 2 * third_marks);
   CHECK(lines[0] == "version,chunk,stream,mark,ms");
   std::string version_before;
   std::vector<double> reached(3);  // by each stream: its work is done in order
   const char* const marks[] = {"begin", "copied", "computed"};
+  double end_before = 0;  // of the kernel before, where the default stream is between two others
   for (std::size_t i = 1; i < lines.size(); ++i) {
     std::istringstream line(lines[i]);
     std::string version, chunk, stream, mark, ms;
@@ -306,6 +506,16 @@ TEST_CASE("the timeline has every chunk of every version, each mark after the on
     std::getline(line, mark, ',');
     std::getline(line, ms, ',');
     INFO(lines[i]);
+    if (i > chunk_marks) {
+      const bool ends = (i - 1 - chunk_marks) % 2 == 1;
+      CHECK(version == (i <= chunk_marks + third_marks ? "default_between" : "default_beside"));
+      CHECK(mark == (ends ? "computed" : "begin"));
+      CHECK(chunk == std::to_string((i - 1 - chunk_marks) / 2 % 3));
+      CHECK(stream == chunk);
+      if (ends || version == "default_between") CHECK(std::stod(ms) >= end_before);
+      end_before = std::stod(ms);
+      continue;
+    }
     if (version != version_before) reached.assign(3, 0.0);
     version_before = version;
     const auto lane = static_cast<std::size_t>(std::stoul(stream));
@@ -313,6 +523,7 @@ TEST_CASE("the timeline has every chunk of every version, each mark after the on
     CHECK(lane == std::stoul(chunk) % 3);
     CHECK(std::stod(ms) >= reached[lane]);
     reached[lane] = std::stod(ms);
+    end_before = 0;
   }
 }
 

@@ -149,6 +149,7 @@ bool check(const std::string& name, const Transfer& t, At where) {
 bool run_and_check(const std::string& name, const Transfer& t, Run run, At where) {
   for (unsigned* words : {t.h_y, t.seen}) std::memset(words, 0xff, t.n * kWord);  // poison
   for (unsigned* words : {t.d_x, t.d_y}) CUDA_CHECK(cudaMemset(words, 0xff, t.n * kWord));
+  CUDA_CHECK(cudaDeviceSynchronize());  // non-blocking streams would overtake the poison
   run(t);
   CUDA_CHECK(cudaDeviceSynchronize());  // until here anything may stand in h_y
   return check(name, t, where);

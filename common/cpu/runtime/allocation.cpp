@@ -234,7 +234,8 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
       range.space != Space::kHostPinned) {
     return finish(cudaErrorInvalidValue);
   }
-  *flags = range.host_flags;
+  // With one address space all pinned memory is mapped, and shared by all devices.
+  *flags = range.host_flags | cudaHostAllocMapped | cudaHostAllocPortable;
   return cudaSuccess;
 }
 
