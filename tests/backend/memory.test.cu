@@ -287,6 +287,61 @@ TEST_CASE("stream-ordered allocations can be freed in stream order") {
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
+TEST_CASE("managed memory can be asked to move: to the device, to the host, in a stream's order") {
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  int* x = nullptr;
+  REQUIRE(cudaMallocManaged(&x, 400) == cudaSuccess);
+  x[99] = 1;
+  const cudaMemLocation device{cudaMemLocationTypeDevice, 0}, host{cudaMemLocationTypeHost, 0};
+  CHECK(cudaMemPrefetchAsync(x, 400, device, 0, stream) == cudaSuccess);
+  store<<<1, 1, 0, stream>>>(x + 99, 12);
+  CHECK(cudaMemPrefetchAsync(x + 1, 396, host, 0, stream) == cudaSuccess);
+  CHECK(x[99] == 1);  // nothing has waited
+  CHECK(cudaStreamQuery(stream) == cudaErrorNotReady);
+  CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(x[99] == 12);
+  CHECK(cudaMemPrefetchAsync(x, 400, device, 0) == cudaSuccess);  // the default stream
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+
+  CHECK(cudaMemPrefetchAsync(x, 0, device, 0, stream) == cudaErrorInvalidValue);
+  CHECK(cudaMemPrefetchAsync(x, 401, device, 0, stream) == cudaErrorInvalidValue);
+  CHECK(cudaMemPrefetchAsync(x + 1, 400, device, 0, stream) == cudaErrorInvalidValue);
+  CHECK(cudaMemPrefetchAsync(x, 400, device, 1, stream) == cudaErrorInvalidValue);
+  CHECK(cudaMemPrefetchAsync(x, 400, {cudaMemLocationTypeInvalid, 0}, 0, stream) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaMemPrefetchAsync(x, 400, {cudaMemLocationTypeDevice, 1}, 0, stream) ==
+        cudaErrorInvalidDevice);
+  int* const d = device_memory<int>(100);
+  CHECK(cudaMemPrefetchAsync(d, 400, device, 0, stream) == cudaErrorInvalidValue);
+  cudaFree(d);
+  cudaGetLastError();
+  CHECK(cudaFree(x) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("the default pool has a threshold, and refuses what it does not know") {
+  cudaMemPool_t pool = nullptr;
+  REQUIRE(cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess);
+  unsigned long long bytes = 1;
+  CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
+  CHECK(bytes == 0);
+  bytes = 1234567890123;
+  CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
+  bytes = 0;
+  CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
+  CHECK(bytes == 1234567890123);
+  bytes = 0;
+  CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
+  CHECK(cudaMemPoolSetAttribute(nullptr, cudaMemPoolAttrReleaseThreshold, &bytes) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes) ==
+        cudaErrorNotSupported);
+  CHECK(cudaDeviceGetDefaultMemPool(&pool, 1) == cudaErrorInvalidDevice);
+  CHECK(cudaDeviceGetDefaultMemPool(nullptr, 0) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
 TEST_CASE("symbols are copied to and from, with size and offset") {
   const std::vector<int> h = numbers(16);
   CHECK(cudaMemcpyToSymbol(table, h.data(), sizeof(table)) == cudaSuccess);
@@ -363,6 +418,7 @@ TEST_CASE("pinned memory is mapped into the device") {
   unsigned flags = 0;
   CHECK(cudaHostGetFlags(&flags, h) == cudaSuccess);
   CHECK((flags & cudaHostAllocWriteCombined) != 0);
+  CHECK((flags & cudaHostAllocPortable) != 0);  // nobody asked, but there is one address space
   CHECK(type_of(h) == cudaMemoryTypeHost);
   CHECK(cudaFreeHost(h) == cudaSuccess);
   CHECK(cudaHostAlloc(&h, 4, 0x80) == cudaErrorInvalidValue);
