@@ -272,7 +272,7 @@ TEST_CASE("what the host works on during a copy is its share of the words, and n
   for (const Route& route : all_routes()) {
     INFO(route.name);
     const bool host_works = route.name.rfind("host_works", 0) == 0;
-    CHECK((route.also_right != nullptr) == host_works);
+    if (host_works) CHECK(route.also_right == host_work_is_right);
     if (route.where == At::kElsewhere) CHECK(route.also_right != nullptr);
   }
 }
@@ -285,6 +285,29 @@ TEST_CASE("the host's own work is checked wherever a row does it") {
   CHECK_FALSE(measure(route, setup.transfer, 1).ok);
   route.run = host_work;  // only the work
   CHECK_FALSE(measure(route, setup.transfer, 1).ok);
+}
+
+TEST_CASE("a word read with another one is checked: which other, and that it is read at all") {
+  for (const std::size_t n : {1u, 2u, 3u, 256u, 1001u}) {
+    Setup setup(n);
+    const Transfer& t = setup.transfer;
+    for (const std::size_t apart : {std::size_t{1}, n / 2, n - 1}) {
+      CUDA_CHECK(cudaMemset(t.d_y, 0xff, n * kWord));
+      read_with_other(t, t.mapped_x, apart);
+      INFO("n = " << n << ", " << apart << " apart");
+      CHECK(with_other_is_right("with another", t, apart));
+      std::vector<unsigned> y(n);
+      CUDA_CHECK(cudaMemcpy(y.data(), t.d_y, n * kWord, cudaMemcpyDeviceToHost));
+      for (std::size_t i = 0; i < n; ++i) {
+        unsigned v = setup.data[i];
+        for (unsigned r = 0; r < t.rounds; ++r) v = kRound(v);
+        CHECK(y[i] == (v ^ setup.data[(i + apart) % n]));
+      }
+      if (n > 2) CHECK_FALSE(with_other_is_right("with yet another", t, (apart + 1) % n));
+    }
+  }
+  CHECK(route_named("mapped_read_near").also_right == near_is_right);
+  CHECK(route_named("mapped_read_far").also_right == far_is_right);
 }
 
 TEST_CASE("before every run of a managed version the host writes its words, and they count") {

@@ -202,6 +202,7 @@ struct TransferMemory {
 #include "managed.cuh"         // pages that move by themselves, or when they are told to
 #include "overlap.cuh"         // what overlapping gains, and when each chunk got where
 #include "scratch.cuh"         // what it costs to get and give back scratch memory
+#include "second_read.cuh"     // whether a word that is read twice crosses the bus twice
 
 #include "routes.cuh"  // the rows of the table and of the sweeps: they take all of these ways
 

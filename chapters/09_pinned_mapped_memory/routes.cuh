@@ -81,6 +81,14 @@ std::vector<Route> all_routes() {
   const std::string twice = "half the work per pass, two passes";
   add("mapped_read_twice", twice, mapped_read, At::kDevice, events, 2);
   add("copied_read_twice", twice, copied_read, At::kDevice, events, 2);
+  const auto with_other = [&](const std::string& name, const std::string& summary, Run run,
+                              AlsoRight right) {
+    add(name, "every word read by two threads: " + summary, run, At::kElsewhere, events)
+        .and_check(right);
+  };
+  with_other("mapped_read_near", "by neighbours", mapped_read_near, near_is_right);
+  with_other("mapped_read_far", "half of all words apart", mapped_read_far, far_is_right);
+  with_other("device_read_far", "the same, all on the device", device_read_far, far_is_right);
   add("mapped_write", "the kernel writes host memory", mapped_write, At::kHost, events);
   add("copied_write", "the kernel, then a copy", copied_write, At::kHost, events);
   add("kernel_alone", "all is on the device", kernel_alone, At::kDevice, events);
