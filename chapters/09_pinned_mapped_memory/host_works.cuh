@@ -7,16 +7,16 @@
 
 #include "../../common/common.cuh"
 
-constexpr unsigned kHostRounds = 16;     // per word
-constexpr std::size_t kHostShare = 128;  // of every so many words the host works on one
+constexpr std::size_t kHostShare = 16_Ki;  // of so many words the host has time for one
 
 std::size_t host_words(const Transfer& t) { return div_up(t.n, kHostShare); }
 
-// Leaves its results in h_y, which no copy of these rows touches.
+// The kernel's work on a few of the words, by one thread of the host. Leaves its results in h_y,
+// which no copy of these rows touches.
 void host_work(const Transfer& t) {
   for (std::size_t i = 0, count = host_words(t); i < count; ++i) {
     unsigned v = t.data[i];
-    for (unsigned r = 0; r < kHostRounds; ++r) v = kRound(v);
+    for (unsigned r = 0; r < t.rounds; ++r) v = kRound(v);
     t.h_y[i] = v;
   }
 }
@@ -33,5 +33,5 @@ void host_during_copy(const Transfer& t) {
 
 bool host_work_is_right(const std::string& name, const Transfer& t) {
   const std::size_t count = host_words(t);
-  return all_equal(name, t.h_y, reference(t.data, count, kHostRounds, 1).data(), count);
+  return all_equal(name, t.h_y, reference(t.data, count, t.rounds, 1).data(), count);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstring>
+#include <string>
 
 #include "../../common/common.cuh"
 
@@ -32,4 +33,12 @@ void managed_read(const Transfer& t) { run_passes(t, t.h_x, t.d_y); }
 void managed_prefetched(const Transfer& t) {
   prefetch_to_device(t.h_x, t.n);
   run_passes(t, t.h_x, t.d_y);
+}
+
+// The way back: a fill on the device takes the pages there, and the host's writing brings them
+// home.
+void fill_on_device(const Transfer& t) { CUDA_CHECK(cudaMemset(t.h_x, 0xff, t.n * kWord)); }
+
+bool host_words_are_right(const std::string& name, const Transfer& t) {
+  return all_equal(name, t.h_x, t.data, t.n);
 }

@@ -10,13 +10,17 @@
 #include "../../common/timeline.cuh"
 #include "default_stream.cuh"
 
-// Nothing is faster than its slowest part: that is the ideal of overlapping.
+// Nothing is faster than its slowest part: that is the ideal of overlapping. How close to it, in %?
+double percent_of_ideal(double copy_ms, double kernel_ms, double both_ms) {
+  return 100 * std::max(copy_ms, kernel_ms) / both_ms;
+}
+
 void note_ideal(ResultTable& table, const Transfer& t) {
   const auto ms = [&](Run run) {
     return time_launches(table.options().samples, [&] { run(t); }).median_ms;
   };
   const double copy = ms(h2d), kernel = ms(kernel_alone), both = ms(overlapped);
-  table.measured("of_ideal", 100 * std::max(copy, kernel) / both, "%",
+  table.measured("of_ideal", percent_of_ideal(copy, kernel, both), "%",
                  "overlapped " + digits_text(both) + " ms; the ideal is the slower of copy (" +
                      digits_text(copy) + ") and kernel (" + digits_text(kernel) + ")");
 }

@@ -94,15 +94,25 @@ std::vector<Route> all_routes() {
   add("kernel_alone", "all is on the device", kernel_alone, At::kDevice, events);
   add("overlapped", "chunks over streams", overlapped, At::kDevice, events);
   add("overlapped_pageable", "chunks of plain memory", overlapped_pageable, At::kDevice, events);
-  const auto managed = [&](const std::string& name, const std::string& summary, Run run) -> Route& {
-    return add(name, summary, run, At::kDevice, Clock::kHost, 1, &kManaged, kManagedWords);
+  const auto managed = [&](const std::string& name, const std::string& summary, Run run,
+                           At where) -> Route& {
+    return add(name, "managed memory, " + summary, run, where, Clock::kHost, 1, &kManaged,
+               kManagedWords);
   };
-  managed("managed_read", "managed memory: pages come when they are touched", managed_read)
+  managed("managed_read", "from the host: pages come when they are touched", managed_read,
+          At::kDevice)
       .after(host_writes);
-  managed("managed_prefetched", "managed memory: pages are asked for, then the kernel",
-          managed_prefetched)
+  managed("managed_prefetched", "from the host: pages are asked for, then the kernel",
+          managed_prefetched, At::kDevice)
       .after(host_writes);
-  managed("managed_read_again", "managed memory: pages came with the run before", managed_read);
+  managed("managed_read_again", "on the device since the run before", managed_read, At::kDevice);
+  managed("managed_host_write", "the host writes what is on the device", host_writes,
+          At::kElsewhere)
+      .after(fill_on_device)
+      .and_check(host_words_are_right);
+  managed("managed_host_write_again", "the host writes what is with the host", host_writes,
+          At::kElsewhere)
+      .and_check(host_words_are_right);
   const auto thirds = [&](const std::string& name, const std::string& summary, Run run) {
     add(name, "three small kernels, " + summary, run, At::kDevice, Clock::kHost, 1, nullptr,
         kThirdsWords)
@@ -210,7 +220,8 @@ void add_rows(ResultTable& table, const std::vector<Route>& routes, const Transf
     if (!opt.wants(route.name)) continue;  // a sweep has no --only: all of its rows
     const Measured m = measure(route, t, opt.samples);
     const std::size_t words = route.n > 0 ? std::min(t.n, route.n) : t.n;
-    const bool moves = route.clock != Clock::kCall;  // a call only asks for it: that has no rate
+    // No rate: a call only asks for the words; other rows take as long whatever they move.
+    const bool moves = route.clock != Clock::kCall && route.rounds == 0 && route.run != host_work;
     table.add(route.name, m.time, moves ? static_cast<double>(words * kWord) : 0, m.ok);
   }
 }

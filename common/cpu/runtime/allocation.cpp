@@ -234,8 +234,7 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
       range.space != Space::kHostPinned) {
     return finish(cudaErrorInvalidValue);
   }
-  // With one address space all pinned memory is mapped, and shared by all devices.
-  *flags = range.host_flags | cudaHostAllocMapped | cudaHostAllocPortable;
+  *flags = range.host_flags | cudaHostAllocMapped;  // one address space: all of it is mapped
   return cudaSuccess;
 }
 
