@@ -9,10 +9,14 @@
 
 #include "../../common/common.cuh"
 
-// Asks for the pages of `words` to be moved to the current device, in the default stream.
+// Asks for the pages of `words` to be moved to the current device, in the default stream. Where
+// pages cannot move by themselves (Windows and WSL: they all come with the launch), there is
+// nothing to ask for.
 void prefetch_to_device(const unsigned* words, std::size_t n) {
-  int device = 0;
+  int device = 0, pages_move = 0;
   CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&pages_move, cudaDevAttrConcurrentManagedAccess, device));
+  if (pages_move == 0) return;
 #if CUDART_VERSION >= 13000  // the destination is a place now: a device, the host, a NUMA node
   cudaMemLocation place{};
   place.type = cudaMemLocationTypeDevice;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what crosses the bus, and when
+#include <set>
+
 #include "tests/lab_pinned.cuh"
 #include "xray/counts.h"
 // the learner's file:
@@ -23,6 +25,15 @@ double sectors(Kernel kernel) {
   return static_cast<double>(loads.sectors);
 }
 
+// Sectors that blocks ask for when each asks for a sector once: x[i] and x[i + 1] of its threads.
+double sectors_of_pairs_by_block(unsigned block) {
+  std::set<std::pair<unsigned, unsigned>> asked;  // by which block, for which sector
+  for (unsigned i = 0; i < 999; ++i) {
+    for (const unsigned word : {i, i + 1}) asked.insert({i / block, word / 8});
+  }
+  return static_cast<double>(asked.size());
+}
+
 // When the last chunk leaves the last stage. `stages`: ms that each takes for all of the data.
 double finished(const std::vector<double>& stages, unsigned chunks, unsigned streams) {
   std::vector<double> engine_free(stages.size(), 0.0), stream_free(streams, 0.0);
@@ -43,6 +54,8 @@ TEST_CASE("the predictions are what crosses the bus, and when") {
   lab::predict("kSectorsOnce", kSectorsOnce, sectors(read_once), asked);
   lab::predict("kSectorsOfPairs", kSectorsOfPairs, sectors(read_pairs), asked);
   lab::predict("kSectorsEveryNinth", kSectorsEveryNinth, sectors(read_every_ninth), asked);
+  lab::predict("kPairsOverTheBus", kPairsOverTheBus, sectors_of_pairs_by_block(128),
+               notes + "Measured, read twice in one kernel");
   const std::string chunks = notes + "The code, chunks; Measured, overlapped";
   lab::predict("kOneStream", kOneStream, finished({12, 8}, 4, 1), chunks);
   lab::predict("kFourStreams", kFourStreams, finished({12, 8}, 4, 4), chunks);

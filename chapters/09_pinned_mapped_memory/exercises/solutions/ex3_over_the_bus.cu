@@ -8,11 +8,15 @@
 #include "common/common.cuh"
 
 // x is mapped: 1000 words of 4 bytes in the host's memory, from the beginning of a sector. How many
-// sectors of 32 bytes do the warps ask for, all requests taken together? Nothing of x is kept on
-// the device: what two requests ask for comes twice.
+// sectors of 32 bytes do the warps' loads ask for, all requests taken together? What two requests
+// ask for counts twice.
 constexpr int kSectorsOnce = 125;        // read_once
 constexpr int kSectorsOfPairs = 281;     // read_pairs
 constexpr int kSectorsEveryNinth = 112;  // read_every_ninth
+
+// How many of them cross the bus? Each block runs on an SM of its own. That SM's L1 keeps what the
+// block has read, until the kernel ends. The L2, which all SMs share, keeps no host memory.
+constexpr int kPairsOverTheBus = 132;  // read_pairs
 
 // One engine copies in, the multiprocessors compute, one engine copies out; each does one thing at
 // a time. Starting costs nothing. How many ms until all is done?
