@@ -236,8 +236,7 @@ TEST_CASE(
   kWriteCombined.give_back(words);
 }
 
-TEST_CASE(
-    "pinned memory that nobody asked to map or to share is mapped and portable all the same") {
+TEST_CASE("pinned memory that nobody asked to map is mapped all the same") {
   unsigned *words = nullptr, *on_device = nullptr;
   CUDA_CHECK(cudaMallocHost(&words, 4096));
   CUDA_CHECK(cudaHostGetDevicePointer(&on_device, words, 0));

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 09: the roads to the device (a drawing), copies by size, passes, chunks, the time line of chunks."""
+"""Chapter 09: the roads to the device (a drawing), copies by size, passes, chunks, the time lines of chunks and of
+the default stream."""
 
 import re
 import sys
@@ -206,8 +207,41 @@ def draw_timeline():
     )
 
 
+def draw_waits():
+    """Three kernels each: when each could begin, and when it had ended."""
+    rows = style.rows("h200_timeline.csv")
+    panels = [
+        ("default_between", "1 and 3 in streams made by cudaStreamCreate", ("stream A", "default", "stream B")),
+        ("default_beside", "1 and 3 in streams made with cudaStreamNonBlocking", ("stream A", "default", "stream B")),
+    ]
+    fig, axes = style.axes(size=(style.WIDTH, 3.9), nrows=2, sharex=True)
+    ends = {}
+    for ax, (version, title, names) in zip(axes, panels):
+        reached = {(row["chunk"], row["mark"]): row["ms"] for row in rows if row["version"] == version}
+        zero = min(reached.values())
+        for k in range(3):
+            start, end = reached[k, "begin"] - zero, reached[k, "computed"] - zero
+            color = (style.BLUE, style.ORANGE, style.GREEN)[k]
+            ax.barh(k, end - start, left=start, height=0.8, color=color, edgecolor="white", linewidth=0.6)
+            ax.text((start + end) / 2, k, str(k + 1), ha="center", va="center", fontsize=style.SMALL, color=style.on(color))
+            ends[version] = max(ends.get(version, 0), end)
+        ax.set_yticks(range(3), names)
+        ax.set_ylim(2.5, -0.5)
+        ax.grid(axis="y", visible=False)
+        ax.set_title(title, fontsize=style.SMALL)
+    axes[-1].set_xlabel("time by events [ms]   (1 to 3: the order of the launches)")
+    style.source(fig, style.rows("h200_overlap.csv"))
+    style.save(
+        fig,
+        "waits",
+        "Three small kernels, the second one in the default stream",
+        f"With streams made by cudaStreamCreate the three kernels run one after the other, {ends['default_between']:.2f} "
+        f"ms. With non-blocking streams they run side by side, {ends['default_beside']:.2f} ms.",
+    )
+
+
 draw_roads()
-for draw in (draw_sizes, draw_passes, draw_chunks, draw_timeline):
+for draw in (draw_sizes, draw_passes, draw_chunks, draw_timeline, draw_waits):
     try:
         draw()
     except FileNotFoundError as missing:
