@@ -357,6 +357,11 @@ TEST_CASE("the clock stands while a run is prepared, and every run is") {
   CHECK(order == "prprprpr");
   CHECK(t.samples == 3);
   CHECK(t.min_ms < 15);
+  order.clear();
+  const Timing call = time_prepared(
+      2, [&] { order += 'p'; }, [&] { order += 'r'; }, false);
+  CHECK(order == "prprpr");
+  CHECK(call.samples == 2);
 }
 
 TEST_CASE("the default stream takes turns with blocking streams, and with no others") {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -163,33 +164,40 @@ std::vector<Route> routes_of_sweep(const std::string& sweep, std::size_t n) {
   return routes;
 }
 
-// Times one run at a time, each after an untimed `prepare`.
+// Times one run at a time, each after an untimed `prepare`: until all is done, or only the call.
 template <class Prepared, class Work>
-Timing time_prepared(std::size_t samples, Prepared&& prepare, Work&& work) {
+Timing time_prepared(std::size_t samples, Prepared&& prepare, Work&& work, bool until_done = true) {
   std::vector<double> ms;
   for (std::size_t i = 0; i <= samples; ++i) {  // the first one warms up
     prepare();
     CUDA_CHECK(cudaDeviceSynchronize());
     const Timing once = time_once([&] {
       work();
-      CUDA_CHECK(cudaDeviceSynchronize());
+      if (until_done) CUDA_CHECK(cudaDeviceSynchronize());
     });
+    CUDA_CHECK(cudaDeviceSynchronize());
     if (i > 0) ms.push_back(once.median_ms);
   }
   return timing_of(ms);
 }
 
-Timing time_route(const Route& route, const Transfer& t, std::size_t samples) {
+Timing time_route(const Route& route, const Transfer& t, Samples samples) {
   const auto work = [&] { route.run(t); };
-  if (route.prepare != nullptr)
-    return time_prepared(
-        samples, [&] { route.prepare(t); }, work);
   if (route.clock == Clock::kEvents) return time_launches(samples, work);
-  return route.clock == Clock::kHost ? time_until_done(samples, work) : time_calls(samples, work);
+  const bool until_done = route.clock == Clock::kHost;
+  if (route.prepare == nullptr && !samples.cold) {
+    return until_done ? time_until_done(samples.count, work) : time_calls(samples.count, work);
+  }
+  const std::unique_ptr<L2Flush> flush(samples.cold ? new L2Flush : nullptr);
+  const auto prepare = [&] {
+    if (route.prepare != nullptr) route.prepare(t);
+    if (flush != nullptr) (*flush)();
+  };
+  return time_prepared(samples.count, prepare, work, until_done);
 }
 
 // Runs the route, checks, times it, and checks again: still right after the timed runs?
-Measured measure(const Route& route, Transfer t, std::size_t samples) {
+Measured measure(const Route& route, Transfer t, Samples samples) {
   if (route.n > 0) t.n = std::min(t.n, route.n);
   if (route.chunks > 0) t.chunks = route.chunks;
   if (route.rounds > 0) t.rounds = route.rounds;
@@ -218,7 +226,7 @@ void add_rows(ResultTable& table, const std::vector<Route>& routes, const Transf
   table.without_speedup();  // the rows do not all do the same
   for (const Route& route : routes) {
     if (!opt.wants(route.name)) continue;  // a sweep has no --only: all of its rows
-    const Measured m = measure(route, t, opt.samples);
+    const Measured m = measure(route, t, opt.sampling());
     const std::size_t words = route.n > 0 ? std::min(t.n, route.n) : t.n;
     // No rate: a call only asks for the words; other rows take as long whatever they move.
     const bool moves = route.clock != Clock::kCall && route.rounds == 0 && route.run != host_work;
