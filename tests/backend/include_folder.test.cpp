@@ -31,6 +31,7 @@ TEST_CASE("the include folder holds only CUDA's own names") {
       "cooperative_groups/reduce.h",
       "cooperative_groups/scan.h",
       "cuda.h",
+      "cuda/atomic",
       "cuda_runtime.h",
       "cuda_runtime_api.h",
       "device_launch_parameters.h",

@@ -6,6 +6,8 @@
 //
 //   data = 1; __threadfence(); atomicInc(ticket)  ->  atomicInc(ticket); __threadfence(); read data
 //
+// An atomic of cuda::atomic_ref can do both parts itself, for what goes through its address.
+//
 // Without either fence the accesses to `data` race, whatever order they happened to run in.
 #include "fences.h"
 
@@ -50,6 +52,23 @@ void* carrier(unsigned slot) {
   return carriers[slot];
 }
 
+// Publishes what came before `fence` with a value stored at an address of this slot.
+void publish(unsigned slot, void* fence, Stack* stack) {
+  // A fiber begins with what its creator knows, so the host must create it.
+  tsan_switch(current_worker->home_fiber);
+  tsan_switch(carrier(slot));
+  tsan_acquire(fence);
+  tsan_release(&published[slot]);
+  tsan_switch(stack->fiber);
+}
+
+// What the current thread has done so far, put down for others.
+void* new_fence() {
+  void* const fence = &fences[next_fence++ % (sizeof fences / sizeof *fences)];
+  tsan_release(fence);
+  return fence;
+}
+
 Stack* stack_of_current_thread() {
   return current_block->stacks[current_thread - current_block->threads];
 }
@@ -66,13 +85,24 @@ void atomic_was_executed(const void* address, bool stored) {
   Stack* const stack = stack_of_current_thread();
   const unsigned slot = slot_of_atomic(address);
   stack->slots_read |= std::uint64_t{1} << slot;
-  if (!stored || stack->last_fence == nullptr) return;
-  // A fiber begins with what its creator knows, so the host must create it.
-  tsan_switch(current_worker->home_fiber);
-  tsan_switch(carrier(slot));
-  tsan_acquire(stack->last_fence);
-  tsan_release(&published[slot]);
-  tsan_switch(stack->fiber);
+  if (stored && stack->last_fence != nullptr) publish(slot, stack->last_fence, stack);
+}
+
+// Without fences: the order belongs to the atomic, and holds for its address alone. What narrower
+// scopes publish goes to a slot that the threads of one block share, and no other block.
+void ordered_atomic_was_executed(const void* address, bool stored, bool acquires, bool releases,
+                                 bool block_only) {
+  if (current_thread == nullptr) return;
+  Stack* const stack = stack_of_current_thread();
+  const void* const object = block_only ? tsan_object(current_block, address) : address;
+  const unsigned slot = slot_of_atomic(object);
+  stack->slots_read |= std::uint64_t{1} << slot;
+  if (stored && releases) {
+    publish(slot, new_fence(), stack);
+  } else if (stored && stack->last_fence != nullptr) {
+    publish(slot, stack->last_fence, stack);
+  }
+  if (acquires) tsan_acquire(&published[slot]);
 }
 
 void fence_was_executed() {
@@ -81,8 +111,7 @@ void fence_was_executed() {
   for (unsigned slot = 0; slot < kSlots; ++slot) {
     if ((stack->slots_read >> slot & 1) != 0) tsan_acquire(&published[slot]);
   }
-  stack->last_fence = &fences[next_fence++ % (sizeof fences / sizeof *fences)];
-  tsan_release(stack->last_fence);
+  stack->last_fence = new_fence();
 }
 
 // __ldg reads by a path that need not see what this kernel has written: the data must have been

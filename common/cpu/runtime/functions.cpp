@@ -52,6 +52,23 @@ std::size_t dynamic_shared_limit(const void* function) {
 
 int multiprocessor_count() { return static_cast<int>(worker_count()); }
 
+bool is_cooperative(const cudaLaunchConfig_t* config, int* error) {
+  if (config == nullptr || (config->numAttrs > 0 && config->attrs == nullptr)) {
+    *error = cudaErrorInvalidValue;
+    return false;
+  }
+  bool cooperative = false;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative) {
+      cooperative = attribute.val.cooperative != 0;
+    } else if (attribute.id != cudaLaunchAttributeIgnore) {
+      *error = cudaErrorNotSupported;
+    }
+  }
+  return cooperative;
+}
+
 cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function) {
   CUDA_CPU_BEGIN_CALL();
   if (attributes == nullptr) return finish(cudaErrorInvalidValue);

@@ -61,6 +61,57 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
       cuda_cpu::LaunchedKernel{name, site.file, site.line}, true, kernel, arguments));
 }
 
+struct cudaLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned int numAttrs;
+};
+
+namespace cuda_cpu {
+
+/// Whether the attributes ask for a cooperative launch. Returns false, with cudaErrorInvalidValue
+/// in *error, if they cannot be read.
+bool is_cooperative(const cudaLaunchConfig_t* config, int* error);
+
+/// A call with its own arguments, which the kernel's parameters convert.
+template <class... Parameters>
+int launch_call(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
+                void (*kernel)(Parameters...), std::decay_t<Parameters>... arguments) {
+  return enqueue_call(config, launched, cooperative, reinterpret_cast<const void*>(kernel), kernel,
+                      std::move(arguments)...);
+}
+
+/// A pointer to the configuration, with the line of the call.
+struct LocatedConfig {
+  const cudaLaunchConfig_t* config;
+  Site site;
+
+  LocatedConfig(const cudaLaunchConfig_t* config_, const char* file = __builtin_FILE(),
+                int line = __builtin_LINE())
+      : config(config_), site{file, line} {}
+};
+
+}  // namespace cuda_cpu
+
+/// The launch with attributes: cudaLaunchAttributeCooperative is the one that is supported.
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  int error = 0;
+  const bool cooperative = cuda_cpu::is_cooperative(located.config, &error);
+  if (error != 0) return cuda_cpu::finish(error);
+  const cudaLaunchConfig_t& config = *located.config;
+  const char* const name = cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchKernelEx");
+  return cuda_cpu::finish(
+      cuda_cpu::launch_call(cuda_cpu::LaunchConfig(config.gridDim, config.blockDim,
+                                                   config.dynamicSmemBytes, config.stream),
+                            cuda_cpu::LaunchedKernel{name, located.site.file, located.site.line},
+                            cooperative, kernel, std::forward<Arguments>(arguments)...));
+}
+
 #if defined(__has_attribute)
 #if __has_attribute(error)
 #define CUDA_CPU_NOT_A_KERNEL \

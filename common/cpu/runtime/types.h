@@ -53,6 +53,17 @@ using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, v
 #define cudaDeviceMask 0xff
 #define cudaInitDeviceFlagsAreValid 0x01
 
+// Of the attributes of a launch those that the backend has a meaning for.
+enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+
 #define cudaMemAttachGlobal 0x01
 #define cudaMemAttachHost 0x02
 #define cudaMemAttachSingle 0x04
