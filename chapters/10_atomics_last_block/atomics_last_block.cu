@@ -4,10 +4,12 @@
 // atomic_per_element  every element goes to one word of memory, by an atomic
 // shared_atomics      each thread adds its share and adds it to its block's by an atomic
 // atomic_per_block    the block adds by shuffles: one atomic per block, none before
+// two_launches        partial sums; a second launch adds them
 // last_block          partial sums and a ticket: the block that draws the last one adds them
-// grid_sync           partial sums and a barrier across the whole grid
+// scoped_ticket       the same with cuda::atomic_ref in place of fences
+// grid_sync           partial sums and a barrier across the whole grid; _ex: the newer launch
 // last_block_wide     last_block, with four 16-byte loads per thread on their way
-// Run: make run CH=10 ARGS="--show sizes" (or floats, filter, stress; without: the above)
+// Run: make run CH=10 ARGS="--show loads" (sizes, floats, filter, atomics, races, stress)
 
 #include <cooperative_groups.h>
 #include <numeric>
@@ -106,7 +108,7 @@ __device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
 // them from L2, where the writes of all blocks meet; the L1 of an SM may hold an older value.
 __device__ void add_partials(const GridSum& p) {
   Sum sum = 0;
-  for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) sum += __ldcg(&p.partials[b]);
+  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
   sum = block_sum(sum);
   if (threadIdx.x == 0) *p.result = sum;
 }
@@ -143,6 +145,8 @@ __global__ void sum_last_block_wide(GridSum p) {
   if (draws_last_ticket(p, sum)) add_partials(p);
 }
 
+#include "ways_to_agree.cuh"  // two_launches, scoped_ticket, grid_sync_ex
+
 // ---- the versions ------------------------------------------------------------------------------
 
 // Owns what a GridSum points to. The ticket is set once, for all launches.
@@ -173,13 +177,18 @@ const Version<GridSum> kVersions[] = {
      [](const GridSum& p) { sum_shared_atomics<<<p.grid, p.block>>>(cleared(p)); }},
     {"atomic_per_block", "the block adds by shuffles, then one atomic",
      [](const GridSum& p) { sum_atomic_per_block<<<p.grid, p.block>>>(cleared(p)); }},
+    {"two_launches", "partial sums; a second launch adds them", launch_two},
     {"last_block", "partial sums; the last block to finish adds them",
      [](const GridSum& p) { sum_last_block<<<p.grid, p.block>>>(p); }},
+    {"scoped_ticket", "last_block with cuda::atomic_ref in place of fences",
+     [](const GridSum& p) { sum_scoped_ticket<<<p.grid, p.block>>>(p); }},
     {"grid_sync", "partial sums, then a barrier across the grid",
      [](const GridSum& p) {
        void* arguments[] = {const_cast<GridSum*>(&p)};  // their addresses: <<<>>> cannot launch it
        CUDA_CHECK(cudaLaunchCooperativeKernel(sum_grid_sync, p.grid, p.block, arguments));
      }},
+    {"grid_sync_ex", "grid_sync, launched by cudaLaunchKernelEx",
+     [](const GridSum& p) { CUDA_CHECK(launch_with_attributes(p)); }},
     {"last_block_wide", "last_block with four 16-byte loads per thread in flight",
      [](const GridSum& p) { sum_last_block_wide<<<p.grid, p.block>>>(p); }},
 };
@@ -214,7 +223,7 @@ int main(int argc, char** argv) {
   opt.add("n", &n, 1, kMaxN, "ints to sum; if left out, what suits the rows");
   opt.add("block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32");
   opt.add("launches", &launches, 1, 1_Mi, "launches per row of --show stress");
-  opt.add("show", &show, {"sizes", "floats", "filter", "stress"}, "other rows than the versions");
+  opt.add("show", &show, shows::kAll, "other rows than the versions");
   opt.parse(argc, argv);
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
   if (!show.empty() && !opt.only.empty()) opt.usage_error("--show and --only: one or the other");

@@ -9,6 +9,7 @@
 // kahan_one_warp     the same threads, each keeps what its additions lose
 // float_tree         a whole grid; then the blocks' sums in the order of their numbers
 // double_tree        the same in doubles
+//   (both trees again, as _large, on 64 times the data)
 // max_by_cas         no sum: the largest value, by an atomic that CUDA does not have
 #pragma once
 
@@ -29,6 +30,7 @@ namespace float_sums {
 using Exact = unsigned long long;
 constexpr int kLargest = 200000;
 constexpr unsigned kMaxBlock = 1024, kWarp = 32;
+constexpr std::size_t kLargeFactor = kOnGpu ? 64 : 1;  // the trees' second rows: more data by that
 
 // What one value contributes: the square of an element, or a block's sum as it is.
 template <class T>
@@ -142,11 +144,15 @@ double bound(std::size_t in_a_row) {
   return std::min(static_cast<double>(in_a_row + 100) * epsilon / 2, 0.999);
 }
 
+// Whether an order of additions is the same in every launch.
+enum class Order { kFixed, kAsTheyCome };
+
 // One row: `launch` leaves its result in *result, which is 0 before. Beside its time, the largest
-// error and the number of different results in as many runs as there are samples.
+// error and the number of different results in as many runs as there are samples: one, if the order
+// is fixed.
 template <class T, class Launch>
 void add_row(ResultTable& table, const std::string& name, Exact exact, std::size_t in_a_row,
-             Launch launch) {
+             Order order, Launch launch) {
   const DeviceArray<T> result(1);
   const auto launch_from_zero = [&] {
     CUDA_CHECK(cudaMemsetAsync(result.get(), 0, sizeof(T)));
@@ -169,6 +175,7 @@ void add_row(ResultTable& table, const std::string& name, Exact exact, std::size
   }
   const Measured m = measure_checked(
       runs, [&] { result.poison(); }, launch_from_zero, is_right);
+  ok = ok && (order == Order::kAsTheyCome || results.size() == 1);
   table.add(name, m.time, 0, m.ok && ok);
   char text[128];
   std::snprintf(text, sizeof text, "%s: relative error %.1e, %zu different result%s in %zu runs",
@@ -177,39 +184,56 @@ void add_row(ResultTable& table, const std::string& name, Exact exact, std::size
   table.measured(name, static_cast<double>(results.size()), "different results", "");
 }
 
-// All eight, on n ints.
-inline void add_rows(ResultTable& table, std::size_t n, unsigned grid, unsigned block) {
-  const std::vector<int> values = random_ints(n, 1, kLargest, table.options().seed);
-  const int largest = *std::max_element(values.begin(), values.end());
-  Exact exact = 0;
-  for (const int v : values) exact += static_cast<Exact>(v) * static_cast<Exact>(v);
-  const DeviceArray<int> d_values(values);
-  const DeviceArray<float> float_partials(grid);
-  const DeviceArray<double> double_partials(grid);
-  const int* const x = d_values.get();
-  table.without_speedup();  // not all do the same work
-  const std::size_t share = div_up(n, std::size_t{grid} * block) + div_up(grid, block);
+// The values, where they lie, and their sum.
+struct Input {
+  Input(std::size_t n, std::uint64_t seed) : Input(random_ints(n, 1, kLargest, seed)) {}
+  explicit Input(const std::vector<int>& values)
+      : x(values), largest(*std::max_element(values.begin(), values.end())) {
+    for (const int v : values) exact += static_cast<Exact>(v) * static_cast<Exact>(v);
+  }
 
-  add_row<Exact>(table, "int_atomics", exact, n,
+  DeviceArray<int> x;
+  int largest;
+  Exact exact = 0;
+};
+
+// The sum by a whole grid: shares, blocks, then the blocks' sums.
+template <class T>
+void add_tree_row(ResultTable& table, const std::string& name, const Input& in, unsigned grid,
+                  unsigned block) {
+  const std::size_t n = in.x.size();
+  const DeviceArray<T> partials(grid);
+  const std::size_t in_a_row = div_up(n, std::size_t{grid} * block) + div_up(grid, block);
+  add_row<T>(table, name, in.exact, in_a_row, Order::kFixed, [&](T* r) {
+    add_chains<<<grid, block>>>(in.x.get(), n, partials.get());
+    add_chains<<<1, block>>>(partials.get(), grid, r);
+  });
+}
+
+// All eight, on n ints; the two trees also on more than the L2 holds.
+inline void add_rows(ResultTable& table, std::size_t n, unsigned grid, unsigned block) {
+  const Input in(n, table.options().seed);
+  const int* const x = in.x.get();
+  table.without_speedup();  // not all do the same work
+
+  add_row<Exact>(table, "int_atomics", in.exact, n, Order::kFixed,
                  [&](Exact* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
-  add_row<float>(table, "float_atomics", exact, n,
+  add_row<float>(table, "float_atomics", in.exact, n, Order::kAsTheyCome,
                  [&](float* r) { add_by_atomics<<<grid, block>>>(x, n, r); });
-  add_row<float>(table, "float_one_warp", exact, div_up(n, kWarp),
+  add_row<float>(table, "float_one_warp", in.exact, div_up(n, kWarp), Order::kFixed,
                  [&](float* r) { add_chains<<<1, kWarp>>>(x, n, r); });
-  add_row<float>(table, "pairwise_one_warp", exact, 0,
+  add_row<float>(table, "pairwise_one_warp", in.exact, 0, Order::kFixed,
                  [&](float* r) { add_in_pairs<<<1, kWarp>>>(x, n, r); });
-  add_row<float>(table, "kahan_one_warp", exact, 0,
+  add_row<float>(table, "kahan_one_warp", in.exact, 0, Order::kFixed,
                  [&](float* r) { add_compensated<<<1, kWarp>>>(x, n, r); });
-  add_row<float>(table, "float_tree", exact, share, [&](float* r) {
-    add_chains<<<grid, block>>>(x, n, float_partials.get());
-    add_chains<<<1, block>>>(float_partials.get(), grid, r);
-  });
-  add_row<double>(table, "double_tree", exact, share, [&](double* r) {
-    add_chains<<<grid, block>>>(x, n, double_partials.get());
-    add_chains<<<1, block>>>(double_partials.get(), grid, r);
-  });
-  add_row<float>(table, "max_by_cas", static_cast<Exact>(largest), 0,
+  add_tree_row<float>(table, "float_tree", in, grid, block);
+  add_tree_row<double>(table, "double_tree", in, grid, block);
+  add_row<float>(table, "max_by_cas", static_cast<Exact>(in.largest), 0, Order::kFixed,
                  [&](float* r) { max_by_cas<<<grid, block>>>(x, n, r); });
+
+  const Input large(std::min<std::size_t>(kLargeFactor * n, 1_Gi), table.options().seed);
+  add_tree_row<float>(table, "float_tree_large", large, grid, block);
+  add_tree_row<double>(table, "double_tree_large", large, grid, block);
 }
 
 }  // namespace float_sums

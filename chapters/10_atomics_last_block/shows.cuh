@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Chapter 10, the rows of --show. Included by atomics_last_block.cu: two of them use its versions.
+// Chapter 10, the rows of --show. Included by atomics_last_block.cu: some of them use its kernels.
 //
-// sizes   the last version against CUB, from a thousandth of the data to all of it
-// floats  eight ways to add floats: float_sums.cuh
-// filter  one atomic for a whole warp, by vote: warp_filter.cuh
-// stress  every version again and again, each launch unlike the one before
+// loads    what makes last_block_wide fast, every combination: wide_loads.cuh
+// sizes    the last version against CUB, from a thousandth of the data to all of it
+// floats   eight ways to add floats: float_sums.cuh
+// filter   one atomic for a warp, for a block, and what CUB makes of it: warp_filter.cuh
+// atomics  every atomic operation, in shared and in global memory: atomic_operations.cuh
+// races    what goes wrong without atomics, fences, or a ticket of one's own: races.cuh
+// stress   every version again and again, each launch unlike the one before
 #pragma once
 
 #include <algorithm>
@@ -12,10 +15,24 @@
 #include <vector>
 
 #include "../../common/common.cuh"
+#include "atomic_operations.cuh"
 #include "float_sums.cuh"
+#include "races.cuh"
 #include "warp_filter.cuh"
+#include "wide_loads.cuh"
 
 namespace shows {
+
+const std::vector<std::string> kAll = {"loads",   "sizes", "floats", "filter",
+                                       "atomics", "races", "stress"};
+
+void add_loads(ResultTable& table, const std::vector<int>& x, const SumMemory& memory) {
+  const Sum expected = reference(x.data(), x.size());
+  add_version_rows(
+      table, wide_loads::kVersions, memory.sum, static_cast<double>(x.size()) * sizeof(int),
+      [&] { memory.poison(); },
+      [&](const char* version) { return check(version, memory, expected); });
+}
 
 void add_sizes(ResultTable& table, const Device& device, const std::vector<int>& x,
                const SumMemory& memory) {
@@ -57,16 +74,18 @@ void add_stress(ResultTable& table, const std::vector<int>& x, const SumMemory& 
   table.note("a row's time is that of " + std::to_string(launches) + " launches");
 }
 
-// Prints the rows of one of the four. Returns the exit status of the program.
+// Prints the rows of one of them. Returns the exit status of the program.
 int run(const std::string& show, ResultTable& table, const Device& device,
         const std::vector<int>& x, const SumMemory& memory) {
-  if (show == "sizes") {
-    if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
-    add_sizes(table, device, x, memory);
-  }
+  const bool rated = show == "loads" || show == "sizes";
+  if (kOnGpu && rated) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
+  if (show == "loads") add_loads(table, x, memory);
+  if (show == "sizes") add_sizes(table, device, x, memory);
   if (show == "floats") float_sums::add_rows(table, x.size(), memory.sum.grid, memory.sum.block);
   if (show == "filter")
     warp_filter::add_rows(table, x, memory.x, memory.sum.grid, memory.sum.block);
+  if (show == "atomics") atomic_operations::add_rows(table, memory.sum.grid, memory.sum.block);
+  if (show == "races") races::add_rows(table, device, x, memory);
   if (show == "stress") add_stress(table, x, memory);
   return table.finish();
 }
