@@ -70,8 +70,7 @@ struct Yardstick {
 /// Measures both over `bytes` of device memory (the data of the rows that they are compared with;
 /// at least 64, at most a quarter of what is free): a copy from one half to the other, and a read
 /// of the whole. A yardstick that read or copied wrongly ends the program.
-inline Yardstick measure_yardstick(const Device& device, std::size_t bytes = 2_Gi,
-                                   Samples samples = 11) {
+inline Yardstick measure_yardstick(const Device& device, std::size_t bytes, Samples samples = 11) {
   bytes = std::max<std::size_t>(std::min(bytes, free_device_bytes() / 4) / 64 * 64, 64);
   const std::size_t half = bytes / 2, words = bytes / sizeof(unsigned);
   const DeviceArray<unsigned> data(words), result(1);

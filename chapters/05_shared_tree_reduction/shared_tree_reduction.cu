@@ -197,7 +197,7 @@ int add_rows(ResultTable& table, const Device& device, const std::vector<int>& x
              const BlockSums& data) {
   const long long expected = reference(x);
   const std::size_t bytes = data.x.bytes();
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
+  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device, bytes).read_gbps);
   add_version_rows(
       table, kVersions, data, static_cast<double>(bytes), [&] { data.sums.poison(); },
       [&](const char* version) { return check(version, data, expected); });

@@ -176,7 +176,7 @@ void name_rows(Options& opt, const std::string& sweep, const std::string& show) 
 // status of the program.
 int add_rows(ResultTable& table, const Device& device, const Additions& data,
              const std::string& show) {
-  if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device).copy_gbps);
+  if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device, 2 * data.x.bytes()).copy_gbps);
   table.without_speedup();  // the rows are to be compared pattern by pattern
   if (show.empty()) {
     add_version_rows(

@@ -239,7 +239,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
                     bytes);
   if (!show.empty()) return shows::run(show, table, device, x, memory);
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
+  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device, bytes).read_gbps);
   const Sum expected = reference(x.data(), n);
   add_version_rows(
       table, kVersions, memory.sum, static_cast<double>(bytes), [&] { memory.poison(); },

@@ -78,7 +78,8 @@ void add_stress(ResultTable& table, const std::vector<int>& x, const SumMemory& 
 int run(const std::string& show, ResultTable& table, const Device& device,
         const std::vector<int>& x, const SumMemory& memory) {
   const bool rated = show == "loads" || show == "sizes";
-  if (kOnGpu && rated) table.rate_in_gbps("read", measure_yardstick(device).read_gbps);
+  if (kOnGpu && rated)
+    table.rate_in_gbps("read", measure_yardstick(device, x.size() * sizeof(int)).read_gbps);
   if (show == "loads") add_loads(table, x, memory);
   if (show == "sizes") add_sizes(table, device, x, memory);
   if (show == "floats") float_sums::add_rows(table, x.size(), memory.sum.grid, memory.sum.block);
