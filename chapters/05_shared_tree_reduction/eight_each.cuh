@@ -5,8 +5,7 @@
 // eight_each  every thread adds eight elements in a register before the tree begins
 // last_warp   the same; the last 32 partial sums are added by one warp, without barriers
 // wide_loads  the same; the eight elements come in two loads of 16 bytes
-// cub_block   like last_warp, with the library's reduction of a block in place of the tree (GPU
-// only)
+// cub_block   like last_warp, by the library's reduction of a block (GPU only)
 #pragma once
 
 #include <numeric>

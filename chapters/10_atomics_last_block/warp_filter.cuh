@@ -3,11 +3,11 @@
 // and every element that is kept takes a place from it by an atomic.
 //
 // filter_atomic       one atomic for each element that is kept
-// filter_vote         one atomic for a warp: its lanes vote, and share out the places among
-// themselves filter_block        one atomic for a block: its threads take places from a counter of
-// their own filter_cub          the same by cub::DeviceSelect, which also keeps the order
-// own_counter_atomic  filter_atomic, but each block counts for itself: no common counter to wait
-// for own_counter_vote    filter_vote, the same way
+// filter_vote         one atomic for a warp: its lanes vote, and share out the places
+// filter_block        one atomic for a block: its threads take places from a counter of its own
+// filter_cub          the same by cub::DeviceSelect, which also keeps the order
+// own_counter_atomic  filter_atomic, but each block counts for itself: no counter in common
+// own_counter_vote    filter_vote, the same way
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,10 @@
 #include <vector>
 
 #include "../../common/common.cuh"
+
+#ifndef __CUDA_CPU__
+#include <cub/device/device_select.cuh>
+#endif
 
 namespace warp_filter {
 
