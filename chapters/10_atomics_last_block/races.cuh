@@ -176,6 +176,7 @@ inline void add_row(ResultTable& table, const std::string& name, const char* bug
   const Timing t = time_once([&] { found = run(); });
   table.add_with_rate(name, t, 0, found.plausible, found.wrong > 0 ? bug : "ok");
   table.measured(name, static_cast<double>(found.wrong), "wrong", "");
+  table.measured(name, static_cast<double>(found.of - found.wrong), "right", "");
   table.measured(
       name, static_cast<double>(found.of), "of",
       name + ": " + std::to_string(found.wrong) + " " + what + " " + std::to_string(found.of));
