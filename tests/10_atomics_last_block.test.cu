@@ -509,9 +509,9 @@ TEST_CASE("a filter with a counter for each block keeps a block's values in the 
 
 namespace {
 
-// CUDA 13.0 (nvcc V13.0.88) for sm_90: where threads meet at one 64-bit word in shared memory, and,
-// or and xor leave wrong bits when the loop's last one to three turns run. On an H200 the or of 1 by
-// 33 threads left 31. The machine code of whole groups of four turns is right, and so are the rows.
+// CUDA 13.0 (nvcc V13.0.88) for sm_90 leaves wrong bits where threads meet at one 64-bit word in
+// shared memory by and, or or xor, and the loop runs its last one to three turns. On an H200 the or
+// of 1 by 33 threads left 31. Whole groups of four turns are right, and so are the rows.
 template <class Op>
 bool turns_are_compiled_right(const atomic_operations::Meeting& m, unsigned turns) {
   using Wide = unsigned long long;
