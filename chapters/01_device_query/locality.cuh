@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chapter 01, --show locality: what the order of addresses costs on the host. One core, one loop,
-// a[i] = b[i] + s * c[i], over arrays that no cache holds; every element once, in three orders.
+// a[i] = b[i] + s * c[i], over arrays too large for a core's caches; every element once, in three
+// orders.
 //
 // inorder   one element after the other: each 64-byte line is used up while it is there
 // far=K     every K-th element, through the whole array, K times: when the loop comes back for the
