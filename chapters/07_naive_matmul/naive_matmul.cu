@@ -54,7 +54,7 @@ __global__ void multiply_columns_along_x(Matrix a, Matrix b, Matrix c) {
 // A are neighbours now, those of B lie a row of B apart, and no two lanes want the same
 // element of either. Then the lanes add up by shuffles, and 31 of them have nothing to store.
 __global__ void multiply_split_inner_loop(Matrix a, Matrix b, Matrix c) {
-  // 64-bit: there is a warp for every element of C, more than 2^32 of them from 65536 x 65536 on.
+  // 64-bit: there is a warp for every element of C, more than 2^32 of them beyond 65536 x 65536.
   const std::size_t warp =
       static_cast<std::size_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   const unsigned lane = threadIdx.x % kWarp;
