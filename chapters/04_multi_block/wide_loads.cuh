@@ -14,12 +14,22 @@ __device__ long long squares(const int4& v) {
   return squares(v.x) + squares(v.y) + squares(v.z) + squares(v.w);
 }
 
+// Blocks of kMaxBlock threads that an SM has places for: two where it takes 2048 threads, one where
+// it takes 1024 or 1536 (compute capability 7.5, 8.6 to 8.9, 11 and later).
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ >= 1100 || \
+                               (__CUDA_ARCH__ >= 860 && __CUDA_ARCH__ < 900))
+constexpr unsigned kMostBlocks = 1;
+#else
+constexpr unsigned kMostBlocks = 2;
+#endif
+
 // A Word is an int, 4 bytes, or an int4: four neighbours in one load of 16 bytes. kLoads words are
 // asked for before the first is used. Their values wait in registers, so the compiler must know how
 // many it may take: as many as leave room for kBlocks blocks of kMaxBlock threads on an SM. For one
-// block that is 64 registers per thread, for two 32.
+// block that is 64 registers per thread, for two 32. (A chip without places for two has 64 for
+// both.)
 template <class Word, unsigned kLoads, unsigned kBlocks>
-__global__ void __launch_bounds__(kMaxBlock, kBlocks)
+__global__ void __launch_bounds__(kMaxBlock, kBlocks < kMostBlocks ? kBlocks : kMostBlocks)
     sum_words(const int* x, std::size_t n, long long* partial) {
   constexpr std::size_t kInts = sizeof(Word) / sizeof(int);
   const Word* const words = reinterpret_cast<const Word*>(x);  // cudaMalloc aligns to 256 bytes
