@@ -15,10 +15,15 @@
 #include "device_array.cuh"
 #include "timer.cuh"
 
-/// Reads `n` 16-byte words and keeps nothing but their exclusive-or, so that the loads cannot be
-/// dropped and only reading takes time. Eight loads per thread are in flight before the
-/// first is used.
+/// Reads `n` 16-byte words and puts nothing but their exclusive-or into `result`, so that the loads
+/// cannot be dropped and only reading takes time. Eight loads per thread are in flight before the
+/// first is used, and a block updates `result` once: an update by every warp would take
+/// microseconds.
 static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* result) {
+  constexpr unsigned kColumns = 32;  // lane i of every warp meets in column i
+  __shared__ unsigned columns[kColumns];
+  if (threadIdx.x < kColumns) columns[threadIdx.x] = 0;
+  __syncthreads();  // all are zero before the first thread adds to one
   constexpr int kInFlight = 8;
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -32,7 +37,12 @@ static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* 
     for (int k = 0; k < kInFlight; ++k) bits ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
   }
   for (; i < n; i += stride) bits ^= x[i].x ^ x[i].y ^ x[i].z ^ x[i].w;
-  if (bits != 0) atomicXor(result, bits);
+  atomicXor(&columns[threadIdx.x % kColumns], bits);
+  __syncthreads();  // every thread's bits are in
+  if (threadIdx.x != 0) return;
+  unsigned block_bits = 0;
+  for (unsigned k = 0; k < kColumns && k < blockDim.x; ++k) block_bits ^= columns[k];
+  atomicXor(result, block_bits);
 }
 
 /// Blocks of read_everything that the device holds at once.
