@@ -11,11 +11,13 @@ KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
 FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
 XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
-XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread -fsanitize-coverage=trace-pc $(FOR_XRAY) \
+# Volatile accesses are told apart, for the race detector.
+VOLATILES := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-distinguish-volatile=1,--param tsan-distinguish-volatile=1)
+XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=trace-pc $(FOR_XRAY) \
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
-XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp)
+XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp common/cpu/races/*.cpp)
 build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 -MMD -MP $(call as_one,$(XRAY_SOURCES)) -o $@

@@ -18,7 +18,7 @@ namespace cuda_cpu {
 // X-ray counts an atomic as one access: its parts are not instrumented, and it reports itself.
 #if defined(CUDA_CPU_XRAY)
 #define CUDA_CPU_ATOMIC_BEGINS(address, kind) \
-  ::cuda_cpu::atomic_begins(address, sizeof(*(address)), ::cuda_cpu::AtomicKind::kind)
+  ::cuda_cpu::atomic_begins(address, sizeof(*(address)), ::cuda_cpu::AtomicKind::kind, kBlockOnly)
 // `value` makes the atomic an increment, if the compiler knows it.
 #define CUDA_CPU_INCREMENT_BEGINS(address, value, increment) \
   if (__builtin_constant_p(value) && (value) == increment) { \
@@ -113,16 +113,17 @@ CUDA_CPU_ATOMIC_BODY inline T atomic_compare_and_swap(T* address, T compare, T v
 }  // namespace cuda_cpu
 
 // One CUDA function for one type, with its variants of narrower and wider scope.
-#define CUDA_CPU_ATOMIC_NAME(name, T, begins, body)      \
-  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T value) { \
-    begins;                                              \
-    return body;                                         \
+#define CUDA_CPU_ATOMIC_NAME(name, block_only, T, begins, body) \
+  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T value) {        \
+    [[maybe_unused]] constexpr bool kBlockOnly = block_only;    \
+    begins;                                                     \
+    return body;                                                \
   }
 
-#define CUDA_CPU_ATOMIC_SCOPES(name, T, begins, body) \
-  CUDA_CPU_ATOMIC_NAME(name, T, begins, body)         \
-  CUDA_CPU_ATOMIC_NAME(name##_block, T, begins, body) \
-  CUDA_CPU_ATOMIC_NAME(name##_system, T, begins, body)
+#define CUDA_CPU_ATOMIC_SCOPES(name, T, begins, body)       \
+  CUDA_CPU_ATOMIC_NAME(name, false, T, begins, body)        \
+  CUDA_CPU_ATOMIC_NAME(name##_block, true, T, begins, body) \
+  CUDA_CPU_ATOMIC_NAME(name##_system, false, T, begins, body)
 
 #define CUDA_CPU_ATOMIC(name, T, body) \
   CUDA_CPU_ATOMIC_SCOPES(name, T, CUDA_CPU_ATOMIC_BEGINS(address, kOther), body)
@@ -176,16 +177,17 @@ CUDA_CPU_ATOMIC_INCREMENT(atomicInc, unsigned, ~0u,
                           }))
 CUDA_CPU_ATOMIC_UPDATE(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 
-#define CUDA_CPU_ATOMIC_CAS_NAME(name, T)                              \
+#define CUDA_CPU_ATOMIC_CAS_NAME(name, block_only, T)                  \
   CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T compare, T value) {    \
+    [[maybe_unused]] constexpr bool kBlockOnly = block_only;           \
     CUDA_CPU_ATOMIC_BEGINS(address, kCompareAndSwap);                  \
     return cuda_cpu::atomic_compare_and_swap(address, compare, value); \
   }
 
-#define CUDA_CPU_ATOMIC_CAS(T)                 \
-  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS, T)       \
-  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_block, T) \
-  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_system, T)
+#define CUDA_CPU_ATOMIC_CAS(T)                       \
+  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS, false, T)      \
+  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_block, true, T) \
+  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_system, false, T)
 
 CUDA_CPU_ATOMIC_CAS(int)
 CUDA_CPU_ATOMIC_CAS(unsigned)

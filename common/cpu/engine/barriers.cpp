@@ -123,7 +123,9 @@ void grid_sync(const char* file, int line) {
     r.cuda_error = cudaErrorLaunchFailure;
     abandon_grid(report(r));
   }
-  if (block->observation != nullptr) observer->thread_meets(*block, *self, ~0u);
+  if (block->observation != nullptr && observer->thread_meets != nullptr) {
+    observer->thread_meets(*block, *self, ~0u);
+  }
   self->file = file;
   self->line = line;
   self->wait = Wait::kGrid;
@@ -137,6 +139,7 @@ void grid_sync(const char* file, int line) {
     ++current_worker->barriers;
     if (grid->blocks_arrived.fetch_add(1) + 1 == grid->blocks) {
       grid->blocks_arrived.store(0);
+      if (grid->observed && observer->grid_barrier_opens != nullptr) observer->grid_barrier_opens();
       __atomic_fetch_add(&grid->epoch, 1, __ATOMIC_RELEASE);
     }
   }

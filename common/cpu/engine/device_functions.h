@@ -17,7 +17,11 @@
 
 #include "../cuda/vector_types.h"
 #include "fences.h"
+#include "uninstrumented.h"
 #include "yielding.h"
+#if defined(CUDA_CPU_XRAY)
+#include "../xray/hooks.h"
+#endif
 
 namespace cuda_cpu {
 
@@ -38,8 +42,11 @@ inline std::clock_t device_clock() { return static_cast<std::clock_t>(global_tim
 
 /// __threadfence() and its variants order memory, and let other threads run when a loop does
 /// nothing else.
-inline void memory_fence() {
-#if defined(CUDA_CPU_TSAN)
+/// `block_only`: for the threads of one block.
+inline void memory_fence([[maybe_unused]] bool block_only = false) {
+#if defined(CUDA_CPU_XRAY)
+  make_fence(block_only);
+#elif defined(CUDA_CPU_TSAN)
   __asm__ __volatile__("" ::: "memory");
   fence_was_executed();
 #else
@@ -57,11 +64,28 @@ inline To bit_copy(From from) {
   return to;
 }
 
-/// Loads what memory holds now. TSan sees an atomic load, where there is one of that size, and so
-/// no race with atomics.
+#if defined(CUDA_CPU_XRAY)
+// Functions that tell what they do themselves: their loads are not told of again, and they are part
+// of the kernel's line.
+#define CUDA_CPU_TELLING inline __attribute__((always_inline))
 template <class T>
-inline T fresh_load(const T* address) {
-#if defined(CUDA_CPU_TSAN)
+CUDA_CPU_UNINSTRUMENTED inline T untold_load(const T* address) {
+  return *address;
+}
+#else
+#define CUDA_CPU_TELLING inline
+#endif
+
+/// Loads what memory holds now. The race checkers see an atomic load, where there is one of that
+/// size, and so no race with atomics.
+template <class T>
+CUDA_CPU_TELLING T fresh_load(const T* address) {
+#if defined(CUDA_CPU_XRAY)
+  if constexpr (sizeof(T) <= 16) {
+    fresh_load_begins(address, sizeof(T));
+    return untold_load(address);
+  }
+#elif defined(CUDA_CPU_TSAN)
   if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
     T value;
     __atomic_load(address, &value, __ATOMIC_RELAXED);
@@ -398,8 +422,13 @@ inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { r
 
 /// Through the read-only path.
 template <class T>
-inline T __ldg(const T* address) {
-#if defined(CUDA_CPU_TSAN)
+CUDA_CPU_TELLING T __ldg(const T* address) {
+#if defined(CUDA_CPU_XRAY)
+  if constexpr (sizeof(T) <= 16) {
+    cuda_cpu::constant_load_begins(address, sizeof(T));
+    return cuda_cpu::untold_load(address);
+  }
+#elif defined(CUDA_CPU_TSAN)
   cuda_cpu::read_as_constant(address, sizeof(T));
 #endif
   return *address;
@@ -410,13 +439,13 @@ inline T __ldg(const T* address) {
 
 /// Cached in L2 only.
 template <class T>
-inline T __ldcg(const T* address) {
+CUDA_CPU_TELLING T __ldcg(const T* address) {
   return cuda_cpu::fresh_load(address);
 }
 
 /// Never cached.
 template <class T>
-inline T __ldcv(const T* address) {
+CUDA_CPU_TELLING T __ldcv(const T* address) {
   cuda_cpu::count_atomic();  // a loop that polls with it must let the others go on
   return cuda_cpu::fresh_load(address);
 }
@@ -454,7 +483,7 @@ inline long long clock64() { return static_cast<long long>(cuda_cpu::global_time
 /// A thread sleeps because it waits for another, so the other threads of the block run meanwhile.
 inline void __nanosleep(unsigned) { cuda_cpu::yield(); }
 
-inline void __threadfence_block() { cuda_cpu::memory_fence(); }
+inline void __threadfence_block() { cuda_cpu::memory_fence(true); }
 inline void __threadfence() { cuda_cpu::memory_fence(); }
 inline void __threadfence_system() { cuda_cpu::memory_fence(); }
 

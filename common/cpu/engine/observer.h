@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// X-ray watches the engine at work, in programs that are built for it. Everywhere else the pointer
-// is null, and costs one test for each grid, block and barrier.
+// X-ray or the race detector watches the engine at work, in programs that are built for it.
+// Everywhere else the pointer is null, and costs one test for each grid, block and barrier.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "site.h"
 
 namespace cuda_cpu {
 
@@ -11,6 +14,7 @@ struct Block;
 struct GridLaunch;
 struct Thread;
 
+/// Functions that are null are not called.
 struct Observer {
   /// Before the first block. False: this grid is not observed.
   bool (*grid_begins)(const GridLaunch& launch);
@@ -24,6 +28,15 @@ struct Observer {
   /// A thread waits for others, but not for its whole block: warp operation, grid barrier. `lanes`:
   /// those of its warp that it meets.
   void (*thread_meets)(Block& block, const Thread& thread, std::uint32_t lanes);
+  /// __syncwarp: these lanes of the warp have all arrived, none has gone on.
+  void (*lanes_met)(Block& block, std::uint32_t warp, std::uint32_t lanes);
+  /// All threads of the grid have arrived, none has gone on.
+  void (*grid_barrier_opens)();
+  /// A copy or fill that the runtime makes.
+  void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
+                        Site site);
+  /// One block after the other runs, or in turns, but none beside another.
+  bool wants_one_worker;
 };
 
 /// Constant-initialised to null; set before main by the program's static initialisers.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "../report/diagnostics.h"
+#include "observer.h"
 #include "pages.h"
 #include "sanitizers.h"
 
@@ -82,7 +83,8 @@ unsigned worker_count() {
   static const unsigned count = read_worker_count();
   // TSan finds a missing order on one OS thread as well; on several it would see the engine's own
   // accesses.
-  return kTsan ? 1 : count;
+  if (kTsan || (observer != nullptr && observer->wants_one_worker)) return 1;
+  return count;
 }
 
 bool early_return_allowed() {
@@ -98,6 +100,16 @@ double timeout_seconds() {
 std::size_t allocation_alignment() {
   static const std::size_t bytes = read_alignment();
   return bytes;
+}
+
+bool races_are_wanted() {
+  static const bool wanted = [] {
+    const char* const text = std::getenv("CUDA_CPU_RACES");
+    if (text == nullptr || std::strcmp(text, "0") == 0) return false;
+    if (std::strcmp(text, "1") == 0) return true;
+    die("CUDA_CPU_RACES=%s: expected 1, or 0", text);
+  }();
+  return wanted;
 }
 
 bool launches_block() {

@@ -8,6 +8,7 @@
 //   CUDA_CPU_EARLY_RETURN   error or allow                     error
 //   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
 //   CUDA_CPU_ALIGN          a power of two, 16 to a page       16
+//   CUDA_CPU_RACES          1: races are looked for; 0         0
 //   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
 //   NO_COLOR                anything: no colour in reports     colour on a terminal
 //
@@ -40,6 +41,10 @@ double timeout_seconds();
 /// CUDA_CPU_ALIGN: alignment of device allocations. 16 lets an access just past the end of an array
 /// fault; 256 is cudaMalloc's own.
 std::size_t allocation_alignment();
+
+/// CUDA_CPU_RACES=1: the race detector watches (races/detector.h). A program that is not built for
+/// that ends with one line at its first launch.
+bool races_are_wanted();
 
 /// CUDA_LAUNCH_BLOCKING=1: work that is put on a stream runs at once.
 bool launches_block();

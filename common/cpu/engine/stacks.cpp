@@ -54,6 +54,19 @@ constexpr std::size_t kMaxSlabs = 4096;
 StackSlab stack_slabs[kMaxSlabs];
 std::atomic<std::size_t> stack_slab_count{0};
 
+// Where in its slab an address lies.
+constexpr std::size_t kNowhere = ~std::size_t{0};
+std::size_t offset_in_slab(const void* address) {
+  const char* const byte = static_cast<const char*>(address);
+  const std::size_t count = stack_slab_count.load();
+  for (std::size_t i = 0; i < count && i < kMaxSlabs; ++i) {
+    const char* const begin = stack_slabs[i].begin.load();
+    if (begin == nullptr || byte < begin || byte >= begin + stack_slabs[i].bytes) continue;
+    return static_cast<std::size_t>(byte - begin);
+  }
+  return kNowhere;
+}
+
 void add_stacks(Worker* worker) {
   const std::size_t guard = page_bytes();
   const std::size_t step = kStackBytes + guard;
@@ -123,16 +136,11 @@ void renew_stacks(Worker* worker) {
 }
 
 bool is_stack_guard(const void* address) {
-  const char* const byte = static_cast<const char*>(address);
-  const std::size_t step = kStackBytes + page_bytes();
-  const std::size_t count = stack_slab_count.load();
-  for (std::size_t i = 0; i < count && i < kMaxSlabs; ++i) {
-    const char* const begin = stack_slabs[i].begin.load();
-    if (begin == nullptr || byte < begin || byte >= begin + stack_slabs[i].bytes) continue;
-    return static_cast<std::size_t>(byte - begin) % step < page_bytes();
-  }
-  return false;
+  const std::size_t offset = offset_in_slab(address);
+  return offset != kNowhere && offset % (kStackBytes + page_bytes()) < page_bytes();
 }
+
+bool is_on_a_stack(const void* address) { return offset_in_slab(address) != kNowhere; }
 
 std::size_t stack_bytes_per_thread() { return kStackBytes; }
 

@@ -33,4 +33,7 @@ void renew_stacks(Worker* worker);
 bool is_stack_guard(const void* address);
 std::size_t stack_bytes_per_thread();
 
+/// True when a CUDA thread's stack holds `address`, or may come to hold it.
+bool is_on_a_stack(const void* address);
+
 }  // namespace cuda_cpu

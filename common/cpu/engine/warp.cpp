@@ -185,6 +185,10 @@ void complete(Block* block, unsigned warp, WarpSlot* slot) {
       }
     }
   }
+  if (operation == WarpOperation::kSync && block->observation != nullptr &&
+      observer->lanes_met != nullptr) {
+    observer->lanes_met(*block, warp, arrived);
+  }
   slot->arrived = 0;
   ++slot->generation;
 }
@@ -248,7 +252,9 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
                          name_of(static_cast<WarpOperation>(slot->operation)) + " by other lanes",
                      "all lanes that a mask names must make the same call", file, line);
   }
-  if (block->observation != nullptr) observer->thread_meets(*block, *self, mask);
+  if (block->observation != nullptr && observer->thread_meets != nullptr) {
+    observer->thread_meets(*block, *self, mask);
+  }
   slot->value[lane] = value;
   slot->operand[lane] = operand;
   slot->arrived |= 1u << lane;

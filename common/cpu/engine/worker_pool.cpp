@@ -73,6 +73,10 @@ int run_grid(const GridLaunch& launch) {
   static std::uint32_t serial = 0;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
 
+  if (races_are_wanted() && observer == nullptr) {
+    die("CUDA_CPU_RACES=1: this program is not built to look for races; make races does that");
+  }
+
   // Fibers stay on one OS thread, so each host thread has its own worker. It is never freed:
   // destructors of the program's static objects may still launch.
   static thread_local Worker* const host_worker = new Worker;

@@ -146,6 +146,15 @@ int misuse(const Report& report) {
   return report.cuda_error;
 }
 
+std::string finding(const Report& report) {
+  Printed& p = printed();
+  const std::lock_guard<std::mutex> lock(p.mutex);
+  std::string text = text_of(report, false);
+  print(wants_colour() ? text_of(report, true) : text);
+  p.failed = true;
+  return text;
+}
+
 std::string last_report_text() {
   Printed& p = printed();
   const std::lock_guard<std::mutex> lock(p.mutex);

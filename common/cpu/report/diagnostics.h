@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Reports to people, in a compiler's form, on stderr.
 //
-// Two kinds. `report` is for a bug that stops the device (an access outside an allocation, a
+// Three kinds. `report` is for a bug that stops the device (an access outside an allocation, a
 // divergent barrier): the first one in a process is printed, every later runtime call returns its
 // error until cudaDeviceReset, and the process ends with a failing status. `misuse` is for a
 // runtime call that returns an error anyway (a double free, a copy past the end): the report says
 // in plain words why, once per line of source. The error does not stick, and a program that asks
-// for it with cudaGetLastError may go on and end well.
+// for it with cudaGetLastError may go on and end well. `finding` is for a bug that stops nothing, a
+// race: the program goes on, and ends with a failing status.
 #pragma once
 
 #include <string>
@@ -41,6 +42,10 @@ int report(const Report& report);
 
 /// Prints the report unless this source line was reported before, and returns `cuda_error`.
 int misuse(const Report& report);
+
+/// Prints the report and returns its text without colours. The process will end with a failing
+/// status.
+std::string finding(const Report& report);
 
 /// Text of the latest report or misuse, whether or not it was printed; empty after cudaDeviceReset.
 std::string last_report_text();

@@ -90,27 +90,6 @@ const char* verb(const Fault& fault) {
   return fault.is_write ? "write" : "read";
 }
 
-std::string memory_name(const MemoryRange& range) {
-  switch (range.space) {
-    case Space::kShared:
-      return format("the __shared__ array '%s'", range.name);
-    case Space::kConstant:
-      return format("the __constant__ variable '%s'", range.name);
-    case Space::kDevice:
-      return format("the __device__ variable '%s'", range.name);
-    case Space::kManaged:
-      if (*range.name != '\0') return format("the __managed__ variable '%s'", range.name);
-      return "managed memory";
-    case Space::kHostPinned:
-      return "pinned host memory";
-    case Space::kHostRegistered:
-      return "registered host memory";
-    case Space::kGlobal:
-      break;
-  }
-  return "device memory";
-}
-
 void add_origin(const MemoryRange& range, Report* report) {
   report->notes.push_back(origin_note(range));
   if (!range.live) report->notes.push_back(freed_note(range));

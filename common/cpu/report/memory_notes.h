@@ -9,6 +9,28 @@
 
 namespace cuda_cpu {
 
+/// What kind of memory it is, with its name: "the __shared__ array 'tile'", "device memory"
+inline std::string memory_name(const MemoryRange& range) {
+  switch (range.space) {
+    case Space::kShared:
+      return format("the __shared__ array '%s'", range.name);
+    case Space::kConstant:
+      return format("the __constant__ variable '%s'", range.name);
+    case Space::kDevice:
+      return format("the __device__ variable '%s'", range.name);
+    case Space::kManaged:
+      if (*range.name != '\0') return format("the __managed__ variable '%s'", range.name);
+      return "managed memory";
+    case Space::kHostPinned:
+      return "pinned host memory";
+    case Space::kHostRegistered:
+      return "registered host memory";
+    case Space::kGlobal:
+      break;
+  }
+  return "device memory";
+}
+
 /// Where the memory comes from.
 inline Report::Note origin_note(const MemoryRange& range) {
   if (*range.name != '\0') return {range.allocated, "declared here"};

@@ -13,6 +13,7 @@
 
 #include "../engine/guarded_copy.h"
 #include "../engine/memory.h"
+#include "../engine/observer.h"
 #include "../report/memory_notes.h"
 #include "call.h"
 #include "work_queues.h"
@@ -185,14 +186,20 @@ bool in_range(const void* address, const char* begin, std::size_t bytes) {
   return a >= begin && a < begin + bytes;
 }
 
+void tell_observer(const Call& call, const void* address, std::size_t bytes, bool writes) {
+  if (observer == nullptr || observer->range_is_used == nullptr) return;
+  observer->range_is_used(address, bytes, writes, call.name, call.site);
+}
+
 int copy_rows(const Call& call, const Rows& rows) {
   const OpenAllocation source(rows.source), destination(rows.destination);
   for (std::size_t row = 0; row < rows.height; ++row) {
+    char* const to = rows.destination + row * rows.destination_pitch;
+    const char* const from = rows.source + row * rows.source_pitch;
+    tell_observer(call, from, rows.width, false);
+    tell_observer(call, to, rows.width, true);
     const void* fault = nullptr;
-    if (guarded_copy(rows.destination + row * rows.destination_pitch,
-                     rows.source + row * rows.source_pitch, rows.width, &fault)) {
-      continue;
-    }
+    if (guarded_copy(to, from, rows.width, &fault)) continue;
     const bool in_source = in_range(fault, rows.source, rows.source_extent());
     return report_copy_fault(call, in_source ? "source" : "destination", fault);
   }
@@ -267,8 +274,10 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
   work.run = [=] {
     const OpenAllocation open(pointer);
     for (std::size_t row = 0; row < height; ++row) {
+      char* const to = static_cast<char*>(pointer) + row * pitch;
+      tell_observer(call, to, width, true);
       const void* fault = nullptr;
-      if (!guarded_fill(static_cast<char*>(pointer) + row * pitch, value, width, &fault)) {
+      if (!guarded_fill(to, value, width, &fault)) {
         return report_copy_fault(call, "destination", fault);
       }
     }

@@ -32,6 +32,8 @@ struct AllStreams {
   std::vector<std::unique_ptr<CUstream_st>> created;
   std::uint64_t sequence = 0;
   unsigned long long ids = 1;
+  StreamOrder host;  // what the host has waited for
+  const Work* runs = nullptr;
   std::uint64_t random = schedule().seed * 2 + 1;
 
   AllStreams() {
@@ -176,6 +178,7 @@ int run_needed(Need need) {
     Work work = std::move(stream->queue.front().work);
     stream->queue.pop_front();
     stream->running = true;
+    s.runs = &work;
     lock.unlock();
     int error = 0;
     if (work.is_host_function) {
@@ -188,6 +191,7 @@ int run_needed(Need need) {
       error = work.run();
     }
     lock.lock();
+    s.runs = nullptr;
     stream->running = false;
     if (work.marks != nullptr) reach(*work.marks);
     if (error != 0) set_sticky_error(error);
@@ -196,16 +200,36 @@ int run_needed(Need need) {
   return sticky_error();
 }
 
+/// What work that is put on `stream` now can rely on.
+StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* after) {
+  StreamOrder known = stream->ended;
+  known.learn(s.host);
+  if (after != nullptr) known.learn(after->ended);
+  if (stream->is_default) {
+    for (const CUstream_st* const other : s.streams) {
+      if (other->is_blocking()) known.learn(other->ended);
+    }
+  } else if (stream->is_blocking()) {
+    known.learn(s.default_stream.ended);
+  }
+  return known;
+}
+
 Need everything(AllStreams& s) {
   const std::lock_guard<std::mutex> lock(s.mutex);
   Need need;
-  for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
+  for (CUstream_st* const stream : s.streams) {
+    need[stream] = stream->last();
+    s.host.learn(stream->ended);
+  }
   return need;
 }
 
 }  // namespace
 
 bool in_host_function() { return running_host_function; }
+
+const Work* running_work() { return all_streams().runs; }
 
 CUstream_st* find_stream(CUstream_st* handle) {
   AllStreams& s = all_streams();
@@ -253,13 +277,20 @@ int submit(CUstream_st* handle, Work work, bool wait) {
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
     const std::uint64_t sequence = ++s.sequence;
+    work.stream = stream;
+    work.sequence = sequence;
+    work.knows = known_to_next(s, stream, work.after.get());
+    stream->ended = work.knows;
+    stream->ended.learn(stream, sequence);
     if (work.marks != nullptr) {
       work.marks->stream = stream;
       work.marks->sequence = sequence;
+      work.marks->ended = stream->ended;
     }
     stream->queue.push_back({sequence, std::move(work)});
     if (wait || launches_block()) {
       need[stream] = sequence;
+      s.host.learn(stream->ended);
     } else if (stream->queue.size() > kQueueMax) {
       need[stream] = stream->queue[kQueueMax / 2].sequence;
     }
@@ -284,6 +315,7 @@ int run_stream(CUstream_st* handle) {
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
     need[stream] = stream->last();
+    s.host.learn(known_to_next(s, stream, nullptr));
     if (stream->is_default) {
       for (CUstream_st* const other : s.streams) {
         if (other->is_blocking()) need[other] = other->last();
@@ -297,10 +329,15 @@ bool stream_is_idle(CUstream_st* stream) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
   const auto idle = [](const CUstream_st* one) { return one->queue.empty() && !one->running; };
-  if (!stream->is_default) return idle(stream);
-  return std::all_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* other) {
-    return !(other->is_default || other->is_blocking()) || idle(other);
-  });
+  const bool all_idle =
+      stream->is_default
+          ? std::all_of(s.streams.begin(), s.streams.end(),
+                        [&](const CUstream_st* other) {
+                          return !(other->is_default || other->is_blocking()) || idle(other);
+                        })
+          : idle(stream);
+  if (all_idle) s.host.learn(known_to_next(s, stream, nullptr));  // the host was told
+  return all_idle;
 }
 
 bool first_query_since_work(CUstream_st* stream) {
@@ -318,11 +355,18 @@ bool first_query_since_work(CUstream_st* stream) {
 }
 
 bool is_done(const Moment& moment) {
-  const std::lock_guard<std::mutex> lock(all_streams().mutex);
+  AllStreams& s = all_streams();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  if (moment.done) s.host.learn(moment.ended);
   return moment.done;
 }
 
 int run_until(const Moment& moment) {
+  AllStreams& s = all_streams();
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    s.host.learn(moment.ended);
+  }
   Need need;
   need[moment.stream] = moment.sequence;
   return run_needed(std::move(need));

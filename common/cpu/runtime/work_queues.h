@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "../engine/site.h"
+#include "stream_order.h"
 
 struct CUstream_st;
 struct CUevent_st;
@@ -51,6 +52,7 @@ struct Moment {
   bool done = false;
   bool asked = false;  ///< cudaEventQuery said "not ready" once
   std::chrono::steady_clock::time_point time;
+  StreamOrder ended;  ///< what has ended when it is reached
 };
 
 /// A piece of work with all that can be said of it.
@@ -61,7 +63,15 @@ struct Work {
   bool is_host_function = false;
   std::shared_ptr<Moment> after;  ///< runs after this moment (cudaStreamWaitEvent)
   std::shared_ptr<Moment> marks;  ///< this moment is reached when it runs (cudaEventRecord)
+
+  // submit() fills these in.
+  const CUstream_st* stream = nullptr;
+  std::uint64_t sequence = 0;
+  StreamOrder knows;  ///< what has ended before it begins
 };
+
+/// The work that runs; null when none does.
+const Work* running_work();
 
 /// Puts work on a stream. With `wait` it also runs it, and all that comes before it.
 int submit(CUstream_st* stream, Work work, bool wait = false);
@@ -105,6 +115,7 @@ struct CUstream_st {
   bool running = false;
   bool destroyed = false;
   std::uint64_t asked = 0;
+  cuda_cpu::StreamOrder ended;  ///< when all its work so far has run
 
   /// Whether it runs in order with the legacy default stream.
   bool is_blocking() const { return !is_default && (flags & 1U) == 0; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The functions that the compiler calls before every load and store of a program that is compiled
 // with -fsanitize=thread. The program is not linked with the race checker; these functions take the
-// race checker's place. Their names and types are the compiler's.
+// race checker's place. Their names and types are the compiler's. X-ray or our own race detector
+// (../races) is told, whichever watches.
 #include "hooks.h"
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../races/detector.h"
 #include "lanes.h"
 #include "report.h"
 
@@ -20,8 +22,20 @@ namespace {
 
 using xray::Operation;
 
+constexpr unsigned use_of(Operation operation) {
+  return operation == Operation::kLoad ? unsigned{races::kReads}
+         : operation == Operation::kStore
+             ? unsigned{races::kWrites}
+             : unsigned{races::kReads} | races::kWrites | races::kStrong;
+}
+
+/// `more`: bits of races::Use besides those that the operation brings.
 void note(const void* address, std::size_t bytes, Operation operation, const void* place,
-          xray::Form form = xray::Form::kPlain) {
+          xray::Form form = xray::Form::kPlain, unsigned more = 0) {
+  if (races::are_looked_for) {
+    races::note_access(address, bytes, use_of(operation) | more, place);
+    return;
+  }
   xray::note_access(address,
                     xray::Instruction{place, operation, static_cast<std::uint8_t>(bytes), form});
 }
@@ -64,6 +78,16 @@ void note_copy(const void* to, const void* from, std::size_t bytes, const void* 
   inside = false;
 }
 
+constexpr unsigned kVolatileUse = races::kStrong | races::kVolatile;
+
+/// What the order of an atomic of C++ does (the compiler's numbers for std::memory_order).
+void note_order(const volatile void* address, int order) {
+  const bool both = order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+  cuda_cpu::order_is_made(const_cast<const void*>(address),
+                          both || order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME,
+                          both || order == __ATOMIC_RELEASE, false);
+}
+
 template <class T>
 bool exchange_if_equal(volatile T* address, T* expected, T desired) {
   return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,
@@ -75,14 +99,38 @@ bool exchange_if_equal(volatile T* address, T* expected, T desired) {
 namespace cuda_cpu {
 
 __attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes,
-                                             AtomicKind kind) {
+                                             AtomicKind kind, bool block_only) {
   note(address, bytes, Operation::kAtomic, PLACE,
        kind == AtomicKind::kIncrement        ? xray::Form::kIncrement
        : kind == AtomicKind::kCompareAndSwap ? xray::Form::kCompareAndSwap
-                                             : xray::Form::kPlain);
+                                             : xray::Form::kPlain,
+       block_only ? races::kBlockOnly : 0);
 }
 
-void result_is_unused() { xray::note_unused_result(); }
+__attribute__((noinline)) void fresh_load_begins(const void* address, std::size_t bytes) {
+  note(address, bytes, Operation::kLoad, PLACE, xray::Form::kPlain, races::kStrong);
+}
+
+__attribute__((noinline)) void strong_store_begins(const void* address, std::size_t bytes) {
+  note(address, bytes, Operation::kStore, PLACE, xray::Form::kPlain, races::kStrong);
+}
+
+__attribute__((noinline)) void constant_load_begins(const void* address, std::size_t bytes) {
+  note(address, bytes, Operation::kLoad, PLACE, xray::Form::kPlain, races::kConstant);
+}
+
+void order_is_made(const void* address, bool acquires, bool releases, bool block_only) {
+  if (races::are_looked_for) races::note_order(address, acquires, releases, block_only);
+}
+
+void make_fence(bool block_only) {
+  if (races::are_looked_for) races::note_fence(block_only);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void result_is_unused() {
+  if (!races::are_looked_for) xray::note_unused_result();
+}
 
 }  // namespace cuda_cpu
 
@@ -90,11 +138,17 @@ extern "C" {
 
 void __tsan_init() { xray::report_at_exit(); }
 // Called by every function that is not inlined; `from` is the place that called it.
-void __tsan_func_entry(void* from) { xray::note_entry(from); }
-void __tsan_func_exit() { xray::note_exit(); }
+void __tsan_func_entry(void* from) {
+  if (!races::are_looked_for) xray::note_entry(from);
+}
+void __tsan_func_exit() {
+  if (!races::are_looked_for) xray::note_exit();
+}
 // -fsanitize-coverage=trace-pc: at the beginning of every piece of code between jumps. So a loop is
 // seen to turn even where it makes no access.
-void __sanitizer_cov_trace_pc() { xray::note_place(PLACE); }
+void __sanitizer_cov_trace_pc() {
+  if (!races::are_looked_for) xray::note_place(PLACE);
+}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
@@ -104,8 +158,12 @@ void __tsan_vptr_read(void**) {}
   void __tsan_write##bytes(void* p) { note(p, bytes, Operation::kStore, PLACE); }                 \
   void __tsan_unaligned_read##bytes(void* p) { note_range(p, bytes, Operation::kLoad, PLACE); }   \
   void __tsan_unaligned_write##bytes(void* p) { note_range(p, bytes, Operation::kStore, PLACE); } \
-  void __tsan_volatile_read##bytes(void* p) { note(p, bytes, Operation::kLoad, PLACE); }          \
-  void __tsan_volatile_write##bytes(void* p) { note(p, bytes, Operation::kStore, PLACE); }
+  void __tsan_volatile_read##bytes(void* p) {                                                     \
+    note(p, bytes, Operation::kLoad, PLACE, xray::Form::kPlain, kVolatileUse);                    \
+  }                                                                                               \
+  void __tsan_volatile_write##bytes(void* p) {                                                    \
+    note(p, bytes, Operation::kStore, PLACE, xray::Form::kPlain, kVolatileUse);                   \
+  }
 
 XRAY_PLAIN(1)
 XRAY_PLAIN(2)
@@ -141,39 +199,46 @@ void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
 
 // Atomic operations of C++; CUDA's own call atomic_begins. They are sequentially consistent,
 // whichever order the program asks for: stronger is always allowed.
-#define XRAY_ATOMIC(bits, T)                                                               \
-  T __tsan_atomic##bits##_load(const volatile T* p, int) {                                 \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kLoad, PLACE);                     \
-    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                           \
-  }                                                                                        \
-  void __tsan_atomic##bits##_store(volatile T* p, T v, int) {                              \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kStore, PLACE);                    \
-    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                              \
-  }                                                                                        \
-  XRAY_UPDATE(bits, T, exchange, exchange_n)                                               \
-  XRAY_UPDATE(bits, T, fetch_add, fetch_add)                                               \
-  XRAY_UPDATE(bits, T, fetch_sub, fetch_sub)                                               \
-  XRAY_UPDATE(bits, T, fetch_and, fetch_and)                                               \
-  XRAY_UPDATE(bits, T, fetch_or, fetch_or)                                                 \
-  XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                               \
-  XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                             \
-  bool __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* c, T v, int, int) { \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                   \
-    return exchange_if_equal(p, c, v);                                                     \
-  }                                                                                        \
-  bool __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* c, T v, int, int) {   \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                   \
-    return exchange_if_equal(p, c, v);                                                     \
-  }                                                                                        \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) {        \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                   \
-    exchange_if_equal(p, &c, v);                                                           \
-    return c;                                                                              \
+#define XRAY_ATOMIC(bits, T)                                                                     \
+  T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                 \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kLoad, PLACE, xray::Form::kPlain,        \
+         races::kStrong);                                                                        \
+    note_order(p, order);                                                                        \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                              \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                              \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kStore, PLACE, xray::Form::kPlain,       \
+         races::kStrong);                                                                        \
+    note_order(p, order);                                                                        \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                              \
+  XRAY_UPDATE(bits, T, exchange, exchange_n)                                                     \
+  XRAY_UPDATE(bits, T, fetch_add, fetch_add)                                                     \
+  XRAY_UPDATE(bits, T, fetch_sub, fetch_sub)                                                     \
+  XRAY_UPDATE(bits, T, fetch_and, fetch_and)                                                     \
+  XRAY_UPDATE(bits, T, fetch_or, fetch_or)                                                       \
+  XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                                     \
+  XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                                   \
+  bool __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* c, T v, int order, int) { \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                         \
+    note_order(p, order);                                                                        \
+    return exchange_if_equal(p, c, v);                                                           \
+  }                                                                                              \
+  bool __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* c, T v, int order, int) {   \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                         \
+    note_order(p, order);                                                                        \
+    return exchange_if_equal(p, c, v);                                                           \
+  }                                                                                              \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) {              \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                         \
+    exchange_if_equal(p, &c, v);                                                                 \
+    return c;                                                                                    \
   }
 
 #define XRAY_UPDATE(bits, T, name, builtin)                              \
-  T __tsan_atomic##bits##_##name(volatile T* p, T v, int) {              \
+  T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {        \
     note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE); \
+    note_order(p, order);                                                \
     return __atomic_##builtin(p, v, __ATOMIC_SEQ_CST);                   \
   }
 
@@ -182,6 +247,6 @@ XRAY_ATOMIC(16, std::uint16_t)
 XRAY_ATOMIC(32, std::uint32_t)
 XRAY_ATOMIC(64, std::uint64_t)
 
-void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_thread_fence(int) { cuda_cpu::make_fence(false); }
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 }

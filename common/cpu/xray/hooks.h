@@ -10,7 +10,22 @@ namespace cuda_cpu {
 enum class AtomicKind { kIncrement, kCompareAndSwap, kOther };
 
 /// An atomic is one access, whatever it does inside. An increment adds the constant 1.
-void atomic_begins(const void* address, std::size_t bytes, AtomicKind kind);
+/// `block_only`: its scope is the block.
+void atomic_begins(const void* address, std::size_t bytes, AtomicKind kind,
+                   bool block_only = false);
+
+/// A load that sees what other threads store by atomics (__ldcg, __ldcv, cuda::atomic_ref::load).
+void fresh_load_begins(const void* address, std::size_t bytes);
+/// cuda::atomic_ref::store.
+void strong_store_begins(const void* address, std::size_t bytes);
+/// __ldg.
+void constant_load_begins(const void* address, std::size_t bytes);
+
+/// The order of the atomic that was just executed at `address`.
+void order_is_made(const void* address, bool acquires, bool releases, bool block_only);
+
+/// __threadfence() or one of its variants.
+void make_fence(bool block_only);
 
 /// Nobody uses what the last atomic of this thread returned. The pre-pass calls it.
 void result_is_unused();

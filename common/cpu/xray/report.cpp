@@ -20,6 +20,7 @@
 #include <cstring>
 #include <string>
 
+#include "../engine/settings.h"
 #include "../report/text.h"
 #include "diagnosis.h"
 #include "drawing.h"
@@ -127,6 +128,7 @@ struct AtStart {
         variable("XRAY_SVG").empty()) {
       return;
     }
+    if (cuda_cpu::races_are_wanted()) stop("counts nothing under CUDA_CPU_RACES=1");
     if (!variable("XRAY_LINE").empty()) parse_line(variable("XRAY_LINE"));
     const std::string blocks = variable("XRAY_BLOCKS");
     if (blocks == "all") {

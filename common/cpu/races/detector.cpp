@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+#include "detector.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "../engine/block.h"
+#include "../engine/current.h"
+#include "../engine/grid.h"
+#include "../engine/observer.h"
+#include "../engine/settings.h"
+#include "../engine/worker.h"
+#include "../runtime/work_queues.h"
+#include "findings.h"
+
+namespace races {
+
+bool are_looked_for = false;
+
+namespace {
+
+/// A piece of work in a stream: a launch, the part of one between two grid barriers, or a copy.
+struct Work {
+  std::uint32_t number = 0;  // from 1
+  std::uint32_t launch = 0;  // the parts of one launch follow each other
+  const CUstream_st* stream = nullptr;
+  std::uint64_t sequence = 0;
+  LaunchShape shape;
+};
+
+/// A copy or fill that ran.
+struct CopiedRange {
+  std::uint32_t work;
+  const char* begin;
+  std::size_t bytes;
+  bool writes;
+};
+
+// How far back work of other streams is remembered.
+constexpr std::size_t kWorksKept = 256;
+constexpr std::size_t kCopiesKept = 256;
+
+struct Detector {
+  Shadow shadow;
+  Mailboxes mailboxes;
+  std::deque<Work> works;  // the latest; the last one runs
+  std::deque<CopiedRange> copies;
+  std::vector<std::uint32_t> unordered;  // works that may run beside the one that runs
+  std::uint32_t numbers = 0, launches = 0;
+  std::uint32_t first_of_launch = 0;  // the number of the first part of the launch that runs
+  std::vector<std::unique_ptr<BlockOrder>> blocks;  // that run
+};
+
+Detector& detector() {
+  static Detector* const d = new Detector;
+  return *d;
+}
+
+// The detector's own accesses are not the program's, even where they share code.
+__thread bool inside = false;
+class Inside {
+ public:
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+// ---- works --------------------------------------------------------------------------------------
+
+void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
+  Work work;
+  work.number = ++d->numbers;
+  work.launch = same_launch ? d->launches : ++d->launches;
+  if (!same_launch) d->first_of_launch = work.number;
+  work.shape = std::move(shape);
+  d->unordered.clear();
+  if (const cuda_cpu::Work* const running = cuda_cpu::running_work()) {
+    work.stream = running->stream;
+    work.sequence = running->sequence;
+    for (const Work& other : d->works) {
+      const bool by_host = other.stream == nullptr;
+      if (by_host || other.launch == work.launch || other.stream == work.stream) continue;
+      if (!running->knows.covers(other.stream, other.sequence)) {
+        d->unordered.push_back(other.number);
+      }
+    }
+  }
+  d->works.push_back(std::move(work));
+  if (d->works.size() > kWorksKept) d->works.pop_front();
+}
+
+bool may_run_beside(const Detector& d, std::uint32_t work) {
+  return std::find(d.unordered.begin(), d.unordered.end(), work) != d.unordered.end();
+}
+
+const LaunchShape& shape_of(const Detector& d, std::uint32_t work) {
+  static const LaunchShape kUnknown;
+  for (const Work& w : d.works) {
+    if (w.number == work) return w.shape;
+  }
+  return kUnknown;
+}
+
+// ---- conflicts ----------------------------------------------------------------------------------
+
+/// Whether the two touch each other's value: at least one writes, and not both are strong.
+bool conflict(const Access& a, const Access& b) {
+  if (((a.use | b.use) & kWrites) == 0) return false;
+  const bool both_strong = (a.use & b.use & kStrong) != 0;
+  return !both_strong || (a.block != b.block && ((a.use | b.use) & kBlockOnly) != 0);
+}
+
+Fault fault_of(const Access& a, const Access& b) {
+  if (((a.use | b.use) & kConstant) != 0) return Fault::kConstantLoad;
+  if ((a.use & b.use & kStrong) != 0) return Fault::kBlockScope;
+  if (a.block != b.block) return Fault::kOtherBlock;
+  return a.same_warp(b) ? Fault::kSameWarp : Fault::kSameBlock;
+}
+
+/// The access that is checked, with everything that the checks need.
+struct Checked {
+  Detector* d;
+  const BlockOrder* order;  // null: a copy
+  Access access;
+  const char* address;
+  std::size_t bytes;
+};
+
+void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault,
+         std::size_t bytes) {
+  Found found;
+  found.fault = fault;
+  found.address = c.address;
+  found.bytes = bytes;
+  found.earlier = earlier;
+  found.later = c.access;
+  found.earlier_launch = shape_of(*c.d, earlier_work);
+  found.later_launch = c.d->works.back().shape;
+  add_finding(found);
+}
+
+/// Against an access of the same launch.
+void check(const Checked& c, const Access& earlier) {
+  if (!earlier || !conflict(earlier, c.access)) return;
+  // By the path of constants not even a thread's own writes are seen.
+  const bool unseen = (c.access.use & kConstant) != 0;
+  if (!unseen && c.order->comes_before(earlier.name(), earlier.time, c.access.thread)) return;
+  add(c, earlier, c.d->works.back().number, fault_of(earlier, c.access), c.bytes);
+}
+
+/// Calls check(access) for what the cell remembers of strong accesses that write.
+template <class F>
+void for_strong(Crowd* crowd, F check) {
+  if (crowd == nullptr) return;
+  check(crowd->strong.access);
+  for (const Access& a : crowd->strong.before) check(a);
+}
+/// The same for reads.
+template <class F>
+void for_reads(const Cell& cell, Crowd* crowd, F check) {
+  check(cell.read);
+  if (crowd == nullptr) return;
+  for (const Access& a : crowd->read_before) check(a);
+}
+
+/// Against all that an unordered work has left in a cell.
+void check_other_work(const Checked& c, const Cell& cell) {
+  const auto one = [&](const Access& earlier) {
+    if (earlier && ((earlier.use | c.access.use) & kWrites) != 0 &&
+        (earlier.use & c.access.use & kStrong) == 0) {
+      add(c, earlier, cell.work, Fault::kOtherStream, c.bytes);
+    }
+  };
+  Crowd* const crowd = c.d->shadow.crowd_of(cell);
+  one(cell.write);
+  for_strong(crowd, one);
+  for_reads(cell, crowd, one);
+}
+
+/// Nothing has changed since the same thread did the same.
+bool is_repeated(const Access& kept, const Access& access) {
+  return kept && kept.name() == access.name() && kept.time.ticks == access.time.ticks &&
+         ((kept.use ^ access.use) & ~unsigned{kReads}) == 0;
+}
+
+/// The first access of this cell by the work that runs.
+void begin_cell(const Checked& c, Cell* cell, Kind kind) {
+  if (kind == Kind::kGlobal && !c.d->unordered.empty() && may_run_beside(*c.d, cell->work)) {
+    check_other_work(c, *cell);
+  }
+  // Shared memory lasts over a grid barrier, which is one of the block, too.
+  if (kind != Kind::kShared || cell->work < c.d->first_of_launch) c.d->shadow.forget(cell);
+  cell->work = c.d->works.back().number;
+}
+
+/// Shared memory begins anew in every block.
+void begin_shared_cell(const Checked& c, Cell* cell) {
+  const Crowd* const crowd = c.d->shadow.crowd_of(*cell);
+  const Access& any = cell->write                                ? cell->write
+                      : crowd != nullptr && crowd->strong.access ? crowd->strong.access
+                                                                 : cell->read;
+  if (any && any.block != c.access.block) {
+    c.d->shadow.forget(cell);
+    cell->work = c.d->works.back().number;
+  }
+  const Crowd* const now = c.d->shadow.crowd_of(*cell);
+  const bool is_set = cell->write || (now != nullptr && now->strong.access);
+  if ((c.access.use & kReads) != 0 && !is_set) {
+    add(c, Access{}, cell->work, Fault::kUnset, c.bytes);
+  }
+}
+
+void read_cell(const Checked& c, Cell* cell) {
+  if (is_repeated(cell->read, c.access)) return;
+  const auto check_one = [&](const Access& earlier) { check(c, earlier); };
+  check_one(cell->write);
+  for_strong(c.d->shadow.crowd_of(*cell), check_one);
+  // Who polls does not displace a plain read, which may race with more.
+  const bool strong = (c.access.use & kStrong) != 0;
+  if (strong && cell->read && (cell->read.use & kStrong) == 0) return;
+  if (cell->read && !(cell->read.name() == c.access.name())) {
+    Crowd& crowd = c.d->shadow.make_crowd(cell);
+    Latest latest{cell->read, {}};
+    std::copy(crowd.read_before, crowd.read_before + 3, latest.before);
+    latest.keep(c.access);
+    std::copy(latest.before, latest.before + 3, crowd.read_before);
+  }
+  cell->read = c.access;
+}
+
+void write_cell(const Checked& c, Cell* cell) {
+  Crowd* crowd = c.d->shadow.crowd_of(*cell);
+  const bool strong = (c.access.use & kStrong) != 0;
+  const bool others_read = (cell->read && !(cell->read.name() == c.access.name()));
+  if (!others_read) {
+    if (!strong && is_repeated(cell->write, c.access)) return;
+    if (strong && crowd != nullptr && is_repeated(crowd->strong.access, c.access)) return;
+  }
+  const auto check_one = [&](const Access& earlier) { check(c, earlier); };
+  check_one(cell->write);
+  for_reads(*cell, crowd, check_one);
+  for_strong(crowd, check_one);
+  if (strong) {
+    c.d->shadow.make_crowd(cell).strong.keep(c.access);
+    return;
+  }
+  // All that came before is ordered before this write, or was reported: who comes after it comes
+  // after that, too.
+  const std::uint32_t work = cell->work;
+  c.d->shadow.forget(cell);
+  cell->work = work;
+  cell->write = c.access;
+}
+
+/// Checks the access against what the cell remembers, and makes the cell remember the access.
+void use_cell(const Checked& c, Cell* cell, Kind kind) {
+  if (cell->work != c.d->works.back().number) begin_cell(c, cell, kind);
+  if (kind == Kind::kShared) begin_shared_cell(c, cell);
+  if ((c.access.use & kWrites) != 0) {
+    write_cell(c, cell);
+  } else {
+    read_cell(c, cell);
+  }
+}
+
+void use_range(Checked c, const char* begin, std::size_t bytes) {
+  while (bytes > 0) {
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(begin) % Page::kBytes;
+    const std::size_t here = std::min(bytes, Page::kBytes - offset);
+    Page& page = c.d->shadow.page_of(begin);
+    if (page.kind() != Kind::kIgnored) {
+      page.for_each(offset, here, [&](Cell& cell, std::size_t at) {
+        c.address = begin - offset + at;
+        use_cell(c, &cell, page.kind());
+      });
+    }
+    begin += here;
+    bytes -= here;
+  }
+}
+
+// ---- copies and fills ---------------------------------------------------------------------------
+
+Access access_of_copy(bool writes, const void* place) {
+  Access access;
+  access.place = Place(place);
+  access.use = writes ? kWrites : kReads;
+  return access;
+}
+
+/// Code that stands for the runtime's, where a place is needed.
+const char kCopy = 0;
+
+void check_against_copies(const Checked& c, const char* begin, std::size_t bytes) {
+  for (const CopiedRange& copy : c.d->copies) {
+    if (begin + bytes <= copy.begin || copy.begin + copy.bytes <= begin) continue;
+    if (!copy.writes && (c.access.use & kWrites) == 0) continue;
+    if (!may_run_beside(*c.d, copy.work)) continue;
+    Checked at = c;
+    at.address = std::max(begin, copy.begin);
+    add(at, access_of_copy(copy.writes, &kCopy), copy.work, Fault::kOtherStream, c.bytes);
+  }
+}
+
+/// The runtime itself reads or writes memory, as the work that runs.
+void range_is_used(const void* address, std::size_t bytes, bool writes, const char* call,
+                   cuda_cpu::Site site) {
+  const Inside in;
+  Detector& d = detector();
+  LaunchShape shape;
+  shape.call = {call, site};
+  begin_work(&d, shape, false);
+  const auto* const begin = static_cast<const char*>(address);
+  if (!d.unordered.empty()) {
+    Checked c{&d, nullptr, access_of_copy(writes, &kCopy), begin, 1};
+    check_against_copies(c, begin, bytes);
+    for (const char* at = begin; at < begin + bytes;) {
+      const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Page::kBytes;
+      const std::size_t here = std::min<std::size_t>(static_cast<std::size_t>(begin + bytes - at),
+                                                     Page::kBytes - offset);
+      Page* const page = d.shadow.known_page_of(at);
+      if (page != nullptr && page->kind() == Kind::kGlobal) {
+        page->for_each(offset, here, [&](Cell& cell, std::size_t of) {
+          c.address = at - offset + of;
+          if (may_run_beside(d, cell.work)) check_other_work(c, cell);
+        });
+      }
+      at += here;
+    }
+  }
+  d.copies.push_back({d.works.back().number, begin, bytes, writes});
+  if (d.copies.size() > kCopiesKept) d.copies.pop_front();
+  report_findings();
+}
+
+// ---- what the engine tells ----------------------------------------------------------------------
+
+BlockOrder* running_block() {
+  const cuda_cpu::Block* const block = cuda_cpu::current_block;
+  if (block == nullptr || cuda_cpu::current_thread == nullptr) return nullptr;
+  return static_cast<BlockOrder*>(block->observation);
+}
+
+std::uint32_t running_thread() {
+  return static_cast<std::uint32_t>(cuda_cpu::current_thread - cuda_cpu::current_block->threads);
+}
+
+bool grid_begins(const cuda_cpu::GridLaunch& launch) {
+  const Inside in;
+  Detector& d = detector();
+  LaunchShape shape;
+  shape.kernel = launch.kernel;
+  shape.grid = launch.grid;
+  shape.block = launch.block;
+  begin_work(&d, std::move(shape), false);
+  d.blocks.clear();
+  d.mailboxes.clear();
+  return true;
+}
+
+void grid_ends(const cuda_cpu::GridLaunch&) {
+  const Inside in;
+  detector().blocks.clear();
+  report_findings();
+}
+
+void* block_begins(const cuda_cpu::Block& block, std::uint64_t number, std::uint64_t) {
+  const Inside in;
+  Detector& d = detector();
+  d.blocks.push_back(
+      std::make_unique<BlockOrder>(static_cast<std::uint32_t>(number), block.count, &d.mailboxes));
+  return d.blocks.back().get();
+}
+
+void block_ends(cuda_cpu::Block& block) {
+  const Inside in;
+  Detector& d = detector();
+  const auto is_it = [&](const auto& running) { return running.get() == block.observation; };
+  d.blocks.erase(std::find_if(d.blocks.begin(), d.blocks.end(), is_it));
+  block.observation = nullptr;
+}
+
+void barrier_opens(cuda_cpu::Block& block) {
+  const Inside in;
+  static_cast<BlockOrder*>(block.observation)->barrier();
+}
+
+void lanes_met(cuda_cpu::Block& block, std::uint32_t warp, std::uint32_t lanes) {
+  const Inside in;
+  static_cast<BlockOrder*>(block.observation)->lanes_met(warp, lanes);
+}
+
+void grid_barrier_opens() {
+  const Inside in;
+  Detector& d = detector();
+  LaunchShape shape = d.works.back().shape;
+  begin_work(&d, std::move(shape), true);
+  for (const auto& block : d.blocks) block->barrier();
+}
+
+constexpr cuda_cpu::Observer observer_for_races() {
+  cuda_cpu::Observer o{};
+  o.grid_begins = grid_begins;
+  o.grid_ends = grid_ends;
+  o.block_begins = block_begins;
+  o.block_ends = block_ends;
+  o.barrier_opens = barrier_opens;
+  o.lanes_met = lanes_met;
+  o.grid_barrier_opens = grid_barrier_opens;
+  o.range_is_used = range_is_used;
+  o.wants_one_worker = true;
+  return o;
+}
+constexpr cuda_cpu::Observer kObserver = observer_for_races();
+
+/// Before main: the pool of workers asks how many there are.
+struct AtStart {
+  AtStart() {
+    if (cuda_cpu::races_are_wanted()) look_for_races(true);
+  }
+} at_start;
+
+}  // namespace
+
+void look_for_races(bool on) {
+  are_looked_for = on;
+  cuda_cpu::observer = on ? &kObserver : nullptr;
+}
+
+void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (inside) return;
+  BlockOrder* const block = running_block();
+  if (block == nullptr) return;
+  const Inside in;
+  Detector& d = detector();
+  const std::uint32_t thread = running_thread();
+  Checked c;
+  c.d = &d;
+  c.order = block;
+  c.address = static_cast<const char*>(address);
+  c.bytes = bytes;
+  // A volatile store in shared memory that hands nothing over by a fence is an old trick between
+  // the lanes of a warp, which ran in step before Volta. It is a plain store today.
+  if ((use & kVolatile) != 0 && d.shadow.page_of(address).kind() == Kind::kShared &&
+      (use & kWrites) != 0 && !block->has_fenced(thread)) {
+    use &= ~unsigned{kStrong | kVolatile};
+  }
+  if ((use & kStrong) != 0) {
+    block->atomic(thread, address, (use & kReads) != 0, (use & kWrites) != 0,
+                  (use & kBlockOnly) != 0);
+  }
+  c.access.place = Place(place);
+  c.access.block = block->block();
+  c.access.time = block->now();
+  c.access.thread = static_cast<std::uint16_t>(thread);
+  c.access.use = static_cast<std::uint8_t>(use);
+  const auto* const begin = static_cast<const char*>(address);
+  use_range(c, begin, bytes);
+  if (!d.unordered.empty() && d.shadow.page_of(address).kind() == Kind::kGlobal) {
+    check_against_copies(c, begin, bytes);
+  }
+}
+
+void note_order(const void* address, bool acquires, bool releases, bool block_only) {
+  if (inside) return;
+  BlockOrder* const block = running_block();
+  if (block == nullptr) return;
+  const Inside in;
+  block->ordered_atomic(running_thread(), address, acquires, releases, block_only);
+}
+
+void note_fence(bool block_only) {
+  if (inside) return;
+  BlockOrder* const block = running_block();
+  if (block == nullptr) return;
+  const Inside in;
+  block->fence(running_thread(), block_only);
+}
+
+}  // namespace races

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Finds races: two accesses of one word by different threads, at least one of them a write and not
+// both atomic, that nothing orders. It does so from the order that the program makes (order.h), not
+// from the order in which the threads happened to run, so every run finds the same.
+//
+// Works in programs that are built for X-ray, whose hooks tell of each access, and when the program
+// runs with CUDA_CPU_RACES=1. What it does not see: accesses by the host's own code and by other
+// host threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shadow.h"
+
+namespace races {
+
+/// Whether races are looked for. They are not unless CUDA_CPU_RACES=1 says so or a test asks.
+extern bool are_looked_for;
+void look_for_races(bool on);
+
+/// The running CUDA thread uses memory; `use` is made of the bits of Use, `place` the code after
+/// it.
+void note_access(const void* address, std::size_t bytes, unsigned use, const void* place);
+
+/// An atomic that has an order of its own has been executed; note_access was called for it, too.
+void note_order(const void* address, bool acquires, bool releases, bool block_only);
+
+/// The running CUDA thread executes a fence.
+void note_fence(bool block_only);
+
+}  // namespace races

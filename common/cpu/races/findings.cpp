@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "findings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "../engine/memory.h"
+#include "../report/diagnostics.h"
+#include "../report/memory_notes.h"
+#include "../xray/places.h"
+
+namespace races {
+namespace {
+
+using cuda_cpu::format;
+using cuda_cpu::Report;
+using cuda_cpu::Site;
+
+// A reader mends the first few, and looks again.
+constexpr std::size_t kMostReported = 20;
+
+struct Added {
+  Found found;
+  Report::Note origin;
+  std::string memory;  // "element 3 of the __shared__ array 'tile'"
+};
+
+using Line = std::pair<std::string, int>;
+
+struct Findings {
+  std::vector<Added> added;  // and not yet reported
+  std::set<std::tuple<const void*, const void*, Fault>> places;
+  std::set<std::pair<Line, Line>> lines;  // of those that were reported
+  std::vector<Finding> reported;
+  std::size_t shown = 0;
+};
+
+Findings& findings() {
+  static Findings* const f = new Findings;
+  return *f;
+}
+
+uint3 index_of(std::uint32_t number, const dim3& shape) {
+  return uint3{number % shape.x, number / shape.x % shape.y, number / shape.x / shape.y};
+}
+
+const char* name_of(const Access& a) {
+  const bool reads = (a.use & kReads) != 0, writes = (a.use & kWrites) != 0;
+  if ((a.use & kConstant) != 0) return "a read by __ldg";
+  if ((a.use & kVolatile) != 0) return writes ? "a volatile write" : "a volatile read";
+  if ((a.use & kStrong) != 0) {
+    if ((a.use & kBlockOnly) != 0) return "an atomic for one block only";
+    return !writes ? "an atomic read" : reads ? "an atomic update" : "an atomic write";
+  }
+  return writes ? "a write" : "a read";
+}
+
+/// What would order the two. `same_line`: all threads come by one line that reads and writes.
+const char* help_for(Fault fault, bool same_line) {
+  if (same_line && fault <= Fault::kOtherBlock) {
+    return "several threads use this element at a time: make the update one atomic (atomicAdd, "
+           "atomicMax), or give each thread an element of its own";
+  }
+  switch (fault) {
+    case Fault::kSameWarp:
+      return "the lanes of a warp do not run in step: put __syncwarp() between the two, or "
+             "__syncthreads() where all threads of the block come by";
+    case Fault::kSameBlock:
+      return "put __syncthreads() between the two, or make the update one atomic (atomicAdd)";
+    case Fault::kOtherBlock:
+      return "blocks run in any order and side by side: make the update one atomic (atomicAdd), "
+             "give each block an element of its own, or use a second launch; data that is handed "
+             "over needs a __threadfence() before the atomic that tells of it, and one after the "
+             "atomic that hears of it";
+    case Fault::kOtherStream:
+      return "the two are in streams that do not wait for each other: record an event after the "
+             "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)";
+    case Fault::kBlockScope:
+      return "an atomic whose name ends in _block is one for the threads of its own block only";
+    case Fault::kConstantLoad:
+      return "__ldg is for data that no thread writes while the kernel runs: use a plain load";
+    case Fault::kUnset:
+      return "every element must be written before it is read, also those past the end of the "
+             "data; shared memory does not start with zeros";
+  }
+  return "";
+}
+
+Site site_of(const Access& a, const LaunchShape& launch) {
+  if (launch.call.name[0] != '\0') return launch.call.site;
+  return xray::lines_of({a.place.address()}, launch.kernel.file).front();
+}
+
+std::string thread_of(const Access& a, const LaunchShape& launch) {
+  return "thread " + cuda_cpu::to_text(index_of(a.thread, launch.block));
+}
+
+/// Who made the earlier access, as seen from the later one.
+std::string maker_of(const Found& f) {
+  const LaunchShape& launch = f.earlier_launch;
+  if (launch.call.name[0] != '\0') return launch.call.name;
+  std::string text;
+  if (f.fault == Fault::kOtherStream) text = format("kernel '%s', ", launch.kernel.name);
+  if (f.fault == Fault::kOtherStream || f.earlier.block != f.later.block) {
+    text += "block " + cuda_cpu::to_text(index_of(f.earlier.block, launch.grid)) + ", ";
+  }
+  return text + thread_of(f.earlier, launch);
+}
+
+Report report_of(const Added& added, Site earlier, Site later) {
+  const Found& f = added.found;
+  Report r;
+  r.site = later;
+  if (f.later_launch.call.name[0] == '\0') {
+    r.where.inside = true;
+    r.where.kernel = f.later_launch.kernel;
+    r.where.grid = f.later_launch.grid;
+    r.where.block_dim = f.later_launch.block;
+    r.where.block = index_of(f.later.block, f.later_launch.grid);
+    r.where.thread = index_of(f.later.thread, f.later_launch.block);
+  }
+  if (f.fault == Fault::kUnset) {
+    r.headline = "read of shared memory that no thread of the block has written";
+    r.details.push_back("it is " + added.memory);
+  } else {
+    r.headline = format("race: %s", name_of(f.later));
+    r.details.push_back("of " + added.memory);
+    r.notes.push_back({earlier, format("%s by %s; nothing orders the two", name_of(f.earlier),
+                                       maker_of(f).c_str())});
+  }
+  r.notes.push_back(added.origin);
+  r.help = help_for(f.fault, earlier.file == later.file && earlier.line == later.line);
+  return r;
+}
+
+}  // namespace
+
+void add_finding(const Found& found) {
+  Findings& all = findings();
+  if (all.shown == kMostReported) return;
+  if (!all.places.insert({found.earlier.place.address(), found.later.place.address(), found.fault})
+           .second) {
+    return;
+  }
+  Added added{found, {{nullptr, 0}, ""}, format("address %p", found.address)};
+  cuda_cpu::MemoryRange range;
+  if (cuda_cpu::find_live_range(found.address, &range)) {
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(found.address) - range.base;
+    const std::size_t size = range.element_size > 1 ? range.element_size : found.bytes;
+    added.memory = format("element %zu of %s", offset / size, cuda_cpu::memory_name(range).c_str());
+    added.origin = cuda_cpu::origin_note(range);
+  }
+  all.added.push_back(std::move(added));
+}
+
+void report_findings() {
+  Findings& all = findings();
+  struct Located {
+    Added added;
+    Site earlier, later;
+  };
+  // One for each pair of lines, whichever of the two came first: the one that reaches furthest.
+  std::vector<Located> located;
+  std::map<std::pair<Line, Line>, std::size_t> known;
+  for (Added& a : std::exchange(all.added, {})) {
+    const Found& f = a.found;
+    const Site later = site_of(f.later, f.later_launch);
+    const Site earlier = f.fault == Fault::kUnset ? later : site_of(f.earlier, f.earlier_launch);
+    const auto line = [](Site s) { return Line(s.file != nullptr ? s.file : "", s.line); };
+    std::pair<Line, Line> pair(line(earlier), line(later));
+    if (pair.second < pair.first) std::swap(pair.first, pair.second);
+    if (all.lines.count(pair) != 0) continue;
+    const auto [at, is_new] = known.emplace(pair, located.size());
+    if (is_new) {
+      located.push_back({std::move(a), earlier, later});
+    } else if (f.fault > located[at->second].added.found.fault) {
+      located[at->second] = {std::move(a), earlier, later};
+    }
+  }
+  for (const auto& [pair, at] : known) all.lines.insert(pair);
+  for (const Located& l : located) {
+    if (all.shown == kMostReported) return;
+    Report report = report_of(l.added, l.earlier, l.later);
+    if (++all.shown == kMostReported) report.help += "\n    (no more races are shown)";
+    all.reported.push_back({l.added.found.fault, l.earlier, l.later, cuda_cpu::finding(report)});
+  }
+}
+
+std::vector<Finding> take_findings() {
+  Findings& all = findings();
+  all.places.clear();
+  all.lines.clear();
+  all.shown = 0;
+  return std::exchange(all.reported, {});
+}
+
+}  // namespace races

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// What the race detector has found, in words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../engine/site.h"
+#include "shadow.h"
+
+namespace races {
+
+/// A copy or fill by the runtime.
+struct RuntimeCall {
+  const char* name = "";
+  cuda_cpu::Site site{nullptr, 0};
+};
+
+/// A launch, as reports name its threads.
+struct LaunchShape {
+  cuda_cpu::LaunchedKernel kernel{"", nullptr, 0};
+  dim3 grid{1, 1, 1}, block{1, 1, 1};
+  RuntimeCall call;  ///< instead of a kernel, if it has a name
+};
+
+enum class Fault : std::uint8_t {
+  kSameWarp,
+  kSameBlock,
+  kOtherBlock,
+  kOtherStream,
+  kBlockScope,    ///< atomics of different blocks, one of them with the scope of a block
+  kConstantLoad,  ///< __ldg of what the kernel writes
+  kUnset,         ///< shared memory is read that nobody has written
+};
+
+/// Two accesses that race, or one of memory that is not set.
+struct Found {
+  Fault fault = Fault::kSameBlock;
+  const void* address = nullptr;
+  std::size_t bytes = 0;
+  Access earlier, later;
+  LaunchShape earlier_launch, later_launch;
+};
+
+/// Keeps it for report_findings unless one with the same two places was kept before.
+void add_finding(const Found& found);
+
+/// Reports what was added, once per pair of lines. Not to be called inside a kernel.
+void report_findings();
+
+/// A finding that was reported.
+struct Finding {
+  Fault fault;
+  cuda_cpu::Site earlier, later;
+  std::string text;  ///< as it was printed
+};
+/// Those since the last call, in their order.
+std::vector<Finding> take_findings();
+
+}  // namespace races

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace races {
+
+// ---- Knowledge ----------------------------------------------------------------------------------
+
+void Knowledge::learn_block(std::uint32_t block, Time before) {
+  if (before.ticks == 0) return;
+  if (blocks_.size() <= block) blocks_.resize(block + std::size_t{1});
+  blocks_[block] = std::max(blocks_[block], before);
+}
+
+void Knowledge::learn_thread(ThreadName thread, Time before) {
+  if (before.ticks == 0) return;
+  Time& known = threads_[thread];
+  known = std::max(known, before);
+}
+
+void Knowledge::learn(const Knowledge& other) {
+  if (blocks_.size() < other.blocks_.size()) blocks_.resize(other.blocks_.size());
+  for (std::size_t i = 0; i < other.blocks_.size(); ++i) {
+    blocks_[i] = std::max(blocks_[i], other.blocks_[i]);
+  }
+  for (const auto& [thread, before] : other.threads_) learn_thread(thread, before);
+}
+
+bool Knowledge::covers(ThreadName thread, Time time) const {
+  if (thread.block < blocks_.size() && time < blocks_[thread.block]) return true;
+  if (threads_.empty()) return false;
+  const auto found = threads_.find(thread);
+  return found != threads_.end() && time < found->second;
+}
+
+// ---- Mailbox ------------------------------------------------------------------------------------
+
+void Mailbox::put(std::shared_ptr<const Knowledge> what) {
+  if (stored_.empty() || stored_.back() != what) stored_.push_back(std::move(what));
+}
+
+void Mailbox::read(std::size_t count, Knowledge* into) {
+  if (count < merged_count_) {
+    for (std::size_t i = 0; i < count; ++i) into->learn(*stored_[i]);
+    return;
+  }
+  while (merged_count_ < count) merged_.learn(*stored_[merged_count_++]);
+  into->learn(merged_);
+}
+
+// ---- BlockOrder ---------------------------------------------------------------------------------
+
+BlockOrder::BlockOrder(std::uint32_t block, std::uint32_t threads, Mailboxes* mailboxes)
+    : block_(block),
+      threads_(threads),
+      mailboxes_(mailboxes),
+      warps_((threads + kLanes - 1) / kLanes),
+      minds_(threads) {}
+
+bool BlockOrder::comes_before(ThreadName thread, Time time, std::uint32_t me) const {
+  if (thread.block == block_) {
+    if (thread.thread == me || time < last_barrier_) return true;
+    const std::uint32_t warp = me / kLanes;
+    if (thread.thread / kLanes == warp && warps_[warp] != nullptr &&
+        time < warps_[warp]->met[me % kLanes][thread.thread % kLanes]) {
+      return true;
+    }
+  }
+  return block_mind_.known.covers(thread, time) ||
+         (minds_[me] != nullptr && minds_[me]->known.covers(thread, time));
+}
+
+bool BlockOrder::has_fenced(std::uint32_t thread) const {
+  return block_mind_.fenced_here != nullptr ||
+         (minds_[thread] != nullptr && minds_[thread]->fenced_here != nullptr);
+}
+
+void BlockOrder::barrier() {
+  tick();
+  last_barrier_ = now_;
+  if (!any_mind_) return;
+  any_mind_ = false;
+  auto fenced = std::make_shared<Knowledge>(), here = std::make_shared<Knowledge>();
+  if (block_mind_.fenced != nullptr) fenced->learn(*block_mind_.fenced);
+  if (block_mind_.fenced_here != nullptr) here->learn(*block_mind_.fenced_here);
+  for (std::unique_ptr<Mind>& mind : minds_) {
+    if (mind == nullptr) continue;
+    block_mind_.known.learn(mind->known);
+    if (mind->fenced != nullptr) fenced->learn(*mind->fenced);
+    if (mind->fenced_here != nullptr) here->learn(*mind->fenced_here);
+    for (const Received& r : mind->received) block_mind_.received.push_back(r);
+    mind.reset();
+  }
+  block_mind_.fenced = std::move(fenced);
+  block_mind_.fenced_here = std::move(here);
+}
+
+void BlockOrder::lanes_met(std::uint32_t warp, std::uint32_t lanes) {
+  tick();
+  if (warps_[warp] == nullptr) warps_[warp] = std::make_unique<Lanes>();
+  Lanes& w = *warps_[warp];
+  Knowledge known;
+  std::vector<Received> received;
+  bool any = false;
+  for (std::uint32_t j = 0; j < kLanes; ++j) {
+    Time latest = (lanes >> j & 1) != 0 ? now_ : Time{};
+    for (std::uint32_t i = 0; i < kLanes; ++i) {
+      if ((lanes >> i & 1) != 0) latest = std::max(latest, w.met[i][j]);
+    }
+    for (std::uint32_t i = 0; i < kLanes; ++i) {
+      if ((lanes >> i & 1) != 0) w.met[i][j] = latest;
+    }
+    const std::uint32_t thread = warp * kLanes + j;
+    if ((lanes >> j & 1) == 0 || thread >= threads_ || minds_[thread] == nullptr) continue;
+    any = true;
+    known.learn(minds_[thread]->known);
+    for (const Received& r : minds_[thread]->received) received.push_back(r);
+  }
+  if (!any) return;
+  for (std::uint32_t j = 0; j < kLanes; ++j) {
+    const std::uint32_t thread = warp * kLanes + j;
+    if ((lanes >> j & 1) == 0 || thread >= threads_) continue;
+    Mind& mind = mind_of(thread);
+    mind.known.learn(known);
+    mind.received = received;
+  }
+}
+
+void BlockOrder::fence(std::uint32_t thread, bool block_only) {
+  tick();
+  Mind& mind = mind_of(thread);
+  open(mind.received, block_only, &mind.known);
+  open(block_mind_.received, block_only, &mind.known);
+  mind.fenced_here = all_known_to(thread);
+  if (!block_only) mind.fenced = mind.fenced_here;
+}
+
+void BlockOrder::atomic(std::uint32_t thread, const void* address, bool reads, bool writes,
+                        bool block_only) {
+  Mailbox* const everybodys = mailboxes_->for_all(address);
+  Mailbox* const ours = mailboxes_->for_block(address, block_);
+  if (reads && (everybodys->count() != 0 || ours->count() != 0)) {
+    Mind& mind = mind_of(thread);
+    if (!block_only) receive(&mind, everybodys, false);
+    receive(&mind, ours, true);
+  }
+  if (!writes) return;
+  for (const Mind* mind :
+       {static_cast<const Mind*>(minds_[thread].get()), static_cast<const Mind*>(&block_mind_)}) {
+    if (mind == nullptr) continue;
+    if (mind->fenced != nullptr && !block_only) everybodys->put(mind->fenced);
+    if (mind->fenced_here != nullptr) ours->put(mind->fenced_here);
+  }
+}
+
+void BlockOrder::ordered_atomic(std::uint32_t thread, const void* address, bool acquires,
+                                bool releases, bool block_only) {
+  Mailbox* const everybodys = mailboxes_->for_all(address);
+  Mailbox* const ours = mailboxes_->for_block(address, block_);
+  if (acquires && (everybodys->count() != 0 || ours->count() != 0)) {
+    tick();
+    Mind& mind = mind_of(thread);
+    if (!block_only) everybodys->read(everybodys->count(), &mind.known);
+    ours->read(ours->count(), &mind.known);
+  }
+  if (!releases) return;
+  tick();
+  const std::shared_ptr<const Knowledge> all = all_known_to(thread);
+  if (!block_only) everybodys->put(all);
+  ours->put(all);
+}
+
+BlockOrder::Mind& BlockOrder::mind_of(std::uint32_t thread) {
+  any_mind_ = true;
+  if (minds_[thread] == nullptr) minds_[thread] = std::make_unique<Mind>();
+  return *minds_[thread];
+}
+
+void BlockOrder::receive(Mind* mind, Mailbox* from, bool block_only) {
+  if (from->count() == 0) return;
+  for (Received& r : mind->received) {
+    if (r.from != from) continue;
+    r.count = from->count();
+    return;
+  }
+  mind->received.push_back(Received{from, from->count(), block_only});
+}
+
+void BlockOrder::open(const std::vector<Received>& received, bool block_only,
+                      Knowledge* known) const {
+  for (const Received& r : received) {
+    if (!block_only || r.block_only) r.from->read(r.count, known);
+  }
+}
+
+std::shared_ptr<const Knowledge> BlockOrder::all_known_to(std::uint32_t thread) const {
+  auto all = std::make_shared<Knowledge>();
+  all->learn(block_mind_.known);
+  if (minds_[thread] != nullptr) all->learn(minds_[thread]->known);
+  all->learn_block(block_, last_barrier_);
+  const std::uint32_t warp = thread / kLanes;
+  if (warps_[warp] != nullptr) {
+    for (std::uint32_t j = 0; j < kLanes; ++j) {
+      all->learn_thread(ThreadName{block_, warp * kLanes + j},
+                        warps_[warp]->met[thread % kLanes][j]);
+    }
+  }
+  all->learn_thread(ThreadName{block_, thread}, now_);
+  return all;
+}
+
+}  // namespace races

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Which accesses of a launch come before which, whatever the order in which the threads ran.
+//
+// Each block has a clock, which goes on whenever something is ordered: at a barrier, a __syncwarp,
+// a fence. So the time of an access tells what of its block came before it. Three things order:
+//
+//   barrier       all that the block did before it comes before all that it does after it
+//   __syncwarp    the same for the lanes in its mask
+//   fence + atomic  what a thread knows at its fence goes with the values that its atomics store
+//                 after it, and whoever reads such a value with an atomic knows it after a fence of
+//                 its own. An atomic of cuda::atomic_ref can do the part of either fence itself.
+//
+// Two liberties, both for the program's good: a fence before a barrier counts for what any thread
+// of the block stores after the barrier, and a value that a thread has read before a barrier counts
+// for the fence of any thread after it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace races {
+
+/// A block's clock. Types of our own, here and in the maps below: of a container of plain numbers
+/// the linker could take functions that were compiled for the program.
+struct Time {
+  std::uint32_t ticks = 0;
+  bool operator<(Time o) const { return ticks < o.ticks; }
+};
+
+/// A thread of a grid: the number of its block, its number in the block.
+struct ThreadName {
+  std::uint32_t block = 0;
+  std::uint32_t thread = 0;
+  bool operator==(ThreadName o) const { return (block == o.block) & (thread == o.thread); }
+};
+struct HashThread {
+  std::size_t operator()(ThreadName n) const {
+    return (std::size_t{n.block} << 32 | n.thread) * 0x9e3779b97f4a7c15u >> 7;
+  }
+};
+
+/// What is known to have happened: for each block and for single threads all that they did before a
+/// time.
+class Knowledge {
+ public:
+  void learn_block(std::uint32_t block, Time before);
+  void learn_thread(ThreadName thread, Time before);
+  void learn(const Knowledge& other);
+  bool covers(ThreadName thread, Time time) const;
+
+ private:
+  std::vector<Time> blocks_;
+  std::unordered_map<ThreadName, Time, HashThread> threads_;
+};
+
+/// What was stored with values at one address, in the order in which it was stored.
+class Mailbox {
+ public:
+  void put(std::shared_ptr<const Knowledge> what);
+  std::size_t count() const { return stored_.size(); }
+  /// Adds the first `count` of what was stored.
+  void read(std::size_t count, Knowledge* into);
+
+ private:
+  std::vector<std::shared_ptr<const Knowledge>> stored_;
+  Knowledge merged_;  // of the first merged_count_
+  std::size_t merged_count_ = 0;
+};
+
+/// Finds the mailbox of an address. What atomics and fences with the scope of a block store has
+/// another one in every block.
+class Mailboxes {
+ public:
+  Mailbox* for_all(const void* address) { return &boxes_[Address{address, ~0u}]; }
+  Mailbox* for_block(const void* address, std::uint32_t block) {
+    return &boxes_[Address{address, block}];
+  }
+  void clear() { boxes_.clear(); }
+
+ private:
+  struct Address {
+    const void* address;
+    std::uint32_t block;
+    bool operator==(Address o) const { return (address == o.address) & (block == o.block); }
+  };
+  struct HashAddress {
+    std::size_t operator()(Address a) const {
+      return (reinterpret_cast<std::size_t>(a.address) ^ std::size_t{a.block} << 40) *
+                 0x9e3779b97f4a7c15u >>
+             7;
+    }
+  };
+  std::unordered_map<Address, Mailbox, HashAddress> boxes_;
+};
+
+/// The order of what one block does.
+class BlockOrder {
+ public:
+  BlockOrder(std::uint32_t block, std::uint32_t threads, Mailboxes* mailboxes);
+
+  std::uint32_t block() const { return block_; }
+  Time now() const { return now_; }
+
+  /// Whether what `thread` did at `time` comes before what `me`, a thread of this block, does now.
+  bool comes_before(ThreadName thread, Time time, std::uint32_t me) const;
+  /// Whether `thread` has made a fence, or any thread of the block before the last barrier.
+  bool has_fenced(std::uint32_t thread) const;
+
+  void barrier();
+  /// __syncwarp has brought these lanes together.
+  void lanes_met(std::uint32_t warp, std::uint32_t lanes);
+  /// `block_only`: __threadfence_block.
+  void fence(std::uint32_t thread, bool block_only);
+  /// An atomic access, or a volatile one. `reads`, `writes`: what it does to the value.
+  void atomic(std::uint32_t thread, const void* address, bool reads, bool writes, bool block_only);
+  /// An atomic that has an order of its own.
+  void ordered_atomic(std::uint32_t thread, const void* address, bool acquires, bool releases,
+                      bool block_only);
+
+ private:
+  /// A value that was read, and what came with it.
+  struct Received {
+    Mailbox* from;
+    std::size_t count;
+    bool block_only;
+  };
+  /// What one thread knows besides what barriers and warps tell, or what all threads of a block do.
+  struct Mind {
+    Knowledge known;
+    std::vector<Received> received;                // not known before a fence
+    std::shared_ptr<const Knowledge> fenced;       // what the last fence put down for everybody
+    std::shared_ptr<const Knowledge> fenced_here;  // and for this block
+  };
+  static constexpr std::uint32_t kLanes = 32;
+  struct Lanes {
+    Time met[kLanes][kLanes];  // [i][j]: lane i knows what lane j did before this
+  };
+
+  Mind& mind_of(std::uint32_t thread);
+  void receive(Mind* mind, Mailbox* from, bool block_only);
+  void open(const std::vector<Received>& received, bool block_only, Knowledge* known) const;
+  std::shared_ptr<const Knowledge> all_known_to(std::uint32_t thread) const;
+  void tick() { ++now_.ticks; }
+
+  std::uint32_t block_, threads_;
+  Mailboxes* mailboxes_;
+  Time now_{1}, last_barrier_{0};
+  std::vector<std::unique_ptr<Lanes>> warps_;  // null until lanes meet
+  std::vector<std::unique_ptr<Mind>> minds_;  // null until a thread has one; since the last barrier
+  Mind block_mind_;                           // what barriers have made everybody's
+  bool any_mind_ = false;
+};
+
+}  // namespace races

@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: MIT
+// Each kind of race in each kind of memory is found, with both lines; its right twin is not
+// reported.
+#include <cuda_runtime.h>
+
+#include <cooperative_groups.h>
+#include <cuda/atomic>
+
+#include <fstream>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "../kernel_testing.cuh"
+#include "races/detector.h"
+#include "races/findings.h"
+#include "report/diagnostics.h"
+
+namespace {
+
+using races::Fault;
+using races::Finding;
+
+constexpr unsigned kBlock = 96;  // three warps
+constexpr int kWords = 4 * kBlock;
+
+enum class Memory { kShared, kGlobal, kMapped };
+
+/// What `launch` and all that it started are found guilty of. Its own last_report_text and its
+/// status are forgotten.
+template <class Launch>
+std::vector<Finding> findings_of(Launch launch) {
+  races::take_findings();
+  races::look_for_races(true);
+  launch();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  races::look_for_races(false);
+  cuda_cpu::reset_diagnostics();
+  return races::take_findings();
+}
+
+/// Runs Body for every thread, on words in shared memory that begin as zeros.
+template <class Body>
+__global__ void on_shared() {
+  __shared__ int words[kWords];
+  for (unsigned i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = 0;
+  __syncthreads();
+  Body::run(words);
+}
+
+template <class Body>
+__global__ void on_given(int* words) {
+  Body::run(words);
+}
+
+/// The findings of Body in one block.
+template <class Body>
+std::vector<Finding> in(Memory memory, unsigned blocks = 1) {
+  int* words = nullptr;
+  if (memory == Memory::kGlobal) {
+    CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
+    CUDA_CHECK(cudaMemset(words, 0, kWords * sizeof(int)));
+  } else if (memory == Memory::kMapped) {
+    CUDA_CHECK(cudaHostAlloc(&words, kWords * sizeof(int), cudaHostAllocMapped));
+    for (int i = 0; i < kWords; ++i) words[i] = 0;
+  }
+  const std::vector<Finding> found = findings_of([&] {
+    if (memory == Memory::kShared) {
+      on_shared<Body><<<blocks, kBlock>>>();
+    } else {
+      on_given<Body><<<blocks, kBlock>>>(words);
+    }
+  });
+  if (memory == Memory::kGlobal) CUDA_CHECK(cudaFree(words));
+  if (memory == Memory::kMapped) CUDA_CHECK(cudaFreeHost(words));
+  return found;
+}
+
+/// Whichever of the two came first.
+bool has(const std::vector<Finding>& findings, Fault fault, int one, int other) {
+  for (const Finding& f : findings) {
+    if (f.fault != fault) continue;
+    if (f.earlier.line == one && f.later.line == other) return true;
+    if (f.earlier.line == other && f.later.line == one) return true;
+  }
+  return false;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string all_texts(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& f : findings) text += f.text + "\n";
+  return text;
+}
+
+// ---- within a block -----------------------------------------------------------------------------
+// Comments mark the lines of the two accesses that race in a wrong body.
+
+template <bool kRight>
+struct ReadAfterWrite {
+  static constexpr const char* kName = "read after write";
+  static __device__ void run(int* words) {
+    const unsigned t = threadIdx.x;
+    words[t] = static_cast<int>(t);  // earlier: read after write
+    if (kRight) __syncthreads();
+    words[kBlock + t] = words[(t + 40) % kBlock];  // later: read after write
+  }
+};
+
+template <bool kRight>
+struct WriteAfterRead {
+  static constexpr const char* kName = "write after read";
+  static __device__ void run(int* words) {
+    const unsigned t = threadIdx.x;
+    const int other = words[(t + 40) % kBlock];  // earlier: write after read
+    if (kRight) __syncthreads();
+    words[t] = other + 1;  // later: write after read
+  }
+};
+
+template <bool kRight>
+struct TwoWrites {
+  static constexpr const char* kName = "two writes";
+  static __device__ void run(int* words) {
+    words[threadIdx.x % (kRight ? kBlock : 32)] = 1;  // both: two writes
+  }
+};
+
+template <bool kRight>
+struct Sum {
+  static constexpr const char* kName = "sum";
+  static __device__ void run(int* words) {
+    if (kRight) {
+      atomicAdd(&words[0], 1);
+    } else {
+      words[0] += 1;  // both: sum
+    }
+  }
+};
+
+template <bool kRight>
+struct Largest {
+  static constexpr const char* kName = "largest";
+  static __device__ void run(int* words) {
+    const int x = static_cast<int>(threadIdx.x);
+    if (kRight) {
+      atomicMax(&words[0], x);
+    } else if (x >= words[0]) {
+      words[0] = x;  // both: largest
+    }
+  }
+};
+
+template <bool kRight>
+struct AtomicAndPlain {
+  static constexpr const char* kName = "atomic and plain";
+  static __device__ void run(int* words) {
+    atomicAdd(&words[0], 1);  // earlier: atomic and plain
+    if (kRight) __syncthreads();
+    if (threadIdx.x == 0) words[1] = words[0];  // later: atomic and plain
+  }
+};
+
+// One warp hands a value to another; thread 0 makes it, thread 64 takes it.
+template <bool kFirstFence, bool kSecondFence>
+struct Flag {
+  static constexpr const char* kName = "flag";
+  static __device__ void run(int* words) {
+    if (threadIdx.x == 0) {
+      int* const data = words + 1;
+      *data = 7;  // earlier: flag
+      if (kFirstFence) __threadfence();
+      atomicExch(&words[0], 1);
+    } else if (threadIdx.x == 64) {
+      while (atomicAdd(&words[0], 0) == 0) {
+      }
+      if (kSecondFence) __threadfence();
+      words[2] = words[1];  // later: flag
+    }
+  }
+};
+
+template <bool kFence>
+struct VolatileFlag {
+  static constexpr const char* kName = "volatile flag";
+  static __device__ void run(int* words) {
+    volatile int* const flag = words;
+    if (threadIdx.x == 0) {
+      words[1] = 7;  // earlier: volatile flag
+      if (kFence) __threadfence_block();
+      *flag = 1;
+    } else if (threadIdx.x == 64) {
+      while (*flag == 0) __nanosleep(1);
+      if (kFence) __threadfence_block();
+      words[2] = words[1];  // later: volatile flag
+    }
+  }
+};
+
+template <bool kRight>
+struct Ref {
+  static constexpr const char* kName = "ref";
+  static __device__ void run(int* words) {
+    cuda::atomic_ref<int, cuda::thread_scope_device> flag(words[0]);
+    constexpr auto kOrder =
+        kRight ? cuda::std::memory_order_release : cuda::std::memory_order_relaxed;
+    if (threadIdx.x == 0) {
+      words[1] = 7;  // earlier: ref
+      flag.store(1, kOrder);
+    } else if (threadIdx.x == 64) {
+      while (flag.load(kRight ? cuda::std::memory_order_acquire
+                              : cuda::std::memory_order_relaxed) == 0) {
+      }
+      words[2] = words[1];  // later: ref
+    }
+  }
+};
+
+template <bool kRight>
+struct Lanes {
+  static constexpr const char* kName = "lanes";
+  static __device__ void run(int* words) {
+    const unsigned t = threadIdx.x;
+    words[t] = static_cast<int>(t);  // earlier: lanes
+    if (kRight) __syncwarp();
+    words[kBlock + t] = words[t ^ 1];  // later: lanes
+  }
+};
+
+// The way of writing the last levels of a tree before Volta.
+template <bool kRight>
+struct VolatileLanes {
+  static constexpr const char* kName = "volatile lanes";
+  static __device__ void run(int* words) {
+    volatile int* const v = words;
+    const unsigned t = threadIdx.x;
+    for (unsigned d = 16; t < 32 && d > 0; d /= 2) {
+      if (!kRight) {
+        v[t] = v[t] + v[t + d];  // both: volatile lanes
+      } else {
+        const int sum = v[t] + v[t + d];
+        __syncwarp();
+        v[t] = sum;
+        __syncwarp();
+      }
+    }
+  }
+};
+
+// A lock around a sum: fences between the atomics and what they guard.
+template <bool kRight>
+struct Lock {
+  static constexpr const char* kName = "lock";
+  static __device__ void run(int* words) {
+    if (threadIdx.x % 32 != 0) return;
+    while (atomicCAS(&words[0], 0, 1) != 0) __nanosleep(1);
+    if (kRight) __threadfence();
+    words[1] += 1;  // both: lock
+    if (kRight) __threadfence();
+    atomicExch(&words[0], 0);
+  }
+};
+
+struct TwoBytesOfAWord {
+  static __device__ void run(int* words) {
+    reinterpret_cast<unsigned char*>(words)[threadIdx.x] = 1;
+  }
+};
+
+/// The line that a comment marks so, or with "both".
+int marked(const std::string& as, const std::string& name) {
+  std::ifstream file("tests/xray/races.test.cu");
+  std::string text;
+  for (int number = 1; std::getline(file, text); ++number) {
+    if (ends_with(text, "// " + as + ": " + name) || ends_with(text, "// both: " + name)) {
+      return number;
+    }
+  }
+  FAIL("no line is marked " << as << ": " << name);
+  return 0;
+}
+
+template <class Wrong, class Right>
+void wrong_is_found_and_right_is_not(Fault fault, std::initializer_list<Memory> memories,
+                                     unsigned blocks = 1) {
+  for (const Memory memory : memories) {
+    const std::vector<Finding> wrong = in<Wrong>(memory, blocks);
+    INFO("memory " << static_cast<int>(memory) << "\n" << all_texts(wrong));
+    CHECK(has(wrong, fault, marked("earlier", Wrong::kName), marked("later", Wrong::kName)));
+    const std::vector<Finding> right = in<Right>(memory, blocks);
+    INFO("the right twin:\n" << all_texts(right));
+    CHECK(right.empty());
+  }
+}
+
+constexpr std::initializer_list<Memory> kEverywhere = {Memory::kShared, Memory::kGlobal,
+                                                       Memory::kMapped};
+constexpr std::initializer_list<Memory> kOutside = {Memory::kGlobal, Memory::kMapped};
+
+}  // namespace
+
+TEST_CASE("a missing barrier is found, whichever side comes first") {
+  wrong_is_found_and_right_is_not<ReadAfterWrite<false>, ReadAfterWrite<true>>(Fault::kSameBlock,
+                                                                               kEverywhere);
+  wrong_is_found_and_right_is_not<WriteAfterRead<false>, WriteAfterRead<true>>(Fault::kSameBlock,
+                                                                               kEverywhere);
+}
+
+TEST_CASE("two threads that write one word are found") {
+  wrong_is_found_and_right_is_not<TwoWrites<false>, TwoWrites<true>>(Fault::kSameBlock,
+                                                                     kEverywhere);
+}
+
+TEST_CASE("a sum and a maximum that all threads update are found") {
+  wrong_is_found_and_right_is_not<Sum<false>, Sum<true>>(Fault::kSameBlock, kEverywhere);
+  wrong_is_found_and_right_is_not<Largest<false>, Largest<true>>(Fault::kSameBlock, kEverywhere);
+}
+
+TEST_CASE("a plain read beside atomics is found") {
+  wrong_is_found_and_right_is_not<AtomicAndPlain<false>, AtomicAndPlain<true>>(Fault::kSameBlock,
+                                                                               kEverywhere);
+}
+
+TEST_CASE("a flag needs a fence on both sides") {
+  wrong_is_found_and_right_is_not<Flag<false, true>, Flag<true, true>>(Fault::kSameBlock,
+                                                                       kEverywhere);
+  wrong_is_found_and_right_is_not<Flag<true, false>, Flag<true, true>>(Fault::kSameBlock,
+                                                                       kEverywhere);
+  wrong_is_found_and_right_is_not<VolatileFlag<false>, VolatileFlag<true>>(Fault::kSameBlock,
+                                                                           kOutside);
+  CHECK(in<VolatileFlag<true>>(Memory::kShared).empty());
+  CHECK_FALSE(in<VolatileFlag<false>>(Memory::kShared).empty());
+}
+
+TEST_CASE("an atomic of cuda::atomic_ref orders what its memory order says") {
+  wrong_is_found_and_right_is_not<Ref<false>, Ref<true>>(Fault::kSameBlock, kEverywhere);
+}
+
+TEST_CASE("lanes of a warp need __syncwarp, volatile or not") {
+  wrong_is_found_and_right_is_not<Lanes<false>, Lanes<true>>(Fault::kSameWarp, kEverywhere);
+  wrong_is_found_and_right_is_not<VolatileLanes<false>, VolatileLanes<true>>(Fault::kSameWarp,
+                                                                             {Memory::kShared});
+}
+
+TEST_CASE("a lock needs fences around what it guards") {
+  wrong_is_found_and_right_is_not<Lock<false>, Lock<true>>(Fault::kSameBlock, kEverywhere);
+}
+
+TEST_CASE("bytes of one word are no race") {
+  for (const Memory memory : kEverywhere) {
+    const auto found = in<TwoBytesOfAWord>(memory);
+    INFO(all_texts(found));
+    CHECK(found.empty());
+  }
+}
+
+// ---- between blocks -----------------------------------------------------------------------------
+
+namespace {
+
+template <bool kRight>
+struct SumOfBlocks {
+  static constexpr const char* kName = "sum of blocks";
+  static __device__ void run(int* words) {
+    if (threadIdx.x != 0) return;
+    if (kRight) {
+      atomicAdd(&words[0], 1);
+    } else {
+      words[0] += 1;  // both: sum of blocks
+    }
+  }
+};
+
+template <bool kRight>
+struct OneElementForAll {
+  static constexpr const char* kName = "one element for all";
+  static __device__ void run(int* words) {
+    if (threadIdx.x == 0)
+      words[kRight ? blockIdx.x : 0] = static_cast<int>(blockIdx.x);  // both: one element for all
+  }
+};
+
+// The last block adds what the others have left: with the fences of the guide's example, with a
+// fence by every thread before the barrier, and with either fence missing.
+template <int kFences>
+struct LastBlock {
+  static constexpr const char* kName = "last block";
+  static __device__ void run(int* words) {
+    __shared__ bool is_last;
+    if (threadIdx.x == 5) {
+      words[1 + blockIdx.x] = 1;  // earlier: last block
+    }
+    if (kFences == 2) __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (kFences == 3 || kFences == 1) __threadfence();
+      is_last = atomicAdd(&words[0], 1) == static_cast<int>(gridDim.x) - 1;
+      if (kFences == 3 || kFences == 0) __threadfence();
+    }
+    __syncthreads();
+    if (!is_last) return;
+    if (kFences == 2) __threadfence();
+    if (threadIdx.x < gridDim.x)
+      words[100 + threadIdx.x] = words[1 + threadIdx.x];  // later: last block
+  }
+};
+
+template <bool kRight>
+struct BlockScope {
+  static constexpr const char* kName = "block scope";
+  static __device__ void run(int* words) {
+    if (kRight) {
+      atomicAdd(&words[0], 1);
+    } else {
+      atomicAdd_block(&words[0], 1);  // both: block scope
+    }
+  }
+};
+
+// A flag whose fences reach the block only, read by another block.
+template <bool kRight>
+struct NarrowFence {
+  static constexpr const char* kName = "narrow fence";
+  static __device__ void run(int* words) {
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+      words[1] = 7;  // earlier: narrow fence
+      if (kRight) {
+        __threadfence();
+      } else {
+        __threadfence_block();
+      }
+      atomicExch(&words[0], 1);
+    } else {
+      while (atomicAdd(&words[0], 0) == 0) {
+      }
+      if (kRight) {
+        __threadfence();
+      } else {
+        __threadfence_block();
+      }
+      words[2 + blockIdx.x] = words[1];  // later: narrow fence
+    }
+  }
+};
+
+__global__ void sum_by_grid_barrier(int* words, bool right) {
+  if (threadIdx.x == 0) words[1 + blockIdx.x] = 1;
+  if (right) cooperative_groups::this_grid().sync();
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    for (unsigned b = 0; b < gridDim.x; ++b) words[0] += words[1 + b];
+  }
+  if (!right) cooperative_groups::this_grid().sync();
+}
+
+__global__ void read_as_constant(const int* in, int* out, bool also_write) {
+  if (also_write && threadIdx.x == 3) out[0] = 1;
+  out[100 + threadIdx.x] = __ldg(&in[0]);
+}
+
+}  // namespace
+
+TEST_CASE("blocks that update one word are found") {
+  wrong_is_found_and_right_is_not<SumOfBlocks<false>, SumOfBlocks<true>>(Fault::kOtherBlock,
+                                                                         kOutside, 3);
+  wrong_is_found_and_right_is_not<OneElementForAll<false>, OneElementForAll<true>>(
+      Fault::kOtherBlock, kOutside, 3);
+}
+
+TEST_CASE("the last block needs both fences") {
+  wrong_is_found_and_right_is_not<LastBlock<0>, LastBlock<3>>(Fault::kOtherBlock, kOutside, 3);
+  wrong_is_found_and_right_is_not<LastBlock<1>, LastBlock<3>>(Fault::kOtherBlock, kOutside, 3);
+  const auto by_all = in<LastBlock<2>>(Memory::kGlobal, 3);
+  INFO(all_texts(by_all));
+  CHECK(by_all.empty());
+}
+
+TEST_CASE("what is ordered for one block is not ordered for another") {
+  wrong_is_found_and_right_is_not<BlockScope<false>, BlockScope<true>>(Fault::kBlockScope, kOutside,
+                                                                       2);
+  wrong_is_found_and_right_is_not<NarrowFence<false>, NarrowFence<true>>(Fault::kOtherBlock,
+                                                                         kOutside, 2);
+}
+
+TEST_CASE("a grid barrier orders the whole grid") {
+  int* words = nullptr;
+  CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
+  for (bool right : {true, false}) {
+    CUDA_CHECK(cudaMemset(words, 0, kWords * sizeof(int)));
+    const auto found = findings_of([&] {
+      void* arguments[] = {&words, &right};
+      CUDA_CHECK(
+          cudaLaunchCooperativeKernel(sum_by_grid_barrier, dim3(3), dim3(kBlock), arguments));
+    });
+    INFO(all_texts(found));
+    CHECK(found.empty() == right);
+  }
+  CUDA_CHECK(cudaFree(words));
+}
+
+TEST_CASE("__ldg of what the kernel writes is found") {
+  int* words = nullptr;
+  CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
+  CUDA_CHECK(cudaMemset(words, 0, kWords * sizeof(int)));
+  for (const bool wrong : {false, true}) {
+    const auto found = findings_of([&] { read_as_constant<<<1, kBlock>>>(words, words, wrong); });
+    INFO(all_texts(found));
+    CHECK(found.empty() != wrong);
+    if (wrong) CHECK(found[0].fault == Fault::kConstantLoad);
+  }
+  CUDA_CHECK(cudaFree(words));
+}
+
+// ---- between launches ---------------------------------------------------------------------------
+
+namespace {
+
+__global__ void write_all(int* words) { words[threadIdx.x] = 1; }
+__global__ void read_all(const int* words, int* out) { out[threadIdx.x] = words[threadIdx.x]; }
+
+enum class Between { kNothing, kEvent, kSynchronize, kOneStream, kDefaultStream };
+
+}  // namespace
+
+TEST_CASE("two streams need an event, or something as good") {
+  for (const bool mapped : {false, true}) {
+    int *words = nullptr, *out = nullptr;
+    CUDA_CHECK(cudaMalloc(&out, kWords * sizeof(int)));
+    if (mapped) {
+      CUDA_CHECK(cudaHostAlloc(&words, kWords * sizeof(int), cudaHostAllocMapped));
+    } else {
+      CUDA_CHECK(cudaMalloc(&words, kWords * sizeof(int)));
+    }
+    cudaStream_t first = nullptr, second = nullptr;
+    cudaEvent_t done = nullptr;
+    CUDA_CHECK(cudaStreamCreate(&first));
+    CUDA_CHECK(cudaStreamCreate(&second));
+    CUDA_CHECK(cudaEventCreate(&done));
+    for (const Between between : {Between::kNothing, Between::kEvent, Between::kSynchronize,
+                                  Between::kOneStream, Between::kDefaultStream}) {
+      const auto wait = [&] {
+        if (between == Between::kSynchronize) CUDA_CHECK(cudaStreamSynchronize(first));
+        if (between == Between::kDefaultStream) write_all<<<1, 1>>>(out + kBlock);
+        if (between != Between::kEvent) return;
+        CUDA_CHECK(cudaEventRecord(done, first));
+        CUDA_CHECK(cudaStreamWaitEvent(second, done, 0));
+      };
+      const cudaStream_t other = between == Between::kOneStream ? first : second;
+      std::vector<int> host(kWords);
+      // A kernel and a kernel; a kernel and a copy; a copy and a kernel.
+      for (const int pair : {0, 1, 2}) {
+        const auto found = findings_of([&] {
+          if (pair == 2) {
+            CUDA_CHECK(cudaMemsetAsync(words, 0, kBlock * sizeof(int), first));
+          } else {
+            write_all<<<1, kBlock, 0, first>>>(words);
+          }
+          wait();
+          if (pair == 1) {
+            CUDA_CHECK(cudaMemcpyAsync(out, words, kBlock * sizeof(int), cudaMemcpyDefault, other));
+          } else {
+            read_all<<<1, kBlock, 0, other>>>(words, out);
+          }
+        });
+        INFO("mapped " << mapped << ", between " << static_cast<int>(between) << ", pair " << pair
+                       << "\n"
+                       << all_texts(found));
+        CHECK(found.empty() == (between != Between::kNothing));
+        for (const Finding& f : found) CHECK(f.fault == Fault::kOtherStream);
+      }
+    }
+    CUDA_CHECK(cudaEventDestroy(done));
+    CUDA_CHECK(cudaStreamDestroy(first));
+    CUDA_CHECK(cudaStreamDestroy(second));
+    CUDA_CHECK(cudaFree(out));
+    CUDA_CHECK(mapped ? cudaFreeHost(words) : cudaFree(words));
+  }
+}
+
+// ---- shared memory that nobody has written ------------------------------------------------------
+
+namespace {
+
+__global__ void add_a_tile(int* out, int n, bool right) {
+  __shared__ int tile[kBlock];
+  const int t = static_cast<int>(threadIdx.x);
+  if (t < n) {
+    tile[t] = t;
+  } else if (right) {
+    tile[t] = 0;
+  }
+  __syncthreads();
+  if (t == 0) {
+    int sum = 0;
+    for (unsigned i = 0; i < kBlock; ++i) sum += tile[i];
+    *out = sum;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("shared memory is read only after it was written") {
+  int* out = nullptr;
+  CUDA_CHECK(cudaMalloc(&out, sizeof(int)));
+  // The second block has the first one's memory: what that has left there is not the second's.
+  const auto wrong = findings_of([&] {
+    add_a_tile<<<1, kBlock>>>(out, kBlock, true);
+    add_a_tile<<<1, kBlock>>>(out, kBlock - 5, false);
+  });
+  REQUIRE(wrong.size() == 1);
+  CHECK(wrong[0].fault == Fault::kUnset);
+  CHECK(wrong[0].text.find("element 91 of the __shared__ array 'tile'") != std::string::npos);
+  CHECK(findings_of([&] { add_a_tile<<<2, kBlock>>>(out + 0, kBlock, true); }).size() == 1);
+  CHECK(findings_of([&] { add_a_tile<<<1, kBlock>>>(out, 3, true); }).empty());
+  CUDA_CHECK(cudaFree(out));
+}
+
+// ---- the report ---------------------------------------------------------------------------------
+
+TEST_CASE("a race is reported once, with both lines, both threads, the word and what to do") {
+  const auto found = in<ReadAfterWrite<false>>(Memory::kShared);
+  REQUIRE(found.size() == 1);
+  const std::string& text = found[0].text;
+  INFO(text);
+  const auto says = [&](const char* marked_as, const char* as) {
+    const int line = marked(marked_as, ReadAfterWrite<false>::kName);
+    return text.find("races.test.cu:" + std::to_string(line) + as) != std::string::npos;
+  };
+  CHECK(((says("later", ": error: race: a read") && says("earlier", ": note: a write")) ||
+         (says("earlier", ": error: race: a write") && says("later", ": note: a read"))));
+  CHECK(text.find("nothing orders the two") != std::string::npos);
+  CHECK(text.find("help: put __syncthreads() between the two") != std::string::npos);
+}
+
+TEST_CASE("every run finds the same") {
+  const std::string first = all_texts(in<Largest<false>>(Memory::kGlobal));
+  for (int run = 0; run < 10; ++run) CHECK(all_texts(in<Largest<false>>(Memory::kGlobal)) == first);
+}
