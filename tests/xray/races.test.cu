@@ -164,17 +164,17 @@ struct AtomicAndPlain {
   }
 };
 
-// One warp hands a value to another; thread 0 makes it, thread 64 takes it.
+// One warp hands a value to another: thread 64 makes it, and thread 0 waits for it.
 template <bool kFirstFence, bool kSecondFence>
 struct Flag {
   static constexpr const char* kName = "flag";
   static __device__ void run(int* words) {
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 64) {
       int* const data = words + 1;
       *data = 7;  // earlier: flag
       if (kFirstFence) __threadfence();
       atomicExch(&words[0], 1);
-    } else if (threadIdx.x == 64) {
+    } else if (threadIdx.x == 0) {
       while (atomicAdd(&words[0], 0) == 0) {
       }
       if (kSecondFence) __threadfence();

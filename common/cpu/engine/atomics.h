@@ -75,8 +75,9 @@ template <class T>
 CUDA_CPU_ATOMIC_BODY inline T atomic_add(T* address, T value) {
 #if !defined(CUDA_CPU_TSAN)
   if constexpr (T(1) / T(2) == T(0)) {  // an integer
+    const T old = __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
     count_atomic();
-    return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+    return old;
   } else
 #endif
   {
