@@ -11,14 +11,16 @@ TESTS = $(foreach t,$($(if $(filter gpu,$(CHOSEN_BACKEND)),GPU,CPU)_TESTS),$(cal
 TEST_SCRIPTS = $(if $(ONE),tests/cli/programs.test.sh,$(wildcard tests/cli/*.test.sh))
 # What tests/cli/xray.test.sh looks at.
 XRAY_SHOWN = $(patsubst %,build/cpu-xray/%,$(filter 03_% 05_%,$(CHAPTERS)))
-ZOO_PROGRAMS = $(ZOO:tests/backend/zoo/%.cu=build/cpu/zoo/%)
+ZOO_PROGRAMS = $(ZOO:tests/backend/zoo/%.cu=build/cpu/zoo/%) $(call zoo_for,cpu-xray)
+zoo_for = $(patsubst tests/backend/zoo/%.cu,build/$1/zoo/%,$(shell grep -l '^// BUILD: $1' $(ZOO)))
 
-SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(foreach v,cpu-asan cpu-tsan,$(CHOSEN:%=build/$v/%) \
+# Memory and undefined behaviour; races; and with TSAN=1 those that ThreadSanitizer sees, also between host threads.
+SANITIZER_VARIANTS := cpu-asan cpu-xray $(if $(filter-out 0,$(TSAN)),cpu-tsan)
+SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(foreach v,$(SANITIZER_VARIANTS),$(CHOSEN:%=build/$v/%) \
   $(foreach t,$(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS)),$(call test_binary,$v,$t))))
 # The bug zoo has programs that only a sanitizer sees through; without CH they are tried as well.
 ifeq ($(ONE)$(CHOSEN_BACKEND),cpu)
-SANITIZED_ZOO = $(foreach v,cpu-asan cpu-tsan,\
-  $(patsubst tests/backend/zoo/%.cu,build/$v/zoo/%,$(shell grep -l '^// BUILD: $v' $(ZOO))))
+SANITIZED_ZOO = $(foreach v,$(SANITIZER_VARIANTS),$(call zoo_for,$v))
 ZOO_TEST = build/cpu/tests/backend/zoo.test $(ZOO_PROGRAMS)
 endif
 

@@ -84,7 +84,7 @@ const char* help_for(Fault fault, bool same_line) {
       return "__ldg is for data that no thread writes while the kernel runs: use a plain load";
     case Fault::kUnset:
       return "every element must be written before it is read, also those past the end of the "
-             "data; shared memory does not start with zeros";
+             "data, with a barrier in between; shared memory does not start with zeros";
   }
   return "";
 }
@@ -123,7 +123,7 @@ Report report_of(const Added& added, Site earlier, Site later) {
     r.where.thread = index_of(f.later.thread, f.later_launch.block);
   }
   if (f.fault == Fault::kUnset) {
-    r.headline = "read of shared memory that no thread of the block has written";
+    r.headline = "read of shared memory that no thread of the block has written yet";
     r.details.push_back("it is " + added.memory);
   } else {
     r.headline = format("race: %s", name_of(f.later));
@@ -181,7 +181,18 @@ void report_findings() {
     }
   }
   for (const auto& [pair, at] : known) all.lines.insert(pair);
+  // What is read too early is written by another thread, and so it is a race as well: that says
+  // more.
+  const auto is_explained = [&](const Located& unset) {
+    return std::any_of(located.begin(), located.end(), [&](const Located& race) {
+      const auto same = [&](Site s) {
+        return s.line == unset.later.line && std::string(s.file) == unset.later.file;
+      };
+      return race.added.found.fault != Fault::kUnset && (same(race.earlier) || same(race.later));
+    });
+  };
   for (const Located& l : located) {
+    if (l.added.found.fault == Fault::kUnset && is_explained(l)) continue;
     if (all.shown == kMostReported) return;
     Report report = report_of(l.added, l.earlier, l.later);
     if (++all.shown == kMostReported) report.help += "\n    (no more races are shown)";

@@ -171,6 +171,8 @@ void reset_diagnostics() {
   forget_errors();
 }
 
+extern "C" int cuda_cpu_has_failed() { return printed().failed ? 1 : 0; }
+
 void die(const char* format, ...) {
   char text[512];
   va_list arguments;

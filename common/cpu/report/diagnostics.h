@@ -53,6 +53,10 @@ std::string last_report_text();
 /// Forgets reports and errors (cudaDeviceReset).
 void reset_diagnostics();
 
+/// Whether the process will end with a failing status because of a report or finding. The checks of
+/// labs ask, which know nothing else of the backend.
+extern "C" int cuda_cpu_has_failed();
+
 /// Ends the process with one line "CUDA CPU backend: ..." and status 1 (bad environment variable,
 /// no memory for stacks).
 [[noreturn]] void die(const char* format, ...) __attribute__((format(printf, 1, 2)));

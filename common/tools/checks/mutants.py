@@ -33,7 +33,7 @@ def prepare_tree(tree):
     for name in ("Makefile", "common", "chapters", "tests"):
         subprocess.run(["cp", "-Rp", name, tree], check=True)
     names = ["tests/flags", "tests/catch_main.o", "tests/catch_main.d", "cpu/src"]
-    for variant in ("cpu", "cpu-asan", "cpu-tsan"):
+    for variant in ("cpu", "cpu-asan", "cpu-xray"):
         files = sorted(os.path.relpath(p, "build") for p in glob.glob(f"build/{variant}/[!0-9]*") if os.path.isfile(p))
         names += files + [f"{variant}/obj/common"]
     for name in names:

@@ -3,8 +3,8 @@
 # Runs every chapter's program, at a small size, under the checkers of the backend. Prints one table of
 # ok and FAIL, then the log of each FAIL.
 #
-#   sanitize.sh cpu 'CHAPTER...' TEST_PROGRAM...   AddressSanitizer + UBSan, ThreadSanitizer; the test
-#                                                  programs too
+#   sanitize.sh cpu 'CHAPTER...' TEST_PROGRAM...   AddressSanitizer + UBSan, the backend's race detector and, with
+#                                                  TSAN=1, ThreadSanitizer; the test programs too
 #   sanitize.sh gpu 'CHAPTER...'                   the four tools of compute-sanitizer
 set -u
 tools=$(dirname "$(dirname "$0")")
@@ -88,11 +88,21 @@ else
   export ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
   export TEST_SIZES=small
   export TSAN_OPTIONS="exitcode=66:${TSAN_OPTIONS:-}"
-  mkdir -p build/cpu-asan/sanitize build/cpu-tsan/sanitize
+  variants=(cpu-asan cpu-xray)
+  titles=("ASan+UBSan" races)
+  rule=(---------- ----------)
+  if [ -n "${TSAN:-}" ] && [ "$TSAN" != 0 ]; then
+    variants+=(cpu-tsan)
+    titles+=(TSan)
+    rule+=(----------)
+  fi
+  for variant in "${variants[@]}"; do mkdir -p "build/$variant/sanitize"; done
+  # The race detector watches only where this is set.
+  setting_of() { if [ "$1" = cpu-xray ]; then echo CUDA_CPU_RACES=1; else echo CUDA_CPU_RACES=0; fi; }
   echo
-  row program "ASan+UBSan" TSan
-  row ------- ---------- ----------
-  # As many programs at a time as there are cores; each under both checkers, one after the other.
+  row program "${titles[@]}"
+  row ------- "${rule[@]}"
+  # As many programs at a time as there are cores; each under all checkers, one after the other.
   begun=()
   log_of() { # VARIANT NAME
     case $2 in
@@ -105,7 +115,7 @@ else
     wait
     for name in ${begun[@]+"${begun[@]}"}; do
       cells=()
-      for variant in cpu-asan cpu-tsan; do
+      for variant in "${variants[@]}"; do
         cell_of "$(log_of "$variant" "$name")"
         cells+=("$cell")
       done
@@ -115,14 +125,14 @@ else
   }
   begin() { # NAME of a chapter, or of a test: tests/NAME
     local name=$1 variant log
-    for variant in cpu-asan cpu-tsan; do
+    for variant in "${variants[@]}"; do
       log=$(log_of "$variant" "$name")
       case $name in
         tests/*)
           start_log "$log"
-          attempt "$log" ${fixed[@]+"${fixed[@]}"} "build/$variant/$name.test"
+          attempt "$log" ${fixed[@]+"${fixed[@]}"} env "$(setting_of "$variant")" "build/$variant/$name.test"
           ;;
-        *) run_small "$log" "$name" "build/$variant/$name" ${fixed[@]+"${fixed[@]}"} ;;
+        *) run_small "$log" "$name" "build/$variant/$name" ${fixed[@]+"${fixed[@]}"} env "$(setting_of "$variant")" ;;
       esac
     done
   }

@@ -209,7 +209,6 @@ def tries_for(lab, backend):
         yield Try(lab, "mutant", written(lab, mutant), usual, place_of(lab, mutant))
     if not lab.predicts:
         yield Try(lab, "solution", lab.solution, "cpu-asan")
-        yield Try(lab, "solution", lab.solution, "cpu-tsan")
         if backend == "gpu":
             yield Try(lab, "starter", lab.starter, "gpu")
             yield Try(lab, "solution", lab.solution, "gpu")
@@ -231,10 +230,8 @@ def attempt(trial, builder):
     if not built:
         outcome, said = outcomes.Outcome("build", output=said), ""
     else:
-        if trial.variant in ("cpu-asan", "cpu-tsan"):
-            schedules = ["forward", "random:1"]
-        else:
-            schedules = outcomes.schedules_for(trial.variant)
+        sanitized = trial.variant == "cpu-asan"
+        schedules = ["forward", "random:1"] if sanitized else outcomes.schedules_for(trial.lab, trial.variant)
         outcome = outcomes.run_check(trial.lab, trial.folder(), trial.variant, schedules, runner.PROOF)
     complaint = trial.complaint(outcome, said)
     if not complaint and trial.variant == "gpu" and trial.role == "solution":

@@ -163,7 +163,7 @@ class Grader:
             os.chown(f"{folder}/empty", user, user)
             os.chmod(f"{folder}/build", 0o711)
         outcome = outcomes.run_check(
-            lab, f"{folder}/build", variant, outcomes.schedules_for(variant), self.limits,
+            lab, f"{folder}/build", variant, outcomes.schedules_for(lab, variant), self.limits,
             drop_to=user, where=f"{folder}/empty", prefix=isolation(),
         )  # fmt: skip
         if outcome.passed:

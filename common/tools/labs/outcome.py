@@ -11,6 +11,7 @@ import todo
 from catalogue import read
 
 SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
+RACES = "races"  # in place of a schedule: the backend looks for races (common/cpu/races/detector.h)
 # A bug report of the CPU backend or of a sanitizer among what a check printed.
 BACKEND_REPORT = re.compile(r"^\S+:\d+: (?:error|warning): .*$(?:\n(?:    |\S+:\d+: (?:note|error): ).*$)*", re.M)
 SUMMARY = re.compile(r"^(?:SUMMARY: \w+Sanitizer: .*|\S+:\d+:\d+: runtime error: .*)$", re.M)
@@ -98,7 +99,9 @@ def environment_for(variant, schedule):
     environment["NO_COLOR"] = "1"
     # The same on every machine; and each worker takes address space, which grading limits.
     environment.setdefault("CUDA_CPU_WORKERS", "2")
-    if schedule:
+    if schedule == RACES:
+        environment["CUDA_CPU_RACES"] = "1"
+    elif schedule:
         environment["CUDA_CPU_SCHEDULE"] = schedule
     environment["CUDA_CPU_TIMEOUT"] = "5"
     if variant in ("cpu-asan", "cpu-tsan"):
@@ -108,7 +111,8 @@ def environment_for(variant, schedule):
 
 
 def variant_of(lab, backend):
-    return "cpu-xray" if lab.predicts else backend
+    """Without a GPU every check is built for X-ray, whose hooks count and find races."""
+    return "cpu-xray" if lab.predicts else {"cpu": "cpu-xray"}.get(backend, backend)
 
 
 def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None, prefix=()):
@@ -128,11 +132,14 @@ def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None,
     return outcome
 
 
-def schedules_for(variant):
-    """Orders of threads to try. X-ray's counts and a GPU do not depend on one."""
-    if variant == "cpu":
-        return SCHEDULES
-    return [None] if variant == "gpu" else ["forward"]
+def schedules_for(lab, variant):
+    """Orders of threads to try, and a run that looks for races. What X-ray counts does not depend on an order; on a GPU
+    nobody can choose one."""
+    if variant == "gpu":
+        return [None]
+    if lab.predicts:
+        return ["forward"]
+    return [*SCHEDULES, RACES] if variant == "cpu-xray" else ["forward"]
 
 
 def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, variant=None):
@@ -144,13 +151,21 @@ def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, varia
     built, said = builder.build(lab, path, variant, folder)
     if not built:
         return Outcome("build", output=said, variant=variant)
-    outcome = run_check(lab, folder, variant, schedules_for(variant), limits)
-    if outcome.verdict == "wrong" and variant == "cpu" and not outcome.backend_report():
-        # A result that changes with the order of threads is a race, wherever it was wrong first.
-        other = "reverse" if outcome.schedule == "forward" else "forward"
-        again = run_check(lab, folder, variant, [other], limits)
-        outcome.depends_on_order = (again.verdict, again.told) != (outcome.verdict, outcome.told)
+    outcome = run_check(lab, folder, variant, schedules_for(lab, variant), limits)
+    if outcome.verdict == "wrong" and RACES in schedules_for(lab, variant) and not outcome.backend_report():
+        explain_by_races(lab, folder, variant, limits, outcome)
     return outcome
+
+
+def explain_by_races(lab, folder, variant, limits, outcome):
+    """A wrong result may come from a race, wherever it was wrong first."""
+    again = run_check(lab, folder, variant, [RACES], limits)
+    if again.backend_report():
+        outcome.output = again.output
+        return
+    other = "reverse" if outcome.schedule == "forward" else "forward"
+    again = run_check(lab, folder, variant, [other], limits)
+    outcome.depends_on_order = (again.verdict, again.told) != (outcome.verdict, outcome.told)
 
 
 def read_anything(path):

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs programs that are built for X-ray and looks for races. Prints what the backend reports; what a program prints
+# itself is kept, and shown only if it fails for another reason.
+#
+#   races.sh DIR 'CHAPTER...' [program options]
+#
+# Without options each of a chapter's small runs is tried (small_args.sh). Ends with status 1 when there was a race.
+set -u
+tools=$(dirname "$(dirname "$0")")
+. "$tools/run/terminal.sh"
+
+dir=$1
+chapters=$2
+shift 2
+out=build/races
+mkdir -p "$out" || exit 2
+status=0
+
+# One run of one program.
+look() {
+  local chapter=$1 rc
+  shift
+  printf '%s%s %s%s\n' "$bold" "$chapter" "$*" "$plain"
+  CUDA_CPU_RACES=1 "$dir/$chapter" "$@" >"$out/$chapter.out" 2>"$out/$chapter.err" </dev/null
+  rc=$?
+  cat "$out/$chapter.err" >&2
+  if [ $rc -eq 0 ]; then
+    echo "  no race"
+  else
+    # After a report or a usage error stderr says it all.
+    if [ ! -s "$out/$chapter.err" ]; then cat "$out/$chapter.out"; fi
+    status=$rc
+  fi
+}
+
+for chapter in $chapters; do
+  if [ $# -gt 0 ]; then
+    look "$chapter" "$@"
+    continue
+  fi
+  while read -r options; do
+    # shellcheck disable=SC2086  # options are words
+    look "$chapter" $options
+  done < <("$tools/run/small_args.sh" "$chapter" "$dir/$chapter")
+done
+exit $status
