@@ -217,6 +217,30 @@ TEST_CASE("an atomic that is a whole statement says that nobody uses its result"
         "double atomicAdd(double* p, double v);\n");
 }
 
+TEST_CASE("barriers of one line, and all that macros make, are told apart") {
+  const auto numbers_in = [](const std::string& source) {
+    const std::string text = body_of(source);
+    std::vector<std::string> result;
+    const std::string key = "__builtin_LINE(), static_cast<unsigned short>(";
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
+      const std::size_t begin = at + key.size();
+      result.push_back(text.substr(begin, text.find(')', begin) - begin));
+    }
+    return result;
+  };
+  using Numbers = std::vector<std::string>;
+  CHECK(numbers_in("__global__ void k() {\n  __syncthreads();\n  __syncthreads();\n}\n") ==
+        Numbers{});
+  CHECK(
+      numbers_in("__global__ void k(bool b) { if (b) __syncthreads(); else __syncthreads(); }\n") ==
+      Numbers{"1"});
+  CHECK(numbers_in("__global__ void k(int* b) {\n  *b = *b ? __syncthreads_or(f(1)) : "
+                   "__syncthreads_or(2) + __syncthreads_and(0);\n}\n") == Numbers{"1", "2"});
+  CHECK(numbers_in("#define B() __syncthreads()\n") == Numbers{"1 + __COUNTER__"});
+  CHECK(body_of("__global__ void k() {\n  __syncthreads( ); __syncthreads_or(2);\n}\n")
+            .find("__syncthreads_or(2, __builtin_FILE(), __builtin_LINE()") != std::string::npos);
+}
+
 TEST_CASE("a kernel's name is reported as it was written") {
   CHECK(body_of("void f() { a::b<T, 3><<<1, 2>>>(x); }").find("LaunchedKernel{\"a::b<T, 3>\"") !=
         std::string::npos);

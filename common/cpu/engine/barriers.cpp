@@ -33,11 +33,12 @@ constexpr std::uint32_t kBarriersPerTurn = 4096;
 }
 
 // Different pointers may name the same file.
-bool lines_really_differ(const Block* block) {
+bool barriers_really_differ(const Block* block) {
   for (std::uint32_t i = 0; i < block->count; ++i) {
     const Thread& thread = block->threads[i];
     if (thread.finished) continue;
-    if (thread.line != block->line || std::strcmp(thread.file, block->file) != 0) return true;
+    if (thread.line != block->line || thread.which != block->which) return true;
+    if (std::strcmp(thread.file, block->file) != 0) return true;
   }
   return false;
 }
@@ -45,7 +46,7 @@ bool lines_really_differ(const Block* block) {
 // The last thread has arrived: the barrier opens and the threads go on in the schedule's order.
 void open_barrier(Block* block) {
   // The report comes only now that all threads are here, so that it can say which waits where.
-  if (block->lines_differ && lines_really_differ(block)) abandon_grid(report_stuck_block(block));
+  if (block->lines_differ && barriers_really_differ(block)) abandon_grid(report_stuck_block(block));
   if (block->observation != nullptr) observer->barrier_opens(*block);
   block->lines_differ = false;
   block->votes_result = block->votes;
@@ -65,16 +66,19 @@ __attribute__((noinline)) void open_and_run_others(Block* block, Thread* self) {
 
 // The hot path of the engine. Each call in it comes last, so that it saves no registers besides
 // those of the context switch.
-inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line) {
+inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line,
+                            std::uint16_t which) {
   self->file = file;
   self->line = line;
+  self->which = which;
   self->wait = Wait::kBarrier;
   self->generation = &block->epoch;
   self->seen = block->epoch;
   if (block->arrived == 0) {
     block->file = file;
     block->line = line;
-  } else if (block->line != line || block->file != file) {
+    block->which = which;
+  } else if (block->line != line || block->file != file || block->which != which) {
     block->lines_differ = true;
   }
   if (++block->arrived == block->expected) return open_and_run_others(block, self);
@@ -85,25 +89,25 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
 
 }  // namespace
 
-void block_barrier(const char* file, int line) {
+void block_barrier(const char* file, int line, std::uint16_t which) {
   Thread* const self = current_thread;
   if (__builtin_expect(self == nullptr, 0)) not_in_a_kernel("__syncthreads");
   Block* const block = current_block;
   if constexpr (kTsan) {
     void* const object = barrier_object(block, block->epoch);
     tsan_release(object);
-    wait_at_barrier(block, self, file, line);
+    wait_at_barrier(block, self, file, line, which);
     tsan_acquire(object);
   } else {
-    wait_at_barrier(block, self, file, line);
+    wait_at_barrier(block, self, file, line, which);
   }
 }
 
-BarrierVotes block_barrier_vote(int predicate, const char* file, int line) {
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint16_t which) {
   if (current_thread == nullptr) not_in_a_kernel("__syncthreads_count");
   Block* const block = current_block;
   if (predicate != 0) ++block->votes;
-  block_barrier(file, line);
+  block_barrier(file, line, which);
   // The next barrier cannot open, and change the result, before this thread arrives there.
   const std::uint32_t votes = block->votes_result;
   return {static_cast<int>(votes), votes == block->voters, votes != 0};
@@ -128,6 +132,7 @@ void grid_sync(const char* file, int line) {
   }
   self->file = file;
   self->line = line;
+  self->which = 0;
   self->wait = Wait::kGrid;
   self->generation = &grid->epoch;
   self->seen = __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE);

@@ -2,12 +2,15 @@
 // __syncthreads and its variants. The default arguments carry the learner's line into the engine.
 #pragma once
 
+#include <cstdint>
+
 namespace cuda_cpu {
 
 struct Block;
 
-/// Waits until all threads of the block are here.
-void block_barrier(const char* file, int line);
+/// Waits until all threads of the block are here. `which` tells barriers of one line apart: the
+/// pre-pass gives it to all but the first.
+void block_barrier(const char* file, int line, std::uint16_t which);
 
 /// The same. Afterwards each thread knows the predicates of all.
 struct BarrierVotes {
@@ -15,7 +18,7 @@ struct BarrierVotes {
   int all;
   int any;
 };
-BarrierVotes block_barrier_vote(int predicate, const char* file, int line);
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint16_t which);
 
 /// The barrier of a cooperative launch: waits for every thread of the grid.
 void grid_sync(const char* file = __builtin_FILE(), int line = __builtin_LINE());
@@ -29,21 +32,22 @@ void leave_block(Block* block, unsigned thread);
 
 }  // namespace cuda_cpu
 
-inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  cuda_cpu::block_barrier(file, line);
+inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                          std::uint16_t which = 0) {
+  cuda_cpu::block_barrier(file, line, which);
 }
 
 inline int __syncthreads_count(int predicate, const char* file = __builtin_FILE(),
-                               int line = __builtin_LINE()) {
-  return cuda_cpu::block_barrier_vote(predicate, file, line).count;
+                               int line = __builtin_LINE(), std::uint16_t which = 0) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line, which).count;
 }
 
 inline int __syncthreads_and(int predicate, const char* file = __builtin_FILE(),
-                             int line = __builtin_LINE()) {
-  return cuda_cpu::block_barrier_vote(predicate, file, line).all;
+                             int line = __builtin_LINE(), std::uint16_t which = 0) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line, which).all;
 }
 
 inline int __syncthreads_or(int predicate, const char* file = __builtin_FILE(),
-                            int line = __builtin_LINE()) {
-  return cuda_cpu::block_barrier_vote(predicate, file, line).any;
+                            int line = __builtin_LINE(), std::uint16_t which = 0) {
+  return cuda_cpu::block_barrier_vote(predicate, file, line, which).any;
 }

@@ -28,8 +28,9 @@ struct alignas(64) Thread {
   std::int32_t line = 0;
   Wait wait = Wait::kNothing;
   bool finished = false;
-  std::uint64_t result;  // of a warp operation
-  void* pc = nullptr;    // where it called yield
+  std::uint16_t which = 0;  // of several barriers on one line
+  std::uint64_t result;     // of a warp operation
+  void* pc = nullptr;       // where it called yield
 };
 static_assert(sizeof(Thread) == 64, "one cache line a thread");
 
@@ -75,6 +76,7 @@ struct Block {
   std::uint32_t expected = 0;  // all threads, even those that left: leaving early is an error
   bool lines_differ = false;
   std::int32_t line = 0;  // of the first to arrive
+  std::uint16_t which = 0;
   const char* file = nullptr;
   std::uint32_t votes = 0;                     // predicates so far that are true
   std::uint32_t votes_result = 0, voters = 0;  // of the barrier that opened last

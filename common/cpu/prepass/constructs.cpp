@@ -49,6 +49,10 @@ class Finder {
                            {"atomicAdd", "atomicAdd_block", "atomicAdd_system", "atomicInc",
                             "atomicInc_block", "atomicInc_system"})) {
         read_atomic(i);
+      } else if (is_one_of(s_, i,
+                           {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
+                            "__syncthreads_or"})) {
+        read_barrier(i);
       }
     }
     return std::move(found_);
@@ -283,6 +287,17 @@ class Finder {
     const bool begins_statement = is_one_of(s_, before, {";", "{", "}", "else", "do"}) ||
                                   (s_.is(before, ")") && closes_control(before));
     if (begins_statement) found_.unused_results.insert(s_.match(i + 1) + 1);
+  }
+
+  // Barriers on one line are told apart by a number: a branch each is a mistake there as well.
+  void read_barrier(std::size_t i) {
+    if (!s_.is(i + 1, "(") || s_.match(i + 1) == kNone) return;
+    if (i > 0 && s_.is(i - 1, "##")) return;
+    if (s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass) return;  // a declaration
+    const int line = s_.token(i).line;
+    barriers_of_line_ = line == last_barrier_line_ ? barriers_of_line_ + 1 : 0;
+    last_barrier_line_ = line;
+    found_.barriers[s_.match(i + 1)] = barriers_of_line_;
   }
 
   void read_assembly(std::size_t i) {
@@ -522,6 +537,7 @@ class Finder {
   const std::set<std::string> host_functions_;
   Constructs found_;
   int last_shared_line_ = 0;
+  int last_barrier_line_ = 0, barriers_of_line_ = 0;
   int last_shared_ordinal_ = 0;
 };
 

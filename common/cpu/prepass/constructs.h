@@ -45,6 +45,8 @@ struct Constructs {
   std::map<std::size_t, std::size_t> assembly;   ///< `asm` with PTX in device code -> its `)`
   std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
   std::set<std::size_t> unused_results;  ///< `;` of a statement that is only a call of an atomic
+  std::map<std::size_t, int> barriers;  ///< `)` of a __syncthreads() -> how many stand before it on
+                                        ///< its line
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
   std::set<std::string> structured_bindings;    ///< names that lambdas cannot always capture
 };

@@ -76,7 +76,7 @@ class Rewriter {
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
-           !found_.unused_results.empty() || !found_.symbols.empty();
+           !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty();
   }
 
   // The directive's text, rewritten.
@@ -260,12 +260,29 @@ class Rewriter {
       align_behind(i, style);
       return i + 1;
     }
+    if (const auto it = found_.barriers.find(i); it != found_.barriers.end()) {
+      const std::size_t before = out_.size();
+      emit_barrier_number(i, it->second);
+      if (out_.size() > before + 1) align_behind(i, style);
+      return i + 1;
+    }
     out_ += structure_.spelling(i);
     if (const auto it = found_.symbols.find(i); it != found_.symbols.end()) {
       emit_symbols(it->second, true);
       align_behind(i, style);
     }
     return i + 1;
+  }
+
+  // The `)` of a barrier that is not the first one of its line. What a macro expands to lies on one
+  // line, and it may be used twice there, so every one that it makes has a number of its own.
+  void emit_barrier_number(std::size_t i, int number) {
+    if (macro_ != nullptr || number > 0) {
+      out_ += structure_.is(i - 1, "(") ? "" : ", ";
+      out_ += "__builtin_FILE(), __builtin_LINE(), static_cast<unsigned short>(" +
+              (macro_ != nullptr ? "1 + __COUNTER__" : std::to_string(number)) + ")";
+    }
+    out_ += ')';
   }
 
   // return;    ->  return ::cuda_cpu::leave(LINE);

@@ -21,6 +21,7 @@ namespace {
 struct Group {
   std::string doing;  // "waiting here in __syncthreads"
   Site site;
+  std::uint16_t which;  // of several barriers on one line
   std::vector<unsigned> threads;
 };
 
@@ -57,15 +58,15 @@ bool same_site(const Site& a, const Site& b) {
                                                    std::string(a.file) == b.file));
 }
 
-void add_to_group(std::vector<Group>* groups, const std::string& doing, Site site,
-                  unsigned thread) {
+void add_to_group(std::vector<Group>* groups, const std::string& doing, Site site, unsigned thread,
+                  std::uint16_t which = 0) {
   for (Group& group : *groups) {
-    if (group.doing == doing && same_site(group.site, site)) {
+    if (group.doing == doing && same_site(group.site, site) && group.which == which) {
       group.threads.push_back(thread);
       return;
     }
   }
-  groups->push_back({doing, site, {thread}});
+  groups->push_back({doing, site, which, {thread}});
 }
 
 // The threads that have begun, in the order of their indices.
@@ -80,7 +81,9 @@ std::vector<Group> groups_of(const Block* block) {
   for (const unsigned i : begun(block)) {
     const std::string doing = what_it_does(block, i);
     const Thread& thread = block->threads[i];
-    if (!doing.empty()) add_to_group(&groups, doing, {thread.file, thread.line}, i);
+    if (doing.empty()) continue;
+    const std::uint16_t which = waits(thread, Wait::kBarrier) ? thread.which : std::uint16_t{0};
+    add_to_group(&groups, doing, {thread.file, thread.line}, i, which);
   }
   return groups;
 }
@@ -98,6 +101,16 @@ const Thread* first_waiting(const Block* block, Wait wait) {
     if (waits(block->threads[i], wait)) return &block->threads[i];
   }
   return nullptr;
+}
+
+// Some threads wait at another barrier of the same line.
+bool share_a_line(const std::vector<Group>& groups) {
+  for (const Group& a : groups) {
+    for (const Group& b : groups) {
+      if (same_site(a.site, b.site) && a.which != b.which) return true;
+    }
+  }
+  return false;
 }
 
 void place(const Block* block, const Thread* thread, Report* report) {
@@ -143,6 +156,9 @@ void explain_block_barrier(const Block* block, const Thread* thread, Report* rep
         "keep every thread to the barrier: put the work, not the barrier, into the branch";
   } else if (block->lines_differ) {
     report->headline = "threads of one block wait at different barriers";
+    if (share_a_line(groups_of(block))) {
+      report->details.push_back("they stand on one line of the source, and are two barriers");
+    }
     report->help =
         "every thread of the block must come to the same __syncthreads: move it out of the branch";
   } else {
