@@ -119,8 +119,10 @@ endef
 ASAN := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1
 TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
+# Arrays of known length that have no guard page: each index is compared, and report/bounds.cpp is called.
+BOUNDS := $(if $(filter clang%,$(notdir $(CXX))),-fsanitize=array-bounds,-fsanitize=bounds)
 $(eval $(call cpu_runtime,cpu,,-O2,-O0))
-$(eval $(call cpu_variant,cpu,-O2,))
+$(eval $(call cpu_variant,cpu,-O2 $(BOUNDS),))
 ifneq ($(call is_needed,sanitizers),)
 $(eval $(call cpu_runtime,cpu-asan,$(ASAN),-O1))
 $(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))

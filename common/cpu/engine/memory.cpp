@@ -292,6 +292,18 @@ bool find_live_range(const void* address, MemoryRange* found) {
   return true;
 }
 
+bool find_symbol_named(const char* name, MemoryRange* found) {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  for (const auto& entry : s.holdings) {
+    const MemoryRange& range = entry.second.range;
+    if (range.space == Space::kShared || std::strcmp(range.name, name) != 0) continue;
+    *found = range;
+    return true;
+  }
+  return false;
+}
+
 bool overlaps_range(const void* address, std::size_t bytes, Space space) {
   AllMemory& s = all_memory();
   const std::lock_guard<std::mutex> lock(s.mutex);

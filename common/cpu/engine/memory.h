@@ -46,6 +46,10 @@ bool find_range(const void* address, MemoryRange* found, std::size_t reach = 1 <
 /// none.
 bool find_live_range(const void* address, MemoryRange* found);
 
+/// The __device__, __constant__ or __managed__ variable of that name. Returns false if there is
+/// none.
+bool find_symbol_named(const char* name, MemoryRange* found);
+
 /// True when a live range of `space` overlaps the range.
 bool overlaps_range(const void* address, std::size_t bytes, Space space);
 
