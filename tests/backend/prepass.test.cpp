@@ -241,6 +241,43 @@ TEST_CASE("barriers of one line, and all that macros make, are told apart") {
             .find("__syncthreads_or(2, __builtin_FILE(), __builtin_LINE()") != std::string::npos);
 }
 
+TEST_CASE("casts to pointers in device code are checked, and nothing that looks like one") {
+  // What stands in aligned(...), without the layout.
+  const auto checked_in = [](const std::string& statement) {
+    const std::string text = body_of("__device__ void f(T* p, int n) { " + statement + " }\n");
+    std::vector<std::string> result;
+    const std::string key = "::cuda_cpu::aligned(";
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
+      std::string inside;
+      int depth = 1;
+      for (std::size_t k = at + key.size(); k < text.size(); ++k) {
+        if (text[k] == '\n' && text.compare(k + 1, 5, "#line") == 0) k = text.find('\n', k + 1);
+        depth += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
+        if (depth == 0) break;
+        if (text[k] != ' ' && text[k] != '\n') inside += text[k];
+      }
+      result.push_back(inside);
+    }
+    return result;
+  };
+  using Casts = std::vector<std::string>;
+  CHECK(checked_in("g(*reinterpret_cast<const int*>(p + 1));") ==
+        Casts{"reinterpret_cast<constint*>(p+1)"});
+  CHECK(checked_in("*(int*)p = 1;") == Casts{"(int*)p"});
+  CHECK(checked_in("int x = ((const ns::V<4>*)(p + n))[3].x;") == Casts{"(constns::V<4>*)(p+n)"});
+  CHECK(checked_in("float4 v = *(float4*)&p[n * 4] + w;") == Casts{"(float4*)&p[n*4]"});
+  CHECK(checked_in("return (int*)(char*)a.b->c(n)[2]++ + 1;") ==
+        Casts{"(int*)(char*)a.b->c(n)[2]++"});
+  CHECK(checked_in("g(static_cast<double*>(p), static_cast<int>(n));") ==
+        Casts{"static_cast<double*>(p)"});
+  CHECK(checked_in("g((int*)h<T>(p) - 1);") == Casts{"(int*)h<T>(p)"});
+  CHECK(checked_in("n = (n) * (n); n = sizeof(int*) * n; int (*g)(int*) = f; (n * n) * n;") ==
+        Casts{});
+  CHECK(checked_in("if (n * (n) > 1) g((float)n, int(n), (T) * n);") == Casts{});
+  CHECK(body_of("void host(char* p) { *(int*)p = 1; }\n") ==
+        "void host(char* p) { *(int*)p = 1; }\n");
+}
+
 TEST_CASE("a kernel's name is reported as it was written") {
   CHECK(body_of("void f() { a::b<T, 3><<<1, 2>>>(x); }").find("LaunchedKernel{\"a::b<T, 3>\"") !=
         std::string::npos);

@@ -353,6 +353,7 @@ void* allocate(const AllocationRequest& request) {
   holding.range.call = request.call;
   holding.range.host_flags = request.host_flags;
   holding.range.element_size = request.element_size;
+  holding.range.may_hold_pointers = request.may_hold_pointers;
   std::memset(as_pointer(pages), kPoison, mapped_bytes);
   poison_slack(holding);
   if (on_device) s.live_device_bytes += request.bytes;

@@ -30,6 +30,7 @@ struct MemoryRange {
   const char* call = "";         ///< "cudaMalloc", "cudaMallocHost", ...
   unsigned host_flags = 0;       ///< cudaHostAlloc or cudaHostRegister flags
   std::size_t element_size = 0;  ///< of a typed allocation, else 0
+  bool may_hold_pointers = false;
 
   std::uintptr_t end() const { return base + size; }
 };
@@ -60,6 +61,7 @@ struct AllocationRequest {
   const char* call = "";
   Site site{"", 0};
   std::size_t element_size = 0;
+  bool may_hold_pointers = false;
   std::size_t alignment = 16;
   unsigned host_flags = 0;
 };

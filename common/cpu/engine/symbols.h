@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "marked_pointers.h"
 #include "memory.h"
 
 namespace cuda_cpu {
@@ -11,7 +12,7 @@ namespace cuda_cpu {
 /// Emitted by the pre-pass after every such variable at namespace scope.
 struct SymbolRegistrar {
   SymbolRegistrar(const volatile void* address, std::size_t size, Space space, const char* name,
-                  const char* file, int line);
+                  const char* file, int line, bool may_hold_pointers = false);
 };
 
 /// Gives every variable its first value back (cudaDeviceReset).

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "casts.h"
 #include "host_functions.h"
 
 namespace prepass {
@@ -29,7 +30,9 @@ class Finder {
 
   Constructs run() {
     std::set<std::size_t> seen_symbols;
+    const bool in_macro = s_.size() > 0 && s_.scope(0) == Scope::kMacro;
     for (std::size_t i = 0; i < s_.size(); ++i) {
+      if (in_macro) read_cast(i);
       if (starts_launch(i)) {
         const LaunchTokens launch = read_launch(i);
         found_.launches[launch.first] = launch;
@@ -244,6 +247,7 @@ class Finder {
       }
       if (s_.is(i, "static_assert")) i = skip_brackets(i + 1);
       refuse_host_function(i, first, end);
+      read_cast(i);
       if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
       if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
       if (!belongs_to_another(i)) found_.clocks.insert(i);
@@ -287,6 +291,11 @@ class Finder {
     const bool begins_statement = is_one_of(s_, before, {";", "{", "}", "else", "do"}) ||
                                   (s_.is(before, ")") && closes_control(before));
     if (begins_statement) found_.unused_results.insert(s_.match(i + 1) + 1);
+  }
+
+  // A cast can make a misaligned pointer. Macros may be used in device code.
+  void read_cast(std::size_t i) {
+    if (const std::size_t last = end_of_cast(s_, i); last != kNone) found_.casts[i] = last;
   }
 
   // Barriers on one line are told apart by a number: a branch each is a mistake there as well.

@@ -47,6 +47,7 @@ struct Constructs {
   std::set<std::size_t> unused_results;  ///< `;` of a statement that is only a call of an atomic
   std::map<std::size_t, int> barriers;  ///< `)` of a __syncthreads() -> how many stand before it on
                                         ///< its line
+  std::map<std::size_t, std::size_t> casts;     ///< to pointers, in device code -> last token
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
   std::set<std::string> structured_bindings;    ///< names that lambdas cannot always capture
 };

@@ -76,7 +76,8 @@ class Rewriter {
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
-           !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty();
+           !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty() ||
+           !found_.casts.empty();
   }
 
   // The directive's text, rewritten.
@@ -260,6 +261,10 @@ class Rewriter {
       align_behind(i, style);
       return i + 1;
     }
+    if (const auto it = found_.casts.find(i); it != found_.casts.end() && it->second < last) {
+      emit_cast(i, it->second, style);
+      return it->second + 1;
+    }
     if (const auto it = found_.barriers.find(i); it != found_.barriers.end()) {
       const std::size_t before = out_.size();
       emit_barrier_number(i, it->second);
@@ -283,6 +288,17 @@ class Rewriter {
               (macro_ != nullptr ? "1 + __COUNTER__" : std::to_string(number)) + ")";
     }
     out_ += ')';
+  }
+
+  // (T*)e  ->  ::cuda_cpu::aligned((T*)e)
+  void emit_cast(std::size_t i, std::size_t last, Style style) {
+    out_ += "::cuda_cpu::aligned(";
+    align_with(i, style);
+    out_ += structure_.spelling(i);
+    copy_gap(i + 1, style);
+    emit(i + 1, last + 1, style);
+    out_ += ')';
+    align_behind(last, style);
   }
 
   // return;    ->  return ::cuda_cpu::leave(LINE);
@@ -512,7 +528,7 @@ class Rewriter {
       out_ += std::string(" static const ::cuda_cpu::SymbolRegistrar cuda_cpu_symbol_") +
               (macro_ != nullptr ? "##" : "") + word + "(&" + word + ", sizeof(" + word +
               "), ::cuda_cpu::Space::" + symbols.space + ", " + literal + ", " +
-              site(tokens_[at].line) + ")";
+              site(tokens_[at].line) + ", ::cuda_cpu::may_hold_pointers<decltype(" + word + ")>())";
     }
     if (with_last_semicolon) out_ += ';';
   }

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "../engine/guarded_copy.h"
+#include "../engine/marked_pointers.h"
 #include "../engine/memory.h"
 #include "../engine/sanitizers.h"
 #include "../engine/stacks.h"
@@ -43,6 +44,8 @@ struct Backtrace {
   int count;
   std::uintptr_t stack_pointer;
   bool general_protection;  ///< the CPU gave no address: misaligned, or no address at all
+  Mark mark;                ///< of the pointer that was followed, see engine/marked_pointers.h
+  std::uintptr_t marked;    ///< that pointer without its mark; an index may come on top
 };
 thread_local Backtrace backtrace;
 thread_local void* alternate_stack = nullptr;
@@ -83,6 +86,21 @@ void take_backtrace(const Registers& registers, void* context) {
     }
   }
   unwind_escape = nullptr;
+}
+
+/// x86 does not say which address it could not use, but a register holds it or the pointer before
+/// its index was added.
+void look_for_mark(const Fault& fault, const Registers& registers) {
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
+  backtrace.mark = mark_of(address, &backtrace.marked);
+  if (!backtrace.general_protection) return;
+  for (int i = 0; i < registers.count && backtrace.mark == Mark::kNone; ++i) {
+    std::uintptr_t plain = 0;
+    const Mark mark = mark_of(registers.general[i], &plain);
+    if (plain < kNullReach) continue;  // the mark alone, about to be set
+    backtrace.mark = mark;
+    backtrace.marked = plain;
+  }
 }
 
 const char* verb(const Fault& fault) {
@@ -170,6 +188,26 @@ bool near_stack_pointer(const void* address) {
 void explain_segfault(const Fault& fault, Report* report) {
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   report->cuda_error = cudaErrorIllegalAddress;
+  if (backtrace.mark == Mark::kHost) {
+    report->headline = "memory of the host reached through a pointer in device memory";
+    report->details.push_back(
+        format("the pointer that was copied to the device holds %p, an address of the host",
+               reinterpret_cast<void*>(backtrace.marked)));
+    report->help =
+        "copy what it points to as well, and store the address that cudaMalloc gave for it";
+    return;
+  }
+  if (backtrace.mark == Mark::kMisaligned) {
+    report->headline = "misaligned address";
+    report->details.push_back(
+        format("the pointer that was cast is %p", reinterpret_cast<void*>(backtrace.marked)));
+    report->details.push_back(
+        "a type of 2, 4, 8 or 16 bytes (short, int, double, float4, ...) must lie at a multiple of "
+        "its size");
+    report->help = "check the offset of the pointer before the cast; memcpy reads any address";
+    report->cuda_error = cudaErrorMisalignedAddress;
+    return;
+  }
   if (backtrace.general_protection) {
     report->headline = "misaligned address";
     report->details.push_back(
@@ -314,7 +352,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const bool sent = was_sent(*info);
   const bool ours = is_device_address(fault.address) || is_host_visible_address(fault.address);
   if (!sent && (in_kernel() || (memory_fault && ours))) {
-    backtrace.general_protection = signal == SIGSEGV && gave_no_address(*info);
+    backtrace.general_protection = memory_fault && gave_no_address(*info);
+    look_for_mark(fault, registers);
     take_backtrace(registers, context);
     if (in_kernel()) {
       if (inside_library_call()) {

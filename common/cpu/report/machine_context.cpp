@@ -19,9 +19,14 @@ Registers registers_of(void* context) {
   r.stack_pointer = static_cast<std::uintptr_t>(c->uc_mcontext.gregs[REG_RSP]);
   r.knows_write = true;
   r.is_write = (c->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+  for (const int name : {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8,
+                         REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15}) {
+    r.general[r.count++] = static_cast<std::uintptr_t>(c->uc_mcontext.gregs[name]);
+  }
 #elif defined(__linux__) && defined(__aarch64__)
   r.pc = reinterpret_cast<void*>(c->uc_mcontext.pc);
   r.stack_pointer = c->uc_mcontext.sp;
+  for (const auto value : c->uc_mcontext.regs) r.general[r.count++] = value;
   // The operating system appends records; bit 6 of the one with the syndrome says whether it was a
   // write.
   struct Head {
@@ -47,11 +52,17 @@ Registers registers_of(void* context) {
   r.stack_pointer = c->uc_mcontext->__ss.__rsp;
   r.knows_write = true;
   r.is_write = (c->uc_mcontext->__es.__err & 2) != 0;
+  const auto& s = c->uc_mcontext->__ss;
+  for (const auto value : {s.__rax, s.__rbx, s.__rcx, s.__rdx, s.__rsi, s.__rdi, s.__rbp, s.__r8,
+                           s.__r9, s.__r10, s.__r11, s.__r12, s.__r13, s.__r14, s.__r15}) {
+    r.general[r.count++] = value;
+  }
 #elif defined(__APPLE__) && defined(__aarch64__)
   r.pc = reinterpret_cast<void*>(c->uc_mcontext->__ss.__pc);
   r.stack_pointer = c->uc_mcontext->__ss.__sp;
   r.knows_write = true;
   r.is_write = (c->uc_mcontext->__es.__esr & (1U << 6)) != 0;
+  for (const auto value : c->uc_mcontext->__ss.__x) r.general[r.count++] = value;
 #else
   static_cast<void>(c);
 #endif

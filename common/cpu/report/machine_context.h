@@ -11,6 +11,8 @@ struct Registers {
   std::uintptr_t stack_pointer;
   bool knows_write;
   bool is_write;
+  std::uintptr_t general[31];  ///< the first `count` of them
+  int count;
 };
 
 /// Reads the third argument of a signal handler. Only this function and the next know its layout on

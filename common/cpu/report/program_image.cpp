@@ -50,6 +50,40 @@ bool is_in_program(const void* pc) {
          reinterpret_cast<std::uintptr_t>(info.dli_fbase) == program_base();
 }
 
+#if defined(__APPLE__)
+bool is_constant_in_program(const void* address) { return is_in_program(address); }
+#else
+namespace {
+
+struct Question {
+  std::uintptr_t address;
+  bool is_constant;
+};
+
+// One program or library: parts that are not writable, or not any more when it has been loaded.
+int look_into_image(dl_phdr_info* image, std::size_t, void* argument) {
+  auto* const question = static_cast<Question*>(argument);
+  for (int i = 0; i < image->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = image->dlpi_phdr[i];
+    const bool constant =
+        (part.p_type == PT_LOAD && (part.p_flags & PF_W) == 0) || part.p_type == PT_GNU_RELRO;
+    const std::uintptr_t begin = image->dlpi_addr + part.p_vaddr;
+    if (!constant || question->address - begin >= part.p_memsz) continue;
+    question->is_constant = true;
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_constant_in_program(const void* address) {
+  Question question{reinterpret_cast<std::uintptr_t>(address), false};
+  dl_iterate_phdr(look_into_image, &question);
+  return question.is_constant;
+}
+#endif
+
 #if defined(__linux__)
 extern "C" char __executable_start, etext;
 bool is_in_program_text(const void* pc) { return pc >= &__executable_start && pc < &etext; }

@@ -23,4 +23,8 @@ bool is_in_program(const void* pc);
 /// belongs to the program.
 bool is_in_program_text(const void* pc);
 
+/// True for code, constants and string literals, of the program or (where the system tells) of its
+/// libraries.
+bool is_constant_in_program(const void* address);
+
 }  // namespace cuda_cpu

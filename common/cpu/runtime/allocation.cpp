@@ -111,6 +111,7 @@ AllocationRequest request_of(std::size_t bytes, Space space, const char* call,
   request.site = from.site;
   request.element_size = from.element_size;
   request.alignment = from.alignment;
+  request.may_hold_pointers = from.may_hold_pointers;
   return request;
 }
 

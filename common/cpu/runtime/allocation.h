@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "../engine/marked_pointers.h"
 #include "located.h"
 #include "types.h"
 
@@ -15,14 +16,15 @@ struct AllocationCall {
   Site site;
   std::size_t element_size;  ///< 0: unknown, the pointer is a void*
   std::size_t alignment;
+  bool may_hold_pointers;
 };
 
 template <class T>
 AllocationCall allocation_call(Site site) {
   if constexpr (std::is_void_v<T>) {
-    return {site, 0, 16};
+    return {site, 0, 16, true};
   } else {
-    return {site, sizeof(T), alignof(T)};
+    return {site, sizeof(T), alignof(T), may_hold_pointers<T>()};
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../engine/guarded_copy.h"
+#include "../engine/marked_pointers.h"
 #include "../engine/memory.h"
 #include "../engine/observer.h"
 #include "../report/memory_notes.h"
@@ -191,6 +192,25 @@ void tell_observer(const Call& call, const void* address, std::size_t bytes, boo
   observer->range_is_used(address, bytes, writes, call.name, call.site);
 }
 
+/// A pointer to the host's memory must not be followed by a kernel: it is marked on its way there,
+/// and restored on its way back.
+void mark_pointers(const Rows& rows) {
+  MemoryRange from, to;
+  const bool knows_to = find_live_range(rows.destination, &to);
+  const bool to_device = is_device_address(rows.destination) ||
+                         (knows_to && (to.space == Space::kDevice || to.space == Space::kConstant));
+  const bool marks = to_device && knows_to && to.may_hold_pointers;
+  const bool restores = !to_device && find_live_range(rows.source, &from) && from.may_hold_pointers;
+  for (std::size_t row = 0; row < rows.height && (marks || restores); ++row) {
+    char* const begin = rows.destination + row * rows.destination_pitch;
+    if (marks) {
+      mark_host_pointers(begin, rows.width);
+    } else {
+      restore_host_pointers(begin, rows.width);
+    }
+  }
+}
+
 int copy_rows(const Call& call, const Rows& rows) {
   const OpenAllocation source(rows.source), destination(rows.destination);
   for (std::size_t row = 0; row < rows.height; ++row) {
@@ -203,6 +223,7 @@ int copy_rows(const Call& call, const Rows& rows) {
     const bool in_source = in_range(fault, rows.source, rows.source_extent());
     return report_copy_fault(call, in_source ? "source" : "destination", fault);
   }
+  mark_pointers(rows);
   return cudaSuccess;
 }
 

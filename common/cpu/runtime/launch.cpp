@@ -142,10 +142,20 @@ void ArgumentText::add_bytes(const void* bytes, std::size_t count) {
 }
 
 bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position,
-                            const void* pointer) {
-  // A freed device pointer passes: the access itself is reported, with more to say.
-  if (is_kernel_accessible(pointer) || is_device_address(pointer)) return true;
+                            const void* pointer, std::size_t alignment) {
   Report r;
+  // A freed device pointer passes: the access itself is reported, with more to say.
+  if (is_kernel_accessible(pointer) || is_device_address(pointer)) {
+    if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return true;
+    r.headline = format("a misaligned pointer is passed to kernel '%s'", launched.name);
+    r.site = {launched.file, launched.line};
+    r.details.push_back(format("argument %zu, %p, is no multiple of %zu, the alignment of its type",
+                               position + 1, pointer, alignment));
+    r.help = "check the offset of the pointer before the cast";
+    r.cuda_error = cudaErrorMisalignedAddress;
+    record_error(report(r));
+    return false;
+  }
   r.headline = format("a host pointer is passed to kernel '%s'", launched.name);
   r.site = {launched.file, launched.line};
   r.details.push_back(

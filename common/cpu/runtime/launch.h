@@ -12,6 +12,7 @@
 #include "../cuda/vector_types.h"
 #include "../engine/block.h"
 #include "../engine/current.h"
+#include "../engine/marked_pointers.h"
 #include "../engine/site.h"
 #include "../engine/uninstrumented.h"
 #include "error_codes.h"
@@ -100,16 +101,17 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
 /// The same, but also runs the stream: `call` refers to the caller's variables.
 int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched, KernelCall call);
 
-/// Reports a pointer argument (counted from 0) that kernels cannot follow. Returns true if all is
-/// well.
+/// Reports a pointer argument (counted from 0) that kernels cannot follow, or that is no multiple
+/// of its type's alignment. Returns true if all is well.
 bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position,
-                            const void* pointer);
+                            const void* pointer, std::size_t alignment);
 
 template <class T>
 bool check_argument(const LaunchedKernel& launched, std::size_t position, const T& argument) {
   if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
     return check_pointer_argument(
-        launched, position, const_cast<const void*>(static_cast<const volatile void*>(argument)));
+        launched, position, const_cast<const void*>(static_cast<const volatile void*>(argument)),
+        AlignmentOf<std::remove_pointer_t<T>>::value);
   } else {
     (void)launched, (void)position, (void)argument;
     return true;
