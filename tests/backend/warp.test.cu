@@ -66,7 +66,8 @@ void check_shuffles() {
 }
 
 __global__ void shuffle_partial(float* out) {
-  out[threadIdx.x] = __shfl_down_sync(kAll, static_cast<float>(threadIdx.x), 1);
+  const float next = __shfl_down_sync(kAll, static_cast<float>(threadIdx.x), 1);
+  out[threadIdx.x] = next;
 }
 
 __global__ void shuffle_in_halves(int* out) {

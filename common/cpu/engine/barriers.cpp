@@ -67,7 +67,7 @@ __attribute__((noinline)) void open_and_run_others(Block* block, Thread* self) {
 // The hot path of the engine. Each call in it comes last, so that it saves no registers besides
 // those of the context switch.
 inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line,
-                            std::uint16_t which) {
+                            std::uint8_t which) {
   self->file = file;
   self->line = line;
   self->which = which;
@@ -89,7 +89,7 @@ inline void wait_at_barrier(Block* block, Thread* self, const char* file, int li
 
 }  // namespace
 
-void block_barrier(const char* file, int line, std::uint16_t which) {
+void block_barrier(const char* file, int line, std::uint8_t which) {
   Thread* const self = current_thread;
   if (__builtin_expect(self == nullptr, 0)) not_in_a_kernel("__syncthreads");
   Block* const block = current_block;
@@ -103,7 +103,7 @@ void block_barrier(const char* file, int line, std::uint16_t which) {
   }
 }
 
-BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint16_t which) {
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint8_t which) {
   if (current_thread == nullptr) not_in_a_kernel("__syncthreads_count");
   Block* const block = current_block;
   if (predicate != 0) ++block->votes;

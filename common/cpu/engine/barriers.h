@@ -10,7 +10,7 @@ struct Block;
 
 /// Waits until all threads of the block are here. `which` tells barriers of one line apart: the
 /// pre-pass gives it to all but the first.
-void block_barrier(const char* file, int line, std::uint16_t which);
+void block_barrier(const char* file, int line, std::uint8_t which);
 
 /// The same. Afterwards each thread knows the predicates of all.
 struct BarrierVotes {
@@ -18,7 +18,7 @@ struct BarrierVotes {
   int all;
   int any;
 };
-BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint16_t which);
+BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint8_t which);
 
 /// The barrier of a cooperative launch: waits for every thread of the grid.
 void grid_sync(const char* file = __builtin_FILE(), int line = __builtin_LINE());
@@ -33,21 +33,21 @@ void leave_block(Block* block, unsigned thread);
 }  // namespace cuda_cpu
 
 inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                          std::uint16_t which = 0) {
+                          std::uint8_t which = 0) {
   cuda_cpu::block_barrier(file, line, which);
 }
 
 inline int __syncthreads_count(int predicate, const char* file = __builtin_FILE(),
-                               int line = __builtin_LINE(), std::uint16_t which = 0) {
+                               int line = __builtin_LINE(), std::uint8_t which = 0) {
   return cuda_cpu::block_barrier_vote(predicate, file, line, which).count;
 }
 
 inline int __syncthreads_and(int predicate, const char* file = __builtin_FILE(),
-                             int line = __builtin_LINE(), std::uint16_t which = 0) {
+                             int line = __builtin_LINE(), std::uint8_t which = 0) {
   return cuda_cpu::block_barrier_vote(predicate, file, line, which).all;
 }
 
 inline int __syncthreads_or(int predicate, const char* file = __builtin_FILE(),
-                            int line = __builtin_LINE(), std::uint16_t which = 0) {
+                            int line = __builtin_LINE(), std::uint8_t which = 0) {
   return cuda_cpu::block_barrier_vote(predicate, file, line, which).any;
 }

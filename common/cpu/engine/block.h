@@ -16,6 +16,9 @@ struct Stack;
 /// Why a CUDA thread last gave up its turn.
 enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid };
 
+/// What becomes of the value of a shuffle.
+enum class Use : std::uint8_t { kUnknown, kExpression, kMemory };
+
 /// A thread of a resident block. It may run if and only if *generation != seen. Threads that wait
 /// for the same thing look at the same generation; whoever ends the wait increments it and need not
 /// know the threads.
@@ -28,7 +31,8 @@ struct alignas(64) Thread {
   std::int32_t line = 0;
   Wait wait = Wait::kNothing;
   bool finished = false;
-  std::uint16_t which = 0;  // of several barriers on one line
+  std::uint8_t which = 0;   // of several barriers on one line
+  Use use = Use::kUnknown;  // of the next shuffle
   std::uint64_t result;     // of a warp operation
   void* pc = nullptr;       // where it called yield
 };
@@ -52,12 +56,24 @@ struct WarpSlot {
   std::uint32_t arrived = 0;
   std::uint32_t generation = 0;
   std::uint8_t operation = 0;
+  Use use = Use::kUnknown;  // of a shuffle: the strongest of all lanes
   std::uint64_t value[32];
   std::uint32_t operand[32];  // source lane of a shuffle
 };
 
+/// Lanes whose value comes from a lane that took no part, in a row of shuffles on one line: a tree
+/// of additions passes it on.
+struct UndefinedLanes {
+  std::uint32_t lanes = 0;
+  std::uint32_t mask = 0;
+  std::int32_t line = 0;
+  unsigned distance = 0;            // of the shuffle before
+  unsigned reader = 0, source = 0;  // where it began
+};
+
 struct Warp {
   unsigned used = 0;  // slots that have been used
+  UndefinedLanes undefined;
   WarpSlot slot[32];  // each lane waits in one at most
 };
 
@@ -76,7 +92,7 @@ struct Block {
   std::uint32_t expected = 0;  // all threads, even those that left: leaving early is an error
   bool lines_differ = false;
   std::int32_t line = 0;  // of the first to arrive
-  std::uint16_t which = 0;
+  std::uint8_t which = 0;
   const char* file = nullptr;
   std::uint32_t votes = 0;                     // predicates so far that are true
   std::uint32_t votes_result = 0, voters = 0;  // of the barrier that opened last

@@ -65,7 +65,10 @@ Block* spare_block(Worker* worker) {
         grid->schedule.kind == Schedule::Kind::kReverse ? block->count - 1 - i : i);
   }
   // A mask may stand for other lanes now: the last warp of a block can be short.
-  for (std::uint32_t i = 0; i < block->count; i += 32) block->warps[i / 32].used = 0;
+  for (std::uint32_t i = 0; i < block->count; i += 32) {
+    block->warps[i / 32].used = 0;
+    block->warps[i / 32].undefined = UndefinedLanes{};
+  }
   block->dynamic_shared_bytes = grid->launch->dynamic_shared_bytes;
   return block;
 }

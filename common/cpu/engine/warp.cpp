@@ -70,11 +70,11 @@ namespace {
 constexpr std::uint64_t kNothingDefined = ~std::uint64_t{0};
 
 [[noreturn]] void refuse_operation(const char* headline, std::string detail, std::string help,
-                                   const char* file, int line) {
+                                   const char* file, int line, const Thread* culprit = nullptr) {
   Report r;
   r.headline = headline;
   r.site = {file, line};
-  r.where = where();
+  r.where = culprit == nullptr ? where() : where_is(current_block, culprit);
   r.details.push_back(std::move(detail));
   r.help = std::move(help);
   r.cuda_error = cudaErrorLaunchFailure;
@@ -141,8 +141,78 @@ std::uint32_t lanes_with_value(const WarpSlot& slot, std::uint64_t value) {
   return lanes;
 }
 
+bool is_shuffle(WarpOperation operation) {
+  return operation == WarpOperation::kShuffle || operation == WarpOperation::kShuffleUp ||
+         operation == WarpOperation::kShuffleDown || operation == WarpOperation::kShuffleXor;
+}
+
+unsigned difference(unsigned a, unsigned b) { return a > b ? a - b : b - a; }
+
+// A tree of shuffles halves the distance, a scan doubles it. Anything else begins with new values.
+bool continues(const UndefinedLanes& before, const WarpSlot& slot, WarpOperation operation,
+               unsigned distance, int line) {
+  if (before.lanes == 0 || before.mask != slot.mask || before.line != line) return false;
+  const bool is_scan = operation == WarpOperation::kShuffleUp;
+  return is_scan ? distance > before.distance : distance != 0 && distance < before.distance;
+}
+
+[[noreturn]] void refuse_shuffle(const Block* block, unsigned warp, const WarpSlot& slot,
+                                 const UndefinedLanes& undefined, const char* file, int line) {
+  const std::uint32_t existing = existing_lanes(block, warp);
+  const bool exists = (existing >> undefined.source & 1) != 0;
+  refuse_operation(
+      "a shuffle reads a lane that takes no part",
+      std::string(name_of(static_cast<WarpOperation>(slot.operation))) + ": lane " +
+          std::to_string(undefined.reader) + " reads lane " + std::to_string(undefined.source) +
+          (exists ? ", which mask " + mask_text(slot.mask) + " does not name"
+                  : "; the block ends with lane " + std::to_string(31 - __builtin_clz(existing)) +
+                        " of this warp"),
+      "its value is undefined: read only lanes of the mask, or keep the value aside and use it "
+      "where the source exists",
+      file, line, &block->threads[warp * 32 + undefined.reader]);
+}
+
+// Called when lanes read others that take no part, or did so before. It is a mistake when all read
+// one such lane, when its value goes right into memory, and when it reaches the lane that holds the
+// result of a tree or scan.
+void judge_undefined(Block* block, unsigned warp, const WarpSlot& slot, std::uint32_t outside,
+                     const char* file, int line) {
+  const auto operation = static_cast<WarpOperation>(slot.operation);
+  const auto lowest = static_cast<unsigned>(__builtin_ctz(slot.arrived));
+  const auto highest = 31 - static_cast<unsigned>(__builtin_clz(slot.arrived));
+  const bool is_scan = operation == WarpOperation::kShuffleUp;
+  const unsigned result_lane = is_scan ? highest : lowest;
+  const unsigned distance = difference(slot.operand[result_lane], result_lane);
+
+  UndefinedLanes now{0, slot.mask, line, distance, 0, 0};
+  UndefinedLanes& before = block->warps[warp].undefined;
+  const bool goes_on = continues(before, slot, operation, distance, line);
+  bool one_source = true;
+  for (std::uint32_t rest = slot.arrived; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const unsigned source = slot.operand[lane];
+    one_source = one_source && source == slot.operand[lowest];
+    const bool inherits =
+        goes_on && ((before.lanes >> source & 1) != 0 || (before.lanes >> lane & 1) != 0);
+    if ((outside >> lane & 1) == 0 && !inherits) continue;
+    if (now.lanes == 0 && outside != 0) {
+      now.reader = static_cast<unsigned>(__builtin_ctz(outside));
+      now.source = slot.operand[now.reader];
+    }
+    now.lanes |= 1u << lane;
+  }
+  if (goes_on) now.reader = before.reader, now.source = before.source;
+  const bool is_one_broadcast =
+      operation == WarpOperation::kShuffle && one_source && outside == slot.arrived;
+  const bool reaches_result = slot.use != Use::kUnknown && (now.lanes >> result_lane & 1) != 0;
+  if (is_one_broadcast || reaches_result || (slot.use == Use::kMemory && outside != 0)) {
+    refuse_shuffle(block, warp, slot, now, file, line);
+  }
+  before = slot.use == Use::kExpression ? now : UndefinedLanes{};
+}
+
 // All lanes are here: computes each one's result and releases them.
-void complete(Block* block, unsigned warp, WarpSlot* slot) {
+void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int line) {
   Thread* const lanes = block->threads + warp * 32;
   const std::uint32_t arrived = slot->arrived;
   const auto operation = static_cast<WarpOperation>(slot->operation);
@@ -151,13 +221,20 @@ void complete(Block* block, unsigned warp, WarpSlot* slot) {
     case WarpOperation::kShuffle:
     case WarpOperation::kShuffleUp:
     case WarpOperation::kShuffleDown:
-    case WarpOperation::kShuffleXor:
+    case WarpOperation::kShuffleXor: {
+      std::uint32_t outside = 0;
       for (std::uint32_t rest = arrived; rest != 0; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
         const std::uint32_t source = slot->operand[lane];
-        lanes[lane].result = (arrived >> source & 1) != 0 ? slot->value[source] : kNothingDefined;
+        const bool defined = (arrived >> source & 1) != 0;
+        lanes[lane].result = defined ? slot->value[source] : kNothingDefined;
+        outside |= defined ? 0 : 1u << lane;
+      }
+      if ((outside | block->warps[warp].undefined.lanes) != 0) {
+        judge_undefined(block, warp, *slot, outside, file, line);
       }
       break;
+    }
     case WarpOperation::kMatchAny:
       for (std::uint32_t rest = arrived; rest != 0; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
@@ -190,6 +267,7 @@ void complete(Block* block, unsigned warp, WarpSlot* slot) {
     observer->lanes_met(*block, warp, arrived);
   }
   slot->arrived = 0;
+  slot->use = Use::kUnknown;
   ++slot->generation;
 }
 
@@ -258,6 +336,10 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   slot->value[lane] = value;
   slot->operand[lane] = operand;
   slot->arrived |= 1u << lane;
+  if (is_shuffle(operation)) {
+    slot->use = std::max(slot->use, self->use);
+    self->use = Use::kUnknown;
+  }
   // Only __syncwarp orders memory accesses; the others exchange registers. Two objects take turns,
   // as at the block barrier.
   void* object = nullptr;
@@ -268,7 +350,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
     }
   }
   if (is_complete(block, number / 32, *slot)) {
-    complete(block, number / 32, slot);
+    complete(block, number / 32, slot, file, line);
     stay_with_warp(block, number / 32);
   } else {
     self->file = file;
@@ -351,7 +433,8 @@ void complete_warp_operations_without(Block* block, unsigned thread) {
   for (unsigned i = 0; i < warp->used; ++i) {
     WarpSlot* const slot = &warp->slot[i];
     if (slot->arrived != 0 && is_complete(block, number, *slot)) {
-      complete(block, number, slot);
+      // Under a mask whose other lanes have left; nobody stands at the line.
+      complete(block, number, slot, block->threads[thread].file, block->threads[thread].line);
     }
   }
 }

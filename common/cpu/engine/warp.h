@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <cstring>
 
-namespace cuda_cpu {
+#include "block.h"
+#include "current.h"
+#include "uninstrumented.h"
 
-struct Block;
+namespace cuda_cpu {
 
 enum class WarpOperation : std::uint8_t {
   kSync,
@@ -60,6 +62,15 @@ bool release_active_mask(Block* block);
 /// Call when a thread leaves while early returns are allowed: completes operations that waited for
 /// it alone.
 void complete_warp_operations_without(Block* block, unsigned thread);
+
+/// Emitted by the pre-pass before a shuffle whose value goes into an expression, or into memory.
+/// One from a lane that takes no part is a mistake then.
+CUDA_CPU_UNINSTRUMENTED inline void shuffle_is_used() {
+  if (current_thread != nullptr) current_thread->use = Use::kExpression;
+}
+CUDA_CPU_UNINSTRUMENTED inline void shuffle_is_stored() {
+  if (current_thread != nullptr) current_thread->use = Use::kMemory;
+}
 
 /// Values travel as 8 bytes; the upper half of a 4-byte one is zero, so that equal values have
 /// equal bits.

@@ -56,6 +56,10 @@ class Finder {
                            {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
                             "__syncthreads_or"})) {
         read_barrier(i);
+      } else if (is_one_of(
+                     s_, i,
+                     {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"})) {
+        read_shuffle(i);
       }
     }
     return std::move(found_);
@@ -291,6 +295,37 @@ class Finder {
     const bool begins_statement = is_one_of(s_, before, {";", "{", "}", "else", "do"}) ||
                                   (s_.is(before, ")") && closes_control(before));
     if (begins_statement) found_.unused_results.insert(s_.match(i + 1) + 1);
+  }
+
+  // What a shuffle reads from a lane that takes no part is undefined, and no mistake as long as it
+  // is kept aside: `const int other = __shfl_down_sync(...); if (...) sum += other;`. As part of an
+  // expression it is used.
+  void read_shuffle(std::size_t i) {
+    if (i == 0 || !s_.is(i + 1, "(") || s_.match(i + 1) == kNone) return;
+    if (s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass) return;
+    const std::size_t before = i - 1, last = s_.match(i + 1);
+    const bool is_whole = is_one_of(s_, last + 1, {";", ",", ")", "}"});
+    const bool is_argument = s_.is(before, ",") || s_.is(before, "(");
+    const bool is_stored = is_whole && s_.is(before, "=") && i > 1 && s_.is(i - 2, "]");
+    const bool is_kept = is_whole && (is_one_of(s_, before, {"=", "{", ";", "}", "return"}) ||
+                                      (is_argument && !is_argument_of_extremum(i)));
+    if (before == 0 || s_.is(before, "::") || s_.is(before, "##") || (is_kept && !is_stored))
+      return;
+    found_.shuffles[i] = {last, is_stored};
+  }
+
+  // max(v, f(...)): the functions that take part in a reduction.
+  bool is_argument_of_extremum(std::size_t i) const {
+    int depth = 0;
+    for (std::size_t k = i; k-- > 1;) {
+      if (is_one_of(s_, k, {";", "{", "}"})) return false;
+      if (s_.is(k, ")") || s_.is(k, "]")) ++depth;
+      if ((s_.is(k, "(") || s_.is(k, "[")) && depth-- == 0) {
+        return is_one_of(s_, k - 1,
+                         {"min", "max", "fmin", "fmax", "fminf", "fmaxf", "umin", "umax"});
+      }
+    }
+    return false;
   }
 
   // A cast can make a misaligned pointer. Macros may be used in device code.

@@ -47,7 +47,13 @@ struct Constructs {
   std::set<std::size_t> unused_results;  ///< `;` of a statement that is only a call of an atomic
   std::map<std::size_t, int> barriers;  ///< `)` of a __syncthreads() -> how many stand before it on
                                         ///< its line
-  std::map<std::size_t, std::size_t> casts;     ///< to pointers, in device code -> last token
+  std::map<std::size_t, std::size_t> casts;  ///< to pointers, in device code -> last token
+  /// A shuffle whose value goes into a computation, or right into memory.
+  struct Shuffle {
+    std::size_t last;
+    bool is_stored;
+  };
+  std::map<std::size_t, Shuffle> shuffles;      ///< by the name
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
   std::set<std::string> structured_bindings;    ///< names that lambdas cannot always capture
 };

@@ -77,7 +77,7 @@ class Rewriter {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
            !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty() ||
-           !found_.casts.empty();
+           !found_.casts.empty() || !found_.shuffles.empty();
   }
 
   // The directive's text, rewritten.
@@ -265,6 +265,11 @@ class Rewriter {
       emit_cast(i, it->second, style);
       return it->second + 1;
     }
+    if (const auto it = found_.shuffles.find(i);
+        it != found_.shuffles.end() && it->second.last < last) {
+      emit_shuffle(i, it->second, style);
+      return it->second.last + 1;
+    }
     if (const auto it = found_.barriers.find(i); it != found_.barriers.end()) {
       const std::size_t before = out_.size();
       emit_barrier_number(i, it->second);
@@ -284,8 +289,10 @@ class Rewriter {
   void emit_barrier_number(std::size_t i, int number) {
     if (macro_ != nullptr || number > 0) {
       out_ += structure_.is(i - 1, "(") ? "" : ", ";
-      out_ += "__builtin_FILE(), __builtin_LINE(), static_cast<unsigned short>(" +
-              (macro_ != nullptr ? "1 + __COUNTER__" : std::to_string(number)) + ")";
+      out_ +=
+          "__builtin_FILE(), __builtin_LINE(), static_cast<unsigned char>(" +
+          (macro_ != nullptr ? "1 + __COUNTER__ % 255" : std::to_string(1 + (number - 1) % 255)) +
+          ")";
     }
     out_ += ')';
   }
@@ -299,6 +306,18 @@ class Rewriter {
     emit(i + 1, last + 1, style);
     out_ += ')';
     align_behind(last, style);
+  }
+
+  // __shfl_sync(...)  ->  (::cuda_cpu::shuffle_is_used(), __shfl_sync(...))
+  void emit_shuffle(std::size_t i, const Constructs::Shuffle& shuffle, Style style) {
+    out_ += shuffle.is_stored ? "(::cuda_cpu::shuffle_is_stored(), "
+                              : "(::cuda_cpu::shuffle_is_used(), ";
+    align_with(i, style);
+    out_ += structure_.spelling(i);
+    copy_gap(i + 1, style);
+    emit(i + 1, shuffle.last + 1, style);
+    out_ += ')';
+    align_behind(shuffle.last, style);
   }
 
   // return;    ->  return ::cuda_cpu::leave(LINE);

@@ -21,7 +21,7 @@ namespace {
 struct Group {
   std::string doing;  // "waiting here in __syncthreads"
   Site site;
-  std::uint16_t which;  // of several barriers on one line
+  std::uint8_t which;  // of several barriers on one line
   std::vector<unsigned> threads;
 };
 
@@ -59,7 +59,7 @@ bool same_site(const Site& a, const Site& b) {
 }
 
 void add_to_group(std::vector<Group>* groups, const std::string& doing, Site site, unsigned thread,
-                  std::uint16_t which = 0) {
+                  std::uint8_t which = 0) {
   for (Group& group : *groups) {
     if (group.doing == doing && same_site(group.site, site) && group.which == which) {
       group.threads.push_back(thread);
@@ -82,7 +82,7 @@ std::vector<Group> groups_of(const Block* block) {
     const std::string doing = what_it_does(block, i);
     const Thread& thread = block->threads[i];
     if (doing.empty()) continue;
-    const std::uint16_t which = waits(thread, Wait::kBarrier) ? thread.which : std::uint16_t{0};
+    const std::uint8_t which = waits(thread, Wait::kBarrier) ? thread.which : std::uint8_t{0};
     add_to_group(&groups, doing, {thread.file, thread.line}, i, which);
   }
   return groups;
