@@ -405,6 +405,21 @@ std::size_t device_memory_free() {
   return s.total - std::min(s.total, s.live_device_bytes);
 }
 
+LeftMemory device_memory_left() {
+  AllMemory& s = all_memory();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  LeftMemory left;
+  for (const auto& entry : s.holdings) {
+    const MemoryRange& range = entry.second.range;
+    const bool on_device = range.space == Space::kGlobal || range.space == Space::kManaged;
+    if (!is_allocation(entry.second) || !range.live || !on_device) continue;
+    ++left.count;
+    left.bytes += range.size;
+    if (range.size > left.largest.size) left.largest = range;
+  }
+  return left;
+}
+
 bool is_device_address(const void* address) { return all_memory().device.holds(address); }
 
 bool is_host_visible_address(const void* address) {

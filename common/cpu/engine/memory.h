@@ -82,6 +82,13 @@ void release_everything();
 std::size_t device_memory_total();
 std::size_t device_memory_free();
 
+/// Device and managed memory that is allocated.
+struct LeftMemory {
+  std::size_t count = 0, bytes = 0;
+  MemoryRange largest;
+};
+LeftMemory device_memory_left();
+
 /// True when `address` lies in the reserve that all device allocations come from.
 bool is_device_address(const void* address);
 

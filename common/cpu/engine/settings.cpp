@@ -48,6 +48,13 @@ bool read_early_return() {
   die("CUDA_CPU_EARLY_RETURN=%s: expected error or allow", text);
 }
 
+bool read_leaks() {
+  const char* const text = std::getenv("CUDA_CPU_LEAKS");
+  if (text == nullptr || std::strcmp(text, "note") == 0) return true;
+  if (std::strcmp(text, "ignore") == 0) return false;
+  die("CUDA_CPU_LEAKS=%s: expected note or ignore", text);
+}
+
 double read_timeout() {
   double seconds = 10;
   if (const char* const text = std::getenv("CUDA_CPU_TIMEOUT")) {
@@ -95,6 +102,11 @@ bool early_return_allowed() {
 double timeout_seconds() {
   static const double seconds = read_timeout();
   return seconds;
+}
+
+bool leaks_are_noted() {
+  static const bool noted = read_leaks();
+  return noted;
 }
 
 std::size_t allocation_alignment() {

@@ -7,6 +7,7 @@
 //   CUDA_CPU_WORKERS        1 to 64                            the CPU's threads, 8 at most
 //   CUDA_CPU_EARLY_RETURN   error or allow                     error
 //   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
+//   CUDA_CPU_LEAKS          note or ignore                     note
 //   CUDA_CPU_ALIGN          a power of two, 16 to a page       16
 //   CUDA_CPU_RACES          1: races are looked for; 0         0
 //   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
@@ -45,6 +46,9 @@ std::size_t allocation_alignment();
 /// CUDA_CPU_RACES=1: the race detector watches (races/detector.h). A program that is not built for
 /// that ends with one line at its first launch.
 bool races_are_wanted();
+
+/// CUDA_CPU_LEAKS=note: a program that succeeds and has not freed its device memory is told so.
+bool leaks_are_noted();
 
 /// CUDA_LAUNCH_BLOCKING=1: work that is put on a stream runs at once.
 bool launches_block();

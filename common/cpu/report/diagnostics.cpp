@@ -16,6 +16,7 @@
 #include "../engine/settings.h"
 #include "../engine/worker.h"
 #include "../runtime/last_error.h"
+#include "../runtime/last_words.h"
 #include "../runtime/work_queues.h"
 #include "text.h"
 
@@ -98,6 +99,7 @@ void print(const std::string& text) {
 void end_of_process(int status) {
   Printed& p = printed();
   if (status == 0 && !p.failed) note_unfinished_work();
+  if (!p.failed) say_last_words(status == 0 && unhandled_misuses() <= 0);
   if (status != 0 || (!p.failed && unhandled_misuses() <= 0)) return;
   std::cout.flush();
   std::fflush(nullptr);

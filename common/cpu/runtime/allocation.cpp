@@ -12,6 +12,7 @@
 #include "../engine/memory.h"
 #include "../report/memory_notes.h"
 #include "call.h"
+#include "last_words.h"
 #include "work_queues.h"
 
 /// A cudaMemPool_t points to this. What is freed is given back at once, whatever the threshold.
@@ -194,6 +195,7 @@ cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
   // Like the toolkit's, it waits for the device first.
   if (const int error = cuda_cpu::run_all_streams()) return finish(error);
   cuda_cpu::look_at_slack(range, pointer.site);
+  cuda_cpu::judge_transfers(range.base);
   cuda_cpu::release(range.base, pointer.site);
   return finish(cuda_cpu::sticky_error());
 }
@@ -209,6 +211,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site sit
   work.label = {"cudaFreeAsync", site};
   work.needs_device_memory = false;
   work.run = [base = range.base, site] {
+    cuda_cpu::judge_transfers(base);
     cuda_cpu::release(base, site);
     return 0;
   };
@@ -224,6 +227,7 @@ cudaError_t cudaFreeHost(cuda_cpu::Located<void*> pointer) {
   }
   if (const int error = cuda_cpu::run_all_streams()) return finish(error);
   cuda_cpu::look_at_slack(range, pointer.site);
+  cuda_cpu::judge_transfers(range.base);
   cuda_cpu::release(range.base, pointer.site);
   return finish(cuda_cpu::sticky_error());
 }

@@ -17,6 +17,7 @@
 #include "../engine/observer.h"
 #include "../report/memory_notes.h"
 #include "call.h"
+#include "last_words.h"
 #include "work_queues.h"
 
 namespace cuda_cpu {
@@ -250,6 +251,14 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
     error = check_range(call, "source", rows.source, rows.source_extent(), source);
   }
   if (error != 0) return finish(error);
+  if (rows.height == 1 && destination.reach == Reach::kDevice && destination.known) {
+    note_transfer(Transfer::kToDevice, destination.range, rows.destination, rows.width, call.name,
+                  call.site);
+  }
+  if (rows.height == 1 && source.reach == Reach::kDevice && source.known) {
+    note_transfer(Transfer::kFromDevice, source.range, rows.source, rows.width, call.name,
+                  call.site);
+  }
 
   const bool host_involved = destination.reach != Reach::kDevice || source.reach != Reach::kDevice;
   const bool wait = async ? destination.reach == Reach::kPageable : host_involved;
@@ -288,6 +297,9 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
   if (const int error =
           check_range(call, "destination", pointer, (height - 1) * pitch + width, endpoint)) {
     return finish(error);
+  }
+  if (height == 1 && endpoint.known) {
+    note_transfer(Transfer::kFill, endpoint.range, pointer, width, call.name, call.site);
   }
   Work work;
   work.label = {call.name, call.site};

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "last_words.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "../engine/settings.h"
+#include "../report/text.h"
+
+namespace cuda_cpu {
+namespace {
+
+// The first few elements of a short array may well be all that a program wants.
+constexpr std::size_t kFewest = 64;
+
+struct Transfers {
+  bool all_short = true;
+  std::size_t bytes = 0;
+  std::size_t element_size = 0;
+  const char* call = "";
+  Site site{nullptr, 0};
+};
+
+struct LastWords {
+  std::mutex mutex;
+  std::map<std::uintptr_t, std::array<Transfers, 3>> transfers;  // by allocation
+  std::set<std::pair<std::string, int>> said;
+};
+
+// Never destroyed, like all memory of the backend.
+LastWords& last_words() {
+  static LastWords* const w = new LastWords;
+  return *w;
+}
+
+void print_place(Site site) {
+  if (site.file != nullptr && *site.file != '\0') {
+    std::fprintf(stderr, "%s:%d: ", site.file, site.line);
+  }
+}
+
+void judge(LastWords& w, const std::array<Transfers, 3>& kinds) {
+  for (const Transfers& transfers : kinds) {
+    if (!transfers.all_short || transfers.bytes == 0) continue;
+    const Site site = transfers.site;
+    if (!w.said.insert({site.file != nullptr ? site.file : "", site.line}).second) continue;
+    print_place(site);
+    std::fprintf(stderr,
+                 "note: %s of %zu bytes, and the allocation has %zu elements of %zu bytes\n"
+                 "    help: a size counts bytes: multiply the number of elements by sizeof\n",
+                 transfers.call, transfers.bytes, transfers.bytes, transfers.element_size);
+  }
+}
+
+void note_memory_left() {
+  const LeftMemory left = device_memory_left();
+  if (left.count == 0) return;
+  print_place(left.largest.allocated);
+  std::fprintf(stderr,
+               "note: device memory not freed when the program ended: %zu allocation%s, %zu bytes",
+               left.count, left.count == 1 ? "" : "s", left.bytes);
+  std::fprintf(stderr,
+               left.count == 1 ? "; allocated here\n" : "; the largest was allocated here\n");
+}
+
+}  // namespace
+
+void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer, std::size_t bytes,
+                   const char* call, Site site) {
+  const std::size_t size = range.element_size;
+  if (size <= 1 || range.size / size < kFewest) return;
+  LastWords& w = last_words();
+  const std::lock_guard<std::mutex> lock(w.mutex);
+  Transfers& transfers = w.transfers[range.base][static_cast<std::size_t>(kind)];
+  const bool is_short =
+      reinterpret_cast<std::uintptr_t>(pointer) == range.base && bytes * size == range.size;
+  transfers.all_short = transfers.all_short && is_short;
+  transfers.bytes = bytes;
+  transfers.element_size = size;
+  transfers.call = call;
+  transfers.site = site;
+}
+
+void judge_transfers(std::uintptr_t base) {
+  LastWords& w = last_words();
+  const std::lock_guard<std::mutex> lock(w.mutex);
+  const auto found = w.transfers.find(base);
+  if (found == w.transfers.end()) return;
+  judge(w, found->second);
+  w.transfers.erase(found);
+}
+
+void say_last_words(bool success) {
+  LastWords& w = last_words();
+  {
+    const std::lock_guard<std::mutex> lock(w.mutex);
+    for (const auto& entry : w.transfers) judge(w, entry.second);
+    w.transfers.clear();
+  }
+  if (success && leaks_are_noted()) note_memory_left();
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What is said when a program has ended: notes about what is no error, but probably a mistake.
+#pragma once
+
+#include <cstddef>
+
+#include "../engine/memory.h"
+
+namespace cuda_cpu {
+
+enum class Transfer { kToDevice, kFromDevice, kFill };
+
+/// Notes a transfer of `bytes` at `pointer`, in the allocation `range`. Where each of one kind
+/// moves as many bytes as the allocation has elements, their size is probably given in elements.
+void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer, std::size_t bytes,
+                   const char* call, Site site);
+
+/// The allocation is gone: judges its transfers, before others use its address.
+void judge_transfers(std::uintptr_t base);
+
+/// Says which transfers were too short, and if `success`, how much device memory was not freed.
+void say_last_words(bool success);
+
+}  // namespace cuda_cpu
