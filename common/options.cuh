@@ -145,7 +145,7 @@ class Options {
           break;
         case kHelp:
           print_help();
-          std::exit(kExitOk);
+          end_after_printing();
         case ':':
           usage_error(std::string(argv[optind - 1]) + ": a value is missing behind it");
         default:
@@ -161,7 +161,7 @@ class Options {
     name_versions();
     if (list) {
       print_list();
-      std::exit(kExitOk);
+      end_after_printing();
     }
     for (const std::string& version : split_at_commas(only)) {
       if (!knows(version)) {
@@ -270,6 +270,13 @@ class Options {
       }
     }
     usage_error("--" + std::string(o.name) + " " + text + ": expected one of " + joined(o.allowed));
+  }
+
+  /// What was asked for is all that the program does: a full disk is its failure.
+  [[noreturn]] void end_after_printing() const {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) std::exit(kExitOk);
+    std::fprintf(stderr, "%s: standard output cannot be written\n", chapter_.c_str());
+    std::exit(kExitWrong);
   }
 
   void print_list() const {

@@ -19,7 +19,7 @@ export NO_COLOR=1 LC_ALL=C
 backend=${BACKEND:-cpu}
 programs=${PROGRAMS_DIR:-build/$backend}
 unset BACKEND
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 2
 
 record() {
   if [ -n "${TEST_RESULTS:-}" ]; then printf '%s\t%s\n' "$1" "$2" >>"$TEST_RESULTS"; fi

@@ -184,6 +184,13 @@ run make -C "$tree" --no-print-directory list clean CH="$first"
 expect_status 0
 expect_output "$first"
 
+test_case "make doctor without a folder for temporary files says so in one line and writes nothing"
+run env TMPDIR="$scratch/gone" common/tools/setup/doctor.sh g++ nvcc
+expect_status 2
+expect_one_error_line
+expect_output "$scratch/gone"
+expect "nothing on standard output" [ -z "$out" ]
+
 test_case "make doctor tells what is needed from what is optional"
 run make doctor
 expect_status 0

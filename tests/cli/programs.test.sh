@@ -117,6 +117,20 @@ for chapter in ${CHAPTERS:-$built}; do
     fi
   fi
 
+  test_case "$number: --help and --list on a full disk say so in one line, and fail"
+  if [ ! -w /dev/full ]; then
+    skip "no /dev/full here"
+  else
+    for option in --help --list; do
+      status=0
+      "$program" $option >/dev/full 2>"$scratch/err" || status=$?
+      out='' err=$(<"$scratch/err") output=$err last_command="$program $option >/dev/full"
+      expect_failure
+      expect_one_error_line
+      expect_output "standard output cannot be written"
+    done
+  fi
+
   test_case "$number: --csv writes one row per version, with its context"
   run "$program" ${small[@]+"${small[@]}"} --csv "$scratch/$number.csv"
   if [ $status -eq 77 ]; then

@@ -132,6 +132,19 @@ bool launches_block() {
   return block;
 }
 
+void check_settings() {
+  schedule();
+  worker_count();
+  early_return_allowed();
+  timeout_seconds();
+  leaks_are_noted();
+  allocation_alignment();
+}
+
+namespace {
+__attribute__((constructor(102))) void check_settings_at_start() { check_settings(); }
+}  // namespace
+
 bool colour_is_unwanted() {
   const char* const text = std::getenv("NO_COLOR");
   return text != nullptr && *text != '\0';

@@ -8,7 +8,7 @@ tools=$(dirname "$(dirname "$0")")
 
 FORMAT_VERSION=14 # clang-format's releases differ; the sources are formatted with this one
 status=0
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/check.XXXXXX")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/check.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
 # check NAME COMMAND...: ok, or FAIL with what the command printed

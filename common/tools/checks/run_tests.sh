@@ -131,7 +131,7 @@ take_turns() {
   done
 }
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 stop_on_interrupt
 

@@ -79,7 +79,7 @@ installed() {
   return 1
 }
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/catch2.XXXXXX")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/catch2.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 if [ -n "$dir" ]; then
   in_directory

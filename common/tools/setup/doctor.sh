@@ -26,7 +26,10 @@ how() { "$tools/setup/install.sh" --how "$1"; }
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -t. -k1,1n -k2,2n | head -1)" = "$1" ]; }
 number() { sed -n 's/^[^0-9]*\([0-9][0-9]*\.[0-9.]*[0-9]\).*/\1/p' | head -1; }
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/doctor.XXXXXX")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/doctor.XXXXXX" 2>/dev/null) || {
+  echo "doctor.sh: no folder for temporary files: ${TMPDIR:-/tmp} cannot be written; set TMPDIR" >&2
+  exit 2
+}
 trap 'rm -rf "$scratch"' EXIT
 echo 'int main() { return 0; }' >"$scratch/empty.cpp"
 compiles() { "$cxx" "$@" "$scratch/empty.cpp" -o "$scratch/empty" >/dev/null 2>&1; }

@@ -98,7 +98,7 @@ if [ "$manager" = apt-get ]; then
   install="$install -qq --no-install-recommends"
 fi
 
-log=$(mktemp "${TMPDIR:-/tmp}/install.XXXXXX")
+log=$(mktemp "${TMPDIR:-/tmp}/install.XXXXXX") || exit 2
 trap 'rm -f "$log"' EXIT
 attempt() {
   # shellcheck disable=SC2086  # the command is words by intent

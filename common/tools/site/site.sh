@@ -49,7 +49,7 @@ if [ "$verb" = check ] && [ ! -f "$out.built" ]; then stop 2 "$out/ is not built
 
 need_node
 mkdir -p "$packages"
-log=$(mktemp "${TMPDIR:-/tmp}/site.XXXXXX")
+log=$(mktemp "${TMPDIR:-/tmp}/site.XXXXXX") || exit 2
 trap 'rm -f "$log"' EXIT
 
 need_packages "$tools/site" "$packages" "$log"

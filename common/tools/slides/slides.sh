@@ -58,7 +58,7 @@ esac
 export CHROME_PATH=$chromium
 
 mkdir -p "$packages"
-scratch=$(mktemp -d "$out/new.XXXXXX")
+scratch=$(mktemp -d "$out/new.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
 need_packages slides "$packages" "$scratch/log"
