@@ -14,4 +14,4 @@ $(call keep_flags,build/tests/flags,$(CXX) $(CATCH2))
 $(CATCH_MAIN): tests/catch_main.cpp build/tests/flags
 	+$(call say,c++,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)

@@ -22,9 +22,17 @@ UNUSED := parameter variable but-set-variable but-set-parameter function
 WARNINGS := -Wall -Wextra -Werror $(UNUSED:%=-Wno-error=unused-%)
 say = @printf '  %-5s %s\n' '$1' '$2'
 
+# Two makes may run in one tree, so whatever is compiled or linked is written beside its place and then put there,
+# whole: `compile -o $(new) && $(put)`, or, with dependencies, `compile $(compiled) && $(put_compiled)`.
+new = $@.$$$$
+put = mv -f $(new) $@
+compiled = -MMD -MP -MF $(new).deps -MT $@ -o $(new)
+put_compiled = mv -f $(new).deps $(basename $@).d && $(put)
+
 # build/VARIANT/flags holds the compiler and its flags. It changes only when they do, and then what was
 # compiled with others is compiled again. $(call keep_flags,FILE,TEXT)
-keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 || echo '$(strip $2)' >$1; })
+keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 || \
+  { echo '$(strip $2)' >$1.$$$$ && mv -f $1.$$$$ $1; }; })
 
 # What make bench runs: the chapters, or the benchmarks of the CPU backend itself.
 BENCHED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(CPU_BENCHES:common/cpu/%.cu=build/cpu/%))

@@ -24,8 +24,8 @@ MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 
 # Not optimised: it runs for milliseconds.
 build/cpu/prepass: $(PREPASS) build/cpu/flags | build/cpu/announced
-	$(Q)$(CXX) $(COLOUR) -std=c++17 -O0 $(WARNINGS) -MMD -MP -MF $@.d -MT $@ $(call as_one,$(PREPASS)) -o $@.o
-	$(Q)$(CXX) -o $@ $@.o
+	$(Q)$(CXX) $(COLOUR) -std=c++17 -O0 $(WARNINGS) -MMD -MP -MF $(new).deps -MT $@ \
+	  $(call as_one,$(PREPASS)) -o $(new).o && mv -f $(new).deps $@.d && $(CXX) -o $(new) $(new).o && rm -f $(new).o && $(put)
 
 # One line for the backend as a whole, when any of it is about to be compiled.
 build/cpu/announced: $(RUNTIME) $(PREPASS) $(wildcard common/cpu/*/*.h)
@@ -41,7 +41,7 @@ build/cpu/zoo/announced: $(ZOO)
 	@mkdir -p $(@D) && touch $@
 
 # In dependencies, build/cpu/src/chapters/05_x/../../common/a.cuh is the mirrored file build/cpu/src/common/a.cuh.
-plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(@:.o=.d) >$@.deps && mv $@.deps $(@:.o=.d)
+plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(new).deps >$(new).plain && mv -f $(new).plain $(new).deps
 
 # The backend itself, compiled for a variant: $(call cpu_runtime,NAME,FLAGS,FLAGS OF hot,FLAGS OF rest). It jumps
 # from a broken kernel's stack to the worker's own, which glibc takes for a mistake where fortified functions are
@@ -52,12 +52,11 @@ $(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 / $3 / $4 / 
 build/$1/hot.o: $(HOT)
 build/$1/rest.o: $(REST)
 build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) -U_FORTIFY_SOURCE -MMD -MP \
-	  $$(call as_one,$$(if $$(filter %/hot.o,$$@),$(HOT),$(REST))) -o $$@
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) -U_FORTIFY_SOURCE $$(compiled) \
+	  $$(call as_one,$$(if $$(filter %/hot.o,$$@),$(HOT),$(REST))) && $$(put_compiled)
 
 build/$1/libcudacpu.a: build/$1/hot.o build/$1/rest.o
-	$$(Q)rm -f $$@
-	$$(Q)ar rcs $$@ $$^
+	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
 endef
 
 # Tests run for a second or two: lines are all that reports need of -g, and optimising takes longer than it saves.
@@ -71,8 +70,8 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
     | $(MIRRORED_HEADERS)
 	+$$(if $$(filter tests/backend/zoo/%,$$*),@:,$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1))))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) -MMD -MP -c -o $$@ $$<
-	@$$(plain_paths)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) $$(compiled) -c $$< \
+	  && $$(plain_paths) && $$(put_compiled)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
 $(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := \
     $(if $(filter cpu-asan,$1),-g1,$(TEST_FLAGS))
@@ -82,7 +81,7 @@ $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
 $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.o: % build/$1/flags
 	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(compiled) -c $$< && $$(put_compiled)
 
 $(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)): build/tests/flags)
 
@@ -94,8 +93,8 @@ $(patsubst %,build/$1/obj/%.o,$(ZOO)): build/$1/first/first.h.gch
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): CU_AS_CPP := -include build/$1/first/first.h -x c++
 build/$1/first/first.h.gch: common/cpu/cuda/cuda_runtime.h build/$1/flags
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)echo '#include "cuda_runtime.h"' >$$(@:.gch=)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -g1 -x c++-header -MMD -MP -MF $$(@:.gch=.d) -MT $$@ -o $$@ $$(@:.gch=)
+	$$(Q)echo '#include "cuda_runtime.h"' >$$(new) && mv -f $$(new) $$(@:.gch=)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -g1 -x c++-header $$(compiled) $$(@:.gch=) && $$(put_compiled)
 endif
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
@@ -105,14 +104,14 @@ $1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu
 $$($1_PROGRAMS): build/$1/libcudacpu.a
 $$($1_PROGRAMS):
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $3 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl
+	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl && $$(put)
 
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),\
   $(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary,$1,$t)): \
     $(CATCH_MAIN) build/$1/libcudacpu.a
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $3 -o $$@ $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS)
+	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS) && $$(put)
 endef
 
 # Reports name lines and functions (-g1). Optimising what ASan and UBSan add takes longer than the small sizes run.

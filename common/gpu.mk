@@ -9,19 +9,19 @@ GPU_SOURCES := $(CHAPTER_SOURCES) $(CHAPTER_TESTS) $(COMMON_TESTS)
 $(patsubst %,build/gpu/obj/%.o,$(GPU_SOURCES)): build/gpu/obj/%.o: % build/gpu/flags
 	+$(call say,nvcc,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(GPU_FLAGS) -arch=$(ARCH) $(CATCH2_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(Q)$(NVCC) $(GPU_FLAGS) -arch=$(ARCH) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)
 
 $(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): build/tests/flags)
 
 # cuBLAS only where it is used, which the dependencies tell: it is large and slow to load.
-link_gpu = $(NVCC) -arch=$(ARCH) -o $@ $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
+link_gpu = $(NVCC) -arch=$(ARCH) -o $(new) $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
 
 $(foreach c,$(CHAPTERS),$(eval build/gpu/$c: build/gpu/obj/$(call source_of,$c).o))
 $(addprefix build/gpu/,$(CHAPTERS)):
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link_gpu)
+	$(Q)$(link_gpu) && $(put)
 
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(eval $(call test_binary,gpu,$t): build/gpu/obj/$t.o))
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t)): $(CATCH_MAIN)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link_gpu) $(CATCH2_LIBS)
+	$(Q)$(link_gpu) $(CATCH2_LIBS) && $(put)

@@ -10,7 +10,7 @@ ifneq ($(call is_needed,labs),)
 build/labs/report.o: tests/lab_report.cpp build/tests/flags
 	+$(call say,c++,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)
 
 LAB_READY := $(foreach v,cpu cpu-asan cpu-tsan cpu-xray gpu,build/labs/$v/ready)
 $(LAB_READY): $(CATCH_MAIN) build/labs/report.o

@@ -20,17 +20,16 @@ $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
 XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp common/cpu/races/*.cpp)
 build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 -MMD -MP $(call as_one,$(XRAY_SOURCES)) -o $@
+	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 $(compiled) $(call as_one,$(XRAY_SOURCES)) && $(put_compiled)
 
 build/cpu-xray/libcudacpu.a: build/cpu/hot.o build/cpu-xray/xray.o build/cpu/rest.o
-	$(Q)rm -f $@
-	$(Q)ar rcs $@ $^
+	$(Q)rm -f $(new) && ar rcs $(new) $^ && $(put)
 
 $(foreach t,$(XRAY_TESTS),$(eval $(call test_binary,cpu-xray,$t): build/cpu-xray/obj/$t.o))
 $(if $(CATCH2),$(patsubst %,build/cpu-xray/obj/%.o,$(XRAY_TESTS)): build/tests/flags)
 $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/cpu-xray/libcudacpu.a
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $@ $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS)
+	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $(new) $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS) && $(put)
 
 # The chapters whose figures draw what X-ray counted.
 TRACED := $(foreach c,$(CHOSEN),$(if $(wildcard chapters/$c/settings/xray_traces),$c))

@@ -184,6 +184,16 @@ run make -C "$tree" --no-print-directory list clean CH="$first"
 expect_status 0
 expect_output "$first"
 
+test_case "whatever is compiled is written beside its place and put there whole, for two makes may run at once"
+run make -n -C "$tree" V=1 CXX=g++ "build/cpu/$first" build/cpu-xray/libcudacpu.a build/cpu/zoo/early_return
+expect_status 0
+written=$(printf '%s\n' "$out" | grep -E -e ' -o |ar rcs ')
+expect "commands that write" [ "$(lines_in "$written")" -ge 8 ]
+# shellcheck disable=SC2016
+in_place=$(printf '%s\n' "$written" | grep -vE -e '(-o|rcs) [^ ]*[.][$][$].* && mv -f [^ ]*[.][$][$] ')
+output=$in_place
+expect "no command that writes in place" [ -z "$in_place" ]
+
 test_case "make doctor without a folder for temporary files says so in one line and writes nothing"
 run env TMPDIR="$scratch/gone" common/tools/setup/doctor.sh g++ nvcc
 expect_status 2
