@@ -210,6 +210,10 @@ expect "no process left behind" has_ended
 
 # ---- what the front page shows -------------------------------------------------------------------
 
+test_case "the CPU backend never waits with a timeout: the race checker of g++ 11 takes the mutex for locked"
+output=$(grep -rnE 'wait_(for|until) *\(' common/cpu --include='*.cpp' --include='*.h')
+expect "no such wait" [ -z "$output" ]
+
 test_case "the bug report on the front page is what the CPU backend prints"
 if [ ! -x "${ZOO_DIR:-build/cpu/zoo}/divergent_barrier" ]; then
   skip "the bug zoo is built for the CPU backend only"

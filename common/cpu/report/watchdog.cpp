@@ -133,7 +133,11 @@ class Watchdog {
         since = last_end = Clock::now();
         interrupting = false;
       }
-      wake_.wait_for(lock, interrupting ? kRetry : kTick);
+      // A plain sleep, since nobody wakes it here. A wait with a timeout is a call that the race
+      // checker of g++ 11 does not know: it took the mutex for locked all the while.
+      lock.unlock();
+      std::this_thread::sleep_for(interrupting ? kRetry : kTick);
+      lock.lock();
       const Clock::time_point now = Clock::now();
       if (changed(&Worker::ended, &ended)) since = last_end = now;
       if (changed(&Worker::barriers, &barriers)) since = now;
