@@ -10,7 +10,7 @@ if ! python=$(common/tools/setup/python.sh); then
   exit
 fi
 
-tree=$scratch/tree
+tree=$scratch/'a "tree"'
 own_tree "$tree" labs/report.o labs/report.d labs/cpu labs/cpu-xray
 home=$PWD
 cd "$tree" || exit 1
@@ -157,6 +157,19 @@ expect_output "1  passed       1/1 points"
 expect_output "2  failed       0/2 points"
 expect_output "3  not started  0/3 points"
 expect_output "next: make lab CH=05 EX=2"
+
+test_case "where nothing can be written, one line says so"
+mv work work.kept
+: >work
+for verb in lab hint reset; do
+  lab $verb CH=05 EX=1
+  expect_failure
+  expect "one line, besides make's own" [ "$(printf '%s\n' "$err" | grep -vc '^make')" -le 1 ]
+  expect_output "make $verb: work/"
+  expect "no traceback" has_not "$output" Traceback
+done
+rm work
+mv work.kept work
 
 test_case "make reset gives a fresh copy and loses nothing"
 lab reset CH=05 EX=1

@@ -46,6 +46,11 @@ def main(arguments):
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as problem:  # a read-only tree, a full disk
+        if problem.filename is None:
+            raise
+        print(f"make {verb}: {problem.filename}: {problem.strerror}; make needs to write here", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":
