@@ -210,6 +210,25 @@ TEST_CASE("a sum of squares past 32 bits is exact") {
   }
 }
 
+TEST_CASE("an array of eight slots serves blocks of up to eight threads") {
+  // The published kernel is wrong in its size alone; what else it does has to be right.
+  for (const unsigned threads : {1u, 2u, 7u, stray_bytes::kBlocks}) {
+    const std::vector<int> x = random_ints(5 * threads, 1, 9, threads);
+    const DeviceArray<int> d_x(x);
+    const DeviceArray<long long> d_sums(6);
+    d_sums.poison();
+    stray_bytes::sum_in_eight_slots<<<5, threads>>>(d_x.get(), d_sums.get());
+    CUDA_CHECK_LAUNCH();
+    const std::vector<long long> sums = d_sums.download();
+    for (unsigned b = 0; b < 5; ++b) {
+      INFO("block " << b << " of " << threads << " threads");
+      const auto first = x.begin() + b * threads;
+      CHECK(sums[b] == reference(std::vector<int>(first, first + threads)));
+    }
+    CHECK(sums[5] == -1);  // nothing is written behind the last block's sum
+  }
+}
+
 TEST_CASE("the checker rejects a kernel that does nothing") {
   const EveryVersion versions(random_ints(1000, 0, 9, 5), 256);
   for (const auto& version : versions.all()) {

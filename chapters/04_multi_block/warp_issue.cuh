@@ -16,8 +16,8 @@ __global__ void run_chains(unsigned steps, float* ends, long long* cycles) {
   float v[kChains];
 #pragma unroll
   for (unsigned c = 0; c < kChains; ++c) v[c] = static_cast<float>(threadIdx.x + c);
-  __syncthreads();  // all warps of the block begin together
   const long long begin = clock64();
+  __syncthreads();  // no warp adds before thread 0 has read the clock; all begin together
 #pragma unroll 128
   for (unsigned k = 0; k < steps; ++k) {
 #pragma unroll
