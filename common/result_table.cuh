@@ -279,8 +279,11 @@ class ResultTable {
   std::string conditions_text() const {
     char text[160];
     const bool steady = fastest_mhz_ - slowest_mhz_ < 0.005 * fastest_mhz_;
-    std::snprintf(text, sizeof text, steady ? "SM clock %.0f MHz" : "SM clock %.0f to %.0f MHz",
-                  steady ? fastest_mhz_ : slowest_mhz_, fastest_mhz_);
+    if (steady) {
+      std::snprintf(text, sizeof text, "SM clock %.0f MHz", fastest_mhz_);
+    } else {
+      std::snprintf(text, sizeof text, "SM clock %.0f to %.0f MHz", slowest_mhz_, fastest_mhz_);
+    }
     std::string line = text;
     if (most_noise_ > 0) {
       std::snprintf(text, sizeof text,
