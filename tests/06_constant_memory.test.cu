@@ -17,8 +17,9 @@ Additions additions(const std::vector<int>& x, unsigned block,
   return {x, table, block};
 }
 
-// The same for the polynomial.
+// The same for the polynomial; what follows the coefficients in constant memory is no number.
 polynomial::Values values_of(const std::vector<float>& x, const std::vector<float>& coefficients) {
+  symbol_rows::poison_constant_memory();
   polynomial::upload_coefficients(coefficients);
   return {x, coefficients};
 }
@@ -94,6 +95,16 @@ TEST_CASE("every version works with any block size, also one that is no whole nu
         CHECK(runs_right_on_a_register(version, data));
       }
     }
+  }
+}
+
+TEST_CASE("warps behind the one that takes the last word begin again with the first") {
+  const std::size_t n = std::size_t{kWarp} * (kWords + 1) + 1;
+  const Additions data = additions(std::vector<int>(n, 5), 256, indices(kWords));
+  for (const auto& version : kVersions) {
+    if (pattern_of(version.name) != Pattern::kWarp) continue;
+    INFO(version.name);
+    CHECK(runs_right(version, data));
   }
 }
 

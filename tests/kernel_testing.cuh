@@ -21,11 +21,12 @@ inline bool races_are_looked_for() {
 }
 
 /// Every size that a kernel for any n is tested at: the awkward ones, a prime near 1e5, one more
-/// than 2^20. Not so many under checkers.
+/// than a power of two that keeps the device busy for many waves of blocks. Not so many under
+/// checkers.
 inline std::vector<std::size_t> sizes_to_test() {
   if (small_sizes()) return {0, 1, 31, 32, 33, 255, 256, 257, 1023, 2053};
   std::vector<std::size_t> sizes = awkward_sizes();
-  sizes.insert(sizes.end(), {99991, (1u << 20) + 1});
+  sizes.insert(sizes.end(), {99991, (kOnGpu ? 1u << 20 : 1u << 17) + 1});
   return sizes;
 }
 
