@@ -20,19 +20,18 @@ done
 cuda=(-x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version
   -Xclang -fcuda-allow-variadic-functions -include "$tools/editor/cuda_for_clang.h")
 
+# quoted TEXT...: sets $list to the texts as JSON strings, each with a comma behind it
 quoted() {
-  local text=${1//\\/\\\\}
-  printf '"%s"' "${text//\"/\\\"}"
+  local text
+  list=''
+  for text in "$@"; do
+    text=${text//\\/\\\\}
+    list+="\"${text//\"/\\\"}\", "
+  done
 }
-# entry FILE FLAG...
-entry() {
-  local file=$1 argument
-  shift
-  printf '%s\n  {"directory": %s, "file": %s,\n   "arguments": [' "$comma" "$(quoted "$PWD")" "$(quoted "$file")"
-  for argument in clang++ "$@" -c; do printf '%s, ' "$(quoted "$argument")"; done
-  printf '%s]}' "$(quoted "$file")"
-  comma=,
-}
+quoted "$PWD" && here=$list
+quoted clang++ "${flags[@]}" -c && for_cpp=$list
+quoted clang++ "${flags[@]}" -I. "${cuda[@]}" -c && for_cu=$list
 
 # Without the programs that the pre-pass must refuse.
 sources=$(find chapters common tests work -path tests/backend/prepass -prune -o \
@@ -41,10 +40,11 @@ comma=''
 {
   printf '['
   while read -r file; do
-    case $file in
-      *.cpp) entry "$file" "${flags[@]}" ;;
-      *) entry "$file" "${flags[@]}" -I. "${cuda[@]}" ;;
-    esac
+    quoted "$file"
+    list=${list%, }
+    case $file in *.cpp) arguments=$for_cpp ;; *) arguments=$for_cu ;; esac
+    printf '%s\n  {"directory": %s"file": %s,\n   "arguments": [%s%s]}' "$comma" "$here" "$list" "$arguments" "$list"
+    comma=,
   done <<<"$sources"
   printf '\n]\n'
 } >compile_commands.json.partial && mv compile_commands.json.partial compile_commands.json || exit 1
