@@ -200,10 +200,14 @@ Costs costs_of(const Counts& c) {
           c.per_request(c.collisions), c.per_request(c.ideal_sectors)};
 }
 
+void add_places(const LaunchTally& launch, std::vector<const void*>* places) {
+  for (const auto& entry : launch.tallies) places->push_back(entry.first.instruction.place);
+}
+
 /// The accesses of a launch, in the order of their lines.
 std::vector<Access> accesses_of(const LaunchTally& launch) {
   std::vector<const void*> places;
-  for (const auto& entry : launch.tallies) places.push_back(entry.first.instruction.place);
+  add_places(launch, &places);
   const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
   using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
   std::map<Shown, Tally> shown;
@@ -240,6 +244,10 @@ std::vector<Launch> take_launches() {
     const std::lock_guard<std::mutex> lock(s.mutex);
     taken.swap(s.launches);
   }
+  // All at once: whoever asks for lines reads the debug information of the whole program.
+  std::vector<const void*> places;
+  for (const auto& tally : taken) add_places(*tally, &places);
+  lines_of(places, "");
   std::vector<Launch> launches;
   for (const auto& tally : taken) {
     Launch l;
