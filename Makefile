@@ -110,7 +110,6 @@ needs.races = rules xray
 races: $$(XRAY_PROGRAMS)  ## races between threads, blocks and streams, without a GPU, e.g. make races CH=05
 	$(direct)common/tools/run/races.sh build/cpu-xray '$(CHOSEN)' $(RUN_ARGS)
 
-# TSAN=1 adds ThreadSanitizer, which also sees races between host threads.
 needs.sanitize = backend rules sanitizers xray $(if $(filter cpu,$(CHOSEN_BACKEND)),catch2)
 sanitize: $$(SANITIZED) $$(SANITIZED_ZOO) $$(ZOO_TEST)  ## race, memory and undefined-behaviour checkers over every program
 	$(direct)TSAN='$(TSAN)' common/tools/checks/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))

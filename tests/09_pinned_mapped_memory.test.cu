@@ -366,7 +366,7 @@ TEST_CASE("the clock stands while a run is prepared, and every run is") {
 
 TEST_CASE("the default stream takes turns with blocking streams, and with no others") {
   if (races_are_looked_for()) return;  // it looks at words that a kernel may be writing
-  cudaStream_t looking = nullptr;  // waits for none of the others
+  cudaStream_t looking = nullptr;      // waits for none of the others
   CUDA_CHECK(cudaStreamCreateWithFlags(&looking, cudaStreamNonBlocking));
   const auto arrived = [&](const Setup& s, std::size_t k) {  // the last word of the k-th third
     unsigned word = 0;

@@ -172,9 +172,9 @@ void block_ends(Block& block) {
   s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
 }
 
-constexpr cuda_cpu::Observer kObserver{
-    grid_begins,  grid_ends, block_begins, block_ends, barrier_opens,
-    thread_meets, nullptr,   nullptr,      nullptr,    false};
+constexpr cuda_cpu::Observer kObserver{grid_begins,   grid_ends,    block_begins, block_ends,
+                                       barrier_opens, thread_meets, nullptr,      nullptr,
+                                       nullptr,       false};
 
 // ---- from tallies to launches -------------------------------------------------------------------
 
