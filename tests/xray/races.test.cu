@@ -264,6 +264,25 @@ struct Lock {
   }
 };
 
+// The way of the programming guide to make an atomic of one's own: a plain read, whose value the
+// swap then checks. A read that nobody checks is a race.
+template <bool kRight>
+struct Swap {
+  static constexpr const char* kName = "swap";
+  static __device__ void run(int* words) {
+    int seen = words[0];  // earlier: swap
+    if (!kRight) {
+      words[1 + threadIdx.x] = seen;
+      atomicAdd(&words[0], 1);  // later: swap
+      return;
+    }
+    for (int before = seen - 1; before != seen;) {
+      before = seen;
+      seen = atomicCAS(&words[0], before, before + 1);
+    }
+  }
+};
+
 struct TwoBytesOfAWord {
   static __device__ void run(int* words) {
     reinterpret_cast<unsigned char*>(words)[threadIdx.x] = 1;
@@ -347,6 +366,10 @@ TEST_CASE("lanes of a warp need __syncwarp, volatile or not") {
 
 TEST_CASE("a lock needs fences around what it guards") {
   wrong_is_found_and_right_is_not<Lock<false>, Lock<true>>(Fault::kSameBlock, kEverywhere);
+}
+
+TEST_CASE("a plain read that a compare-and-swap checks is no race, another one is") {
+  wrong_is_found_and_right_is_not<Swap<false>, Swap<true>>(Fault::kSameBlock, kEverywhere);
 }
 
 TEST_CASE("bytes of one word are no race") {

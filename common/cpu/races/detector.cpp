@@ -110,6 +110,7 @@ const LaunchShape& shape_of(const Detector& d, std::uint32_t work) {
 /// Whether the two touch each other's value: at least one writes, and not both are strong.
 bool conflict(const Access& a, const Access& b) {
   if (((a.use | b.use) & kWrites) == 0) return false;
+  if (((a.use | b.use) & kGuess) != 0 && ((a.use | b.use) & kStrong) != 0) return false;
   const bool both_strong = (a.use & b.use & kStrong) != 0;
   return !both_strong || (a.block != b.block && ((a.use | b.use) & kBlockOnly) != 0);
 }
@@ -232,7 +233,20 @@ void read_cell(const Checked& c, Cell* cell) {
   cell->read = c.access;
 }
 
+/// A compare-and-swap follows on a plain read by the same thread.
+void check_guess(const Checked& c, Cell* cell) {
+  forgive_guess(c.access.name(), c.address);
+  const auto one = [&](Access& read) {
+    if (read && read.name() == c.access.name()) read.use |= kGuess;
+  };
+  one(cell->read);
+  if (Crowd* const crowd = c.d->shadow.crowd_of(*cell)) {
+    for (Access& read : crowd->read_before) one(read);
+  }
+}
+
 void write_cell(const Checked& c, Cell* cell) {
+  if ((c.access.use & kSwap) != 0) check_guess(c, cell);
   Crowd* crowd = c.d->shadow.crowd_of(*cell);
   const bool strong = (c.access.use & kStrong) != 0;
   const bool others_read = (cell->read && !(cell->read.name() == c.access.name()));

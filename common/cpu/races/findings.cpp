@@ -156,6 +156,22 @@ void add_finding(const Found& found) {
   all.added.push_back(std::move(added));
 }
 
+void forgive_guess(ThreadName thread, const void* address) {
+  Findings& all = findings();
+  const auto is_guess = [&](const Added& added) {
+    const Found& f = added.found;
+    if (f.address != address || f.fault > Fault::kOtherBlock) return false;
+    const bool later_reads = (f.later.use & (kWrites | kStrong)) == 0;
+    const Access& read = later_reads ? f.later : f.earlier;
+    const Access& other = later_reads ? f.earlier : f.later;
+    if (!(read.name() == thread) || (read.use & (kWrites | kStrong)) != 0) return false;
+    if ((other.use & kStrong) == 0) return false;
+    all.places.erase({f.earlier.place.address(), f.later.place.address(), f.fault});
+    return true;
+  };
+  all.added.erase(std::remove_if(all.added.begin(), all.added.end(), is_guess), all.added.end());
+}
+
 void report_findings() {
   Findings& all = findings();
   struct Located {

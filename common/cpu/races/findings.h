@@ -47,6 +47,11 @@ struct Found {
 /// Keeps it for report_findings unless one with the same two places was kept before.
 void add_finding(const Found& found);
 
+/// A compare-and-swap of `thread` at `address` checks what the thread has read there by a plain
+/// load: a value that another thread has changed meanwhile does no harm, so that load is not
+/// reported beside atomics.
+void forgive_guess(ThreadName thread, const void* address);
+
 /// Reports what was added, once per pair of lines. Not to be called inside a kernel.
 void report_findings();
 

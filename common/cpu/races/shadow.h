@@ -21,6 +21,8 @@ enum Use : std::uint8_t {
   kVolatile = 8,    ///< strong, and not an atomic
   kBlockOnly = 16,  ///< an atomic with the scope of a block
   kConstant = 32,   ///< __ldg: reads what was there before the launch
+  kSwap = 64,       ///< a compare-and-swap
+  kGuess = 128,     ///< a plain read that a compare-and-swap of the same thread has checked since
 };
 
 /// An address in the program's code, in half the room.

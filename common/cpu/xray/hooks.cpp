@@ -104,7 +104,8 @@ __attribute__((noinline)) void atomic_begins(const void* address, std::size_t by
        kind == AtomicKind::kIncrement        ? xray::Form::kIncrement
        : kind == AtomicKind::kCompareAndSwap ? xray::Form::kCompareAndSwap
                                              : xray::Form::kPlain,
-       block_only ? races::kBlockOnly : 0);
+       (block_only ? unsigned{races::kBlockOnly} : 0u) |
+           (kind == AtomicKind::kCompareAndSwap ? unsigned{races::kSwap} : 0u));
 }
 
 __attribute__((noinline)) void fresh_load_begins(const void* address, std::size_t bytes) {
