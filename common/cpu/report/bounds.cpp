@@ -89,10 +89,14 @@ std::string index_text(const CheckedType& type, std::uintptr_t index) {
   return std::to_string(static_cast<std::int64_t>(std::uint64_t{index} << spare) >> spare);
 }
 
-/// "float [8]" without its quotes.
+/// "float [8]": g++ and clang quote it, and clang writes no space.
 std::string type_text(const CheckedType& type) {
   std::string text = type.name;
   if (text.size() > 1 && text[0] == '\'') text = text.substr(1, text.size() - 2);
+  const std::size_t bracket = text.find('[');
+  if (bracket != std::string::npos && bracket > 0 && text[bracket - 1] != ' ') {
+    text.insert(bracket, " ");
+  }
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "last_words.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "../engine/pages.h"
 #include "../engine/settings.h"
 #include "../report/text.h"
 
@@ -20,7 +22,7 @@ namespace {
 constexpr std::size_t kFewest = 64;
 
 struct Transfers {
-  bool all_short = true;
+  bool all_short = true, all_whole = true;
   std::size_t bytes = 0;
   std::size_t element_size = 0;
   const char* call = "";
@@ -45,9 +47,26 @@ void print_place(Site site) {
   }
 }
 
-void judge(LastWords& w, const std::array<Transfers, 3>& kinds) {
+/// Whether something wrote the last element: what nobody wrote holds 0xff.
+bool is_written_to_the_end(std::uintptr_t base, const Transfers& transfers) {
+  const auto* const begin = reinterpret_cast<const unsigned char*>(base);
+  const OpenAllocation open(begin);
+  const unsigned char* const end = begin + transfers.bytes * transfers.element_size;
+  return std::any_of(end - transfers.element_size, end,
+                     [](unsigned char byte) { return byte != kPoison; });
+}
+
+/// An array may be longer than what a program needs of it. It is a mistake to move a part of an
+/// element, or a part of an array that was written as a whole, or is used as a whole.
+void judge(LastWords& w, std::uintptr_t base, const std::array<Transfers, 3>& kinds) {
+  const Transfers& from = kinds[static_cast<std::size_t>(Transfer::kFromDevice)];
+  const bool comes_back_whole = from.bytes != 0 && from.all_whole;
   for (const Transfers& transfers : kinds) {
     if (!transfers.all_short || transfers.bytes == 0) continue;
+    if (transfers.bytes % transfers.element_size == 0 && !comes_back_whole &&
+        !is_written_to_the_end(base, transfers)) {
+      continue;
+    }
     const Site site = transfers.site;
     if (!w.said.insert({site.file != nullptr ? site.file : "", site.line}).second) continue;
     print_place(site);
@@ -81,6 +100,7 @@ void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer,
   const bool is_short =
       reinterpret_cast<std::uintptr_t>(pointer) == range.base && bytes * size == range.size;
   transfers.all_short = transfers.all_short && is_short;
+  transfers.all_whole = transfers.all_whole && bytes == range.size;
   transfers.bytes = bytes;
   transfers.element_size = size;
   transfers.call = call;
@@ -92,7 +112,7 @@ void judge_transfers(std::uintptr_t base) {
   const std::lock_guard<std::mutex> lock(w.mutex);
   const auto found = w.transfers.find(base);
   if (found == w.transfers.end()) return;
-  judge(w, found->second);
+  judge(w, base, found->second);
   w.transfers.erase(found);
 }
 
@@ -100,7 +120,7 @@ void say_last_words(bool success) {
   LastWords& w = last_words();
   {
     const std::lock_guard<std::mutex> lock(w.mutex);
-    for (const auto& entry : w.transfers) judge(w, entry.second);
+    for (const auto& entry : w.transfers) judge(w, entry.first, entry.second);
     w.transfers.clear();
   }
   if (success && leaks_are_noted()) note_memory_left();

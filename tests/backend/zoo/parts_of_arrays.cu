@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies of parts that are right: four quarters, one element, the first bytes of an array of bytes.
+// Copies of parts that are right: four quarters, one element, the first bytes of an array of bytes,
+// and the sums of 32 blocks from an array with room for 128.
 // EXPECT-STATUS: 0
 // EXPECT-NOT: note
 // EXPECT-STDOUT: done
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "../../../common/check.cuh"
+
+__global__ void first_sums(int* sums) { sums[threadIdx.x] = 1; }
 
 int main() {
   std::vector<float> x(1024, 1.0f);
@@ -26,6 +29,12 @@ int main() {
   CUDA_CHECK(cudaMemcpy(x.data(), d_few, sizeof(float), cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaMemset(d_bytes, 0, 1024));
   CUDA_CHECK(cudaMemcpy(x.data(), d_bytes, 1024, cudaMemcpyDeviceToHost));
+  int *d_sums, sums[64];
+  CUDA_CHECK(cudaMalloc(&d_sums, 128 * sizeof(int)));
+  first_sums<<<1, 32>>>(d_sums);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaMemcpy(sums, d_sums, 32 * sizeof(int), cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaFree(d_sums));
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(d_few));
   CUDA_CHECK(cudaFree(d_bytes));
