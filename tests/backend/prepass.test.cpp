@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -435,6 +436,21 @@ TEST_CASE("damaged sources never crash the pre-pass") {
     const bool plain = result.status == 0 ||
                        (result.status == 1 && result.output.find(": error: ") != std::string::npos);
     CHECK(plain);
+  }
+}
+
+TEST_CASE("literals and comments that never end cost no more than their length") {
+  const Scratch scratch;
+  const std::string in = scratch / "in.cu";
+  for (const char* const piece : {"\\\"", "\\'", "\"", "/*", "R\"(", "R\"x"}) {
+    std::string text = "int x;\n";
+    while (text.size() < 300000) text += piece;
+    write(in, text + "\n");
+    const auto start = std::chrono::steady_clock::now();
+    run_prepass(in, scratch / "out.cu");
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    CAPTURE(piece);
+    CHECK(took.count() < 10);  // every literal tried to the end of the line: two minutes
   }
 }
 
