@@ -9,10 +9,18 @@
 //   WORD<TAB>tell<TAB>KEY<TAB>VALUE
 //
 // The word is read before any constructor of the checked code runs, and then gone from the socket.
-// Without LAB_CHANNEL the check is a plain Catch2 program.
+// It lies in a page of its own, at an address that differs from run to run and that nobody may read
+// but while a line is sent. On Linux the channel is reached by system calls alone: a `write` or
+// `memcpy` that the checked code defines is not called. Without LAB_CHANNEL the check is a plain
+// Catch2 program.
 #include "lab_report.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -31,20 +39,82 @@ namespace {
 
 bool backend_found_a_bug() { return cuda_cpu_has_failed != nullptr && cuda_cpu_has_failed() != 0; }
 
-constexpr int kWord = 32;  // characters
+constexpr std::size_t kWord = 32;     // characters
+constexpr std::size_t kPage = 16384;  // bytes; pages of the system are 4 or 16 KiB
 int channel = -1;
-char word[kWord + 1];
+char* page = nullptr;  // the word, and behind it what is being sent
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+// A system call without the C library.
+inline long call(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+#ifdef __x86_64__
+  long result;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+#else
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  register long x4 asm("x4") = e;
+  register long x5 asm("x5") = f;
+  asm volatile("svc 0"
+               : "+r"(x0)
+               : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+               : "memory");
+  return x0;
+#endif
+}
+inline long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
+[[noreturn]] void give_up() {
+  for (;;) call(SYS_exit_group, 3);
+}
+char* new_page() {
+  const long at = call(SYS_mmap, 0, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  return at > -4096 && at < 0 ? nullptr : reinterpret_cast<char*>(at);
+}
+void allow(int rights) { call(SYS_mprotect, address(page), kPage, rights); }
+long receive(char* to, std::size_t n) {
+  return call(SYS_read, channel, address(to), static_cast<long>(n));
+}
+long put(const char* from, std::size_t n) {
+  return call(SYS_write, channel, address(from), static_cast<long>(n));
+}
+// Nobody else of this user, and no file in /proc, shows what is in this process.
+void close_to_others() { call(SYS_prctl, PR_SET_DUMPABLE, 0); }
+#else
+[[noreturn]] void give_up() { _exit(3); }
+char* new_page() {
+  void* const at = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+  return at == MAP_FAILED ? nullptr : static_cast<char*>(at);
+}
+void allow(int rights) { mprotect(page, kPage, rights); }
+long receive(char* to, std::size_t n) { return read(channel, to, n); }
+long put(const char* from, std::size_t n) { return write(channel, from, n); }
+void close_to_others() {}
+#endif
 
 void open_channel(const char* number) {
   if (number == nullptr) return;
-  const int file = std::atoi(number);
-  int have = 0;
-  while (have < kWord) {
-    const auto got = read(file, word + have, static_cast<std::size_t>(kWord - have));
-    if (got <= 0) _exit(3);
-    have += static_cast<int>(got);
-  }
+  int file = 0;
+  for (; *number >= '0' && *number <= '9'; ++number) file = 10 * file + (*number - '0');
   channel = file;
+  page = new_page();
+  if (page == nullptr) give_up();
+  for (std::size_t have = 0; have < kWord;) {
+    const long got = receive(page + have, kWord - have);
+    if (got <= 0) give_up();
+    have += static_cast<std::size_t>(got);
+  }
+  allow(PROT_NONE);
+  close_to_others();
 }
 
 #if defined(__linux__) && defined(__GLIBC__)
@@ -64,25 +134,43 @@ __attribute__((section(".preinit_array"), used)) void (*const first)(int, char**
 __attribute__((constructor(101))) void open_first() { open_channel(std::getenv("LAB_CHANNEL")); }
 #endif
 
-// One write per line. Line ends and tabs inside become \n and \t.
+// Puts a line together behind the word. Line ends and tabs inside become \n and \t.
+class Line {
+ public:
+  Line() { allow(PROT_READ | PROT_WRITE); }
+  ~Line() {
+    add('\n');
+    flush();
+    allow(PROT_NONE);
+  }
+  void add(char c) {
+    if (end_ == kPage) flush();
+    page[end_++] = c;
+  }
+
+ private:
+  void flush() {
+    while (begin_ < end_) {
+      const long sent = put(page + begin_, end_ - begin_);
+      if (sent <= 0) give_up();
+      begin_ += static_cast<std::size_t>(sent);
+    }
+    begin_ = end_ = kWord;  // a long line goes on, and the word stays where it is
+  }
+
+  std::size_t begin_ = 0, end_ = kWord;
+};
+
 void send(const std::vector<std::string>& fields) {
   if (channel < 0) return;
-  std::string line = word;
+  Line line;
   for (const std::string& field : fields) {
-    line += '\t';
+    line.add('\t');
     for (const char c : field) {
-      if (c == '\n' || c == '\t' || c == '\\') {
-        line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\\\";
-      } else {
-        line += c;
-      }
+      const bool escaped = c == '\n' || c == '\t' || c == '\\';
+      if (escaped) line.add('\\');
+      line.add(!escaped || c == '\\' ? c : c == '\n' ? 'n' : 't');
     }
-  }
-  line += '\n';
-  for (std::size_t sent = 0; sent < line.size();) {
-    const auto put = write(channel, line.data() + sent, line.size() - sent);
-    if (put <= 0) _exit(3);
-    sent += static_cast<std::size_t>(put);
   }
 }
 

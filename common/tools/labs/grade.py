@@ -8,18 +8,21 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import re
-import shutil
 import signal
 import sys
-import tempfile
 import time
+import traceback
 
+import audit
+import folders
 import grade_files
 import outcome as outcomes
 import runner
+import sandbox
 import submission
 import todo
 from catalogue import UsageError, choose, jobs, read
+from class_folder import base_of, ignored_in, place_of, shown, students_in
 
 GIB = 1 << 30
 COMPILE = runner.Limits(wall=120, cpu=60, memory=4 * GIB, output=1 << 20, file=256 << 20, processes=32)
@@ -27,7 +30,7 @@ RUN = runner.Limits(wall=30, cpu=30, memory=2 * GIB, output=1 << 20, file=16 << 
 # A GPU's driver and compiler reserve address space that they never use.
 COMPILE_GPU = runner.Limits(wall=300, cpu=200, memory=8 * GIB, output=1 << 20, file=256 << 20, processes=64, space=False)
 RUN_GPU = runner.Limits(wall=60, cpu=60, memory=8 * GIB, output=1 << 20, file=16 << 20, processes=32, space=False)
-FIRST_USER = 61000  # root runs each submission as a user of its own
+ATTEMPTS = 2  # for a job whose supervisor ends without a result
 
 MESSAGES = {
     "build": "does not compile",
@@ -45,57 +48,17 @@ MESSAGES = {
 }
 
 
-# ---- what was handed in --------------------------------------------------------------------------
-
-
-def students_in(folder):
-    """(names of the sub-folders, notes about anything else)."""
-    names, notes = [], []
-    for entry in sorted(os.scandir(folder), key=lambda e: e.name):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            names.append(entry.name)
-        else:
-            notes.append(f"{entry.name}: not a folder, ignored")
-    return names, notes
-
-
-def place_of(root, lab):
-    """Where a student's file for an exercise is: as in work/, or in a work/ of its own."""
-    for path in (f"{root}/{lab.chapter}/{lab.name}.cu", f"{root}/work/{lab.chapter}/{lab.name}.cu"):
-        if os.path.lexists(path):
-            return path
-    return f"{root}/{lab.chapter}/{lab.name}.cu"
-
-
-def ignored_in(root, labs):
-    """Files that no exercise asks for, among them changed checks. Paths relative to the student's folder."""
-    wanted = {os.path.relpath(place_of(root, lab), root) for lab in labs}
-    found = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
-        for name in sorted(names):
-            path = os.path.relpath(os.path.join(folder, name), root)
-            if path not in wanted and not name.startswith(".") and ".saved-" not in name:
-                found.append(path)
-    notes = []
-    for path in found[:20]:
-        is_check = path.endswith(".check.cu")
-        notes.append(f"{path}: ignored" + (", the check is the tutorial's own" if is_check else ""))
-    if len(found) > 20:
-        notes.append(f"{len(found) - 20} more files ignored")
-    return notes
+# ---- one exercise of one student -----------------------------------------------------------------
 
 
 class Job:
     """One exercise of one student."""
 
-    def __init__(self, student, root, lab):
-        self.student, self.root, self.lab = student, root, lab
-        self.text, self.result, self.key, self.attempts = None, None, None, 0
+    def __init__(self, student, root, base, lab):
+        self.student, self.lab = student, lab
+        self.text, self.result, self.key, self.attempts, self.why = None, None, None, 0, ""
         try:
-            self.text = submission.fetch(place_of(root, lab), root)
+            self.text = submission.fetch(place_of(base, lab), root)
             if self.text is None:
                 self.result = verdict("missing")
             elif self.text.rstrip() == read(lab.starter).rstrip():
@@ -109,65 +72,70 @@ def verdict(name, message="", seconds=0.0, **details):
     return {"verdict": name, "message": message, "seconds": round(seconds, 2), "details": details}
 
 
-# ---- grading one ---------------------------------------------------------------------------------
-
-
 class Grader:
     def __init__(self, builder, backend, scratch, seconds):
         self.builder, self.backend, self.scratch = builder, backend, scratch
         self.limits = RUN_GPU if backend == "gpu" else RUN
         if seconds:
             self.limits.wall = self.limits.cpu = seconds
-        self.baselines = {}
+        self.baselines, self.box = {}, None
 
-    def prepare(self, labs):
+    def prepare(self, labs, said):
+        """What all submissions of these exercises are compared with; said(text) is told how far it is."""
         self.builder.prepare(*sorted({outcomes.variant_of(lab, self.backend) for lab in labs}))
-        for lab in labs:
+        compiler = self.builder.prepared[outcomes.variant_of(labs[0], self.backend)][0][0]
+        self.box = sandbox.Sandbox(self.scratch, self.backend, compiler)
+        for number, lab in enumerate(labs, 1):
+            said(f"preparing {number} of {len(labs)}: {lab.label}")
             variant = outcomes.variant_of(lab, self.backend)
-            self.baselines[lab.label] = submission.Baseline(
+            self.baselines[lab.label] = audit.Baseline(
                 self.builder, lab, variant, f"{self.scratch}/baseline/{lab.label}"
             )
+            if variant != "gpu":
+                audit.protected(self.builder, variant)
 
-    def grade(self, job, slot):
-        """The result for one job; runs in a process of its own."""
+    def grade(self, job, slot, folder):
+        """The result for one job; runs in a process of its own, in a folder that is not there yet."""
         start = time.monotonic()
-        result = self.attempt(job, slot)
+        try:
+            result = self.attempt(job, slot, folder)
+        except submission.Refused as why:
+            result = verdict("refused", str(why))
         result["seconds"] = round(time.monotonic() - start, 2)
         return result
 
-    def attempt(self, job, slot):
-        lab = job.lab
+    def attempt(self, job, slot, folder):
+        lab, box = job.lab, self.box
         variant = outcomes.variant_of(lab, self.backend)
-        folder = f"{self.scratch}/{slot}"
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(f"{folder}/build")
-        os.makedirs(f"{folder}/empty")
-        path = f"{folder}/{lab.name}.cu"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(job.text)
-        os.chmod(path, 0o600)
-        try:
-            directives = submission.inspect(job.text)
-            if lab.predicts and todo.bodies(read(lab.starter), job.text) is None:
-                return verdict("changed")
-            if set(directives) != set(submission.inspect_starter(lab)):
-                self.baselines[lab.label].judge(self.builder, lab, path, variant, f"{folder}/build")
-        except submission.Refused as why:
-            return verdict("refused", str(why))
-        limits = COMPILE_GPU if variant == "gpu" else COMPILE
-        built, said = self.builder.build(lab, path, variant, f"{folder}/build", limits)
-        if not built:
-            return verdict("build", output=shortened(said, folder))
-        user = user_for(slot, self.scratch)
+        user, path = box.user(slot), f"{folder}/{lab.name}.cu"
+        for part in ("build", "empty"):
+            os.makedirs(f"{folder}/{part}")
+        folders.copy_text(job.text, path)
+        os.chmod(folder, 0o711)
         if user is not None:
-            os.chown(f"{folder}/empty", user, user)
-            os.chmod(f"{folder}/build", 0o711)
+            for owned in (path, f"{folder}/build", f"{folder}/empty"):
+                os.chown(owned, user, user)
+        if lab.predicts and todo.bodies(read(lab.starter), job.text) is None:
+            return verdict("changed")
+        limits = COMPILE_GPU if variant == "gpu" else COMPILE
+        built, said = audit.build(
+            self.builder, lab, path, variant, f"{folder}/build", limits, box.to_build(folder, lab, path),
+            user, self.baselines[lab.label],
+        )  # fmt: skip
+        if not built:
+            if not box.still_works(said):
+                raise RuntimeError(said)
+            return verdict("build", output=shortened(said, folder))
         outcome = outcomes.run_check(
             lab, f"{folder}/build", variant, outcomes.schedules_for(lab, variant), self.limits,
-            drop_to=user, where=f"{folder}/empty", prefix=isolation(),
+            drop_to=user, where=f"{folder}/empty", prefix=box.to_run(folder),
         )  # fmt: skip
         if outcome.passed:
             return verdict("passed", "passed")
+        if outcome.verdict == "early" and not box.still_works(outcome.output):
+            raise RuntimeError(outcome.output)
+        if outcome.verdict == "forged":
+            return verdict("refused", "writes to the channel over which the check tells its outcome")
         name = "failed" if outcome.verdict == "wrong" else outcome.verdict
         details = {"case": outcome.case, "schedule": outcome.schedule, **outcome.told}
         if outcome.backend_report():
@@ -196,155 +164,199 @@ def shortened(text, folder):
     return text if len(text) <= 2000 else text[:2000] + " ..."
 
 
-def user_for(slot, scratch):
-    """As root, each slot has a user of its own: so processes can be counted, and none can touch another slot's."""
-    return FIRST_USER + slot if os.geteuid() == 0 and can_drop(scratch) else None
-
-
-_answers = {}
-
-
-def can_drop(scratch):
-    """Whether another user could run what is built in the scratch folder."""
-    if "drop" not in _answers:
-        with open(f"{scratch}/probe", "w", encoding="utf-8"):
-            pass
-        os.chmod(f"{scratch}/probe", 0o644)
-        done = runner.run(["test", "-r", f"{scratch}/probe"], runner.Limits(wall=10), drop_to=FIRST_USER)
-        _answers["drop"] = done.status == 0
-    return _answers["drop"]
-
-
-def isolation():
-    """A command prefix that keeps a submission's signals to itself, where the system lets everybody have one."""
-    if os.geteuid() == 0 or sys.platform != "linux" or not shutil.which("unshare"):
-        return []
-    if "prefix" not in _answers:
-        prefix = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
-        _answers["prefix"] = prefix if runner.run([*prefix, "true"], runner.Limits(wall=10)).status == 0 else []
-    return _answers["prefix"]
-
-
 # ---- grading all ---------------------------------------------------------------------------------
 
 
-def work(grader, job, slot, pipe):
+def work(grader, job, slot, folder, pipe):
     """The life of one supervisor: it watches one submission, and goes when the main process goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if runner.LIBC:
         runner.LIBC.prctl(runner.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    pipe.send(grader.grade(job, slot))
+    try:
+        pipe.send(grader.grade(job, slot, folder))
+    except Exception as error:  # whatever it is, the class goes on
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        pipe.send(f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"[:300])
     pipe.close()
 
 
-def grade_all(grader, open_jobs, count, finished):
-    """Runs the jobs, `count` at a time, and calls finished(job) for each."""
-    context = multiprocessing.get_context("fork")
-    waiting = collections.deque(open_jobs)
-    slots, running = list(range(count)), {}
-    while waiting or running:
-        while waiting and slots:
-            job, slot = waiting.popleft(), slots.pop()
-            ours, theirs = context.Pipe(duplex=False)
-            process = context.Process(target=work, args=(grader, job, slot, theirs))
-            process.start()
-            theirs.close()
-            running[ours] = (process, job, slot)
-        for pipe in multiprocessing.connection.wait(list(running)):
-            process, job, slot = running.pop(pipe)
-            try:
-                job.result = pipe.recv()
-            except EOFError:
-                job.result = None
-            pipe.close()
-            process.join()
-            slots.append(slot)
-            if job.result is None:
-                job.attempts += 1
-                if job.attempts < 2:
+class Class:
+    """Runs jobs, `count` at a time, each attempt in a fresh folder, and calls finished(job) for each."""
+
+    def __init__(self, grader, count, finished):
+        self.grader, self.finished = grader, finished
+        self.context = multiprocessing.get_context("fork")
+        self.slots, self.running, self.serial, self.left = list(range(count)), {}, 0, []
+
+    def run(self, open_jobs):
+        waiting = collections.deque(open_jobs)
+        while waiting or self.running:
+            while waiting and self.slots:
+                self.start(waiting.popleft())
+            for pipe in multiprocessing.connection.wait(list(self.running)):
+                job = self.ended(pipe)
+                if job.result is None and job.attempts < ATTEMPTS:
                     waiting.append(job)
                     continue
-                job.result = verdict("lost")
-            finished(job)
+                if job.result is None:
+                    job.result = verdict("lost", job.why)
+                self.finished(job)
+
+    def start(self, job):
+        slot = self.slots.pop()
+        self.serial += 1
+        folder = f"{self.grader.scratch}/{self.serial}"
+        ours, theirs = self.context.Pipe(duplex=False)
+        process = self.context.Process(target=work, args=(self.grader, job, slot, folder, theirs))
+        process.start()
+        theirs.close()
+        self.running[ours] = (process, job, slot, folder)
+
+    def ended(self, pipe):
+        process, job, slot, folder = self.running.pop(pipe)
+        try:
+            told = pipe.recv()
+        except (EOFError, OSError):
+            told = ""
+        pipe.close()
+        process.join()
+        self.slots.append(slot)
+        if not folders.remove_tree(folder):
+            self.left.append(folder)
+        if isinstance(told, dict):
+            job.result = told
+        else:
+            job.attempts += 1
+            job.why = told or MESSAGES["lost"]
+        return job
+
+    def stop(self):
+        """Ends what runs, whatever state it is in."""
+        for process, _, _, _ in self.running.values():
+            process.kill()
+        for process, _, _, _ in self.running.values():
+            process.join()
+        runner.end_all_below()
 
 
 class Progress:
     """One line that is rewritten on a terminal; elsewhere one every few seconds."""
 
-    def __init__(self, total):
-        self.total, self.done, self.last = total, 0, time.monotonic()
+    def __init__(self):
+        self.total, self.done, self.last = 0, 0, time.monotonic()
         self.terminal = sys.stderr.isatty()
+
+    def say(self, text, at_once=False):
+        if self.terminal:
+            print(f"\r  {text[:96]:<98}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self.last > 5 or at_once:
+            self.last = time.monotonic()
+            print(f"  {text}", file=sys.stderr, flush=True)
 
     def step(self, job):
         self.done += 1
-        text = f"  {self.done} of {self.total}: {job.student} {job.lab.label}: {job.result['verdict']}"
-        if self.terminal:
-            print(f"\r{text[:100]:<100}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - self.last > 5 or self.done == self.total:
-            self.last = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
+        text = f"{self.done} of {self.total}: {shown(job.student)} {job.lab.label}: {job.result['verdict']}"
+        self.say(text, self.done == self.total)
 
     def end(self):
-        if self.terminal and self.done:
+        if self.terminal:
             print("\r" + " " * 100 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def main(labs, settings, builder):
-    folder, out = settings.get("DIR", ""), settings.get("OUT") or "grades.json"
+def checked(labs, settings):
+    """(labs, DIR, students, notes, jobs at a time, TIME); one line for what cannot be."""
+    folder = settings.get("DIR", "")
     if not folder:
         raise UsageError("grade what? make grade DIR=FOLDER, with one sub-folder per student")
     if not os.path.isdir(folder):
-        raise UsageError(f"DIR={folder}: no such folder")
+        raise UsageError(f"DIR={shown(folder)}: no such folder")
     labs = choose(labs, settings.get("CH", ""), settings.get("EX", ""))
     unclear = [lab.label for lab in labs if lab.points is None]
     if unclear:
         raise UsageError(f"no points for {', '.join(unclear)}: make check-labs says what is missing")
-    names, notes = students_in(folder)
+    try:
+        names, notes = students_in(folder)
+    except OSError as error:
+        raise UsageError(f"DIR={shown(folder)}: cannot be read: {error.strerror}") from error
     if not names:
-        raise UsageError(f"DIR={folder}: no sub-folder in it; one per student is expected")
+        raise UsageError(f"DIR={shown(folder)}: no sub-folder in it; one per student is expected")
     count, seconds = jobs(settings), settings.get("TIME", "")
     if seconds and (not seconds.isdigit() or not 1 <= int(seconds) <= 3600):
         raise UsageError(f"TIME={seconds}: expected 1 to 3600 seconds for each run")
-    backend = settings.get("BACKEND") or "cpu"
-    kept = grade_files.Kept(out)
+    return labs, folder, names, notes, count, seconds
 
-    scratch = tempfile.mkdtemp(prefix="grade.")
-    os.chmod(scratch, 0o711)
+
+class Ended(BaseException):
+    """Somebody asked this process to end."""
+
+
+def end(number, _):
+    raise Ended(number)
+
+
+def main(labs, settings, builder):
+    labs, folder, names, notes, count, seconds = checked(labs, settings)
+    out, backend = settings.get("OUT") or "grades.json", settings.get("BACKEND") or "cpu"
+    sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stderr.reconfigure(errors="backslashreplace")
+    kept = grade_files.Kept(out)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
     try:
-        grader = Grader(builder, backend, scratch, int(seconds or 0))
-        grader.prepare(labs)
-        tools = "".join(read(f"common/tools/labs/{n}.py") for n in ("grade", "submission", "outcome", "runner"))
-        all_jobs = [Job(name, f"{folder}/{name}", lab) for name in names for lab in labs]
+        scratch = folders.Scratch()
+    except OSError as error:
+        raise UsageError(f"no folder to work in can be made (TMPDIR): {error.strerror}") from error
+    runner.become_subreaper()
+    progress = Progress()
+    grader = Grader(builder, backend, scratch.path, int(seconds or 0))
+    everybody = Class(grader, count, lambda job: (kept.add(job), progress.step(job)))
+    try:
+        grader.prepare(labs, progress.say)
+        tools = "".join(read(f"common/tools/labs/{n}.py") for n in ("grade", "submission", "audit", "outcome", "runner"))
+        bases = {name: base_of(f"{folder}/{name}") for name in names}
+        all_jobs = [Job(name, f"{folder}/{name}", bases[name], lab) for name in names for lab in labs]
+        keys = {lab.label: builder.key(lab, lab.starter) for lab in labs}
         for job in all_jobs:
             if job.result is None:
-                data = "\0".join((job.student, job.text, builder.key(job.lab, job.lab.starter), backend, seconds, tools))
-                job.key = hashlib.sha256(data.encode()).hexdigest()
+                data = "\0".join((shown(job.student), job.text, keys[job.lab.label], backend, seconds, tools))
+                job.key = hashlib.sha256(data.encode("utf-8", "surrogateescape")).hexdigest()
                 job.result = kept.known.get(job.key)
         open_jobs = [job for job in all_jobs if job.result is None]
         known = sum(1 for job in all_jobs if job.key and job.result is not None)
+        progress.end()
         print(
             f"\n{len(names)} students, {len(labs)} exercises: {len(open_jobs)} to run"
             + (f", {known} known from before" if known else ""),
             flush=True,
         )
-        progress = Progress(len(open_jobs))
-
-        def finished(job):
-            kept.add(job.key, job.result)
-            progress.step(job)
-
-        runner.become_subreaper()
-        grade_all(grader, open_jobs, count, finished)
+        progress.total = len(open_jobs)
+        everybody.run(open_jobs)
         progress.end()
+    except Ended as ended:
+        print(f"\nended by {signal.Signals(ended.args[0]).name}; started again, it goes on from here", file=sys.stderr)
+        return 128 + ended.args[0]
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        everybody.stop()
+        if not scratch.remove():
+            print(f"{scratch.path}: something is left there that could not be removed", file=sys.stderr)
 
     results = {}
     for job in all_jobs:
         results.setdefault(job.student, {})[job.lab.label] = job.result
-    about = {name: ignored_in(f"{folder}/{name}", labs) for name in names}
-    grades = grade_files.grades(labs, names, results, about, backend, notes)
-    kept.finish(grades)
+    about = {name: ignored_in(f"{folder}/{name}", bases[name], labs) for name in names}
+    grades = grade_files.grades(labs, names, results, about, backend, notes, grader.box.what_is_not_kept_out())
+    lost = sum(1 for job in all_jobs if job.result["verdict"] == "lost")
+    problem = kept.finish(grades, lost)
     grade_files.print_summary(grades)
+    if problem:
+        print(f"\n{problem}", file=sys.stderr)
+        return 1
     print(f"\n{out}, {grade_files.junit_path(out)}")
+    if lost:
+        print(f"{lost} not graded ('lost'): the same command again tries those", file=sys.stderr)
+        return 1
     return 0

@@ -5,9 +5,11 @@ run. README.md describes the formats."""
 import json
 import os
 import re
+import stat
 import xml.etree.ElementTree as xml
 
 from catalogue import UsageError
+from class_folder import shown
 
 SCHEMA = 1
 
@@ -18,49 +20,80 @@ def junit_path(out):
 
 class Kept:
     """OUT.partial: one line of JSON per finished exercise, so that a run that was killed goes on where it was. The
-    lines hold a hash of all that decides a result; a torn last line is dropped."""
+    lines hold a hash of all that decides a result; a torn last line is dropped, and `lost` is never kept."""
 
     def __init__(self, out):
-        self.out, self.path, self.known = out, f"{out}.partial", {}
+        # A link is followed, once: what it leads to is replaced, not the link.
+        self.out = os.path.realpath(out)
+        self.path, self.known, self.problem = f"{self.out}.partial", {}, ""
         try:
-            os.makedirs(os.path.dirname(out) or ".", exist_ok=True)
-            if os.path.isdir(out):
-                raise IsADirectoryError(21, "is a folder")
-            self.file = open(self.path, "a+", encoding="utf-8")
+            os.makedirs(os.path.dirname(self.out), exist_ok=True)
+            for path in (self.out, junit_path(self.out), self.path):
+                if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+                    raise UsageError(f"OUT={out}: {shown(path)} is there and no ordinary file; give the name of a file")
+            self.file = open(self.path, "a+b")
+            self.file.seek(0)
+            text = self.file.read()
         except OSError as error:
-            raise UsageError(f"OUT={out}: cannot be written: {error.strerror}") from error
-        self.file.seek(0)
-        text = self.file.read()
-        for line in text.split("\n"):
+            raise UsageError(f"OUT={shown(out)}: cannot be written: {error.strerror}") from error
+        for line in text.split(b"\n"):
             try:
                 entry = json.loads(line)
-                self.known[entry["key"]] = entry["result"]
+                if entry["result"]["verdict"] != "lost":
+                    self.known[entry["key"]] = entry["result"]
             except (ValueError, KeyError, TypeError):
                 continue
-        if text and not text.endswith("\n"):
-            self.file.write("\n")
+        if text and not text.endswith(b"\n"):
+            self.write(b"\n")
 
-    def add(self, key, result):
-        self.known[key] = result
-        self.file.write(json.dumps({"key": key, "result": result}) + "\n")
-        self.file.flush()
-        os.fsync(self.file.fileno())
+    def write(self, data):
+        """A disk that is full ends nobody's grading: what could not be kept is only done again."""
+        try:
+            self.file.write(data)
+            self.file.flush()
+            os.fsync(self.file.fileno())
+        except OSError as error:
+            self.problem = f"{self.path}: {error.strerror}"
 
-    def finish(self, grades):
-        """Writes both files, each complete or not at all, and drops what was kept."""
-        replace(self.out, json.dumps(grades, indent=2, ensure_ascii=False) + "\n")
-        replace(junit_path(self.out), junit(grades))
-        self.file.close()
-        os.remove(self.path)
+    def add(self, job):
+        if job.result["verdict"] != "lost":
+            self.known[job.key] = job.result
+            self.write(json.dumps({"key": job.key, "result": job.result}).encode() + b"\n")
+
+    def finish(self, grades, lost):
+        """Writes both files, each complete or not at all. Drops what was kept, unless something is to be done again.
+        Returns the problem in one line, or ''."""
+        try:
+            replace(self.out, json.dumps(grades, indent=2, ensure_ascii=False) + "\n")
+            replace(junit_path(self.out), junit(grades))
+        except OSError as error:
+            return f"{shown(self.out)}: cannot be written: {error.strerror}; the grades are only in the table above"
+        try:
+            self.file.close()
+            if not lost:
+                os.remove(self.path)
+        except OSError:
+            pass  # both files are whole
+        return ""
 
 
 def replace(path, text):
-    with open(f"{path}.new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.new", path)
+    """The file is whole before it takes its name, also on a disk that notices late that it is full."""
+    try:
+        with open(f"{path}.new", "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(f"{path}.new", path)
+    except OSError:
+        try:
+            os.remove(f"{path}.new")
+        except OSError:
+            pass
+        raise
 
 
-def grades(labs, names, results, about, backend, notes):
+def grades(labs, names, results, about, backend, notes, not_kept_out=""):
     students = []
     for name in names:
         exercises, earned = [], 0
@@ -71,7 +104,7 @@ def grades(labs, names, results, about, backend, notes):
             exercises.append({"id": lab.label, "points": points, "possible": lab.points, **result})
         students.append(
             {
-                "name": name,
+                "name": shown(name),
                 "points": earned,
                 "possible": sum(lab.points for lab in labs),
                 "exercises": exercises,
@@ -86,6 +119,7 @@ def grades(labs, names, results, about, backend, notes):
         ],
         "students": students,
         "notes": notes,
+        "not_kept_out": not_kept_out,
     }
 
 
@@ -143,6 +177,8 @@ def print_summary(grades):
             print(f"{'':<{width}}  note: {printable(note)}")
     for note in grades["notes"]:
         print(f"note: {printable(note)}")
+    if grades["not_kept_out"]:
+        print(f"not kept out: {grades['not_kept_out']}")
 
 
 def short(label):

@@ -22,6 +22,7 @@ class Outcome:
     wrong      a test case failed          build    it does not compile
     crash      a signal ended it           early    it ended before the check did
     time, memory, output, processes: that limit was hit
+    forged     the checked code wrote to the check's own channel
     changed    something outside the TODO of a prediction differs from the starter
     `cases`: {name: passed | failed}; `told`: {key: value} of the first test case that failed."""
 
@@ -69,6 +70,8 @@ def judge(lab, done):
                 told[key] = f"{told[key]}\n{value}" if key in told else value
     facts = {"cases": cases, "told": told, "case": failed or done.unfinished, "output": done.output}
     facts.update(seconds=done.seconds, status=done.status)
+    if done.strangers:
+        return Outcome("forged", **facts)
     if done.ended_by:
         return Outcome(done.ended_by, **facts)
     if done.status < 0:

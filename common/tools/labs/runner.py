@@ -35,12 +35,12 @@ PROOF = Limits(wall=60, output=4 << 20)  # sanitizers take their time
 
 class Run:
     """How it ended: `ended_by` names the limit that it hit, '' when it ended by itself with `status` (negative: the
-    signal). `cases`: [(name, passed | failed | skipped)] told over the channel; `unfinished`: the case that ran when
+    signal). `strangers`: lines on the channel that no check sent. `cases`: [(name, passed | failed | skipped)] told over the channel; `unfinished`: the case that ran when
     everything ended; `told`: [(case, key, value)]; `complete`: the check came to its end."""
 
     def __init__(self):
         self.status, self.ended_by, self.output, self.seconds = None, "", "", 0.0
-        self.cases, self.told, self.unfinished, self.complete = [], [], None, False
+        self.cases, self.told, self.unfinished, self.complete, self.strangers = [], [], None, False, 0
 
 
 def become_subreaper():
@@ -72,6 +72,21 @@ def descendants(root):
         below = {pid for pid, parent in parents.items() if parent in below and pid not in found}
         found.update({pid: memory[pid] for pid in below})
     return found
+
+
+def end_all_below():
+    """Ends every process below this one."""
+    for _ in range(200):
+        left = descendants(os.getpid())
+        for pid in left:
+            for act in (lambda p: os.kill(p, signal.SIGKILL), lambda p: os.waitpid(p, os.WNOHANG)):
+                try:
+                    act(pid)
+                except OSError:
+                    pass
+        if not left:
+            return
+        time.sleep(0.005)
 
 
 def kill_all(child, spared):
@@ -109,22 +124,29 @@ def unescape(text):
 
 
 def read_channel(run, word, data):
-    """Reads the lines that begin with the word; all others come from the checked code."""
-    started = ""
+    """Reads the lines that begin with the word, in the order that a check tells them. Any other line, and any that
+    comes out of turn, is from the checked code."""
+    started, names = None, []
     for line in data.decode("utf-8", "replace").split("\n"):
         fields = line.split("\t")
-        if len(fields) < 3 or not secrets.compare_digest(fields[0].encode(), word):
+        if not line:
+            continue
+        if len(fields) < 3 or not secrets.compare_digest(fields[0].encode(), word) or run.complete:
+            run.strangers += 1
             continue
         kind, values = fields[1], [unescape(f) for f in fields[2:]]
-        if kind == "started":
+        if kind == "started" and started is None:
             started = run.unfinished = values[0]
+            names.append(started)
         elif kind == "tell" and len(values) == 2:
-            run.told.append((started, values[0], values[1]))
-        elif kind in ("passed", "failed", "skipped"):
-            run.cases.append((values[0], kind))
-            run.unfinished = None
-        elif kind == "end":
+            run.told.append((started or "", values[0], values[1]))
+        elif kind in ("passed", "failed", "skipped") and values[0] == started:
+            run.cases.append((started, kind))
+            run.unfinished = started = None
+        elif kind == "end" and started is None and values[0] == str(len(names)):
             run.complete = True
+        else:
+            run.strangers += 1
 
 
 def limited(limits, drop_to):
@@ -155,6 +177,11 @@ def limited(limits, drop_to):
             LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # ends with the process that watches it
 
     return apply
+
+
+def plain_status(command, status):
+    """bubblewrap tells of a signal as a shell does, by 128 and more."""
+    return 128 - status if os.path.basename(command[0]) == "bwrap" and status > 128 else status
 
 
 def run(command, limits, environment=None, folder=None, channel=False, drop_to=None):
@@ -232,7 +259,7 @@ def run(command, limits, environment=None, folder=None, channel=False, drop_to=N
                 watched[end] += data
         except OSError:
             pass
-    result.status = child.wait()
+    result.status = plain_status(command, child.wait())
     if not result.ended_by and result.status in (-signal.SIGXCPU, -signal.SIGKILL):
         # The system enforces limits by these signals; nothing else sends them.
         result.ended_by = "time" if limits.cpu else ""
