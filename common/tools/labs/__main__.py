@@ -4,6 +4,7 @@
 python3 common/tools/labs lab|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
 """
 
+import errno
 import os
 import sys
 
@@ -41,15 +42,14 @@ def main(arguments):
     except (catalogue.UsageError, build.Failure) as problem:
         print(problem, file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as problem:  # a read-only tree, a full disk
-        if problem.filename is None:
+        if problem.errno not in (errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM):
             raise
-        print(f"make {verb}: {problem.filename}: {problem.strerror}; make needs to write here", file=sys.stderr)
+        what = f"{problem.filename or 'output'}: {problem.strerror}"
+        print(f"make {verb}: {what}; make needs to write here", file=sys.stderr)
         return 2
 
 

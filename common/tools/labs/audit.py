@@ -122,7 +122,8 @@ def look_at(own, pragmas, guarded):
                 if names[j] in NAMESPACES and before != "using":
                     raise Refused(f"adds to namespace {names[j]}, which no exercise needs")
                 j += 1
-        if name == "operator" and after in COMPARED and before != "::":
+        shifts = after in ("<", ">") and spelled[i + 2 : i + 3] == [after]
+        if name == "operator" and after in COMPARED and before != "::" and not shifts:
             raise Refused(f"defines operator{after}, which the check may use")
         if name == "template" and before not in ("::", ".", "->"):
             if after != "<" or spelled[i + 1 : i + 3] == ["<", ">"]:
@@ -156,13 +157,18 @@ KEYWORDS = set(
 )
 
 
-def declares(spelled, names, guarded):
-    """Refuses, outside of functions and classes, a declaration of a name that the check takes from elsewhere."""
-    scopes, start = [], 0  # scopes: True for a namespace's brace
+def declarations(spelled, names, strict):
+    """[(name, the namespaces around it)] of what is declared outside of functions and classes. `strict`: rather one
+    too many, as a parameter's or one in parentheses."""
+    scopes, start, found, inner = [], 0, [], 0  # scopes: a namespace's name, or None for another brace
     for i, token in enumerate(spelled):
+        inner = inner + {"(": 1, ")": -1}.get(token, 0) if token not in "{};" else 0
         if token in ("{", "<%"):
-            head = names[start:i]
-            scopes.append(("namespace" in head or spelled[max(0, i - 2) : i - 1] == ["extern"]) and all(scopes))
+            head = [t for t in spelled[start:i] if t != "inline"]
+            if head[:1] == ["namespace"]:
+                scopes.append("".join(head[1:]))
+            else:
+                scopes.append("" if head[:1] == ["extern"] and len(head) == 2 else None)
             start = i + 1
         elif token in ("}", "%>"):
             if scopes:
@@ -170,11 +176,20 @@ def declares(spelled, names, guarded):
             start = i + 1
         elif token == ";":
             start = i + 1
-        elif names[i] in guarded and all(scopes):
-            before = spelled[i - 1] if i else ""
-            declared = (names[i - 1] and before not in NOT_A_TYPE) if i else False
-            if declared or before in ("*", "&", "&&", ">") or "using" in names[start:i]:
-                raise Refused(f"declares '{names[i]}', which the check takes from elsewhere")
+        elif names[i] and i and None not in scopes and (strict or not inner):
+            before = spelled[i - 1]
+            declared = (names[i - 1] and before not in NOT_A_TYPE) or before in ("*", "&", "&&", ">", ")", "]")
+            declared = declared or (before == "(" and spelled[i + 1 : i + 2] == [")"])
+            if declared or "using" in names[start:i]:
+                found.append((names[i], scopes[:]))
+    return found
+
+
+def declares(spelled, names, guarded):
+    """Refuses a declaration of a name that the check takes from elsewhere."""
+    for name, _ in declarations(spelled, names, True):
+        if name in guarded:
+            raise Refused(f"declares '{name}', which the check takes from elsewhere")
 
 
 def calls_in(text_tokens):
@@ -189,10 +204,22 @@ def calls_in(text_tokens):
     return found
 
 
+def plain_tokens(path):
+    """The tokens of a source without its comments and directives."""
+    text = re.sub(r"\\\n", " ", read(path))
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+    return tokens_of(re.sub(r"^[ \t]*#[^\n]*", "", text, flags=re.M))
+
+
 def names_of(paths):
+    """What these headers declare for everybody, or for checks."""
     found = set()
     for path in paths:
-        found.update(re.findall(r"\b[A-Za-z_]\w*(?=\s*[(<{])", read(path)))
+        tokens = plain_tokens(path)
+        names = [t if kind == "name" else "" for kind, t in tokens]
+        declared = declarations([t for _, t in tokens], names, False)
+        # Of lab's own only what is found by a type of the submission's; the check asks for the others by lab::.
+        found.update(name for name, scopes in declared if not set(scopes) - {""} or (scopes == ["lab"] and "_" in name))
     return found
 
 
@@ -234,7 +261,7 @@ class Baseline:
         seen = self.preprocess(folder, lab.starter)
         self.outside, self.below, self.files = seen.outside, seen.below, set(seen.files)
         starters = {t for kind, t in seen.own if kind == "name"}
-        checks = calls_in(tokens_of(re.sub(r"//[^\n]*", "", read(lab.check)))) | TRUSTED.calls()
+        checks = calls_in(plain_tokens(lab.check)) | TRUSTED.calls()
         self.guarded = (checks & TRUSTED.names()) - starters - KEYWORDS
 
     def preprocess(self, folder, path):
@@ -306,8 +333,7 @@ class Trusted:
     def calls(self):
         """What the checks' own headers call."""
         headers = [f"tests/{n}" for n in sorted(os.listdir("tests")) if re.match(r"lab_\w+\.(cuh|h)$", n)]
-        texts = "\n".join(re.sub(r"//[^\n]*", "", read(h)) for h in headers)
-        return self.once("calls", lambda: calls_in(tokens_of(texts)))
+        return self.once("calls", lambda: set().union(*(calls_in(plain_tokens(h)) for h in headers)))
 
     def system(self, compiler):
         """Where the compiler looks for system headers."""
@@ -394,6 +420,8 @@ def look_at_object(path, builder, variant):
     taken = protected(builder, variant)
     for kind, name in symbols(path):
         if kind in "Uw":
+            if re.search(r"filebuf|fstream|10filesystem", name):
+                raise Refused("reads or writes files, which no exercise needs")
             if not (ALLOWED.match(name) or name in C_LIBRARY or MATHS.match(name)):
                 raise Refused(f"calls '{name}', which no exercise needs")
         elif kind.isupper() or kind in "vi":

@@ -94,6 +94,17 @@ else
   missing addr2line "(binutils) names the line in the CPU backend's reports"
 fi
 
+group "To grade"
+if [ "$(uname -s)" != Linux ]; then
+  missing bubblewrap "is for Linux: without it make grade keeps less out"
+elif ! have bwrap; then
+  missing bubblewrap "keeps submissions to themselves in make grade; run: $(how bubblewrap)"
+elif bwrap --unshare-all --ro-bind / / true >/dev/null 2>&1; then
+  ok bubblewrap "$(bwrap --version | number)"
+else
+  missing bubblewrap "is installed, but this system does not let it make a sandbox: make grade keeps less out"
+fi
+
 group "To write"
 if python=$("$tools/setup/python.sh"); then
   ok python3 "$("$python" --version 2>&1 | number)"

@@ -4,7 +4,7 @@
 # without a question: as root, or with sudo that asks for no password. Otherwise prints the command.
 #
 #   install.sh [--how] THING...
-# THING: compiler catch2 sanitizers python matplotlib clang-format shellcheck node npm or chromium.
+# THING: compiler catch2 sanitizers python bubblewrap matplotlib clang-format shellcheck node npm or chromium.
 #   --how prints the command and installs nothing.
 set -u
 
@@ -33,6 +33,8 @@ package() {
     *:sanitizers) ;;
     pacman:python) echo python ;;
     *:python) echo python3 ;;
+    brew:bubblewrap) ;; # for Linux
+    *:bubblewrap) echo bubblewrap ;;
     pacman:matplotlib | brew:matplotlib) echo python-matplotlib ;;
     *:matplotlib) echo python3-matplotlib ;;
     dnf:clang-format) echo clang-tools-extra ;;

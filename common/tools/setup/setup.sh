@@ -33,6 +33,12 @@ need compiler command -v "$cxx"
 need catch2 catch2_is_there
 if [ -n "$("$tools/setup/install.sh" --how sanitizers)" ]; then need sanitizers has_sanitizers; fi
 need python "$tools/setup/python.sh"
+# Grading works without it, with less kept out.
+if [ "$(uname -s)" = Linux ] && ! command -v bwrap >/dev/null 2>&1; then
+  if hint=$("$tools/setup/install.sh" bubblewrap); then echo "ok    bubblewrap, now installed"; else echo "--    bubblewrap, for make grade; run: $hint"; fi
+elif [ "$(uname -s)" = Linux ]; then
+  echo "ok    bubblewrap"
+fi
 need matplotlib "$tools/setup/python.sh" --matplotlib
 need clang-format command -v clang-format
 need shellcheck command -v shellcheck

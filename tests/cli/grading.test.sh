@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A class of which many are hostile is graded, killed and resumed twice, in a copy of the tree.
+#
+# STUDENTS=200 tries every trick that tests/tools/made_up_class.py knows, on all exercises (minutes); NO_BWRAP=1 hides
+# bubblewrap. As another user: setpriv --reuid nobody --regid nogroup --clear-groups, with a TMPDIR of that user's.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+if ! python=$(common/tools/setup/python.sh); then
+  test_case "make grade"
+  skip "python3 is not here"
+  exit
+fi
+
+students=${STUDENTS:-20}
+chosen=(CH=05 EX=1)
+[ "$students" -lt 200 ] || chosen=()
+# As root, submissions run as other users, who need access.
+chmod 711 "$scratch"
+own_tree "$scratch/tree" labs/report.o labs/report.d labs/cpu labs/cpu-xray
+cd "$scratch/tree" || exit 1
+mkdir -m 711 "$scratch/tmp"
+export TMPDIR=$scratch/tmp
+if [ -n "${NO_BWRAP:-}" ]; then
+  mkdir "$scratch/bin"
+  printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/bwrap"
+  chmod 755 "$scratch/bin" "$scratch/bin/bwrap"
+  export PATH=$scratch/bin:$PATH
+fi
+# A quote and a $ in the folder's name.
+class="$scratch/the class's \$HOME"
+grades=$scratch/grades.json
+outside=$scratch/outside
+mkdir "$outside"
+"$python" tests/tools/made_up_class.py make "$class" "$students" "$outside" || exit 1
+
+# Everything that grading must leave as it is, a line each. Folders that nobody may read are named only.
+listed() {
+  { find "$class" "$outside" /dev/shm -printf '%p %s %m %T@\n'
+    find . -path ./build -prune -o -name __pycache__ -prune -o -printf '%p %s %m\n'; } 2>/dev/null | LC_ALL=C sort
+}
+listed >"$scratch/before"
+
+# killed SIGNAL MORE: grades until MORE results are kept than before, then sends the signal to the grading process
+killed() {
+  local process kept=0
+  [ ! -f "$grades.partial" ] || kept=$(wc -l <"$grades.partial")
+  make -s grade BACKEND=cpu TIME=8 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades" >"$scratch/first" 2>&1 </dev/null &
+  for _ in $(seq 1500); do
+    [ -f "$grades.partial" ] && [ "$(wc -l <"$grades.partial")" -ge $((kept + $2)) ] && break
+    sleep 0.2
+  done
+  for process in /proc/[0-9]*; do
+    # The first of them is the oldest: its supervisors go with it.
+    if { tr '\0' ' ' <"$process/cmdline" | grep -q "tools/labs grade .*OUT=$grades"; } 2>/dev/null; then
+      kill -s "$1" "${process#/proc/}" 2>/dev/null
+    fi
+  done
+  wait
+  last_command="make grade, ended by $1"
+  output=$(cat "$scratch/first") status=0
+}
+
+test_case "a run that is ended cleans up and keeps what it has"
+killed TERM 3
+expect "no grades yet" [ ! -e "$grades" ]
+expect "an empty TMPDIR" [ -z "$(ls -A "$TMPDIR")" ]
+expect_output "started again, it goes on from here"
+
+test_case "a run that is killed keeps what it has"
+killed KILL 3
+expect "no grades yet" [ ! -e "$grades" ]
+expect_output "known from before"
+expect "six results" [ "$(wc -l <"$grades.partial")" -ge 6 ]
+
+test_case "every honest submission is right, and no hostile one"
+run make -s grade BACKEND=cpu TIME=8 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades"
+expect_status 0
+expect_output "known from before"
+if [ -n "${NO_BWRAP:-}" ]; then expect_output "not kept out: "; fi
+run "$python" tests/tools/made_up_class.py judge "$class" "$grades"
+expect_status 0
+expect_no_output :
+
+test_case "nothing is left, neither a file nor a process, and nothing is changed"
+expect "an empty TMPDIR" [ -z "$(ls -A "$TMPDIR")" ]
+expect "no .partial" [ ! -e "$grades.partial" ]
+listed >"$scratch/after"
+output=$(diff "$scratch/before" "$scratch/after")
+expect "the same files" [ -z "$output" ]
+output=$(pgrep -f "$scratch/tmp/grade")
+expect "no process" [ -z "$output" ]
+
+chmod 755 "$class/hostile_search/closed" # for whoever removes it
+
+test_case "OUT that is no file is refused and left as it is"
+for place in /dev/full /dev/null "$scratch" "$scratch/pipe"; do
+  [ "$place" != "$scratch/pipe" ] || mkfifo "$place"
+  run common/tools/labs/labs.sh grade CH=05_shared_tree_reduction EX=1 DIR="$class" OUT="$place"
+  expect_status 2
+  expect_one_line
+  expect "it is still there" [ -e "$place" ]
+  expect "it is what it was" [ ! -f "$place" ]
+done
+
+test_case "a full disk and a tree that cannot be written are said in one line, and nobody's grade is lost"
+if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then
+  skip "needs root, to mount"
+else
+  mkdir "$scratch/one" "$scratch/small"
+  cp -R "$class/neighbour" "$scratch/one/"
+  cat >"$scratch/mounted" <<'END'
+mount -t tmpfs -o size=16k none "$1/small" && head -c 16k /dev/zero >"$1/small/fill" 2>/dev/null
+common/tools/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" OUT="$1/small/grades.json" \
+  >"$1/full.out" 2>"$1/full.err"
+echo "$? $(grep -c 'No space left on device' "$1/full.err") $(grep -c Traceback "$1/full.err") $(grep -c '1/1' "$1/full.out")"
+mount --bind . . && mount -o remount,ro,bind . && cd "$PWD"
+common/tools/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" 2>&1
+common/tools/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" OUT="$1/ro.json" >"$1/ro.out" 2>&1
+echo "$? $(grep -c Traceback "$1/ro.out")"
+END
+  run unshare -m bash "$scratch/mounted" "$scratch"
+  expect "each of them in one line" [ "$output" = "1 1 0 1
+OUT=grades.json: cannot be written: Read-only file system
+0 0" ]
+fi
