@@ -10,6 +10,7 @@ import re
 import subprocess
 
 import runner
+from build import Failure
 from catalogue import read
 from submission import Refused
 
@@ -40,6 +41,8 @@ LOW_LEVEL_BUILTIN = re.compile(
     r"|init_dwarf\w*|frob\w*)$"
 )
 ATTRIBUTES = {"always_inline", "aligned", "noinline", "unused", "packed", "const", "pure", "nothrow", "deprecated"}
+# What CUDA's own words are to nvcc.
+ATTRIBUTES |= {"global", "device", "host", "shared", "constant", "managed", "launch_bounds", "grid_constant", "maxnreg"}
 COMPARED = {"==", "!=", "<=", ">=", "<", ">", "&", ",", "->", "new", "delete", "&&", "||", '""'}
 
 
@@ -274,7 +277,7 @@ class Baseline:
             if done.status != 0:
                 break
         if done.status != 0:
-            raise RuntimeError(f"{self.lab.label}: the check cannot be preprocessed: {done.output[:300]}")
+            raise Failure(f"{self.lab.label}: the check cannot be preprocessed: {done.output[:300]}")
         entry = entry_of(self.variant, folder, path)
         return Preprocessed(read_text(text), entry, {path, entry})
 
