@@ -94,6 +94,11 @@ expect "no process" [ -z "$output" ]
 
 chmod 755 "$class/hostile_search/closed" # for whoever removes it
 
+test_case "from inside of the sandbox nothing outside is read, written, signalled or reached"
+mkdir -m 711 "$scratch/box"
+run "$python" tests/tools/sandbox_holds.py "$scratch/box" "$outside/secret.txt"
+if [ "$status" -eq 77 ]; then skip "$output"; else expect_status 0; fi
+
 test_case "OUT that is no file is refused and left as it is"
 for place in /dev/full /dev/null "$scratch" "$scratch/pipe"; do
   [ "$place" != "$scratch/pipe" ] || mkfifo "$place"
