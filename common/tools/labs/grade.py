@@ -110,6 +110,8 @@ class Grader:
         user, path = box.user(slot), f"{folder}/{lab.name}.cu"
         for part in ("build", "empty"):
             os.makedirs(f"{folder}/{part}")
+        # A compiler that is stopped leaves its own temporary files; this process serves one attempt alone.
+        os.environ["TMPDIR"] = f"{folder}/empty"
         folders.copy_text(job.text, path)
         os.chmod(folder, 0o711)
         if user is not None:

@@ -32,7 +32,10 @@ def system_folders(compiler):
         arguments += ["--ro-bind-try", path, path]
     found = shutil.which(compiler)
     if found and not os.path.realpath(found).startswith(("/usr/", "/bin/")):
-        arguments += read_only(os.path.dirname(os.path.dirname(os.path.realpath(found))))
+        programs = os.path.dirname(os.path.realpath(found))
+        around = os.path.dirname(programs)
+        # Its libraries are beside its programs, but nobody's home is shown for that.
+        arguments += read_only(programs if around in ("/", os.path.realpath(os.path.expanduser("~"))) else around)
     return arguments
 
 
@@ -83,7 +86,7 @@ class Sandbox:
         """Whether a program can be started in a sandbox that sees the tree."""
         command = [*self.walls(), *self.tree(None), *self.end("/tmp"), "test", "-r", f"{self.root}/tests/lab_testing.cuh"]
         done = runner.run(command, PROBE, drop_to=self.user(0))
-        said = done.output.strip().split("\n")[0]
+        said = done.output.strip().split("\n")[0] or f"it ends with status {done.status}"
         self.why_not = f"bubblewrap does not work here ({said[:100]})" if done.status != 0 else ""
         return done.status == 0
 
