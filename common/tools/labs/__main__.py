@@ -51,6 +51,8 @@ def main(arguments):
         what = f"{problem.filename or 'output'}: {problem.strerror}"
         print(f"make {verb}: {what}; make needs to write here", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":
