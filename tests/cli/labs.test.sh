@@ -42,7 +42,7 @@ test_case "a solution passes under every order of threads, and make lab without 
 cp $exercises/solutions/ex1_block_sum.cu $work/
 lab lab CH=05 EX=1
 expect_status 0
-expect_output "5 thread orders"
+expect_output "5 thread orders, no race"
 expect_output "make lab CH=05 EX=2"
 lab lab
 expect_failure
@@ -52,7 +52,7 @@ test_case "make lab without EX tells a pass that nobody has been told of, before
 sed 's/sum += partial/sum = sum + partial/' $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
 lab lab
 expect_failure
-expect_output "passed    every block leaves the sum of its own elements (5 thread orders)"
+expect_output "passed    every block leaves the sum of its own elements (5 thread orders, no race)"
 expect_output "make solution CH=05 EX=1"
 expect_output "exercise 2:"
 lab lab
@@ -92,12 +92,23 @@ expect_output "n = 1, block 32, random values"
 expect_output " tries"
 expect_output "likely    only sizes that are no multiple of the block fail: the tail"
 
-test_case "a result that depends on the order of threads is called so"
+test_case "a missing barrier is a race, named with both lines"
 mutant ex2_block_tree no_barrier_in_the_loop >$work/ex2_block_tree.cu
 lab lab CH=5 EX=2
 expect_failure
-expect_output "Which barrier is missing?"
-expect_output "SANITIZE=1"
+expect_output "error: race: a"
+expect_output "nothing orders the two"
+expect_output "help: put __syncthreads() between the two"
+
+test_case "a race that every order of threads survives is rejected"
+mutant ex1_block_sum all_threads_add_to_the_result >$work/ex1_block_sum.kept.cu
+mv $work/ex1_block_sum.cu $work/ex1_block_sum.mine.cu
+mv $work/ex1_block_sum.kept.cu $work/ex1_block_sum.cu
+lab lab CH=5 EX=1
+mv $work/ex1_block_sum.mine.cu $work/ex1_block_sum.cu
+expect_failure
+expect_output "not yet   every block leaves the sum of its own elements"
+expect_output "error: race: a"
 
 test_case "what does not compile is shown at the learner's own line"
 sed 's/tree_of_block(/tree_of_block(unknown_type u, /' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu

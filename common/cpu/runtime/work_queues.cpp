@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../engine/memory.h"
+#include "../engine/observer.h"
 #include "../engine/settings.h"
 #include "../report/faults.h"
 #include "error_codes.h"
@@ -200,9 +201,14 @@ int run_needed(Need need) {
   return sticky_error();
 }
 
+/// Only the race detector asks for the order of streams.
+bool order_is_kept() { return observer != nullptr && observer->range_is_used != nullptr; }
+
 /// What work that is put on `stream` now can rely on.
 StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* after) {
-  StreamOrder known = stream->ended;
+  StreamOrder known;
+  if (!order_is_kept()) return known;
+  known = stream->ended;
   known.learn(s.host);
   if (after != nullptr) known.learn(after->ended);
   if (stream->is_default) {
@@ -218,10 +224,8 @@ StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* afte
 Need everything(AllStreams& s) {
   const std::lock_guard<std::mutex> lock(s.mutex);
   Need need;
-  for (CUstream_st* const stream : s.streams) {
-    need[stream] = stream->last();
-    s.host.learn(stream->ended);
-  }
+  for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
+  s.host.learn_all(s.sequence);
   return need;
 }
 
@@ -280,8 +284,10 @@ int submit(CUstream_st* handle, Work work, bool wait) {
     work.stream = stream;
     work.sequence = sequence;
     work.knows = known_to_next(s, stream, work.after.get());
-    stream->ended = work.knows;
-    stream->ended.learn(stream, sequence);
+    if (order_is_kept()) {
+      stream->ended = work.knows;
+      stream->ended.learn(stream, sequence);
+    }
     if (work.marks != nullptr) {
       work.marks->stream = stream;
       work.marks->sequence = sequence;

@@ -46,7 +46,8 @@ def main(arguments):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as problem:  # a read-only tree, a full disk
-        if problem.errno not in (errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM):
+        full_or_closed = (errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM)
+        if problem.filename is None and problem.errno not in full_or_closed:
             raise
         what = f"{problem.filename or 'output'}: {problem.strerror}"
         print(f"make {verb}: {what}; make needs to write here", file=sys.stderr)
