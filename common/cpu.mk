@@ -115,17 +115,17 @@ $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary
 endef
 
 # Reports name lines and functions (-g1). Optimising what ASan and UBSan add takes longer than the small sizes run.
-ASAN := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+ASAN_BUILD := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
         -DCUDA_CPU_ASAN=1
-TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
+TSAN_BUILD := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
 # Arrays of known length that have no guard page: each index is compared, and report/bounds.cpp is called.
 BOUNDS := $(if $(filter clang%,$(notdir $(CXX))),-fsanitize=array-bounds,-fsanitize=bounds)
 $(eval $(call cpu_runtime,cpu,,-O2,-O0))
 $(eval $(call cpu_variant,cpu,-O2 $(BOUNDS),))
 ifneq ($(call is_needed,sanitizers),)
-$(eval $(call cpu_runtime,cpu-asan,$(ASAN),-O1))
-$(eval $(call cpu_variant,cpu-asan,$(ASAN),$(ASAN)))
+$(eval $(call cpu_runtime,cpu-asan,$(ASAN_BUILD),-O1))
+$(eval $(call cpu_variant,cpu-asan,$(ASAN_BUILD),$(ASAN_BUILD)))
 # The scheduler tells TSan about its fibers itself and must not be watched while it does.
 $(eval $(call cpu_runtime,cpu-tsan,-fno-omit-frame-pointer -DCUDA_CPU_TSAN=1,-O2,-O0))
-$(eval $(call cpu_variant,cpu-tsan,$(TSAN),$(TSAN)))
+$(eval $(call cpu_variant,cpu-tsan,$(TSAN_BUILD),$(TSAN_BUILD)))
 endif

@@ -422,12 +422,9 @@ inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { r
 
 /// Through the read-only path.
 template <class T>
-CUDA_CPU_TELLING T __ldg(const T* address) {
+inline T __ldg(const T* address) {
 #if defined(CUDA_CPU_XRAY)
-  if constexpr (sizeof(T) <= 16) {
-    cuda_cpu::constant_load_begins(address, sizeof(T));
-    return cuda_cpu::untold_load(address);
-  }
+  address = static_cast<const T*>(cuda_cpu::read_as_constant(address));
 #elif defined(CUDA_CPU_TSAN)
   cuda_cpu::read_as_constant(address, sizeof(T));
 #endif

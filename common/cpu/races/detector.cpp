@@ -445,8 +445,18 @@ void look_for_races(bool on) {
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
 
+namespace {
+__thread const void* constant_read;  // announced, and not yet made
+}
+
+void next_read_is_constant(const void* address) { constant_read = address; }
+
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
   if (inside) return;
+  if (use == kReads && address == constant_read) {
+    use |= kConstant;
+    constant_read = nullptr;
+  }
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
   const Inside in;

@@ -23,6 +23,9 @@ void look_for_races(bool on);
 /// it.
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place);
 
+/// The next read at this address is one by __ldg.
+void next_read_is_constant(const void* address);
+
 /// An atomic that has an order of its own has been executed; note_access was called for it, too.
 void note_order(const void* address, bool acquires, bool releases, bool block_only);
 

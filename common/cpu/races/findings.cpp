@@ -58,9 +58,9 @@ const char* name_of(const Access& a) {
   return writes ? "a write" : "a read";
 }
 
-/// What would order the two. `same_line`: all threads come by one line that reads and writes.
-const char* help_for(Fault fault, bool same_line) {
-  if (same_line && fault <= Fault::kOtherBlock) {
+/// What would order the two. `one_update`: all threads update one element in one line.
+const char* help_for(Fault fault, bool one_update) {
+  if (one_update && fault <= Fault::kOtherBlock) {
     return "several threads use this element at a time: make the update one atomic (atomicAdd, "
            "atomicMax), or give each thread an element of its own";
   }
@@ -110,7 +110,7 @@ std::string maker_of(const Found& f) {
   return text + thread_of(f.earlier, launch);
 }
 
-Report report_of(const Added& added, Site earlier, Site later) {
+Report report_of(const Added& added, Site earlier, Site later, bool both_write) {
   const Found& f = added.found;
   Report r;
   r.site = later;
@@ -132,7 +132,8 @@ Report report_of(const Added& added, Site earlier, Site later) {
                                        maker_of(f).c_str())});
   }
   r.notes.push_back(added.origin);
-  r.help = help_for(f.fault, earlier.file == later.file && earlier.line == later.line);
+  const bool same_line = earlier.file == later.file && earlier.line == later.line;
+  r.help = help_for(f.fault, same_line && both_write);
   return r;
 }
 
@@ -177,6 +178,7 @@ void report_findings() {
   struct Located {
     Added added;
     Site earlier, later;
+    bool both_write;  // in one pair of accesses of these lines
   };
   // One for each pair of lines, whichever of the two came first: the one that reaches furthest.
   std::vector<Located> located;
@@ -189,11 +191,16 @@ void report_findings() {
     std::pair<Line, Line> pair(line(earlier), line(later));
     if (pair.second < pair.first) std::swap(pair.first, pair.second);
     if (all.lines.count(pair) != 0) continue;
+    const bool both_write = (f.earlier.use & f.later.use & kWrites) != 0;
     const auto [at, is_new] = known.emplace(pair, located.size());
     if (is_new) {
-      located.push_back({std::move(a), earlier, later});
-    } else if (f.fault > located[at->second].added.found.fault) {
-      located[at->second] = {std::move(a), earlier, later};
+      located.push_back({std::move(a), earlier, later, both_write});
+      continue;
+    }
+    Located& kept = located[at->second];
+    kept.both_write = kept.both_write || both_write;
+    if (f.fault > kept.added.found.fault) {
+      kept = {std::move(a), earlier, later, kept.both_write};
     }
   }
   for (const auto& [pair, at] : known) all.lines.insert(pair);
@@ -210,7 +217,7 @@ void report_findings() {
   for (const Located& l : located) {
     if (l.added.found.fault == Fault::kUnset && is_explained(l)) continue;
     if (all.shown == kMostReported) return;
-    Report report = report_of(l.added, l.earlier, l.later);
+    Report report = report_of(l.added, l.earlier, l.later, l.both_write);
     if (++all.shown == kMostReported) report.help += "\n    (no more races are shown)";
     all.reported.push_back({l.added.found.fault, l.earlier, l.later, cuda_cpu::finding(report)});
   }

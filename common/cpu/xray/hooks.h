@@ -18,8 +18,9 @@ void atomic_begins(const void* address, std::size_t bytes, AtomicKind kind,
 void fresh_load_begins(const void* address, std::size_t bytes);
 /// cuda::atomic_ref::store.
 void strong_store_begins(const void* address, std::size_t bytes);
-/// __ldg.
-void constant_load_begins(const void* address, std::size_t bytes);
+/// __ldg: the next load of this thread at `address` goes by the path of constants. Returns the
+/// address. "Pure", so that it does not keep the compiler from loading other things once only.
+__attribute__((pure)) const void* read_as_constant(const void* address);
 
 /// The order of the atomic that was just executed at `address`.
 void order_is_made(const void* address, bool acquires, bool releases, bool block_only);
