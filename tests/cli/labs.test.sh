@@ -98,7 +98,7 @@ lab lab CH=5 EX=2
 expect_failure
 expect_output "error: race: a"
 expect_output "nothing orders the two"
-expect_output "help: put __syncthreads() between the two"
+expect_output "help: the lanes of a warp do not run in step: put __syncwarp() between the two"
 
 test_case "a race that every order of threads survives is rejected"
 mutant ex1_block_sum all_threads_add_to_the_result >$work/ex1_block_sum.kept.cu
