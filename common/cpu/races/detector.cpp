@@ -224,11 +224,7 @@ void read_cell(const Checked& c, Cell* cell) {
   const bool strong = (c.access.use & kStrong) != 0;
   if (strong && cell->read && (cell->read.use & kStrong) == 0) return;
   if (cell->read && !(cell->read.name() == c.access.name())) {
-    Crowd& crowd = c.d->shadow.make_crowd(cell);
-    Latest latest{cell->read, {}};
-    std::copy(crowd.read_before, crowd.read_before + 3, latest.before);
-    latest.keep(c.access);
-    std::copy(latest.before, latest.before + 3, crowd.read_before);
+    c.d->shadow.make_crowd(cell).read_before[Latest::place_of(cell->read, c.access)] = cell->read;
   }
   cell->read = c.access;
 }
@@ -373,6 +369,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   begin_work(&d, std::move(shape), false);
   d.blocks.clear();
   d.mailboxes.clear();
+  d.shadow.look_again();
   return true;
 }
 

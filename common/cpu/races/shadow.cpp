@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shadow.h"
 
+#include <iterator>
 #include <utility>
 
 #include "../engine/memory.h"
@@ -9,15 +10,18 @@
 namespace races {
 namespace {
 
-// What a thread has on its stack is its own. Arrays in shared memory begin anew in every block.
+// Only memory that CUDA gave out can be shared between threads: not their stacks, nor where the
+// backend keeps arguments and built-in variables. Arrays in shared memory begin anew in every
+// block.
 Kind kind_of(const void* page) {
+  using cuda_cpu::Space;
   if (cuda_cpu::is_on_a_stack(page)) return Kind::kIgnored;
-  cuda_cpu::MemoryRange range;
-  // An array in shared memory ends where its pages end, so the last byte belongs to it or lies
-  // just behind it.
-  const auto* const last = static_cast<const char*>(page) + Page::kBytes - 1;
-  const bool found = cuda_cpu::find_range(last, &range, Page::kBytes);
-  return found && range.space == cuda_cpu::Space::kShared ? Kind::kShared : Kind::kGlobal;
+  if (cuda_cpu::overlaps_range(page, Page::kBytes, Space::kShared)) return Kind::kShared;
+  for (const Space space : {Space::kGlobal, Space::kManaged, Space::kHostPinned,
+                            Space::kHostRegistered, Space::kConstant, Space::kDevice}) {
+    if (cuda_cpu::overlaps_range(page, Page::kBytes, space)) return Kind::kGlobal;
+  }
+  return Kind::kIgnored;
 }
 
 }  // namespace
@@ -25,13 +29,14 @@ Kind kind_of(const void* page) {
 const char Place::kOrigin = 0;
 
 void Page::split() {
-  if (cells_ != nullptr) {
-    auto bytes = std::make_unique<Cell[]>(kBytes);
-    for (std::size_t i = 0; i < kBytes; ++i) {
-      bytes[i] = cells_[i / unit_];
+  for (std::unique_ptr<Cell[]>& part : parts_) {
+    if (part == nullptr) continue;
+    auto bytes = std::make_unique<Cell[]>(kPartBytes);
+    for (std::size_t i = 0; i < kPartBytes; ++i) {
+      bytes[i] = part[i / unit_];
       if (i % unit_ != 0) bytes[i].crowd = 0;  // one of the bytes keeps it
     }
-    cells_ = std::move(bytes);
+    part = std::move(bytes);
   }
   unit_ = 1;
 }
@@ -40,6 +45,13 @@ Page* Shadow::known_page_of(const void* address) {
   const auto found =
       pages_.find(PageNumber{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes});
   return found == pages_.end() ? nullptr : &found->second;
+}
+
+void Shadow::look_again() {
+  for (auto page = pages_.begin(); page != pages_.end();) {
+    page = page->second.kind() == Kind::kIgnored ? pages_.erase(page) : std::next(page);
+  }
+  for (Recent& recent : recent_) recent = Recent{};
 }
 
 Crowd& Shadow::make_crowd(Cell* cell) {

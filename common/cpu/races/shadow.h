@@ -61,9 +61,13 @@ struct Latest {
   Access access;
   Access before[3];
 
+  /// Where among those before `now` the access `then` belongs.
+  static std::size_t place_of(const Access& then, const Access& now) {
+    return then.same_warp(now) ? 0 : then.block == now.block ? 1 : 2;
+  }
   void keep(const Access& a) {
     if (access && !(access.name() == a.name())) {
-      before[access.same_warp(a) ? 0 : access.block == a.block ? 1 : 2] = access;
+      before[place_of(access, a)] = access;
     }
     access = a;
   }
@@ -98,16 +102,22 @@ class Page {
   template <class F>
   void for_each(std::size_t offset, std::size_t bytes, F use) {
     if (unit_ != 1 && (offset % 4 != 0 || bytes % 4 != 0)) split();
-    if (cells_ == nullptr) cells_ = std::make_unique<Cell[]>(kBytes / unit_);
-    for (std::size_t i = offset / unit_; i * unit_ < offset + bytes; ++i) use(cells_[i], i * unit_);
+    for (std::size_t at = offset / unit_ * unit_; at < offset + bytes; at += unit_) {
+      std::unique_ptr<Cell[]>& part = parts_[at / kPartBytes];
+      if (part == nullptr) part = std::make_unique<Cell[]>(kPartBytes / unit_);
+      use(part[at % kPartBytes / unit_], at);
+    }
   }
 
  private:
+  // Who strides through memory uses few words of each page.
+  static constexpr std::size_t kPartBytes = 128;
+
   void split();
 
   Kind kind_;
   std::size_t unit_ = 4;
-  std::unique_ptr<Cell[]> cells_;
+  std::unique_ptr<Cell[]> parts_[kBytes / kPartBytes];
 };
 
 /// All pages that were used.
@@ -124,6 +134,9 @@ class Shadow {
   }
   /// The page, if it was ever used; else null.
   Page* known_page_of(const void* address);
+
+  /// Before a launch: what was of no interest may have been registered since.
+  void look_again();
 
   /// A cell's crowd; null when it has none.
   Crowd* crowd_of(const Cell& cell) { return cell.crowd == 0 ? nullptr : &crowds_[cell.crowd]; }
