@@ -35,8 +35,8 @@ PRAGMA = re.compile(r"#\s*pragma\s+(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|
 NUMBERED = re.compile(r"^(C_A_T_C_H_\w*_|____C_A_T_C_H____\w*?|autoRegistrar)\d+$")
 
 # Of the checker and of what it is built from.
-OWNED = {"lab", "Catch", "xray", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO", "SECTION"}
-NAMESPACES = {"std", "lab", "Catch", "xray", "cuda_cpu", "cuda", "cooperative_groups", "__gnu_cxx", "__cxxabiv1"}
+OWNED = {"lab", "Catch", "xray", "races", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO", "SECTION"}
+NAMESPACES = {"std", "lab", "Catch", "xray", "races", "cuda_cpu", "cuda", "cooperative_groups", "__gnu_cxx", "__cxxabiv1"}
 LOW_LEVEL = {"asm", "__asm", "__asm__", "_Pragma", "__declspec", "gnu", "clang", "__ifunc__", "__symver__"}
 LOW_LEVEL_BUILTIN = re.compile(
     r"__builtin_(?:\w*return\w*|\w*frame_address|\w*setjmp|\w*longjmp|apply\w*|eh_\w+|dwarf\w*|unwind\w*|extend_pointer"
@@ -332,7 +332,7 @@ class Trusted:
 
     def own_headers(self):
         return [os.path.join(folder, n) for folder in ("common", "tests", "common/cpu/cuda", "common/cpu/engine",
-                "common/cpu/runtime", "common/cpu/xray") for n in sorted(os.listdir(folder)) if n.endswith((".cuh", ".h"))]  # fmt: skip
+                "common/cpu/runtime", "common/cpu/xray", "common/cpu/races") for n in sorted(os.listdir(folder)) if n.endswith((".cuh", ".h"))]  # fmt: skip
 
     def names(self):
         return self.once("names", lambda: names_of(self.own_headers()))

@@ -162,7 +162,8 @@ def what_failed(outcome):
 
 
 def shortened(text, folder):
-    text = text.replace(folder + "/", "")
+    """Without the folder of the attempt, whole or in its last two parts, as the backend may name it."""
+    text = text.replace(folder + "/", "").replace("/".join(folder.split("/")[-2:]) + "/", "")
     return text if len(text) <= 2000 else text[:2000] + " ..."
 
 
