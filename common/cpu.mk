@@ -10,7 +10,7 @@ CU_AS_CPP := -include cuda_runtime.h -x c++
 # The backend is compiled as two files, for nearly all that each source costs are standard headers that they
 # share: `hot`, which runs whenever one CUDA thread follows another, and `rest`, which is not optimised. hot is
 # first in the library, so that the linker takes its copies of what both instantiate. Debuggers are told of lines
-# and functions (-g1), not of variables: that would cost a fourth more.
+# and functions (-g1), not of variables: that would cost a fourth more. It throws nothing and catches nothing.
 HOT := $(patsubst %,common/cpu/engine/%.cpp,barriers context current fences resident_blocks scheduler shared \
          stacks switching warp worker yielding)
 REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
@@ -52,15 +52,18 @@ $(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 / $3 / $4 / 
 build/$1/hot.o: $(HOT)
 build/$1/rest.o: $(REST)
 build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) -U_FORTIFY_SOURCE $$(compiled) \
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) -fno-exceptions -U_FORTIFY_SOURCE $$(compiled) \
 	  $$(call as_one,$$(if $$(filter %/hot.o,$$@),$(HOT),$(REST))) && $$(put_compiled)
 
 build/$1/libcudacpu.a: build/$1/hot.o build/$1/rest.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
 endef
 
-# Tests run for a second or two: lines are all that reports need of -g, and optimising takes longer than it saves.
+# Programs of the chapters run for less than a second, so optimising them (-O2) takes longer than it saves, and
+# -Og lets a debugger show each line and variable. Tests run for a second or two: lines are all that reports need
+# of -g. The benchmarks of the backend itself are optimised.
 TEST_FLAGS := -O1 -g1
+BENCH_FLAGS := -O2
 
 # Programs for it: $(call cpu_variant,NAME,FLAGS,FLAGS OF THE LINKER)
 define cpu_variant
@@ -75,6 +78,7 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
 $(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := \
     $(if $(filter cpu-asan,$1),-g1,$(TEST_FLAGS))
+$(patsubst %,build/$1/obj/%.o,$(CPU_BENCHES)): AS_A_TEST := $(BENCH_FLAGS)
 # The backend's own tests may name its insides, as "engine/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
 
@@ -121,7 +125,7 @@ TSAN_BUILD := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=
 # Arrays of known length that have no guard page: each index is compared, and report/bounds.cpp is called.
 BOUNDS := $(if $(filter clang%,$(notdir $(CXX))),-fsanitize=array-bounds,-fsanitize=bounds)
 $(eval $(call cpu_runtime,cpu,,-O2,-O0))
-$(eval $(call cpu_variant,cpu,-O2 $(BOUNDS),))
+$(eval $(call cpu_variant,cpu,-Og $(BOUNDS),))
 ifneq ($(call is_needed,sanitizers),)
 $(eval $(call cpu_runtime,cpu-asan,$(ASAN_BUILD),-O1))
 $(eval $(call cpu_variant,cpu-asan,$(ASAN_BUILD),$(ASAN_BUILD)))
