@@ -162,13 +162,14 @@ Site first_source_site(const void* const* pcs, int count) {
   return Site{nullptr, 0};
 }
 
-std::vector<std::vector<Site>> source_frames_of(const std::vector<const void*>& return_addresses) {
-  std::vector<std::vector<Site>> all(return_addresses.size());
-  const auto add = [](std::vector<Site>* frames, const std::string& text) {
+std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& return_addresses) {
+  std::vector<SourceFrames> all(return_addresses.size());
+  const auto add = [](SourceFrames* frames, const std::string& text) {
+    if (frames->piece.empty()) frames->piece = text;
     std::string file;
     int line = 0;
     if (!parse_location(text, &file, &line) || is_foreign(file)) return;
-    frames->push_back(Site{intern(as_compiled(file)), line});
+    frames->lines.push_back(Site{intern(as_compiled(file)), line});
   };
   // A return address points after the call, which may be the next line already.
   const auto call = [](const void* pc) { return reinterpret_cast<std::uintptr_t>(pc) - 1; };

@@ -20,8 +20,15 @@ Site source_site_of(const void* pc);
 /// innermost frame comes first; all other addresses point after a call.
 Site first_source_site(const void* const* pcs, int count);
 
-/// For each return address all its lines in the source, the innermost inlined function first; the
-/// backend and the system's headers are left out.
-std::vector<std::vector<Site>> source_frames_of(const std::vector<const void*>& return_addresses);
+/// Where a program address stands in the source.
+struct SourceFrames {
+  std::vector<Site>
+      lines;  ///< innermost inlined function first, without backend and system headers
+  /// The innermost of all, as the debugger's tool names it: of several pieces of code that begin
+  /// in one line each has a name of its own.
+  std::string piece;
+};
+
+std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& return_addresses);
 
 }  // namespace cuda_cpu

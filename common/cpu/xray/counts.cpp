@@ -40,6 +40,15 @@ Counts Launch::total_of_line(int wanted) const {
   return sum;
 }
 
+Passage Launch::passage_of_line(int wanted, const std::string& in) const {
+  const Passage* found = nullptr;
+  for (const Passage& p : passages) {
+    if (p.line != wanted || (!in.empty() && p.file != in)) continue;
+    if (found == nullptr || p.file == file) found = &p;
+  }
+  return found == nullptr ? Passage{} : *found;
+}
+
 std::vector<Launch> count(const std::function<void()>& work) {
   // Work that waits in a stream is not to be counted.
   cudaDeviceSynchronize();

@@ -74,6 +74,29 @@ struct Access {
   std::int64_t worst[32];
 };
 
+/// How warps came by a line. A warp goes through a line once for all lanes that are there together,
+/// and once more for each other group of them: lanes that took different ways at a branch, or sit
+/// out a turn of a loop. `lanes / visits` lanes are active on average.
+///
+/// Told at the beginning of each piece of code without a jump: a line has a passage if such a piece
+/// begins in it, as behind `if (...) {`, `else {` and `case 3:`, at the end of such a branch, in a
+/// loop. A line may have several pieces (a `for` that begins, that turns); the one that was run
+/// most counts. It is assumed that lanes meet again as early as they can, which a GPU tries to do,
+/// too, and that each branch is one: of a short one nvcc often makes instructions that every lane
+/// executes, a part of them without effect (predication), and this compiler makes arithmetic of a
+/// few. What an instruction costs is not counted, nor how many there are in a line.
+struct Passage {
+  std::string file;
+  int line = 0;
+  std::uint64_t visits = 0;          ///< by warps, or by lanes of one that were there together
+  std::uint64_t lanes = 0;           ///< active in them
+  std::uint64_t lanes_of_warps = 0;  ///< that they have: 32 a visit, or what a block has left
+
+  double per_visit() const {
+    return visits == 0 ? 0 : static_cast<double>(lanes) / static_cast<double>(visits);
+  }
+};
+
 /// One launch. Later launches of the same kernel with the same configuration and arguments are not
 /// counted again.
 struct Launch {
@@ -83,13 +106,21 @@ struct Launch {
   int line = 0;
   dim3 grid, block;
   std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
-  std::uint64_t barriers = 0;    ///< passed by each thread of the first counted block
-  std::vector<Access> accesses;  ///< in the order of their lines
+  std::uint64_t barriers = 0;     ///< passed by each thread of the first counted block
+  std::vector<Access> accesses;   ///< in the order of their lines
+  std::vector<Passage> passages;  ///< likewise, one for each line
+  /// How often lanes of a warp that came to a branch together went different ways. Lanes that end
+  /// there do not count, nor do those that come to nothing more before a barrier. Where nvcc makes
+  /// real branches of all of them, `smsp__sass_branch_targets_threads_divergent` counts the same.
+  std::uint64_t partings = 0;
 
   /// Sum over the accesses of one kind; `name` selects a shared array or a variable.
   Counts total(Space space, Operation operation, const std::string& name = "") const;
   /// The same for one line of the source.
   Counts total_of_line(int line) const;
+  /// How warps came by that line of the file; if none is named, of the launch's, or else of any. No
+  /// visits if no piece of code begins in it.
+  Passage passage_of_line(int line, const std::string& file = "") const;
 };
 
 /// Runs `work` and returns what the launches in it did, with every block counted. `work` must wait

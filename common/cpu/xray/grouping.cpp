@@ -72,6 +72,7 @@ struct Visits {
   std::size_t count = 0;      // of this lane so far
   std::vector<Group> groups;  // by visit
   std::size_t next = 0;       // which visits came after these the last time
+  std::size_t by_busy = 0;    // visits that lanes with accesses made: the first of the groups
 };
 
 /// nvcc may unroll a loop whose number of turns is known when it begins. What it makes of it has
@@ -114,12 +115,18 @@ using PerLane = std::array<std::uint32_t, kLanes>;
 
 class WarpGrouping {
  public:
-  /// `busy`: the lanes that made any access.
+  /// `busy`: the lanes that made any access. Only by these are turns of loops told; the others
+  /// just came by.
   WarpGrouping(const Lane* lanes, unsigned count, std::uint32_t busy, const Clocks& clocks)
       : busy_(busy), clocks_(clocks) {
     const std::uint32_t all = ~0u >> (kLanes - count);
     for (unsigned lane = 0; lane < count; ++lane) {
       if ((busy >> lane & 1) != 0) add_lane(lane, lanes[lane], all);
+    }
+    for (Visits& visits : visits_) visits.by_busy = visits.groups.size();
+    for (const auto& entry : partial_) busy_meet_after_.insert(entry.first);
+    for (unsigned lane = 0; lane < count; ++lane) {
+      if ((busy >> lane & 1) == 0) add_lane(lane, lanes[lane], all);
     }
     for (const auto& [whole, meetings] : partial_) join(whole, meetings);
   }
@@ -131,9 +138,10 @@ class WarpGrouping {
     Clocks found;
     std::set<std::uint32_t> uneven;  // between these meetings some lanes may have skipped something
     for (const Visits& visits : visits_) {
+      if (visits.by_busy == 0) continue;
       const std::uint32_t whole = visits.key.meetings.whole, turns = turns_of(visits);
       if (turns < 2) uneven.insert(whole);
-      if (turns < 2 || partial_.count(whole) != 0) continue;
+      if (turns < 2 || busy_meet_after_.count(whole) != 0) continue;
       found.emplace(whole,
                     std::vector<Clock>{Clock{visits.key.instruction, visits.key.calls, turns}});
     }
@@ -154,13 +162,15 @@ class WarpGrouping {
     std::map<Place, std::uint32_t> together;  // visits by all lanes in the same turn
     std::set<Place> again;                    // visited more than once in a turn
     for (const Visits& visits : visits_) {
+      if (visits.by_busy == 0) continue;
       std::uint32_t& sum = together[place_of(visits.key)];
-      for (const Group& group : visits.groups) sum += group.mask == busy_;
+      for (const Group& group : visits.groups) sum += (group.mask & busy_) == busy_;
       if (turns_of(visits) > 1) again.insert(place_of(visits.key));
     }
     Clocks found = clocks_;
     std::set<std::uint32_t> done;
     for (const Visits& visits : without_clocks.visits_) {
+      if (visits.by_busy == 0) continue;
       const std::uint32_t whole = visits.key.meetings.whole;
       const auto clocks = found.find(whole);
       if (clocks == found.end() || clocks->second.size() == kClocks) continue;
@@ -175,8 +185,8 @@ class WarpGrouping {
 
   void hand_on(const OnGroup& on_group) const {
     for (const Visits& visits : visits_) {
-      if (!visits.key.instruction.is_access()) continue;
-      std::uint32_t more = more_if_unrolled(visits.groups);
+      const bool is_access = visits.key.instruction.is_access();
+      std::uint32_t more = is_access ? more_if_unrolled(visits.groups) : 0;
       for (Group group : visits.groups) {
         if (group.mask == 0) continue;
         group.more_unrolled = std::exchange(more, 0);
@@ -188,12 +198,13 @@ class WarpGrouping {
  private:
   /// How often all lanes visited a place, if only the first ones did so once more; else 0.
   std::uint32_t turns_of(const Visits& visits) const {
-    std::size_t turns = visits.groups.size();
-    if (visits.groups[turns - 1].mask != busy_) {
-      const std::uint32_t more = visits.groups[--turns].mask, others = busy_ & ~more;
+    const auto busy_of = [&](std::size_t turn) { return visits.groups[turn].mask & busy_; };
+    std::size_t turns = visits.by_busy;
+    if (busy_of(turns - 1) != busy_) {
+      const std::uint32_t more = busy_of(--turns), others = busy_ & ~more;
       if (others == 0 || __builtin_ctz(others) < 31 - __builtin_clz(more)) return 0;
     }
-    const bool all = turns > 0 && visits.groups[turns - 1].mask == busy_;
+    const bool all = turns > 0 && busy_of(turns - 1) == busy_;
     return all ? static_cast<std::uint32_t>(turns) : 0;
   }
 
@@ -210,6 +221,8 @@ class WarpGrouping {
     std::array<std::uint32_t, kClocks> turns_of_clock{};
     std::size_t at = 0;
     bool begins = true;
+    std::size_t place = 0, place_visit = 0;  // the last that the lane came by
+    bool came_by = false;
     for (const LaneEvent& event : lane.events) {
       if (event.is_meeting()) {
         if ((event.lanes_that_meet() & all) == all) {
@@ -246,12 +259,20 @@ class WarpGrouping {
       Group& group = visits.groups[visits.count++];
       group.mask |= 1u << number;
       group.address[number] = event.address();
+      if (event.is_access()) continue;
+      if (came_by) {
+        visits_[place].groups[place_visit].address[number] =
+            reinterpret_cast<std::uintptr_t>(key.instruction.place);
+      }
+      came_by = true;
+      place = at;
+      place_visit = visits.count - 1;
     }
   }
 
   std::size_t find(const Key& key) {
     const auto found = index_.emplace(key, visits_.size());
-    if (found.second) visits_.push_back(Visits{key, kLanes, 0, {}, visits_.size() + 1});
+    if (found.second) visits_.push_back(Visits{key, kLanes, 0, {}, visits_.size() + 1, 0});
     return found.first->second;
   }
 
@@ -261,8 +282,9 @@ class WarpGrouping {
   /// lanes begin together and end apart. `meetings`: how many partial ones each lane has until the
   /// whole warp meets again.
   void join(std::uint32_t whole, const PerLane& meetings) {
-    // Meetings still to come, and the visit.
-    using Moment = std::tuple<Instruction, std::uint32_t, std::uint32_t, std::size_t>;
+    // Meetings still to come, the turn, and the visit.
+    using Moment =
+        std::tuple<Instruction, std::uint32_t, std::uint32_t, std::uint32_t, std::size_t>;
     std::map<Moment, Group*> joined;
     for (Visits& visits : visits_) {
       const Key& key = visits.key;
@@ -277,8 +299,8 @@ class WarpGrouping {
           alike = alike && meetings[lane] - key.meetings.partial == to_come;
         }
         if (!alike) continue;
-        const auto found =
-            joined.emplace(Moment{key.instruction, key.calls.node, to_come, visit}, &group);
+        const auto found = joined.emplace(
+            Moment{key.instruction, key.calls.node, to_come, key.turn, visit}, &group);
         if (found.second) continue;
         Group& first = *found.first->second;
         for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -295,39 +317,48 @@ class WarpGrouping {
   std::vector<Visits> visits_;  // in the order in which the first lane came to them
   std::unordered_map<Key, std::size_t, KeyHash> index_;
   std::map<std::uint32_t, PerLane> partial_;  // by the whole warp's meetings before
+  std::set<std::uint32_t> busy_meet_after_;   // those of them that lanes with accesses made
 };
 
 }  // namespace
 
 void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
-  std::uint32_t busy = 0;
+  std::uint32_t present = 0, busy = 0;
   for (unsigned lane = 0; lane < count; ++lane) {
     const std::vector<LaneEvent>& events = lanes[lane].events;
     const bool is_busy = std::any_of(events.begin(), events.end(),
                                      [](const LaneEvent& event) { return event.is_access(); });
+    present |= std::uint32_t{!events.empty()} << lane;
     busy |= std::uint32_t{is_busy} << lane;
   }
-  if ((busy & (busy - 1)) != 0) {
-    const Clocks none;
-    const WarpGrouping grouping(lanes, count, busy, none);
-    Clocks clocks = grouping.first_clocks();
-    if (clocks.empty()) return grouping.hand_on(on_group);
-    for (;;) {
-      const WarpGrouping by_turns(lanes, count, busy, clocks);
-      Clocks more = by_turns.one_more(grouping);
-      if (more == clocks) return by_turns.hand_on(on_group);
-      clocks = std::move(more);
-    }
-  } else if (busy != 0) {
+  if (present == 0) return;
+  const bool is_alone = (busy & (busy - 1)) == 0;
+  if (busy != 0 && is_alone) {
     const auto last_busy = static_cast<unsigned>(__builtin_ctz(busy));
     // One lane shares no request: each of its accesses is a group, in the order it made them.
     Group alone;
     alone.mask = 1u << last_busy;
     for (const LaneEvent& event : lanes[last_busy].events) {
-      if (!event.is_access()) continue;
+      if (event.is_meeting() || (!event.is_access() && present != busy)) continue;
       alone.address[last_busy] = event.address();
       on_group(event.instruction(), alone);
     }
+    if (present == busy) return;
+  }
+  const OnGroup on_place = [&](const Instruction& instruction, const Group& group) {
+    if (!instruction.is_access()) on_group(instruction, group);
+  };
+  const OnGroup& on_any = is_alone ? on_place : on_group;
+  const Clocks none;
+  const std::uint32_t told_by = busy == 0 ? present : busy;
+  const WarpGrouping grouping(lanes, count, told_by, none);
+  Clocks clocks = grouping.first_clocks();
+  if (clocks.empty()) return grouping.hand_on(on_any);
+  for (;;) {
+    const WarpGrouping by_turns(lanes, count, told_by, clocks);
+    Clocks more = by_turns.one_more(grouping);
+    if (more == clocks) return by_turns.hand_on(on_any);
+    clocks = std::move(more);
   }
 }
 

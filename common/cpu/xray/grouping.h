@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Puts the accesses of single lanes together to groups of a warp.
+// Puts together to groups of a warp what its lanes did one by one: accesses, and pieces of code
+// that they came by.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,13 @@
 
 namespace xray {
 
-/// The accesses that lanes of one warp made with the same instruction, on the same visit to it.
+/// What lanes of one warp did with the same instruction, on the same visit to it: an access, or
+/// they came by a place.
 struct Group {
   std::uint32_t mask = 0;
-  std::uintptr_t address[kLanes];   // of the lanes in the mask
+  /// Of the lanes in the mask: what they accessed; or, of a place, the one that they came by next,
+  /// 0 where none followed.
+  std::uintptr_t address[kLanes];
   std::uint32_t more_unrolled = 0;  // see Counts; of this group and those after it
 };
 

@@ -44,6 +44,7 @@ struct LaunchTally {
   std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
   std::uint64_t barriers = 0, barriers_of_block = ~std::uint64_t{0};
   Tallies tallies;
+  PlaceTallies places;
 };
 
 namespace {
@@ -64,7 +65,7 @@ struct WatchedBlock : BlockLanes {
     const auto count = [this](const Instruction& i, const Group& group) { tally.add(i, group); };
     for (std::size_t first = 0; first < lanes.size(); first += kLanes) {
       const std::size_t threads = std::min<std::size_t>(kLanes, lanes.size() - first);
-      tally.begin_warp(first / kLanes);
+      tally.begin_warp(first / kLanes, static_cast<unsigned>(threads));
       group_warp(&lanes[first], static_cast<unsigned>(threads), count);
     }
     for (Lane& lane : lanes) lane.events.clear();
@@ -168,6 +169,7 @@ void block_ends(Block& block) {
     launch.barriers = block.epoch - ended->first_epoch;
   }
   for (const auto& [key, tally] : ended->tally.tallies()) launch.tallies[key].add(tally);
+  for (const auto& [place, tally] : ended->tally.places()) launch.places[place] += tally;
   const auto is_it = [ended](const auto& running) { return running.get() == ended; };
   s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
 }
@@ -202,12 +204,13 @@ Costs costs_of(const Counts& c) {
 
 void add_places(const LaunchTally& launch, std::vector<const void*>* places) {
   for (const auto& entry : launch.tallies) places->push_back(entry.first.instruction.place);
+  for (const auto& entry : launch.places) places->push_back(entry.first);
 }
 
 /// The accesses of a launch, in the order of their lines.
 std::vector<Access> accesses_of(const LaunchTally& launch) {
   std::vector<const void*> places;
-  add_places(launch, &places);
+  for (const auto& entry : launch.tallies) places.push_back(entry.first.instruction.place);
   const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
   using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
   std::map<Shown, Tally> shown;
@@ -228,6 +231,38 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
     accesses.push_back(std::move(a));
   }
   return accesses;
+}
+
+/// The passages of a launch, in the order of their lines. Copies of a piece of code (a function
+/// that is inlined twice) are one; of the pieces of a line the one with the most visits counts.
+std::vector<Passage> passages_of(const LaunchTally& launch) {
+  std::vector<const void*> places;
+  for (const auto& entry : launch.places) places.push_back(entry.first);
+  const std::vector<Piece> found = pieces_of(places, launch.identity.file);
+  using Line = std::pair<std::string, int>;
+  std::map<Line, std::map<std::string, PlaceTally>> lines;
+  std::size_t i = 0;
+  for (const auto& entry : launch.places) {
+    const Piece& piece = found[i++];
+    const bool is_launch =
+        piece.line.line == launch.identity.line && launch.identity.file == piece.line.file;
+    if (piece.line.line == 0 || is_launch) continue;
+    lines[Line{piece.line.file, piece.line.line}][piece.name] += entry.second;
+  }
+  std::vector<Passage> passages;
+  for (const auto& [line, pieces] : lines) {
+    Passage p;
+    std::tie(p.file, p.line) = line;
+    for (const auto& entry : pieces) {
+      const PlaceTally& t = entry.second;
+      if (std::tie(t.visits, t.lanes) <= std::tie(p.visits, p.lanes)) continue;
+      p.visits = t.visits;
+      p.lanes = t.lanes;
+      p.lanes_of_warps = t.lanes_of_warps;
+    }
+    passages.push_back(std::move(p));
+  }
+  return passages;
 }
 
 }  // namespace
@@ -263,6 +298,8 @@ std::vector<Launch> take_launches() {
     l.warps_counted = tally->warps_counted;
     l.barriers = tally->barriers;
     l.accesses = accesses_of(*tally);
+    l.passages = passages_of(*tally);
+    for (const auto& entry : tally->places) l.partings += entry.second.partings;
     launches.push_back(std::move(l));
   }
   return launches;

@@ -75,6 +75,16 @@ std::string of_bytes(std::uint64_t bytes) {
 
 constexpr int kCountsWidth = 51;  // of what stands left of the source
 
+/// Whether lanes are missing in a line, other than the few that the last warp of a grid lacks.
+bool lacks_lanes(const Passage& p) { return 20 * p.lanes < 19 * p.lanes_of_warps; }
+
+/// "16.0 of 32 lanes, 4 passes"
+std::string lanes_text(const Passage& p) {
+  const double whole = static_cast<double>(p.lanes_of_warps) / static_cast<double>(p.visits);
+  return format("%.1f of %.0f lanes, %llu pass%s", p.per_visit(), whole,
+                static_cast<unsigned long long>(p.visits), p.visits == 1 ? "" : "es");
+}
+
 class Listing {
  public:
   explicit Listing(bool colour)
@@ -101,9 +111,11 @@ class Listing {
     column_names();
     // The kernel's own file first; what it calls in other files after it.
     std::vector<std::string> files{launch.file};
-    for (const Access& a : launch.accesses) {
-      if (std::find(files.begin(), files.end(), a.file) == files.end()) files.push_back(a.file);
-    }
+    const auto add = [&](const std::string& file) {
+      if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    };
+    for (const Access& a : launch.accesses) add(a.file);
+    for (const Passage& p : launch.passages) add(p.file);
     for (const std::string& file : files) add_file(launch, file, worst);
     totals(launch);
   }
@@ -153,20 +165,24 @@ class Listing {
   void add_file(const Launch& launch, const std::string& file, const Access* worst) {
     std::set<int> shown;
     std::multimap<int, const Access*> by_line;
+    std::map<int, const Passage*> passages;
     for (const Access& a : launch.accesses) {
-      if (a.file != file) continue;
-      by_line.emplace(a.line, &a);
+      if (a.file == file) by_line.emplace(a.line, &a);
     }
-    if (by_line.empty()) return;
+    for (const Passage& p : launch.passages) {
+      if (p.file == file && lacks_lanes(p)) passages.emplace(p.line, &p);
+    }
+    std::set<int> told;
+    for (const auto& entry : by_line) told.insert(entry.first);
+    for (const auto& entry : passages) told.insert(entry.first);
+    if (told.empty()) return;
     const std::vector<std::string>& lines = source(file);
-    if (!lines.empty()) {
-      for (const auto& entry : by_line) {
-        int first = entry.first, last = entry.first;
-        widen_to_function(lines, &first, &last);
-        for (int i = first; i <= last && i < static_cast<int>(lines.size()); ++i) shown.insert(i);
-      }
+    for (const int line : told) {
+      int first = line, last = line;
+      if (!lines.empty()) widen_to_function(lines, &first, &last);
+      for (int i = first; i <= last && i < static_cast<int>(lines.size()); ++i) shown.insert(i);
     }
-    for (const auto& entry : by_line) shown.insert(entry.first);
+    shown.insert(told.begin(), told.end());
     if (file != launch.file) text += format("  %*s | %s\n", kCountsWidth, "", file.c_str());
     int before = 0;
     for (const int line : shown) {
@@ -177,7 +193,12 @@ class Listing {
                                    : std::string();
       const auto range = of_line(by_line, line);
       if (range.empty()) {
-        text += format("  %*s | %s%4d  %s%s\n", kCountsWidth, "", dim_, line, code.c_str(), plain_);
+        const auto passage = passages.find(line);
+        const bool has_code = code.find_first_not_of(" \t}") != std::string::npos;
+        const std::string margin =
+            passage == passages.end() || !has_code ? std::string() : lanes_text(*passage->second);
+        text += format("  %*s | %s%4d  %s%s\n", kCountsWidth, margin.c_str(), dim_, line,
+                       code.c_str(), plain_);
         continue;
       }
       bool first = true;
@@ -274,6 +295,11 @@ class Listing {
         text += '\n';
       }
     }
+    if (launch.partings > 0) {
+      text +=
+          format("  branches: lanes of a warp went different ways %llu time%s\n",
+                 static_cast<unsigned long long>(launch.partings), launch.partings == 1 ? "" : "s");
+    }
     if (nothing_said_) text += "  No request costs more than it must.\n";
     text += '\n';
   }
@@ -292,27 +318,52 @@ std::string listing_of(const std::vector<Launch>& launches, bool colour) {
   return listing.text;
 }
 
+namespace {
+
+std::string number(std::uint64_t v) { return std::to_string(v) + ","; }
+std::string quoted(const std::string& s) { return "\"" + s + "\","; }
+std::string extent(const dim3& d) { return format("%ux%ux%u,", d.x, d.y, d.z); }
+
+constexpr char kLaunchColumns[] =
+    "kernel,arguments,launch,grid,block,blocks,blocks_counted,warps_counted,";
+
+std::string launch_cells(const Launch& l) {
+  return quoted(l.kernel) + quoted(l.arguments) + quoted(l.file + ":" + std::to_string(l.line)) +
+         extent(l.grid) + extent(l.block) + number(l.blocks) + number(l.blocks_counted) +
+         number(l.warps_counted);
+}
+
+}  // namespace
+
+std::string passages_csv_of(const std::vector<Launch>& launches) {
+  std::string text = kLaunchColumns;
+  text += "partings,file,line,visits,lanes,lanes_of_warps\n";
+  for (const Launch& l : launches) {
+    const std::string launch = launch_cells(l) + number(l.partings);
+    for (const Passage& p : l.passages) {
+      text += launch + quoted(p.file) + number(static_cast<std::uint64_t>(p.line)) +
+              number(p.visits) + number(p.lanes) + std::to_string(p.lanes_of_warps) + '\n';
+    }
+    if (l.passages.empty()) text += launch + "\"\",0,0,0,0\n";
+  }
+  return text;
+}
+
 std::string csv_of(const std::vector<Launch>& launches) {
-  std::string text =
-      "kernel,arguments,launch,grid,block,blocks,blocks_counted,warps_counted,"
+  std::string text = kLaunchColumns;
+  text +=
       "barriers_per_thread,file,line,space,operation,name,bytes_per_lane,"
       "requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,words,addresses,"
       "collisions,offsets\n";
-  const auto number = [](std::uint64_t v) { return std::to_string(v) + ","; };
-  const auto quoted = [](const std::string& s) { return "\"" + s + "\","; };
-  const auto extent = [](const dim3& d) { return format("%ux%ux%u,", d.x, d.y, d.z); };
   for (const Launch& l : launches) {
     for (const Access& a : l.accesses) {
       const Counts& c = a.counts;
-      text += quoted(l.kernel) + quoted(l.arguments) +
-              quoted(l.file + ":" + std::to_string(l.line)) + extent(l.grid) + extent(l.block) +
-              number(l.blocks) + number(l.blocks_counted) + number(l.warps_counted) +
-              number(l.barriers) + quoted(a.file) + number(static_cast<std::uint64_t>(a.line)) +
-              name_of(a.space) + "," + name_of(a.operation) + "," + quoted(a.name) +
-              number(a.bytes_per_lane) + number(c.requests) + number(c.lanes) + number(c.bytes) +
-              number(c.sectors) + number(c.ideal_sectors) + number(c.wavefronts) +
-              number(c.ideal_wavefronts) + number(c.words) + number(c.addresses) +
-              number(c.collisions);
+      text += launch_cells(l) + number(l.barriers) + quoted(a.file) +
+              number(static_cast<std::uint64_t>(a.line)) + name_of(a.space) + "," +
+              name_of(a.operation) + "," + quoted(a.name) + number(a.bytes_per_lane) +
+              number(c.requests) + number(c.lanes) + number(c.bytes) + number(c.sectors) +
+              number(c.ideal_sectors) + number(c.wavefronts) + number(c.ideal_wavefronts) +
+              number(c.words) + number(c.addresses) + number(c.collisions);
       for (unsigned lane = 0; lane < 32; ++lane) {
         if (lane > 0) text += ' ';
         text += a.first[lane] < 0 ? "-" : std::to_string(a.first[lane]);

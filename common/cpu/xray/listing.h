@@ -16,4 +16,7 @@ std::string listing_of(const std::vector<Launch>& launches, bool colour);
 /// 32 lanes of the first request: bytes from the start of the array, or - for an idle lane.
 std::string csv_of(const std::vector<Launch>& launches);
 
+/// One row for each passage of each launch, in the same form; at least one for each launch.
+std::string passages_csv_of(const std::vector<Launch>& launches);
+
 }  // namespace xray

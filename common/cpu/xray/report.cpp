@@ -2,7 +2,8 @@
 // The environment says what is reported:
 //
 //   XRAY_LISTING=FILE   the annotated source (`-`: standard output)
-//   XRAY_CSV=FILE       the counts
+//   XRAY_CSV=FILE       the counts of requests
+//   XRAY_PASSAGES=FILE  how often warps came by each line, with how many lanes
 //   XRAY_LINE=N XRAY_SVG=FILE   a drawing of the first request of that line; or FILE:N, where
 //                               several files have a line N
 //   XRAY_COLOUR=1       the listing with a terminal's colours
@@ -115,8 +116,10 @@ void draw(const std::vector<Launch>& launches) {
 void report() {
   const std::vector<Launch> launches = take_launches();
   const std::string csv = variable("XRAY_CSV"), listing = variable("XRAY_LISTING");
+  const std::string passages = variable("XRAY_PASSAGES");
   if (!variable("XRAY_LINE").empty()) draw(launches);
   if (!csv.empty()) write(csv, csv_of(launches));
+  if (!passages.empty()) write(passages, passages_csv_of(launches));
   if (!listing.empty()) write(listing, listing_of(launches, !variable("XRAY_COLOUR").empty()));
   std::fflush(stdout);
 }
@@ -125,7 +128,7 @@ void report() {
 struct AtStart {
   AtStart() {
     if (variable("XRAY_LISTING").empty() && variable("XRAY_CSV").empty() &&
-        variable("XRAY_SVG").empty()) {
+        variable("XRAY_PASSAGES").empty() && variable("XRAY_SVG").empty()) {
       return;
     }
     if (cuda_cpu::races_are_wanted()) stop("counts nothing under CUDA_CPU_RACES=1");

@@ -77,6 +77,14 @@ void Tally::add(const Tally& other) {
   counts += other.counts;
 }
 
+PlaceTally& PlaceTally::operator+=(const PlaceTally& o) {
+  visits += o.visits;
+  lanes += o.lanes;
+  lanes_of_warps += o.lanes_of_warps;
+  partings += o.partings;
+  return *this;
+}
+
 const MemoryRange* RangeFinder::at(std::uintptr_t address) {
   for (const MemoryRange& range : found_) {
     if (address - range.base < range.size) return &range;
@@ -96,6 +104,26 @@ const MemoryRange* RangeFinder::at(std::uintptr_t address) {
 }
 
 void BlockTally::add(const Instruction& instruction, const Group& group) {
+  if (instruction.is_access()) return add_requests(instruction, group);
+  add_visit(instruction.place, group);
+}
+
+void BlockTally::add_visit(const void* place, const Group& group) {
+  PlaceTally visit;
+  visit.visits = 1;
+  visit.lanes = static_cast<unsigned>(__builtin_popcount(group.mask));
+  visit.lanes_of_warps = lanes_of_warp_;
+  // Lanes that come by nothing more end here.
+  std::uintptr_t next = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if ((group.mask >> lane & 1) == 0 || group.address[lane] == 0) continue;
+    if (next != 0 && next != group.address[lane]) visit.partings = 1;
+    next = group.address[lane];
+  }
+  places_[place] += visit;
+}
+
+void BlockTally::add_requests(const Instruction& instruction, const Group& group) {
   std::uint32_t rest = group.mask;
   while (rest != 0) {
     const auto leader = static_cast<unsigned>(__builtin_ctz(rest));

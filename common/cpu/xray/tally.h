@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns groups into requests of one kind of memory, and adds up what these cost.
+// Turns groups into requests of one kind of memory, and adds up what these cost; counts how many
+// lanes came by each place together.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,16 @@ struct Tally {
 
 using Tallies = std::map<TallyKey, Tally>;
 
+/// How often warps came by a place, with how many lanes. `partings`: of these visits, those after
+/// which lanes came by different places.
+struct PlaceTally {
+  std::uint64_t visits = 0, lanes = 0, lanes_of_warps = 0, partings = 0;
+
+  PlaceTally& operator+=(const PlaceTally& o);
+};
+
+using PlaceTallies = std::map<const void*, PlaceTally>;
+
 /// Finds the range of memory that an address lies in, and keeps those that it has found.
 class RangeFinder {
  public:
@@ -56,22 +67,31 @@ class BlockTally {
  public:
   explicit BlockTally(std::uint64_t block) : block_(block) {}
 
-  /// What is counted from now on is of this warp of the block.
-  void begin_warp(std::size_t warp) { warp_ = warp; }
-  /// Counts one request, or several if the lanes address different kinds of memory.
+  /// What is counted from now on is of this warp of the block, which has so many lanes.
+  void begin_warp(std::size_t warp, unsigned lanes) {
+    warp_ = warp;
+    lanes_of_warp_ = lanes;
+  }
+  /// Counts one visit to a place, or one request, or several if the lanes address different kinds
+  /// of memory.
   void add(const Instruction& instruction, const Group& group);
   const Tallies& tallies() const { return tallies_; }
+  const PlaceTallies& places() const { return places_; }
 
  private:
+  void add_requests(const Instruction& instruction, const Group& group);
+  void add_visit(const void* place, const Group& group);
   Tally& tally(const TallyKey& key);
   /// Whether the warp's last request of this instruction for constants was for the same words.
   bool repeats(const Instruction& instruction, const Request& request);
 
   std::uint64_t block_;
   std::size_t warp_ = 0;
+  unsigned lanes_of_warp_ = kLanes;
   std::map<std::pair<std::size_t, Instruction>, Request> last_constants_;
   RangeFinder ranges_;
   Tallies tallies_;
+  PlaceTallies places_;
   TallyKey last_key_;  // mostly the next key is the same
   Tally* last_tally_ = nullptr;
 };

@@ -71,6 +71,8 @@ What the warps ask for, counted on the CPU backend; no cache is modelled. A requ
 store of a warp; `lanes` are active in it on average. Each request costs sectors (32 bytes of global
 or host memory), wavefronts (a pass through the 32 banks of shared memory) or words (of constant
 memory), here beside what the same bytes would cost at best. `used`: bytes wanted of bytes moved.
+Beside a line without access: how often a warp goes through it, and with how many lanes, where some
+are missing. A warp goes through it once for each group of lanes that come there apart.
 
 TEXT
   cat "$out/$chapter.txt"

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// X-ray counts how often warps go through a line, and with how many lanes.
+#include <sstream>
+
+#include "xray/listing.h"
+#include "xray_testing.cuh"
+
+namespace {
+
+constexpr unsigned kBlock = 2 * kWarp;
+
+// ---- branches -----------------------------------------------------------------------------------
+
+enum class By { kBlock, kWarp, kLane };
+
+template <By kBy>
+__global__ void branch(const float* x, float* y) {
+  const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned chooser = kBy == By::kBlock  ? blockIdx.x
+                           : kBy == By::kWarp ? threadIdx.x / kWarp
+                                              : threadIdx.x;
+  float v = x[t];
+  if (chooser % 2 == 0) {
+    for (int i = 0; i < 3; ++i) v = v * 1.5f + 1;  // line: even
+  } else {
+    for (int i = 0; i < 5; ++i) v = v * 0.5f - 1;  // line: odd
+  }
+  y[t] = v;  // line: together again
+}
+
+// Lane k takes path k % paths.
+__global__ void paths_of_a_switch(const float* x, float* y, unsigned paths) {
+  float v = x[threadIdx.x];
+  switch (threadIdx.x % paths) {
+    case 0:
+      v = v * 2 + 1;  // line: path 0
+      break;
+    case 1:
+      v = v * 3 + 2;  // line: path 1
+      break;
+    case 2:
+      v = v * 4 + 3;  // line: path 2
+      break;
+    case 3:
+      v = v * 5 + 4;  // line: path 3
+      break;
+    case 4:
+      v = v * 6 + 5;  // line: path 4
+      break;
+    case 5:
+      v = v * 7 + 6;  // line: path 5
+      break;
+    case 6:
+      v = v * 8 + 7;  // line: path 6
+      break;
+    default:
+      v = v * 9 + 8;  // line: path 7
+      break;
+  }
+  y[threadIdx.x] = v;  // line: after the switch
+}
+
+// Each of two lines has several pieces of code.
+__global__ void pieces_of_a_line(const int* x, int* y, int turns) {
+  const int t = static_cast<int>(threadIdx.x);
+  int sum = 0;
+  // clang-format off
+  for (int k = 0; k < turns; ++k) if (x[32 * k + t] > k) sum += 3 * k;  // line: loop and branch
+  // clang-format on
+  y[t] = sum;
+}
+
+__device__ float polynomial(float v, int degree) {
+  float sum = 1;
+  for (int i = 0; i < degree; ++i) {
+    sum = sum * v + 2;  // line: in a function
+  }
+  return sum;
+}
+
+__global__ void calls_twice(const float* x, float* y) {
+  float v = x[threadIdx.x];
+  v = polynomial(v, 3);
+  if (threadIdx.x % 4 == 0) v = polynomial(v, 5);
+  y[threadIdx.x] = v;
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+// Nothing is loaded, so no request tells of the turns.
+__device__ unsigned mixed(unsigned v, unsigned turns) {
+  for (unsigned i = 0; i < turns; ++i) {
+    v = v * 1664525u + i;  // line: turn
+  }
+  return v;
+}
+
+__global__ void turns_of_lane(unsigned* y) {
+  const unsigned v = mixed(threadIdx.x, threadIdx.x % kWarp);
+  y[threadIdx.x] = v;  // line: all have turned
+}
+
+// ---- lanes that are not there -------------------------------------------------------------------
+
+__global__ void guarded(float* y, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  float v = 0;
+  for (int k = 0; k < 4; ++k) {
+    v = v * 0.5f + static_cast<float>(i);  // line: by all, guarded or not
+  }
+  if (i < n) {
+    y[i] = v;  // line: by those that are left
+  }
+}
+
+// Only lane 0 uses memory. The others work as much.
+__global__ void one_lane_stores(float* y, int turns) {
+  float v = static_cast<float>(threadIdx.x);
+  for (int k = 0; k < turns; ++k) {
+    v = v * 0.5f + 1;  // line: without access
+  }
+  if (threadIdx.x == 0) {
+    y[0] = v;  // line: lane 0
+  }
+}
+
+__global__ void between_barriers(float* y, int turns) {
+  __shared__ float s[kBlock];
+  const unsigned t = threadIdx.x;
+  s[t] = 0;
+  for (int k = 0; k < turns; ++k) {
+    if (t < 8) {
+      s[t] += s[t + 8];  // line: eight lanes
+    }
+    __syncthreads();  // line: at the barrier
+  }
+  y[t] = s[t];
+}
+
+// The lower half of a warp meets in shuffles, whether it uses memory or not.
+__global__ void half_meets(float* y, bool stores) {
+  float v = static_cast<float>(threadIdx.x);
+  if (threadIdx.x < 16) {
+    v += __shfl_xor_sync(0x0000ffffu, v, 1);
+    if (stores) y[threadIdx.x] = v;
+  }
+  for (int k = 0; k < 3; ++k) {
+    v = v * 0.5f + 1;  // line: after the half has met
+  }
+  if (stores || v > 1e30f) y[threadIdx.x] = v;
+}
+
+void check_passage(const xray::Launch& launch, const char* name, std::uint64_t visits,
+                   std::uint64_t lanes) {
+  INFO(name);
+  const xray::Passage p = launch.passage_of_line(line_of(__FILE__, name));
+  CHECK(p.visits == visits);
+  CHECK(p.lanes == lanes);
+}
+
+}  // namespace
+
+TEST_CASE("a branch by block or by warp keeps warps whole, one by lane halves them") {
+  const DeviceArray<float> x(2 * kBlock), y(2 * kBlock);
+  const auto check = [](const xray::Launch& l, unsigned warps, unsigned lanes, unsigned partings) {
+    check_passage(l, "even", warps * 3, warps * 3 * lanes);
+    check_passage(l, "odd", warps * 5, warps * 5 * lanes);
+    check_passage(l, "together again", 4, 4 * kWarp);
+    CHECK(l.partings == partings);
+  };
+  check(launch_of([&] { branch<By::kBlock><<<2, kBlock>>>(x.get(), y.get()); }), 2, 32, 0);
+  check(launch_of([&] { branch<By::kWarp><<<2, kBlock>>>(x.get(), y.get()); }), 2, 32, 0);
+  check(launch_of([&] { branch<By::kLane><<<2, kBlock>>>(x.get(), y.get()); }), 4, 16, 4);
+}
+
+TEST_CASE("a warp goes through each path of a switch that any of its lanes takes") {
+  const DeviceArray<float> x(kWarp), y(kWarp);
+  for (const unsigned paths : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 32u}) {
+    INFO(paths << " paths");
+    const xray::Launch launch =
+        launch_of([&] { paths_of_a_switch<<<1, kWarp>>>(x.get(), y.get(), paths); });
+    for (unsigned path = 0; path < 8; ++path) {
+      unsigned lanes = 0;
+      for (unsigned t = 0; t < kWarp; ++t) lanes += std::min(t % paths, 7u) == path;
+      check_passage(launch, ("path " + std::to_string(path)).c_str(), lanes > 0, lanes);
+    }
+    check_passage(launch, "after the switch", 1, kWarp);
+    CHECK((launch.partings > 0) == (paths > 1));
+    CHECK(launch.partings < std::min(paths, 8u));
+  }
+}
+
+TEST_CASE("of a line with several pieces of code the one that is run most counts") {
+  const DeviceArray<int> x(std::vector<int>(32 * 7, 3)), y(kWarp);
+  const xray::Launch launch =
+      launch_of([&] { pieces_of_a_line<<<1, kWarp>>>(x.get(), y.get(), 7); });
+  check_passage(launch, "loop and branch", 7, 7 * kWarp);
+}
+
+TEST_CASE("a function that is called from two places counts for both") {
+  const DeviceArray<float> x(kBlock), y(kBlock);
+  const xray::Launch launch = launch_of([&] { calls_twice<<<1, kBlock>>>(x.get(), y.get()); });
+  check_passage(launch, "in a function", 2 * (3 + 5), 2 * (3 * 32 + 5 * 8));
+}
+
+TEST_CASE("a warp turns as often as its last lane, with fewer lanes each time") {
+  const DeviceArray<unsigned> y(kBlock);
+  const xray::Launch launch = launch_of([&] { turns_of_lane<<<1, kBlock>>>(y.get()); });
+  check_passage(launch, "turn", 2 * 31, 2 * (31 * 32 / 2));
+  check_passage(launch, "all have turned", 2, 2 * kWarp);
+  // Lane 0 at the entrance, one lane after each turn, but the last of them leaves alone.
+  CHECK(launch.partings == 2 * 31);
+}
+
+TEST_CASE("lanes that access nothing are counted like the others") {
+  const DeviceArray<float> y(kBlock);
+  const xray::Launch tail = launch_of([&] { guarded<<<1, kBlock>>>(y.get(), 40); });
+  check_passage(tail, "by all, guarded or not", 2 * 4, 2 * 4 * kWarp);
+  check_passage(tail, "by those that are left", 2, 40);
+  const xray::Launch one = launch_of([&] { one_lane_stores<<<1, kBlock>>>(y.get(), 6); });
+  check_passage(one, "without access", 2 * 6, 2 * 6 * kWarp);
+  check_passage(one, "lane 0", 1, 1);
+  const xray::Launch barriers = launch_of([&] { between_barriers<<<1, kBlock>>>(y.get(), 5); });
+  check_passage(barriers, "eight lanes", 5, 5 * 8);
+  check_passage(barriers, "at the barrier", 2 * 5, 2 * 5 * kWarp);
+}
+
+TEST_CASE("lanes that met among themselves go on with the others") {
+  const DeviceArray<float> y(kWarp);
+  for (const bool stores : {false, true}) {
+    INFO(stores);
+    const xray::Launch launch = launch_of([&] { half_meets<<<1, kWarp>>>(y.get(), stores); });
+    check_passage(launch, "after the half has met", 3, 3 * kWarp);
+  }
+}
+
+TEST_CASE("the lanes of a block's last warp are those that it has") {
+  const DeviceArray<unsigned> y(kBlock);
+  const xray::Launch launch = launch_of([&] { turns_of_lane<<<3, 40>>>(y.get()); });
+  const xray::Passage p = launch.passage_of_line(line_of(__FILE__, "all have turned"));
+  CHECK(p.visits == 6);
+  CHECK(p.lanes == 120);
+  CHECK(p.lanes_of_warps == 120);
+}
+
+TEST_CASE("the listing names lanes where some are missing and no access tells") {
+  const DeviceArray<float> x(kBlock), y(kBlock);
+  const auto text = [&](const std::function<void()>& work) {
+    return xray::listing_of(launches_of(work), false);
+  };
+  const auto line_with = [](const std::string& listing, const std::string& end) {
+    std::istringstream stream(listing);
+    for (std::string line; std::getline(stream, line);) {
+      if (line.size() > end.size() &&
+          line.compare(line.size() - end.size(), end.size(), end) == 0) {
+        return line;
+      }
+    }
+    return std::string();
+  };
+  const std::string apart = text([&] { branch<By::kLane><<<1, kBlock>>>(x.get(), y.get()); });
+  CHECK(line_with(apart, "// line: even").find(" 16.0 of 32 lanes, 6 passes |") !=
+        std::string::npos);
+  CHECK(apart.find("branches: lanes of a warp went different ways 2 times") != std::string::npos);
+  const std::string whole = text([&] { branch<By::kWarp><<<1, kBlock>>>(x.get(), y.get()); });
+  CHECK(whole.find(" lanes, ") == std::string::npos);
+  CHECK(whole.find("branches") == std::string::npos);
+  // The access's own row tells.
+  CHECK(text([&] { one_lane_stores<<<1, kBlock>>>(y.get(), 6); }).find(" lanes, ") ==
+        std::string::npos);
+}
+
+TEST_CASE("passages are handed to programs as CSV") {
+  const DeviceArray<float> x(kBlock), y(kBlock);
+  const std::string csv = xray::passages_csv_of(
+      launches_of([&] { branch<By::kLane><<<1, kBlock>>>(x.get(), y.get()); }));
+  CHECK(csv.find(",partings,file,line,visits,lanes,lanes_of_warps\n") != std::string::npos);
+  const int even = line_of(__FILE__, "even");
+  CHECK(csv.find(",2,\"" + std::string("tests/xray/divergence.test.cu") + "\"," +
+                 std::to_string(even) + ",6,96,192\n") != std::string::npos);
+}
