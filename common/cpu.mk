@@ -12,7 +12,7 @@ CU_AS_CPP := -include cuda_runtime.h -x c++
 # first in the library, so that the linker takes its copies of what both instantiate. Debuggers are told of lines
 # and functions (-g1), not of variables: that would cost a fourth more. It throws nothing and catches nothing.
 HOT := $(patsubst %,common/cpu/engine/%.cpp,barriers context current fences resident_blocks scheduler shared \
-         stacks switching warp worker yielding)
+         stacks switching texture_objects texture_unit textures warp worker yielding)
 REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST)
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)

@@ -28,6 +28,7 @@
 #include "../engine/device_functions.h"
 #include "../engine/shared.h"
 #include "../engine/symbols.h"
+#include "../engine/textures.h"
 #include "../engine/warp.h"
 #include "../runtime/launch.h"
 #include "cuda_runtime_api.h"

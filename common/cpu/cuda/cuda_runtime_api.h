@@ -8,11 +8,16 @@
 #pragma once
 
 #include "../runtime/allocation.h"
+#include "../runtime/array_types.h"
+#include "../runtime/arrays.h"
 #include "../runtime/copies.h"
 #include "../runtime/device.h"
 #include "../runtime/errors.h"
 #include "../runtime/events.h"
 #include "../runtime/functions.h"
 #include "../runtime/streams.h"
+#include "../runtime/textures.h"
 #include "../runtime/types.h"
+#include "surface_types.h"
+#include "texture_types.h"
 #include "vector_types.h"

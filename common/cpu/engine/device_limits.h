@@ -37,6 +37,14 @@ constexpr std::size_t kConstantMemory = std::size_t{64} << 10;
 constexpr std::size_t kTextureAlignment = 512;
 constexpr std::size_t kTexturePitchAlignment = 32;
 constexpr std::size_t kSurfaceAlignment = 512;
+/// In texels; pitched textures have fewer rows than arrays.
+constexpr std::size_t kMaxTexture1DLinear = std::size_t{1} << 28;
+constexpr std::size_t kMaxTextureWidth = 131072, kMaxTextureHeight = 65536;
+constexpr std::size_t kMaxPitchedHeight = 65000;
+constexpr std::size_t kMaxTexturePitch = 2097120;
+constexpr std::size_t kMaxTexture3D = 16384;
+constexpr std::size_t kMaxTextureGather = 32768;
+constexpr std::size_t kMaxSurface1D = 32768;
 constexpr std::size_t kPitchAlignment = 512;
 constexpr std::size_t kMaxPitch = 2147483647;
 

@@ -376,6 +376,15 @@ cudaError_t copy_2d(const Call& call, const Rows& rows, cudaMemcpyKind kind, cud
 
 }  // namespace
 
+cudaError_t copy_block(const char* call, Site site, void* destination,
+                       std::size_t destination_pitch, const void* source, std::size_t source_pitch,
+                       std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                       cudaStream_t stream, bool async) {
+  return copy_2d({call, site},
+                 rows_2d(destination, destination_pitch, source, source_pitch, width, height), kind,
+                 stream, async);
+}
+
 cudaError_t copy_to_symbol(const void* symbol, const void* source, std::size_t bytes,
                            std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, bool async,
                            Site site) {

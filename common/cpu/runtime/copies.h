@@ -16,6 +16,11 @@ cudaError_t copy_to_symbol(const void* symbol, const void* source, std::size_t b
 cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t bytes,
                              std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream,
                              bool async, Site site);
+/// Copies rows for the functions that know CUDA arrays.
+cudaError_t copy_block(const char* call, Site site, void* destination,
+                       std::size_t destination_pitch, const void* source, std::size_t source_pitch,
+                       std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                       cudaStream_t stream, bool async);
 cudaError_t symbol_address(void** address, const void* symbol, Site site);
 cudaError_t symbol_size(std::size_t* size, const void* symbol, Site site);
 

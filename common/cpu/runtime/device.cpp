@@ -63,8 +63,8 @@ int cache_bytes() {
 int as_int(std::size_t value) { return static_cast<int>(value); }
 
 /// Value of an attribute; false for one that does not exist. It is 0 for everything that the
-/// backend lacks: textures, surfaces, IPC, graphics and the PCI bus; a known clock and bus of the
-/// memory; copy engines that run beside the kernels.
+/// backend lacks: layered and mipmapped textures, IPC, graphics and the PCI bus; a known clock and
+/// bus of the memory; copy engines that run beside the kernels.
 bool attribute_value(int attribute, int* value) {
   static const struct {
     int attribute, value;
@@ -85,6 +85,24 @@ bool attribute_value(int attribute, int* value) {
       {cudaDevAttrTextureAlignment, as_int(kTextureAlignment)},
       {cudaDevAttrTexturePitchAlignment, as_int(kTexturePitchAlignment)},
       {cudaDevAttrSurfaceAlignment, as_int(kSurfaceAlignment)},
+      {cudaDevAttrMaxTexture1DWidth, as_int(kMaxTextureWidth)},
+      {cudaDevAttrMaxTexture2DWidth, as_int(kMaxTextureWidth)},
+      {cudaDevAttrMaxTexture2DHeight, as_int(kMaxTextureHeight)},
+      {cudaDevAttrMaxTexture3DWidth, as_int(kMaxTexture3D)},
+      {cudaDevAttrMaxTexture3DHeight, as_int(kMaxTexture3D)},
+      {cudaDevAttrMaxTexture3DDepth, as_int(kMaxTexture3D)},
+      {cudaDevAttrMaxTexture2DGatherWidth, as_int(kMaxTextureGather)},
+      {cudaDevAttrMaxTexture2DGatherHeight, as_int(kMaxTextureGather)},
+      {cudaDevAttrMaxTexture1DLinearWidth, as_int(kMaxTexture1DLinear)},
+      {cudaDevAttrMaxTexture2DLinearWidth, as_int(kMaxTextureWidth)},
+      {cudaDevAttrMaxTexture2DLinearHeight, as_int(kMaxPitchedHeight)},
+      {cudaDevAttrMaxTexture2DLinearPitch, as_int(kMaxTexturePitch)},
+      {cudaDevAttrMaxSurface1DWidth, as_int(kMaxSurface1D)},
+      {cudaDevAttrMaxSurface2DWidth, as_int(kMaxTextureWidth)},
+      {cudaDevAttrMaxSurface2DHeight, as_int(kMaxTextureHeight)},
+      {cudaDevAttrMaxSurface3DWidth, as_int(kMaxTexture3D)},
+      {cudaDevAttrMaxSurface3DHeight, as_int(kMaxTexture3D)},
+      {cudaDevAttrMaxSurface3DDepth, as_int(kMaxTexture3D)},
       {cudaDevAttrMultiProcessorCount, multiprocessor_count()},
       {cudaDevAttrIntegrated, 1},
       {cudaDevAttrCanMapHostMemory, 1},
@@ -164,6 +182,19 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.textureAlignment = cuda_cpu::kTextureAlignment;
   p.texturePitchAlignment = cuda_cpu::kTexturePitchAlignment;
   p.surfaceAlignment = cuda_cpu::kSurfaceAlignment;
+  p.maxTexture1D = p.maxTexture2D[0] = cuda_cpu::as_int(cuda_cpu::kMaxTextureWidth);
+  p.maxTexture2D[1] = cuda_cpu::as_int(cuda_cpu::kMaxTextureHeight);
+  p.maxTexture2DLinear[0] = p.maxTexture1D;
+  p.maxTexture2DLinear[1] = cuda_cpu::as_int(cuda_cpu::kMaxPitchedHeight);
+  p.maxTexture2DLinear[2] = cuda_cpu::as_int(cuda_cpu::kMaxTexturePitch);
+  for (int i = 0; i < 2; ++i) {
+    p.maxTexture2DGather[i] = cuda_cpu::as_int(cuda_cpu::kMaxTextureGather);
+    p.maxSurface2D[i] = p.maxTexture2D[i];
+  }
+  p.maxSurface1D = cuda_cpu::as_int(cuda_cpu::kMaxSurface1D);
+  for (int i = 0; i < 3; ++i) {
+    p.maxTexture3D[i] = p.maxSurface3D[i] = cuda_cpu::as_int(cuda_cpu::kMaxTexture3D);
+  }
   p.multiProcessorCount = cuda_cpu::multiprocessor_count();
   p.integrated = 1;
   p.canMapHostMemory = 1;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../engine/textures.h"
 #include "../races/detector.h"
 #include "lanes.h"
 #include "report.h"
@@ -114,6 +115,19 @@ __attribute__((noinline)) void fresh_load_begins(const void* address, std::size_
 
 __attribute__((noinline)) void strong_store_begins(const void* address, std::size_t bytes) {
   note(address, bytes, Operation::kStore, PLACE, xray::Form::kPlain, races::kStrong);
+}
+
+__attribute__((noinline)) void texels_are_read(const TexelsRead& read) {
+  if (!races::are_looked_for) return;
+  for (int i = 0; i < read.count; ++i) {
+    races::note_access(read.address[i], static_cast<std::size_t>(read.bytes), races::kReads, PLACE);
+  }
+}
+
+__attribute__((noinline)) void surface_is_used(const void* address, std::size_t bytes,
+                                               bool writes) {
+  if (!races::are_looked_for) return;
+  races::note_access(address, bytes, writes ? races::kWrites : races::kReads, PLACE);
 }
 
 const void* read_as_constant(const void* address) {

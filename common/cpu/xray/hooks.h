@@ -22,6 +22,13 @@ void strong_store_begins(const void* address, std::size_t bytes);
 /// address. "Pure", so that it does not keep the compiler from loading other things once only.
 __attribute__((pure)) const void* read_as_constant(const void* address);
 
+/// The texels that a texture fetch read: the race detector takes them for loads. X-ray does not
+/// count them, since they go another way than loads of memory.
+struct TexelsRead;
+void texels_are_read(const TexelsRead& read);
+/// The memory that a read or write of a surface uses; the same.
+void surface_is_used(const void* address, std::size_t bytes, bool writes);
+
 /// The order of the atomic that was just executed at `address`.
 void order_is_made(const void* address, bool acquires, bool releases, bool block_only);
 
