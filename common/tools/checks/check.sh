@@ -80,7 +80,7 @@ else
   check "chapters complete" "$python" "$tools/checks/check_text.py" notes
   check "chapters begin with their kernels" "$python" "$tools/checks/code_share.py" --check
   # shellcheck disable=SC2046  # file names without blanks
-  check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants')
+  check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants' '*.alternatives')
   check "links" "$python" "$tools/checks/check_text.py" links
   check "notes quote the sources and results as they are" "$python" "$tools/notes/notes.py" --check
 fi

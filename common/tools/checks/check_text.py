@@ -34,7 +34,7 @@ SECTIONS = [
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
 STANDARD_MODULES = getattr(sys, "stdlib_module_names", {"profile"})  # known since Python 3.10
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
-TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args", ".mutants")
+TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args", ".mutants", ".alternatives")
 
 problems = 0
 

@@ -8,6 +8,7 @@
 
 tests/NN_name.mutants                           edits chapters/NN_name/name.cu
 chapters/NN_name/exercises/exN_topic.mutants    edits solutions/exN_topic.cu beside it
+                          exN_topic.alternatives: the same notation, but these are right and must pass
 
     # A comment stands on lines of its own.
     no_guard: if (i < n) y[i] => y[i]
@@ -42,7 +43,7 @@ import sys
 # Each kind of file: its path, the program that it edits, and the kinds of mutants that it may hold.
 OWNERS = (
     (re.compile(r"tests/(\d\d_(\w+))\.mutants$"), r"chapters/\1/\2.cu", ("sanitize",)),
-    (re.compile(r"chapters/(\w+)/exercises/(\w+)\.mutants$"), r"chapters/\1/exercises/solutions/\2.cu", ()),
+    (re.compile(r"chapters/(\w+)/exercises/(\w+)\.(?:mutants|alternatives)$"), r"chapters/\1/exercises/solutions/\2.cu", ()),
 )
 NAME = re.compile(r"(\w+)(?: \[([^\]]*)\])?:(?:\s+(.*))?$")
 ARROW = re.compile(r"\s+=>(?:\s+|$)")

@@ -43,6 +43,7 @@ class Lab:
         self.check = f"{self.folder}/{name}.check.cu"
         self.solution = f"{self.folder}/solutions/{name}.cu"
         self.mutants = f"{self.folder}/{name}.mutants"
+        self.alternatives = f"{self.folder}/{name}.alternatives"  # right solutions of other kinds; may be missing
         self.work = f"work/{chapter}/{name}.cu"
         self.title, self.text, self.kind, self.minutes, self.points = name, "", None, None, None
         if section:
@@ -68,6 +69,11 @@ class Lab:
     def predicts(self):
         """Predictions are compared with what X-ray counts, which only the CPU backend can."""
         return '#include "xray/counts.h"' in self.check_text()
+
+    @property
+    def counts(self):
+        """Goals in counts: X-ray counts what the learner's kernel asks for, on the CPU backend as well."""
+        return '#include "tests/lab_counts.cuh"' in self.check_text()
 
     @property
     def cases(self):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Proves the labs: every starter compiles without a warning and fails the test case that its check names; every
-solution passes under every schedule and under the sanitizers; every mutant is rejected; hints are there and do not
-give the solution away; solutions and mutants differ from the starter only where its TODO stands.
+solution passes under every schedule and under the sanitizers, every alternative under every schedule; every mutant is
+rejected; hints are there and do not give the solution away; solutions, alternatives and mutants differ from the starter
+only where its TODO stands.
 
 A proof that held is remembered under a hash of everything that decides it (build/labs/proved), so a second
 run is quick."""
@@ -87,33 +88,34 @@ def complaints_about_text(lab):
         complain(f"{lab.solution}:{line}", f"{OUTSIDE}; the starter has: {wanted}")
     if TODO.search(text):
         complain(lab.solution, "still has a TODO")
-    found += complaints_about_mutants(lab, starter)
+    found += complaints_about_edits(lab.mutants, starter, MIN_MUTANTS)
+    found += complaints_about_edits(lab.alternatives, starter, 1)
     found += complaints_about_hints(lab, starter, read(lab.solution), readme)
     return found
 
 
-def complaints_about_mutants(lab, starter):
-    if not os.path.exists(lab.mutants):
-        return []  # said above
+def complaints_about_edits(path, starter, at_least):
+    if not os.path.exists(path):
+        return []  # said above, if it has to be there
     try:
-        mutants = edits.read(lab.mutants)
+        programs = edits.read(path)
     except edits.Wrong as wrong:
         return wrong.problems
     found = []
-    if len(mutants) < MIN_MUTANTS:
-        found.append((lab.mutants, f"{len(mutants)} mutants: at least {MIN_MUTANTS}"))
-    for mutant in mutants:
-        if todo.bodies(starter, mutant.text) is None:
-            _, wanted = todo.first_difference(starter, mutant.text)
-            found.append((place_of(lab, mutant), f"{OUTSIDE}; the starter has: {wanted}"))
-        if TODO.search(mutant.text):
-            found.append((place_of(lab, mutant), "still has a TODO"))
+    if len(programs) < at_least:
+        found.append((path, f"{len(programs)} {path.rpartition('.')[2]}: at least {at_least}"))
+    for program in programs:
+        if todo.bodies(starter, program.text) is None:
+            _, wanted = todo.first_difference(starter, program.text)
+            found.append((place_of(path, program), f"{OUTSIDE}; the starter has: {wanted}"))
+        if TODO.search(program.text):
+            found.append((place_of(path, program), "still has a TODO"))
     return found
 
 
-def place_of(lab, mutant):
-    """How messages name a mutant: by its line and its name."""
-    return f"{lab.mutants}:{mutant.line}: {mutant.label}"
+def place_of(path, edited):
+    """How messages name a mutant or an alternative: by its line and its name."""
+    return f"{path}:{edited.line}: {edited.label}"
 
 
 def complaints_about_hints(lab, starter, solution, readme):
@@ -191,7 +193,7 @@ class Try:
                 return f"must fail '{self.lab.starter_fails}', but {report.describe(outcome)}"
             if "LaunchTimeout" in outcome.told.get("cuda", ""):
                 return "must fail by a wrong result, but it never ends"
-        elif self.role == "solution":
+        elif self.role in ("solution", "alternative"):
             if said:
                 return f"compiles with a warning:\n{said.strip()}"
             if not outcome.passed:
@@ -206,7 +208,9 @@ def tries_for(lab, backend):
     yield Try(lab, "starter", lab.starter, usual)
     yield Try(lab, "solution", lab.solution, usual)
     for mutant in edits.read(lab.mutants):
-        yield Try(lab, "mutant", written(lab, mutant), usual, place_of(lab, mutant))
+        yield Try(lab, "mutant", written(lab, mutant), usual, place_of(lab.mutants, mutant))
+    for right in edits.read(lab.alternatives) if os.path.exists(lab.alternatives) else []:
+        yield Try(lab, "alternative", written(lab, right), usual, place_of(lab.alternatives, right))
     if not lab.predicts:
         yield Try(lab, "solution", lab.solution, "cpu-asan")
         if backend == "gpu":
@@ -328,7 +332,9 @@ def main(labs, settings, builder):
         bad = failed.get(lab.label, [])
         if lab in sound and not bad:
             rejected = sum(trial.lab is lab and trial.role == "mutant" for trial in trials)
-            print(f"  {report.GREEN}ok{report.PLAIN}    {lab.label:<52} {rejected} mutants rejected")
+            others = sum(trial.lab is lab and trial.role == "alternative" for trial in trials)
+            also = f", {others} alternatives pass" if others else ""
+            print(f"  {report.GREEN}ok{report.PLAIN}    {lab.label:<52} {rejected} mutants rejected{also}")
         for trial, complaint in bad:
             print(f"  {report.RED}FAIL{report.PLAIN}  {trial.place} ({trial.variant}): {complaint}")
     wrong = len(complaints) + sum(len(f) for f in failed.values())

@@ -92,8 +92,8 @@ class Learner:
             if following:
                 print(f"go on: make lab {following.command}   ({following.title})")
             return 0
-        if lab.predicts and self.backend == "gpu":
-            print("a prediction: the CPU backend counts, also on a machine with a GPU; the counts are the same")
+        if (lab.predicts or lab.counts) and self.backend == "gpu":
+            print(f"a {'prediction' if lab.predicts else 'goal in counts'}: the CPU backend counts, also on a machine with a GPU; the counts are the same")
         if not os.path.exists(lab.work):
             write(lab.work, read(lab.starter))
             print(f"new: {lab.work}   (what to do: {lab.folder}/README.md, exercise {lab.number})", flush=True)

@@ -115,7 +115,7 @@ def environment_for(variant, schedule):
 
 def variant_of(lab, backend):
     """Without a GPU every check is built for X-ray, whose hooks count and find races."""
-    return "cpu-xray" if lab.predicts else {"cpu": "cpu-xray"}.get(backend, backend)
+    return "cpu-xray" if lab.predicts or lab.counts else {"cpu": "cpu-xray"}.get(backend, backend)
 
 
 def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None, prefix=()):
