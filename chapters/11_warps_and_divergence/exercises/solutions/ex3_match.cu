@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Exercise 3 of chapter 11, write the kernel: a warp counts its keys before it counts them in
-// memory.
+// Exercise 3 of chapter 11, write the kernel: one atomic for all equal keys.
 //
 // bins[k] goes up by the number of elements with the key k, below 20. Lanes with equal keys queue
 // up at their bin; let them agree instead: one lane of each key adds for all of them, so that a
 // warp makes one atomic request in which no two lanes meet. Blocks are whole warps, one element a
-// thread. Check it: make lab CH=11 EX=3      A hint: make hint CH=11 EX=3
+// thread.
+// Check it: make lab CH=11 EX=3      A hint: make hint CH=11 EX=3
 #include "common/common.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
