@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: one block reverses n ints by way of shared memory
+#include "tests/lab_counts.cuh"
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("one block reverses n ints by way of shared memory") {
+  lab::Trials()
+      .sizes({1000, 12288, 12289, 16384, 24576, 20000, 33, 1, 0})
+      .inputs({lab::Input::kIndices})
+      .diagnose("only n above 12288 fails: more than 48 KiB of shared memory for a block",
+                [](const lab::Trial& trial) { return trial.n > 12288; })
+      .run([](const lab::Trial& at) {
+        const std::vector<int> x = lab::ints_of(at);
+        const std::vector<int> expected(x.rbegin(), x.rend());
+        const lab::Array<int> d_x(x), y(at.n);
+        lab::count([&] { launch_reverse(d_x.get(), static_cast<unsigned>(at.n), y.get()); },
+                   [&] { lab::expect_equal("y", y.download(), expected); },
+                   [&](const auto& seen) {
+                     const auto blocks = std::uint64_t{seen.grid.x} * seen.grid.y * seen.grid.z;
+                     lab::exactly("blocks of the launch", blocks, 1);
+                     lab::exactly("threads of the block", seen.block.x, kThreads);
+                     lab::exactly("lanes that load from x", seen.loads().lanes, at.n,
+                                  "each element is loaded once");
+                     lab::exactly("lanes that store to shared memory", seen.shared_stores().lanes,
+                                  at.n, "each element is held there once");
+                   });
+      });
+}
