@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: every result is what the texture unit returns, from four loads
+#include "tests/lab_counts.cuh"
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+// What the unit itself returns.
+__global__ void fetch(cudaTextureObject_t image, const float2* at, std::size_t n, float* result) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) result[i] = tex2D<float>(image, at[i].x, at[i].y);
+}
+
+namespace {
+
+std::vector<float> fetched(const std::vector<float>& pixels, std::size_t width, std::size_t height,
+                           const lab::Array<float2>& at) {
+  cudaChannelFormatDesc floats = cudaCreateChannelDesc<float>();
+  cudaResourceDesc image{};
+  image.resType = cudaResourceTypeArray;
+  CUDA_CHECK(cudaMallocArray(&image.res.array.array, &floats, width, height));
+  CUDA_CHECK(cudaMemcpy2DToArray(image.res.array.array, 0, 0, pixels.data(), width * sizeof(float),
+                                 width * sizeof(float), height, cudaMemcpyHostToDevice));
+  cudaTextureDesc how{};
+  how.filterMode = cudaFilterModeLinear;
+  how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+  how.readMode = cudaReadModeElementType;
+  cudaTextureObject_t texture = 0;
+  CUDA_CHECK(cudaCreateTextureObject(&texture, &image, &how, nullptr));
+  const lab::Array<float> result(at.size());
+  const auto blocks = static_cast<unsigned>(std::max<std::size_t>(1, div_up(at.size(), 128)));
+  fetch<<<blocks, 128>>>(texture, at.get(), at.size(), result.get());
+  CUDA_CHECK_LAUNCH();
+  std::vector<float> values = result.download();
+  CUDA_CHECK(cudaDestroyTextureObject(texture));
+  CUDA_CHECK(cudaFreeArray(image.res.array.array));
+  return values;
+}
+
+// Positions in parts of 2048 of a pixel, inside and a little outside. Every other one in parts of
+// 512: in half of those the unit has to decide between two steps.
+std::vector<float2> positions(std::size_t n, std::size_t width, std::size_t height) {
+  const auto along = [n](std::size_t size, unsigned seed) {
+    return random_ints(n, -3 * 2048, static_cast<int>(size + 3) * 2048, seed);
+  };
+  const std::vector<int> x = along(width, 11), y = along(height, 12);
+  std::vector<float2> at;
+  for (std::size_t i = 0; i < n; ++i) {
+    const int grid = i % 2 == 0 ? 1 : 4;
+    at.push_back(make_float2(static_cast<float>(x[i] / grid * grid) / 2048,
+                             static_cast<float>(y[i] / grid * grid) / 2048));
+  }
+  return at;
+}
+
+}  // namespace
+
+TEST_CASE("every result is what the texture unit returns, from four loads") {
+  for (const std::size_t width : {37u, 1u, 8u}) {
+    const std::size_t height = width == 37 ? 23 : 5;
+    lab::Trials()
+        .sizes({1000, 33, 2053, 1, 0})
+        .blocks({32, 96})
+        .inputs({lab::Input::kRandom})
+        .run([width, height](const lab::Trial& at) {
+          std::vector<float> pixels;
+          for (const int p : random_ints(width * height, 0, 255, 5))
+            pixels.push_back(static_cast<float>(p));
+          const lab::Array<float2> places(positions(at.n, width, height));
+          const std::vector<float> expected = fetched(pixels, width, height, places);
+
+          const lab::Array<float> image(pixels), result(at.n);
+          const auto blocks =
+              static_cast<unsigned>(std::max<std::size_t>(1, div_up(at.n, at.block)));
+          lab::count(
+              [&] {
+                bilinear<<<blocks, at.block>>>(image.get(), static_cast<int>(width),
+                                               static_cast<int>(height), places.get(), at.n,
+                                               result.get());
+                CUDA_CHECK_LAUNCH();
+              },
+              [&] { lab::expect_equal("result", result.download(), expected); },
+              [&](const auto& seen) {
+                lab::at_most("lanes that load", seen.loads().lanes, 6 * at.n,
+                             "each thread loads its position, of two floats, and four pixels");
+                lab::at_most("requests of warps to load", seen.loads().requests,
+                             6 * div_up(at.n, 32), "the lanes of a warp load together");
+                lab::exactly("lanes that store a result", seen.stores().lanes, at.n);
+                lab::exactly("requests to shared memory", seen.shared().requests, 0);
+              });
+        });
+  }
+}
