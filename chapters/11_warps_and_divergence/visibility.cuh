@@ -124,7 +124,7 @@ namespace visibility {
 
 constexpr unsigned kTurns = kOnGpu ? 1000000 : 100000;
 constexpr unsigned kMessages = kOnGpu ? 1000 : 20;
-constexpr std::uint64_t kPatienceNs = kOnGpu ? 100000000 : 20000000;
+constexpr std::uint64_t kPatienceNs = kOnGpu ? 100000000 : 50000000;
 
 struct FlagRow {
   const char* name;
@@ -179,10 +179,10 @@ inline unsigned turn_seen(const FlagRow& row) {
   return turn.download()[0];
 }
 
-inline Tally hand_over_all(const MessageRow& row) {
+inline Tally hand_over_all(const MessageRow& row, std::uint64_t patience_ns = kPatienceNs) {
   const DeviceArray<Mailbox> box(std::vector<Mailbox>(1, Mailbox{}));
   const DeviceArray<Tally> tally(1);
-  row.kernel<<<row.grid, row.block>>>(box.get(), kMessages, kPatienceNs, tally.get());
+  row.kernel<<<row.grid, row.block>>>(box.get(), kMessages, patience_ns, tally.get());
   CUDA_CHECK_LAUNCH();
   return tally.download()[0];
 }
