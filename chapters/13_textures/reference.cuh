@@ -119,11 +119,14 @@ inline std::size_t bytes_needed(std::size_t width, std::size_t height) {
   return 5 * width * height * sizeof(float) + 512 * height;
 }
 
-// "8192 x 8192 pixels · turned by 30 degrees"; a sweep turns it by many angles.
-inline std::string image_text(const Turn& turn, std::size_t angle, const std::string& sweep) {
-  const std::string size =
-      std::to_string(turn.width) + " x " + std::to_string(turn.height) + " pixels";
-  return sweep.empty() ? size + " · turned by " + std::to_string(angle) + " degrees" : size;
+// "8192 x 8192 pixels · turned by 30 degrees"; a sweep turns by many angles, walks by none, and the
+// other shows have textures of their own.
+inline std::string workload_text(std::size_t width, std::size_t height, std::size_t angle,
+                                 const std::string& sweep, const std::string& show) {
+  if (!show.empty() && show != "walks") return show;
+  const std::string size = std::to_string(width) + " x " + std::to_string(height) + " pixels";
+  if (!sweep.empty() || !show.empty()) return size;
+  return size + " · turned by " + std::to_string(angle) + " degrees";
 }
 
 // What one launch moves if nothing is moved twice: the pixels that it needs, and all of the result.

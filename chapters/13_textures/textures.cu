@@ -213,13 +213,13 @@ int main(int argc, char** argv) {
   picture_csv.open(opt, "--picture-csv", picture);
   require_device_memory(opt, "--width, --height", bytes_needed(width, height));
 
-  const std::vector<float> pixels = random_floats(width * height, 0, 1, opt.seed);
-  Rotation rotation(pixels, turn_by(angle, width, height));
-  const std::size_t bytes = 2 * rotation.result.bytes();  // the image and the result
-  ResultTable table(opt, device, image_text(rotation.turn, angle, sweep), bytes);
+  const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
+  ResultTable table(opt, device, workload_text(width, height, angle, sweep, show), bytes);
   if (show == "modes") return modes::run(table);
   if (show == "weights") return weights::run(table, picture_csv);
   if (show == "written") return written::run(table);
+  const std::vector<float> pixels = random_floats(width * height, 0, 1, opt.seed);
+  Rotation rotation(pixels, turn_by(angle, width, height));
   if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device, bytes).copy_gbps);
   if (show == "walks") return walks::run(table, pixels, rotation);
   if (sweep == "angle") return angles::run(table, pixels, rotation);
