@@ -158,7 +158,10 @@ TEST_CASE("blocks of any shape will do, and blocks to spare write nothing") {
       CHECK(c.launched_right("four_plain", [&] {
         rotate_plain_four<<<of_four, block>>>(r.plain.get(), r.turn, r.result.get());
       }));
-      CHECK(c.launched_right("four_bilinear", [&] {
+      CHECK(c.launched_right("four_bilinear_plain", [&] {
+        rotate_mixing_four<<<of_four, block>>>(r.plain.get(), r.turn, r.result.get());
+      }));
+      CHECK(c.launched_right("four_bilinear_array", [&] {
         rotate_texture_four<<<of_four, block>>>(r.array_linear.get(), r.turn, r.result.get());
       }));
     }

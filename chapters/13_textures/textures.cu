@@ -92,11 +92,7 @@ __device__ float pixel_or_zero(const float* image, const Turn& turn, int column,
 
 // What the unit does in its linear mode, by hand: the four pixels whose centres lie around the
 // place, each weighted by how near it is. A centre lies half a pixel from the pixel's corner.
-__global__ void rotate_mixing(const float* image, Turn turn, float* result) {
-  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= turn.width || y >= turn.height) return;
-  const Place from = turn.source(x, y);
+__device__ float mixed_at(const float* image, const Turn& turn, Place from) {
   const float left = floorf(from.x - 0.5f), top = floorf(from.y - 0.5f);
   const float a = from.x - 0.5f - left, b = from.y - 0.5f - top;
   const int column = static_cast<int>(left), row = static_cast<int>(top);
@@ -104,7 +100,14 @@ __global__ void rotate_mixing(const float* image, Turn turn, float* result) {
                       a * pixel_or_zero(image, turn, column + 1, row);
   const float lower = (1 - a) * pixel_or_zero(image, turn, column, row + 1) +
                       a * pixel_or_zero(image, turn, column + 1, row + 1);
-  result[turn.index(x, y)] = (1 - b) * upper + b * lower;
+  return (1 - b) * upper + b * lower;
+}
+
+__global__ void rotate_mixing(const float* image, Turn turn, float* result) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= turn.width || y >= turn.height) return;
+  result[turn.index(x, y)] = mixed_at(image, turn, turn.source(x, y));
 }
 
 // A kernel cannot store into a cudaArray by an address: nobody says how it is laid out. A surface
