@@ -130,12 +130,14 @@ class CsvFile {
 class ResultTable {
  public:
   /// `workload` is the size as the user gave it ("n = 1048576"), `data_bytes` what a version reads
-  /// and writes, compared with the L2 in the context line.
+  /// and writes, compared with the L2 in the context line. `more_columns` names columns of the
+  /// chapter's own, which next_row_has() fills; like rates they are printed on a GPU only.
   ResultTable(const Options& opt, const Device& device, const std::string& workload,
-              std::size_t data_bytes)
+              std::size_t data_bytes, const std::vector<std::string>& more_columns = {})
       : opt_(opt),
         device_(device),
-        workload_(workload + (opt.sampling().cold ? " · L2 flushed" : "")) {
+        workload_(workload + (opt.sampling().cold ? " · L2 flushed" : "")),
+        more_columns_(more_columns) {
     csv_.open(opt);
     const std::string samples =
         std::to_string(opt.samples) + (opt.samples == 1 ? " sample" : " samples, median");
@@ -150,11 +152,13 @@ class ResultTable {
       context_ = device.name + " · " + workload_ + " · " + samples + " · data " +
                  bytes_text(data_bytes) + " · times here say nothing about a GPU";
     }
-    csv_.row({"chapter",       "device",    "cc",         "driver",   "cuda",
-              "date",          "commit",    "backend",    "workload", "samples",
-              "version",       "median_ms", "min_ms",     "max_ms",   "rate",
-              "rate_unit",     "of",        "of_percent", "speedup",  "check",
-              "noise_percent", "sm_mhz"});
+    std::vector<std::string> header = {
+        "chapter", "device",    "cc",      "driver",     "cuda",      "date",   "commit",
+        "backend", "workload",  "samples", "version",    "median_ms", "min_ms", "max_ms",
+        "rate",    "rate_unit", "of",      "of_percent", "speedup",   "check",  "noise_percent",
+        "sm_mhz"};
+    header.insert(header.end(), more_columns.begin(), more_columns.end());
+    csv_.row(header);
   }
 
   /// The command line that the table was made for.
@@ -175,6 +179,9 @@ class ResultTable {
     set_rate(unit, "", 0);
     own_unit_ = true;
   }
+
+  /// What the next row has in the chapter's own columns: one text for each.
+  void next_row_has(const std::vector<std::string>& cells) { more_cells_ = cells; }
 
   /// One row. `amount` is what one launch moves (bytes) or computes (floating-point operations); 0:
   /// none.
@@ -212,6 +219,9 @@ class ResultTable {
       }
       std::snprintf(text, sizeof text, speedup < 10 ? "%.2fx" : "%.0fx", speedup);
       if (has_speedup_) cells.push_back(text);
+      for (std::size_t i = 0; i < more_columns_.size(); ++i) {
+        cells.push_back(i < more_cells_.size() ? more_cells_[i] : "-");
+      }
     }
     cells.push_back(ok ? right : "WRONG");
     print_header_once();
@@ -223,6 +233,7 @@ class ResultTable {
              ok ? right : "WRONG", t.samples > 1 ? number_text(t.noise_percent) : "",
              t.sm_mhz > 0 ? number_text(t.sm_mhz) : ""},
             std::to_string(t.samples));
+    more_cells_.clear();
     keep_conditions(version, t);
   }
 
@@ -319,6 +330,9 @@ class ResultTable {
         samples,
         version};
     row.insert(row.end(), fields.begin(), fields.end());
+    for (std::size_t i = 0; i < more_columns_.size(); ++i) {
+      row.push_back(i < more_cells_.size() ? more_cells_[i] : "");
+    }
     csv_.row(row);
   }
 
@@ -333,10 +347,14 @@ class ResultTable {
         if (!own_unit_) names.push_back("of " + std::string(of_));
       }
       if (has_speedup_) names.push_back("speed-up");
+      names.insert(names.end(), more_columns_.begin(), more_columns_.end());
     }
     names.push_back("check");
     widths_ = {opt_.widest_version(), 9, 17};
-    while (widths_.size() < names.size()) widths_.push_back(own_unit_ ? 10 : 8);
+    while (widths_.size() < names.size()) {
+      const std::size_t least = own_unit_ ? 10 : 8;
+      widths_.push_back(std::max(least, names[widths_.size()].size()));
+    }
     print_row(names);
     std::vector<std::string> rule;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -362,6 +380,7 @@ class ResultTable {
   const Options& opt_;
   const Device& device_;
   std::string workload_, context_;
+  std::vector<std::string> more_columns_, more_cells_;
   CsvFile csv_;
   const char* rate_unit_ = nullptr;
   const char* of_ = "";

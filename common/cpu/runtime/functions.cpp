@@ -43,6 +43,17 @@ int blocks_by_threads(int block_size) {
   return static_cast<int>(std::min(kMaxBlocksPerWorker, kMaxThreadsPerWorker / kWarpSize / warps));
 }
 
+/// The shared memory of a multiprocessor, split as the kernel wishes: the smallest of the splits
+/// that a GPU of compute capability 9.0 has which holds the wish, in per cent, and one block.
+std::size_t shared_of_split(int carveout, std::size_t block_bytes) {
+  if (carveout < 0) return kSharedPerWorker;
+  const std::size_t wish = kSharedPerWorker * static_cast<std::size_t>(carveout) / 100;
+  for (const std::size_t kib : {0, 8, 16, 32, 64, 100, 132, 164, 196}) {
+    if (kib << 10 >= std::max(wish, block_bytes)) return kib << 10;
+  }
+  return kSharedPerWorker;
+}
+
 }  // namespace
 
 std::size_t dynamic_shared_limit(const void* function) {
@@ -126,13 +137,15 @@ cudaError_t max_active_blocks(int* blocks, const void* function, int block_size,
     return finish(cudaErrorInvalidValue);
   }
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
-  const auto limit = static_cast<std::size_t>(settings_of(function).dynamic_shared);
+  const FunctionSettings set = settings_of(function);
+  const auto limit = static_cast<std::size_t>(set.dynamic_shared);
   if (block_size > kThreadsPerBlock || dynamic_bytes > limit) {
     *blocks = 0;  // such a block cannot run
     return cudaSuccess;
   }
   const std::size_t shared = round_up(dynamic_bytes + kSharedReservedPerBlock, kSharedGranularity);
-  *blocks = std::min(blocks_by_threads(block_size), static_cast<int>(kSharedPerWorker / shared));
+  const std::size_t split = shared_of_split(set.carveout, shared);
+  *blocks = std::min(blocks_by_threads(block_size), static_cast<int>(split / shared));
   return cudaSuccess;
 }
 
