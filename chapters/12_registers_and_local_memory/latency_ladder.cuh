@@ -22,7 +22,7 @@ __device__ void time_chain(ChainEnd<Value>* end, Value start, unsigned steps, St
   Value v = start;
   const long long begin = clock64();
   __syncthreads();  // the clock is read before the first step
-#pragma unroll 16
+#pragma unroll 128
   for (unsigned k = 0; k < steps; ++k) v = step(v);
   end->value = v;
   __syncthreads();  // and again after the last
@@ -80,7 +80,7 @@ __global__ void walk_local_ring(ChainEnd<unsigned>* end, unsigned start, unsigne
 
 namespace latency_ladder {
 
-constexpr unsigned kSteps = kOnGpu ? 8192 : 64;  // of the shorter of two chains
+constexpr unsigned kSteps = kOnGpu ? 8192 : 128;  // of the shorter of two chains; a multiple of 128
 
 // A row: cycles per step from two chains, of kSteps and of twice as many. What both have, the
 // beginning and the end, falls out of the difference. `launch(end, start, steps)` puts a chain on

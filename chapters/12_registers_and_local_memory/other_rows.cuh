@@ -9,7 +9,7 @@
 #include "../../common/common.cuh"
 #include "blocks_per_sm.cuh"
 #include "latency_ladder.cuh"
-#include "pair_distances.cuh"
+#include "launch_bounds.cuh"
 #include "parked_sums.cuh"
 
 // The rows of the table that is asked for, "" for the usual one.
@@ -17,7 +17,7 @@ void name_rows(Options& opt, const std::string& what) {
   if (what.empty()) {
     for (const DigitVersion& v : kVersions) opt.version(v.name, v.summary);
   }
-  if (what == "registers") pair_distances::name_rows(opt);
+  if (what == "registers") launch_bounds::name_rows(opt);
   if (what == "shared") parked_sums::name_rows(opt);
   if (what == "carveout") parked_sums::name_carveout_rows(opt);
   if (what == "latency") latency_ladder::name_rows(opt);
@@ -34,7 +34,7 @@ int run_other_rows(const Options& opt, const Device& device, const std::string& 
   if (what == "shared" || what == "carveout") columns = {"shared_bytes", "predicted", "by_api"};
   ResultTable table(opt, device, has_ints ? what + " · n = " + std::to_string(n) : what, bytes,
                     columns);
-  if (what == "registers") pair_distances::add_rows(table, device, n);
+  if (what == "registers") launch_bounds::add_rows(table, device, n);
   if (what == "shared") parked_sums::add_rows(table, device, n);
   if (what == "carveout") parked_sums::add_carveout_rows(table, device, n);
   if (what == "latency") latency_ladder::add_rows(table, device);

@@ -124,34 +124,7 @@ __global__ void count_shifted(Words words, uint4* counts) {
   store_as_bytes(count, counts);
 }
 
-// Counts in shared memory: counter c of this thread is slots[c * step]. No other thread touches
-// them, so that no barrier is needed.
-__device__ void count_in_slots(Words words, unsigned* slots, unsigned step, uint4* counts) {
-  for (unsigned c = 0; c < kCounters; ++c) slots[c * step] = 0;
-  for (unsigned k = 0; k < kWords; ++k) {
-    const std::size_t i = word_index(k);
-    if (i >= words.n) break;
-    for (unsigned shift = 0; shift < 32; shift += 4) {
-      ++slots[(words.x[i] >> shift & 15) * step];
-    }
-  }
-  unsigned count[kCounters];
-#pragma unroll
-  for (unsigned c = 0; c < kCounters; ++c) count[c] = slots[c * step];
-  store_as_bytes(count, counts);
-}
-
-// Lane t has banks 16t ... 16t + 15 of 32: all even lanes share one half of the banks.
-__global__ void count_shared_rows(Words words, uint4* counts) {
-  extern __shared__ unsigned all_slots[];
-  count_in_slots(words, all_slots + threadIdx.x * kCounters, 1, counts);
-}
-
-// Whatever the digit, lane t is in bank t, provided that the block is whole warps.
-__global__ void count_shared_slots(Words words, uint4* counts) {
-  extern __shared__ unsigned all_slots[];
-  count_in_slots(words, all_slots + threadIdx.x, blockDim.x, counts);
-}
+#include "shared_counters.cuh"  // count_shared_rows, count_shared_slots
 
 // ---- the versions ------------------------------------------------------------------------------
 
@@ -184,7 +157,6 @@ struct DigitCounts {
   void launch(const DigitVersion& v) const {
     v.kernel<<<grid, block, block * v.shared_bytes>>>({x.get(), x.size(), kCounters}, counts.get());
   }
-  double bytes() const { return static_cast<double>(x.bytes() + counts.bytes()); }
 
   DeviceArray<unsigned> x;
   unsigned grid, block;

@@ -526,6 +526,21 @@ TEST_CASE("occupancy follows threads, blocks and shared memory") {
   cudaGetLastError();
 }
 
+TEST_CASE("occupancy follows a kernel's wish for the split of L1 and shared memory") {
+  // Of these blocks each takes 25 KiB, with the one that is reserved: as on an H200.
+  const std::vector<std::pair<int, int>> expected = {{0, 1},  {25, 2},  {50, 5},
+                                                     {75, 7}, {100, 8}, {-1, 8}};
+  for (const auto& [carveout, blocks] : expected) {
+    int held = 0;
+    CHECK(cudaFuncSetAttribute(scale<int>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               carveout) == cudaSuccess);
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&held, scale<int>, 256, 24 * 1024) ==
+          cudaSuccess);
+    INFO("carve-out " << carveout);
+    CHECK(held == blocks);
+  }
+}
+
 TEST_CASE("frees can be deleters") {
   float *d = nullptr, *h = nullptr;
   REQUIRE(cudaMalloc(&d, 4) == cudaSuccess);
