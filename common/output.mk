@@ -5,8 +5,11 @@
 ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 endif
+# GNU make 4.3 holds output back in /tmp, whatever TMPDIR says, and crashes where it may not write there.
 ifneq ($(filter output-sync,$(.FEATURES)),)
+ifeq ($(shell test -w /tmp && echo yes),yes)
 MAKEFLAGS += --output-sync=target
+endif
 endif
 # What prints as it goes must not be held back by --output-sync; with -n it must not run either.
 direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)

@@ -48,7 +48,8 @@ killed() {
   local process kept=0
   [ ! -f "$grades.partial" ] || kept=$(wc -l <"$grades.partial")
   make -s grade BACKEND=cpu TIME=8 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades" >"$scratch/first" 2>&1 </dev/null &
-  for _ in $(seq 1500); do
+  # A run that ends by itself is not waited for.
+  while kill -0 $! 2>/dev/null; do
     [ -f "$grades.partial" ] && [ "$(wc -l <"$grades.partial")" -ge $((kept + $2)) ] && break
     sleep 0.2
   done
@@ -153,4 +154,27 @@ END
   expect "each of them in one line" [ "$output" = "1 1 0 1
 OUT=grades.json: cannot be written: Read-only file system
 0 0" ]
+fi
+
+test_case "a teacher who is not root gets the same grades, also where only TMPDIR may be written"
+if [ "$(id -u)" -ne 0 ] || ! setpriv --reuid nobody --regid nogroup --clear-groups true 2>/dev/null; then
+  skip "needs root, to become somebody else"
+else
+  mkdir "$scratch/few" "$scratch/nobody"
+  for student in neighbour hostile_write hostile_writes_outside; do cp -R "$class/$student" "$scratch/few/"; done
+  chown -R nobody:nogroup "$scratch/few" "$scratch/nobody" "$scratch/tree"
+  cat >"$scratch/as_nobody" <<'END'
+exec 9<"$1"
+if [ "$2" = apart ] && mount -t tmpfs -o mode=755 none /tmp; then mkdir -p "$1" && mount --no-canonicalize --bind /proc/self/fd/9 "$1" && cd "$1/tree"; fi
+export TMPDIR=$1/nobody HOME=$1/nobody
+exec setpriv --reuid nobody --regid nogroup --clear-groups \
+  make -s grade BACKEND=cpu CH=05 EX=1 TIME=8 DIR="$1/few" OUT="$1/nobody/grades.json"
+END
+  if unshare -m true 2>/dev/null; then
+    run unshare -m bash "$scratch/as_nobody" "$scratch" apart
+  else
+    run bash "$scratch/as_nobody" "$scratch" here
+  fi
+  expect_status 0
+  expect "one of three passed" [ "$(grep -c '1/1' <<<"$output")" -eq 1 ]
 fi

@@ -28,14 +28,14 @@ TRIES = {
     "writes to the root folder": "touch /x",
     "writes to /dev": "touch /dev/x",
     "writes to /usr": "touch /usr/x",
-    "fills /tmp": f"head -c {sandbox.TEMPORARY + 1} /dev/zero >/tmp/x",
-    "fills /dev/shm": f"head -c {sandbox.SHARED + 1} /dev/zero >/dev/shm/x",
+    "fills /tmp": f"head -c {sandbox.TEMPORARY + 1} /dev/zero >/tmp/left_by_a_student",
+    "fills /dev/shm": f"head -c {sandbox.SHARED + 1} /dev/zero >/dev/shm/left_by_a_student",
     "sees the solutions": f"ls '{box.root}'/chapters/*/exercises/solutions",
     "mounts": "mount -t tmpfs none /tmp",
 }
 CAN = {
-    "writes a file to /tmp": "head -c 1000000 /dev/zero >/tmp/x",
-    "uses /dev/shm": "head -c 1000000 /dev/zero >/dev/shm/x",
+    "writes a file to /tmp": "head -c 1000000 /dev/zero >/tmp/left_by_a_student",
+    "uses /dev/shm": "head -c 1000000 /dev/zero >/dev/shm/left_by_a_student",
     "reads the tree": f"test -r '{box.root}/tests/lab_testing.cuh'",
 }
 wrong = 0
@@ -46,7 +46,7 @@ for tries, wanted in ((TRIES, False), (CAN, True)):
         if (done.status == 0) != wanted:
             wrong += 1
             print(f"{what}: {'it can' if not wanted else 'it cannot: ' + done.output.strip()[:200]}")
-for path in ("/dev/shm/x", "/tmp/x", f"{box.root}/common/x"):
+for path in ("/dev/shm/left_by_a_student", "/tmp/left_by_a_student", f"{box.root}/common/x"):
     if os.path.exists(path):
         wrong += 1
         print(f"{path} is left")

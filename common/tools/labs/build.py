@@ -83,7 +83,8 @@ class Builder:
                 print(line, end="", file=sys.stderr, flush=True)
         if make.wait() != 0:
             shown = [l for l in said if l.strip() and not l.startswith("backend ")]
-            raise Failure("".join(shown[-20:]).replace("*** ", "").rstrip())
+            text = "".join(shown[-20:]).replace("*** ", "").rstrip()
+            raise Failure(text or f"{' '.join(command)}: ended with status {make.returncode}, and says nothing")
 
     def common_hash(self):
         """A hash of everything that is compiled into every check."""
