@@ -11,8 +11,10 @@ namespace {
 
 constexpr int kNormalizedBits = 21;  // of the fraction of a normalized coordinate
 constexpr int kFractionBits = 8;     // of the weight of a neighbour
-constexpr std::int64_t kFar = std::int64_t{1} << 40;
-constexpr int kOutside = -1;  // in place of a texel: the border's colour
+constexpr int kFullWeight = 1 << kFractionBits;
+constexpr double kFarthest = 0x1p60;
+constexpr std::int64_t kFar = std::int64_t{1} << 42;  // outside of every texture
+constexpr int kOutside = -1;                          // in place of a texel: the border's colour
 
 template <class To, class From>
 To bits_of(From from) {
@@ -32,12 +34,11 @@ std::int64_t floor_modulo(std::int64_t value, std::int64_t modulus) {
   return rest < 0 ? rest + modulus : rest;
 }
 
-/// A coordinate times 2^`bits`, rounded down, within the range of int64.
+/// A coordinate times 2^`bits`, rounded down, and within +-2^60.
 std::int64_t fixed_point(float coordinate, int bits) {
   if (!std::isnormal(coordinate) && !std::isinf(coordinate)) return 0;  // zero, subnormal, NaN
   const double scaled = std::floor(std::ldexp(static_cast<double>(coordinate), bits));
-  const auto far = static_cast<double>(kFar);
-  return static_cast<std::int64_t>(std::min(std::max(scaled, -far), far));
+  return static_cast<std::int64_t>(std::min(std::max(scaled, -kFarthest), kFarthest));
 }
 
 int texel_at(std::int64_t index, int size, AddressMode mode) {
@@ -66,12 +67,12 @@ Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normali
     position = fixed_point(coordinate, bits);
     const std::int64_t one = std::int64_t{1} << bits;
     if (mode == AddressMode::kWrap) {
-      position = floor_modulo(position, one);
+      position = floor_modulo(position, one) * size;
     } else if (mode == AddressMode::kMirror) {
-      position = floor_modulo(position, 2 * one);
-      if (position >= one) position = 2 * one - 1 - position;
+      position = floor_modulo(position, 2 * one) * size;  // texel_at turns the second half around
+    } else {
+      position = std::min(std::max(position, -kFar), kFar) * size;
     }
-    position *= size;
   } else {
     position = fixed_point(coordinate, bits);
     // Wrapping and mirroring need normalized coordinates.
@@ -82,6 +83,10 @@ Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normali
   const std::int64_t rounded = (position + (std::int64_t{1} << (drop - 1))) >> drop;
   const std::int64_t from = rounded - (1 << (kFractionBits - 1));
   const std::int64_t lower = from >> kFractionBits;
+  if (mode == AddressMode::kClamp && (lower < 0 || lower >= size - 1)) {
+    const int last = lower < 0 ? 0 : size - 1;
+    return {last, last, 0};
+  }
   return {texel_at(lower, size, mode), texel_at(lower + 1, size, mode),
           static_cast<int>(from & ((1 << kFractionBits) - 1))};
 }
@@ -122,22 +127,52 @@ float half_to_float(std::uint32_t half) {
   return bits_of<float>(sign | (exponent + 112) << 23 | significand << 13);
 }
 
+/// A float as the nearest half, ties to even.
+std::uint32_t float_to_half(float value) {
+  const std::uint32_t bits = bits_of<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000u;
+  const double magnitude = std::fabs(static_cast<double>(value));
+  if (std::isnan(value)) return 0x7fff;
+  if (magnitude >= 65520) return sign | 0x7c00u;
+  const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
+  const auto units =
+      static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  // A significand that is rounded up to 2^11 carries into the exponent.
+  return sign | (units < 1024 ? units : (static_cast<std::uint32_t>(exponent + 14) << 10) + units);
+}
+
+/// The component that stands for 1.
+int largest_component(const TextureView& view) {
+  const int largest = view.component_bytes == 1 ? 255 : 65535;
+  return view.kind == TexelKind::kSigned ? largest / 2 : largest;
+}
+
 /// An integer component as a float between 0 or -1 and 1.
 float as_fraction(const TextureView& view, std::uint32_t raw) {
-  if (view.kind == TexelKind::kUnsigned) {
-    return static_cast<float>(raw) / (view.component_bytes == 1 ? 255.0f : 65535.0f);
-  }
   const float value = static_cast<float>(static_cast<std::int32_t>(raw)) /
-                      (view.component_bytes == 1 ? 127.0f : 32767.0f);
+                      static_cast<float>(largest_component(view));
   return std::max(value, -1.0f);
 }
 
-/// The bits of the border's colour in the texture's format.
-std::uint32_t border_bits(const TextureView& view, int component) {
+/// The border's colour as a component of a texel.
+std::uint32_t border_component(const TextureView& view, int component) {
   const float colour = view.border[component];
-  if (view.kind == TexelKind::kFloat) return bits_of<std::uint32_t>(colour);
-  if (view.component_bytes == 4 || !view.as_float) return bits_of<std::uint32_t>(colour);
-  return bits_of<std::uint32_t>(colour);
+  const std::uint32_t bits = bits_of<std::uint32_t>(colour);
+  const bool is_signed = view.kind == TexelKind::kSigned;
+  if (view.kind == TexelKind::kFloat)
+    return view.component_bytes == 2 ? float_to_half(colour) : bits;
+  if (!view.as_float) {  // the low bits, whatever they mean
+    if (view.component_bytes == 4) return bits;
+    const int shift = 32 - 8 * view.component_bytes;
+    if (!is_signed) return bits << shift >> shift;
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << shift) >> shift);
+  }
+  if (std::isnan(colour)) return 0;
+  const float bounded = std::min(std::max(colour, is_signed ? -1.0f : 0.0f), 1.0f);
+  const float scaled = bounded * static_cast<float>(largest_component(view));
+  // To the nearest, ties towards zero.
+  const float rounded = std::ceil(std::fabs(scaled) - 0.5f);
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(scaled < 0 ? -rounded : rounded));
 }
 
 /// What a fetch returns for a component that is not filtered.
@@ -154,97 +189,149 @@ struct Weighted {
   int weight;
 };
 
-/// The sum of floats with weights in 1/256, as the unit computes it. `precision`: bits of a texel's
-/// significand, of the result as well.
-float weighted_sum(const float* values, const int* weights, int count, int precision) {
+/// The texels that a fetch uses; the first ones are of the lower layer.
+struct Footprint {
+  Weighted texels[8];
+  int count = 0, first_layer = 0;
+};
+
+/// sum * 2^unit
+struct ExactSum {
+  std::int64_t sum = 0;
+  int unit = 0;
+};
+
+/// The sum of the finite texels of one layer, cut off below the guard bits of the largest.
+ExactSum layer_sum(const float* values, const Weighted* texels, int count, int precision) {
   constexpr int kGuardBits = 4;
-  int exponent = std::numeric_limits<int>::min();
-  float special = 0;
-  bool has_special = false;
+  constexpr int kNone = std::numeric_limits<int>::min();
+  int exponent = kNone;
   for (int i = 0; i < count; ++i) {
-    if (weights[i] == 0) continue;
-    if (!std::isfinite(values[i])) {
-      special = has_special ? special + values[i] : values[i];
-      has_special = true;
-    } else if (values[i] != 0) {
+    if (values[i] != 0 && texels[i].weight != 0) {
       exponent = std::max(exponent, std::ilogb(values[i]));
     }
   }
-  if (has_special) return special;
-  if (exponent == std::numeric_limits<int>::min()) return 0;
+  if (exponent == kNone) return {};
   const int unit = exponent - (precision - 1) - kGuardBits;
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i) {
-    if (weights[i] == 0 || values[i] == 0) continue;
+    if (texels[i].weight == 0) continue;
     const double aligned = std::trunc(std::ldexp(static_cast<double>(values[i]), -unit));
-    sum += static_cast<std::int64_t>(aligned) * weights[i];
+    sum += static_cast<std::int64_t>(aligned) * texels[i].weight;
   }
-  if (sum == 0) return 0;
-  // Rounded to `precision` bits, ties away from zero.
-  const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  return {sum, unit - kFractionBits};
+}
+
+/// Two layers are aligned to the larger of their units, with two bits more.
+ExactSum sum_of_layers(const ExactSum& a, const ExactSum& b) {
+  if (a.sum == 0) return b;
+  if (b.sum == 0) return a;
+  const int unit = std::max(a.unit, b.unit) - 2;
+  const auto aligned = [unit](const ExactSum& s) {
+    const int drop = unit - s.unit;
+    return drop <= 0 ? s.sum * (1 << -drop) : s.sum >> std::min(drop, 63);
+  };
+  return {aligned(a) + aligned(b), unit};
+}
+
+/// The sum of floats. `precision`: bits of a texel's significand, and of the result's.
+float sum_of_floats(const float* values, const Footprint& footprint, int precision) {
+  float special = 0;  // the sum of those that are infinite or NaN
+  bool is_negative = true;
+  for (int i = 0; i < footprint.count; ++i) {
+    is_negative = is_negative && std::signbit(values[i]);
+    if (!std::isfinite(values[i])) special += values[i];
+  }
+  if (std::isinf(special)) return special;
+  if (std::isnan(special)) return bits_of<float>(precision == 11 ? 0x7fffe000u : 0x7fffffffu);
+  const int first = footprint.first_layer;
+  const ExactSum exact = sum_of_layers(
+      layer_sum(values, footprint.texels, first, precision),
+      layer_sum(values + first, footprint.texels + first, footprint.count - first, precision));
+  if (exact.sum == 0) return is_negative ? -0.0f : 0.0f;
+  const auto magnitude = static_cast<std::uint64_t>(exact.sum < 0 ? -exact.sum : exact.sum);
   const int length = 64 - __builtin_clzll(magnitude);
-  const int lowest = precision == 11 ? -24 : -149;  // of a subnormal result
-  const int drop = std::max({length - precision, lowest - (unit - kFractionBits), 0});
+  const int lowest = precision == 11 ? -24 : -149;  // the exponent of the smallest subnormal
+  const int drop = std::max({length - precision, lowest - exact.unit, 0});
   const std::uint64_t rounded =
       drop == 0 ? magnitude : (magnitude + (std::uint64_t{1} << (drop - 1))) >> drop;
-  const double value = std::ldexp(static_cast<double>(rounded), drop + unit - kFractionBits);
-  return static_cast<float>(sum < 0 ? -value : value);
+  const double value = std::ldexp(static_cast<double>(rounded), drop + exact.unit);
+  return static_cast<float>(exact.sum < 0 ? -value : value);
 }
 
-/// An integer component as the 16-bit fixed-point number that the unit adds up.
-std::int64_t as_fixed(const TextureView& view, std::uint32_t raw) {
-  const auto value = static_cast<std::int32_t>(raw);
-  if (view.component_bytes == 2) return value;
-  if (view.kind == TexelKind::kUnsigned) return value * 257;
-  return value;
-}
-
-float weighted_fraction(const TextureView& view, const std::uint32_t* raw, const int* weights,
-                        int count) {
+/// The sum of integers as a float between 0 or -1 and 1.
+float sum_of_fractions(const TextureView& view, const std::uint32_t* raw,
+                       const Footprint& footprint) {
+  const bool is_signed = view.kind == TexelKind::kSigned;
   std::int64_t sum = 0;
-  for (int i = 0; i < count; ++i) sum += as_fixed(view, raw[i]) * weights[i];
-  if (view.kind == TexelKind::kUnsigned) return static_cast<float>((sum + 128) >> 8) / 65535.0f;
-  std::int64_t fixed = (sum + 128) >> 8;
-  if (view.component_bytes == 1) {  // the sum of 8-bit numbers is stretched to 16 bits
-    fixed = sum + ((sum + 64) >> 7) + sum / 16384;
+  for (int i = 0; i < footprint.count; ++i) {
+    const std::int64_t value = static_cast<std::int32_t>(raw[i]);
+    sum += value * footprint.texels[i].weight;
   }
-  return static_cast<float>(std::max<std::int64_t>(fixed, -32767)) / 32767.0f;
+  std::int64_t fixed;
+  if (view.component_bytes == 2) {
+    fixed = (sum + 128) >> 8;
+  } else if (!is_signed) {
+    fixed = (sum * 257 + 128) >> 8;
+  } else {
+    fixed = (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3;  // stretched from 8 bits to 16
+  }
+  return is_signed ? static_cast<float>(std::max<std::int64_t>(fixed, -32767)) / 32767.0f
+                   : static_cast<float>(fixed) / 65535.0f;
+}
+
+float weighted_sum(const TextureView& view, const std::uint32_t* raw, const Footprint& footprint) {
+  if (view.kind != TexelKind::kFloat) return sum_of_fractions(view, raw, footprint);
+  float values[8];
+  for (int i = 0; i < footprint.count; ++i) {
+    values[i] = view.component_bytes == 2 ? half_to_float(raw[i]) : bits_of<float>(raw[i]);
+    if (std::fpclassify(values[i]) == FP_SUBNORMAL) values[i] = std::copysign(0.0f, values[i]);
+  }
+  return sum_of_floats(values, footprint, view.component_bytes == 2 ? 11 : 24);
 }
 
 void note(TexelsRead* read, const char* texel) {
   if (texel != nullptr) read->address[read->count++] = texel;
 }
 
-/// The footprint of a fetch: up to eight texels.
-int footprint(const TextureView& view, const float* position, Weighted* texels) {
+Footprint footprint_of(const TextureView& view, const float* position) {
+  Footprint result;
   Neighbours axis[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-  for (int i = 0; i < view.dimensions; ++i) {
-    axis[i] = neighbours(position[i], view.size[i], view.address[i], view.normalized, view.linear);
+  // A texture of one dimension is one of two with a single row, read at 0: halfway to the row
+  // above.
+  for (int i = 0; i < std::max(view.dimensions, 2); ++i) {
+    axis[i] = neighbours(i < view.dimensions ? position[i] : 0, view.size[i], view.address[i],
+                         view.normalized, view.linear);
   }
   const auto texel = [&](int x, int y, int z) {
     const bool outside = x == kOutside || y == kOutside || z == kOutside;
     return outside ? nullptr : address_of(view, x, y, z);
   };
   if (!view.linear) {
-    texels[0] = {texel(axis[0].first, axis[1].first, axis[2].first), 256};
-    return 1;
+    result.texels[result.count++] = {texel(axis[0].first, axis[1].first, axis[2].first),
+                                     kFullWeight};
+    result.first_layer = 1;
+    return result;
   }
-  const int a = axis[0].weight, b = axis[1].weight, c = axis[2].weight;
-  const int both = (a * b + 128) >> 8;
-  const int flat[4] = {256 - a - b + both, a - both, b - both, both};
-  int count = 0;
-  for (int z = 0; z < (view.dimensions == 3 ? 2 : 1); ++z) {
-    for (int i = 0; i < 4; ++i) {
-      const int upper = (flat[i] * c + 128) >> 8;
-      const int weight = z == 1 ? upper : flat[i] - upper;
-      if (weight == 0) continue;
-      texels[count++] = {texel((i & 1) != 0 ? axis[0].second : axis[0].first,
-                               (i & 2) != 0 ? axis[1].second : axis[1].first,
-                               z != 0 ? axis[2].second : axis[2].first),
-                         weight};
-    }
+  // Each product of weights is rounded; where a tie goes depends on which neighbours they are of.
+  const int layers = view.dimensions == 3 ? 2 : 1;
+  for (int corner = 0; corner < 4 * layers; ++corner) {
+    const int x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
+    const auto weight_of = [&](int i, int upper) {
+      return upper != 0 ? axis[i].weight : kFullWeight - axis[i].weight;
+    };
+    const int across = layers == 1 ? weight_of(0, x) * kFullWeight
+                                   : weight_of(0, x) * weight_of(2, z) + (x != 0 ? 128 : 127);
+    const int weight =
+        ((across >> kFractionBits) * weight_of(1, y) + (x == y ? 128 : 127)) >> kFractionBits;
+    // A weight that is rounded to 0 still lets infinities and NaN through.
+    if (weight_of(0, x) == 0 || weight_of(1, y) == 0 || weight_of(2, z) == 0) continue;
+    result.texels[result.count++] = {
+        texel(x != 0 ? axis[0].second : axis[0].first, y != 0 ? axis[1].second : axis[1].first,
+              z != 0 ? axis[2].second : axis[2].first),
+        weight};
   }
-  return count;
+  return result;
 }
 
 }  // namespace
@@ -252,44 +339,21 @@ int footprint(const TextureView& view, const float* position, Weighted* texels) 
 void sample(const TextureView& view, const float position[3], std::uint32_t result[4],
             TexelsRead* read) {
   read->bytes = view.texel_bytes;
-  Weighted texels[8];
-  const int count = footprint(view, position, texels);
-  for (int i = 0; i < count; ++i) note(read, texels[i].texel);
+  const Footprint footprint = footprint_of(view, position);
+  for (int i = 0; i < footprint.count; ++i) note(read, footprint.texels[i].texel);
   for (int component = 0; component < 4; ++component) {
     if (component >= view.components) {
       result[component] = 0;
       continue;
     }
-    if (!view.linear) {
-      result[component] =
-          texels[0].texel == nullptr
-              ? border_bits(view, component)
-              : plain_component(view, raw_component(view, texels[0].texel, component));
-      continue;
+    std::uint32_t raw[8];
+    for (int i = 0; i < footprint.count; ++i) {
+      raw[i] = footprint.texels[i].texel == nullptr
+                   ? border_component(view, component)
+                   : raw_component(view, footprint.texels[i].texel, component);
     }
-    int weights[8];
-    if (view.kind == TexelKind::kFloat) {
-      float values[8];
-      for (int i = 0; i < count; ++i) {
-        weights[i] = texels[i].weight;
-        if (texels[i].texel == nullptr) {
-          values[i] = bits_of<float>(border_bits(view, component));
-        } else {
-          const std::uint32_t raw = raw_component(view, texels[i].texel, component);
-          values[i] = view.component_bytes == 2 ? half_to_float(raw) : bits_of<float>(raw);
-        }
-      }
-      result[component] = bits_of<std::uint32_t>(
-          weighted_sum(values, weights, count, view.component_bytes == 2 ? 11 : 24));
-    } else {
-      std::uint32_t raw[8];
-      for (int i = 0; i < count; ++i) {
-        weights[i] = texels[i].weight;
-        raw[i] = texels[i].texel == nullptr ? border_bits(view, component)
-                                            : raw_component(view, texels[i].texel, component);
-      }
-      result[component] = bits_of<std::uint32_t>(weighted_fraction(view, raw, weights, count));
-    }
+    result[component] = view.linear ? bits_of<std::uint32_t>(weighted_sum(view, raw, footprint))
+                                    : plain_component(view, raw[0]);
   }
 }
 
@@ -315,7 +379,7 @@ void gather(const TextureView& view, const float position[2], int component,
     result[i] = 0;
     if (component >= view.components) continue;
     if (at[i][0] == kOutside || at[i][1] == kOutside) {
-      result[i] = border_bits(view, component);
+      result[i] = plain_component(view, border_component(view, component));
       continue;
     }
     const char* const texel = address_of(view, at[i][0], at[i][1], 0);
