@@ -26,10 +26,10 @@ test_case "SHARE=k/n tries a part of the mutants, and the parts are all of them"
 share() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2 SHARE="$1"; }
 share 1/2
 expect_status 0
-expect_output "3 mutants rejected"
+expect_output "4 mutants rejected"
 share 2/2
 expect_status 0
-expect_output "2 mutants rejected"
+expect_output "3 mutants rejected"
 share 3/2
 expect_status 2
 expect_output "SHARE=3/2: expected k/n"
@@ -53,23 +53,33 @@ broken "a starter that crashes" $starter 's/partial\[kBlocks\]/partial[kThreads]
   "it crashes: SIGABRT"
 broken "a starter that never ends" $starter \
   's/partial\[kBlocks\]/partial[kThreads]/; s/if (t == 0) {/& for (volatile int i = 1; i != 0;) {}/' "it never ends"
-broken "a solution that is wrong" $solution 's/sum = 0/sum = 1/' "must pass"
+broken "a solution that is wrong" $solution 's/  __syncthreads();/  *(partial + t) += 1;\n&/' "must pass"
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"
 mutants=$exercises/ex1_block_sum.mutants
 at=$mutants:$(sed -n '/^no_guard:/=' $mutants)
 broken "a mutant that is right, and names its line" $mutants 's/^no_guard: .*/no_guard: sum = 0; => sum = 0 + 0;/' \
-  "$at: no_guard (cpu): must be rejected, but it passes"
+  "$at: no_guard (cpu-xray): must be rejected, but it passes"
 broken "a mutant that does not compile" $mutants 's/^no_guard: .*/no_guard: i < n ? x[i] : 0 => y[i]/' \
-  "$at: no_guard (cpu): must be rejected, but it does not compile"
+  "$at: no_guard (cpu-xray): must be rejected, but it does not compile"
 broken "a mutant that differs outside of the TODO" $mutants 's/^no_guard: .*/no_guard: unsigned t = => int t =/' \
   "$at: no_guard: differs from the starter outside of the TODO"
 broken "a mutant whose edit does not apply" $mutants 's/^no_guard: .*/no_guard: i < m => i <= m/' \
   "$at: no_guard: must stand exactly once in $solution, stands there not at all: i < m"
-broken "too few mutants" $mutants "/^half_the_slots:/,\$d" "$mutants: 1 mutants: at least 3"
+broken "too few mutants" $mutants "/^all_threads_add_to_the_result:/,\$d" "$mutants: 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \
   's/^Run the check and read the first line/`__shared__ long long partial[kThreads];` &/' "contains the solution's line"
 broken "a missing points line" $exercises/README.md '/^\[ex1_block_sum/d' "is missing"
 broken "a check that compares nothing" $exercises/ex1_block_sum.check.cu '/lab::Trials/,/^  });/d' "must pass, but it fails"
+
+alternatives=$exercises/ex1_block_sum.alternatives
+printf '# Right as well.\n\nother_name_of_0: sum = 0 => sum = 0 + 0\n' >$alternatives
+test_case "make check-labs passes right solutions of other kinds"
+check_labs
+expect_status 0
+expect_output "1 alternatives pass"
+broken "an alternative that is wrong" $alternatives 's/0 + 0/1/' "$alternatives:3: other_name_of_0 (cpu-xray): must pass"
+broken "an alternative that warns" $alternatives 's/0 + 0/0; int unused/' "compiles with a warning"
+rm $alternatives
