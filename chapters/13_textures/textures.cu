@@ -44,7 +44,7 @@ struct Turn {
   }
 };
 
-// A thread per pixel of the result. What lies outside of the image is 0.
+// A thread per pixel of the result. Outside of the image everything is 0.
 __global__ void rotate_plain(const float* image, Turn turn, float* result) {
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -193,11 +193,8 @@ def weights():
     left.set_title("value along a line")
     left.text(0.04, 0.93, "exact", color=style.ink(style.BLUE), transform=left.transAxes, fontsize=style.SMALL)
     left.text(0.04, 0.84, "by the unit", color=style.ink(style.RED), transform=left.transAxes, fontsize=style.SMALL)
-    drawn = right.pcolormesh([i / 8 for i in range(side + 1)], [i / 8 for i in range(side + 1)], error, cmap="RdBu_r",
-                             vmin=-most, vmax=most)
-    right.invert_yaxis()
+    drawn = right.imshow(error, cmap="RdBu_r", vmin=-most, vmax=most, interpolation="none", extent=(0, 6, 6, 0))
     right.grid(visible=False)
-    right.set_aspect("equal")
     right.set_title("error [1/1000]")
     right.set_xlabel("place [1/256 of a pixel]")
     fig.colorbar(drawn, ax=right, shrink=0.8)
