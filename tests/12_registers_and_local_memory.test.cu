@@ -178,7 +178,7 @@ TEST_CASE("the weights of a rod's cells are those of its rounds, also when ends 
     for (unsigned round = 0; round < rounds; ++round) {
       std::vector<unsigned> next(kCells + 2, 0);
       for (unsigned k = 1; k <= kCells; ++k) next[k] = weights[k - 1] + weights[k + 1];
-      weights = next;
+      weights.swap(next);
     }
     INFO(rounds << " rounds");
     CHECK(launch_bounds::weights_of_cells(rounds) ==

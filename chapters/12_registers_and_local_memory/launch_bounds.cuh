@@ -108,7 +108,7 @@ struct LimitedVersion {
 
   std::string name() const {
     const unsigned left = std::min(65536 / (blocks * kHoldingBlock) / 8 * 8, 255u);
-    return (held == kHeld ? "pairs<=" : "rod<=") + std::to_string(left);
+    return (held == kHeld ? "pairs_" : "rod_") + std::to_string(left);
   }
 };
 template <unsigned kBlocks>

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Chapter 12: the layout of local memory (drawing), time against registers, time against the carve-out, latencies."""
+
+import style
+import terminal
+import xray
+
+WORD, COUNTERS, SECTOR_LANES = 4, 16, 8
+
+
+def digits_that_differ():
+    """A digit for each of 32 lanes, from the generator that the program takes its words from (common/random.cuh), the
+    first digit of words 0 to 31 with seed 1."""
+    mask = (1 << 64) - 1
+    digits = []
+    for index in range(xray.LANES):
+        z = (0xD1342543DE82EF95 + (index + 1) * 0x9E3779B97F4A7C15) & mask
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        digits.append((z ^ (z >> 31)) >> 32 & 15)
+    return digits
+
+
+def layout():
+    """Local memory of one warp: a row per counter, a cell per lane; what one request wants."""
+    fig, ax = style.canvas(3.9)
+    cell, height, says = 6.0, 11.0, []
+    for column, (name, digits) in enumerate((("all lanes want counter 5", [5] * xray.LANES),
+                                             ("each lane wants a counter of its own digit", digits_that_differ()))):
+        x, top = 24 + 222 * column, 40
+        sectors = {(digit, lane // SECTOR_LANES) for lane, digit in enumerate(digits)}
+        style.words(ax, x, 12, name, weight="bold")
+        style.words(ax, x, 27, f"{len(sectors)} sectors of 32 bytes")
+        for counter in range(COUNTERS):
+            y = top + height * counter
+            if column == 0 or counter in (0, 5, 10, 15):
+                style.words(ax, x - 4, y + height / 2 - 1, str(counter), ha="right", color=style.GREY)
+            for quarter in range(xray.LANES // SECTOR_LANES):
+                touched = (counter, quarter) in sectors
+                style.box(ax, x + quarter * SECTOR_LANES * cell, y, SECTOR_LANES * cell, height - 2,
+                          "#CFE6F5" if touched else "white", style.GREY, 0.4)
+            for lane, digit in enumerate(digits):
+                if digit == counter:
+                    style.box(ax, x + lane * cell, y, cell, height - 2, style.BLUE, style.BLUE, 0)
+        style.words(ax, x, top + height * COUNTERS + 8, "lane 0")
+        style.words(ax, x + xray.LANES * cell, top + height * COUNTERS + 8, "lane 31", ha="right")
+        says.append(f"{name}: {len(sectors)} sectors")
+    style.words(ax, 24, 246, "a row: one counter of 32 lanes, 128 bytes in local memory; dark: the word that a lane wants", color=style.GREY)
+    style.save(fig, "layout", "Sixteen counters of a warp in local memory, and the sectors that one access touches",
+               "Two grids of 16 rows, one for each counter, and 32 columns, one for each lane. " + "; ".join(says) + ".")
+
+
+def registers():
+    """Both kernels: time by the limit of registers, the bytes that spill at the points."""
+    rows = style.rows("h200_registers.csv")
+    fig, ax = style.axes("most registers per thread", "time [ms], 64 Mi ints")
+    says = []
+    for kernel, color, shift in (("pairs", style.BLUE, -14), ("rod", style.ORANGE, 9)):
+        own = [r for r in rows if r["version"].startswith(kernel)]
+        limits = [int(r["version"].split("_")[1]) for r in own]
+        times = [r["median_ms"] for r in own]
+        style.line(ax, limits, times, f"{kernel}", color)
+        for r, limit, time in zip(own, limits, times):
+            if r["local_bytes"] > 0 and (kernel == "rod" or limit in (64, 48, 32)):
+                ax.annotate(f"{r['local_bytes']:.0f} B", (limit, time), xytext=(0, shift), textcoords="offset points",
+                            ha="center", fontsize=style.SMALL, color=style.ink(color))
+        says.append(f"{kernel}: " + ", ".join(f"{limit} registers {t:.3f} ms with {r['local_bytes']:.0f} local bytes"
+                                              for limit, t, r in zip(limits, times, own)))
+    ax.set_xlim(16, 290)
+    ax.set_ylim(0, None)
+    style.source(fig, rows)
+    style.save(fig, "registers", "Time of two kernels with fewer and fewer registers", "; ".join(says) + ".")
+
+
+def carveout():
+    """A kernel that wants the L1 and one that wants shared memory, by the wish of each."""
+    rows = style.rows("h200_carveout.csv")
+    fig, ax = style.axes("carve-out: wish for shared memory [%]", "time [ms]")
+    says = []
+    for kernel, color, name in (("table", style.BLUE, "table: wants the L1"), ("parked", style.ORANGE, "parked: wants shared memory")):
+        own = [r for r in rows if r["version"].startswith(kernel + "_carveout")]
+        wishes = [int(r["version"].rsplit("_", 1)[1]) for r in own]
+        times = [r["median_ms"] for r in own]
+        style.line(ax, wishes, times, "", color)
+        at = 1 if kernel == "parked" else 3
+        ax.annotate(name, (wishes[at], times[at]), xytext=(8, 10) if kernel == "parked" else (-8, 4), textcoords="offset points",
+                    ha="left" if kernel == "parked" else "right", fontsize=style.SMALL, color=style.ink(color))
+        says.append(name + ": " + ", ".join(f"{w} % {t:.3f} ms" for w, t in zip(wishes, times)))
+    ax.set_xticks([0, 25, 50, 75, 100])
+    ax.set_ylim(0, None)
+    style.source(fig, rows)
+    style.save(fig, "carveout", "Time of two kernels against the share of shared memory", "; ".join(says) + ".")
+
+
+def latency():
+    rows = [r for r in style.rows("h200_latency.csv") if r["rate_unit"] == "cycles/step"]
+    fig, ax = style.axes("cycles until the next step can begin", size=(style.WIDTH, 3.6))
+    names = [r["version"] for r in rows]
+    cycles = [r["rate"] for r in rows]
+    on_chip = ("constant", "shared", "local", "l1")
+    colors = [style.ORANGE if n in on_chip else style.PURPLE if n in ("l2", "memory") else style.BLUE for n in names]
+    ax.barh(names[::-1], cycles[::-1], color=colors[::-1], height=0.66)
+    ax.set_xscale("log")
+    ax.set_xlim(1, 2000)
+    for name, value in zip(names, cycles):
+        ax.annotate(f"{value:.1f}" if value < 100 else f"{value:.0f}", (value, name), xytext=(4, 0), textcoords="offset points",
+                    va="center", fontsize=style.SMALL)
+    ax.grid(axis="y", visible=False)
+    style.source(fig, rows)
+    style.save(fig, "latency", "Cycles per step where each step needs the result of the one before",
+               "Bars on a logarithmic scale: " + ", ".join(f"{n} {c:.1f}" for n, c in zip(names, cycles)) + " cycles.")
+
+
+layout()
+registers()
+carveout()
+latency()
+measured = style.rows("h200.csv")
+terminal.save("terminal", "h200.txt", "make run CH=12", f"What chapter 12 prints on an {measured[0]['device']}",
+              "A line names the GPU, the size and how it was measured. A table follows, a row for each version: "
+              + ", ".join(f"{r['version']} {r['median_ms']:.4f} ms, {r['registers']:.0f} registers, {r['local_bytes']:.0f} local bytes, {r['check']}"
+                          for r in measured) + ".")

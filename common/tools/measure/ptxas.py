@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the assembler says of a chapter's kernels: nvcc with -Xptxas -v, which needs no GPU.
+
+    ptxas.py CHAPTER [ARCH]        ARCH: sm_90 if left out
+
+Writes results/ARCH_ptxas.txt, the lines as they are but with readable names and without the time that each
+kernel took to compile, and results/ARCH_ptxas.csv, a row for each kernel.
+"""
+
+import csv
+import datetime
+import glob
+import os
+import re
+import subprocess
+import sys
+
+COLUMNS = ["kernel", "registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "shared_bytes", "arch", "cuda", "date"]
+
+
+def output_of(command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def number(pattern, text):
+    found = re.search(pattern, text)
+    return found[1] if found else "0"
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    chapter, arch = sys.argv[1], (sys.argv[2:] or ["sm_90"])[0]
+    source = f"chapters/{chapter}/{chapter[3:]}.cu"
+    said = output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-Xptxas", "-v", "-c", source, "-o", os.devnull])
+    lines = output_of(["c++filt"], input=said).splitlines()
+    cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
+    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    own = "".join(open(path, encoding="utf-8").read() for path in glob.glob(f"chapters/{chapter}/*.cu*"))
+    kept, rows, wanted = [], [], False
+    for line in lines:
+        if not line.startswith(("ptxas info    : Function prop", "ptxas info    : Used", "    ")):
+            continue
+        if "Function properties for" in line:
+            name = re.sub(r"^void |\(.*$|u(?=>)", "", line.split(" for ", 1)[1])
+            wanted = f" {name.split('<')[0]}(" in own  # kernels of common/ and of libraries are left out
+            if wanted:
+                rows.append([name] + ["0"] * 5 + [arch, cuda, today])
+                line = line.split(" for ")[0] + " for " + name
+        if not wanted:
+            continue
+        kept.append(line)
+        if "stack frame" in line:
+            rows[-1][2:5] = re.findall(r"(\d+) bytes", line)
+        elif "Used" in line:
+            rows[-1][1] = number(r"Used (\d+) registers", line)
+            rows[-1][5] = number(r"(\d+) bytes smem", line)
+    folder = f"chapters/{chapter}/results"
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{folder}/{arch}_ptxas.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(kept) + "\n")
+    with open(f"{folder}/{arch}_ptxas.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS] + rows)
+    print(f"{len(rows)} kernels -> {folder}/{arch}_ptxas.csv, {folder}/{arch}_ptxas.txt")
+
+
+if __name__ == "__main__":
+    main()
