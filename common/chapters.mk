@@ -12,7 +12,7 @@ there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
 
 # CH=5, CH=05 and CH=05_name mean the same. Anything else ends here, before anything is built.
 ONE :=
-DECK := $(if $(filter slides slides-check,$(GOALS)),$(if $(filter 0 00 00_course,$(CH)),00_course))
+DECK := $(if $(filter slides slides-check,$(GOALS)),$(filter 00_course,$(CH)))
 ifneq ($(DECK),)
 # The opening deck belongs to no chapter.
 else ifneq ($(strip $(CH)),)

@@ -363,15 +363,15 @@ END
 sed -e 's/12 min/99 min/' -e '/^<!-- code/d' -e '/^<!-- end/d' "$scratch/notes/slides/05_sum.md" >"$scratch/notes/slides/00_course.md"
 printf '# Exercises\n\n## %d. One\n[a.cu](a.cu) · fix the bug · %d minutes · 1 point\n' 1 20 2 30 >"$chapter/exercises/README.md"
 cat >"$scratch/notes/chapters/README.md" <<'END'
-<!-- minutes: 05 --><!-- end -->, <!-- minutes: 00 05 --><!-- end -->, <!-- minutes: longest --><!-- end -->
+<!-- minutes: 05 --><!-- end -->, <!-- minutes: course 05 --><!-- end -->, <!-- minutes: longest --><!-- end -->
 <!-- minutes: labs 05 --><!-- end --> of labs
-<!-- plan: from="09:00" until="10:15" rows="deck 05; pause 10: tea; lab 05 2; deck 00 slides 1-1: again; talk 3: farewell" -->
+<!-- plan: from="09:00" until="10:15" rows="deck 05; pause 10: tea; lab 05 2; deck course slides 1-1: again; talk 3: farewell" -->
 <!-- end -->
 END
 run in_notes
 expect_status 0
 output=$(cat "$scratch/notes/chapters/README.md")
-expect_output '-->13<!-- end -->, <!-- minutes: 00 05 -->113<!-- end -->, <!-- minutes: longest -->13<!-- end -->'
+expect_output '-->13<!-- end -->, <!-- minutes: course 05 -->113<!-- end -->, <!-- minutes: longest -->13<!-- end -->'
 expect_output '-->50<!-- end --> of labs'
 expect_output '| 09:00 |      13 | lecture 05 [Sum](05_sum/README.md) |'
 expect_output '| 09:15 |      10 | tea '
@@ -396,7 +396,7 @@ expect_status 1
 expect_output "exercises/README.md: no exercise 3 with minutes"
 sed -i.orig 's/lab 05 3/talk 120: long/' "$scratch/notes/chapters/README.md"
 run in_notes --check
-expect_output "121 minutes without a pause, up to: deck 00 slides 1-1: again; at most 120"
+expect_output "121 minutes without a pause, up to: deck course slides 1-1: again; at most 120"
 rm -r "$scratch/notes/slides" "$scratch/notes/chapters/README.md"* "$chapter/exercises"
 
 test_case "notes that drifted from code or results are named by file and line"

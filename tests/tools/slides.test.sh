@@ -24,13 +24,13 @@ expect_one_error_line
 expect_output "slides/11_nothing.md: no such deck; there are: 00_course"
 expect_output "05_shared_tree_reduction"
 
-test_case "the opening deck is CH=00, to slides alone"
-run make -n slides CH=0
+test_case "the opening deck is CH=00_course, to slides alone"
+run make -n slides CH=00_course
 expect_status 0
 expect_output "00_course"
-run make -n list CH=0
+run make -n list CH=00_course
 expect_failure
-expect_output "CH=0: no such chapter"
+expect_output "CH=00_course: no such chapter"
 
 test_case "the lock file names no registry"
 run grep -c '"resolved"' slides/package-lock.json

@@ -43,6 +43,10 @@ for chapter in "${chapters[@]}"; do
     fi
   }
   set -o pipefail
+  if [ -f "chapters/$chapter/settings/no_options" ]; then # a plain program, with nothing to measure
+    "build/gpu/$chapter" | tee "$results/$gpu.txt" || status=1
+    continue
+  fi
   measure ""
   if [ -f "chapters/$chapter/settings/bench.args" ]; then
     while read -r suffix options; do

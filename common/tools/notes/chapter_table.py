@@ -26,9 +26,11 @@ def make_chapter_table(folder, attributes):
         if headline:
             positional, marks = parse_marker(headline.group(1))
             (text,) = need(marks, "text")
-            value, row = measured_value(chapter_folder, positional, marks)
-            number_text = text.replace("{}", value)
-            devices[row.get("device", "")] = None
+            number_text = text
+            if positional:  # chapter 00 measures nothing
+                value, row = measured_value(chapter_folder, positional, marks)
+                number_text = text.replace("{}", value)
+                devices[row.get("device", "")] = None
         label = title.group(1) if title else chapter[3:].replace("_", " ")
         body.append([chapter[:2], f"[{label}](chapters/{chapter}/README.md)", question.group(1) if question else "", number_text])
     if not body:

@@ -10,6 +10,7 @@ import re
 from markers import Problem, allow, chapter_source, need, read_text
 from tables import markdown_table
 
+OPENING_DECK = os.path.join("slides", "00_course.md")
 SLIDE_END = re.compile(r"^---$", re.M)
 COMMENT = re.compile(r"<!--\s*(.*?)-->", re.S)
 NOT_NOTES = re.compile(r"_?\w+:|end\b")  # directives and markers
@@ -34,9 +35,23 @@ def only_file(root, pattern, what):
     return found[0]
 
 
+def path_of_deck(root, chapter):
+    decks = [d for d in decks_of_chapters(root) if os.path.basename(d).startswith(f"{chapter}_")]
+    if chapter == "course":
+        return os.path.join(root, OPENING_DECK)
+    if len(decks) != 1:
+        raise Problem(f"no deck {chapter}")
+    return decks[0]
+
+
+def decks_of_chapters(root):
+    decks = sorted(glob.glob(os.path.join(root, "slides", "[0-9][0-9]_*.md")))
+    return [d for d in decks if d != os.path.join(root, OPENING_DECK)]
+
+
 def minutes_of_slides(root, chapter):
-    """The minutes of each slide of a chapter's deck; 00 is the opening deck."""
-    path = only_file(root, f"slides/{chapter}_*.md", f"deck {chapter}")
+    """The minutes of each slide of a chapter's deck; `course` is the opening deck."""
+    path = path_of_deck(root, chapter)
     text = read_text(path)
     ends = [m.start() for m in SLIDE_END.finditer(text)][1:]  # the first two lines --- hold the header
     minutes = []
@@ -66,8 +81,7 @@ def minutes_of_labs(root, chapter, numbers=None):
 
 def all_decks(root):
     """Every chapter that has a deck; the opening deck is none."""
-    names = (os.path.basename(p)[:2] for p in sorted(glob.glob(os.path.join(root, "slides", "[0-9][0-9]_*.md"))))
-    return [name for name in names if name != "00"]
+    return [os.path.basename(d)[:2] for d in decks_of_chapters(root)]
 
 
 def make_minutes(folder, positional, attributes):

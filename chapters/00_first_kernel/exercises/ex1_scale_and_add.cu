@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Exercise 1 of chapter 00, write the kernel: scale and add.
+//
+// y[i] = a * x[i] + y[i] for n elements, a thread for each. You write the kernel and its launch.
+// Check it: make lab CH=00 EX=1      A hint: make hint CH=00 EX=1
+#include "common/common.cuh"
+
+__global__ void scale_and_add(float a, const float* x, float* y, int n) {
+  // TODO: which element is this thread's, and is there one?
+  (void)a, (void)x, (void)y, (void)n;  // not used yet
+  // end of TODO
+}
+
+// d_x, d_y: n floats in device memory, n >= 1. Uses blocks of 128 threads, as few as will do.
+void scale_and_add_on_device(float a, const float* d_x, float* d_y, int n) {
+  // TODO: the launch.
+  (void)a, (void)d_x, (void)d_y, (void)n;  // not used yet
+  // end of TODO
+}
