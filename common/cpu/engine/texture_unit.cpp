@@ -195,16 +195,17 @@ struct Footprint {
   int count = 0, first_layer = 0;
 };
 
-/// sum * 2^unit
+constexpr int kNone = std::numeric_limits<int>::min();
+
+/// sum * 2^unit; a unit of kNone: nothing was added.
 struct ExactSum {
   std::int64_t sum = 0;
-  int unit = 0;
+  int unit = kNone;
 };
 
 /// The sum of the finite texels of one layer, cut off below the guard bits of the largest.
 ExactSum layer_sum(const float* values, const Weighted* texels, int count, int precision) {
   constexpr int kGuardBits = 4;
-  constexpr int kNone = std::numeric_limits<int>::min();
   int exponent = kNone;
   for (int i = 0; i < count; ++i) {
     if (values[i] != 0 && texels[i].weight != 0) {
@@ -224,8 +225,8 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
 
 /// Two layers are aligned to the larger of their units, with two bits more.
 ExactSum sum_of_layers(const ExactSum& a, const ExactSum& b) {
-  if (a.sum == 0) return b;
-  if (b.sum == 0) return a;
+  if (a.unit == kNone) return b;
+  if (b.unit == kNone) return a;
   const int unit = std::max(a.unit, b.unit) - 2;
   const auto aligned = [unit](const ExactSum& s) {
     const int drop = unit - s.unit;
@@ -330,6 +331,7 @@ Footprint footprint_of(const TextureView& view, const float* position) {
         texel(x != 0 ? axis[0].second : axis[0].first, y != 0 ? axis[1].second : axis[1].first,
               z != 0 ? axis[2].second : axis[2].first),
         weight};
+    if (z == 0) result.first_layer = result.count;
   }
   return result;
 }
