@@ -49,6 +49,7 @@ uint3 index_of(std::uint32_t number, const dim3& shape) {
 
 const char* name_of(const Access& a) {
   const bool reads = (a.use & kReads) != 0, writes = (a.use & kWrites) != 0;
+  if ((a.use & kTexel) == kTexel) return "a texture fetch";
   if ((a.use & kConstant) != 0) return "a read by __ldg";
   if ((a.use & kVolatile) != 0) return writes ? "a volatile write" : "a volatile read";
   if ((a.use & kStrong) != 0) {
@@ -59,7 +60,7 @@ const char* name_of(const Access& a) {
 }
 
 /// What would order the two. `one_update`: all threads update one element in one line.
-const char* help_for(Fault fault, bool one_update) {
+const char* help_for(Fault fault, bool one_update, bool by_texture) {
   if (one_update && fault <= Fault::kOtherBlock) {
     return "several threads use this element at a time: make the update one atomic (atomicAdd, "
            "atomicMax), or give each thread an element of its own";
@@ -81,6 +82,11 @@ const char* help_for(Fault fault, bool one_update) {
     case Fault::kBlockScope:
       return "an atomic whose name ends in _block is one for the threads of its own block only";
     case Fault::kConstantLoad:
+      if (by_texture) {
+        return "a texture fetch may return what was there before the launch: write to other memory "
+               "than the one under the texture, or read it with a plain load (surfaces: "
+               "surf2Dread)";
+      }
       return "__ldg is for data that no thread writes while the kernel runs: use a plain load";
     case Fault::kUnset:
       return "every element must be written before it is read, also those past the end of the "
@@ -133,7 +139,8 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
   }
   r.notes.push_back(added.origin);
   const bool same_line = earlier.file == later.file && earlier.line == later.line;
-  r.help = help_for(f.fault, same_line && both_write);
+  r.help = help_for(f.fault, same_line && both_write,
+                    ((f.earlier.use | f.later.use) & kTexel) == kTexel);
   return r;
 }
 

@@ -23,6 +23,7 @@ enum Use : std::uint8_t {
   kConstant = 32,   ///< __ldg: reads what was there before the launch
   kSwap = 64,       ///< a compare-and-swap
   kGuess = 128,     ///< a plain read that a compare-and-swap of the same thread has checked since
+  kTexel = kConstant | kBlockOnly,  ///< by a texture fetch: as kConstant
 };
 
 /// An address in the program's code, in half the room.
