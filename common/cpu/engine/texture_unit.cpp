@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "texture_unit.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace cuda_cpu {
 namespace {
@@ -24,6 +21,28 @@ To bits_of(From from) {
   return to;
 }
 
+// Without <cmath> and <algorithm>: they take as long to compile as all of this.
+template <class T>
+constexpr T least(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+constexpr T greatest(T a, T b) {
+  return a < b ? b : a;
+}
+bool is_nan(float value) { return value != value; }
+bool is_infinite(float value) { return (bits_of<std::uint32_t>(value) << 1) == 0xff000000u; }
+bool is_negative(float value) { return bits_of<std::uint32_t>(value) >> 31 != 0; }
+/// A zero or subnormal number.
+bool is_tiny(float value) { return (bits_of<std::uint32_t>(value) & 0x7f800000u) == 0; }
+/// The e of 2^e <= |value| < 2^(e + 1); the value is normal.
+int exponent_of(float value) {
+  return static_cast<int>(bits_of<std::uint32_t>(value) >> 23 & 255) - 127;
+}
+double power_of_two(int exponent) {
+  return bits_of<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 /// The texels along one axis that a fetch uses, and the weight of the second in 1/256.
 struct Neighbours {
   int first, second, weight;
@@ -36,9 +55,11 @@ std::int64_t floor_modulo(std::int64_t value, std::int64_t modulus) {
 
 /// A coordinate times 2^`bits`, rounded down, and within +-2^60.
 std::int64_t fixed_point(float coordinate, int bits) {
-  if (!std::isnormal(coordinate) && !std::isinf(coordinate)) return 0;  // zero, subnormal, NaN
-  const double scaled = std::floor(std::ldexp(static_cast<double>(coordinate), bits));
-  return static_cast<std::int64_t>(std::min(std::max(scaled, -kFarthest), kFarthest));
+  if (is_tiny(coordinate) || is_nan(coordinate)) return 0;
+  const double scaled = static_cast<double>(coordinate) * power_of_two(bits);
+  const double bounded = least(greatest(scaled, -kFarthest), kFarthest);
+  const auto towards_zero = static_cast<std::int64_t>(bounded);
+  return towards_zero - (static_cast<double>(towards_zero) > bounded ? 1 : 0);
 }
 
 int texel_at(std::int64_t index, int size, AddressMode mode) {
@@ -71,7 +92,7 @@ Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normali
     } else if (mode == AddressMode::kMirror) {
       position = floor_modulo(position, 2 * one) * size;  // texel_at turns the second half around
     } else {
-      position = std::min(std::max(position, -kFar), kFar) * size;
+      position = least(greatest(position, -kFar), kFar) * size;
     }
   } else {
     position = fixed_point(coordinate, bits);
@@ -121,7 +142,7 @@ float half_to_float(std::uint32_t half) {
   const std::uint32_t exponent = half >> 10 & 31, significand = half & 1023;
   if (exponent == 31) return bits_of<float>(sign | 0x7f800000u | significand << 13);
   if (exponent == 0) {
-    const float value = std::ldexp(static_cast<float>(significand), -24);
+    const float value = static_cast<float>(significand) * 0x1p-24f;
     return sign != 0 ? -value : value;
   }
   return bits_of<float>(sign | (exponent + 112) << 23 | significand << 13);
@@ -129,14 +150,15 @@ float half_to_float(std::uint32_t half) {
 
 /// A float as the nearest half, ties to even.
 std::uint32_t float_to_half(float value) {
-  const std::uint32_t bits = bits_of<std::uint32_t>(value);
-  const std::uint32_t sign = bits >> 16 & 0x8000u;
-  const double magnitude = std::fabs(static_cast<double>(value));
-  if (std::isnan(value)) return 0x7fff;
+  const std::uint32_t sign = bits_of<std::uint32_t>(value) >> 16 & 0x8000u;
+  if (is_nan(value)) return 0x7fff;
+  const float magnitude = is_negative(value) ? -value : value;
   if (magnitude >= 65520) return sign | 0x7c00u;
-  const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
-  const auto units =
-      static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  const int exponent = magnitude < 0x1p-14f ? -14 : exponent_of(magnitude);
+  const double exact = static_cast<double>(magnitude) * power_of_two(10 - exponent);
+  auto units = static_cast<std::uint32_t>(exact);
+  const double rest = exact - units;
+  if (rest > 0.5 || (rest == 0.5 && units % 2 != 0)) ++units;
   // A significand that is rounded up to 2^11 carries into the exponent.
   return sign | (units < 1024 ? units : (static_cast<std::uint32_t>(exponent + 14) << 10) + units);
 }
@@ -151,7 +173,7 @@ int largest_component(const TextureView& view) {
 float as_fraction(const TextureView& view, std::uint32_t raw) {
   const float value = static_cast<float>(static_cast<std::int32_t>(raw)) /
                       static_cast<float>(largest_component(view));
-  return std::max(value, -1.0f);
+  return greatest(value, -1.0f);
 }
 
 /// The border's colour as a component of a texel.
@@ -167,12 +189,15 @@ std::uint32_t border_component(const TextureView& view, int component) {
     if (!is_signed) return bits << shift >> shift;
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << shift) >> shift);
   }
-  if (std::isnan(colour)) return 0;
-  const float bounded = std::min(std::max(colour, is_signed ? -1.0f : 0.0f), 1.0f);
+  if (is_nan(colour)) return 0;
+  const float bounded = least(greatest(colour, is_signed ? -1.0f : 0.0f), 1.0f);
   const float scaled = bounded * static_cast<float>(largest_component(view));
   // To the nearest, ties towards zero.
-  const float rounded = std::ceil(std::fabs(scaled) - 0.5f);
-  return static_cast<std::uint32_t>(static_cast<std::int32_t>(scaled < 0 ? -rounded : rounded));
+  auto rounded = static_cast<std::int32_t>(scaled);
+  const float rest = scaled - static_cast<float>(rounded);
+  if (rest > 0.5f) ++rounded;
+  if (rest < -0.5f) --rounded;
+  return static_cast<std::uint32_t>(rounded);
 }
 
 /// What a fetch returns for a component that is not filtered.
@@ -195,7 +220,7 @@ struct Footprint {
   int count = 0, first_layer = 0;
 };
 
-constexpr int kNone = std::numeric_limits<int>::min();
+constexpr int kNone = -100000;
 
 /// sum * 2^unit; a unit of kNone: nothing was added.
 struct ExactSum {
@@ -209,7 +234,7 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
   int exponent = kNone;
   for (int i = 0; i < count; ++i) {
     if (values[i] != 0 && texels[i].weight != 0) {
-      exponent = std::max(exponent, std::ilogb(values[i]));
+      exponent = greatest(exponent, exponent_of(values[i]));
     }
   }
   if (exponent == kNone) return {};
@@ -217,8 +242,12 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i) {
     if (texels[i].weight == 0) continue;
-    const double aligned = std::trunc(std::ldexp(static_cast<double>(values[i]), -unit));
-    sum += static_cast<std::int64_t>(aligned) * texels[i].weight;
+    if (values[i] == 0) continue;
+    const std::int64_t significand = (bits_of<std::uint32_t>(values[i]) & 0x7fffffu) | 0x800000u;
+    const int shift = exponent_of(values[i]) - 23 - unit;
+    const std::int64_t aligned =
+        shift >= 0 ? significand << shift : significand >> least(-shift, 63);
+    sum += (is_negative(values[i]) ? -aligned : aligned) * texels[i].weight;
   }
   return {sum, unit - kFractionBits};
 }
@@ -227,10 +256,10 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
 ExactSum sum_of_layers(const ExactSum& a, const ExactSum& b) {
   if (a.unit == kNone) return b;
   if (b.unit == kNone) return a;
-  const int unit = std::max(a.unit, b.unit) - 2;
+  const int unit = greatest(a.unit, b.unit) - 2;
   const auto aligned = [unit](const ExactSum& s) {
     const int drop = unit - s.unit;
-    return drop <= 0 ? s.sum * (1 << -drop) : s.sum >> std::min(drop, 63);
+    return drop <= 0 ? s.sum * (1 << -drop) : s.sum >> least(drop, 63);
   };
   return {aligned(a) + aligned(b), unit};
 }
@@ -238,25 +267,25 @@ ExactSum sum_of_layers(const ExactSum& a, const ExactSum& b) {
 /// The sum of floats. `precision`: bits of a texel's significand, and of the result's.
 float sum_of_floats(const float* values, const Footprint& footprint, int precision) {
   float special = 0;  // the sum of those that are infinite or NaN
-  bool is_negative = true;
+  bool all_negative = true;
   for (int i = 0; i < footprint.count; ++i) {
-    is_negative = is_negative && std::signbit(values[i]);
-    if (!std::isfinite(values[i])) special += values[i];
+    all_negative = all_negative && is_negative(values[i]);
+    if (is_infinite(values[i]) || is_nan(values[i])) special += values[i];
   }
-  if (std::isinf(special)) return special;
-  if (std::isnan(special)) return bits_of<float>(precision == 11 ? 0x7fffe000u : 0x7fffffffu);
+  if (is_infinite(special)) return special;
+  if (is_nan(special)) return bits_of<float>(precision == 11 ? 0x7fffe000u : 0x7fffffffu);
   const int first = footprint.first_layer;
   const ExactSum exact = sum_of_layers(
       layer_sum(values, footprint.texels, first, precision),
       layer_sum(values + first, footprint.texels + first, footprint.count - first, precision));
-  if (exact.sum == 0) return is_negative ? -0.0f : 0.0f;
+  if (exact.sum == 0) return all_negative ? -0.0f : 0.0f;
   const auto magnitude = static_cast<std::uint64_t>(exact.sum < 0 ? -exact.sum : exact.sum);
   const int length = 64 - __builtin_clzll(magnitude);
   const int lowest = precision == 11 ? -24 : -149;  // the exponent of the smallest subnormal
-  const int drop = std::max({length - precision, lowest - exact.unit, 0});
+  const int drop = greatest(greatest(length - precision, lowest - exact.unit), 0);
   const std::uint64_t rounded =
       drop == 0 ? magnitude : (magnitude + (std::uint64_t{1} << (drop - 1))) >> drop;
-  const double value = std::ldexp(static_cast<double>(rounded), drop + exact.unit);
+  const double value = static_cast<double>(rounded) * power_of_two(drop + exact.unit);
   return static_cast<float>(exact.sum < 0 ? -value : value);
 }
 
@@ -277,7 +306,7 @@ float sum_of_fractions(const TextureView& view, const std::uint32_t* raw,
   } else {
     fixed = (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3;  // stretched from 8 bits to 16
   }
-  return is_signed ? static_cast<float>(std::max<std::int64_t>(fixed, -32767)) / 32767.0f
+  return is_signed ? static_cast<float>(greatest<std::int64_t>(fixed, -32767)) / 32767.0f
                    : static_cast<float>(fixed) / 65535.0f;
 }
 
@@ -286,7 +315,7 @@ float weighted_sum(const TextureView& view, const std::uint32_t* raw, const Foot
   float values[8];
   for (int i = 0; i < footprint.count; ++i) {
     values[i] = view.component_bytes == 2 ? half_to_float(raw[i]) : bits_of<float>(raw[i]);
-    if (std::fpclassify(values[i]) == FP_SUBNORMAL) values[i] = std::copysign(0.0f, values[i]);
+    if (is_tiny(values[i])) values[i] = is_negative(values[i]) ? -0.0f : 0.0f;
   }
   return sum_of_floats(values, footprint, view.component_bytes == 2 ? 11 : 24);
 }
@@ -300,7 +329,7 @@ Footprint footprint_of(const TextureView& view, const float* position) {
   Neighbours axis[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   // A texture of one dimension is one of two with a single row, read at 0: halfway to the row
   // above.
-  for (int i = 0; i < std::max(view.dimensions, 2); ++i) {
+  for (int i = 0; i < greatest(view.dimensions, 2); ++i) {
     axis[i] = neighbours(i < view.dimensions ? position[i] : 0, view.size[i], view.address[i],
                          view.normalized, view.linear);
   }
