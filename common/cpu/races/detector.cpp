@@ -49,15 +49,16 @@ struct Detector {
   std::deque<Work> works;  // the latest; the last one runs
   std::deque<CopiedRange> copies;
   std::vector<std::uint32_t> unordered;  // works that may run beside the one that runs
+  std::uint32_t running = 0;             // the number of works.back()
   std::uint32_t numbers = 0, launches = 0;
   std::uint32_t first_of_launch = 0;  // the number of the first part of the launch that runs
   std::vector<std::unique_ptr<BlockOrder>> blocks;  // that run
 };
 
-Detector& detector() {
-  static Detector* const d = new Detector;
-  return *d;
-}
+// A plain pointer: it is followed for every access of the program.
+Detector* the_detector = nullptr;
+
+Detector& detector() { return *the_detector; }
 
 // The detector's own accesses are not the program's, even where they share code.
 __thread bool inside = false;
@@ -89,6 +90,7 @@ void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
       }
     }
   }
+  d->running = work.number;
   d->works.push_back(std::move(work));
   if (d->works.size() > kWorksKept) d->works.pop_front();
 }
@@ -109,16 +111,16 @@ const LaunchShape& shape_of(const Detector& d, std::uint32_t work) {
 
 /// Whether the two touch each other's value: at least one writes, and not both are strong.
 bool conflict(const Access& a, const Access& b) {
-  if (((a.use | b.use) & kWrites) == 0) return false;
-  if (((a.use | b.use) & kGuess) != 0 && ((a.use | b.use) & kStrong) != 0) return false;
-  const bool both_strong = (a.use & b.use & kStrong) != 0;
-  return !both_strong || (a.block != b.block && ((a.use | b.use) & kBlockOnly) != 0);
+  if (((a.use() | b.use()) & kWrites) == 0) return false;
+  if (((a.use() | b.use()) & kGuess) != 0 && ((a.use() | b.use()) & kStrong) != 0) return false;
+  const bool both_strong = (a.use() & b.use() & kStrong) != 0;
+  return !both_strong || (a.block() != b.block() && ((a.use() | b.use()) & kBlockOnly) != 0);
 }
 
 Fault fault_of(const Access& a, const Access& b) {
-  if (((a.use | b.use) & kConstant) != 0) return Fault::kConstantLoad;
-  if ((a.use & b.use & kStrong) != 0) return Fault::kBlockScope;
-  if (a.block != b.block) return Fault::kOtherBlock;
+  if (((a.use() | b.use()) & kConstant) != 0) return Fault::kConstantLoad;
+  if ((a.use() & b.use() & kStrong) != 0) return Fault::kBlockScope;
+  if (a.block() != b.block()) return Fault::kOtherBlock;
   return a.same_warp(b) ? Fault::kSameWarp : Fault::kSameBlock;
 }
 
@@ -148,9 +150,9 @@ void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fa
 void check(const Checked& c, const Access& earlier) {
   if (!earlier || !conflict(earlier, c.access)) return;
   // By the path of constants not even a thread's own writes are seen.
-  const bool unseen = (c.access.use & kConstant) != 0;
-  if (!unseen && c.order->comes_before(earlier.name(), earlier.time, c.access.thread)) return;
-  add(c, earlier, c.d->works.back().number, fault_of(earlier, c.access), c.bytes);
+  const bool unseen = (c.access.use() & kConstant) != 0;
+  if (!unseen && c.order->comes_before(earlier.name(), earlier.time(), c.access.thread())) return;
+  add(c, earlier, c.d->running, fault_of(earlier, c.access), c.bytes);
 }
 
 /// Calls check(access) for what the cell remembers of strong accesses that write.
@@ -171,8 +173,8 @@ void for_reads(const Cell& cell, Crowd* crowd, F check) {
 /// Against all that an unordered work has left in a cell.
 void check_other_work(const Checked& c, const Cell& cell) {
   const auto one = [&](const Access& earlier) {
-    if (earlier && ((earlier.use | c.access.use) & kWrites) != 0 &&
-        (earlier.use & c.access.use & kStrong) == 0) {
+    if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
+        (earlier.use() & c.access.use() & kStrong) == 0) {
       add(c, earlier, cell.work, Fault::kOtherStream, c.bytes);
     }
   };
@@ -182,12 +184,6 @@ void check_other_work(const Checked& c, const Cell& cell) {
   for_reads(cell, crowd, one);
 }
 
-/// Nothing has changed since the same thread did the same.
-bool is_repeated(const Access& kept, const Access& access) {
-  return kept && kept.name() == access.name() && kept.time.ticks == access.time.ticks &&
-         ((kept.use ^ access.use) & ~unsigned{kReads}) == 0;
-}
-
 /// The first access of this cell by the work that runs.
 void begin_cell(const Checked& c, Cell* cell, Kind kind) {
   if (kind == Kind::kGlobal && !c.d->unordered.empty() && may_run_beside(*c.d, cell->work)) {
@@ -195,7 +191,7 @@ void begin_cell(const Checked& c, Cell* cell, Kind kind) {
   }
   // Shared memory lasts over a grid barrier, which is one of the block, too.
   if (kind != Kind::kShared || cell->work < c.d->first_of_launch) c.d->shadow.forget(cell);
-  cell->work = c.d->works.back().number;
+  cell->work = c.d->running;
 }
 
 /// Shared memory begins anew in every block.
@@ -204,36 +200,37 @@ void begin_shared_cell(const Checked& c, Cell* cell) {
   const Access& any = cell->write                                ? cell->write
                       : crowd != nullptr && crowd->strong.access ? crowd->strong.access
                                                                  : cell->read;
-  if (any && any.block != c.access.block) {
+  if (any && any.block() != c.access.block()) {
     c.d->shadow.forget(cell);
-    cell->work = c.d->works.back().number;
+    cell->work = c.d->running;
   }
   const Crowd* const now = c.d->shadow.crowd_of(*cell);
   const bool is_set = cell->write || (now != nullptr && now->strong.access);
-  if ((c.access.use & kReads) != 0 && !is_set) {
+  if ((c.access.use() & kReads) != 0 && !is_set) {
     add(c, Access{}, cell->work, Fault::kUnset, c.bytes);
   }
 }
 
 void read_cell(const Checked& c, Cell* cell) {
-  if (is_repeated(cell->read, c.access)) return;
+  if (cell->read.repeats(c.access)) return;
   const auto check_one = [&](const Access& earlier) { check(c, earlier); };
   check_one(cell->write);
   for_strong(c.d->shadow.crowd_of(*cell), check_one);
   // Who polls does not displace a plain read, which may race with more.
-  const bool strong = (c.access.use & kStrong) != 0;
-  if (strong && cell->read && (cell->read.use & kStrong) == 0) return;
-  if (cell->read && !(cell->read.name() == c.access.name())) {
+  const bool strong = (c.access.use() & kStrong) != 0;
+  if (strong && cell->read && (cell->read.use() & kStrong) == 0) return;
+  if (cell->read && !cell->read.same_thread(c.access)) {
     c.d->shadow.make_crowd(cell).read_before[Latest::place_of(cell->read, c.access)] = cell->read;
   }
   cell->read = c.access;
+  cell->two_lanes = cell->two_warps = 0;
 }
 
 /// A compare-and-swap follows on a plain read by the same thread.
 void check_guess(const Checked& c, Cell* cell) {
   forgive_guess(c.access.name(), c.address);
   const auto one = [&](Access& read) {
-    if (read && read.name() == c.access.name()) read.use |= kGuess;
+    if (read && read.name() == c.access.name()) read.add_use(kGuess);
   };
   one(cell->read);
   if (Crowd* const crowd = c.d->shadow.crowd_of(*cell)) {
@@ -242,13 +239,13 @@ void check_guess(const Checked& c, Cell* cell) {
 }
 
 void write_cell(const Checked& c, Cell* cell) {
-  if ((c.access.use & kSwap) != 0) check_guess(c, cell);
+  if ((c.access.use() & kSwap) != 0) check_guess(c, cell);
   Crowd* crowd = c.d->shadow.crowd_of(*cell);
-  const bool strong = (c.access.use & kStrong) != 0;
-  const bool others_read = (cell->read && !(cell->read.name() == c.access.name()));
+  const bool strong = (c.access.use() & kStrong) != 0;
+  const bool others_read = (cell->read && !cell->read.same_thread(c.access));
   if (!others_read) {
-    if (!strong && is_repeated(cell->write, c.access)) return;
-    if (strong && crowd != nullptr && is_repeated(crowd->strong.access, c.access)) return;
+    if (!strong && cell->write.repeats(c.access)) return;
+    if (strong && crowd != nullptr && crowd->strong.access.repeats(c.access)) return;
   }
   const auto check_one = [&](const Access& earlier) { check(c, earlier); };
   check_one(cell->write);
@@ -256,6 +253,7 @@ void write_cell(const Checked& c, Cell* cell) {
   for_strong(crowd, check_one);
   if (strong) {
     c.d->shadow.make_crowd(cell).strong.keep(c.access);
+    cell->any_strong = true;
     return;
   }
   // All that came before is ordered before this write, or was reported: who comes after it comes
@@ -268,24 +266,24 @@ void write_cell(const Checked& c, Cell* cell) {
 
 /// Checks the access against what the cell remembers, and makes the cell remember the access.
 void use_cell(const Checked& c, Cell* cell, Kind kind) {
-  if (cell->work != c.d->works.back().number) begin_cell(c, cell, kind);
+  if (cell->work != c.d->running) begin_cell(c, cell, kind);
   if (kind == Kind::kShared) begin_shared_cell(c, cell);
-  if ((c.access.use & kWrites) != 0) {
+  if ((c.access.use() & kWrites) != 0) {
     write_cell(c, cell);
   } else {
     read_cell(c, cell);
   }
 }
 
-void use_range(Checked c, const char* begin, std::size_t bytes) {
+void use_range(Checked* c, const char* begin, std::size_t bytes) {
   while (bytes > 0) {
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(begin) % Page::kBytes;
     const std::size_t here = std::min(bytes, Page::kBytes - offset);
-    Page& page = c.d->shadow.page_of(begin);
+    Page& page = c->d->shadow.page_of(begin);
     if (page.kind() != Kind::kIgnored) {
       page.for_each(offset, here, [&](Cell& cell, std::size_t at) {
-        c.address = begin - offset + at;
-        use_cell(c, &cell, page.kind());
+        c->address = begin - offset + at;
+        use_cell(*c, &cell, page.kind());
       });
     }
     begin += here;
@@ -293,13 +291,67 @@ void use_range(Checked c, const char* begin, std::size_t bytes) {
   }
 }
 
+// ---- the short way ------------------------------------------------------------------------------
+//
+// Nearly every access is plain, of whole words, and ordered after what came before by the barriers
+// of its own block. This does for it what the functions above do, and nothing else. It calls no
+// function that the program may share.
+
+bool is_ordered(const BlockOrder& order, const Access& earlier, const Access& now) {
+  return !earlier || order.comes_in_block_before(earlier.name(), earlier.time(), now.thread());
+}
+
+bool read_in_short(Detector* d, Cell* cell, const Access& now) {
+  if (cell->read.repeats(now)) return true;
+  if (cell->read && !cell->read.same_thread(now)) {
+    // Two lanes are kept of those of a warp that read in one step, and two warps of those of a
+    // block: whatever a third read races with, one of the two races with as well.
+    const bool one_step = cell->read.same_step(now);
+    if (one_step && (cell->two_warps || (cell->two_lanes && cell->read.same_warp(now)))) {
+      return true;
+    }
+    Crowd* const crowd = d->shadow.crowd_of(*cell);
+    if (crowd == nullptr) return false;
+    const std::size_t place = Latest::place_of(cell->read, now);
+    crowd->read_before[place] = cell->read;
+    cell->two_lanes = one_step && place == 0;
+    cell->two_warps = one_step && place == 1;
+  }
+  cell->read = now;
+  return true;
+}
+
+bool write_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Access& now) {
+  if (!is_ordered(order, cell->read, now)) return false;
+  if (Crowd* const crowd = d->shadow.crowd_of(*cell)) {
+    for (const Access& read : crowd->read_before) {
+      if (!is_ordered(order, read, now)) return false;
+    }
+    for (Access& read : crowd->read_before) read = Access{};
+  }
+  cell->read = Access{};
+  cell->two_lanes = cell->two_warps = 0;
+  if (!cell->write.repeats(now)) cell->write = now;
+  return true;
+}
+
+/// The running thread's plain access `now` of the word at `offset`. Whether all is done; if not,
+/// nothing is.
+bool use_word_in_short(Detector* d, const BlockOrder& order, Page* page, std::size_t offset,
+                       const Access& now, bool writes) {
+  Cell* const cell = page->cell_of_word(offset);
+  if (cell == nullptr || cell->work != d->running || cell->any_strong) return false;
+  // Shared memory begins anew in every block, and must be set there.
+  const bool set_here = cell->write && cell->write.block() == now.block();
+  if (page->kind() == Kind::kShared && !set_here) return false;
+  if (!is_ordered(order, cell->write, now)) return false;
+  return writes ? write_in_short(d, order, cell, now) : read_in_short(d, cell, now);
+}
+
 // ---- copies and fills ---------------------------------------------------------------------------
 
 Access access_of_copy(bool writes, const void* place) {
-  Access access;
-  access.place = Place(place);
-  access.use = writes ? kWrites : kReads;
-  return access;
+  return Access(Place(place), ThreadName{}, Time{}, writes ? kWrites : kReads);
 }
 
 /// Code that stands for the runtime's, where a place is needed.
@@ -308,7 +360,7 @@ const char kCopy = 0;
 void check_against_copies(const Checked& c, const char* begin, std::size_t bytes) {
   for (const CopiedRange& copy : c.d->copies) {
     if (begin + bytes <= copy.begin || copy.begin + copy.bytes <= begin) continue;
-    if (!copy.writes && (c.access.use & kWrites) == 0) continue;
+    if (!copy.writes && (c.access.use() & kWrites) == 0) continue;
     if (!may_run_beside(*c.d, copy.work)) continue;
     Checked at = c;
     at.address = std::max(begin, copy.begin);
@@ -342,7 +394,7 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
       at += here;
     }
   }
-  d.copies.push_back({d.works.back().number, begin, bytes, writes});
+  d.copies.push_back({d.running, begin, bytes, writes});
   if (d.copies.size() > kCopiesKept) d.copies.pop_front();
   report_findings();
 }
@@ -438,6 +490,7 @@ struct AtStart {
 }  // namespace
 
 void look_for_races(bool on) {
+  if (the_detector == nullptr) the_detector = new Detector;
   are_looked_for = on;
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
@@ -448,7 +501,36 @@ __thread const void* constant_read;  // announced, and not yet made
 
 void next_read_is_constant(const void* address) { constant_read = address; }
 
-void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+namespace {
+
+/// Any access, or what is left of it: `bytes` from `begin` on, of `whole` bytes.
+__attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t thread,
+                                          const char* begin, std::size_t bytes, std::size_t whole,
+                                          unsigned use, const void* place) {
+  const Inside in;
+  Detector& d = detector();
+  // A volatile store in shared memory that hands nothing over by a fence is an old trick between
+  // the lanes of a warp, which ran in step before Volta. It is a plain store today.
+  if ((use & kVolatile) != 0 && d.shadow.page_of(begin).kind() == Kind::kShared &&
+      (use & kWrites) != 0 && !block->has_fenced(thread)) {
+    use &= ~unsigned{kStrong | kVolatile};
+  }
+  if ((use & kStrong) != 0) {
+    block->atomic(thread, begin, (use & kReads) != 0, (use & kWrites) != 0,
+                  (use & kBlockOnly) != 0);
+  }
+  const Access access(Place(place), {block->block(), thread}, block->now(), use);
+  Checked c{&d, block, access, begin, whole};
+  use_range(&c, begin, bytes);
+  if (!d.unordered.empty() && d.shadow.page_of(begin).kind() == Kind::kGlobal) {
+    check_against_copies(c, begin, bytes);
+  }
+}
+
+}  // namespace
+
+__attribute__((noinline)) static void note_shared_access(const void* address, std::size_t bytes,
+                                                         unsigned use, const void* place) {
   if (inside) return;
   if (use == kReads && address == constant_read) {
     use |= kConstant;
@@ -456,34 +538,34 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   }
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
-  const Inside in;
-  Detector& d = detector();
   const std::uint32_t thread = running_thread();
-  Checked c;
-  c.d = &d;
-  c.order = block;
-  c.address = static_cast<const char*>(address);
-  c.bytes = bytes;
-  // A volatile store in shared memory that hands nothing over by a fence is an old trick between
-  // the lanes of a warp, which ran in step before Volta. It is a plain store today.
-  if ((use & kVolatile) != 0 && d.shadow.page_of(address).kind() == Kind::kShared &&
-      (use & kWrites) != 0 && !block->has_fenced(thread)) {
-    use &= ~unsigned{kStrong | kVolatile};
-  }
-  if ((use & kStrong) != 0) {
-    block->atomic(thread, address, (use & kReads) != 0, (use & kWrites) != 0,
-                  (use & kBlockOnly) != 0);
-  }
-  c.access.place = Place(place);
-  c.access.block = block->block();
-  c.access.time = block->now();
-  c.access.thread = static_cast<std::uint16_t>(thread);
-  c.access.use = static_cast<std::uint8_t>(use);
   const auto* const begin = static_cast<const char*>(address);
-  use_range(c, begin, bytes);
-  if (!d.unordered.empty() && d.shadow.page_of(address).kind() == Kind::kGlobal) {
-    check_against_copies(c, begin, bytes);
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
+  Detector& d = *the_detector;
+  Page* const page = d.shadow.recent_page_of(address);
+  const bool is_plain = (use & ~unsigned{kReads | kWrites}) == 0;
+  const bool whole_words = offset % 4 == 0 && bytes % 4 == 0 && offset + bytes <= Page::kBytes;
+  if (page == nullptr || !is_plain || !whole_words || !d.unordered.empty()) {
+    use_memory(block, thread, begin, bytes, bytes, use, place);
+    return;
   }
+  const Access now(Place(place), {block->block(), thread}, block->now(), use);
+  const bool writes = (use & kWrites) != 0;
+  for (std::size_t at = 0; at < bytes; at += 4) {
+    if (!use_word_in_short(&d, *block, page, offset + at, now, writes)) {
+      use_memory(block, thread, begin + at, 4, bytes, use, place);
+    }
+  }
+}
+
+void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  // Most accesses are of a thread's own stack.
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
+  if (the_detector->shadow.is_ignored(address) && (use & kStrong) == 0 &&
+      offset + bytes <= Page::kBytes) {
+    return;
+  }
+  note_shared_access(address, bytes, use, place);
 }
 
 void note_order(const void* address, bool acquires, bool releases, bool block_only) {

@@ -48,12 +48,12 @@ uint3 index_of(std::uint32_t number, const dim3& shape) {
 }
 
 const char* name_of(const Access& a) {
-  const bool reads = (a.use & kReads) != 0, writes = (a.use & kWrites) != 0;
-  if ((a.use & kTexel) == kTexel) return "a texture fetch";
-  if ((a.use & kConstant) != 0) return "a read by __ldg";
-  if ((a.use & kVolatile) != 0) return writes ? "a volatile write" : "a volatile read";
-  if ((a.use & kStrong) != 0) {
-    if ((a.use & kBlockOnly) != 0) return "an atomic for one block only";
+  const bool reads = (a.use() & kReads) != 0, writes = (a.use() & kWrites) != 0;
+  if ((a.use() & kTexel) == kTexel) return "a texture fetch";
+  if ((a.use() & kConstant) != 0) return "a read by __ldg";
+  if ((a.use() & kVolatile) != 0) return writes ? "a volatile write" : "a volatile read";
+  if ((a.use() & kStrong) != 0) {
+    if ((a.use() & kBlockOnly) != 0) return "an atomic for one block only";
     return !writes ? "an atomic read" : reads ? "an atomic update" : "an atomic write";
   }
   return writes ? "a write" : "a read";
@@ -97,11 +97,11 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
 
 Site site_of(const Access& a, const LaunchShape& launch) {
   if (launch.call.name[0] != '\0') return launch.call.site;
-  return xray::lines_of({a.place.address()}, launch.kernel.file).front();
+  return xray::lines_of({a.place().address()}, launch.kernel.file).front();
 }
 
 std::string thread_of(const Access& a, const LaunchShape& launch) {
-  return "thread " + cuda_cpu::to_text(index_of(a.thread, launch.block));
+  return "thread " + cuda_cpu::to_text(index_of(a.thread(), launch.block));
 }
 
 /// Who made the earlier access, as seen from the later one.
@@ -110,8 +110,8 @@ std::string maker_of(const Found& f) {
   if (launch.call.name[0] != '\0') return launch.call.name;
   std::string text;
   if (f.fault == Fault::kOtherStream) text = format("kernel '%s', ", launch.kernel.name);
-  if (f.fault == Fault::kOtherStream || f.earlier.block != f.later.block) {
-    text += "block " + cuda_cpu::to_text(index_of(f.earlier.block, launch.grid)) + ", ";
+  if (f.fault == Fault::kOtherStream || f.earlier.block() != f.later.block()) {
+    text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";
   }
   return text + thread_of(f.earlier, launch);
 }
@@ -125,8 +125,8 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
     r.where.kernel = f.later_launch.kernel;
     r.where.grid = f.later_launch.grid;
     r.where.block_dim = f.later_launch.block;
-    r.where.block = index_of(f.later.block, f.later_launch.grid);
-    r.where.thread = index_of(f.later.thread, f.later_launch.block);
+    r.where.block = index_of(f.later.block(), f.later_launch.grid);
+    r.where.thread = index_of(f.later.thread(), f.later_launch.block);
   }
   if (f.fault == Fault::kUnset) {
     r.headline = "read of shared memory that no thread of the block has written yet";
@@ -149,7 +149,8 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
 void add_finding(const Found& found) {
   Findings& all = findings();
   if (all.shown == kMostReported) return;
-  if (!all.places.insert({found.earlier.place.address(), found.later.place.address(), found.fault})
+  if (!all.places
+           .insert({found.earlier.place().address(), found.later.place().address(), found.fault})
            .second) {
     return;
   }
@@ -169,12 +170,12 @@ void forgive_guess(ThreadName thread, const void* address) {
   const auto is_guess = [&](const Added& added) {
     const Found& f = added.found;
     if (f.address != address || f.fault > Fault::kOtherBlock) return false;
-    const bool later_reads = (f.later.use & (kWrites | kStrong)) == 0;
+    const bool later_reads = (f.later.use() & (kWrites | kStrong)) == 0;
     const Access& read = later_reads ? f.later : f.earlier;
     const Access& other = later_reads ? f.earlier : f.later;
-    if (!(read.name() == thread) || (read.use & (kWrites | kStrong)) != 0) return false;
-    if ((other.use & kStrong) == 0) return false;
-    all.places.erase({f.earlier.place.address(), f.later.place.address(), f.fault});
+    if (!(read.name() == thread) || (read.use() & (kWrites | kStrong)) != 0) return false;
+    if ((other.use() & kStrong) == 0) return false;
+    all.places.erase({f.earlier.place().address(), f.later.place().address(), f.fault});
     return true;
   };
   all.added.erase(std::remove_if(all.added.begin(), all.added.end(), is_guess), all.added.end());
@@ -198,7 +199,7 @@ void report_findings() {
     std::pair<Line, Line> pair(line(earlier), line(later));
     if (pair.second < pair.first) std::swap(pair.first, pair.second);
     if (all.lines.count(pair) != 0) continue;
-    const bool both_write = (f.earlier.use & f.later.use & kWrites) != 0;
+    const bool both_write = (f.earlier.use() & f.later.use() & kWrites) != 0;
     const auto [at, is_new] = known.emplace(pair, located.size());
     if (is_new) {
       located.push_back({std::move(a), earlier, later, both_write});

@@ -59,9 +59,8 @@ BlockOrder::BlockOrder(std::uint32_t block, std::uint32_t threads, Mailboxes* ma
       warps_((threads + kLanes - 1) / kLanes),
       minds_(threads) {}
 
-bool BlockOrder::comes_before(ThreadName thread, Time time, std::uint32_t me) const {
+bool BlockOrder::warps_or_fences_order(ThreadName thread, Time time, std::uint32_t me) const {
   if (thread.block == block_) {
-    if (thread.thread == me || time < last_barrier_) return true;
     const std::uint32_t warp = me / kLanes;
     if (thread.thread / kLanes == warp && warps_[warp] != nullptr &&
         time < warps_[warp]->met[me % kLanes][thread.thread % kLanes]) {
@@ -139,6 +138,8 @@ void BlockOrder::fence(std::uint32_t thread, bool block_only) {
 
 void BlockOrder::atomic(std::uint32_t thread, const void* address, bool reads, bool writes,
                         bool block_only) {
+  // Most programs make no fence, and nothing is handed over.
+  if (mailboxes_->empty() && !has_fenced(thread)) return;
   Mailbox* const everybodys = mailboxes_->for_all(address);
   Mailbox* const ours = mailboxes_->for_block(address, block_);
   if (reads && (everybodys->count() != 0 || ours->count() != 0)) {

@@ -79,6 +79,7 @@ class Mailboxes {
     return &boxes_[Address{address, block}];
   }
   void clear() { boxes_.clear(); }
+  bool empty() const { return boxes_.empty(); }
 
  private:
   struct Address {
@@ -105,7 +106,13 @@ class BlockOrder {
   Time now() const { return now_; }
 
   /// Whether what `thread` did at `time` comes before what `me`, a thread of this block, does now.
-  bool comes_before(ThreadName thread, Time time, std::uint32_t me) const;
+  bool comes_before(ThreadName thread, Time time, std::uint32_t me) const {
+    return comes_in_block_before(thread, time, me) || warps_or_fences_order(thread, time, me);
+  }
+  /// The same, as far as barriers and the thread's own steps tell.
+  bool comes_in_block_before(ThreadName thread, Time time, std::uint32_t me) const {
+    return thread.block == block_ && (thread.thread == me || time < last_barrier_);
+  }
   /// Whether `thread` has made a fence, or any thread of the block before the last barrier.
   bool has_fenced(std::uint32_t thread) const;
 
@@ -139,6 +146,7 @@ class BlockOrder {
     Time met[kLanes][kLanes];  // [i][j]: lane i knows what lane j did before this
   };
 
+  bool warps_or_fences_order(ThreadName thread, Time time, std::uint32_t me) const;
   Mind& mind_of(std::uint32_t thread);
   void receive(Mind* mind, Mailbox* from, bool block_only);
   void open(const std::vector<Received>& received, bool block_only, Knowledge* known) const;

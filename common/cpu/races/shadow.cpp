@@ -34,7 +34,8 @@ void Page::split() {
     auto bytes = std::make_unique<Cell[]>(kPartBytes);
     for (std::size_t i = 0; i < kPartBytes; ++i) {
       bytes[i] = part[i / unit_];
-      if (i % unit_ != 0) bytes[i].crowd = 0;  // one of the bytes keeps it
+      if (i % unit_ == 0) continue;  // one of the bytes keeps the crowd
+      bytes[i].crowd = bytes[i].any_strong = bytes[i].two_lanes = bytes[i].two_warps = 0;
     }
     part = std::move(bytes);
   }
@@ -57,15 +58,16 @@ void Shadow::look_again() {
 Crowd& Shadow::make_crowd(Cell* cell) {
   if (cell->crowd == 0) {
     if (free_crowds_.empty()) {
-      cell->crowd = static_cast<std::uint32_t>(crowds_.size());
-      crowds_.emplace_back();
+      cell->crowd = crowd_count_++;
+      if (crowds_.size() <= cell->crowd / kCrowds)
+        crowds_.push_back(std::make_unique<Crowd[]>(kCrowds));
     } else {
       cell->crowd = free_crowds_.back().number;
       free_crowds_.pop_back();
-      crowds_[cell->crowd] = Crowd{};
+      *crowd_of(*cell) = Crowd{};
     }
   }
-  return crowds_[cell->crowd];
+  return *crowd_of(*cell);
 }
 
 void Shadow::forget(Cell* cell) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +31,12 @@ class Place {
   Place() = default;
   explicit Place(const void* address)
       : distance_(static_cast<std::int32_t>(static_cast<const char*>(address) - &kOrigin)) {}
+  static Place of_bits(std::uint32_t bits) {
+    Place place;
+    place.distance_ = static_cast<std::int32_t>(bits);
+    return place;
+  }
+  std::uint32_t bits() const { return static_cast<std::uint32_t>(distance_); }
   const void* address() const { return &kOrigin + distance_; }
   bool is_none() const { return distance_ == 0; }
   bool operator==(Place o) const { return distance_ == o.distance_; }
@@ -41,19 +46,47 @@ class Place {
   std::int32_t distance_ = 0;
 };
 
-/// One access by one thread. There are several for each word of memory, so they are small.
-struct Access {
-  Place place;  ///< the code after it
-  std::uint32_t block = 0;
-  Time time;
-  std::uint16_t thread = 0;
-  std::uint8_t use = 0;
+/// One access by one thread. There are several for each word of memory, so they are small; and one
+/// is made for every access of the program, in registers: hence two words and no fields.
+class Access {
+ public:
+  Access() = default;
+  Access(Place place, ThreadName thread, Time time, unsigned use)
+      : where_(std::uint64_t{thread.block} << 32 | place.bits()),
+        when_(std::uint64_t{use} << 48 | std::uint64_t{thread.thread} << 32 | time.ticks) {}
 
-  explicit operator bool() const { return !place.is_none(); }
-  ThreadName name() const { return {block, thread}; }
-  bool same_warp(const Access& o) const {
-    return (block == o.block) & (thread / 32 == o.thread / 32);
+  Place place() const {
+    return Place::of_bits(static_cast<std::uint32_t>(where_));
+  }  ///< the code after it
+  std::uint32_t block() const { return static_cast<std::uint32_t>(where_ >> 32); }
+  Time time() const { return Time{static_cast<std::uint32_t>(when_)}; }
+  std::uint32_t thread() const { return static_cast<std::uint32_t>(when_ >> 32) & 0xffff; }
+  unsigned use() const { return static_cast<unsigned>(when_ >> 48); }
+  void add_use(Use more) { when_ |= std::uint64_t{more} << 48; }
+
+  explicit operator bool() const { return static_cast<std::uint32_t>(where_) != 0; }
+  ThreadName name() const { return {block(), thread()}; }
+  bool same_thread(const Access& o) const {
+    return (block() == o.block()) & (thread() == o.thread());
   }
+  bool same_warp(const Access& o) const {
+    return (block() == o.block()) & (thread() / 32 == o.thread() / 32);
+  }
+  /// Whether a thread of the same block did the same in the same place of the code, with nothing in
+  /// between that orders anything.
+  bool same_step(const Access& o) const {
+    constexpr std::uint64_t kAllButThread = ~(std::uint64_t{0xffff} << 32);
+    return where_ == o.where_ && ((when_ ^ o.when_) & kAllButThread) == 0;
+  }
+  /// Whether the same thread did the same with nothing in between that orders anything.
+  bool repeats(const Access& o) const {
+    constexpr std::uint64_t kAllButReads = ~(std::uint64_t{kReads} << 48);
+    return ((when_ ^ o.when_) & kAllButReads) == 0 && block() == o.block();
+  }
+
+ private:
+  std::uint64_t where_ = 0;  // block, place
+  std::uint64_t when_ = 0;   // use, thread, ticks
 };
 
 /// The latest access of a kind, and the latest before it by another thread of its warp, by another
@@ -64,10 +97,10 @@ struct Latest {
 
   /// Where among those before `now` the access `then` belongs.
   static std::size_t place_of(const Access& then, const Access& now) {
-    return then.same_warp(now) ? 0 : then.block == now.block ? 1 : 2;
+    return then.same_warp(now) ? 0 : then.block() == now.block() ? 1 : 2;
   }
   void keep(const Access& a) {
-    if (access && !(access.name() == a.name())) {
+    if (access && !access.same_thread(a)) {
       before[place_of(access, a)] = access;
     }
     access = a;
@@ -82,9 +115,13 @@ struct Crowd {
 
 /// The last accesses of one word that later ones may race with.
 struct Cell {
-  std::uint32_t work = 0;   ///< during which all of these were made; 0: none were
-  std::uint32_t crowd = 0;  ///< number of its Crowd; 0: none
-  Access write;             ///< the last plain one
+  Cell() : crowd(0), any_strong(0), two_lanes(0), two_warps(0) {}
+  std::uint32_t work = 0;        ///< during which all of these were made; 0: none were
+  std::uint32_t crowd : 29;      ///< number of its Crowd; 0: none
+  std::uint32_t any_strong : 1;  ///< the crowd holds a strong access
+  std::uint32_t two_lanes : 1;   ///< the crowd holds a read of the same step by another lane,
+  std::uint32_t two_warps : 1;   ///< or by another warp of the block
+  Access write;                  ///< the last plain one
   Access read;
 };
 
@@ -110,6 +147,13 @@ class Page {
     }
   }
 
+  /// The cell of a whole aligned word, if it is there and the page has a cell for each word.
+  Cell* cell_of_word(std::size_t offset) {
+    if (unit_ != 4) return nullptr;
+    Cell* const part = parts_[offset / kPartBytes].get();
+    return part == nullptr ? nullptr : part + offset % kPartBytes / 4;
+  }
+
  private:
   // Who strides through memory uses few words of each page.
   static constexpr std::size_t kPartBytes = 128;
@@ -129,9 +173,22 @@ class Shadow {
     const PageNumber number{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
     Recent& recent = recent_[number.value % kRecent];
     if (recent.page == nullptr || !(recent.number == number)) {
-      recent = Recent{number, &find(number)};
+      Page& page = find(number);
+      recent = Recent{number, &page, page.kind() == Kind::kIgnored};
     }
     return *recent.page;
+  }
+  /// The page if it is one of those used of late; else null.
+  Page* recent_page_of(const void* address) {
+    const PageNumber number{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
+    const Recent& recent = recent_[number.value % kRecent];
+    return recent.number == number ? recent.page : nullptr;
+  }
+  /// Whether `address` is known to be in memory of no interest.
+  bool is_ignored(const void* address) const {
+    const PageNumber number{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
+    const Recent& recent = recent_[number.value % kRecent];
+    return recent.number == number && recent.ignored;
   }
   /// The page, if it was ever used; else null.
   Page* known_page_of(const void* address);
@@ -140,7 +197,9 @@ class Shadow {
   void look_again();
 
   /// A cell's crowd; null when it has none.
-  Crowd* crowd_of(const Cell& cell) { return cell.crowd == 0 ? nullptr : &crowds_[cell.crowd]; }
+  Crowd* crowd_of(const Cell& cell) {
+    return cell.crowd == 0 ? nullptr : &crowds_[cell.crowd / kCrowds][cell.crowd % kCrowds];
+  }
   Crowd& make_crowd(Cell* cell);
   void forget(Cell* cell);
 
@@ -155,6 +214,7 @@ class Shadow {
   struct Recent {
     PageNumber number;
     Page* page = nullptr;
+    bool ignored = false;
   };
   static constexpr std::size_t kRecent = 256;
 
@@ -165,7 +225,9 @@ class Shadow {
   };
 
   std::unordered_map<PageNumber, Page, HashPage> pages_;
-  std::deque<Crowd> crowds_{1};
+  static constexpr std::size_t kCrowds = 1024;
+  std::vector<std::unique_ptr<Crowd[]>> crowds_;  // kCrowds in each
+  std::uint32_t crowd_count_ = 1;                 // number 0 is none
   std::vector<Free> free_crowds_;
   Recent recent_[kRecent];
 };
