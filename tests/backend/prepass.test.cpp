@@ -454,6 +454,21 @@ TEST_CASE("literals and comments that never end cost no more than their length")
   }
 }
 
+TEST_CASE("many constructs on one line cost no more than its length") {
+  for (const char* const piece :
+       {"k<<<1, 1>>>(x); ", "__syncthreads(); ", "x[0] = *(int*)x; ", "atomicAdd(x, 1); "}) {
+    std::size_t sizes[2];
+    for (int i = 0; i < 2; ++i) {
+      std::string text = "__global__ void k(int* x);\n";
+      text += piece[0] == 'k' ? "void f(int* x) { " : "__global__ void f(int* x) { ";
+      for (int k = 0; k < (i + 1) * 1000; ++k) text += piece;
+      sizes[i] = rewritten(text + "}\n").size();
+    }
+    CAPTURE(piece);
+    CHECK(sizes[1] < 3 * sizes[0]);  // each with its column: four times
+  }
+}
+
 TEST_CASE("the compiler's messages point at the learner's lines") {
   const std::string source = "tests/backend/prepass/wrong_launches.cu";
   const Scratch scratch;

@@ -145,12 +145,6 @@ class Rewriter {
     }
   }
 
-  std::size_t line_start(std::size_t offset) const {
-    const std::size_t newline =
-        offset == 0 ? std::string::npos : file_.text.rfind('\n', offset - 1);
-    return newline == std::string::npos ? 0 : newline + 1;
-  }
-
   // Continues at the line and column where token i was written.
   void align_with(std::size_t i, Style style) {
     if (style == Style::kLines && i < tokens_.size()) align(tokens_[i].line, tokens_[i].begin);
@@ -160,15 +154,25 @@ class Rewriter {
   // its line.
   void align_behind(std::size_t i, Style style) {
     if (style != Style::kLines || i + 1 >= tokens_.size()) return;
-    const std::size_t newline = file_.text.find('\n', tokens_[i].end);
-    if (newline >= tokens_[i + 1].begin) align(tokens_[i].line, tokens_[i].end);
+    const auto begin = file_.text.begin();
+    const auto gap_end = begin + static_cast<std::ptrdiff_t>(tokens_[i + 1].begin);
+    const auto gap = begin + static_cast<std::ptrdiff_t>(tokens_[i].end);
+    if (std::find(gap, gap_end, '\n') == gap_end) align(tokens_[i].line, tokens_[i].end);
   }
 
+  // Columns that far to the right are not kept: a line would cost the square of its length.
+  static constexpr std::size_t kMostColumns = 500;
+
+  void begin_line(int line) { out_ += "\n#line " + std::to_string(line) + "\n"; }
+
   void align(int line, std::size_t offset) {
-    out_ += "\n#line " + std::to_string(line) + "\n";
-    for (std::size_t k = line_start(offset); k < offset; ++k) {
-      out_ += file_.text[k] == '\t' ? '\t' : ' ';
+    begin_line(line);
+    std::size_t start = offset;
+    while (start > 0 && file_.text[start - 1] != '\n') {
+      if (offset - start == kMostColumns) return;
+      --start;
     }
+    for (std::size_t k = start; k < offset; ++k) out_ += file_.text[k] == '\t' ? '\t' : ' ';
   }
 
   std::string site(int line) const {
@@ -403,8 +407,7 @@ class Rewriter {
   void repeat_kernel(const LaunchTokens& launch, Style style) {
     align_with(launch.first, style);
     emit(launch.first, launch.open, style == Style::kLines ? style : Style::kFlat);
-    if (style == Style::kLines)
-      align(tokens_[launch.first].line, line_start(tokens_[launch.first].begin));
+    if (style == Style::kLines) begin_line(tokens_[launch.first].line);
   }
 
   std::string flat(std::size_t first, std::size_t last) {
