@@ -365,6 +365,7 @@ __global__ void all_read_one_writes(int* words, unsigned writer, unsigned first,
   int* const word = words + blockIdx.x;
   int sum = 0;
   if (threadIdx.x - first < count) sum = *word;
+  __ballot_sync(~0u, true);  // a warp has read before it writes; a vote orders nothing
   if (right) __syncthreads();
   if (threadIdx.x == writer) *word = sum + 1;
 }
