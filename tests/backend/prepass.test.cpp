@@ -237,6 +237,13 @@ TEST_CASE("barriers of one line, and all that macros make, are told apart") {
       Numbers{"1"});
   CHECK(numbers_in("__global__ void k(int* b) {\n  *b = *b ? __syncthreads_or(f(1)) : "
                    "__syncthreads_or(2) + __syncthreads_and(0);\n}\n") == Numbers{"1", "2"});
+  CHECK(numbers_in("__global__ void k(bool b) {\n  auto g = cg::this_thread_block();\n"
+                   "  if (b) g.sync(); else cg::this_thread_block().sync(); cg::sync(g);\n}\n") ==
+        Numbers{"1", "2"});
+  CHECK(numbers_in("__device__ void f(const thread_block& g, bool b) { g.sync(); g.sync(); }\n") ==
+        Numbers{"1"});
+  CHECK(numbers_in("__global__ void k(File g, bool b) { g.sync(); g.sync(); tile.sync(); }\n") ==
+        Numbers{});
   CHECK(numbers_in("#define B() __syncthreads()\n") == Numbers{"1 + __COUNTER__ % 255"});
   CHECK(body_of("__global__ void k() {\n  __syncthreads( ); __syncthreads_or(2);\n}\n")
             .find("__syncthreads_or(2, __builtin_FILE(), __builtin_LINE()") != std::string::npos);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -132,9 +133,10 @@ class thread_group {
   unsigned long long thread_rank() const {
     return mask_ == 0 ? details::thread_rank_in_block() : details::rank_in(mask_);
   }
-  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+            std::uint8_t which = 0) const {
     if (mask_ == 0) {
-      __syncthreads(file, line);
+      __syncthreads(file, line, which);
     } else {
       __syncwarp(mask_, file, line);
     }
@@ -152,8 +154,9 @@ class thread_group {
 /// All threads of the block.
 class thread_block {
  public:
-  static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    __syncthreads(file, line);
+  static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                   std::uint8_t which = 0) {
+    __syncthreads(file, line, which);
   }
   static unsigned thread_rank() { return details::thread_rank_in_block(); }
   static unsigned num_threads() { return details::threads_in_block(); }
@@ -348,6 +351,14 @@ template <class Group>
 inline void sync(const Group& group, const char* file = __builtin_FILE(),
                  int line = __builtin_LINE()) {
   group.sync(file, line);
+}
+inline void sync(const thread_block& group, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE(), std::uint8_t which = 0) {
+  group.sync(file, line, which);
+}
+inline void sync(const thread_group& group, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE(), std::uint8_t which = 0) {
+  group.sync(file, line, which);
 }
 template <class Group>
 inline auto thread_rank(const Group& group) {
