@@ -13,7 +13,7 @@ FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-
 XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
 # Volatile accesses are told apart, for the race detector.
 VOLATILES := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-distinguish-volatile=1,--param tsan-distinguish-volatile=1)
-XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=trace-pc $(FOR_XRAY) \
+XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))

@@ -17,6 +17,7 @@
 
 #include "../cuda/vector_types.h"
 #include "fences.h"
+#include "local_arrays.h"
 #include "uninstrumented.h"
 #include "yielding.h"
 #if defined(CUDA_CPU_XRAY)

@@ -248,6 +248,10 @@ class Finder {
     for (std::size_t i = first; i < body; ++i) {
       if (s_.is(i, "__host__")) return;
     }
+    // A lambda may be in the body of another one.
+    const bool is_inside =
+        !found_.device_bodies.empty() && found_.device_bodies.back().second > body;
+    if (!is_inside) found_.device_bodies.emplace_back(body, end);
     for (std::size_t i = body + 1; i < end; ++i) {
       if (starts_launch(i)) {
         throw SourceError(s_.token(i).line,

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "structure.h"
@@ -55,7 +56,9 @@ struct Constructs {
   };
   std::map<std::size_t, Shuffle> shuffles;      ///< by the name
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
-  std::set<std::string> structured_bindings;    ///< names that lambdas cannot always capture
+  /// Bodies of functions that are for the device only, from `{` to `}`.
+  std::vector<std::pair<std::size_t, std::size_t>> device_bodies;
+  std::set<std::string> structured_bindings;  ///< names that lambdas cannot always capture
 };
 
 /// Throws SourceError.

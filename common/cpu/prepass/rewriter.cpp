@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "constructs.h"
+#include "local_arrays.h"
 #include "structure.h"
 
 namespace prepass {
@@ -46,6 +47,7 @@ class Rewriter {
                    macro != nullptr ? Scope::kMacro : Scope::kNamespace),
         found_(find_constructs(structure_)) {
     if (macro == nullptr) {
+      local_arrays_ = find_local_arrays(structure_, file, found_.device_bodies);
       for (const Directive& directive : file.directives) {
         if (directive.kind != Directive::kDefine || directive.discarded) continue;
         if (directive.replacement.empty()) continue;
@@ -281,6 +283,13 @@ class Rewriter {
       return i + 1;
     }
     out_ += structure_.spelling(i);
+    if (const auto it = local_arrays_.find(i); it != local_arrays_.end()) {
+      for (const LocalArrayTokens& array : it->second) {
+        out_ += std::string(" CUDA_CPU_LOCAL_ARRAY(") + structure_.spelling(array.name) +
+                (array.has_unknown_index ? ", true)" : ", false)");
+      }
+      align_behind(i, style);
+    }
     if (const auto it = found_.symbols.find(i); it != found_.symbols.end()) {
       emit_symbols(it->second, true);
       align_behind(i, style);
@@ -561,6 +570,7 @@ class Rewriter {
   const std::vector<Token>& tokens_;
   Structure structure_;
   Constructs found_;
+  std::map<std::size_t, std::vector<LocalArrayTokens>> local_arrays_;  // by the `;`
   std::map<std::size_t, std::string> macros_;  // rewritten #define directives by offset
   std::string out_;
 };

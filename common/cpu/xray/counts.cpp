@@ -16,6 +16,7 @@ Counts& Counts::operator+=(const Counts& o) {
   ideal_wavefronts += o.ideal_wavefronts;
   words += o.words;
   addresses += o.addresses;
+  apart += o.apart;
   repeated += o.repeated;
   more_unrolled += o.more_unrolled;
   collisions += o.collisions;

@@ -14,6 +14,16 @@
 // And what nvcc moves out of a loop, splits or joins is counted as the source says; the listing
 // remarks on the usual cases. No cache is modelled: the counts say what is asked for, not what is
 // missed. The compiler does not report loads from variables that are declared const.
+//
+// Where an array lies that a thread declares, nvcc decides: in registers if it knows every index
+// into it, in local memory otherwise. What it knows is read from the source here: constants, and
+// counters of loops whose bounds are constants and that it may unroll. An array with another index
+// counts as local memory, but nvcc may still find its way to a register by comparing, if such
+// places are few or the array is small (`-Xptxas -v` tells: no stack frame), and it joins accesses
+// to neighbouring elements whose indices it knows. An array that is handed to a function counts if
+// lanes ever use different elements of it at once. Arrays that are const, and members of
+// structures, are not looked at. What registers do not hold for lack of room (spills) goes to local
+// memory, too; only nvcc knows of those.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +35,8 @@
 
 namespace xray {
 
-enum class Space { kGlobal, kShared, kConstant, kHost };  ///< kHost: pinned or mapped host memory
+/// kHost: pinned or mapped host memory. kLocal: arrays of a thread's own.
+enum class Space { kGlobal, kShared, kConstant, kHost, kLocal };
 enum class Operation : std::uint8_t { kLoad, kStore, kAtomic };
 
 /// Atomics that cost something else in shared memory than others do.
@@ -41,13 +52,14 @@ struct Counts {
   std::uint64_t requests = 0;
   std::uint64_t lanes = 0;             ///< active lanes: 32 for each request at best
   std::uint64_t bytes = 0;             ///< distinct bytes that the lanes touch
-  std::uint64_t sectors = 0;           ///< global, host: distinct 32-byte segments
+  std::uint64_t sectors = 0;           ///< global, host, local: distinct 32-byte segments
   std::uint64_t ideal_sectors = 0;     ///< sectors of the same bytes if they lay side by side
   std::uint64_t wavefronts = 0;        ///< shared: passes through the 32 banks
   std::uint64_t ideal_wavefronts = 0;  ///< wavefronts without bank conflicts
   std::uint64_t words = 0;             ///< constant: distinct addresses, fetched one by one
   std::uint64_t addresses = 0;         ///< atomic: distinct addresses
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
+  std::uint64_t apart = 0;             ///< local: requests of lanes that use different elements
   std::uint64_t repeated = 0;          ///< constant: requests for what the warp fetched just before
   std::uint64_t more_unrolled = 0;     ///< requests more where nvcc unrolls an uneven loop
 

@@ -85,6 +85,13 @@ std::string of_sectors(const Access& a) {
   return costs(a.counts, a.counts.sectors, a.counts.ideal_sectors, "sectors") + why;
 }
 
+std::string of_local_sectors(const Access& a) {
+  return costs(a.counts, a.counts.sectors, a.counts.ideal_sectors, "sectors") +
+         "the lanes use different elements of their arrays, and in local memory an element lies "
+         "beside the same element of the other lanes: let them use the same element at a time, or "
+         "give each a slot in shared memory";
+}
+
 std::string of_wavefronts(const Access& a) {
   const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
   const long long words = std::llabs(static_cast<long long>(p.step)) / kWordBytes;
@@ -129,7 +136,9 @@ std::string diagnosis_of(const Access& a, bool heavy) {
            "all lanes at once only if they read the same word: keep this table in global memory";
   }
   if (c.wavefronts > c.ideal_wavefronts) return of_wavefronts(a);
-  if (c.sectors > c.ideal_sectors) return of_sectors(a);
+  if (c.sectors > c.ideal_sectors) {
+    return a.space == Space::kLocal ? of_local_sectors(a) : of_sectors(a);
+  }
   if (heavy && c.per_request(c.lanes) <= 8) {
     return times(c.per_request(c.lanes)) +
            " of 32 lanes at work on average, and a request costs the same with all of them: give "
@@ -166,6 +175,8 @@ const char* name_of(Space space) {
       return "const";
     case Space::kHost:
       return "host";
+    case Space::kLocal:
+      return "local";
   }
   return "";
 }

@@ -72,7 +72,14 @@ class Drawing {
       request_.mask |= 1u << lane;
       request_.address[lane] = static_cast<std::uint64_t>(access.first[lane]);
     }
+    // Words of a lane's array do not lie side by side: the first of an element is drawn.
+    const bool is_local = access.space == Space::kLocal;
+    if (is_local) request_.bytes = std::min(request_.bytes, kWordBytes);
     counts_ = counts_of(request_);
+    for (unsigned lane = 0; lane < kLanes && is_local; ++lane) {
+      std::uint64_t& address = request_.address[lane];
+      address = (address / kWordBytes * kLanes + lane) * kWordBytes + address % kWordBytes;
+    }
   }
 
   std::string svg() {
@@ -81,7 +88,8 @@ class Drawing {
         launch_.kernel + ": " + name_of(access_.operation) +
         format(" of %u %s a lane, %s memory", access_.bytes_per_lane, bytes,
                access_.space == Space::kConstant ? "constant" : name_of(access_.space)) +
-        (access_.name.empty() ? "" : ", array " + access_.name);
+        (access_.name.empty() ? "" : ", array " + access_.name) +
+        (access_.bytes_per_lane > request_.bytes ? ", the first word of each element" : "");
     heading(title);
     Summary summary;
     switch (access_.space) {

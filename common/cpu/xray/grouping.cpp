@@ -322,40 +322,52 @@ class WarpGrouping {
 
 }  // namespace
 
-void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
-  std::uint32_t present = 0, busy = 0;
+namespace {
+
+template <class IsIt>
+std::uint32_t lanes_with(const Lane* lanes, unsigned count, IsIt is_it) {
+  std::uint32_t mask = 0;
   for (unsigned lane = 0; lane < count; ++lane) {
     const std::vector<LaneEvent>& events = lanes[lane].events;
-    const bool is_busy = std::any_of(events.begin(), events.end(),
-                                     [](const LaneEvent& event) { return event.is_access(); });
-    present |= std::uint32_t{!events.empty()} << lane;
-    busy |= std::uint32_t{is_busy} << lane;
+    mask |= std::uint32_t{std::any_of(events.begin(), events.end(), is_it)} << lane;
   }
-  if (present == 0) return;
-  const bool is_alone = (busy & (busy - 1)) == 0;
-  if (busy != 0 && is_alone) {
-    const auto last_busy = static_cast<unsigned>(__builtin_ctz(busy));
+  return mask;
+}
+
+}  // namespace
+
+void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
+  const std::uint32_t present = lanes_with(lanes, count, [](const LaneEvent&) { return true; });
+  const std::uint32_t access =
+      lanes_with(lanes, count, [](const LaneEvent& event) { return event.is_access(); });
+  // What lanes do with arrays of their own tells the turns of loops only if nothing else does.
+  std::uint32_t busy =
+      lanes_with(lanes, count, [](const LaneEvent& event) { return event.is_shareable_access(); });
+  if (busy == 0) busy = access != 0 ? access : present;
+  if (busy == 0) return;
+  const bool is_alone = access != 0 && (access & (access - 1)) == 0;
+  if (is_alone) {
+    const auto number = static_cast<unsigned>(__builtin_ctz(access));
     // One lane shares no request: each of its accesses is a group, in the order it made them.
     Group alone;
-    alone.mask = 1u << last_busy;
-    for (const LaneEvent& event : lanes[last_busy].events) {
-      if (event.is_meeting() || (!event.is_access() && present != busy)) continue;
-      alone.address[last_busy] = event.address();
+    alone.mask = access;
+    for (const LaneEvent& event : lanes[number].events) {
+      if (event.is_meeting() || (!event.is_access() && present != access)) continue;
+      alone.address[number] = event.address();
       on_group(event.instruction(), alone);
     }
-    if (present == busy) return;
+    if (present == access) return;
   }
   const OnGroup on_place = [&](const Instruction& instruction, const Group& group) {
     if (!instruction.is_access()) on_group(instruction, group);
   };
   const OnGroup& on_any = is_alone ? on_place : on_group;
   const Clocks none;
-  const std::uint32_t told_by = busy == 0 ? present : busy;
-  const WarpGrouping grouping(lanes, count, told_by, none);
+  const WarpGrouping grouping(lanes, count, busy, none);
   Clocks clocks = grouping.first_clocks();
   if (clocks.empty()) return grouping.hand_on(on_any);
   for (;;) {
-    const WarpGrouping by_turns(lanes, count, told_by, clocks);
+    const WarpGrouping by_turns(lanes, count, busy, clocks);
     Clocks more = by_turns.one_more(grouping);
     if (more == clocks) return by_turns.hand_on(on_any);
     clocks = std::move(more);

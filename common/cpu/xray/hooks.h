@@ -35,6 +35,16 @@ void order_is_made(const void* address, bool acquires, bool releases, bool block
 /// __threadfence() or one of its variants.
 void make_fence(bool block_only);
 
+/// An array that is declared in a device function.
+struct LocalArray {
+  const char* name;
+  /// Into it goes an index that nvcc does not know; else functions do who knows what with it.
+  bool has_unknown_index;
+};
+
+/// The running thread comes by the declaration.
+void local_array_begins(const void* address, std::size_t bytes, const LocalArray* array);
+
 /// Nobody uses what the last atomic of this thread returned. The pre-pass calls it.
 void result_is_unused();
 

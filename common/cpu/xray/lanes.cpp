@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lanes.h"
 
+#include <algorithm>
+
 #include "../engine/block.h"
 #include "../engine/current.h"
 
@@ -32,10 +34,31 @@ CallTree::Chain CallTree::enter(Chain caller, const void* from) {
   return Chain{callee};
 }
 
+void note_local_array(const void* address, std::size_t bytes, const cuda_cpu::LocalArray* array) {
+  BlockLanes* const block = running_block();
+  if (block == nullptr) return;
+  std::uint32_t number = 0;
+  while (number < block->arrays.size() && block->arrays[number] != array) ++number;
+  if (number == block->arrays.size()) block->arrays.push_back(array);
+  const OwnArray own{reinterpret_cast<std::uintptr_t>(address), bytes, number};
+  std::vector<OwnArray>& arrays = running_lane(block).arrays;
+  const auto is_over = [&](const OwnArray& other) {
+    return other.begin < own.begin + own.bytes && own.begin < other.begin + other.bytes;
+  };
+  arrays.erase(std::remove_if(arrays.begin(), arrays.end(), is_over), arrays.end());
+  arrays.push_back(own);
+}
+
 void note_access(const void* address, const Instruction& instruction) {
   BlockLanes* const block = running_block();
   if (block == nullptr) return;
   Lane& lane = running_lane(block);
+  for (const OwnArray& array : lane.arrays) {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - array.begin;
+    if (offset >= array.bytes) continue;
+    address = LocalPlace(array.number, offset).address();
+    break;
+  }
   lane.events.push_back(LaneEvent(address, instruction, lane.calls));
 }
 

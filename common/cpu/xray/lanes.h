@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "counts.h"
+#include "hooks.h"
 
 namespace xray {
 
@@ -80,6 +81,8 @@ class LaneEvent {
   CallTree::Chain calls() const { return calls_; }
 
   bool is_access() const { return !is_meeting() && bytes_ != 0; }
+  /// Of memory that other threads can use, too.
+  bool is_shareable_access() const;
   bool is_atomic() const { return is_access() && operation_ == Operation::kAtomic; }
   /// Nobody uses what this atomic returned.
   void result_is_unused() {
@@ -95,10 +98,40 @@ class LaneEvent {
   Form form_ = Form::kPlain;
 };
 
+/// A place in an array of a thread's own, which has no address that others could compare. It is
+/// carried as an address that no memory has.
+class LocalPlace {
+ public:
+  LocalPlace(std::uint32_t array, std::size_t offset)
+      : address_(kBit | std::uintptr_t{array} << kOffsetBits | offset) {}
+  explicit LocalPlace(std::uintptr_t address) : address_(address) {}
+  static bool is_one(std::uintptr_t address) { return (address & kBit) != 0; }
+
+  const void* address() const { return reinterpret_cast<const void*>(address_); }
+  std::uint32_t array() const {
+    return static_cast<std::uint32_t>((address_ & ~kBit) >> kOffsetBits);
+  }
+  std::size_t offset() const { return address_ & ((std::uintptr_t{1} << kOffsetBits) - 1); }
+
+ private:
+  static constexpr unsigned kOffsetBits = 32;
+  static constexpr std::uintptr_t kBit = std::uintptr_t{1} << 63;
+  std::uintptr_t address_;
+};
+
+/// An array that a CUDA thread has declared. `number`: of the declaration, the same for all
+/// threads of the block.
+struct OwnArray {
+  std::uintptr_t begin;
+  std::size_t bytes;
+  std::uint32_t number;
+};
+
 /// Everything that one CUDA thread has done since the last barrier of its block.
 struct Lane {
   std::vector<LaneEvent> events;
   CallTree::Chain calls;
+  std::vector<OwnArray> arrays;  // those of inner scopes stay until something else lies there
 };
 
 /// The CUDA threads of a block, in their order. The engine hands it back to us as
@@ -106,7 +139,11 @@ struct Lane {
 struct BlockLanes {
   std::vector<Lane> lanes;
   CallTree call_tree;
+  std::vector<const cuda_cpu::LocalArray*> arrays;  // by number
 };
+
+/// Notes that the running CUDA thread declares an array.
+void note_local_array(const void* address, std::size_t bytes, const cuda_cpu::LocalArray* array);
 
 /// Notes an access by the running CUDA thread, if its block is watched.
 void note_access(const void* address, const Instruction& instruction);
@@ -120,6 +157,10 @@ void note_unused_result();
 /// Notes that the running CUDA thread enters a function, called at `from`, or leaves it.
 void note_entry(const void* from);
 void note_exit();
+
+inline bool LaneEvent::is_shareable_access() const {
+  return is_access() && !LocalPlace::is_one(address_);
+}
 
 /// Notes that a lane waits for others: those that `mask` names, of its warp.
 void note_meeting(Lane* lane, std::uint32_t mask);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 
 #include "../engine/block.h"
@@ -58,6 +59,7 @@ struct WatchedBlock : BlockLanes {
   WatchedBlock(const Block& block, std::uint64_t number_)
       : number(number_), first_epoch(block.epoch), tally(number_) {
     lanes.resize(block.count);
+    tally.find_arrays_in(&arrays);
   }
 
   /// Counts what the lanes have done since the last barrier.
@@ -207,6 +209,19 @@ void add_places(const LaunchTally& launch, std::vector<const void*>* places) {
   for (const auto& entry : launch.places) places->push_back(entry.first);
 }
 
+/// Arrays of threads' own that may lie in registers, as far as the source tells, and of which lanes
+/// never used different elements at once.
+std::set<const cuda_cpu::LocalArray*> arrays_in_registers(const LaunchTally& launch) {
+  std::set<const cuda_cpu::LocalArray*> found, apart;
+  for (const auto& [key, tally] : launch.tallies) {
+    if (key.local == nullptr || key.local->has_unknown_index) continue;
+    found.insert(key.local);
+    if (tally.counts.apart > 0) apart.insert(key.local);
+  }
+  for (const cuda_cpu::LocalArray* const array : apart) found.erase(array);
+  return found;
+}
+
 /// The accesses of a launch, in the order of their lines.
 std::vector<Access> accesses_of(const LaunchTally& launch) {
   std::vector<const void*> places;
@@ -214,9 +229,11 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
   const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
   using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
   std::map<Shown, Tally> shown;
+  const std::set<const cuda_cpu::LocalArray*> in_registers = arrays_in_registers(launch);
   std::size_t i = 0;
   for (const auto& [key, tally] : launch.tallies) {
     const cuda_cpu::Site& line = lines[i++];
+    if (in_registers.count(key.local) != 0) continue;
     shown[Shown{line.file, line.line, key.space, key.instruction.operation, key.instruction.bytes,
                 key.name, costs_of(tally.counts)}]
         .add(tally);

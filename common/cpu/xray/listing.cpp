@@ -103,6 +103,7 @@ class Listing {
     }
     const Access* worst = nullptr;
     nothing_said_ = true;
+    said_of_arrays_.clear();
     all_requests_ = 0;
     for (const Access& a : launch.accesses) {
       all_requests_ += a.counts.requests;
@@ -264,6 +265,8 @@ class Listing {
     for (const Access* a : line) {
       const std::string sentence = remark_of(*a, lines);
       if (sentence.empty() || !said.insert(sentence).second) continue;
+      // Of an array once.
+      if (a->space == Space::kLocal && !said_of_arrays_.insert(sentence).second) continue;
       text += format("%s  ~ %s%s%s\n", dim_,
                      line.size() > 1
                          ? format("%s %s: ", name_of(a->space), name_of(a->operation)).c_str()
@@ -274,7 +277,8 @@ class Listing {
 
   void totals(const Launch& launch) {
     text += '\n';
-    for (const Space space : {Space::kGlobal, Space::kHost, Space::kShared, Space::kConstant}) {
+    for (const Space space :
+         {Space::kGlobal, Space::kHost, Space::kLocal, Space::kShared, Space::kConstant}) {
       for (const Operation operation : {Operation::kLoad, Operation::kStore, Operation::kAtomic}) {
         const Counts c = launch.total(space, operation);
         if (c.requests == 0) continue;
@@ -307,6 +311,7 @@ class Listing {
   const char *bold_, *red_, *dim_, *plain_;
   std::uint64_t all_requests_ = 0;  // of the launch
   bool nothing_said_ = true;
+  std::set<std::string> said_of_arrays_;
 };
 
 }  // namespace

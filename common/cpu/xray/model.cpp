@@ -87,6 +87,19 @@ unsigned sectors_of(const Request& r) {
   return sectors.count();
 }
 
+unsigned local_sectors_of(const Request& r) {
+  constexpr unsigned kLanesOfSector = kSectorBytes / kWordBytes;
+  Distinct sectors;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (!active(r, lane)) continue;
+    const std::uint64_t last = (r.address[lane] + r.bytes - 1) / kWordBytes;
+    for (std::uint64_t word = r.address[lane] / kWordBytes; word <= last; ++word) {
+      sectors.add(word * kLanes / kLanesOfSector + lane / kLanesOfSector);
+    }
+  }
+  return sectors.count();
+}
+
 unsigned distinct_bytes_of(const Request& r) {
   Distinct addresses;
   bool aligned = true;
@@ -172,6 +185,15 @@ Counts counts_of(const Request& r) {
       c.sectors = sectors_of(r);
       c.ideal_sectors = (c.bytes + kSectorBytes - 1) / kSectorBytes;
       break;
+    case Space::kLocal: {
+      Request same = r;
+      for (std::uint64_t& address : same.address) address = 0;
+      c.bytes = c.lanes * r.bytes;
+      c.sectors = local_sectors_of(r);
+      c.ideal_sectors = local_sectors_of(same);
+      c.apart = addresses_of(r) > 1;
+      break;
+    }
     case Space::kShared:
       c.wavefronts = wavefronts_of(r);
       c.ideal_wavefronts = ideal_wavefronts_of(r);

@@ -34,6 +34,12 @@ Counts counts_of(const Request& request);
 /// `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` (`_st`, `_atom`, `_red`).
 unsigned sectors_of(const Request& request);
 
+/// The same for local memory, whose addresses are offsets in an array that every lane has. The
+/// words of the lanes lie side by side: word 0 of lanes 0 to 31, then word 1 of all lanes, and so
+/// on. So lanes at the same element share sectors, at different ones only if they lie in the same
+/// word and group of eight lanes. `l1tex__t_sectors_pipe_lsu_mem_local_op_ld` (`_st`).
+unsigned local_sectors_of(const Request& request);
+
 /// Passes through the banks. In each pass a bank delivers one word, to any number of lanes. Lanes
 /// with 8 bytes are served by halves of the warp, lanes with 16 bytes by quarters. Loads (but not
 /// stores) need half as many parts when the lanes of every pair want the same bytes; the pairs are

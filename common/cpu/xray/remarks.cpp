@@ -86,6 +86,13 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
         "unrolls it, %llu requests instead of %llu; #pragma unroll 1 prevents that",
         number(c.requests + c.more_unrolled), number(c.requests));
   }
+  if (a.space == Space::kLocal) {
+    return format(
+        "nvcc decides where %s lies: where an index is known only at run time it takes local "
+        "memory, or a register that it finds by comparing, if the array is small or such places "
+        "are few; -Xptxas -v shows a stack frame of 0 bytes then, and there are no such requests",
+        a.name.c_str());
+  }
   return of_members(a, lines);
 }
 

@@ -42,7 +42,8 @@ std::uint64_t origin_of(const MemoryRange& range) {
 bool TallyKey::operator<(const TallyKey& o) const {
   if (!(instruction == o.instruction)) return instruction < o.instruction;
   if (space != o.space) return space < o.space;
-  return name < o.name;
+  if (name != o.name) return name < o.name;
+  return local < o.local;
 }
 
 void Tally::add(const Counts& request, std::uint64_t block, const std::int64_t* offsets) {
@@ -127,6 +128,10 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
   std::uint32_t rest = group.mask;
   while (rest != 0) {
     const auto leader = static_cast<unsigned>(__builtin_ctz(rest));
+    if (LocalPlace::is_one(group.address[leader])) {
+      rest &= ~add_local(instruction, group, LocalPlace(group.address[leader]).array());
+      continue;
+    }
     const MemoryRange* const found = ranges_.at(group.address[leader]);
     if (found == nullptr) {
       rest &= rest - 1;
@@ -145,6 +150,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
       const std::uintptr_t address = group.address[lane];
       const MemoryRange* range = &of_leader;
       if (address - range->base >= range->size) {
+        if (LocalPlace::is_one(address)) continue;
         range = ranges_.at(address);
         if (range == nullptr) {
           rest &= ~(1u << lane);
@@ -161,8 +167,32 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
     Counts counts = counts_of(request);
     if (request.mask == group.mask) counts.more_unrolled = group.more_unrolled;
     if (request.space == Space::kConstant) counts.repeated = repeats(instruction, request);
-    tally(TallyKey{instruction, request.space, of_leader.name}).add(counts, block_, offsets);
+    tally(TallyKey{instruction, request.space, of_leader.name, nullptr})
+        .add(counts, block_, offsets);
   }
+}
+
+std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group& group,
+                                    std::uint32_t array) {
+  Request request;
+  request.space = Space::kLocal;
+  request.operation = instruction.operation;
+  request.bytes = instruction.bytes;
+  std::int64_t offsets[kLanes];
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    offsets[lane] = -1;
+    if ((group.mask >> lane & 1) == 0 || !LocalPlace::is_one(group.address[lane])) continue;
+    const LocalPlace place(group.address[lane]);
+    if (place.array() != array) continue;
+    request.mask |= 1u << lane;
+    request.address[lane] = place.offset();
+    offsets[lane] = static_cast<std::int64_t>(place.offset());
+  }
+  Counts counts = counts_of(request);
+  if (request.mask == group.mask) counts.more_unrolled = group.more_unrolled;
+  const cuda_cpu::LocalArray* const local = (*arrays_)[array];
+  tally(TallyKey{instruction, Space::kLocal, local->name, local}).add(counts, block_, offsets);
+  return request.mask;
 }
 
 bool BlockTally::repeats(const Instruction& instruction, const Request& request) {

@@ -17,10 +17,11 @@ namespace xray {
 struct TallyKey {
   Instruction instruction;
   Space space = Space::kGlobal;
-  const char* name = "";  ///< of the shared array or the variable; "" for allocations
+  const char* name = "";  ///< of the array or the variable; "" for allocations
+  const cuda_cpu::LocalArray* local = nullptr;
 
   bool operator==(const TallyKey& o) const {
-    return instruction == o.instruction && space == o.space && name == o.name;
+    return instruction == o.instruction && space == o.space && name == o.name && local == o.local;
   }
   bool operator<(const TallyKey& o) const;
 };
@@ -67,6 +68,8 @@ class BlockTally {
  public:
   explicit BlockTally(std::uint64_t block) : block_(block) {}
 
+  /// The block's arrays of local memory, by number.
+  void find_arrays_in(const std::vector<const cuda_cpu::LocalArray*>* arrays) { arrays_ = arrays; }
   /// What is counted from now on is of this warp of the block, which has so many lanes.
   void begin_warp(std::size_t warp, unsigned lanes) {
     warp_ = warp;
@@ -81,6 +84,8 @@ class BlockTally {
  private:
   void add_requests(const Instruction& instruction, const Group& group);
   void add_visit(const void* place, const Group& group);
+  /// The lanes of the group that use this array; returns their mask.
+  std::uint32_t add_local(const Instruction& instruction, const Group& group, std::uint32_t array);
   Tally& tally(const TallyKey& key);
   /// Whether the warp's last request of this instruction for constants was for the same words.
   bool repeats(const Instruction& instruction, const Request& request);
@@ -90,6 +95,7 @@ class BlockTally {
   unsigned lanes_of_warp_ = kLanes;
   std::map<std::pair<std::size_t, Instruction>, Request> last_constants_;
   RangeFinder ranges_;
+  const std::vector<const cuda_cpu::LocalArray*>* arrays_ = nullptr;
   Tallies tallies_;
   PlaceTallies places_;
   TallyKey last_key_;  // mostly the next key is the same

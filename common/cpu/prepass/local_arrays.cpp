@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "local_arrays.h"
+
+#include <cctype>
+#include <initializer_list>
+#include <set>
+#include <string>
+
+namespace prepass {
+namespace {
+
+class LocalArrays {
+ public:
+  LocalArrays(const Structure& structure, const LexedFile& file) : s_(structure), file_(file) {
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      if (!s_.is(i, "constexpr")) continue;
+      for (std::size_t k = i + 1; k < s_.size() && !is_any(k, {";", "(", ")"}); ++k) {
+        if (is_any(k + 1, {"=", "{"})) constants_.insert(s_.spelling(k));
+      }
+    }
+  }
+
+  void search(std::size_t open, std::size_t close,
+              std::map<std::size_t, std::vector<LocalArrayTokens>>* found) {
+    for (std::size_t i = open + 1; i < close; ++i) {
+      if (s_.scope(i) != Scope::kBlock || !begins_statement(i)) continue;
+      std::size_t first_name = kNone, end = kNone;
+      if (!read_declaration(i, &first_name, &end) || end >= close) continue;
+      for (const std::size_t name : array_names(first_name, end)) {
+        switch (use_of(name, end)) {
+          case Use::kKnown:
+            break;
+          case Use::kHandedOn:
+            (*found)[end].push_back({name, false});
+            break;
+          case Use::kUnknown:
+            (*found)[end].push_back({name, true});
+            break;
+        }
+      }
+    }
+  }
+
+ private:
+  enum class Use { kKnown, kHandedOn, kUnknown };
+
+  bool is_any(std::size_t i, std::initializer_list<const char*> words) const {
+    for (const char* word : words) {
+      if (s_.is(i, word)) return true;
+    }
+    return false;
+  }
+
+  std::size_t skip_brackets(std::size_t i) const {
+    const bool opens = s_.is(i, "(") || s_.is(i, "[") || s_.is(i, "{");
+    return opens && s_.match(i) != kNone ? s_.match(i) : i;
+  }
+
+  bool begins_statement(std::size_t i) const {
+    return is_any(i - 1, {";", "{", "}"}) && s_.is_identifier(i);
+  }
+
+  // T name[...] ... ;   `first_name`: the first declarator's.
+  bool read_declaration(std::size_t i, std::size_t* first_name, std::size_t* end) const {
+    if (is_any(i, {"return", "if",         "for",           "while",  "do",       "switch",
+                   "case",   "default",    "else",          "goto",   "break",    "continue",
+                   "using",  "typedef",    "static",        "extern", "const",    "constexpr",
+                   "struct", "class",      "union",         "enum",   "template", "delete",
+                   "throw",  "__shared__", "static_assert", "asm",    "auto"})) {
+      return false;
+    }
+    bool has_type = false;
+    for (;; ++i) {
+      if (const std::size_t behind = s_.skip_attribute(i); behind != i) {
+        i = behind - 1;
+      } else if (s_.is(i, "<") && has_type) {
+        const std::size_t behind = s_.skip_angles(i);
+        if (behind == kNone) return false;
+        i = behind - 1;
+      } else if (is_any(i, {"const", "constexpr", "static", "__shared__"})) {
+        return false;
+      } else if (s_.is_identifier(i)) {
+        const bool is_name = has_type && !s_.is(i - 1, "::") && !is_part_of_type(i + 1);
+        if (is_name) break;
+        has_type = has_type || !is_any(i, {"volatile", "typename"});
+      } else if (!is_any(i, {"::", "*"}) || (s_.is(i, "*") && !has_type)) {
+        return false;
+      }
+    }
+    if (!is_any(i + 1, {"[", "=", ",", "{"})) return false;
+    *first_name = i;
+    std::size_t last = i;
+    while (last < s_.size() && !is_any(last, {";", ")", "]", "}"})) {
+      last = skip_brackets(last) + 1;
+    }
+    *end = last;
+    return s_.is(last, ";");
+  }
+
+  bool is_part_of_type(std::size_t i) const {
+    return s_.is_identifier(i) || is_any(i, {"::", "<", "*"});
+  }
+
+  std::vector<std::size_t> array_names(std::size_t first, std::size_t end) const {
+    std::vector<std::size_t> names;
+    bool begins = true;
+    for (std::size_t i = first; i < end; i = skip_brackets(i) + 1) {
+      if (begins && s_.is_identifier(i) && s_.is(i + 1, "[")) names.push_back(i);
+      if (!s_.is(i, "*")) begins = s_.is(i, ",");
+    }
+    return names;
+  }
+
+  // The `}` of the block that token i stands in.
+  std::size_t end_of_block(std::size_t i) const {
+    for (; i < s_.size(); ++i) {
+      if (s_.is(i, "}")) return i;
+      if (s_.is(i, "{")) i = skip_brackets(i);
+    }
+    return i;
+  }
+
+  Use use_of(std::size_t name, std::size_t declared) const {
+    const std::string word = s_.spelling(name);
+    const std::size_t end = end_of_block(declared + 1);
+    Use use = Use::kKnown;
+    for (std::size_t i = declared + 1; i < end; ++i) {
+      if (!s_.is(i, word.c_str()) || is_any(i - 1, {".", "->", "::"})) continue;
+      if (!s_.is(i + 1, "[")) {
+        const bool is_harmless = (s_.is(i - 1, "(") && s_.is(i - 2, "sizeof")) ||
+                                 (s_.is(i - 1, ":") && s_.is(i + 1, ")"));  // for (float& v : name)
+        if (!is_harmless) use = Use::kHandedOn;
+        continue;
+      }
+      std::size_t k = i + 1;
+      for (; s_.is(k, "[") && s_.match(k) != kNone; k = s_.match(k) + 1) {
+        if (!are_known(k + 1, s_.match(k), i)) return Use::kUnknown;
+      }
+    }
+    return use;
+  }
+
+  // Whether nvcc knows the value of the expression [first, last), which stands at token `at`.
+  bool are_known(std::size_t first, std::size_t last, std::size_t at, int depth = 0) const {
+    for (std::size_t i = first; i < last; ++i) {
+      if (is_any(i, {"[", "->"})) return false;
+      if (!s_.is_identifier(i) || is_type(i) || s_.is(i + 1, "::")) continue;
+      if (s_.is(i, "sizeof")) {
+        i = skip_brackets(i + 1);
+      } else if (!is_constant(i) && (depth > 8 || !is_known_variable(i, at, depth))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool is_type(std::size_t i) const {
+    return is_any(
+        i, {"static_cast", "int", "unsigned", "long", "short", "char", "size_t", "std", "const"});
+  }
+
+  // kWords, WORDS, or declared constexpr.
+  bool is_constant(std::size_t i) const {
+    const std::string word = s_.spelling(i);
+    if (constants_.count(word) != 0) return true;
+    const auto is_upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
+    if (word.size() > 1 && word[0] == 'k' && is_upper(word[1])) return true;
+    for (const char c : word) {
+      if (std::islower(static_cast<unsigned char>(c)) != 0) return false;
+    }
+    return true;
+  }
+
+  // The counter of a loop around `at` that nvcc can unroll, or a const whose value is known.
+  bool is_known_variable(std::size_t i, std::size_t at, int depth) const {
+    const std::string word = s_.spelling(i);
+    for (std::size_t k = at; k-- > 0;) {
+      if (s_.scope(k) == Scope::kNamespace) return false;
+      if (s_.is(k, "}")) {
+        // What was declared in a block that has ended is not seen here.
+        if (s_.match(k) != kNone) k = s_.match(k);
+        continue;
+      }
+      if (!s_.is(k, word.c_str()) || k == 0 || is_any(k - 1, {".", "->", "::"})) continue;
+      const bool is_declared =
+          s_.is_identifier(k - 1) && !s_.is(k - 1, "return") && is_any(k + 1, {"=", "{"});
+      if (!is_declared) continue;
+      const std::size_t open = opening_of_for(k);
+      if (open != kNone) return can_unroll(open, k, at, depth);
+      std::size_t last = k + 1;
+      while (last < s_.size() && !is_any(last, {";", ","})) last = skip_brackets(last) + 1;
+      return is_declared_const(k) && are_known(k + 2, last, k, depth + 1);
+    }
+    return false;
+  }
+
+  bool is_declared_const(std::size_t i) const {
+    for (std::size_t k = i; k-- > 0 && !is_any(k, {";", "{", "}", "("});) {
+      if (is_any(k, {"const", "constexpr"})) return true;
+    }
+    return false;
+  }
+
+  // The `(` of `for (` when token i stands in the first part of its head.
+  std::size_t opening_of_for(std::size_t i) const {
+    for (std::size_t k = i; k-- > 0 && !is_any(k, {";", "{", "}"});) {
+      if (s_.is(k, ")")) {
+        if (s_.match(k) == kNone) return kNone;
+        k = s_.match(k);
+      } else if (s_.is(k, "(")) {
+        return k > 0 && s_.is(k - 1, "for") ? k : kNone;
+      }
+    }
+    return kNone;
+  }
+
+  // for (int counter = known; counter < known; ++counter), around `at`, and no pragma forbids it.
+  bool can_unroll(std::size_t open, std::size_t counter, std::size_t at, int depth) const {
+    const std::size_t close = s_.match(open);
+    if (close == kNone || at < open || at > end_of_statement(close + 1)) return false;
+    if (is_forbidden(open - 1)) return false;
+    const std::string word = s_.spelling(counter);
+    for (std::size_t i = counter + 1; i < close; ++i) {
+      if (is_any(i, {"[", "->", "."})) return false;
+      if (!s_.is_identifier(i) || is_type(i) || s_.is(i, word.c_str()) || s_.is(i + 1, "::"))
+        continue;
+      if (s_.is(i, "sizeof")) {
+        i = skip_brackets(i + 1);
+      } else if (!is_constant(i) && (depth > 8 || !is_known_variable(i, open - 1, depth + 1))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  std::size_t end_of_statement(std::size_t i) const {
+    if (s_.is(i, "{")) return s_.match(i) != kNone ? s_.match(i) : i;
+    if (is_any(i, {"for", "while", "if", "switch"})) {
+      std::size_t open = i + 1;
+      if (s_.is(open, "constexpr")) ++open;
+      if (!s_.is(open, "(") || s_.match(open) == kNone) return i;
+      std::size_t end = end_of_statement(s_.match(open) + 1);
+      if (s_.is(end + 1, "else")) end = end_of_statement(end + 2);
+      return end;
+    }
+    while (i < s_.size() && !is_any(i, {";", "}"})) i = skip_brackets(i) + 1;
+    return i;
+  }
+
+  // `#pragma unroll 1` stands before the loop.
+  bool is_forbidden(std::size_t loop) const {
+    for (const Directive& directive : file_.directives) {
+      if (directive.token_index != loop || directive.kind != Directive::kOther) continue;
+      std::string text = file_.text.substr(directive.begin, directive.end - directive.begin);
+      const std::size_t at = text.find("unroll");
+      if (at == std::string::npos || text.find("pragma") == std::string::npos) continue;
+      text = text.substr(at + 6);
+      const std::size_t digit = text.find_first_not_of(" \t(");
+      const bool is_one = digit != std::string::npos && text[digit] == '1' &&
+                          (digit + 1 == text.size() ||
+                           std::isdigit(static_cast<unsigned char>(text[digit + 1])) == 0);
+      if (is_one) return true;
+    }
+    return false;
+  }
+
+  const Structure& s_;
+  const LexedFile& file_;
+  std::set<std::string> constants_;
+};
+
+}  // namespace
+
+std::map<std::size_t, std::vector<LocalArrayTokens>> find_local_arrays(
+    const Structure& structure, const LexedFile& file,
+    const std::vector<std::pair<std::size_t, std::size_t>>& bodies) {
+  std::map<std::size_t, std::vector<LocalArrayTokens>> found;
+  if (bodies.empty()) return found;
+  LocalArrays arrays(structure, file);
+  for (const auto& [open, close] : bodies) arrays.search(open, close, &found);
+  return found;
+}
+
+}  // namespace prepass

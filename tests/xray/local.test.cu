@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// Arrays of a thread's own whose indices nvcc cannot know lie in local memory, lanes side by side.
+#include <sstream>
+
+#include "xray/listing.h"
+#include "xray/model.h"
+#include "xray_testing.cuh"
+
+using xray::Operation;
+using xray::Space;
+
+namespace {
+
+constexpr int kElements = 16;
+
+// Lane k reads and writes element (from + step * k) % kElements.
+template <class T>
+__global__ void indexed_by_lane(T* out, int from, int step) {
+  T own[kElements];
+#pragma unroll 1
+  for (int i = 0; i < kElements; ++i) own[i] = static_cast<T>(i);  // line: fill
+  const int at = (from + step * static_cast<int>(threadIdx.x)) % kElements;
+  own[at] += static_cast<T>(1);  // line: update
+  out[threadIdx.x] = own[(at + 1) % kElements] + own[at];
+}
+
+template <class T>
+void check_by_lane(int step) {
+  INFO(sizeof(T) << " bytes, step " << step);
+  const DeviceArray<T> out(kWarp);
+  const xray::Launch launch =
+      launch_of([&] { indexed_by_lane<T><<<1, kWarp>>>(out.get(), 3, step); });
+  std::set<std::pair<unsigned, unsigned>> sectors;
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    const unsigned at = (3 + static_cast<unsigned>(step) * lane) % kElements;
+    for (unsigned byte = 0; byte < sizeof(T); ++byte) {
+      sectors.insert({(at * unsigned{sizeof(T)} + byte) / 4, lane / 8});
+    }
+  }
+  const xray::Counts stores = launch.total(Space::kLocal, Operation::kStore);
+  const unsigned words = (sizeof(T) + 3) / 4;
+  CHECK(stores.requests == kElements + 1);
+  CHECK(stores.lanes == (kElements + 1) * kWarp);
+  CHECK(stores.sectors == kElements * 4 * words + sectors.size());
+  CHECK(stores.ideal_sectors == (kElements + 1) * 4 * words);
+  // What was just written is not loaded again.
+  CHECK(launch.total(Space::kLocal, Operation::kLoad).requests == 2);
+  CHECK(launch.total_of_line(line_of(__FILE__, "fill")).requests == kElements);
+}
+
+// ---- nvcc knows every index: registers. `#pragma unroll` makes sure of it. ----------------------
+
+__global__ void constant_indices(const float* x, float* out) {
+  float own[4];
+  own[0] = x[threadIdx.x];
+  own[1] = own[0] * 2;
+  own[2] = own[1] * own[0];
+  own[3] = own[2] - own[1];
+  out[threadIdx.x] = own[3] * own[0] + own[2];
+}
+
+__global__ void unrolled_loops(const float* x, float* out) {
+  constexpr int kRows = 3, columns = 4;
+  float own[kRows][columns] = {};
+#pragma unroll
+  for (int turn = 0; turn < 8; ++turn) {
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+#pragma unroll
+      for (int column = 0; column < columns; ++column) {
+        const int next = (column + 1) % columns;
+        own[row][column] += x[threadIdx.x + 32 * row] * own[row][next];
+      }
+    }
+  }
+  float sum = 0;
+#pragma unroll
+  for (const auto& row : own) {
+#pragma unroll
+    for (const float v : row) sum += v;
+  }
+  out[threadIdx.x] = sum;
+}
+
+template <int N>
+__global__ void unrolled_by_template(const float* x, float* out) {
+  float own[N], other[N / 2];
+#pragma unroll
+  for (int i = 0; i < N; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) other[i] = own[i] * own[N - 1 - i];
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) sum += other[i];
+  out[threadIdx.x] = sum;
+}
+
+__device__ void sort_two(float& a, float& b) {
+  const float least = a < b ? a : b;
+  b = a < b ? b : a;
+  a = least;
+}
+
+__global__ void handed_on_one_by_one(const float* x, float* out) {
+  float own[3];
+  for (int i = 0; i < 3; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  float scalar = own[0];
+  sort_two(own[0], own[1]);
+  sort_two(own[1], own[2]);
+  sort_two(own[0], scalar);
+  out[threadIdx.x] = own[1] + scalar;
+}
+
+__device__ float sum_of(const float (&values)[4]) {
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum += values[i];
+  return sum;
+}
+
+__global__ void handed_on(const float* x, float* out) {
+  float own[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  out[threadIdx.x] = sum_of(own);
+}
+
+// ---- nvcc cannot know an index. (Some of these small arrays it keeps in registers nonetheless.)
+// --
+
+__global__ void by_argument(const float* x, float* out, int at) {
+  float own[8];
+  for (int i = 0; i < 8; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];  // line: eight
+  out[threadIdx.x] = own[at & 7];                                                  // line: argument
+}
+
+__global__ void not_unrolled(const float* x, float* out) {
+  float own[8];
+#pragma unroll 1
+  for (int i = 0; i < 8; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  float sum = 0;
+  for (int i = 0; i < 8; ++i) sum = sum * 0.5f + own[7 - i];
+  out[threadIdx.x] = sum;
+}
+
+__global__ void unknown_turns(const float* x, float* out, int turns) {
+  float own[8] = {};
+  for (int i = 0; i < turns; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  out[threadIdx.x] = own[7] + own[0];
+}
+
+__global__ void loaded_index(const float* x, const int* at, float* out) {
+  float own[8];
+  for (int i = 0; i < 8; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  const int index = at[threadIdx.x] & 7;
+  out[threadIdx.x] = own[index];
+}
+
+__device__ float one_of(const float* values, unsigned at) { return values[at]; }
+
+__global__ void handed_on_with_index(const float* x, float* out) {
+  float own[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  out[threadIdx.x] = one_of(own, threadIdx.x & 3);  // line: handed on with an index
+}
+
+// Two arrays, and lanes that use one or the other.
+__global__ void two_arrays(float* out, int from) {
+  float first[8], second[8];
+#pragma unroll 1
+  for (int i = 0; i < 8; ++i) {
+    first[i] = static_cast<float>(i);
+    second[i] = static_cast<float>(-i);
+  }
+  const float* const either = threadIdx.x < 16 ? first : second;
+  out[threadIdx.x] = either[from & 7] + first[(from + 1) & 7];  // line: either
+}
+
+// In one warp a lane uses memory that others see; in the other nobody does until the end.
+__global__ void beside_barriers(float* out, int turns) {
+  float own[8];
+#pragma unroll 1
+  for (int i = 0; i < 8; ++i) own[i] = 0;
+  for (int k = 0; k < turns; ++k) {
+    own[k & 7] += 1;  // line: own
+    if (threadIdx.x == 0) out[k] = 1;
+    __syncthreads();
+  }
+  out[threadIdx.x] = own[turns & 7];
+}
+
+}  // namespace
+
+TEST_CASE("lanes that use the same element share sectors, others do not") {
+  for (const int step : {0, 1, 2, 3, 5, 8}) {
+    check_by_lane<int>(step);
+    check_by_lane<double>(step);
+    check_by_lane<short>(step);
+    check_by_lane<unsigned char>(step);
+  }
+}
+
+TEST_CASE("arrays whose indices nvcc knows are registers") {
+  const DeviceArray<float> x(32 * 16), out(kWarp);
+  const std::vector<xray::Launch> launches = launches_of([&] {
+    constant_indices<<<1, kWarp>>>(x.get(), out.get());
+    unrolled_loops<<<1, kWarp>>>(x.get(), out.get());
+    unrolled_by_template<8><<<1, kWarp>>>(x.get(), out.get());
+    handed_on_one_by_one<<<1, kWarp>>>(x.get(), out.get());
+    handed_on<<<1, kWarp>>>(x.get(), out.get());
+  });
+  REQUIRE(launches.size() == 5);
+  for (const xray::Launch& launch : launches) {
+    INFO(launch.kernel);
+    CHECK(launch.total(Space::kLocal, Operation::kLoad).requests == 0);
+    CHECK(launch.total(Space::kLocal, Operation::kStore).requests == 0);
+  }
+}
+
+TEST_CASE("arrays with an index that nvcc cannot know are local memory") {
+  const DeviceArray<float> x(32 * 16), out(2 * kWarp);
+  std::vector<int> indices(kWarp);
+  for (unsigned t = 0; t < kWarp; ++t) indices[t] = static_cast<int>(t * 5);
+  const DeviceArray<int> at(indices);
+  struct Expected {
+    std::uint64_t stores, loads, load_sectors;
+  };
+  const auto check = [](const xray::Launch& launch, const Expected& e) {
+    INFO(launch.kernel);
+    CHECK(launch.total(Space::kLocal, Operation::kStore).requests == e.stores);
+    CHECK(launch.total(Space::kLocal, Operation::kStore).sectors == 4 * e.stores);
+    CHECK(launch.total(Space::kLocal, Operation::kLoad).requests == e.loads);
+    CHECK(launch.total(Space::kLocal, Operation::kLoad).sectors == e.load_sectors);
+  };
+  check(launch_of([&] { by_argument<<<1, kWarp>>>(x.get(), out.get(), 5); }), {8, 1, 4});
+  check(launch_of([&] { not_unrolled<<<1, kWarp>>>(x.get(), out.get()); }), {8, 8, 32});
+  check(launch_of([&] { loaded_index<<<1, kWarp>>>(x.get(), at.get(), out.get()); }), {8, 1, 32});
+  // Four lanes of each eight use the same element as four others: 2 of each 4 elements differ.
+  check(launch_of([&] { handed_on_with_index<<<1, kWarp>>>(x.get(), out.get()); }), {4, 1, 16});
+  const xray::Launch turns = launch_of([&] { unknown_turns<<<1, kWarp>>>(x.get(), out.get(), 3); });
+  CHECK(turns.total(Space::kLocal, Operation::kLoad).requests == 2);
+}
+
+TEST_CASE("each array of a thread's own counts by itself") {
+  const DeviceArray<float> out(2 * kWarp);
+  const xray::Launch launch = launch_of([&] { two_arrays<<<1, kWarp>>>(out.get(), 2); });
+  CHECK(launch.total(Space::kLocal, Operation::kStore, "first").requests == 8);
+  CHECK(launch.total(Space::kLocal, Operation::kStore, "second").requests == 8);
+  CHECK(launch.total(Space::kLocal, Operation::kLoad, "first").requests == 2);
+  CHECK(launch.total(Space::kLocal, Operation::kLoad, "first").lanes == 16 + kWarp);
+  CHECK(launch.total(Space::kLocal, Operation::kLoad, "second").lanes == 16);
+  CHECK(launch.total(Space::kLocal, Operation::kLoad, "second").sectors == 2);
+}
+
+TEST_CASE("local memory is counted in lanes that use no other") {
+  const DeviceArray<float> out(2 * kWarp);
+  for (const unsigned block : {kWarp, 2 * kWarp}) {
+    const xray::Launch launch = launch_of([&] { beside_barriers<<<1, block>>>(out.get(), 5); });
+    const xray::Counts own = launch.total_of_line(line_of(__FILE__, "own"));
+    CHECK(own.requests == block / kWarp * 2 * 5);
+    CHECK(own.lanes == block * 2 * 5);
+  }
+}
+
+TEST_CASE("the listing says what local memory is, and what it cannot know") {
+  const DeviceArray<float> x(32 * 16), out(kWarp);
+  std::vector<int> indices(kWarp);
+  for (unsigned t = 0; t < kWarp; ++t) indices[t] = static_cast<int>(t);
+  const DeviceArray<int> at(indices);
+  const auto text = [&](const std::function<void()>& work) {
+    return xray::listing_of(launches_of(work), false);
+  };
+  const std::string apart = text([&] { loaded_index<<<1, kWarp>>>(x.get(), at.get(), out.get()); });
+  CHECK(apart.find("local  load           1  32.0  32/4 sectors") != std::string::npos);
+  CHECK(apart.find("the lanes use different elements of their arrays") != std::string::npos);
+  CHECK(apart.find("local loads: 1 requests, 32 sectors") != std::string::npos);
+  const std::string remark = "~ local store: nvcc decides where own lies";
+  const std::size_t said = apart.find(remark);
+  CHECK(said != std::string::npos);
+  CHECK(apart.find("nvcc decides where own lies", said + remark.size()) == std::string::npos);
+  CHECK(text([&] { handed_on<<<1, kWarp>>>(x.get(), out.get()); }).find(" local ") ==
+        std::string::npos);
+}
