@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Compares X-ray's rules with an NVIDIA H200. Each row of the two .csv files is a warp whose active
-// lanes access s[index], and what the GPU counted for it, kernel by kernel; the kernels were those
-// below.
+// Compares X-ray's rules with an NVIDIA H200. Each row of the three .csv files is a warp whose
+// active lanes access s[index], and what the GPU counted for it, kernel by kernel; the kernels were
+// those below and in local_patterns.cuh.
 //
 //   h200_shared_patterns.csv
 //     l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld, _st, _atom
 //   h200_atomic_and_constant_patterns.csv
 //     add_...: l1tex__t_sectors_pipe_lsu_mem_global_op_red, but add_int_old, which uses the
 //     result: _atom; constant_...: idc__requests, which counts the kernel's arguments as well
+//   h200_local_patterns.csv
+//     l1tex__t_sectors_pipe_lsu_mem_local_op_ld, _st
 #include <sstream>
 
+#include "local_patterns.cuh"
 #include "xray/model.h"
 #include "xray_testing.cuh"
 
@@ -319,4 +322,38 @@ TEST_CASE("constant loads fetch as many addresses as an H200 counted") {
                   [&](const Pattern& p) { load_pair<<<1, kWarp>>>(p, pair.get()); });
   check_constants(rows, "constant_1",
                   [&](const Pattern& p) { load_byte<<<1, kWarp>>>(p, byte.get()); });
+}
+
+namespace {
+
+local_patterns::Pattern local_pattern(const Pattern& p) {
+  local_patterns::Pattern local{p.mask, {}};
+  std::copy(p.index, p.index + kWarp, local.index);
+  return local;
+}
+
+template <class T>
+void check_counted_local(const std::vector<Row>& rows) {
+  constexpr int kElements = local_patterns::kElements;
+  const DeviceArray<T> out(kWarp * kElements);
+  const std::string bytes = std::to_string(sizeof(T));
+  check_counted(rows, "load_" + bytes, Space::kLocal, Operation::kLoad, &xray::Counts::sectors, 0,
+                [&](const Pattern& p) {
+                  local_patterns::load_own<<<1, kWarp>>>(local_pattern(p), out.get(), kElements);
+                });
+  check_counted(rows, "store_" + bytes, Space::kLocal, Operation::kStore, &xray::Counts::sectors, 0,
+                [&](const Pattern& p) {
+                  local_patterns::store_own<<<1, kWarp>>>(local_pattern(p), out.get(), kElements);
+                });
+}
+
+}  // namespace
+
+TEST_CASE("local memory costs the sectors that the H200 counted") {
+  const std::vector<Row> rows = measured("h200_local_patterns.csv", 68, 10);
+  check_counted_local<unsigned char>(rows);
+  check_counted_local<short>(rows);
+  check_counted_local<int>(rows);
+  check_counted_local<double>(rows);
+  check_counted_local<int4>(rows);
 }

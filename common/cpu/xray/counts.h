@@ -121,9 +121,11 @@ struct Launch {
   std::uint64_t barriers = 0;     ///< passed by each thread of the first counted block
   std::vector<Access> accesses;   ///< in the order of their lines
   std::vector<Passage> passages;  ///< likewise, one for each line
-  /// How often lanes of a warp that came to a branch together went different ways. Lanes that end
-  /// there do not count, nor do those that come to nothing more before a barrier. Where nvcc makes
-  /// real branches of all of them, `smsp__sass_branch_targets_threads_divergent` counts the same.
+  /// How often lanes of a warp that came to a branch together went different ways; going three ways
+  /// at once counts as twice. Lanes that end there do not count, nor do those that use no memory
+  /// and meet nobody from there on. Where nvcc makes real branches of all of them this is
+  /// `smsp__sass_branch_targets_threads_divergent`; it was for all but one of the kernels in
+  /// tests/xray/branch_patterns.cuh, whose branch is too short to be one.
   std::uint64_t partings = 0;
 
   /// Sum over the accesses of one kind; `name` selects a shared array or a variable.

@@ -110,6 +110,11 @@ std::uint32_t more_if_unrolled(const std::vector<Group>& groups) {
   return unrolled - std::min(unrolled, turns);
 }
 
+/// A lane's visit to a place: among which visits, and the how manieth of the lane.
+struct PlaceVisit {
+  std::size_t visits, visit;
+};
+
 /// For each lane of a warp a number of meetings.
 using PerLane = std::array<std::uint32_t, kLanes>;
 
@@ -117,8 +122,9 @@ class WarpGrouping {
  public:
   /// `busy`: the lanes that made any access. Only by these are turns of loops told; the others
   /// just came by.
-  WarpGrouping(const Lane* lanes, unsigned count, std::uint32_t busy, const Clocks& clocks)
-      : busy_(busy), clocks_(clocks) {
+  WarpGrouping(const Lane* lanes, unsigned count, std::uint32_t busy, bool at_end,
+               const Clocks& clocks)
+      : busy_(busy), at_end_(at_end), clocks_(clocks) {
     const std::uint32_t all = ~0u >> (kLanes - count);
     for (unsigned lane = 0; lane < count; ++lane) {
       if ((busy >> lane & 1) != 0) add_lane(lane, lanes[lane], all);
@@ -221,9 +227,12 @@ class WarpGrouping {
     std::array<std::uint32_t, kClocks> turns_of_clock{};
     std::size_t at = 0;
     bool begins = true;
-    std::size_t place = 0, place_visit = 0;  // the last that the lane came by
-    bool came_by = false;
+    // The last place that the lane came by before its last access or meeting, and those since then.
+    std::vector<PlaceVisit> places;
     for (const LaneEvent& event : lane.events) {
+      if (!places.empty() && (event.is_meeting() || event.is_access())) {
+        places.erase(places.begin(), places.end() - 1);
+      }
       if (event.is_meeting()) {
         if ((event.lanes_that_meet() & all) == all) {
           meetings = Meetings{meetings.whole + 1, 0};
@@ -260,14 +269,18 @@ class WarpGrouping {
       group.mask |= 1u << number;
       group.address[number] = event.address();
       if (event.is_access()) continue;
-      if (came_by) {
-        visits_[place].groups[place_visit].address[number] =
-            reinterpret_cast<std::uintptr_t>(key.instruction.place);
+      if (!places.empty()) {
+        next_of(places.back(), number) = reinterpret_cast<std::uintptr_t>(key.instruction.place);
       }
-      came_by = true;
-      place = at;
-      place_visit = visits.count - 1;
+      places.push_back(PlaceVisit{at, visits.count - 1});
     }
+    // From there the lane does nothing that anybody could see.
+    if (!at_end_) return;
+    for (const PlaceVisit& visit : places) next_of(visit, number) = 0;
+  }
+
+  std::uintptr_t& next_of(const PlaceVisit& visit, unsigned lane) {
+    return visits_[visit.visits].groups[visit.visit].address[lane];
   }
 
   std::size_t find(const Key& key) {
@@ -313,6 +326,7 @@ class WarpGrouping {
   }
 
   const std::uint32_t busy_;
+  const bool at_end_;
   const Clocks& clocks_;
   std::vector<Visits> visits_;  // in the order in which the first lane came to them
   std::unordered_map<Key, std::size_t, KeyHash> index_;
@@ -336,7 +350,7 @@ std::uint32_t lanes_with(const Lane* lanes, unsigned count, IsIt is_it) {
 
 }  // namespace
 
-void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
+void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& on_group) {
   const std::uint32_t present = lanes_with(lanes, count, [](const LaneEvent&) { return true; });
   const std::uint32_t access =
       lanes_with(lanes, count, [](const LaneEvent& event) { return event.is_access(); });
@@ -363,11 +377,11 @@ void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group) {
   };
   const OnGroup& on_any = is_alone ? on_place : on_group;
   const Clocks none;
-  const WarpGrouping grouping(lanes, count, busy, none);
+  const WarpGrouping grouping(lanes, count, busy, at_end, none);
   Clocks clocks = grouping.first_clocks();
   if (clocks.empty()) return grouping.hand_on(on_any);
   for (;;) {
-    const WarpGrouping by_turns(lanes, count, busy, clocks);
+    const WarpGrouping by_turns(lanes, count, busy, at_end, clocks);
     Clocks more = by_turns.one_more(grouping);
     if (more == clocks) return by_turns.hand_on(on_any);
     clocks = std::move(more);

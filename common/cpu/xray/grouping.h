@@ -25,7 +25,7 @@ using OnGroup = std::function<void(const Instruction&, const Group&)>;
 
 /// Groups what the lanes of one warp have done since the last barrier of their block. Hands on each
 /// group, in the order in which the first lane comes to each instruction. `count`: how many lanes
-/// the warp has.
-void group_warp(const Lane* lanes, unsigned count, const OnGroup& on_group);
+/// the warp has. `at_end`: they have ended; else they wait at a barrier.
+void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& on_group);
 
 }  // namespace xray

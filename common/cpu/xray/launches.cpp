@@ -62,13 +62,13 @@ struct WatchedBlock : BlockLanes {
     tally.find_arrays_in(&arrays);
   }
 
-  /// Counts what the lanes have done since the last barrier.
-  void group_all() {
+  /// Counts what the lanes have done since the last barrier. `at_end`: of the block.
+  void group_all(bool at_end) {
     const auto count = [this](const Instruction& i, const Group& group) { tally.add(i, group); };
     for (std::size_t first = 0; first < lanes.size(); first += kLanes) {
       const std::size_t threads = std::min<std::size_t>(kLanes, lanes.size() - first);
       tally.begin_warp(first / kLanes, static_cast<unsigned>(threads));
-      group_warp(&lanes[first], static_cast<unsigned>(threads), count);
+      group_warp(&lanes[first], static_cast<unsigned>(threads), at_end, count);
     }
     for (Lane& lane : lanes) lane.events.clear();
   }
@@ -149,7 +149,7 @@ void barrier_opens(Block& block) {
   void* const lanes = block.observation;
   WatchedBlock* const counted = watched(block);
   block.observation = nullptr;
-  counted->group_all();
+  counted->group_all(false);
   block.observation = lanes;
 }
 
@@ -160,7 +160,7 @@ void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
 void block_ends(Block& block) {
   WatchedBlock* const ended = watched(block);
   block.observation = nullptr;
-  ended->group_all();
+  ended->group_all(true);
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);
   LaunchTally& launch = *s.running;

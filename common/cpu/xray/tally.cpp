@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tally.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace xray {
@@ -115,12 +116,14 @@ void BlockTally::add_visit(const void* place, const Group& group) {
   visit.lanes = static_cast<unsigned>(__builtin_popcount(group.mask));
   visit.lanes_of_warps = lanes_of_warp_;
   // Lanes that come by nothing more end here.
-  std::uintptr_t next = 0;
+  std::uintptr_t ways[kLanes];
+  std::size_t count = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if ((group.mask >> lane & 1) == 0 || group.address[lane] == 0) continue;
-    if (next != 0 && next != group.address[lane]) visit.partings = 1;
-    next = group.address[lane];
+    const std::uintptr_t next = group.address[lane];
+    if ((group.mask >> lane & 1) == 0 || next == 0) continue;
+    if (std::find(ways, ways + count, next) == ways + count) ways[count++] = next;
   }
+  if (count > 1) visit.partings = count - 1;
   places_[place] += visit;
 }
 

@@ -40,8 +40,8 @@ struct Tally {
 
 using Tallies = std::map<TallyKey, Tally>;
 
-/// How often warps came by a place, with how many lanes. `partings`: of these visits, those after
-/// which lanes came by different places.
+/// How often warps came by a place, with how many lanes. `partings`: into so
+/// many ways more than one the lanes went on.
 struct PlaceTally {
   std::uint64_t visits = 0, lanes = 0, lanes_of_warps = 0, partings = 0;
 

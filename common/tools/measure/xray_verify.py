@@ -10,6 +10,10 @@ different for a reason that chapters/NN_name/settings/xray_reasons.csv gives:
 
     kernel,counter,reason        kernel as the launch names it, without template arguments; * is any
 
+Local memory is compared where X-ray predicts any: what nvcc spills besides, X-ray cannot know. How often lanes of
+a warp part at a branch is compared for the kernels that chapters/NN_name/settings/xray_branches names, one on a
+line: those of whose branches nvcc makes branches. Elsewhere it makes predicates, or selects, of the short ones.
+
 A reason says what the compiler did, as seen in the machine code. Prints one table per chapter, writes
 results/GPU_xray.csv, and fails when a pair differs without a reason, when a reason explains nothing, or when
 fewer than 80 % of all pairs are equal.
@@ -58,6 +62,17 @@ COUNTERS = {
     # The kernel's arguments are constants too, so this one is compared only where there are other constants.
     "idc__requests.sum": (("const",), "load", "words"),
 }
+# Asked for only where X-ray predicts something of the kind.
+LOCAL_COUNTERS = {
+    # l1tex__t_requests counts each word of a lane by itself.
+    "smsp__inst_executed_op_local_ld.sum": (("local",), "load", "requests"),
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum": (("local",), "load", "sectors"),
+    "smsp__inst_executed_op_local_st.sum": (("local",), "store", "requests"),
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum": (("local",), "store", "sectors"),
+}
+BRANCH_COUNTER = "smsp__sass_branch_targets_threads_divergent.sum"
+PARTINGS = ("branch", "part", "partings")
+LAUNCH = ("kernel", "arguments", "launch", "grid", "block")
 COLUMNS = ["run", "kernel", "grid", "block", "counter", "predicted", "measured", "verdict", "device", "driver", "cuda", "date"]
 
 
@@ -77,19 +92,44 @@ def reasons_of(chapter):
         return {(row["kernel"], row["counter"]): row["reason"] for row in csv.DictReader(file)}
 
 
+def branching_kernels_of(chapter):
+    path = f"chapters/{chapter}/settings/xray_branches"
+    if not os.path.exists(path):
+        return set()
+    with open(path, encoding="utf-8") as file:
+        return {line.strip() for line in file if line.strip() and not line.lstrip().startswith("#")}
+
+
+def counters_of(launches, branching):
+    """The counters to compare, where these launches are predicted."""
+    counters = dict(COUNTERS)
+    every = [counts for instances in launches.values() for counts in instances.values()]
+    if any(space == "local" for counts in every for space, _, _ in counts):
+        counters.update(LOCAL_COUNTERS)
+    if branching:
+        counters[BRANCH_COUNTER] = (PARTINGS[:1],) + PARTINGS[1:]
+    return counters
+
+
 def base_name(kernel):
     return ncu_profile.base_name(kernel.split("(")[0])
 
 
 def predicted_launches(chapter, options):
     """{(kernel, grid, block): {full name: Counter over (space, operation, column)}}, the first launch of each."""
-    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as out:
-        environment = {**os.environ, "XRAY_CSV": out.name, "XRAY_BLOCKS": "all"}
+    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as out, tempfile.NamedTemporaryFile(
+        "r", suffix=".csv", encoding="utf-8"
+    ) as passages:
+        environment = {**os.environ, "XRAY_CSV": out.name, "XRAY_PASSAGES": passages.name, "XRAY_BLOCKS": "all"}
         command = [f"build/cpu-xray/{chapter}"] + shlex.split(options)
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise ncu_profile.Failure(f"{' '.join(command)}\n  failed: {done.stderr.strip()[-300:]}")
         rows = list(csv.DictReader(open(out.name, newline="", encoding="utf-8")))
+        passages_rows = list(csv.DictReader(open(passages.name, newline="", encoding="utf-8")))
+    partings = {}
+    for row in passages_rows:
+        partings.setdefault(tuple(row[c] for c in LAUNCH), int(row["partings"]))
     launches, first = {}, {}
     # Different instances of a template have one base name; they come in the same order on both sides.
     for row in rows:
@@ -101,12 +141,13 @@ def predicted_launches(chapter, options):
         counts = launches.setdefault(key, {}).setdefault(row["kernel"], collections.Counter())
         for column in ("requests", "sectors", "wavefronts", "words"):
             counts[(row["space"], row["operation"], column)] += int(row[column])
+        counts[PARTINGS] = partings.get(tuple(row[c] for c in LAUNCH), 0)
     return launches
 
 
-def measured_launches(chapter, options):
+def measured_launches(chapter, options, counters):
     """{(kernel, grid, block): {full name: {counter: value}}}, the first launch of each."""
-    metrics = sorted({m for counter in COUNTERS for m in counter.split("+")})
+    metrics = sorted({m for counter in counters for m in counter.split("+")})
     with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as log:
         command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--log-file", log.name]
         command += ["--print-units", "base", "--metrics", ",".join(metrics), f"build/gpu/{chapter}"]
@@ -137,14 +178,15 @@ def verify_chapter(gpu, chapter):
     """(pairs, equal pairs, complaints)"""
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     machine = [os.environ.get("GPU_NAME", gpu), os.environ.get("GPU_DRIVER", ""), os.environ.get("GPU_CUDA", ""), today]
-    reasons, used = reasons_of(chapter), set()
+    reasons, used, branching = reasons_of(chapter), set(), branching_kernels_of(chapter)
     results, seen, complaints, elsewhere = [], set(), [], set()
     print(f"\n{chapter}\n")
     print("| kernel | counter | predicted | measured | verdict |")
     print("|--------|---------|----------:|---------:|---------|")
     for options in runs_of(chapter):
         predicted = predicted_launches(chapter, options)
-        measured = measured_launches(chapter, options)
+        counters = counters_of(predicted, branching)
+        measured = measured_launches(chapter, options, counters)
         for key, instances in predicted.items():
             base, grid, block = key
             if len(measured.get(key, {})) != len(instances):
@@ -155,10 +197,12 @@ def verify_chapter(gpu, chapter):
                 if once in seen:
                     continue
                 seen.add(once)
-                for counter, (spaces, operation, column) in COUNTERS.items():
+                for counter, (spaces, operation, column) in counters.items():
+                    if counter == BRANCH_COUNTER and base not in branching:
+                        continue
                     want = sum(counts[(space, operation, column)] for space in spaces)
                     got = sum(values.get(metric, 0) for metric in counter.split("+"))
-                    if want == 0 and (got == 0 or spaces == ("const",)):
+                    if want == 0 and (got == 0 or spaces in (("const",), ("local",))):
                         continue
                     verdict = "equal"
                     if want != got:
