@@ -13,6 +13,8 @@ FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-
 XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
 # Volatile accesses are told apart, for the race detector.
 VOLATILES := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-distinguish-volatile=1,--param tsan-distinguish-volatile=1)
+# clang would tell of a piece only where others do not tell of it already.
+EVERY_PIECE := $(if $(filter clang%,$(notdir $(CXX))),bb$(comma)no-prune$(comma))
 XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 

