@@ -37,6 +37,12 @@ struct Seen : xray::Launch {
     all += shared_atomics();
     return all;
   }
+  /// Everything asked of local memory: arrays of a thread whose index nvcc cannot know.
+  xray::Counts local() const {
+    xray::Counts all = total(Space::kLocal, Operation::kLoad);
+    all += total(Space::kLocal, Operation::kStore);
+    return all;
+  }
 };
 #endif
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: every row has the largest of four values, without local memory
+#include <climits>
+
+#include "tests/lab_counts.cuh"
+#include "tests/lab_testing.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("every row has the largest of four values, without local memory") {
+  for (const unsigned rows : {9u, 2u, 40u, 1u}) {
+    lab::Trials()
+        .sizes({32, 31, 33, 257, 500, 1, 0})
+        .blocks({32, 96})
+        .inputs({lab::Input::kRandom})
+        .run([rows](const lab::Trial& at) {
+          const std::vector<int> x = random_ints(at.n * rows, -99, 99, 7 + at.n);
+          std::vector<int> expected(x.size(), INT_MIN);
+          for (std::size_t k = 0; k < rows; ++k) {
+            for (std::size_t from = k < 3 ? 0 : k - 3; from <= k; ++from) {
+              for (std::size_t i = 0; i < at.n; ++i)
+                expected[k * at.n + i] = std::max(expected[k * at.n + i], x[from * at.n + i]);
+            }
+          }
+
+          const lab::Array<int> d_x(x), y(x.size());
+          const auto blocks =
+              static_cast<unsigned>(std::max<std::size_t>(1, div_up(at.n, at.block)));
+          lab::count(
+              [&] {
+                largest_of_four<<<blocks, at.block>>>(d_x.get(), at.n, rows, y.get());
+                CUDA_CHECK_LAUNCH();
+              },
+              [&] { lab::expect_equal("y", y.download(), expected); },
+              [&](const auto& seen) {
+                lab::exactly("requests to local memory", seen.local().requests, 0,
+                             "an array with an index known only at run time lies there");
+                lab::exactly("lanes that load from x", seen.loads().lanes, x.size(),
+                             "each value is loaded once");
+                lab::exactly("lanes that store to y", seen.stores().lanes, x.size(),
+                             "each result is stored once");
+                lab::exactly("requests to shared memory", seen.shared().requests, 0,
+                             "four values fit into registers");
+              });
+        });
+  }
+}
