@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Exercise 3 of chapter 12, write the kernel: four values in registers.
+// Exercise 3 of chapter 12, write the kernel: a window in registers.
 //
-// In row k of y stands the largest of x in rows k - 3 to k of the same column (fewer at the top).
-// A thread goes down a column and remembers four values. It keeps them in an array whose index is
-// known only at run time, so that the array lies in local memory: 5 requests for each value. Do it
-// without a single one, and load each value once.
+// In row k of y stands the largest of x in rows k - window + 1 to k of the same column (fewer at
+// the top); window is 1 to 8. A thread goes down a column and remembers as many values, in an array
+// whose index is known only at run time, so that it lies in local memory. Do it without a single
+// request to local memory, and load each value once.
 // Check it: make lab CH=12 EX=3      A hint: make hint CH=12 EX=3
 #include <climits>
 
 #include "common/common.cuh"
 
-__global__ void largest_of_four(const int* x, std::size_t columns, unsigned rows, int* y) {
+constexpr int kMost = 8;
+
+__global__ void largest_of_window(const int* x, std::size_t columns, int rows, int window, int* y) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= columns) return;
   // TODO: remember the last values where no address is needed.
-  int last[4] = {INT_MIN, INT_MIN, INT_MIN, INT_MIN};
-  for (unsigned k = 0; k < rows; ++k) {
-    last[k % 4] = x[k * columns + i];
+  int last[kMost];
+  for (int w = 0; w < window; ++w) last[w] = INT_MIN;  // never the largest
+  for (int k = 0; k < rows; ++k) {
+    last[k % window] = x[k * columns + i];  // in the place of the oldest
     int largest = INT_MIN;
-    for (unsigned w = 0; w < 4 && w <= k; ++w) largest = max(largest, last[w]);
+    for (int w = 0; w < window; ++w) largest = max(largest, last[w]);
     y[k * columns + i] = largest;
   }
   // end of TODO
