@@ -103,7 +103,7 @@ namespace divergent_paths {
 // a group is what the others are compared with.
 struct Row {
   std::string name, group;
-  void (*kernel)(Fork, unsigned*);
+  void (*launch)(Fork f, unsigned grid, unsigned block, unsigned* ends);
   Fork fork;
   unsigned (*end_of)(const Fork& f, unsigned thread);
 };
@@ -132,6 +132,19 @@ inline unsigned end_of_long(const Fork& f, unsigned thread) {
   return v;
 }
 
+inline void launch_paths(Fork f, unsigned grid, unsigned block, unsigned* ends) {
+  take_paths<<<grid, block>>>(f, ends);
+}
+inline void launch_loops(Fork f, unsigned grid, unsigned block, unsigned* ends) {
+  take_loops<<<grid, block>>>(f, ends);
+}
+inline void launch_short_branches(Fork f, unsigned grid, unsigned block, unsigned* ends) {
+  take_short_branches<<<grid, block>>>(f, ends);
+}
+inline void launch_long_branches(Fork f, unsigned grid, unsigned block, unsigned* ends) {
+  take_long_branches<<<grid, block>>>(f, ends);
+}
+
 // All rows, for blocks of `block` threads.
 inline std::vector<Row> rows_of(unsigned block, unsigned steps) {
   std::vector<Row> rows;
@@ -139,7 +152,7 @@ inline std::vector<Row> rows_of(unsigned block, unsigned steps) {
     const bool alone = name == "alone";
     rows.push_back({name + "=" + std::to_string(paths),
                     alone ? name : "paths",
-                    take_paths,
+                    launch_paths,
                     {share, paths, alone ? 8 * steps : steps, kFactor},
                     end_of_path});
   };
@@ -148,13 +161,13 @@ inline std::vector<Row> rows_of(unsigned block, unsigned steps) {
   for (const unsigned paths : {2u, kPaths}) add_paths("by_block", block, paths);
   for (unsigned paths = 1; paths <= kPaths; paths *= 2) add_paths("alone", 1, paths);
   const auto add_pair = [&](const std::string& group, const char* agree, const char* differ,
-                            auto* kernel, unsigned paths, unsigned all_steps, auto* end_of) {
-    rows.push_back({group + agree, group, kernel, {kWarp, paths, all_steps, kFactor}, end_of});
-    rows.push_back({group + differ, group, kernel, {1, paths, all_steps, kFactor}, end_of});
+                            auto* launch, unsigned paths, unsigned all_steps, auto* end_of) {
+    rows.push_back({group + agree, group, launch, {kWarp, paths, all_steps, kFactor}, end_of});
+    rows.push_back({group + differ, group, launch, {1, paths, all_steps, kFactor}, end_of});
   };
-  add_pair("loop", "_by_warp", "_by_lane", take_loops, kPaths, steps / 16, end_of_loop);
-  add_pair("short", "_agree", "_differ", take_short_branches, 2, steps, end_of_short);
-  add_pair("long", "_agree", "_differ", take_long_branches, 2, steps, end_of_long);
+  add_pair("loop", "_by_warp", "_by_lane", launch_loops, kPaths, steps / 16, end_of_loop);
+  add_pair("short", "_agree", "_differ", launch_short_branches, 2, steps, end_of_short);
+  add_pair("long", "_agree", "_differ", launch_long_branches, 2, steps, end_of_long);
   return rows;
 }
 
@@ -180,7 +193,7 @@ inline Measured measure(const Row& row, Samples samples, unsigned grid, unsigned
   const DeviceArray<unsigned> ends(std::size_t{grid} * block);
   const std::vector<unsigned> expected = expected_ends(row, grid * block);
   return measure_checked(
-      samples, [&] { ends.poison(); }, [&] { row.kernel<<<grid, block>>>(row.fork, ends.get()); },
+      samples, [&] { ends.poison(); }, [&] { row.launch(row.fork, grid, block, ends.get()); },
       [&] {
         return all_equal(row.name, ends.download().data(), expected.data(), expected.size());
       });
@@ -202,12 +215,13 @@ inline void note_line(ResultTable& table, const std::string& name, const std::ve
   table.measured(name + " base", line.base, "paths", "");
 }
 
-inline int run(ResultTable& table, const Device& device, unsigned block) {
+// As many blocks as the chip holds at once, or fewer if n is small.
+inline int run(ResultTable& table, const Device& device, std::size_t n, unsigned block) {
   constexpr unsigned kSteps = kOnGpu ? 2048 : 128;  // a multiple of 128: a loop's is a 16th of it
   if (kOnGpu) table.rate_in("of first");
   table.without_speedup();
   const auto grid =
-      kOnGpu ? static_cast<unsigned>(blocks_held(device, take_paths, block)) : unsigned{3};
+      static_cast<unsigned>(std::min(div_up(n, block), blocks_held(device, take_paths, block)));
   std::map<std::string, std::vector<double>> times;  // by group
   for (const Row& row : rows_of(block, kSteps)) {
     if (!table.options().wants(row.name)) continue;

@@ -228,7 +228,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
                     bytes);
   if (!attempt.empty()) return reconvergence::run(table, argv[0]);
-  if (show == "paths") return divergent_paths::run(table, device, data.block);
+  if (show == "paths") return divergent_paths::run(table, device, n, data.block);
   if (show == "votes") return votes::run(table, device, n, data.block);
   if (show == "visibility") return visibility::run(table);
   return add_rows(table, device, x, data);
