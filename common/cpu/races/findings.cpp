@@ -140,7 +140,7 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
   r.notes.push_back(added.origin);
   const bool same_line = earlier.file == later.file && earlier.line == later.line;
   r.help = help_for(f.fault, same_line && both_write,
-                    ((f.earlier.use | f.later.use) & kTexel) == kTexel);
+                    ((f.earlier.use() | f.later.use()) & kTexel) == kTexel);
   return r;
 }
 
