@@ -120,7 +120,8 @@ __attribute__((noinline)) void strong_store_begins(const void* address, std::siz
 __attribute__((noinline)) void texels_are_read(const TexelsRead& read) {
   if (!races::are_looked_for) return;
   for (int i = 0; i < read.count; ++i) {
-    races::note_access(read.address[i], static_cast<std::size_t>(read.bytes), races::kTexel | races::kReads, PLACE);
+    races::note_access(read.address[i], static_cast<std::size_t>(read.bytes),
+                       races::kTexel | races::kReads, PLACE);
   }
 }
 
