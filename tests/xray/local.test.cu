@@ -285,4 +285,24 @@ TEST_CASE("the listing says what local memory is, and what it cannot know") {
         std::string::npos);
 }
 
+#else
+
+namespace {
+
+__global__ void by_argument(float* out, int at) {
+  float own[64];
+  for (int i = 0; i < 64; ++i) own[i] = out[i];
+  out[threadIdx.x] = own[at];
+}
+
+}  // namespace
+
+TEST_CASE("clang reports no access to local memory, and all others") {
+  const DeviceArray<float> out(64);
+  const xray::Launch launch = launch_of([&] { by_argument<<<1, kWarp>>>(out.get(), 5); });
+  CHECK(launch.total(Space::kLocal, Operation::kLoad).requests == 0);
+  CHECK(launch.total(Space::kGlobal, Operation::kLoad).requests > 0);
+  CHECK(launch.total(Space::kGlobal, Operation::kStore).requests == 1);
+}
+
 #endif
