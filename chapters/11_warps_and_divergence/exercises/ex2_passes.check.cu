@@ -33,14 +33,16 @@ TEST_CASE("the predictions are what the warps do") {
   const auto loop =
       requests(xray::Operation::kLoad, [&] { odd_lengths<<<1, kThreads>>>(x.get(), out.get()); });
   lab::predict("kPassesOfLoop", kPassesOfLoop, static_cast<double>(loop.requests),
-               notes + "The idea, loops");
+               notes + "The idea, one instruction, 32 lanes");
   lab::predict("kLanesOfLoop", kLanesOfLoop, static_cast<double>(loop.lanes),
-               notes + "The idea, loops");
+               notes + "The idea, one instruction, 32 lanes");
 
   const auto any =
       requests(xray::Operation::kLoad, [&] { until<false><<<1, kThreads>>>(x.get(), out.get()); });
   const auto all =
       requests(xray::Operation::kLoad, [&] { until<true><<<1, kThreads>>>(x.get(), out.get()); });
-  lab::predict("kUntilAny", kUntilAny, static_cast<double>(any.requests), notes + "votes");
-  lab::predict("kUntilAll", kUntilAll, static_cast<double>(all.requests), notes + "votes");
+  lab::predict("kUntilAny", kUntilAny, static_cast<double>(any.requests),
+               notes + "The code, a vote ends a search");
+  lab::predict("kUntilAll", kUntilAll, static_cast<double>(all.requests),
+               notes + "The code, a vote ends a search");
 }

@@ -47,18 +47,23 @@ double linear(cudaTextureAddressMode address, bool normalized, float at) {
 TEST_CASE("the predictions are what the texture unit returns") {
   const std::string notes = "chapters/13_textures/README.md: ";
   lab::predict("kPoint", kPoint, point(cudaAddressModeClamp, false, 2.99f), notes + "The idea");
-  lab::predict("kOutside", kOutside, point(cudaAddressModeClamp, false, -7.2f), notes + "modes");
+  lab::predict("kOutside", kOutside, point(cudaAddressModeClamp, false, -7.2f),
+               notes + "Measured, modes");
   lab::predict("kBetween", kBetween, linear(cudaAddressModeClamp, false, 2.0f), notes + "The idea");
   lab::predict("kThird", kThird, linear(cudaAddressModeClamp, false, 1.5f + 1.0f / 3),
-               notes + "weights");
+               notes + "Measured, the weights");
   std::vector<float> steps;
   for (int k = 0; k <= 4096; ++k) steps.push_back(1.5f + static_cast<float>(k) / 4096);
   const std::vector<float> between =
       fetched(cudaFilterModeLinear, cudaAddressModeClamp, false, steps);
   const std::set<float> different(between.begin(), between.end());
-  lab::predict("kWeights", kWeights, static_cast<double>(different.size()), notes + "weights");
-  lab::predict("kBorder", kBorder, linear(cudaAddressModeBorder, false, 0.25f), notes + "modes");
-  lab::predict("kWrap", kWrap, point(cudaAddressModeWrap, true, 1.7f), notes + "modes");
-  lab::predict("kMirror", kMirror, point(cudaAddressModeMirror, true, 1.1f), notes + "modes");
-  lab::predict("kWrapMixed", kWrapMixed, linear(cudaAddressModeWrap, true, 0.0f), notes + "modes");
+  lab::predict("kWeights", kWeights, static_cast<double>(different.size()),
+               notes + "Measured, the weights");
+  lab::predict("kBorder", kBorder, linear(cudaAddressModeBorder, false, 0.25f),
+               notes + "Measured, modes");
+  lab::predict("kWrap", kWrap, point(cudaAddressModeWrap, true, 1.7f), notes + "Measured, modes");
+  lab::predict("kMirror", kMirror, point(cudaAddressModeMirror, true, 1.1f),
+               notes + "Measured, modes");
+  lab::predict("kWrapMixed", kWrapMixed, linear(cudaAddressModeWrap, true, 0.0f),
+               notes + "Measured, modes");
 }
