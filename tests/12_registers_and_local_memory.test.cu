@@ -33,7 +33,7 @@ std::vector<NamedWords> words_of_every_kind(std::size_t n) {
 
 bool runs_right(const DigitVersion& v, const DigitCounts& d, const std::vector<unsigned>& words) {
   d.counts.poison();
-  d.launch(v);
+  v.launch(d);
   CUDA_CHECK_LAUNCH();
   return check(v.name, d, reference(words, d));
 }
@@ -97,7 +97,7 @@ TEST_CASE("a launch leaves nothing behind that the next one trips over") {
   const std::vector<unsigned> words = words_to_count(small_sizes() ? 1031 : 10007, false, 5);
   const DigitCounts d(words, 256);
   for (const DigitVersion& v : kVersions) {
-    for (int repeat = 0; repeat < repeats(20); ++repeat) d.launch(v);
+    for (int repeat = 0; repeat < repeats(20); ++repeat) v.launch(d);
     CUDA_CHECK_LAUNCH();
     INFO(v.name);
     CHECK(check(v.name, d, reference(words, d)));

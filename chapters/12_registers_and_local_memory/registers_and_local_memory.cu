@@ -44,7 +44,8 @@ __device__ void store_as_bytes(const unsigned (&count)[kCounters], uint4* counts
 // Which counter is next, only the data says. Registers have no addresses: the compiler puts the
 // array into local memory, where it can compute one.
 __global__ void count_run_time_index(Words words, uint4* counts) {
-  unsigned count[kCounters] = {};
+  unsigned count[kCounters];
+  for (unsigned& of_digit : count) of_digit = 0;
   for (unsigned k = 0; k < kWords; ++k) {
     const std::size_t i = word_index(k);
     if (i >= words.n) break;  // nobody waits for this thread: there are no barriers here
@@ -56,7 +57,8 @@ __global__ void count_run_time_index(Words words, uint4* counts) {
 // Adds 0 to every counter but one. How often the inner loop turns is known at the launch only, so
 // that it cannot be unrolled and c stays an index known at run time.
 __global__ void count_not_unrolled(Words words, uint4* counts) {
-  unsigned count[kCounters] = {};
+  unsigned count[kCounters];
+  for (unsigned& of_digit : count) of_digit = 0;
   for (unsigned k = 0; k < kWords; ++k) {
     const std::size_t i = word_index(k);
     if (i >= words.n) break;
@@ -70,7 +72,8 @@ __global__ void count_not_unrolled(Words words, uint4* counts) {
 
 // The same additions. Unrolled, the loop is 16 lines with an index that is a constant in each.
 __global__ void count_constant_index(Words words, uint4* counts) {
-  unsigned count[kCounters] = {};
+  unsigned count[kCounters];
+  for (unsigned& of_digit : count) of_digit = 0;
   for (unsigned k = 0; k < kWords; ++k) {
     const std::size_t i = word_index(k);
     if (i >= words.n) break;
@@ -86,7 +89,8 @@ __global__ void count_constant_index(Words words, uint4* counts) {
 // Reads count[digit] and writes it back through selects: this works for whatever is to be done with
 // the element, and costs two instructions per element of the array each way.
 __global__ void count_select_chain(Words words, uint4* counts) {
-  unsigned count[kCounters] = {};
+  unsigned count[kCounters];
+  for (unsigned& of_digit : count) of_digit = 0;
   for (unsigned k = 0; k < kWords; ++k) {
     const std::size_t i = word_index(k);
     if (i >= words.n) break;
@@ -94,73 +98,75 @@ __global__ void count_select_chain(Words words, uint4* counts) {
       const unsigned digit = words.x[i] >> shift & 15;
       unsigned chosen = 0;
 #pragma unroll
-      for (unsigned c = 0; c < kCounters; ++c) chosen = digit == c ? count[c] : chosen;
+      for (unsigned c = 0; c < kCounters; ++c) {
+        const unsigned here = count[c];
+        chosen = digit == c ? here : chosen;
+      }
       ++chosen;
 #pragma unroll
-      for (unsigned c = 0; c < kCounters; ++c) count[c] = digit == c ? chosen : count[c];
+      for (unsigned c = 0; c < kCounters; ++c) {
+        const unsigned here = count[c];
+        count[c] = digit == c ? chosen : here;
+      }
     }
   }
-  store_as_bytes(count, counts);
-}
-
-// A word has eight digits, so that no count within it passes 8: 16 counters of four bits fill one
-// 64-bit variable. Behind each word they are added to bytes, those of even and of odd digits apart.
-__global__ void count_shifted(Words words, uint4* counts) {
-  constexpr unsigned long long kEven = 0x0f0f0f0f0f0f0f0full;
-  unsigned long long even = 0, odd = 0;
-  for (unsigned k = 0; k < kWords; ++k) {
-    const std::size_t i = word_index(k);
-    if (i >= words.n) break;
-    unsigned long long in_word = 0;
-    for (unsigned shift = 0; shift < 32; shift += 4) {
-      in_word += 1ull << 4 * (words.x[i] >> shift & 15);
-    }
-    even += in_word & kEven;
-    odd += in_word >> 4 & kEven;
-  }
-  unsigned count[kCounters];
-#pragma unroll
-  for (unsigned c = 0; c < kCounters; ++c) count[c] = (c % 2 ? odd : even) >> 8 * (c / 2) & 255;
   store_as_bytes(count, counts);
 }
 
 #include "shared_counters.cuh"  // count_shared_rows, count_shared_slots
+#include "shifted_counts.cuh"   // count_shifted
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// All versions are launched alike, and cudaFuncGetAttributes wants the kernel itself.
-struct DigitVersion {
-  const char* name;
-  const char* summary;
-  void (*kernel)(Words words, uint4* counts);
-  unsigned shared_bytes;  // per thread
-};
-constexpr unsigned kSlotBytes = kCounters * sizeof(unsigned);
-const DigitVersion kVersions[] = {
-    {"run_time_index", "the digit is the index: local memory", count_run_time_index, 0},
-    {"not_unrolled", "a loop of unknown length: local memory", count_not_unrolled, 0},
-    {"constant_index", "unrolled: every counter a register", count_constant_index, 0},
-    {"select_chain", "a run-time index by selects", count_select_chain, 0},
-    {"shifted_counts", "16 counters in one 64-bit register", count_shifted, 0},
-    {"shared_rows", "a thread's counters side by side", count_shared_rows, kSlotBytes},
-    {"shared_slots", "each lane keeps to its own bank", count_shared_slots, kSlotBytes},
-};
-
 // Words, and a place for the counts of each thread.
 struct DigitCounts {
-  DigitCounts(const std::vector<unsigned>& words, std::size_t threads)
-      : x(words),
+  DigitCounts(const std::vector<unsigned>& values, std::size_t threads)
+      : x(values),
+        words{x.get(), x.size(), kCounters},
         grid(static_cast<unsigned>(std::max<std::size_t>(1, div_up(x.size(), threads * kWords)))),
         block(static_cast<unsigned>(threads)),
         counts(grid * threads) {}
 
-  void launch(const DigitVersion& v) const {
-    v.kernel<<<grid, block, block * v.shared_bytes>>>({x.get(), x.size(), kCounters}, counts.get());
-  }
+  std::size_t slot_bytes() const { return block * kCounters * sizeof(unsigned); }
 
   DeviceArray<unsigned> x;
+  Words words;
   unsigned grid, block;
   DeviceArray<uint4> counts;
+};
+
+struct DigitVersion {
+  const char *name, *summary;
+  void (*kernel)(Words words, uint4* counts);  // its registers are asked for
+  void (*launch)(const DigitCounts& d);
+};
+const DigitVersion kVersions[] = {
+    {"run_time_index", "the digit is the index: local memory", count_run_time_index,
+     [](const DigitCounts& d) {
+       count_run_time_index<<<d.grid, d.block>>>(d.words, d.counts.get());
+     }},
+    {"not_unrolled", "a loop of unknown length: local memory", count_not_unrolled,
+     [](const DigitCounts& d) {
+       count_not_unrolled<<<d.grid, d.block>>>(d.words, d.counts.get());
+     }},
+    {"constant_index", "unrolled: every counter a register", count_constant_index,
+     [](const DigitCounts& d) {
+       count_constant_index<<<d.grid, d.block>>>(d.words, d.counts.get());
+     }},
+    {"select_chain", "a run-time index by selects", count_select_chain,
+     [](const DigitCounts& d) {
+       count_select_chain<<<d.grid, d.block>>>(d.words, d.counts.get());
+     }},
+    {"shifted_counts", "16 counters in one 64-bit register", count_shifted,
+     [](const DigitCounts& d) { count_shifted<<<d.grid, d.block>>>(d.words, d.counts.get()); }},
+    {"shared_rows", "a thread's counters side by side", count_shared_rows,
+     [](const DigitCounts& d) {
+       count_shared_rows<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts.get());
+     }},
+    {"shared_slots", "each lane keeps to its own bank", count_shared_slots,
+     [](const DigitCounts& d) {
+       count_shared_slots<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts.get());
+     }},
 };
 
 // 16 counts for each thread of the grid, by division: word i belongs to thread i % block of its
@@ -202,7 +208,7 @@ int add_rows(ResultTable& table, const Device& device, const std::vector<unsigne
     table.next_row_has(frame_cells(v.kernel));
     add_measured_row(
         table, v.name, static_cast<double>(d.x.bytes()), [&] { d.counts.poison(); },
-        [&] { d.launch(v); }, [&] { return check(v.name, d, expected); });
+        [&] { v.launch(d); }, [&] { return check(v.name, d, expected); });
   }
   return table.finish();
 }

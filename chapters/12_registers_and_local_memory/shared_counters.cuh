@@ -12,9 +12,8 @@ __device__ void count_in_slots(Words words, unsigned* slots, unsigned step, uint
   for (unsigned k = 0; k < kWords; ++k) {
     const std::size_t i = word_index(k);
     if (i >= words.n) break;
-    for (unsigned shift = 0; shift < 32; shift += 4) {
-      ++slots[(words.x[i] >> shift & 15) * step];
-    }
+    const unsigned word = words.x[i];
+    for (unsigned shift = 0; shift < 32; shift += 4) ++slots[(word >> shift & 15) * step];
   }
   unsigned count[kCounters];
 #pragma unroll

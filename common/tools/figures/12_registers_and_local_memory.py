@@ -26,7 +26,7 @@ def layout():
     fig, ax = style.canvas(3.9)
     cell, height, says = 6.0, 11.0, []
     for column, (name, digits) in enumerate((("all lanes want counter 5", [5] * xray.LANES),
-                                             ("each lane wants a counter of its own digit", digits_that_differ()))):
+                                             ("each lane wants its own counter", digits_that_differ()))):
         x, top = 24 + 222 * column, 40
         sectors = {(digit, lane // SECTOR_LANES) for lane, digit in enumerate(digits)}
         style.words(ax, x, 12, name, weight="bold")
@@ -45,7 +45,7 @@ def layout():
         style.words(ax, x, top + height * COUNTERS + 8, "lane 0")
         style.words(ax, x + xray.LANES * cell, top + height * COUNTERS + 8, "lane 31", ha="right")
         says.append(f"{name}: {len(sectors)} sectors")
-    style.words(ax, 24, 246, "a row: one counter of 32 lanes, 128 bytes in local memory; dark: the word that a lane wants", color=style.GREY)
+    style.words(ax, 24, 246, "a row: one counter of 32 lanes, 128 bytes; dark: the word that a lane wants", color=style.GREY)
     style.save(fig, "layout", "Sixteen counters of a warp in local memory, and the sectors that one access touches",
                "Two grids of 16 rows, one for each counter, and 32 columns, one for each lane. " + "; ".join(says) + ".")
 
@@ -55,15 +55,18 @@ def registers():
     rows = style.rows("h200_registers.csv")
     fig, ax = style.axes("most registers per thread", "time [ms], 64 Mi ints")
     says = []
-    for kernel, color, shift in (("pairs", style.BLUE, -14), ("rod", style.ORANGE, 9)):
+    for kernel, color in (("pairs", style.BLUE), ("rod", style.ORANGE)):
         own = [r for r in rows if r["version"].startswith(kernel)]
         limits = [int(r["version"].split("_")[1]) for r in own]
         times = [r["median_ms"] for r in own]
-        style.line(ax, limits, times, f"{kernel}", color)
+        style.line(ax, limits, times, "", color)
+        ax.annotate(f"{kernel}: {64 if kernel == 'pairs' else 160} values", (limits[-1], times[-1]),
+                    xytext=(10, -4) if kernel == "rod" else (-4, -16), textcoords="offset points", fontsize=style.SMALL,
+                    color=style.ink(color))
         for r, limit, time in zip(own, limits, times):
-            if r["local_bytes"] > 0 and (kernel == "rod" or limit in (64, 48, 32)):
-                ax.annotate(f"{r['local_bytes']:.0f} B", (limit, time), xytext=(0, shift), textcoords="offset points",
-                            ha="center", fontsize=style.SMALL, color=style.ink(color))
+            if kernel == "rod" and limit in (168, 128, 64):
+                ax.annotate(f"{r['local_bytes']:.0f} B", (limit, time), xytext=(8, 7), textcoords="offset points",
+                            fontsize=style.SMALL, color=style.ink(color))
         says.append(f"{kernel}: " + ", ".join(f"{limit} registers {t:.3f} ms with {r['local_bytes']:.0f} local bytes"
                                               for limit, t, r in zip(limits, times, own)))
     ax.set_xlim(16, 290)
