@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chapter 13: what does the texture unit still buy? An image is turned by an angle.
+// Chapter 13: what does the texture unit still buy?
+// An image is turned by an angle.
 //
 // nearest_plain     the nearest pixel by a plain load; a warp covers 32 x 1 pixels of the result
 // nearest_squarish  the same kernel; a warp covers 8 x 4 pixels
