@@ -167,6 +167,13 @@ __global__ void handed_on_with_index(const float* x, float* out) {
   out[threadIdx.x] = one_of(own, threadIdx.x & 3);  // line: handed on with an index
 }
 
+__global__ void initialised(float* out, int at) {
+  float own[32] = {};  // line: initialiser
+#pragma unroll 1
+  for (int i = 0; i < at; ++i) own[(i * 5) % 32] += static_cast<float>(i);
+  out[threadIdx.x] = own[at & 31];
+}
+
 // Two arrays, and lanes that use one or the other.
 __global__ void two_arrays(float* out, int from) {
   float first[8], second[8];
@@ -242,6 +249,15 @@ TEST_CASE("arrays with an index that nvcc cannot know are local memory") {
   check(launch_of([&] { handed_on_with_index<<<1, kWarp>>>(x.get(), out.get()); }), {4, 1, 16});
   const xray::Launch turns = launch_of([&] { unknown_turns<<<1, kWarp>>>(x.get(), out.get(), 3); });
   CHECK(turns.total(Space::kLocal, Operation::kLoad).requests == 2);
+}
+
+TEST_CASE("the initialiser of an array of a thread's own stores 16 bytes at a time") {
+  const DeviceArray<float> out(kWarp);
+  const xray::Launch launch = launch_of([&] { initialised<<<1, kWarp>>>(out.get(), 3); });
+  const xray::Counts stores = launch.total_of_line(line_of(__FILE__, "initialiser"));
+  CHECK(stores.requests == 32 * 4 / 16);
+  CHECK(stores.sectors == 32 * 4);
+  CHECK(launch.total(Space::kLocal, Operation::kStore).requests == 8 + 3);
 }
 
 TEST_CASE("each array of a thread's own counts by itself") {

@@ -47,6 +47,13 @@ void note_local_array(const void* address, std::size_t bytes, const cuda_cpu::Lo
   };
   arrays.erase(std::remove_if(arrays.begin(), arrays.end(), is_over), arrays.end());
   arrays.push_back(own);
+  // Its initialiser has been executed by now.
+  std::vector<LaneEvent>& events = running_lane(block).events;
+  for (auto last = events.rbegin(); last != events.rend() && last->is_access(); ++last) {
+    const std::uintptr_t offset = last->address() - own.begin;
+    if (offset >= bytes) break;
+    last->set_address(LocalPlace(number, offset).address());
+  }
 }
 
 void note_access(const void* address, const Instruction& instruction) {

@@ -84,6 +84,7 @@ class LaneEvent {
   /// Of memory that other threads can use, too.
   bool is_shareable_access() const;
   bool is_atomic() const { return is_access() && operation_ == Operation::kAtomic; }
+  void set_address(const void* address) { address_ = reinterpret_cast<std::uintptr_t>(address); }
   /// Nobody uses what this atomic returned.
   void result_is_unused() {
     if (form_ == Form::kIncrement) form_ = Form::kIncrementUnused;
