@@ -348,7 +348,7 @@ inline std::vector<Mode> stored_modes() {
   return modes;
 }
 
-/// One number for each group of fetches, in hexadecimal, without anything between them.
+/// 16 bits for each group of fetches, in hexadecimal, without anything between them.
 inline std::string digest(const std::vector<std::uint32_t>& words) {
   const std::size_t per_group = words.size() / (kFetches / kGroup);
   std::string text;
@@ -358,8 +358,8 @@ inline std::string digest(const std::vector<std::uint32_t>& words) {
       hash = (hash ^ words[i]) * 16777619u;
       hash ^= hash >> 15;
     }
-    char number[9];
-    std::snprintf(number, sizeof(number), "%08x", hash);
+    char number[5];
+    std::snprintf(number, sizeof(number), "%04x", hash & 0xffff);
     text += number;
   }
   return text;

@@ -128,8 +128,8 @@ TEST_CASE("every fetch returns what an H200 returns") {
     const std::string digest = texture_samples::digest(texture_samples::samples(mode));
     REQUIRE(digest.size() == stored[name].size());
     int wrong = 0;
-    for (std::size_t i = 0; i < digest.size(); i += 8) {
-      wrong += digest.compare(i, 8, stored[name], i, 8) != 0;
+    for (std::size_t i = 0; i < digest.size(); i += 4) {
+      wrong += digest.compare(i, 4, stored[name], i, 4) != 0;
     }
     INFO("groups of 100 fetches");
     CHECK(wrong == 0);
