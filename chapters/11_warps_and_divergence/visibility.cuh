@@ -126,44 +126,56 @@ constexpr unsigned kTurns = kOnGpu ? 1000000 : 100000;
 constexpr unsigned kMessages = kOnGpu ? 1000 : 20;
 constexpr std::uint64_t kPatienceNs = kOnGpu ? 100000000 : 50000000;
 
+// Two warps of a block.
+template <Way kWay>
+void launch_wait(unsigned* flag, unsigned* turn) {
+  wait_for_flag<kWay><<<1, 2 * kWarp>>>(flag, kTurns, turn);
+}
+// Two warps of a block, or two blocks of a warp.
+template <Way kWay, bool kAcross>
+void launch_hand_over(Mailbox* box, std::uint64_t patience_ns, Tally* tally) {
+  hand_over<kWay>
+      <<<kAcross ? 2 : 1, kAcross ? kWarp : 2 * kWarp>>>(box, kMessages, patience_ns, tally);
+}
+
 struct FlagRow {
   const char* name;
   const char* summary;
-  void (*kernel)(unsigned*, unsigned, unsigned*);
+  void (*launch)(unsigned* flag, unsigned* turn);
   bool is_seen;  // for certain
 };
 const FlagRow kFlagRows[] = {
-    {"flag_plain", "a warp waits for an ordinary variable", wait_for_flag<Way::kPlain>, false},
-    {"flag_volatile", "for a volatile one", wait_for_flag<Way::kVolatile>, kOnGpu},
-    {"flag_relaxed", "for an atomic one, without order", wait_for_flag<Way::kRelaxed>, true},
+    {"flag_plain", "a warp waits for an ordinary variable", launch_wait<Way::kPlain>, false},
+    {"flag_volatile", "for a volatile one", launch_wait<Way::kVolatile>, kOnGpu},
+    {"flag_relaxed", "for an atomic one, without order", launch_wait<Way::kRelaxed>, true},
 };
 
 struct MessageRow {
   const char* name;
   const char* summary;
-  void (*kernel)(Mailbox*, unsigned, std::uint64_t, Tally*);
-  unsigned grid, block;
+  void (*launch)(Mailbox*, std::uint64_t, Tally*);
   bool is_ordered;
 };
 const MessageRow kMessageRows[] = {
-    {"volatile_in_block", "volatile, between warps", hand_over<Way::kVolatile>, 1, 64, false},
-    {"block_fence_in_block", "__threadfence_block, between warps", hand_over<Way::kBlockFence>, 1,
-     64, true},
-    {"device_fence_in_block", "__threadfence, between warps", hand_over<Way::kDeviceFence>, 1, 64,
-     true},
-    {"block_scope_in_block", "atomic_ref, block scope, between warps", hand_over<Way::kBlockScope>,
-     1, 64, true},
+    {"volatile_in_block", "volatile, between warps", launch_hand_over<Way::kVolatile, false>,
+     false},
+    {"block_fence_in_block", "__threadfence_block, between warps",
+     launch_hand_over<Way::kBlockFence, false>, true},
+    {"device_fence_in_block", "__threadfence, between warps",
+     launch_hand_over<Way::kDeviceFence, false>, true},
+    {"block_scope_in_block", "atomic_ref, block scope, between warps",
+     launch_hand_over<Way::kBlockScope, false>, true},
     {"device_scope_in_block", "atomic_ref, device scope, between warps",
-     hand_over<Way::kDeviceScope>, 1, 64, true},
-    {"volatile_across", "volatile, between blocks", hand_over<Way::kVolatile>, 2, 32, false},
-    {"block_fence_across", "__threadfence_block, between blocks", hand_over<Way::kBlockFence>, 2,
-     32, false},
-    {"device_fence_across", "__threadfence, between blocks", hand_over<Way::kDeviceFence>, 2, 32,
-     true},
-    {"block_scope_across", "atomic_ref, block scope, between blocks", hand_over<Way::kBlockScope>,
-     2, 32, false},
+     launch_hand_over<Way::kDeviceScope, false>, true},
+    {"volatile_across", "volatile, between blocks", launch_hand_over<Way::kVolatile, true>, false},
+    {"block_fence_across", "__threadfence_block, between blocks",
+     launch_hand_over<Way::kBlockFence, true>, false},
+    {"device_fence_across", "__threadfence, between blocks",
+     launch_hand_over<Way::kDeviceFence, true>, true},
+    {"block_scope_across", "atomic_ref, block scope, between blocks",
+     launch_hand_over<Way::kBlockScope, true>, false},
     {"device_scope_across", "atomic_ref, device scope, between blocks",
-     hand_over<Way::kDeviceScope>, 2, 32, true},
+     launch_hand_over<Way::kDeviceScope, true>, true},
 };
 
 inline void name_rows(Options& opt) {
@@ -174,7 +186,7 @@ inline void name_rows(Options& opt) {
 // The turn in which the flag was seen; kTurns: in none.
 inline unsigned turn_seen(const FlagRow& row) {
   const DeviceArray<unsigned> flag(std::vector<unsigned>{0}), turn(1);
-  row.kernel<<<1, 2 * kWarp>>>(flag.get(), kTurns, turn.get());
+  row.launch(flag.get(), turn.get());
   CUDA_CHECK_LAUNCH();
   return turn.download()[0];
 }
@@ -182,7 +194,7 @@ inline unsigned turn_seen(const FlagRow& row) {
 inline Tally hand_over_all(const MessageRow& row, std::uint64_t patience_ns = kPatienceNs) {
   const DeviceArray<Mailbox> box(std::vector<Mailbox>(1, Mailbox{}));
   const DeviceArray<Tally> tally(1);
-  row.kernel<<<row.grid, row.block>>>(box.get(), kMessages, patience_ns, tally.get());
+  row.launch(box.get(), patience_ns, tally.get());
   CUDA_CHECK_LAUNCH();
   return tally.download()[0];
 }
@@ -211,7 +223,6 @@ inline void add_message_row(ResultTable& table, const MessageRow& row) {
                  std::string(row.name) + ": " + std::to_string(tally.old) + " of " +
                      std::to_string(tally.delivered) + " messages old");
   table.measured(row.name, tally.delivered, "delivered", "");
-  if (kOnGpu && all) table.measured(row.name, 1e6 * t.median_ms / kMessages, "ns", "");
 }
 
 inline int run(ResultTable& table) {

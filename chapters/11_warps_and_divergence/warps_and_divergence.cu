@@ -214,7 +214,7 @@ int main(int argc, char** argv) {
   opt.add("n", &n, 1, kMaxN, "ints to sum");
   opt.add("block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32");
   opt.add("show", &show, {"paths", "votes", "visibility"}, "other rows than the sums");
-  opt.add("try", &attempt, {"deadlock"}, "lanes that wait for each other, each case for 3 seconds");
+  opt.add("try", &attempt, {"deadlock"}, "lanes that wait for each other; what hangs is stopped");
   opt.parse(argc, argv, [&] { name_rows(opt, show, attempt); });
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
   if (!show.empty() && !attempt.empty()) opt.usage_error("--show and --try: one or the other");
