@@ -98,16 +98,10 @@ __global__ void count_select_chain(Words words, uint4* counts) {
       const unsigned digit = words.x[i] >> shift & 15;
       unsigned chosen = 0;
 #pragma unroll
-      for (unsigned c = 0; c < kCounters; ++c) {
-        const unsigned here = count[c];
-        chosen = digit == c ? here : chosen;
-      }
+      for (unsigned c = 0; c < kCounters; ++c) chosen = digit == c ? count[c] : chosen;
       ++chosen;
 #pragma unroll
-      for (unsigned c = 0; c < kCounters; ++c) {
-        const unsigned here = count[c];
-        count[c] = digit == c ? chosen : here;
-      }
+      for (unsigned c = 0; c < kCounters; ++c) count[c] = digit == c ? chosen : count[c];
     }
   }
   store_as_bytes(count, counts);

@@ -60,8 +60,8 @@ def registers():
         limits = [int(r["version"].split("_")[1]) for r in own]
         times = [r["median_ms"] for r in own]
         style.line(ax, limits, times, "", color)
-        ax.annotate(f"{kernel}: {64 if kernel == 'pairs' else 160} values", (limits[-1], times[-1]),
-                    xytext=(10, -4) if kernel == "rod" else (-4, -16), textcoords="offset points", fontsize=style.SMALL,
+        ax.annotate(f"{kernel}: {64 if kernel == 'pairs' else 160} values", (limits[-1], times[-1]) if kernel == "rod" else (limits[2], times[2]),
+                    xytext=(10, -4) if kernel == "rod" else (-8, 6), textcoords="offset points", fontsize=style.SMALL,
                     color=style.ink(color))
         for r, limit, time in zip(own, limits, times):
             if kernel == "rod" and limit in (168, 128, 64):
@@ -85,8 +85,8 @@ def carveout():
         wishes = [int(r["version"].rsplit("_", 1)[1]) for r in own]
         times = [r["median_ms"] for r in own]
         style.line(ax, wishes, times, "", color)
-        at = 1 if kernel == "parked" else 3
-        ax.annotate(name, (wishes[at], times[at]), xytext=(8, 10) if kernel == "parked" else (-8, 4), textcoords="offset points",
+        at = 0 if kernel == "parked" else 3
+        ax.annotate(name, (wishes[at], times[at]), xytext=(10, 2) if kernel == "parked" else (-8, 4), textcoords="offset points",
                     ha="left" if kernel == "parked" else "right", fontsize=style.SMALL, color=style.ink(color))
         says.append(name + ": " + ", ".join(f"{w} % {t:.3f} ms" for w, t in zip(wishes, times)))
     ax.set_xticks([0, 25, 50, 75, 100])
