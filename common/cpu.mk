@@ -16,6 +16,8 @@ HOT := $(patsubst %,common/cpu/engine/%.cpp,barriers context current fences resi
 REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST)
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
+# The compiler does not stop to look for memory that it could use again, which takes a tenth more of both.
+NO_TIDYING := $(if $(filter clang%,$(notdir $(CXX))),,--param ggc-min-heapsize=1048576)
 as_one = $(addprefix -include ,$(wordlist 2,999,$1)) -x c++ -c $(firstword $1)
 
 MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
@@ -24,7 +26,7 @@ MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 
 # Not optimised: it runs for milliseconds.
 build/cpu/prepass: $(PREPASS) build/cpu/flags | build/cpu/announced
-	$(Q)$(CXX) $(COLOUR) -std=c++17 -O0 $(WARNINGS) -MMD -MP -MF $(new).deps -MT $@ \
+	$(Q)$(CXX) $(COLOUR) -std=c++17 -O0 $(WARNINGS) $(NO_TIDYING) -MMD -MP -MF $(new).deps -MT $@ \
 	  $(call as_one,$(PREPASS)) -o $(new).o && mv -f $(new).deps $@.d && $(CXX) -o $(new) $(new).o && rm -f $(new).o && $(put)
 
 # One line for the backend as a whole, when any of it is about to be compiled.
@@ -52,7 +54,8 @@ $(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 / $3 / $4 / 
 build/$1/hot.o: $(HOT)
 build/$1/rest.o: $(REST)
 build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) -fno-exceptions -U_FORTIFY_SOURCE $$(compiled) \
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) $(NO_TIDYING) -fno-exceptions \
+	  -U_FORTIFY_SOURCE $$(compiled) \
 	  $$(call as_one,$$(if $$(filter %/hot.o,$$@),$(HOT),$(REST))) && $$(put_compiled)
 
 build/$1/libcudacpu.a: build/$1/hot.o build/$1/rest.o

@@ -209,7 +209,7 @@ int add_rows(ResultTable& table, const Device& device, const std::vector<int>& x
 
 int main(int argc, char** argv) {
   Options opt("05_shared_tree_reduction", "how do the threads of a block add up together?");
-  std::size_t n = kOnGpu ? 64_Mi : 50000;  // the CPU default ends inside a block
+  std::size_t n = kOnGpu ? 64_Mi : 20000;  // the CPU default ends inside a block
   std::size_t block = 256;
   std::string show, attempt;
   opt.add("n", &n, 1, kMaxN, "ints to sum");
