@@ -61,7 +61,7 @@ def registers():
         times = [r["median_ms"] for r in own]
         style.line(ax, limits, times, "", color)
         ax.annotate(f"{kernel}: {64 if kernel == 'pairs' else 160} values", (limits[-1], times[-1]) if kernel == "rod" else (limits[2], times[2]),
-                    xytext=(10, -4) if kernel == "rod" else (-8, 6), textcoords="offset points", fontsize=style.SMALL,
+                    xytext=(10, -4) if kernel == "rod" else (-8, -13), textcoords="offset points", fontsize=style.SMALL,
                     color=style.ink(color))
         for r, limit, time in zip(own, limits, times):
             if kernel == "rod" and limit in (168, 128, 64):
@@ -70,7 +70,10 @@ def registers():
         says.append(f"{kernel}: " + ", ".join(f"{limit} registers {t:.3f} ms with {r['local_bytes']:.0f} local bytes"
                                               for limit, t, r in zip(limits, times, own)))
     ax.set_xlim(16, 290)
-    ax.set_ylim(0, None)
+    ax.set_yscale("log")
+    ax.set_ylim(0.15, 12)
+    ax.set_yticks([0.2, 0.5, 1, 2, 5, 10], ["0.2", "0.5", "1", "2", "5", "10"])
+    ax.set_yticks([], minor=True)
     style.source(fig, rows)
     style.save(fig, "registers", "Time of two kernels with fewer and fewer registers", "; ".join(says) + ".")
 
