@@ -287,6 +287,41 @@ TEST_CASE("stream-ordered allocations can be freed in stream order") {
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
+namespace {
+
+__global__ void compare_words(const std::uint64_t* x, std::uint64_t expected, std::size_t n,
+                              int* equal) {
+  for (std::size_t i = 0; i < n; ++i) *equal += x[i] == expected ? 1 : 0;
+}
+
+// How many of four words arrive as they were sent, in device memory that was allocated for T.
+template <class T>
+int words_that_arrive(std::uint64_t word) {
+  T* memory = nullptr;
+  REQUIRE(cudaMalloc(&memory, 32) == cudaSuccess);
+  const std::uint64_t words[4] = {word, word, word, word};
+  REQUIRE(cudaMemcpy(memory, words, 32, cudaMemcpyHostToDevice) == cudaSuccess);
+  int *equal = nullptr, count = 0;
+  REQUIRE(cudaMalloc(&equal, sizeof(int)) == cudaSuccess);
+  REQUIRE(cudaMemset(equal, 0, sizeof(int)) == cudaSuccess);
+  compare_words<<<1, 1>>>(reinterpret_cast<const std::uint64_t*>(memory), word, 4, equal);
+  REQUIRE(cudaMemcpy(&count, equal, sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess);
+  REQUIRE(cudaFree(memory) == cudaSuccess);
+  REQUIRE(cudaFree(equal) == cudaSuccess);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("numbers that look like the host's addresses arrive as they are") {
+  static int of_the_host = 0;
+  const auto address = reinterpret_cast<std::uint64_t>(&of_the_host);
+  CHECK(words_that_arrive<uint4>(address) == 4);
+  CHECK(words_that_arrive<double2>(address) == 4);
+  CHECK(words_that_arrive<std::uint64_t>(address) == 4);
+  CHECK(words_that_arrive<void>(address) == 4);
+}
+
 TEST_CASE("managed memory can be asked to move: to the device, to the host, in a stream's order") {
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);

@@ -8,7 +8,7 @@ chapters=$(cd chapters && for c in [0-9][0-9]_*/; do
   c=${c%/}
   [ -f "$c/${c#*_}.cu" ] && echo "$c"
 done)
-first=$(echo "$chapters" | head -1)
+first=$(echo "$chapters" | sed -n 2p) # the first that has options
 number=${first%%_*}
 
 # Two copies of what make needs: one to build in, and one without anything built.
@@ -30,7 +30,7 @@ run make list
 expect_status 0
 for chapter in $chapters; do expect_output "$chapter"; done
 
-for bad in 42 00 abc ../x 05/ '05 06' % '*' 5x 0; do
+for bad in 42 000 abc ../x 05/ '05 06' % '*' 5x -1; do
   test_case "make run CH='$bad' lists the chapters there are and builds nothing"
   run make -C "$tree" --no-print-directory run CH="$bad"
   expect_status 2

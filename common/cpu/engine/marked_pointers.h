@@ -27,14 +27,24 @@ void mark_host_pointers(void* begin, std::size_t bytes);
 /// Takes the marks away from what was copied from device memory.
 void restore_host_pointers(void* begin, std::size_t bytes);
 
-/// Whether a T can hold pointers: then it is one, or a structure that is aligned like one.
+/// Whether a T is a vector of numbers, such as uint4: up to four of the type of its x.
+template <class T, class = void>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<T, std::enable_if_t<std::is_arithmetic_v<decltype(T::x)>>>
+    : std::bool_constant<sizeof(T) <= 4 * sizeof(T::x)> {};
+
+/// Whether a T can hold pointers: then it is one, or a structure that is aligned like one. Numbers
+/// may look like addresses, so that memory of a type that is not known (void) stays as it is.
 template <class T>
 constexpr bool may_hold_pointers() {
   using Element = std::remove_all_extents_t<std::remove_reference_t<T>>;
-  if constexpr (std::is_void_v<Element> || std::is_pointer_v<Element>) {
+  if constexpr (std::is_pointer_v<Element>) {
     return true;
+  } else if constexpr (std::is_class_v<Element>) {
+    return alignof(Element) >= alignof(void*) && !IsVector<Element>::value;
   } else {
-    return std::is_class_v<Element> && alignof(Element) >= alignof(void*);
+    return false;
   }
 }
 

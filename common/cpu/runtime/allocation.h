@@ -22,7 +22,7 @@ struct AllocationCall {
 template <class T>
 AllocationCall allocation_call(Site site) {
   if constexpr (std::is_void_v<T>) {
-    return {site, 0, 16, true};
+    return {site, 0, 16, false};
   } else {
     return {site, sizeof(T), alignof(T), may_hold_pointers<T>()};
   }
