@@ -64,10 +64,10 @@ COUNTERS = {
 }
 # Asked for only where X-ray predicts something of the kind.
 LOCAL_COUNTERS = {
-    # l1tex__t_requests counts each word of a lane by itself.
-    "smsp__inst_executed_op_local_ld.sum": (("local",), "load", "requests"),
+    # These count each 4-byte word of a lane by itself, also where one instruction moves several.
+    "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum": (("local",), "load", "words"),
     "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum": (("local",), "load", "sectors"),
-    "smsp__inst_executed_op_local_st.sum": (("local",), "store", "requests"),
+    "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum": (("local",), "store", "words"),
     "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum": (("local",), "store", "sectors"),
 }
 BRANCH_COUNTER = "smsp__sass_branch_targets_threads_divergent.sum"
@@ -139,6 +139,8 @@ def predicted_launches(chapter, options):
         if first.setdefault((key, row["kernel"]), launch) != launch:
             continue
         counts = launches.setdefault(key, {}).setdefault(row["kernel"], collections.Counter())
+        if row["space"] == "local":
+            row["words"] = int(row["requests"]) * max(1, int(row["bytes_per_lane"]) // 4)
         for column in ("requests", "sectors", "wavefronts", "words"):
             counts[(row["space"], row["operation"], column)] += int(row[column])
         counts[PARTINGS] = partings.get(tuple(row[c] for c in LAUNCH), 0)
