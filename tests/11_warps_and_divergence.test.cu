@@ -63,7 +63,7 @@ bool leaves_the_right_sums(const Runner& r, const Sums& d, const std::vector<int
 
 __global__ void all_lanes(const int* x, int* xor_sums, long long* down_sums) {
   xor_sums[threadIdx.x] = sum_xor(x[threadIdx.x]);
-  down_sums[threadIdx.x] = sum_down(static_cast<long long>(x[threadIdx.x]) << 32);
+  down_sums[threadIdx.x] = sum_down(static_cast<long long>(x[threadIdx.x]) * (1LL << 32));
 }
 
 __global__ void scan_one_warp(const int* x, int* sums) {
