@@ -5,7 +5,7 @@
 # STUDENTS=200 tries every trick that tests/tools/made_up_class.py knows, on all exercises (minutes); NO_BWRAP=1 hides
 # bubblewrap. As another user: setpriv --reuid nobody --regid nogroup --clear-groups, with a TMPDIR of that user's.
 # shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 
 if ! python=$(common/tools/setup/python.sh); then
   test_case "make grade"
