@@ -11,11 +11,12 @@ KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
 FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
 XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
+# Debug information of version 4: of version 5's tables addr2line takes the wrong file where calls are inlined.
 # Volatile accesses are told apart, for the race detector.
 VOLATILES := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-distinguish-volatile=1,--param tsan-distinguish-volatile=1)
 # clang would tell of a piece only where others do not tell of it already.
 EVERY_PIECE := $(if $(filter clang%,$(notdir $(CXX))),bb$(comma)no-prune$(comma))
-XRAY := -O1 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
+XRAY := -O1 -gdwarf-4 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
