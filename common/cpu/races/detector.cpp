@@ -305,7 +305,8 @@ bool read_in_short(Detector* d, Cell* cell, const Access& now) {
   if (cell->read.repeats(now)) return true;
   if (cell->read && !cell->read.same_thread(now)) {
     // Two lanes are kept of those of a warp that read in one step, and two warps of those of a
-    // block: whatever a third read races with, one of the two races with as well.
+    // block: whatever a third read races with, one of the two races with as well, unless fences
+    // and atomics order a writer behind these two alone. Such a race is missed.
     const bool one_step = cell->read.same_step(now);
     if (one_step && (cell->two_warps || (cell->two_lanes && cell->read.same_warp(now)))) {
       return true;
