@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "lab_testing.cuh"
 #ifdef CUDA_CPU_XRAY
@@ -46,12 +47,14 @@ struct Seen : xray::Launch {
 };
 #endif
 
-/// Runs `work`, which makes one launch and waits for it, then `results`, which compares what it
-/// left; where X-ray counts, judge(seen) looks at what the launch did. A generic lambda:
-///   [&](const auto& seen) { lab::exactly("...", seen.loads().lanes, n); }
+/// Runs `work`, which makes launches and waits for them, then `results`, which compares what they
+/// left; where X-ray counts, judge(seen) looks at what the launches did. `seen` holds them in their
+/// order; one that is repeated with the same configuration and arguments is in it once. A generic
+/// lambda:
+///   [&](const auto& seen) { lab::exactly("launches", seen.size(), 2); ... seen[0].loads() ... }
 template <class Judge>
-void count(const std::function<void()>& work, const std::function<void()>& results,
-           [[maybe_unused]] Judge judge) {
+void count_all(const std::function<void()>& work, const std::function<void()>& results,
+               [[maybe_unused]] Judge judge) {
 #ifdef CUDA_CPU_XRAY
   const char* const races = std::getenv("CUDA_CPU_RACES");
   if (races == nullptr || *races != '1') {
@@ -60,13 +63,23 @@ void count(const std::function<void()>& work, const std::function<void()>& resul
       CUDA_CHECK(cudaDeviceSynchronize());
     });
     results();
-    if (launches.size() != 1) throw Wrong{"launches", "1", std::to_string(launches.size()), ""};
-    judge(Seen(launches[0]));
+    judge(std::vector<Seen>(launches.begin(), launches.end()));
     return;
   }
 #endif
   work();
   results();
+}
+
+/// The same for work that makes one launch: judge(seen) gets that one.
+///   [&](const auto& seen) { lab::exactly("...", seen.loads().lanes, n); }
+template <class Judge>
+void count(const std::function<void()>& work, const std::function<void()>& results,
+           [[maybe_unused]] Judge judge) {
+  count_all(work, results, [&](const auto& seen) {
+    if (seen.size() != 1) throw Wrong{"launches", "1", std::to_string(seen.size()), ""};
+    judge(seen[0]);
+  });
 }
 
 /// A count within its bounds, else the trial ends. `note`: why there is this bound.

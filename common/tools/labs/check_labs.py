@@ -31,6 +31,9 @@ PROVED = "build/labs/proved"
 MAX_STARTER_LINES = 60
 MIN_EXERCISES = 3  # and one of each kind; chapter 00, ten minutes in all, has one exercise
 MIN_MUTANTS = 3
+MIN_EVASIONS = 3  # of a lab that is no prediction: right results that evade its objective
+EVASIONS = re.compile(r"^# Evasions\b")  # begins their part of the .mutants, and
+WRONG = re.compile(r"^# Wrong\b")  # ends it
 MUTANTS = "build/labs/mutants"  # each one as a file of its own, to compile and to look at
 OUTSIDE = "differs from the starter outside of the TODO"
 TODO = re.compile(r"// (?:end of )?TODO\b")
@@ -90,6 +93,9 @@ def complaints_about_text(lab):
         complain(lab.solution, "still has a TODO")
     found += complaints_about_edits(lab.mutants, starter, MIN_MUTANTS)
     found += complaints_about_edits(lab.alternatives, starter, 1)
+    if not lab.predicts and not found and evasions(lab.mutants) < MIN_EVASIONS:
+        complain(lab.mutants, f"{evasions(lab.mutants)} mutants between lines that begin with `# Evasions` and "
+                 f"`# Wrong`: at least {MIN_EVASIONS}")  # fmt: skip
     found += complaints_about_hints(lab, starter, read(lab.solution), readme)
     return found
 
@@ -111,6 +117,16 @@ def complaints_about_edits(path, starter, at_least):
         if TODO.search(program.text):
             found.append((place_of(path, program), "still has a TODO"))
     return found
+
+
+def evasions(path):
+    """How many mutants reach the right result without the lab's objective."""
+    lines, inside = set(), False
+    for number, line in enumerate(read(path).split("\n"), 1):
+        inside = (inside or bool(EVASIONS.match(line))) and not WRONG.match(line)
+        if inside:
+            lines.add(number)
+    return sum(mutant.line in lines for mutant in edits.read(path))
 
 
 def place_of(path, edited):
