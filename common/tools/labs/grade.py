@@ -170,13 +170,12 @@ def shortened(text, folder):
 # ---- grading all ---------------------------------------------------------------------------------
 
 
-def work(grader, job, slot, folder, pipe):
+def work(grader, job, slot, folder, pipe, main_process):
     """The life of one supervisor: it watches one submission, and goes when the main process goes."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if runner.LIBC:
-        runner.LIBC.prctl(runner.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    runner.end_with(main_process)
     try:
         pipe.send(grader.grade(job, slot, folder))
     except Exception as error:  # whatever it is, the class goes on
@@ -212,7 +211,7 @@ class Class:
         self.serial += 1
         folder = f"{self.grader.scratch}/{self.serial}"
         ours, theirs = self.context.Pipe(duplex=False)
-        process = self.context.Process(target=work, args=(self.grader, job, slot, folder, theirs))
+        process = self.context.Process(target=work, args=(self.grader, job, slot, folder, theirs, os.getpid()))
         process.start()
         theirs.close()
         self.running[ours] = (process, job, slot, folder)

@@ -49,6 +49,14 @@ def become_subreaper():
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def end_with(parent):
+    """This process, just forked, ends when `parent` does; at once if that has happened already."""
+    if LIBC:
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
 def descendants(root):
     """{pid: bytes of memory in use} of all processes below `root`."""
     parents, memory = {}, {}
@@ -158,6 +166,8 @@ def limited(limits, drop_to):
         except (ValueError, OSError):
             pass  # not every system knows every limit; memory and processes are also watched from outside
 
+    parent = os.getpid()
+
     def apply():
         lower(resource.RLIMIT_CORE, 0, 0)
         if limits.cpu:
@@ -173,8 +183,7 @@ def limited(limits, drop_to):
             os.setgroups([])
             os.setgid(drop_to)
             os.setuid(drop_to)
-        if LIBC:
-            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # ends with the process that watches it
+        end_with(parent)  # after setuid, which would undo it
 
     return apply
 
