@@ -57,6 +57,7 @@ broken "a solution that is wrong" $solution 's/  __syncthreads();/  *(partial + 
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"
 mutants=$exercises/ex1_block_sum.mutants
+broken "a lab of whose wrong solutions fewer than three are evasions" $mutants 's/^# Evasions/# Others/' "at least 3"
 at=$mutants:$(sed -n '/^no_guard:/=' $mutants)
 broken "a mutant that is right, and names its line" $mutants 's/^no_guard: .*/no_guard: sum = 0; => sum = 0 + 0;/' \
   "$at: no_guard (cpu-xray): must be rejected, but it passes"

@@ -57,6 +57,13 @@ class Wrong(Exception):
         self.problems = problems
 
 
+def part_of(mutants, text):
+    """Part k of n of the list when the text is k/n, all of it when there is none; None for any other text."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text or "1/1")
+    part, parts = (int(n) for n in match.groups()) if match else (0, 0)
+    return mutants[part - 1 :: parts] if 1 <= part <= parts else None
+
+
 class Mutant:
     """One wrong program. `program` is the file that is edited, `text` its text with the bug in it, `at` the line of
     the bug there. `line` is the mutant's line in the file of mutants, `kind` "" or what its brackets say; `label`

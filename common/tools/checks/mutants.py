@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Puts one bug at a time into a chapter and sees whether its tests notice, on the CPU backend.
 
-    mutants.py [CH...]        CH: a chapter's number or name; without, every chapter that has mutants
+    mutants.py [--share=k/n] [CH...]    CH: a chapter's number or name; without, every chapter that has mutants.
+                                        k/n: the k-th of n parts of each chapter's mutants
 
 tests/NN_name.mutants names the bugs; edits.py says how they are written. A mutant is rejected when a test
 fails under some schedule, one of kind `sanitize` when `make sanitize` fails. One that survives, or that does
@@ -105,6 +106,12 @@ def as_it_is(chapter):
 def main(arguments):
     files = sorted(glob.glob("tests/[0-9][0-9]_*.mutants"))
     names = {f: os.path.basename(f)[: -len(".mutants")] for f in files}
+    share = ""
+    if arguments and arguments[0].startswith("--share="):
+        share = arguments.pop(0).partition("=")[2]
+    if edits.part_of([], share) is None:
+        print(f"--share={share}: expected k/n, the k-th of n parts of the mutants, as in 1/3", file=sys.stderr)
+        return 2
     if arguments:
         wanted = [a.zfill(2) if a.isdigit() else a for a in arguments]
         unknown = [w for w in wanted if not any(w in (n, n[:2]) for n in names.values())]
@@ -118,7 +125,7 @@ def main(arguments):
     mutants_of, problems = {}, []
     for path in files:
         try:
-            mutants_of[names[path]] = edits.read(path)
+            mutants_of[names[path]] = edits.part_of(edits.read(path), share)
         except edits.Wrong as wrong:
             problems.append(str(wrong))
     if problems:

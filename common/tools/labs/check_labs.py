@@ -277,13 +277,12 @@ def share_of(trials, text):
     """Everything but mutants, and of the mutants part k of n when the text is k/n."""
     if not text:
         return trials
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    part, parts = (int(n) for n in match.groups()) if match else (0, 0)
-    if not 1 <= part <= parts:
-        raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
     mutants = [trial for trial in trials if trial.role == "mutant"]
-    left_out = {trial for i, trial in enumerate(mutants) if i % parts != part - 1}
-    print(f"part {part} of {parts}: {len(mutants) - len(left_out)} of {len(mutants)} mutants")
+    kept = edits.part_of(mutants, text)
+    if kept is None:
+        raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
+    print(f"part {text.replace('/', ' of ')}: {len(kept)} of {len(mutants)} mutants")
+    left_out = set(mutants) - set(kept)
     return [trial for trial in trials if trial not in left_out]
 
 
