@@ -13,6 +13,8 @@
 
 #include "lab_testing.cuh"
 #ifdef CUDA_CPU_XRAY
+#include "engine/memory.h"
+#include "engine/observer.h"
 #include "xray/counts.h"
 #endif
 
@@ -77,9 +79,75 @@ template <class Judge>
 void count(const std::function<void()>& work, const std::function<void()>& results,
            [[maybe_unused]] Judge judge) {
   count_all(work, results, [&](const auto& seen) {
-    if (seen.size() != 1) throw Wrong{"launches", "1", std::to_string(seen.size()), ""};
+    if (seen.size() != 1) {
+      throw Wrong{"launches", "1", std::to_string(seen.size()),
+                  "one launch of the kernel does the work"};
+    }
     judge(seen[0]);
   });
+}
+
+/// What the runtime copied between host and device, in bytes.
+struct Copied {
+  std::uint64_t to_device = 0, to_host = 0;
+  std::uint64_t room = 0;  ///< of the largest allocation or variable that was copied to
+};
+
+#ifdef CUDA_CPU_XRAY
+/// Adds up copies while it lives. The backend tells of a copy's source first, then of what it
+/// writes; a fill has no source.
+class CopyWatch {
+ public:
+  explicit CopyWatch(Copied& sum) : before_(cuda_cpu::observer), watching_(*before_) {
+    sum_ = &sum;
+    source_ = nullptr;
+    watching_.range_is_used = note;
+    cuda_cpu::observer = &watching_;
+  }
+  ~CopyWatch() { cuda_cpu::observer = before_; }
+  CopyWatch(const CopyWatch&) = delete;
+  CopyWatch& operator=(const CopyWatch&) = delete;
+
+ private:
+  static bool of_device(const void* address, cuda_cpu::MemoryRange* range) {
+    using cuda_cpu::Space;
+    return cuda_cpu::find_live_range(address, range) && range->space != Space::kHostPinned &&
+           range->space != Space::kHostRegistered;
+  }
+
+  static void note(const void* address, std::size_t bytes, bool writes, const char*,
+                   cuda_cpu::Site) {
+    const void* const source = source_;
+    source_ = writes ? nullptr : address;
+    if (!writes || source == nullptr) return;
+    cuda_cpu::MemoryRange from, to;
+    const bool from_device = of_device(source, &from), to_device = of_device(address, &to);
+    if (to_device) sum_->room = std::max<std::uint64_t>(sum_->room, to.size);
+    if (to_device && !from_device) sum_->to_device += bytes;
+    if (from_device && !to_device) sum_->to_host += bytes;
+  }
+
+  static inline Copied* sum_;
+  static inline const void* source_;
+  const cuda_cpu::Observer* const before_;
+  cuda_cpu::Observer watching_;
+};
+#endif
+
+/// Inside of count's `work`: runs `call` and returns what was copied in it, by whichever call of
+/// the runtime. Nothing where X-ray does not count.
+inline Copied copied_by(const std::function<void()>& call) {
+  Copied sum;
+#ifdef CUDA_CPU_XRAY
+  if (cuda_cpu::observer != nullptr && cuda_cpu::observer->range_is_used == nullptr) {
+    const CopyWatch watch(sum);
+    call();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return sum;
+  }
+#endif
+  call();
+  return sum;
 }
 
 /// A count within its bounds, else the trial ends. `note`: why there is this bound.
