@@ -2,6 +2,7 @@
 // STARTER FAILS: the sum on the device is the sum of all elements
 #include <numeric>
 
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -18,6 +19,30 @@ long long other_reference(const lab::Trial& at) {
   return 7 * static_cast<long long>(at.n) - 3 * reference(at);
 }
 
+// The elements are added by the kernel's one thread, and nothing is moved but them and the sum.
+void expect_sum(const std::string& name, const std::vector<int>& x, long long expected) {
+  const std::size_t n = x.size(), bytes = n * sizeof(int);
+  long long sum = 0;
+  lab::Copied copied;
+  lab::count([&] { copied = lab::copied_by([&] { sum = sum_on_device(x); }); },
+             [&] { lab::expect_equal(name, sum, expected); },
+             [&](const auto& seen) {
+               // Whoever clears the sum copies it there as well.
+               lab::between("bytes copied to the device", copied.to_device, bytes,
+                            bytes + sizeof(long long), "as many as x has");
+               if (n > 2) {
+                 lab::exactly("bytes of the memory that x is copied to", copied.room, bytes,
+                              "as many as x has");
+               }
+               lab::exactly("bytes copied back to the host", copied.to_host, sizeof(long long),
+                            "as many as the sum has, and nothing else");
+               lab::exactly("threads of the launch", std::uint64_t{seen.grid.x} * seen.block.x, 1,
+                            "one thread adds all elements");
+               lab::exactly("loads of the kernel from device memory", seen.loads().lanes, n,
+                            "the kernel adds the elements, each of them once");
+             });
+}
+
 }  // namespace
 
 TEST_CASE("the sum on the device is the sum of all elements") {
@@ -29,10 +54,10 @@ TEST_CASE("the sum on the device is the sum of all elements") {
                 [](const lab::Trial& r) { return r.n > 0; })
       .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
-        lab::expect_equal("sum", sum_on_device(x), reference(at));
+        expect_sum("sum", x, reference(at));
         // Memory that was just freed still holds the elements of the first call.
         std::vector<int> other(x.size());
         for (std::size_t i = 0; i < x.size(); ++i) other[i] = 7 - 3 * x[i];
-        lab::expect_equal("sum of the second call", sum_on_device(other), other_reference(at));
+        expect_sum("sum of the second call", other, other_reference(at));
       });
 }
