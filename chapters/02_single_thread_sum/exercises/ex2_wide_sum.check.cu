@@ -7,9 +7,9 @@
 namespace {
 
 // Elements of -limit to limit; both ends occur.
-void try_values_up_to(int limit) {
+void try_values_up_to(int limit, std::vector<std::size_t> sizes = lab::sizes()) {
   lab::Trials()
-      .sizes(lab::sizes())
+      .sizes(std::move(sizes))
       .inputs({lab::Input::kRandom})
       .run([limit](const lab::Trial& at) {
         std::vector<int> x = random_ints(at.n, -limit, limit, 3 + at.n);
@@ -39,3 +39,7 @@ TEST_CASE("the sum may be larger than an int holds") { try_values_up_to(46340); 
 TEST_CASE("one square may be larger than an int holds") { try_values_up_to(60000); }
 
 TEST_CASE("one square may be larger than 32 bits hold") { try_values_up_to(1000000); }
+
+// A double holds every whole number up to 2^53, which is 9.007e15, and of the next ones the even
+// ones only. This sum is about 1.3e16.
+TEST_CASE("the sum may be larger than a double counts") { try_values_up_to(1000000, {40001}); }
