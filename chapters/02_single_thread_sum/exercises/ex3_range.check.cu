@@ -3,19 +3,52 @@
 #include <algorithm>
 #include <climits>
 
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
+// One thread has looked at the n elements, and the host has fetched the range alone.
+template <class Seen>
+void expect_one_thread(const Seen& seen, const lab::Copied& copied, std::size_t n) {
+  lab::exactly("threads of the launch", std::uint64_t{seen.grid.x} * seen.block.x, 1,
+               "one thread looks at all elements");
+  const std::uint64_t loads =
+      seen.loads().lanes -
+      seen.total(Seen::Space::kGlobal, Seen::Operation::kLoad, "device_range").lanes;
+  lab::between("loads of the kernel from x", loads, n, 4 * n,
+               "the kernel looks at every element, at most four times");
+  lab::exactly("bytes copied to the host", copied.to_host, sizeof(Range),
+               "the host fetches device_range, and does not look at the elements itself");
+}
+
+void expect_left(const std::string& name, int actual, int expected) {
+  if (actual == expected) return;
+  throw lab::Wrong{name, std::to_string(expected), std::to_string(actual),
+                   "the kernel leaves there what it has found"};
+}
+
 void expect_range(const std::string& call, const std::vector<int>& x) {
   std::vector<int> sorted = x;
   std::sort(sorted.begin(), sorted.end());
   const lab::Array<int> d_x(x);
-  const Range range = range_on_device(d_x.get(), x.size());
-  lab::expect_equal("smallest" + call, range.smallest, sorted.front());
-  lab::expect_equal("largest" + call, range.largest, sorted.back());
+  Range range = {0, 0}, left = {0, 0};
+  lab::Copied copied;
+  lab::count(
+      [&] {
+        copied = lab::copied_by([&] { range = range_on_device(d_x.get(), x.size()); });
+        CUDA_CHECK(cudaMemcpyFromSymbol(&left, device_range, sizeof left));
+      },
+      [&] {
+        lab::expect_equal("smallest" + call, range.smallest, sorted.front());
+        lab::expect_equal("largest" + call, range.largest, sorted.back());
+        expect_left("device_range.smallest" + call, left.smallest, sorted.front());
+        expect_left("device_range.largest" + call, left.largest, sorted.back());
+        lab::expect_equal("x" + call, d_x.download(), x);
+      },
+      [&](const auto& seen) { expect_one_thread(seen, copied, x.size()); });
 }
 
 }  // namespace
@@ -38,5 +71,23 @@ TEST_CASE("the range may be that of all ints") {
     expect_range("", {INT_MIN});
     expect_range("", {INT_MAX});
     expect_range("", {5, INT_MAX, -5, INT_MIN, 0});
+  });
+}
+
+// There is no device of that number, and nobody has asked for that error when the launch is made.
+TEST_CASE("an error that is there after the launch does not go unnoticed") {
+  lab::once([] {
+    const lab::Array<int> d_x(std::vector<int>{3, 1, 2});
+    (void)cudaSetDevice(1 << 20);
+    bool noticed = false;
+    try {
+      (void)range_on_device(d_x.get(), 3);
+    } catch (const lab::CudaFailure&) {
+      noticed = true;
+    }
+    (void)cudaGetLastError();
+    if (noticed) return;
+    throw lab::Wrong{"an error behind the launch", "noticed by range_on_device", "not noticed",
+                     "a launch returns nothing: whether it failed has to be asked"};
   });
 }
