@@ -7,15 +7,17 @@
 namespace {
 
 // The expected peak: doubles from the start.
+void compare_peak(int khz, int bits) {
+  const double bytes = bits / 8.0, hertz = khz * 1e3;
+  const double expected = hertz / 1e9 * 2 * bytes;
+  const double actual = peak_gbps(khz, bits);
+  lab::expect(is_close(actual, expected, 1e-12 * expected),
+              "peak_gbps(" + std::to_string(khz) + ", " + std::to_string(bits) + ")",
+              lab::text_of(expected), lab::text_of(actual));
+}
+
 void expect_peak(int mhz, int bits) {
-  lab::once([mhz, bits] {
-    const double bytes = bits / 8.0, hertz = mhz * 1e6;
-    const double expected = hertz / 1e9 * 2 * bytes;
-    const double actual = peak_gbps(mhz * 1000, bits);
-    lab::expect(is_close(actual, expected, 1e-12 * expected),
-                "peak_gbps(" + std::to_string(mhz * 1000) + ", " + std::to_string(bits) + ")",
-                lab::text_of(expected), lab::text_of(actual));
-  });
+  lab::once([mhz, bits] { compare_peak(mhz * 1000, bits); });
 }
 
 }  // namespace
@@ -35,4 +37,14 @@ TEST_CASE("the peak of a fast memory") {
 TEST_CASE("a peak need not be a whole number") {
   expect_peak(1107, 512);
   expect_peak(33, 8);
+}
+
+// Clocks that are no whole number of MHz, of slow memories and of fast ones, on every width.
+TEST_CASE("the peaks of a thousand memories") {
+  lab::once([] {
+    const std::vector<int> clocks = random_ints(1000, 1001, 19999999, 5);
+    for (std::size_t i = 0; i < clocks.size(); ++i) {
+      compare_peak(clocks[i], 8 * static_cast<int>(1 + i));
+    }
+  });
 }
