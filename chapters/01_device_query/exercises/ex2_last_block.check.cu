@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
-// STARTER FAILS: every int is copied and nothing else is touched
+// STARTER FAILS: every int is copied by a thread of its own and nothing else is touched
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
-TEST_CASE("every int is copied and nothing else is touched") {
+namespace {
+
+// Warps of the launch that have a thread with an element.
+std::size_t warps_at_work(std::size_t n, std::size_t block) {
+  return n / block * div_up(block, 32) + div_up(n % block, 32);
+}
+
+}  // namespace
+
+TEST_CASE("every int is copied by a thread of its own and nothing else is touched") {
   // Multiples of some blocks first.
   lab::Trials()
       .sizes({1024, 2048, 1000, 257, 256, 255, 1, 31, 32, 33, 2053})
@@ -12,8 +22,21 @@ TEST_CASE("every int is copied and nothing else is touched") {
       .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         const lab::Array<int> from(x), to(at.n);
-        launch_copy_ints(from.get(), to.get(), at.n, at.block);
-        lab::expect_equal("to", to.download(), x);
-        lab::expect_equal("from", from.download(), x);
+        lab::count([&] { launch_copy_ints(from.get(), to.get(), at.n, at.block); },
+                   [&] {
+                     lab::expect_equal("to", to.download(), x);
+                     lab::expect_equal("from", from.download(), x);
+                   },
+                   [&](const auto& seen) {
+                     lab::exactly("blocks", seen.grid.x, div_up(at.n, at.block),
+                                  "as few as have a thread for each int");
+                     lab::exactly("loads of all threads together", seen.loads().lanes, at.n,
+                                  "a thread for each int; the threads past the end do nothing");
+                     lab::exactly("stores of all threads together", seen.stores().lanes, at.n,
+                                  "a thread for each int; the threads past the end do nothing");
+                     lab::exactly("loads, counting a warp's 32 threads as one",
+                                  seen.loads().requests, warps_at_work(at.n, at.block),
+                                  "each thread copies one int, at the same time as its warp");
+                   });
       });
 }

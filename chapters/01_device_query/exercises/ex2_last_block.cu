@@ -2,7 +2,8 @@
 // Exercise 2 of chapter 01, fix the bug: the last block that never came.
 //
 // Each thread copies one int. As long as n is a multiple of the block, every int is copied. Make it
-// right for any n from 1 on. Two things are wrong, and the first hides the second.
+// right for any n from 1 on, with as few blocks as it takes. Two things are wrong, and the first
+// hides the second.
 // Check it: make lab CH=01 EX=2      A hint: make hint CH=01 EX=2
 #include "common/common.cuh"
 
