@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread knows its block, its warp and its lane
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
+
+namespace {
+
+// Warps of the launch that have a thread with an element.
+std::size_t warps_at_work(std::size_t n, std::size_t block) {
+  return n / block * div_up(block, 32) + div_up(n % block, 32);
+}
+
+}  // namespace
 
 TEST_CASE("every thread knows its block, its warp and its lane") {
   lab::Trials()
@@ -25,9 +35,24 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
           if (++thread == at.block) thread = lane = warp = 0, ++block;
         }
         const lab::Array<unsigned> blocks(at.n), warps(at.n), lanes(at.n);
-        launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get());
-        lab::expect_equal("blocks", blocks.download(), block_of);
-        lab::expect_equal("warps", warps.download(), warp_of);
-        lab::expect_equal("lanes", lanes.download(), lane_of);
+        lab::count(
+            [&] { launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get()); },
+            [&] {
+              lab::expect_equal("blocks", blocks.download(), block_of);
+              lab::expect_equal("warps", warps.download(), warp_of);
+              lab::expect_equal("lanes", lanes.download(), lane_of);
+            },
+            [&](const auto& seen) {
+              lab::exactly("threads in a block", seen.block.x, at.block);
+              lab::exactly("blocks of the launch", seen.grid.x, div_up(at.n, at.block),
+                           "as few as have n threads");
+              lab::exactly("loads of all threads together", seen.loads().lanes, 0,
+                           "a thread knows where it is without reading anything");
+              lab::exactly("stores of all threads together", seen.stores().lanes, 3 * at.n,
+                           "every thread below n writes its three numbers");
+              lab::exactly("stores, counting a warp's 32 threads as one", seen.stores().requests,
+                           3 * warps_at_work(at.n, at.block),
+                           "each thread writes its own numbers, at the same time as its warp");
+            });
       });
 }
