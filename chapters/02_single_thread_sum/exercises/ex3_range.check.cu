@@ -21,7 +21,7 @@ void expect_one_thread(const Seen& seen, const lab::Copied& copied, std::size_t 
   lab::between("loads of the kernel from x", loads, n, 4 * n,
                "the kernel looks at every element, at most four times");
   lab::exactly("bytes copied to the host", copied.to_host, sizeof(Range),
-               "the host fetches device_range, and does not look at the elements itself");
+               "device_range comes back by a copy, and nothing else does");
 }
 
 void expect_left(const std::string& name, int actual, int expected) {
