@@ -119,6 +119,32 @@ expect_failure
 expect_output "index 2"
 cp "$scratch/mine.cu" $work/ex1_block_sum.cu
 
+test_case "int indices as in every CUDA book compile without a word; other warnings are shown, and do not decide"
+cp $work/ex1_block_sum.cu "$scratch/mine.cu"
+sed 's/const unsigned t = threadIdx.x;/const int t = threadIdx.x;/
+  s/const std::size_t i = .*/const int i = blockIdx.x * blockDim.x + threadIdx.x;/' \
+  $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
+expect "an int compared with a size" grep -q 'const int i = ' $work/ex1_block_sum.cu
+lab lab CH=05 EX=1
+expect_status 0
+expect_no_output "warns"
+sed 's/sums\[blockIdx.x\] = sum;/int spare = sum; sums[blockIdx.x] = sum;/' $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
+lab lab CH=05 EX=1
+expect_status 0
+expect_output "the compiler warns:"
+expect_output "$work/ex1_block_sum.cu:$(sed -n '/int spare/=' $work/ex1_block_sum.cu)"
+expect_output "unused variable"
+cp "$scratch/mine.cu" $work/ex1_block_sum.cu
+
+test_case "with nvcc as well a warning is no error"
+run "$python" -c 'import sys
+sys.path.insert(0, "common/tools/labs")
+from build import lenient
+print(*lenient("nvcc -O3 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror".split(), "gpu"))'
+expect_output "nvcc -O3 -Xcompiler -Wall,-Wextra,-Wno-sign-compare"
+expect_no_output "-Werror "
+expect_no_output "-Werror,"
+
 test_case "what does not compile is shown at the learner's own line"
 sed 's/tree_of_block(/tree_of_block(unknown_type u, /' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu
 lab lab CH=05 EX=2

@@ -15,6 +15,22 @@ MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TER
 
 FIRST = "first.h"  # build/labs/VARIANT/first.h
 
+# In an exercise a warning is no error, but where the result would be left to chance; and `int i = blockIdx.x * ...;
+# if (i < n)`, the first line of every CUDA book, is not even warned of.
+LENIENT = ["-Wno-sign-compare", "-Werror=return-type"]
+STRICT = ["-Wsign-compare"]  # for starters and solutions, beside LENIENT
+
+
+def lenient(command, variant):
+    """The compile command of the chapters, for an exercise."""
+    kept = []
+    for word in command:
+        if word.startswith("-Wall,"):  # what nvcc hands on to the host's compiler
+            kept.append(",".join([w for w in word.split(",") if w != "-Werror"] + LENIENT))
+        elif word not in ("-Werror", "all-warnings") and not word.startswith("-Wno-error="):
+            kept.append(word)
+    return kept if variant == "gpu" else kept + LENIENT
+
 
 class Failure(Exception):
     """The common part could not be built; the text is make's output."""
@@ -40,7 +56,7 @@ class Builder:
                 libraries = file.read().split()
             # DWARF 4: of version 5, addr2line of binutils 2.40 names the first function's lines after the check.
             # -g1: reports name lines and functions, and variables would double the time to compile.
-            command = [f if f not in ("-O2", "-O3") else "-O1" for f in compile_flags.split()]
+            command = lenient([f if f not in ("-O2", "-O3") else "-O1" for f in compile_flags.split()], variant)
             if variant != "gpu":
                 command += ["-gdwarf-4", "-g1", *self.catch_flags(), "-Ibuild/cpu/src"]
                 self.precompile(variant, command)
@@ -115,9 +131,10 @@ class Builder:
         clang = "clang" in os.path.basename(self.prepared[variant][0][0])
         return ["-fsanitize=array-bounds" if clang else "-fsanitize=bounds"]
 
-    def commands(self, lab, path, variant, folder):
-        """The commands that make folder/check of the check and the file at `path`, in order."""
+    def commands(self, lab, path, variant, folder, more=()):
+        """The commands that make folder/check of the check and the file at `path`, in order. `more`: flags."""
         compile_command, link_flags, libraries = self.prepared[variant]
+        compile_command = [*compile_command, *more]
         # Found beside the check, or from the tree (-I.): no name in between may hold a quote.
         source, target = f"{folder}/lab.cu", f"{folder}/check"
         if variant == "gpu":
@@ -137,10 +154,10 @@ class Builder:
         with open("build/tests/flags", encoding="utf-8") as file:
             return [f for f in file.read().split() if f.startswith(("-I", "-D"))]
 
-    def build(self, lab, path, variant, folder, limits=runner.COMPILE):
+    def build(self, lab, path, variant, folder, limits=runner.COMPILE, more=()):
         """(True, warnings) when folder/check is there, else (False, what the compiler said). A check that was built
         from the same sources is left as it is."""
-        key = self.key(lab, path, os.path.abspath(path), variant, " ".join(self.prepared[variant][0] + self.bounds(lab, variant)))
+        key = self.key(lab, path, os.path.abspath(path), variant, " ".join([*self.prepared[variant][0], *self.bounds(lab, variant), *more]))
         try:
             with open(f"{folder}/key", encoding="utf-8") as file:
                 built, _, warnings = file.read().partition("\n")
@@ -153,7 +170,7 @@ class Builder:
             if os.path.exists(f"{folder}/{name}"):
                 os.remove(f"{folder}/{name}")
         warnings = ""
-        for command in self.commands(lab, path, variant, folder):
+        for command in self.commands(lab, path, variant, folder, more):
             done = runner.run(command, limits)
             if done.ended_by or done.status != 0:
                 said = done.output.strip()

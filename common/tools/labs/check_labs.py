@@ -18,6 +18,7 @@ import shutil
 import sys
 import time
 
+import build
 import catalogue
 import edits
 import outcome as outcomes
@@ -248,7 +249,10 @@ def written(lab, mutant):
 def attempt(trial, builder):
     """Builds and runs one; returns (complaint, seconds)."""
     start = time.monotonic()
-    built, said = builder.build(trial.lab, trial.path, trial.variant, trial.folder())
+    own = trial.role in ("starter", "solution") and trial.variant != "gpu"
+    built, said = builder.build(
+        trial.lab, trial.path, trial.variant, trial.folder(), more=build.STRICT if own else ()
+    )
     if not built:
         outcome, said = outcomes.Outcome("build", output=said), ""
     else:

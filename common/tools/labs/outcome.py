@@ -32,6 +32,7 @@ class Outcome:
         self.output, self.schedule, self.signal, self.status = "", None, None, 0
         self.passed_schedules, self.seconds, self.variant = [], 0.0, None
         self.depends_on_order = False
+        self.warnings = ""  # the compiler's, about the checked file
         self.__dict__.update(facts)
 
     @property
@@ -155,6 +156,7 @@ def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, varia
     if not built:
         return Outcome("build", output=said, variant=variant)
     outcome = run_check(lab, folder, variant, schedules_for(lab, variant), limits)
+    outcome.warnings = about(path, said)
     if outcome.verdict == "wrong" and RACES in schedules_for(lab, variant) and not outcome.backend_report():
         explain_by_races(lab, folder, variant, limits, outcome)
     return outcome
@@ -169,6 +171,17 @@ def explain_by_races(lab, folder, variant, limits, outcome):
     other = "reverse" if outcome.schedule == "forward" else "forward"
     again = run_check(lab, folder, variant, [other], limits)
     outcome.depends_on_order = (again.verdict, again.told) != (outcome.verdict, outcome.told)
+
+
+def about(path, said):
+    """Of a compiler's messages those about the file at `path`, with the lines that belong to them."""
+    kept, keep = [], False
+    for line in said.split("\n"):
+        if re.match(r"\S.*[:(]\d+", line):
+            keep = line.startswith((f"{path}:", f"{path}("))
+        if keep:
+            kept.append(line)
+    return "\n".join(kept).strip()
 
 
 def read_anything(path):

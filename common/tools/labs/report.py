@@ -54,6 +54,7 @@ def show(lab, outcome, following=None, last=True):
         tried = f" ({orders} thread orders, no race)" if RACES in outcome.passed_schedules else ""
         cases = "\n            ".join(lab.cases)
         print(f"  {GREEN}passed{PLAIN}    {cases}{tried}")
+        warnings(outcome)
         line("next", f"compare with the solution: make solution {lab.command}")
         if following:
             line("", f"go on: make lab {following.command}   ({following.title})")
@@ -67,7 +68,14 @@ def show(lab, outcome, following=None, last=True):
     if untouched and not lab.predicts:
         line("", f"the TODO in line {untouched[0]} is as it was")
     details(lab, outcome)
+    warnings(outcome)
     next_steps(lab, outcome)
+
+
+def warnings(outcome):
+    if outcome.warnings:
+        print("  the compiler warns:")
+        quoted(excerpt(outcome.warnings, 12))
 
 
 def headline(outcome):
