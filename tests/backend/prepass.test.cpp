@@ -409,6 +409,85 @@ TEST_CASE("device code may not call host functions, as with nvcc") {
   }
 }
 
+TEST_CASE("host code may not name device variables, but for the runtime's functions for symbols") {
+  const std::string before =
+      "__device__ int counter;\n"
+      "__device__ int list[4];\n"
+      "__constant__ float table[8];\n"
+      "__managed__ int shared_by_both;\n"
+      "__device__ const int kOne = 1; __constant__ constexpr int kTwo = 2;\n"
+      "__global__ void k(const int* x) { counter = list[0] + *x; }\n";
+  const std::string line = ":7: error: host code names '";
+  const Scratch scratch;
+  const std::string in = scratch / "in.cu";
+
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"int main() { return counter; }", "counter', a __device__ variable"},
+      {"int f() { k<<<1, 1>>>(nullptr); cudaDeviceSynchronize(); const int n = ::counter; }",
+       "counter"},
+      {"void f(float* x) { x[0] = table[1]; }", "table', a __constant__ variable"},
+      {"void f() { counter = 0; }", "counter"},
+      {"void f() { ++counter; }", "counter"},
+      {"void f() { int* const p = &counter; }", "counter"},
+      {"void f() { const int* p = list + 1; }", "list"},
+      {"void f() { auto& same = counter; }", "counter"},
+      {"void f() { int sum = 0; for (int x : list) sum += x; }", "list"},
+      {"void f(int* x) { cudaMemcpy(x, &counter, 4, cudaMemcpyDeviceToHost); }", "counter"},
+      {"void f(int* x) { CUDA_CHECK(cudaMemcpyAsync(x, list, sizeof list, kind)); }", "list"},
+      {"void f(int* x) { cudaMemset(list, 0, 16); }", "list"},
+      {"void f() { k<<<1, 1>>>(list); }", "list"},
+      {"void f() { std::printf(\"%d\", counter); }", "counter"},
+      {"void f() { CHECK(counter == 3); }", "counter"},
+      {"int f() { return static_cast<int>(counter) + g(list[2]); }", "counter"},
+      {"int f() { int now(counter); int other{counter}; return now * other; }", "counter"},
+      {"template <class T> T f() { return counter; }", "counter"},
+      {"struct S { int f() const { return counter; } };", "counter"},
+      {"int f(int a) { return a * counter; }", "counter"},
+      {"int f() { return [] { return counter; }(); }", "counter"},
+      {"TEST_CASE(\"a test\", \"[tag]\") { if (counter) g(); }", "counter"},
+      {"namespace n { int S::f() { return counter; } }", "counter"},
+  };
+  for (const auto& [source, message] : refused) {
+    write(in, before + source + "\n");
+    const Result result = run_prepass(in, scratch / "out.cu");
+    CAPTURE(source, result.output);
+    CHECK(result.status == 1);
+    CHECK(result.output.find(in + line + message) == 0);
+    CHECK(result.output.find("cudaMemcpyFromSymbol") != std::string::npos);
+  }
+
+  for (const char* const source : {
+           "void f(int* x) { cudaMemcpyFromSymbol(x, counter, sizeof counter); }",
+           "void f(int* x) { CUDA_CHECK(cudaMemcpyToSymbolAsync(list, x, sizeof(list), 0)); }",
+           "void f(void** p) { cudaGetSymbolAddress(p, list[0]); cudaGetSymbolSize(nullptr, list); "
+           "}",
+           "void f() { decltype(counter) a = sizeof counter + sizeof(list) / sizeof(list[0]); }",
+           "void f(const float* x) { upload(table, x); upload<float>(x, table); }",
+           "void f() { shared_by_both = kOne + kTwo; }",
+           "int f(int counter) { return counter; }",
+           "int f() { std::vector<int> list(3); return list[0]; }",
+           "int f() { int a = 1, counter = 2; return a + counter; }",
+           "int f() { int* list = nullptr; return list != nullptr; }",
+           "int f() { auto [counter, other] = g(); return counter + other; }",
+           "int f() { return std::count_if(a, b, [](int counter) { return counter > 0; }); }",
+           "int f(S s, S* p) { return s.counter + p->counter + other::list[0]; }",
+           "S f() { return S{.counter = 3}; }",
+           "struct S { int n() { return this->counter; } };",
+           "__host__ __device__ int f() { return counter; }",
+           "__device__ int f() { return counter; }",
+           "HD int f() { return counter; }",
+           "void f() { g([] __device__(int i) { return list[i]; }); }",
+           "struct S { __device__ int n() { return counter; } };",
+           "template <auto& T> void g(); void f() { g<counter>(); }",
+           "int f() { goto counter; counter: return 1; }",
+       }) {
+    write(in, before + source + "\n");
+    const Result result = run_prepass(in, scratch / "out.cu");
+    CAPTURE(source, result.output);
+    CHECK(result.status == 0);
+  }
+}
+
 TEST_CASE("a missing input and a wrong command line get one line each") {
   const Scratch scratch;
   const Result missing = run_prepass(scratch / "no_such_file.cu", scratch / "out.cu");

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "casts.h"
+#include "device_variables.h"
 #include "host_functions.h"
 
 namespace prepass {
@@ -66,6 +67,7 @@ class Finder {
         read_shuffle(i);
       }
     }
+    if (!in_macro) refuse_device_variables_in_host_code(s_, found_);
     return std::move(found_);
   }
 

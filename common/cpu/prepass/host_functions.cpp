@@ -7,14 +7,6 @@
 namespace prepass {
 namespace {
 
-// A name such as HOST_DEVICE or HD may stand for attributes. A single letter is a template's
-// parameter.
-bool may_be_macro(const std::string& word) {
-  return word.size() > 1 && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-           return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
-         });
-}
-
 bool is_device_word(const Structure& s, std::size_t i) {
   return s.is(i, "__device__") || s.is(i, "__global__");
 }
@@ -38,6 +30,12 @@ std::size_t function_name(const Structure& s, std::size_t i, std::size_t end) {
 }
 
 }  // namespace
+
+bool may_be_macro(const std::string& word) {
+  return word.size() > 1 && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+           return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
+         });
+}
 
 std::set<std::string> host_functions(const Structure& s) {
   std::set<std::string> found, others;

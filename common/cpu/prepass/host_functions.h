@@ -14,6 +14,10 @@ namespace prepass {
 /// constexpr ones are among them. A function is left out when a macro in front of it may say more.
 std::set<std::string> host_functions(const Structure& structure);
 
+/// Whether a word may be a macro that stands for attributes, as HOST_DEVICE or HD. A single letter
+/// is a template's parameter.
+bool may_be_macro(const std::string& word);
+
 /// The message about the function of std whose name is token i, if device code cannot call it; else
 /// "".
 std::string refusal_of_std(const Structure& structure, std::size_t i);

@@ -35,6 +35,9 @@ MIN_MUTANTS = 3
 MIN_EVASIONS = 3  # of a lab that is no prediction: right results that evade its objective
 EVASIONS = re.compile(r"^# Evasions\b")  # begins their part of the .mutants, and
 WRONG = re.compile(r"^# Wrong\b")  # ends it
+# What does not compile is no wrong solution, but where nvcc would refuse it and a C++ compiler would not: what the
+# pre-pass says then.
+REFUSED = re.compile(r": error: (?:host code names |device code calls |std::\w+ is for the host)")
 MUTANTS = "build/labs/mutants"  # each one as a file of its own, to compile and to look at
 OUTSIDE = "differs from the starter outside of the TODO"
 TODO = re.compile(r"// (?:end of )?TODO\b")
@@ -217,6 +220,8 @@ class Try:
                 return f"compiles with a warning:\n{said.strip()}"
             if not outcome.passed:
                 return f"must pass, but {report.describe(outcome)}"
+        elif outcome.verdict == "build" and REFUSED.search(outcome.output):
+            return ""
         elif outcome.passed or outcome.verdict in ("build", "changed"):
             return f"must be rejected, but {report.describe(outcome)}"
         return ""
