@@ -145,6 +145,31 @@ expect_output "nvcc -O3 -Xcompiler -Wall,-Wextra,-Wno-sign-compare"
 expect_no_output "-Werror "
 expect_no_output "-Werror,"
 
+test_case "a printf in a kernel is shown: of the try that failed, or of the first that printed when all is right"
+cp $work/ex1_block_sum.cu "$scratch/mine.cu"
+sed 's/= sum;/= sum + (n == 33); printf("%llu elements, block %u of %u\\n", (unsigned long long)n, blockIdx.x, gridDim.x);/' \
+  $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
+lab lab CH=05 EX=1
+expect_failure
+expect_output "at        n = 33"
+expect_output "your program printed, in this try:"
+expect_output "| 33 elements, block 0 of 1"
+expect_no_output "| 32 elements"
+sed -i.bak 's/ + (n == 33)//' $work/ex1_block_sum.cu && rm $work/ex1_block_sum.cu.bak
+lab lab CH=05 EX=1
+expect_status 0
+expect_output "in the first try that prints:"
+expect_output "| 1 elements, block 0 of 1"
+expect_no_output "All tests passed"
+
+test_case "GDB=1 builds the check with variables and says what to type"
+lab lab CH=05 EX=1 GDB=1
+expect_status 0
+expect_output "gdb build/labs/05_shared_tree_reduction/ex1_block_sum/gdb/check"
+expect_output "break $work/ex1_block_sum.cu:"
+expect "the program" [ -x build/labs/05_shared_tree_reduction/ex1_block_sum/gdb/check ]
+cp "$scratch/mine.cu" $work/ex1_block_sum.cu
+
 test_case "what does not compile is shown at the learner's own line"
 sed 's/tree_of_block(/tree_of_block(unknown_type u, /' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu
 lab lab CH=05 EX=2

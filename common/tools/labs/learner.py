@@ -99,6 +99,8 @@ class Learner:
             print(f"new: {lab.work}   (what to do: {lab.folder}/README.md, exercise {lab.number})", flush=True)
         if self.settings.get("SANITIZE") not in (None, "", "0"):
             return self.sanitize(lab)
+        if self.settings.get("GDB") not in (None, "", "0"):
+            return self.debug(lab)
         result = self.check(lab)
         report.show(lab, result, self.following(lab) if result.passed else None)
         return 0 if result.passed else 1
@@ -119,6 +121,22 @@ class Learner:
             kept = re.findall(r"^WARNING: .*|^  (?:Write|Read|Previous|Atomic|As if) .*|^    #0 .*", race[0], re.M)
             report.quoted([re.sub(r" \((?:pid=|check\+).*?\)", "", text) for text in kept[:5]])
         return 0 if result.passed else 1
+
+    def debug(self, lab):
+        """The same check, built so that a debugger shows variables, and how to start it."""
+        # What counts is linked with X-ray, whose counts optimisation would change.
+        variant, more = ("cpu-xray", ["-g"]) if lab.predicts or lab.counts else ("cpu", ["-Og", "-g"])
+        folder = folder_of(lab, "gdb")
+        self.builder.prepare(variant)
+        built, said = self.builder.build(lab, lab.work, variant, folder, more=more)
+        if not built:
+            report.show(lab, outcomes.Outcome("build", output=said, variant=variant))
+            return 1
+        place = f"{lab.work}:{todo.place_to_open(read(lab.starter), read(lab.work))}"
+        print(f"\n  gdb {folder}/check\n  (gdb) break {place}\n  (gdb) run\n\nThen: next, info locals, print x[0]@8, "
+              "continue. A breakpoint takes a condition: `if i == 5`.\nthreadIdx is *(uint3*)&cuda_cpu_thread_index, "
+              "blockIdx is *(uint3*)&cuda_cpu_block_index.")  # fmt: skip
+        return 0
 
     def hint(self):
         lab = self.one_lab("hint")

@@ -15,6 +15,9 @@ RACES = "races"  # in place of a schedule: the backend looks for races (common/c
 # A bug report of the CPU backend or of a sanitizer among what a check printed.
 BACKEND_REPORT = re.compile(r"^\S+:\d+: (?:error|warning): .*$(?:\n(?:    |\S+:\d+: (?:note|error): ).*$)*", re.M)
 SUMMARY = re.compile(r"^(?:SUMMARY: \w+Sanitizer: .*|\S+:\d+:\d+: runtime error: .*)$", re.M)
+NOTE = re.compile(r"^\S+:\d+: note: .*$(?:\n    .*$)*\n?", re.M)
+END_OF_TRIAL = re.compile("\036(right|wrong)\n")  # tests/lab_report.cpp
+CATCH2 = re.compile(r"^(?:~{20}|-{20}|={20}).*", re.M | re.S)
 
 
 class Outcome:
@@ -32,6 +35,7 @@ class Outcome:
         self.output, self.schedule, self.signal, self.status = "", None, None, 0
         self.passed_schedules, self.seconds, self.variant = [], 0.0, None
         self.depends_on_order = False
+        self.printed = ""  # by the checked code: in the try that failed, or in the first that printed anything
         self.warnings = ""  # the compiler's, about the checked file
         self.__dict__.update(facts)
 
@@ -69,8 +73,9 @@ def judge(lab, done):
         if case in (failed, done.unfinished):
             if value not in told.get(key, "").split("\n"):
                 told[key] = f"{told[key]}\n{value}" if key in told else value
-    facts = {"cases": cases, "told": told, "case": failed or done.unfinished, "output": done.output}
-    facts.update(seconds=done.seconds, status=done.status)
+    output = END_OF_TRIAL.sub("", done.output)
+    facts = {"cases": cases, "told": told, "case": failed or done.unfinished, "output": output}
+    facts.update(printed=printed(done.output), seconds=done.seconds, status=done.status)
     if done.strangers:
         return Outcome("forged", **facts)
     if done.ended_by:
@@ -86,6 +91,17 @@ def judge(lab, done):
     if done.status != 0:
         return Outcome("wrong", **facts)
     return Outcome("passed", **facts)
+
+
+def printed(output):
+    """What the checked code printed in the trial that was wrong first; when none was, in the first that printed, or
+    since the last."""
+    pieces = END_OF_TRIAL.split(output)
+    texts, ends = pieces[0::2], pieces[1::2]
+    own = [NOTE.sub("", BACKEND_REPORT.sub("", CATCH2.sub("", text))).strip("\n") for text in texts]
+    if "wrong" in ends:
+        return own[ends.index("wrong")]
+    return next((text for text in own if text.strip()), "")
 
 
 def fixed_address_space():
@@ -124,14 +140,15 @@ def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None,
     if variant == "cpu-tsan":
         prefix = fixed_address_space()
     program = [*prefix, os.path.abspath(f"{folder}/check")]
-    passed = []
+    passed, first = [], None
     for schedule in schedules:
         done = runner.run(program, limits, environment_for(variant, schedule), where, channel=True, drop_to=drop_to)
         outcome = judge(lab, done)
         outcome.schedule, outcome.variant, outcome.passed_schedules = schedule, variant, passed
         if not outcome.passed:
             return outcome
-        passed = [*passed, schedule]
+        passed, first = [*passed, schedule], first or outcome
+    outcome.printed = first.printed if first else ""
     outcome.passed_schedules = passed
     return outcome
 

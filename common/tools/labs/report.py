@@ -19,6 +19,8 @@ LIMITS = {
     "processes": "it started more processes than it may",
 }
 
+MOST_PRINTED = 12  # lines of a learner's printf
+
 
 def line(label, text):
     """One labelled entry; further lines stand below the first."""
@@ -54,6 +56,7 @@ def show(lab, outcome, following=None, last=True):
         tried = f" ({orders} thread orders, no race)" if RACES in outcome.passed_schedules else ""
         cases = "\n            ".join(lab.cases)
         print(f"  {GREEN}passed{PLAIN}    {cases}{tried}")
+        printed(outcome, "your program printed, in the first try that prints:")
         warnings(outcome)
         line("next", f"compare with the solution: make solution {lab.command}")
         if following:
@@ -70,6 +73,13 @@ def show(lab, outcome, following=None, last=True):
     details(lab, outcome)
     warnings(outcome)
     next_steps(lab, outcome)
+
+
+def printed(outcome, where):
+    """What a printf of the learner's says."""
+    if outcome.printed.strip():
+        print(f"  {where}")
+        quoted(excerpt(outcome.printed, MOST_PRINTED))
 
 
 def warnings(outcome):
@@ -150,6 +160,8 @@ def details(lab, outcome):
             line("", f"there is no GPU to run on: make lab {lab.command} BACKEND=cpu")
     elif not told and outcome.output.strip():
         quoted(excerpt(without_banner(outcome.output), 20))
+        return
+    printed(outcome, "your program printed, in this try:")
 
 
 def without_banner(text):
