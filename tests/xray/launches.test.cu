@@ -34,6 +34,14 @@ __global__ void use_dynamic_shared(int* out, unsigned stride) {
   out[threadIdx.x] = arena[threadIdx.x * stride];
 }
 
+__global__ void use_both_kinds_of_shared(int* out) {
+  extern __shared__ int arena[];
+  __shared__ double fixed[10];
+  if (threadIdx.x < 10) fixed[threadIdx.x] = 1;
+  arena[threadIdx.x] = 2;
+  out[threadIdx.x] = arena[threadIdx.x];
+}
+
 __global__ void use_local_array(int* out, int n) {
   int local[8];
   for (int i = 0; i < 8; ++i) local[i] = n + i;
@@ -78,6 +86,19 @@ __global__ void copy_fours(const double* x, double* y) {
 }  // namespace
 
 // ---- launches -----------------------------------------------------------------------------------
+
+TEST_CASE("a launch tells the shared memory of a block, the arrays' and its own") {
+  const DeviceArray<int> x(64), y(64);
+  const auto launches = launches_of([&] {
+    copy<<<1, 64>>>(x.get(), y.get(), 64);
+    use_both_kinds_of_shared<<<2, 32, 128>>>(y.get());
+    use_both_kinds_of_shared<<<2, 32, 1000>>>(y.get());
+  });
+  REQUIRE(launches.size() == 3);
+  CHECK(launches[0].shared_bytes == 0);
+  CHECK(launches[1].shared_bytes == 10 * sizeof(double) + 128);
+  CHECK(launches[2].shared_bytes == 10 * sizeof(double) + 1000);
+}
 
 TEST_CASE("count counts every block of a grid of any size") {
   constexpr unsigned kBlocks = 1000;

@@ -26,6 +26,7 @@
 // memory, too; only nvcc knows of those. clang does not report accesses to local memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -119,6 +120,7 @@ struct Launch {
   dim3 grid, block;
   std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
   std::uint64_t barriers = 0;     ///< passed by each thread of the first counted block
+  std::size_t shared_bytes = 0;   ///< of a block: its launch's, and the arrays that it used
   std::vector<Access> accesses;   ///< in the order of their lines
   std::vector<Passage> passages;  ///< likewise, one for each line
   /// How often lanes of a warp that came to a branch together went different ways; going three ways

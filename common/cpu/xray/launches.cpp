@@ -44,6 +44,7 @@ struct LaunchTally {
   Identity identity;
   std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
   std::uint64_t barriers = 0, barriers_of_block = ~std::uint64_t{0};
+  std::size_t shared_bytes = 0;
   Tallies tallies;
   PlaceTallies places;
 };
@@ -170,6 +171,8 @@ void block_ends(Block& block) {
     launch.barriers_of_block = ended->number;
     launch.barriers = block.epoch - ended->first_epoch;
   }
+  launch.shared_bytes =
+      std::max(launch.shared_bytes, block.static_shared_bytes + block.dynamic_shared_bytes);
   for (const auto& [key, tally] : ended->tally.tallies()) launch.tallies[key].add(tally);
   for (const auto& [place, tally] : ended->tally.places()) launch.places[place] += tally;
   const auto is_it = [ended](const auto& running) { return running.get() == ended; };
@@ -314,6 +317,7 @@ std::vector<Launch> take_launches() {
     l.blocks_counted = tally->blocks_counted;
     l.warps_counted = tally->warps_counted;
     l.barriers = tally->barriers;
+    l.shared_bytes = tally->shared_bytes;
     l.accesses = accesses_of(*tally);
     l.passages = passages_of(*tally);
     for (const auto& entry : tally->places) l.partings += entry.second.partings;
