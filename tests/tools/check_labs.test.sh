@@ -26,10 +26,10 @@ test_case "SHARE=k/n tries a part of the mutants, and the parts are all of them"
 share() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2 SHARE="$1"; }
 share 1/2
 expect_status 0
-expect_output "4 mutants rejected"
+expect_output "8 mutants rejected"
 share 2/2
 expect_status 0
-expect_output "3 mutants rejected"
+expect_output "7 mutants rejected"
 share 3/2
 expect_status 2
 expect_output "SHARE=3/2: expected k/n"
@@ -67,7 +67,7 @@ broken "a mutant that differs outside of the TODO" $mutants 's/^no_guard: .*/no_
   "$at: no_guard: differs from the starter outside of the TODO"
 broken "a mutant whose edit does not apply" $mutants 's/^no_guard: .*/no_guard: i < m => i <= m/' \
   "$at: no_guard: must stand exactly once in $solution, stands there not at all: i < m"
-broken "too few mutants" $mutants "/^all_threads_add_to_the_result:/,\$d" "$mutants: 1 mutants: at least 3"
+broken "too few mutants" $mutants "/^all_of_shared_memory:/,\$d" "$mutants: 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every block leaves the sum of its own elements
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -13,8 +14,26 @@ TEST_CASE("every block leaves the sum of its own elements") {
 
     const lab::Array<int> d_x(x);
     const lab::Array<long long> sums(blocks);
-    sum_of_block<<<static_cast<unsigned>(blocks), at.block>>>(d_x.get(), at.n, sums.get());
-    CUDA_CHECK_LAUNCH();
-    lab::expect_equal("sums", sums.download(), expected);
+    lab::count(
+        [&] {
+          sum_of_block<<<static_cast<unsigned>(blocks), at.block>>>(d_x.get(), at.n, sums.get());
+          CUDA_CHECK_LAUNCH();
+        },
+        [&] { lab::expect_equal("sums", sums.download(), expected); },
+        [&](const auto& seen) {
+          lab::exactly("elements that all threads load together", seen.loads().lanes, at.n,
+                       "each thread loads its own element, and no other");
+          lab::exactly("requests of warps for them", seen.loads().requests, div_up(at.n, 32),
+                       "the lanes of a warp load together");
+          lab::between("bytes of shared memory that a block has", seen.shared_bytes,
+                       at.block * sizeof(int), at.block * sizeof(long long),
+                       "a slot for each of its 64 threads, and no more");
+          lab::between("slots that all threads write together", seen.shared_stores().lanes,
+                       blocks * at.block, 2 * blocks * at.block, "each thread fills a slot");
+          lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
+                       "nobody else writes to a thread's slot");
+          lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
+                       "one for each block");
+        });
   });
 }
