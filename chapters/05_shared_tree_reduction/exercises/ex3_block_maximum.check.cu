@@ -2,21 +2,62 @@
 // STARTER FAILS: every block leaves the largest of its own elements
 #include <algorithm>
 
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
-TEST_CASE("every block leaves the largest of its own elements") {
-  lab::Trials().sizes(lab::sizes()).blocks(lab::warp_blocks()).run([](const lab::Trial& at) {
-    const std::vector<int> x = lab::ints_of(at);
-    const std::size_t blocks = std::max<std::size_t>(1, div_up(at.n, at.block));
-    std::vector<int> expected(blocks, INT_MIN);
-    for (std::size_t i = 0; i < at.n; ++i) {
-      expected[i / at.block] = std::max(expected[i / at.block], x[i]);
-    }
+namespace {
 
-    const lab::Array<int> d_x(x), maxima(blocks);
-    launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block);
-    lab::expect_equal("maxima", maxima.download(), expected);
-  });
+unsigned levels_of(unsigned block) {
+  unsigned levels = 0;
+  for (unsigned half = block / 2; half > 0; half /= 2) ++levels;
+  return levels;
+}
+
+}  // namespace
+
+TEST_CASE("every block leaves the largest of its own elements") {
+  lab::Trials()
+      .sizes(lab::sizes())
+      .blocks(lab::warp_blocks())
+      .inputs({lab::Input::kRandom, lab::Input::kNegative})
+      .run([](const lab::Trial& at) {
+        const std::vector<int> x = lab::ints_of(at);
+        const std::size_t blocks = std::max<std::size_t>(1, div_up(at.n, at.block));
+        std::vector<int> expected(blocks, INT_MIN);
+        for (std::size_t i = 0; i < at.n; ++i) {
+          expected[i / at.block] = std::max(expected[i / at.block], x[i]);
+        }
+
+        const lab::Array<int> d_x(x), maxima(blocks);
+        const auto launch = [&] {
+          launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block);
+        };
+        const auto results = [&] { lab::expect_equal("maxima", maxima.download(), expected); };
+        // Not all are counted: that would take long.
+        if (at.input != lab::Input::kRandom || at.block > 256) return launch(), results();
+
+        lab::count(launch, results, [&](const auto& seen) {
+          lab::exactly("blocks", seen.grid.x, blocks, "as few as have a thread for each element");
+          lab::exactly("threads in a block", seen.block.x, at.block);
+          lab::exactly("elements that all threads load together", seen.loads().lanes, at.n,
+                       "each thread loads its own element, and no other");
+          lab::exactly("requests of warps for them", seen.loads().requests, div_up(at.n, 32),
+                       "the lanes of a warp load together");
+          lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
+                       "in a tree no two threads write to one place");
+          lab::between("bytes of shared memory that a block has", seen.shared_bytes, 1,
+                       at.block * sizeof(int), "a slot for each thread, and no more");
+          const unsigned levels = levels_of(at.block), warps = at.block / 32;
+          lab::at_most("barriers that each thread passes", seen.barriers, levels + 2,
+                       "one before the tree and one for each of its levels");
+          lab::at_most("wavefronts of all requests to shared memory, in a block of " +
+                           std::to_string(at.block),
+                       div_up(seen.shared().wavefronts, blocks), 4 * (levels + warps),
+                       "four for each warp of the block and for each level of the tree");
+          lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
+                       "one for each block");
+        });
+      });
 }
