@@ -13,6 +13,8 @@
 
 #include "lab_testing.cuh"
 #ifdef CUDA_CPU_XRAY
+#include <mutex>
+
 #include "engine/memory.h"
 #include "engine/observer.h"
 #include "xray/counts.h"
@@ -94,41 +96,93 @@ struct Copied {
 };
 
 #ifdef CUDA_CPU_XRAY
-/// Adds up copies while it lives. The backend tells of a copy's source first, then of what it
-/// writes; a fill has no source.
-class CopyWatch {
- public:
-  explicit CopyWatch(Copied& sum) : before_(cuda_cpu::observer), watching_(*before_) {
-    sum_ = &sum;
-    source_ = nullptr;
-    watching_.range_is_used = note;
-    cuda_cpu::observer = &watching_;
+/// What the runtime itself did to memory, and how many kernels it was asked to run meanwhile.
+struct Traffic {
+  struct Range {
+    const char* begin;
+    std::size_t bytes;
+    bool is_written;   ///< or else read
+    std::size_t room;  ///< of the device's allocation or variable that it lies in; 0: the host's
+  };
+  struct Amount {
+    std::size_t times = 0, bytes = 0;
+  };
+  std::vector<Range> ranges;  ///< two for each copy, its source first; one for each fill
+  std::size_t launches = 0;
+
+  /// What copies and fills wrote to [begin, begin + size), or read from there.
+  Amount written(const void* begin, std::size_t size) const { return sum(true, begin, size); }
+  Amount read(const void* begin, std::size_t size) const { return sum(false, begin, size); }
+
+  /// The copies between host and device. Of copies at the same time it may take the source of one
+  /// for that of another.
+  Copied copied() const {
+    Copied sum;
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      if (!ranges[i].is_written || ranges[i - 1].is_written) continue;  // a fill, or a source
+      const Range &from = ranges[i - 1], &to = ranges[i];
+      sum.room = std::max<std::uint64_t>(sum.room, to.room);
+      if (to.room > 0 && from.room == 0) sum.to_device += to.bytes;
+      if (from.room > 0 && to.room == 0) sum.to_host += to.bytes;
+    }
+    return sum;
   }
-  ~CopyWatch() { cuda_cpu::observer = before_; }
-  CopyWatch(const CopyWatch&) = delete;
-  CopyWatch& operator=(const CopyWatch&) = delete;
 
  private:
-  static bool of_device(const void* address, cuda_cpu::MemoryRange* range) {
+  Amount sum(bool is_written, const void* begin, std::size_t size) const {
+    const char* const from = static_cast<const char*>(begin);
+    Amount amount;
+    for (const Range& r : ranges) {
+      const char* const first = std::max(r.begin, from);
+      const char* const last = std::min(r.begin + r.bytes, from + size);
+      if (r.is_written != is_written || first >= last) continue;
+      ++amount.times;
+      amount.bytes += static_cast<std::size_t>(last - first);
+    }
+    return amount;
+  }
+};
+
+/// Fills a Traffic while it lives, beside whatever observes already.
+class Watch {
+ public:
+  Watch() : before_(cuda_cpu::observer), watching_(before_ != nullptr ? *before_ : nobody()) {
+    of_grid_ = watching_.grid_begins;
+    traffic_ = {};
+    watching_.grid_begins = note_grid;
+    watching_.range_is_used = note_range;
+    cuda_cpu::observer = &watching_;
+  }
+  ~Watch() { cuda_cpu::observer = before_; }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  static cuda_cpu::Observer nobody() { return {}; }
+  static bool note_grid(const cuda_cpu::GridLaunch& launch) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++traffic_.launches;
+    }
+    return of_grid_ != nullptr && of_grid_(launch);
+  }
+  static void note_range(const void* begin, std::size_t bytes, bool writes, const char*,
+                         cuda_cpu::Site) {
     using cuda_cpu::Space;
-    return cuda_cpu::find_live_range(address, range) && range->space != Space::kHostPinned &&
-           range->space != Space::kHostRegistered;
+    cuda_cpu::MemoryRange range;
+    const bool of_device = cuda_cpu::find_live_range(begin, &range) &&
+                           range.space != Space::kHostPinned &&
+                           range.space != Space::kHostRegistered;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    traffic_.ranges.push_back(
+        {static_cast<const char*>(begin), bytes, writes, of_device ? range.size : 0});
   }
 
-  static void note(const void* address, std::size_t bytes, bool writes, const char*,
-                   cuda_cpu::Site) {
-    const void* const source = source_;
-    source_ = writes ? nullptr : address;
-    if (!writes || source == nullptr) return;
-    cuda_cpu::MemoryRange from, to;
-    const bool from_device = of_device(source, &from), to_device = of_device(address, &to);
-    if (to_device) sum_->room = std::max<std::uint64_t>(sum_->room, to.size);
-    if (to_device && !from_device) sum_->to_device += bytes;
-    if (from_device && !to_device) sum_->to_host += bytes;
-  }
-
-  static inline Copied* sum_;
-  static inline const void* source_;
+  static inline std::mutex mutex_;  // the runtime's own threads copy as well
+  static inline Traffic traffic_;
+  static inline decltype(cuda_cpu::Observer::grid_begins) of_grid_ = nullptr;
   const cuda_cpu::Observer* const before_;
   cuda_cpu::Observer watching_;
 };
@@ -137,17 +191,42 @@ class CopyWatch {
 /// Inside of count's `work`: runs `call` and returns what was copied in it, by whichever call of
 /// the runtime. Nothing where X-ray does not count.
 inline Copied copied_by(const std::function<void()>& call) {
-  Copied sum;
 #ifdef CUDA_CPU_XRAY
+  // The race detector watches ranges itself.
   if (cuda_cpu::observer != nullptr && cuda_cpu::observer->range_is_used == nullptr) {
-    const CopyWatch watch(sum);
+    const Watch watch;
     call();
     CUDA_CHECK(cudaDeviceSynchronize());
-    return sum;
+    return watch.traffic().copied();
   }
 #endif
   call();
-  return sum;
+  return {};
+}
+
+/// Runs `work`, and waits for it, then `results`; where X-ray could count, judge(traffic) looks at
+/// the copies, fills and launches of `work` instead. A generic lambda:
+///   [&](const auto& made) { lab::exactly("...", made.written(d_x, bytes).times, 1); }
+template <class Judge>
+void watch_copies(const std::function<void()>& work, const std::function<void()>& results,
+                  [[maybe_unused]] Judge judge) {
+#ifdef CUDA_CPU_XRAY
+  if (cuda_cpu::observer == nullptr) {  // the race detector is not at work
+    CUDA_CHECK(cudaDeviceSynchronize());
+    Traffic made;
+    {
+      const Watch watch;
+      work();
+      CUDA_CHECK(cudaDeviceSynchronize());
+      made = watch.traffic();
+    }
+    results();
+    judge(made);
+    return;
+  }
+#endif
+  work();
+  results();
 }
 
 /// A count within its bounds, else the trial ends. `note`: why there is this bound.
