@@ -2,6 +2,7 @@
 // STARTER FAILS: a kernel sees the new part, and around it what was there before
 #include <algorithm>
 
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -31,6 +32,21 @@ std::vector<int> table_on_the_device() {
   return d_words.download();
 }
 
+const void* address_of_the_table() {
+  void* address = nullptr;
+  CUDA_CHECK(cudaGetSymbolAddress(&address, table));
+  return address;
+}
+
+// One copy of the part, and nothing else. `call`: upload_part or download_part.
+template <class Amount>
+void expect_one_copy(const std::string& call, const char* of_table, const Amount& amount, Part p) {
+  lab::exactly(call + "copies " + of_table + " the table", amount.times, 1,
+               "one call copies the whole part");
+  lab::exactly(call + "bytes copied " + of_table + " the table", amount.bytes,
+               p.count * sizeof(int), "the part's, and no others");
+}
+
 }  // namespace
 
 TEST_CASE("a kernel sees the new part, and around it what was there before") {
@@ -41,8 +57,21 @@ TEST_CASE("a kernel sees the new part, and around it what was there before") {
       const std::vector<int> values = words(p.count, ++seed);
       std::copy(values.begin(), values.end(),
                 expected.begin() + static_cast<std::ptrdiff_t>(p.first));
-      upload_part(values.data(), p.first, p.count);
-      lab::expect_equal(name("after upload_part", p) + "table", table_on_the_device(), expected);
+      lab::watch_copies([&] { upload_part(values.data(), p.first, p.count); },
+                        [&] {
+                          lab::expect_equal(name("after upload_part", p) + "table",
+                                            table_on_the_device(), expected);
+                        },
+                        [&](const auto& made) {
+                          const std::string call = name("upload_part", p);
+                          const void* const words = address_of_the_table();
+                          expect_one_copy(call, "to", made.written(words, sizeof(table)), p);
+                          lab::exactly(call + "bytes copied from the table",
+                                       made.read(words, sizeof(table)).bytes, 0,
+                                       "what stays as it is need not come to the host");
+                          lab::exactly(call + "launches", made.launches, 0,
+                                       "a copy needs no kernel");
+                        });
     }
   });
 }
@@ -53,11 +82,20 @@ TEST_CASE("the host gets back the words it asks for, and no more") {
     CUDA_CHECK(cudaMemcpyToSymbol(table, whole.data(), sizeof(table)));
     for (const Part p : kParts) {
       std::vector<int> values(kWords, -7);
-      download_part(values.data(), p.first, p.count);
       std::vector<int> expected(kWords, -7);
       const auto from = whole.begin() + static_cast<std::ptrdiff_t>(p.first);
       std::copy(from, from + static_cast<std::ptrdiff_t>(p.count), expected.begin());
-      lab::expect_equal(name("after download_part", p) + "values", values, expected);
+      lab::watch_copies(
+          [&] { download_part(values.data(), p.first, p.count); },
+          [&] { lab::expect_equal(name("after download_part", p) + "values", values, expected); },
+          [&](const auto& made) {
+            const std::string call = name("download_part", p);
+            const void* const words = address_of_the_table();
+            expect_one_copy(call, "from", made.read(words, sizeof(table)), p);
+            lab::exactly(call + "bytes copied to the table",
+                         made.written(words, sizeof(table)).bytes, 0, "it is only read");
+            lab::exactly(call + "launches", made.launches, 0, "a copy needs no kernel");
+          });
     }
   });
 }
