@@ -83,7 +83,7 @@ void count(const std::function<void()>& work, const std::function<void()>& resul
   count_all(work, results, [&](const auto& seen) {
     if (seen.size() != 1) {
       throw Wrong{"launches", "1", std::to_string(seen.size()),
-                  "one launch of the kernel does the work"};
+                  "one launch of the kernel does the work", true};
     }
     judge(seen[0]);
   });
@@ -236,7 +236,7 @@ inline void between(const std::string& name, std::uint64_t counted, std::uint64_
   const std::string expected = least == most     ? std::to_string(most)
                                : counted < least ? "at least " + std::to_string(least)
                                                  : "at most " + std::to_string(most);
-  throw Wrong{name, expected, std::to_string(counted), note};
+  throw Wrong{name, expected, std::to_string(counted), note, true};
 }
 inline void at_most(const std::string& name, std::uint64_t counted, std::uint64_t most,
                     const std::string& note = "") {

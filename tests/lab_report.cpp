@@ -330,7 +330,8 @@ void TrialReport::broke(const Trial& trial, const CudaFailure& failure) {
 // The pattern that holds for all trials that failed and for no other; where there is none, one that
 // holds for all that failed.
 std::string TrialReport::meaning() const {
-  std::vector<Pattern> patterns = patterns_;
+  std::vector<Pattern> patterns;
+  if (!wrong_.counted) patterns = patterns_;  // what a check knows is about wrong results
   patterns.insert(patterns.end(), known_patterns().begin(), known_patterns().end());
   const bool some_passed =
       std::any_of(results_.begin(), results_.end(), [](const Result& t) { return t.ok; });

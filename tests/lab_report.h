@@ -30,7 +30,8 @@ struct Trial {
 struct Wrong {
   std::string name;  ///< "sums[1]", or the name of a single value
   std::string expected, actual;
-  std::string note;  ///< what is odd about the value; may be empty
+  std::string note;      ///< what is odd about the value; may be empty
+  bool counted = false;  ///< a count of what the kernel did, beside right results
 };
 
 /// A failed CUDA call in the learner's file or in the check.
