@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "common/matrix_reference.cuh"
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -58,6 +59,10 @@ TEST_CASE("a part is a view of the elements where they are") {
     const Matrix large{data, 100000, 100000, 100000};
     check("one element at (99999, 99998) of a 100000 x 100000 matrix",
           part_of(large, 99999, 99998, 1, 1), 9999999998, 1, 1, 100000);
+    const Matrix small{data, 5, 12, 12};
+    const Matrix strip = part_of(small, 1, 2, 4, 9);
+    check("after that, 4 x 9 elements from (1, 2) of a 5 x 12 matrix", strip, 14, 4, 9, 12);
+    check("a part of that part, from (2, 3)", part_of(strip, 2, 3, 1, 2), 41, 1, 2, 12);
   });
 }
 
@@ -90,24 +95,39 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
           const Embedded a(m, k, w.above, w.left, w.right, 3);
           const Embedded b(k, n, w.above + 1, w.left, w.right * 2, 4);
           const Embedded c(m, n, w.above, w.left * 2, w.right, 5);
-          launch_multiply(a.view, b.view, c.view);
-          const std::vector<double> product = multiply_on_host(a.values, b.values, m, n, k);
-          const std::vector<float> got = c.data->download();
-          std::vector<float> inside;
-          for (std::size_t i = 0; i < got.size(); ++i) {
-            const std::size_t row = i / c.columns - w.above, column = i % c.columns - w.left * 2;
-            if (i / c.columns >= w.above && row < m && column < n) {
-              inside.push_back(got[i]);
-            } else {
-              lab::expect(std::isnan(got[i]),
-                          std::string(w.name) + ": an element outside of C, (" +
-                              std::to_string(i / c.columns) + ", " + std::to_string(i % c.columns) +
-                              ") of what C is a part of",
-                          "untouched", lab::text_of(got[i]));
+          const auto compare = [&] {
+            const std::vector<double> product = multiply_on_host(a.values, b.values, m, n, k);
+            const std::vector<float> got = c.data->download();
+            std::vector<float> inside;
+            for (std::size_t i = 0; i < got.size(); ++i) {
+              const std::size_t row = i / c.columns - w.above, column = i % c.columns - w.left * 2;
+              if (i / c.columns >= w.above && row < m && column < n) {
+                inside.push_back(got[i]);
+              } else {
+                lab::expect(std::isnan(got[i]),
+                            std::string(w.name) + ": an element outside of C, (" +
+                                std::to_string(i / c.columns) + ", " +
+                                std::to_string(i % c.columns) + ") of what C is a part of",
+                            "untouched", lab::text_of(got[i]));
+              }
             }
-          }
-          lab::expect_close(
-              std::string(w.name) + ": c", inside, product, [](std::size_t) { return 0; }, n);
+            lab::expect_close(
+                std::string(w.name) + ": c", inside, product, [](std::size_t) { return 0; }, n);
+          };
+          const std::string way = w.name;
+          lab::count(
+              [&] { launch_multiply(a.view, b.view, c.view); }, compare,
+              [&](const auto& seen) {
+                lab::exactly(way + ": elements that all threads store together",
+                             seen.stores().lanes, m * n, "each element of C once");
+                lab::exactly(way + ": elements that all threads load together", seen.loads().lanes,
+                             2 * m * n * k,
+                             "each thread a row of A and a column of B, and nothing around them");
+                lab::at_most(
+                    way + ": loads, counting a warp's 32 threads as one", seen.loads().requests,
+                    2 * k * m * div_up(n, 32),
+                    "each element of C has a thread of its own, and 32 of a row make a warp");
+              });
         }
       });
 }
