@@ -2,6 +2,7 @@
 // STARTER FAILS: every element of y is the dot product of its row with x
 #include <limits>
 
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -54,7 +55,30 @@ TEST_CASE("every element of y is the dot product of its row with x") {
         const lab::Array<float> d_a(a), d_x(x), d_y(at.rows);
         const Matrix view{d_a.get(), static_cast<unsigned>(at.rows),
                           static_cast<unsigned>(at.columns), static_cast<unsigned>(stride)};
-        launch_multiply_vector(view, d_x.get(), d_y.get(), at.block);
-        lab::expect_equal("y", d_y.download(), expected);
+        const std::size_t turns = div_up(at.columns, 32);
+        lab::count(
+            [&] { launch_multiply_vector(view, d_x.get(), d_y.get(), at.block); },
+            [&] { lab::expect_equal("y", d_y.download(), expected); },
+            [&](const auto& seen) {
+              lab::exactly("blocks", seen.grid.x, div_up(at.rows, at.block / 32),
+                           "as few as have a warp for each row");
+              lab::exactly("elements that all lanes load together", seen.loads().lanes,
+                           2 * at.rows * at.columns,
+                           "the lanes of a warp share a row: each element of it is loaded by one "
+                           "of them, and so is its partner in x");
+              lab::at_most("loads, counting a warp's 32 lanes as one", seen.loads().requests,
+                           2 * at.rows * (turns + 1),
+                           "32 lanes load 32 elements at once: two requests for each 32 elements "
+                           "of a row, and two to spare");
+              lab::at_most(
+                  "sectors of these loads", seen.loads().sectors, 9 * at.rows * (turns + 1),
+                  "32 neighbours in a row lie in 5 sectors at most, 32 neighbours in x in 4");
+              lab::exactly("requests to shared memory", seen.shared().requests, 0,
+                           "registers reach other lanes by shuffles");
+              lab::exactly("atomics", seen.atomics().requests, 0,
+                           "registers reach other lanes by shuffles");
+              lab::exactly("lanes that store a sum", seen.stores().lanes, at.rows,
+                           "one of each warp with a row");
+            });
       });
 }
