@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element of C is the product of a row of A and a column of B
+#include "tests/lab_counts.cuh"
 #include "tests/lab_matrices.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -36,10 +37,27 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
           const lab::DeviceMatrix c(at.rows, at.columns, gap);
           const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
                           static_cast<unsigned>(div_up(at.rows, kTile)));
-          multiply_tiled<<<grid, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
-          CUDA_CHECK_LAUNCH();
           const std::string name = gap == 0 ? "C" : "C (rows 3 elements further apart)";
-          lab::expect_close(name, c.download(name), expected, tolerance, at.columns);
+          const std::size_t tiles = std::size_t{grid.x} * grid.y * div_up(at.depth, kTile);
+          lab::count(
+              [&] {
+                multiply_tiled<<<grid, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
+                CUDA_CHECK_LAUNCH();
+              },
+              [&] { lab::expect_close(name, c.download(name), expected, tolerance, at.columns); },
+              [&](const auto& seen) {
+                lab::at_most("elements that all threads load from memory", seen.loads().lanes,
+                             2 * tiles * kTile * kTile,
+                             "in each step, the last one too, a thread brings one element of A and "
+                             "one of B at most");
+                lab::at_most("loads from memory, counting a warp's 32 threads as one",
+                             seen.loads().requests, 2 * tiles * kTile * kTile / 32,
+                             "every thread brings its own two elements");
+                lab::exactly("elements that all threads store", seen.stores().lanes,
+                             at.rows * at.columns, "each element of C once, by its own thread");
+                lab::at_most("barriers that a thread passes", seen.barriers,
+                             2 * div_up(at.depth, kTile), "two in each step, as in the starter");
+              });
         }
       });
 }
