@@ -507,6 +507,22 @@ struct LastBlock {
   }
 };
 
+// The block that draws the last ticket puts it back by a plain store, as in the guide's example.
+// Another thread than the one that drew may do so, behind a barrier. The first must not.
+template <bool kRight>
+struct TicketPutBack {
+  static constexpr const char* kName = "ticket put back";
+  static __device__ void run(int* words) {
+    __shared__ bool puts_back;
+    if (threadIdx.x == 0) {
+      const int drawn = atomicAdd(&words[0], 1);  // later: ticket put back
+      puts_back = drawn == (kRight ? static_cast<int>(gridDim.x) - 1 : 0);
+    }
+    __syncthreads();
+    if (threadIdx.x == 40 && puts_back) words[0] = 0;  // earlier: ticket put back
+  }
+};
+
 template <bool kRight>
 struct BlockScope {
   static constexpr const char* kName = "block scope";
@@ -575,6 +591,11 @@ TEST_CASE("the last block needs both fences") {
   const auto by_all = in<LastBlock<2>>(Memory::kGlobal, 3);
   INFO(all_texts(by_all));
   CHECK(by_all.empty());
+}
+
+TEST_CASE("the last update of a word comes after all before it, so a plain store may follow") {
+  wrong_is_found_and_right_is_not<TicketPutBack<false>, TicketPutBack<true>>(Fault::kOtherBlock,
+                                                                             kOutside, 4);
 }
 
 TEST_CASE("what is ordered for one block is not ordered for another") {

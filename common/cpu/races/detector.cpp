@@ -162,7 +162,17 @@ void for_strong(Crowd* crowd, F check) {
   check(crowd->strong.access);
   for (const Access& a : crowd->strong.before) check(a);
 }
-/// The same for reads.
+/// Whether a plain access comes after all that for_strong tells of. Each atomic update of a word
+/// finds what the one before it left: who comes after the last update comes after all of them. So
+/// the block that drew the last ticket may put it back by a plain store.
+bool comes_after_updates(const Checked& c, const Crowd* crowd) {
+  if (crowd == nullptr || (c.access.use() & kStrong) != 0) return false;
+  const Access& last = crowd->strong.access;
+  constexpr unsigned kUpdate = kReads | kWrites | kStrong;
+  return (last.use() & (kUpdate | kVolatile | kBlockOnly)) == kUpdate &&
+         c.order->comes_before(last.name(), last.time(), c.access.thread());
+}
+/// for_strong for reads.
 template <class F>
 void for_reads(const Cell& cell, Crowd* crowd, F check) {
   check(cell.read);
@@ -250,7 +260,7 @@ void write_cell(const Checked& c, Cell* cell) {
   const auto check_one = [&](const Access& earlier) { check(c, earlier); };
   check_one(cell->write);
   for_reads(*cell, crowd, check_one);
-  for_strong(crowd, check_one);
+  if (!comes_after_updates(c, crowd)) for_strong(crowd, check_one);
   if (strong) {
     c.d->shadow.make_crowd(cell).strong.keep(c.access);
     cell->any_strong = true;
