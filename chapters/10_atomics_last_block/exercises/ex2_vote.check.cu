@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// STARTER FAILS: every odd value is kept once, and no other
+// STARTER FAILS: every odd value is kept once, and a warp takes its places by one atomic
 #include <algorithm>
 
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
-TEST_CASE("every odd value is kept once, and no other") {
+TEST_CASE("every odd value is kept once, and a warp takes its places by one atomic") {
   // x[i] = i first: every lane 0 has an even value there.
   lab::Trials()
       .sizes({32, 31, 33, 64, 127, 256, 257, 1000, 1023, 2053, 1, 0})
@@ -15,18 +16,40 @@ TEST_CASE("every odd value is kept once, and no other") {
       .run([](const lab::Trial& at) {
         const std::vector<int> x = lab::ints_of(at);
         std::vector<int> expected;
-        for (const int v : x) {
-          if ((v & 1) != 0) expected.push_back(v);
+        std::size_t that_keep = 0;  // groups of 32 elements, one for each vote
+        for (std::size_t first = 0; first < x.size(); first += 32) {
+          const std::size_t before = expected.size();
+          for (std::size_t i = first; i < std::min(x.size(), first + 32); ++i) {
+            if ((x[i] & 1) != 0) expected.push_back(x[i]);
+          }
+          if (expected.size() > before) ++that_keep;
         }
         std::sort(expected.begin(), expected.end());
 
         const lab::Array<int> d_x(x), d_kept(expected.size());  // room for those, and not one more
         const lab::Array<unsigned> count(std::vector<unsigned>{0});
-        keep_odd<<<3, at.block>>>(d_x.get(), at.n, d_kept.get(), count.get());
-        CUDA_CHECK_LAUNCH();
-        lab::expect_equal("*count", std::size_t{count.download()[0]}, expected.size());
-        std::vector<int> kept = d_kept.download();
-        std::sort(kept.begin(), kept.end());
-        lab::expect_equal("sorted kept", kept, expected);
+        lab::count(
+            [&] {
+              keep_odd<<<3, at.block>>>(d_x.get(), at.n, d_kept.get(), count.get());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] {
+              lab::expect_equal("*count", std::size_t{count.download()[0]}, expected.size());
+              std::vector<int> kept = d_kept.download();
+              std::sort(kept.begin(), kept.end());
+              lab::expect_equal("sorted kept", kept, expected);
+            },
+            [&](const auto& seen) {
+              lab::between("atomics of all lanes together", seen.atomics().lanes, that_keep,
+                           div_up(at.n, 32), "one for each vote, by one lane for its warp");
+              lab::exactly("lanes that store a value", seen.stores().lanes, expected.size(),
+                           "each lane stores the value that it keeps");
+              lab::at_most("stores, counting a warp's 32 lanes as one", seen.stores().requests,
+                           that_keep, "the lanes of a warp store together");
+              lab::exactly("lanes that load a value", seen.loads().lanes, at.n,
+                           "each value is loaded once");
+              lab::exactly("requests to shared memory", seen.shared().requests, 0,
+                           "votes and shuffles are enough");
+            });
       });
 }
