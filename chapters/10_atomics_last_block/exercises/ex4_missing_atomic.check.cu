@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the product of all numbers arrives, whoever comes between
+#include <algorithm>
+
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -18,15 +21,72 @@ TEST_CASE("the product of all numbers arrives, whoever comes between") {
       .run([](const lab::Trial& at) {
         std::vector<unsigned> x(at.n);
         unsigned long long expected = 7;  // there before
+        std::size_t changing = 0;         // numbers that are not 1
         for (std::size_t i = 0; i < at.n; ++i) {
           const auto bits = at.input == lab::Input::kRandom ? random_bits(3, i) : 2 * i;
           x[i] = static_cast<unsigned>(1 + bits % 65520);
           expected = expected * x[i] % 65521;
+          if (x[i] != 1) ++changing;
         }
 
         const lab::Array<unsigned> d_x(x), product(std::vector<unsigned>{7});
-        multiply_all<<<2, at.block>>>(d_x.get(), at.n, product.get());
-        CUDA_CHECK_LAUNCH();
-        lab::expect_equal("*product", product.download()[0], static_cast<unsigned>(expected));
+        lab::count(
+            [&] {
+              multiply_all<<<2, at.block>>>(d_x.get(), at.n, product.get());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] {
+              lab::expect_equal("*product", product.download()[0], static_cast<unsigned>(expected));
+            },
+            [&](const auto& seen) {
+              using Seen = std::decay_t<decltype(seen)>;
+              const auto inside_times =
+                  seen.total(Seen::Space::kGlobal, Seen::Operation::kAtomic, "always_0").lanes;
+              const std::size_t threads = 2 * at.block, busy = std::min(threads, changing);
+              // One that succeeds makes each of the others try again, at most.
+              lab::between("atomics on *product", seen.atomics().lanes - inside_times, busy,
+                           threads * (threads + 1) + threads,
+                           "each thread brings one product, and tries until it is in time");
+              lab::at_most("lanes that load from x", seen.loads().lanes, at.n + threads,
+                           "each number is loaded once");
+              const std::size_t warps = 2 * div_up(at.block, 32), turns = div_up(at.n, threads);
+              lab::at_most("loads, counting a warp's 32 threads as one", seen.loads().requests,
+                           warps * (turns + 1), "all threads share the work");
+              lab::exactly("requests to shared memory", seen.shared().requests, 0,
+                           "every thread brings its product itself");
+            });
       });
+}
+
+namespace {
+
+// Half of the threads multiply, the others watch the word by an atomic.
+__global__ void times_and_watch(unsigned* word, unsigned* seen) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i % 2 == 0) {
+    atomic_times(word, 3);
+  } else {
+    times(1, 1);
+    seen[i / 2] = atomicAdd(word, 0u);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("whoever looks meanwhile sees a product") {
+  lab::Trials().blocks({2, 32, 64, 256}).inputs({lab::Input::kRandom}).run([](const auto& at) {
+    std::vector<unsigned> products = {5};  // before the first thread has multiplied, after it, ...
+    while (products.size() <= at.block) products.push_back(products.back() * 3 % kPrime);
+
+    const lab::Array<unsigned> word(std::vector<unsigned>{5}), seen(at.block);
+    times_and_watch<<<2, at.block>>>(word.get(), seen.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("*word, which was 5, after atomic_times(word, 3) by so many threads",
+                      word.download()[0], products.back());
+    for (const unsigned v : seen.download()) {
+      lab::expect(std::find(products.begin(), products.end(), v) != products.end(),
+                  "*word, seen by an atomic of another thread", "5 times 3 times 3 ...",
+                  std::to_string(v));
+    }
+  });
 }
