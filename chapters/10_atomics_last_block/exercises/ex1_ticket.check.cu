@@ -8,39 +8,46 @@
 #include LAB_FILE
 
 TEST_CASE("every launch leaves the sum of all elements") {
-  lab::Trials().sizes(lab::sizes()).blocks({32, 128}).run([](const lab::Trial& at) {
-    const std::vector<int> x = lab::ints_of(at);
-    const long long expected = std::accumulate(x.begin(), x.end(), 0LL);
+  lab::Trials()
+      .sizes(lab::sizes())
+      .blocks({32, 128})
+      .inputs({lab::Input::kRandom, lab::Input::kIndices})
+      .run([](const lab::Trial& at) {
+        const std::vector<int> x = lab::ints_of(at);
+        const long long expected = std::accumulate(x.begin(), x.end(), 0LL);
 
-    const lab::Array<int> d_x(x);
-    const lab::Array<unsigned> ticket(std::vector<unsigned>{0});
-    int launch = 0;
-    // The same grid again, more blocks than a block has threads, one block, and fewer than before.
-    for (const unsigned grid : {3u, 3u, 40u, 1u, 3u}) {
-      const std::string blocks = std::to_string(grid) + (grid > 1 ? " blocks" : " block");
-      const lab::Array<long long> partials(grid), result(1);
-      lab::count(
-          [&] {
-            sum_all<<<grid, at.block>>>(d_x.get(), at.n, partials.get(), ticket.get(),
-                                        result.get());
-            CUDA_CHECK_LAUNCH();
-          },
-          [&] {
-            const std::string which =
-                std::to_string(++launch) + (grid > 1 ? ", of " : ", of only ");
-            lab::expect_equal("*result after launch " + which + blocks, result.download()[0],
-                              expected);
-          },
-          [&](const auto& seen) {
-            lab::between("atomics of " + blocks, seen.atomics().lanes, grid, grid + 1,
-                         "each block draws one ticket, and none waits for another; one atomic more "
-                         "may reset it");
-            lab::between("loads of " + blocks, seen.loads().lanes, at.n + grid - 1, at.n + grid,
-                         "each element is loaded once, and the last block loads the partial sums");
-            lab::at_most("loads of " + blocks + ", counting a warp's 32 threads as one",
-                         seen.loads().requests, div_up(at.n, 32) + grid,
-                         "the threads of all blocks share the work");
-          });
-    }
-  });
+        const lab::Array<int> d_x(x);
+        const lab::Array<unsigned> ticket(std::vector<unsigned>{0});
+        int launch = 0;
+        // The same grid again, more blocks than a block has threads, one block, and fewer than
+        // before.
+        for (const unsigned grid : {3u, 3u, 40u, 1u, 3u}) {
+          const std::string blocks = std::to_string(grid) + (grid > 1 ? " blocks" : " block");
+          const lab::Array<long long> partials(grid), result(1);
+          lab::count(
+              [&] {
+                sum_all<<<grid, at.block>>>(d_x.get(), at.n, partials.get(), ticket.get(),
+                                            result.get());
+                CUDA_CHECK_LAUNCH();
+              },
+              [&] {
+                const std::string which =
+                    std::to_string(++launch) + (grid > 1 ? ", of " : ", of only ");
+                lab::expect_equal("*result after launch " + which + blocks, result.download()[0],
+                                  expected);
+              },
+              [&](const auto& seen) {
+                lab::between(
+                    "atomics of " + blocks, seen.atomics().lanes, grid, grid + 1,
+                    "each block draws one ticket, and none waits for another; one atomic more "
+                    "may reset it");
+                lab::between(
+                    "loads of " + blocks, seen.loads().lanes, at.n + grid - 1, at.n + grid,
+                    "each element is loaded once, and the last block loads the partial sums");
+                lab::at_most("loads of " + blocks + ", counting a warp's 32 threads as one",
+                             seen.loads().requests, div_up(at.n, 32) + grid,
+                             "the threads of all blocks share the work");
+              });
+        }
+      });
 }
