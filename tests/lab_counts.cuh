@@ -18,6 +18,7 @@
 #include "engine/memory.h"
 #include "engine/observer.h"
 #include "xray/counts.h"
+#include "xray/launches.h"
 #endif
 
 namespace lab {
@@ -49,6 +50,12 @@ struct Seen : xray::Launch {
     return all;
   }
 };
+
+/// False in the run that looks for races, which has the hooks to itself.
+inline bool xray_counts() {
+  const char* const races = std::getenv("CUDA_CPU_RACES");
+  return races == nullptr || *races != '1';
+}
 #endif
 
 /// Runs `work`, which makes launches and waits for them, then `results`, which compares what they
@@ -60,8 +67,7 @@ template <class Judge>
 void count_all(const std::function<void()>& work, const std::function<void()>& results,
                [[maybe_unused]] Judge judge) {
 #ifdef CUDA_CPU_XRAY
-  const char* const races = std::getenv("CUDA_CPU_RACES");
-  if (races == nullptr || *races != '1') {
+  if (xray_counts()) {
     const auto launches = xray::count([&] {
       work();
       CUDA_CHECK(cudaDeviceSynchronize());
@@ -75,18 +81,38 @@ void count_all(const std::function<void()>& work, const std::function<void()>& r
   results();
 }
 
+inline void expect_one_launch(std::size_t launches) {
+  if (launches == 1) return;
+  throw Wrong{"launches", "1", std::to_string(launches), "one launch of the kernel does the work",
+              true};
+}
+
 /// The same for work that makes one launch: judge(seen) gets that one.
 ///   [&](const auto& seen) { lab::exactly("...", seen.loads().lanes, n); }
 template <class Judge>
 void count(const std::function<void()>& work, const std::function<void()>& results,
            [[maybe_unused]] Judge judge) {
   count_all(work, results, [&](const auto& seen) {
-    if (seen.size() != 1) {
-      throw Wrong{"launches", "1", std::to_string(seen.size()),
-                  "one launch of the kernel does the work", true};
-    }
+    expect_one_launch(seen.size());
     judge(seen[0]);
   });
+}
+
+/// Runs `work`, which makes one launch, with nothing but its first block counted: judge(seen) gets
+/// what that block did. Sums over all blocks do not tell whether one of them worked for the others.
+template <class Judge>
+void count_first_block([[maybe_unused]] const std::function<void()>& work,
+                       [[maybe_unused]] Judge judge) {
+#ifdef CUDA_CPU_XRAY
+  if (!xray_counts()) return;
+  const auto launches = xray::count([&] {
+    xray::sample_blocks(1);
+    work();
+    CUDA_CHECK(cudaDeviceSynchronize());
+  });
+  expect_one_launch(launches.size());
+  judge(Seen(launches[0]));
+#endif
 }
 
 /// What the runtime copied between host and device, in bytes.
