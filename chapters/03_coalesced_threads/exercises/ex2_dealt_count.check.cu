@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread counts the elements that are dealt to it
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -13,6 +14,32 @@ int limit_for(const std::vector<int>& x) { return x.empty() ? 0 : x[x.size() / 2
 
 lab::Trials trials() { return lab::Trials().sizes(lab::sizes()).blocks({32, 1, 33, 250, 1024}); }
 
+// What the first `blocks` of the kBlocks blocks load: each element once, in a request for each
+// round in which a warp has one. Loops that take several elements a turn make up to three requests
+// more for the rest, and who counts in counts[t] loads that, too.
+struct Wanted {
+  std::size_t elements = 0, requests = 0;
+
+  Wanted(const lab::Trial& at, unsigned blocks) {
+    const std::size_t threads = std::size_t{kBlocks} * at.block;
+    for (std::size_t i = 0; i < at.n; ++i) elements += i % threads < blocks * at.block ? 1 : 0;
+    for (unsigned b = 0; b < blocks; ++b) {
+      for (unsigned warp = 0; warp < at.block; warp += 32) {
+        const std::size_t first = std::size_t{b} * at.block + warp;
+        if (first < at.n) requests += div_up(at.n - first, threads) + 3;
+      }
+    }
+  }
+
+  template <class Seen>
+  void compare(const Seen& seen, const std::string& whose) const {
+    lab::between("elements that " + whose + " load", seen.loads().lanes, elements, 2 * elements,
+                 "each thread loads those that are dealt to it, and no others");
+    lab::at_most("load requests of " + whose, seen.loads().requests, 2 * requests,
+                 "the lanes of a warp load neighbours, in one request");
+  }
+};
+
 }  // namespace
 
 TEST_CASE("every thread counts the elements that are dealt to it") {
@@ -25,20 +52,32 @@ TEST_CASE("every thread counts the elements that are dealt to it") {
     }
     const lab::Array<int> d_x(x);
     const lab::Array<unsigned> counts(threads);
-    count_larger<<<kBlocks, at.block>>>(d_x.get(), at.n, limit_for(x), counts.get());
-    CUDA_CHECK_LAUNCH();
-    lab::expect_equal("counts", counts.download(), expected);
+    const auto launch = [&] {
+      count_larger<<<kBlocks, at.block>>>(d_x.get(), at.n, limit_for(x), counts.get());
+      CUDA_CHECK_LAUNCH();
+    };
+    lab::count(
+        launch, [&] { lab::expect_equal("counts", counts.download(), expected); },
+        [&](const auto& seen) { Wanted(at, kBlocks).compare(seen, "all threads together"); });
+    lab::count_first_block(launch, [&](const auto& seen) {
+      Wanted(at, 1).compare(seen, "the first block's threads");
+    });
   });
 }
 
 TEST_CASE("the host adds the counts of all threads") {
   trials().inputs({lab::Input::kRandom, lab::Input::kIndices}).run([](const lab::Trial& at) {
     const std::vector<int> x = lab::ints_of(at);
-    std::size_t expected = 0;
+    std::size_t expected = 0, total = 0;
     for (const int value : x) expected += limit_for(x) < value ? 1 : 0;
     const lab::Array<int> d_x(x);
-    lab::expect_equal("count_on_device",
-                      count_on_device(d_x.get(), at.n, limit_for(x), kBlocks, at.block), expected);
+    lab::count([&] { total = count_on_device(d_x.get(), at.n, limit_for(x), kBlocks, at.block); },
+               [&] { lab::expect_equal("count_on_device", total, expected); },
+               [&](const auto& seen) {
+                 lab::exactly("blocks of the launch", seen.grid.x, kBlocks, "the number asked for");
+                 lab::exactly("threads of a block", seen.block.x, at.block, "the number asked for");
+                 Wanted(at, kBlocks).compare(seen, "the kernel's threads");
+               });
   });
 }
 
