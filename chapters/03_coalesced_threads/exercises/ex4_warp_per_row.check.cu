@@ -1,8 +1,41 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every lane leaves the sum of its columns
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
+
+namespace {
+
+constexpr std::size_t kSector = 32 / sizeof(int);
+
+// What the warps of the first `rows` rows have to load.
+struct Wanted {
+  std::size_t elements, requests = 0, sectors = 0;
+
+  Wanted(const lab::Trial& at, std::size_t rows) : elements(rows * at.columns) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t c = 0; c < at.columns; c += 32) {
+        const std::size_t first = row * at.columns + c;
+        const std::size_t last = row * at.columns + std::min(c + 32, at.columns) - 1;
+        requests += 1;
+        sectors += last / kSector - first / kSector + 1;
+      }
+    }
+  }
+
+  template <class Seen>
+  void compare(const Seen& seen, const std::string& whose) const {
+    lab::exactly("elements that " + whose + " load", seen.loads().lanes, elements,
+                 "each is loaded once, by the lane that adds it");
+    lab::at_most("sectors that " + whose + " ask for", seen.loads().sectors, sectors,
+                 "the sectors under each stretch of 32 columns, once for the whole warp");
+    lab::at_most("load requests of " + whose, seen.loads().requests, requests,
+                 "a request of the row's warp for each stretch of 32 columns");
+  }
+};
+
+}  // namespace
 
 TEST_CASE("every lane leaves the sum of its columns") {
   lab::Trials()
@@ -35,7 +68,20 @@ TEST_CASE("every lane leaves the sum of its columns") {
         }
         const lab::Array<int> d_x(x);
         const lab::Array<long long> partial(expected.size());
-        launch_sum_of_rows(d_x.get(), at.rows, at.columns, partial.get(), at.block);
-        lab::expect_equal("partial", partial.download(), expected);
+        const auto launch = [&] {
+          launch_sum_of_rows(d_x.get(), at.rows, at.columns, partial.get(), at.block);
+        };
+        lab::count(
+            launch, [&] { lab::expect_equal("partial", partial.download(), expected); },
+            [&](const auto& seen) {
+              lab::exactly("threads of a block", seen.block.x, at.block);
+              lab::exactly("blocks of the launch", seen.grid.x, div_up(at.rows * 32, at.block),
+                           "as few as have a warp for each row");
+              Wanted(at, at.rows).compare(seen, "all warps together");
+            });
+        lab::count_first_block(launch, [&](const auto& seen) {
+          const std::size_t rows = std::min<std::size_t>(at.rows, at.block / 32);
+          Wanted(at, rows).compare(seen, "the first block's warps");
+        });
       });
 }
