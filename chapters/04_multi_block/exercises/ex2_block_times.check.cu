@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: spans are right on SMs whose counters began at different times
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
-// What a GPU might note, at 2 cycles per ns: {sm, start_ns, end_ns, start_cycles, end_cycles}.
+// What a GPU might note: {sm, start_ns, end_ns, start_cycles, end_cycles}. Its clock rate is given
+// as 2 cycles per ns, and some of its SMs are slower than that.
 struct Case {
   const char* what;
   std::vector<BlockRecord> blocks;
@@ -33,7 +35,35 @@ const std::vector<Case> kCases = {
     {"the slowest block is the last one",
      {{0, kNow, kNow + 10, 300, 320}, {1, kNow + 5, kNow + 75, 90000, 90140}},
      75,
-     140}};
+     140},
+    {"one SM that has been slowed down",
+     {{0, kNow, kNow + 200, 1000, 1250}, {0, kNow + 210, kNow + 300, 1260, 1360}},
+     300,
+     250},
+    {"two SMs of different speeds",
+     {{0, kNow, kNow + 100, 10, 110}, {1, kNow + 10, kNow + 90, 5000, 5150}},
+     100,
+     150}};
+
+// Loads of 4 bytes: of x, and of nothing else that the kernel has. (sm is stored.)
+template <class Seen>
+std::uint64_t int_lanes(const Seen& seen) {
+  std::uint64_t lanes = 0;
+  for (const auto& access : seen.accesses) {
+    const bool is_load = access.operation == Seen::Operation::kLoad;
+    if (is_load && access.bytes_per_lane == sizeof(int)) lanes += access.counts.lanes;
+  }
+  return lanes;
+}
+
+__global__ void note_time(std::uint64_t* ns) { *ns = global_timer_ns(); }
+
+std::uint64_t time_on_the_device() {
+  const lab::Array<std::uint64_t> ns(1);
+  note_time<<<1, 1>>>(ns.get());
+  CUDA_CHECK_LAUNCH();
+  return ns.download()[0];
+}
 
 }  // namespace
 
@@ -65,27 +95,54 @@ TEST_CASE("the record of a block spans the work of all its threads") {
         const lab::Array<long long> partial(threads);
         const lab::Array<ThreadTimes> d_times(threads);
         const lab::Array<BlockRecord> d_records(kGrid);
-        sum_recorded<<<kGrid, at.block>>>(d_x.get(), at.n, partial.get(), d_times.get(),
-                                          d_records.get());
-        CUDA_CHECK_LAUNCH();
-        lab::expect_equal("partial", partial.download(), expected);
-        const std::vector<ThreadTimes> times = d_times.download();
-        const std::vector<BlockRecord> records = d_records.download();
-        const auto before = [](std::uint64_t ns, std::uint64_t other) {
-          return std::to_string(other - ns) + " ns before it";
+        std::uint64_t earliest = 0, latest = 0;
+        const auto compare = [&] {
+          lab::expect_equal("partial", partial.download(), expected);
+          const std::vector<ThreadTimes> times = d_times.download();
+          const std::vector<BlockRecord> records = d_records.download();
+          const auto before = [](std::uint64_t ns, std::uint64_t other) {
+            return std::to_string(other - ns) + " ns before it";
+          };
+          for (std::size_t g = 0; g < threads; ++g) {
+            const BlockRecord& r = records[g / at.block];
+            const std::string block = "records[" + std::to_string(g / at.block) + "].";
+            const std::string who = "thread " + std::to_string(g % at.block) + " of the block";
+            lab::expect(r.end_ns != ~std::uint64_t{0}, block + "end_ns", "written",
+                        "never written");
+            lab::expect(r.start_ns <= times[g].begin_ns, block + "start_ns",
+                        "not after " + who + " begins",
+                        "the thread began " + before(times[g].begin_ns, r.start_ns));
+            lab::expect(times[g].end_ns <= r.end_ns, block + "end_ns",
+                        "not before " + who + " ends", before(r.end_ns, times[g].end_ns));
+            lab::expect(r.start_ns >= earliest, block + "start_ns", "not before the launch",
+                        before(r.start_ns, earliest));
+            lab::expect(r.end_ns <= latest, block + "end_ns", "not after the launch has ended",
+                        std::to_string(r.end_ns - latest) + " ns after it");
+            lab::expect(r.start_cycles <= r.end_cycles, block + "end_cycles",
+                        "not before start_cycles", "before start_cycles");
+            // Two microseconds for the ticks of the shared clock.
+            lab::expect(cycles_fit(r.cycles() + 1, r.ms() + 0.002), block + "end_cycles",
+                        "after as many cycles as the block's nanoseconds hold",
+                        std::to_string(r.end_cycles - r.start_cycles) + " cycles after the start");
+          }
         };
-        for (std::size_t g = 0; g < threads; ++g) {
-          const BlockRecord& r = records[g / at.block];
-          const std::string block = "records[" + std::to_string(g / at.block) + "].";
-          const std::string who = "thread " + std::to_string(g % at.block) + " of the block";
-          lab::expect(r.end_ns != ~std::uint64_t{0}, block + "end_ns", "written", "never written");
-          lab::expect(r.start_ns <= times[g].begin_ns, block + "start_ns",
-                      "not after " + who + " begins",
-                      "the thread began " + before(times[g].begin_ns, r.start_ns));
-          lab::expect(times[g].end_ns <= r.end_ns, block + "end_ns", "not before " + who + " ends",
-                      before(r.end_ns, times[g].end_ns));
-          lab::expect(r.start_cycles <= r.end_cycles, block + "end_cycles",
-                      "not before start_cycles", "before start_cycles");
-        }
+        earliest = time_on_the_device();
+        lab::count(
+            [&] {
+              sum_recorded<<<kGrid, at.block>>>(d_x.get(), at.n, partial.get(), d_times.get(),
+                                                d_records.get());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] {
+              latest = time_on_the_device();
+              compare();
+            },
+            [&](const auto& seen) {
+              lab::between("barriers that each thread comes to", seen.barriers, 2, 4,
+                           "one holds the work back until the start is noted, one holds the end "
+                           "back until the work is done");
+              lab::at_most("elements that all threads together load", int_lanes(seen), at.n,
+                           "the work is done once");
+            });
       });
 }
