@@ -128,10 +128,10 @@ check:  ## formatting, notes, figures, links and labs are as they should be
 	$(direct)status=0; common/tools/checks/check.sh || status=1; $(MAKE) --no-print-directory check-labs || status=1; exit $$status
 
 ##@ Measure
-needs.xray = rules xray
-xray: $$(XRAY_PROGRAMS)  ## what each line asks of memory, without a GPU, e.g. make xray CH=03
-	$(direct)CSV='$(CSV)' LINE='$(LINE)' SVG='$(SVG)' BLOCKS='$(BLOCKS)' \
-	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)')
+needs.xray = $(if $(EX),,rules xray)
+xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03; your lab: EX=1
+	$(direct)CSV='$(CSV)' LINE='$(LINE)' SVG='$(SVG)' BLOCKS='$(BLOCKS)' $(if $(EX),common/tools/labs/labs.sh xray $(LAB_SETTINGS),\
+	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)'))
 
 needs.xray-verify = backend commit rules xray
 xray-verify: $$(PROGRAMS) $$(XRAY_PROGRAMS)  ## X-ray's counts beside a GPU's counters (needs ncu)

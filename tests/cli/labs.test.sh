@@ -110,6 +110,24 @@ expect_failure
 expect_output "not yet   every block leaves the sum of its own elements"
 expect_output "error: race: a"
 
+test_case "SANITIZE=1 tells a race in five lines, and make progress counts it"
+lab progress CH=05
+expect_output "1  passed"
+cp $work/ex1_block_sum.cu "$scratch/mine.cu"
+mutant ex1_block_sum all_threads_add_to_the_result >$work/ex1_block_sum.cu
+lab lab CH=05 EX=1 SANITIZE=1
+if has "$output" "make: ***" && has_not "$output" ThreadSanitizer; then
+  skip "ThreadSanitizer is not here"
+else
+  expect_failure
+  expect_output "ThreadSanitizer says:"
+  expect "five lines of it" [ "$(grep -c '^    | ' <<<"$output")" -eq 5 ]
+  expect_output "open      $work/ex1_block_sum.cu:$(sed -n '/+=/=' $work/ex1_block_sum.cu | head -1)"
+  lab progress CH=05
+  expect_output "1  failed"
+fi
+cp "$scratch/mine.cu" $work/ex1_block_sum.cu
+
 test_case "an index outside of a local array is rejected, although the result is right"
 cp $work/ex1_block_sum.cu "$scratch/mine.cu"
 sed 's|long long sum = 0;|long long sum = 0, parts[2];|; s|sum += partial\[k\];|parts[k / 31] = sum += partial[k];|' \
@@ -144,6 +162,34 @@ print(*lenient("nvcc -O3 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror".
 expect_output "nvcc -O3 -Xcompiler -Wall,-Wextra,-Wno-sign-compare"
 expect_no_output "-Werror "
 expect_no_output "-Werror,"
+
+test_case "make xray CH= EX= shows the learner's own lines with their counts"
+lab xray CH=05 EX=1
+expect_status 0
+expect_output "sum_of_block<<<"
+expect_output "| $work/ex1_block_sum.cu"
+expect "counts at the line of the file" grep -q "global store .*|   $(sed -n '/sums.blockIdx.x. = /=' $work/ex1_block_sum.cu)  " <<<"$out"
+expect_no_output "passed;"
+lab xray CH=05 EX=1 CSV=-
+expect "counts alone" has "$(printf '%s\n' "$out" | sed -n 2p)" '"sum_of_block"'
+lab xray CH=05 EX=1 LINE=1
+expect_status 2
+expect_output "LINE=1: no access to memory in that line"
+
+test_case "what a check counts itself is in the listing as well; a starter is copied, and that is said"
+lab xray CH=00 EX=1
+expect_output "new: work/00_first_kernel/ex1_scale_and_add.cu"
+cp chapters/00_first_kernel/exercises/solutions/ex1_scale_and_add.cu work/00_first_kernel/
+lab xray CH=00 EX=1
+expect_status 0
+expect_output "global load"
+rm -r work/00_first_kernel
+
+test_case "X-ray does not tell a prediction's answer before it is passed"
+lab xray CH=05 EX=4
+expect_failure
+expect_output "first predict: make lab CH=05 EX=4"
+rm $work/ex4_wavefronts.cu
 
 test_case "a printf in a kernel is shown: of the try that failed, or of the first that printed when all is right"
 cp $work/ex1_block_sum.cu "$scratch/mine.cu"

@@ -222,14 +222,52 @@ int main() {
   for (int i = 0; i < 64; ++i) {
     if (x[i] != i * i) return std::printf("square_each  WRONG  %d\n", i), 1;
   }
+  std::printf("square_each  ok\n");
 }
 END
 run make -C "$tree" --no-print-directory xray CH=99
 expect_status 0
 expect_output "square_each<<<"
 expect_output "check of its results passed"
+expect_output "\`*\` marks the access of a launch that wastes most"
 sed 's/ \*= x\[threadIdx.x\]/ *= 2/' "$small/squares.cu" >"$scratch/wrong.cu" && mv "$scratch/wrong.cu" "$small/squares.cu"
 run make -C "$tree" --no-print-directory xray CH=99
 expect_failure
 expect_output "square_each  WRONG"
 expect_no_output "check of its results passed"
+
+test_case "X-ray claims no check of results for a program that has none"
+sed '/WRONG/d; /ok/d' "$small/squares.cu" >"$scratch/silent.cu" && mv "$scratch/silent.cu" "$small/squares.cu"
+run make -C "$tree" --no-print-directory xray CH=99
+expect_status 0
+expect_output "square_each<<<"
+expect_no_output "check of its results passed"
+expect_output "What the program printed is in build/xray/99_squares.out"
+
+test_case "LINE= draws the request that costs most, wherever it comes"
+cat >"$small/squares.cu" <<'END'
+// SPDX-License-Identifier: MIT
+// Chapter 99: which of two requests is drawn?
+#include <cuda_runtime.h>
+
+__global__ void load_each(const int* x, int* y) {
+  int sum = 0;
+  for (int step = 1; step <= 8; step += 7) {
+    sum += x[threadIdx.x * step];
+  }
+  y[threadIdx.x] = sum;
+}
+
+int main() {
+  int *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, 8 * 32 * sizeof(int));
+  cudaMalloc(&y, 32 * sizeof(int));
+  cudaMemset(x, 0, 8 * 32 * sizeof(int));
+  load_each<<<1, 32>>>(x, y);
+  cudaDeviceSynchronize();
+  cudaFree(x), cudaFree(y);
+}
+END
+run make -C "$tree" --no-print-directory xray CH=99 LINE=8
+expect_status 0
+expect "the second request, 32 sectors" grep -q '32 lanes, 32 sectors; 4 would do' "$tree/build/xray/99_squares.line8.svg"

@@ -24,8 +24,8 @@ std::string drawing(Space space, Operation operation, unsigned bytes, unsigned m
   access.bytes_per_lane = bytes;
   access.name = space == Space::kGlobal ? "" : "array";
   for (unsigned lane = 0; lane < kWarp; ++lane) {
-    access.first[lane] = (mask >> lane & 1) != 0 ? static_cast<std::int64_t>(where(lane)) : -1;
-    access.worst[lane] = -1;
+    access.worst[lane] = (mask >> lane & 1) != 0 ? static_cast<std::int64_t>(where(lane)) : -1;
+    access.first[lane] = -1;
   }
   return xray::drawing_of(launch, access);
 }

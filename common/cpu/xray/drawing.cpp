@@ -68,9 +68,9 @@ class Drawing {
     request_.operation = access.operation;
     request_.bytes = access.bytes_per_lane;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (access.first[lane] < 0) continue;
+      if (access.worst[lane] < 0) continue;
       request_.mask |= 1u << lane;
-      request_.address[lane] = static_cast<std::uint64_t>(access.first[lane]);
+      request_.address[lane] = static_cast<std::uint64_t>(access.worst[lane]);
     }
     // Words of a lane's array do not lie side by side: the first of an element is drawn.
     const bool is_local = access.space == Space::kLocal;
@@ -115,8 +115,8 @@ class Drawing {
     const std::string code = code_of(access_.file, access_.line);
     picture_.code(kGutter, 46, code);
     picture_.text(kGutter, 66,
-                  access_.file + format(":%d, by the first warp that comes there", access_.line),
-                  kSmall, Anchor::kStart, kGrey);
+                  access_.file + format(":%d, the request that costs most", access_.line), kSmall,
+                  Anchor::kStart, kGrey);
   }
 
   void lanes() {

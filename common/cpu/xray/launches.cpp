@@ -89,6 +89,8 @@ struct Session {
   LaunchTally* running = nullptr;  // one grid runs at a time
   std::uint64_t most_blocks = ~std::uint64_t{0};
   std::vector<std::unique_ptr<WatchedBlock>> blocks;  // that run now
+  bool keeps = false;
+  std::vector<Launch> kept;
 };
 
 Session& session() {
@@ -323,8 +325,12 @@ std::vector<Launch> take_launches() {
     for (const auto& entry : tally->places) l.partings += entry.second.partings;
     launches.push_back(std::move(l));
   }
+  if (s.keeps) s.kept.insert(s.kept.end(), launches.begin(), launches.end());
   return launches;
 }
+
+void keep_launches() { session().keeps = true; }
+std::vector<Launch> kept_launches() { return session().kept; }
 
 struct SetAside::Kept {
   std::vector<std::unique_ptr<LaunchTally>> launches;

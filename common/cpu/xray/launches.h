@@ -20,6 +20,10 @@ void count_all_blocks();
 /// The launches counted since the last call, in their order.
 std::vector<Launch> take_launches();
 
+/// From now on take_launches() keeps what it returns as well, and kept_launches() has all of that.
+void keep_launches();
+std::vector<Launch> kept_launches();
+
 /// While it lives, the launches counted so far are out of the way. Its end brings them back, and
 /// with them what `watch` and `sample_blocks` had been told.
 class SetAside {

@@ -4,8 +4,10 @@
 //   XRAY_LISTING=FILE   the annotated source (`-`: standard output)
 //   XRAY_CSV=FILE       the counts of requests
 //   XRAY_PASSAGES=FILE  how often warps came by each line, with how many lanes
-//   XRAY_LINE=N XRAY_SVG=FILE   a drawing of the first request of that line; or FILE:N, where
+//   XRAY_LINE=N XRAY_SVG=FILE   a drawing of that line's costliest request; or FILE:N, where
 //                               several files have a line N
+//   XRAY_FILE=FILE      only kernels that use memory in this file, and of each the launch that asks
+//                       most; also what the program itself counted (xray/counts.h)
 //   XRAY_COLOUR=1       the listing with a terminal's colours
 //   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not set
 //
@@ -15,6 +17,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -113,8 +116,37 @@ void draw(const std::vector<Launch>& launches) {
   write(variable("XRAY_SVG"), drawing_of(*launch, *access));
 }
 
+std::uint64_t requests_of(const Launch& launch) {
+  std::uint64_t sum = 0;
+  for (const Access& a : launch.accesses) sum += a.counts.requests;
+  return sum;
+}
+
+/// For a lab: of each kernel that uses memory in lines of `file` the launch with the most requests.
+std::vector<Launch> of_file(const std::vector<Launch>& launches, const std::string& file) {
+  std::vector<Launch> kept;
+  for (const Launch& launch : launches) {
+    const auto& accesses = launch.accesses;
+    if (std::none_of(accesses.begin(), accesses.end(),
+                     [&](const Access& a) { return a.file == file; })) {
+      continue;
+    }
+    const auto same = std::find_if(kept.begin(), kept.end(),
+                                   [&](const Launch& k) { return k.kernel == launch.kernel; });
+    if (same == kept.end()) {
+      kept.push_back(launch);
+    } else if (requests_of(launch) > requests_of(*same)) {
+      *same = launch;
+    }
+  }
+  return kept;
+}
+
 void report() {
-  const std::vector<Launch> launches = take_launches();
+  std::vector<Launch> launches = take_launches();
+  if (const std::string file = variable("XRAY_FILE"); !file.empty()) {
+    launches = of_file(kept_launches(), file);
+  }
   const std::string csv = variable("XRAY_CSV"), listing = variable("XRAY_LISTING");
   const std::string passages = variable("XRAY_PASSAGES");
   if (!variable("XRAY_LINE").empty()) draw(launches);
@@ -133,6 +165,7 @@ struct AtStart {
     }
     if (cuda_cpu::races_are_wanted()) stop("counts nothing under CUDA_CPU_RACES=1");
     if (!variable("XRAY_LINE").empty()) parse_line(variable("XRAY_LINE"));
+    if (!variable("XRAY_FILE").empty()) keep_launches();
     const std::string blocks = variable("XRAY_BLOCKS");
     if (blocks == "all") {
       count_all_blocks();

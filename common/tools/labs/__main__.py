@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The labs' verbs, as make calls them through labs.sh:
 
-python3 common/tools/labs lab|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
+python3 common/tools/labs lab|xray|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
 """
 
 import errno
@@ -13,7 +13,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 import build
 import catalogue
 
-LEARNERS = ("lab", "hint", "solution", "reset", "progress")
+LEARNERS = ("lab", "xray", "hint", "solution", "reset", "progress")
 
 
 def main(arguments):

@@ -136,18 +136,17 @@ class Builder:
     def commands(self, lab, path, variant, folder, more=()):
         """The commands that make folder/check of the check and the file at `path`, in order. `more`: flags."""
         compile_command, link_flags, libraries = self.prepared[variant]
-        compile_command = [*compile_command, *more]
         # Found beside the check, or from the tree (-I.): no name in between may hold a quote.
         source, target = f"{folder}/lab.cu", f"{folder}/check"
         if variant == "gpu":
-            yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), "-c", "-o",
+            yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
                    f"{target}.o", lab.check]  # fmt: skip
             yield [compile_command[0], *[f for f in compile_command if f.startswith("-arch")], "-o", target,
                    f"{target}.o", "build/labs/report.o", "build/tests/catch_main.o", *libraries]  # fmt: skip
             return
         yield ["build/cpu/prepass", path, source]
         yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
-        yield [*compile_command, *self.bounds(lab, variant), '-DLAB_FILE="lab.cu"', "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
+        yield [*compile_command, *self.bounds(lab, variant), *more, '-DLAB_FILE="lab.cu"', "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
                "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
         yield [compile_command[0], "-pthread", *link_flags, "-o", target, f"{target}.o", "build/labs/report.o",
                "build/tests/catch_main.o", f"build/{variant}/libcudacpu.a", "-ldl", *libraries]  # fmt: skip

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The labs' verbs: finds python3, or installs it if that needs no password, and starts __main__.py.
 #
-#   labs.sh lab|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
+#   labs.sh lab|xray|hint|solution|reset|progress|grade|check-labs|page [NAME=VALUE...]
 set -u
 tools=$(dirname "$(dirname "$0")")
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 
 import outcome as outcomes
 import report
@@ -69,7 +70,7 @@ class Learner:
             known = result.passed
             if known and tell:
                 report.show(lab, result, last=False)
-        return "passed" if known else "failed"
+        return "passed" if known and self.answers.known.get(self.sanitized(lab)) is not False else "failed"
 
     def first_open(self, labs, tell=False):
         """The first lab that is not passed. The chapter of the file edited last comes first, then those after it: a
@@ -94,20 +95,26 @@ class Learner:
             return 0
         if (lab.predicts or lab.counts) and self.backend == "gpu":
             print(f"a {'prediction' if lab.predicts else 'goal in counts'}: the CPU backend counts, also on a machine with a GPU; the counts are the same")
-        if not os.path.exists(lab.work):
-            write(lab.work, read(lab.starter))
-            print(f"new: {lab.work}   (what to do: {lab.folder}/README.md, exercise {lab.number})", flush=True)
+        self.copy(lab)
         if self.settings.get("SANITIZE") not in (None, "", "0"):
             return self.sanitize(lab)
         if self.settings.get("GDB") not in (None, "", "0"):
             return self.debug(lab)
         result = self.check(lab)
+        result.sanitized_badly = self.answers.known.get(self.sanitized(lab)) is False
         report.show(lab, result, self.following(lab) if result.passed else None)
-        return 0 if result.passed else 1
+        return 0 if result.passed and not result.sanitized_badly else 1
+
+    def copy(self, lab):
+        if not os.path.exists(lab.work):
+            write(lab.work, read(lab.starter))
+            print(f"new: {lab.work}   (what to do: {lab.folder}/README.md, exercise {lab.number})", flush=True)
 
     def following(self, lab):
-        later = self.labs[self.labs.index(lab) + 1 :]
-        return next((l for l in later if self.status(l) != "passed"), None)
+        """The next lab that is not passed; behind the last come those that were left out."""
+        place = self.labs.index(lab)
+        others = self.labs[place + 1 :] + self.labs[:place]
+        return next((l for l in others if self.status(l) != "passed"), None)
 
     def sanitize(self, lab):
         """The same check under ThreadSanitizer, which names both lines of a race."""
@@ -115,12 +122,18 @@ class Learner:
             raise UsageError(f"SANITIZE=1: exercise {lab.number} of {lab.chapter} predicts; it has nothing to sanitize")
         folder = folder_of(lab, "cpu-tsan")
         result = outcomes.check_file(lab, lab.work, self.builder, "cpu", folder, runner.PROOF, "cpu-tsan")
-        report.show(lab, result, None)
         race = re.search(r"^WARNING: ThreadSanitizer: .*?(?=^SUMMARY)", result.output, re.M | re.S)
         if race:
             kept = re.findall(r"^WARNING: .*|^  (?:Write|Read|Previous|Atomic|As if) .*|^    #0 .*", race[0], re.M)
-            report.quoted([re.sub(r" \((?:pid=|check\+).*?\)", "", text) for text in kept[:5]])
+            result.sanitizer = [re.sub(r" \((?:pid=|check\+).*?\)", "", text) for text in kept[:5]]
+        if result.verdict != "build":
+            self.answers.remember(self.sanitized(lab), result.passed)
+        report.show(lab, result, None, last=False)
         return 0 if result.passed else 1
+
+    def sanitized(self, lab):
+        """Where the answer of SANITIZE=1 about this file is remembered."""
+        return f"{self.key(lab)} sanitized"
 
     def debug(self, lab):
         """The same check, built so that a debugger shows variables, and how to start it."""
@@ -137,6 +150,24 @@ class Learner:
               "continue. A breakpoint takes a condition: `if i == 5`.\nthreadIdx is *(uint3*)&cuda_cpu_thread_index, "
               "blockIdx is *(uint3*)&cuda_cpu_block_index.")  # fmt: skip
         return 0
+
+    def xray(self):
+        """What each line of the learner's file asks of memory: the check's program, built to be counted."""
+        lab = self.one_lab("xray")
+        self.copy(lab)
+        if lab.predicts and self.settings.get("FORCE") in (None, "", "0") and self.status(lab) != "passed":
+            print(f"first predict: make lab {lab.command}; X-ray would give the answer away (FORCE=1 shows it)")
+            return 1
+        folder = folder_of(lab, "xray")
+        self.builder.prepare("cpu-xray")
+        # Comparing indices with bounds would change the counts.
+        built, said = self.builder.build(lab, lab.work, "cpu-xray", folder, more=["-fno-sanitize=bounds"])
+        if not built:
+            report.show(lab, outcomes.Outcome("build", output=said, variant="cpu-xray"))
+            return 1
+        name = f"{lab.chapter}.{lab.name}"
+        environment = {**os.environ, "CUDA_CPU_SCHEDULE": "forward", "CUDA_CPU_TIMEOUT": "20"}
+        return subprocess.call(["common/tools/run/xray.sh", "--check", f"{folder}/check", lab.work, name], env=environment)
 
     def hint(self):
         lab = self.one_lab("hint")

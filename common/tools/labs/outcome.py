@@ -35,6 +35,8 @@ class Outcome:
         self.output, self.schedule, self.signal, self.status = "", None, None, 0
         self.passed_schedules, self.seconds, self.variant = [], 0.0, None
         self.depends_on_order = False
+        self.sanitizer = []  # what ThreadSanitizer says of a race, in five lines
+        self.sanitized_badly = False  # by an earlier SANITIZE=1
         self.printed = ""  # by the checked code: in the try that failed, or in the first that printed anything
         self.warnings = ""  # the compiler's, about the checked file
         self.__dict__.update(facts)

@@ -58,11 +58,14 @@ def show(lab, outcome, following=None, last=True):
         print(f"  {GREEN}passed{PLAIN}    {cases}{tried}")
         printed(outcome, "your program printed, in the first try that prints:")
         warnings(outcome)
+        if outcome.sanitized_badly:
+            line("but", f"SANITIZE=1 found a race in this file; once more: make lab {lab.command} SANITIZE=1")
+            return
         line("next", f"compare with the solution: make solution {lab.command}")
         if following:
             line("", f"go on: make lab {following.command}   ({following.title})")
         elif last:
-            line("", "that was the last one: make progress")
+            line("", "all exercises are passed: make progress")
         return
     print(f"  {RED}not yet{PLAIN}   {outcome.case or headline(outcome)}")
     text = read(lab.work) if os.path.exists(lab.work) else read(lab.starter)
@@ -89,6 +92,8 @@ def warnings(outcome):
 
 
 def headline(outcome):
+    if outcome.sanitizer:
+        return "a race, whatever the results are"
     return {
         "build": "it does not compile",
         "changed": "something outside the TODO was changed",
@@ -100,6 +105,7 @@ def headline(outcome):
 def place(lab, outcome, text):
     """The line to open: what the compiler or the backend named in the learner's file, else the TODO."""
     named = re.search(rf"^{re.escape(lab.work)}:(\d+)\b", outcome.output, re.M)
+    named = named or re.search(rf"{re.escape(lab.work)}:(\d+)$", "\n".join(outcome.sanitizer), re.M)
     if named:
         return named[1]
     for name in re.findall(r"^(\w+): (?!right$)", outcome.told.get("prediction", ""), re.M):
@@ -149,6 +155,10 @@ def details(lab, outcome):
         line("", "longer, or several threads write to one place. Which barrier is missing? Who else writes there?")
     elif "likely" in told:
         line("likely", told["likely"])
+    if outcome.sanitizer:
+        print("  ThreadSanitizer says:")
+        quoted(outcome.sanitizer)
+        return
     report = outcome.backend_report()
     later = f", at {told['broke_at']}" if told.get("broke_at", told.get("at")) != told.get("at") else ""
     if report:

@@ -3,17 +3,23 @@
 # Runs programs that are built for X-ray and shows what they counted.
 #
 #   xray.sh DIR 'CHAPTER...' [program options]
+#   xray.sh --check PROGRAM FILE NAME       a lab's check: the kernels of FILE, each in its largest launch
 #
 # The first line of chapters/NN_name/settings/xray.args makes the program small; options that are given come
 # after it. (The other lines are further runs for make xray-verify.) From the environment:
 #   CSV=FILE|-            the counts instead of the listing
-#   LINE=N or FILE:N      draw the first request of that line ...
+#   LINE=N or FILE:N      draw the costliest request of that line ...
 #   SVG=FILE              ... here; build/xray/ otherwise
 #   BLOCKS=N|all          blocks of a grid that are counted (64)
 set -u
 tools=$(dirname "$(dirname "$0")")
 . "$tools/run/terminal.sh"
 
+check='' file=''
+if [ "$1" = --check ]; then
+  check=$2 file=$3
+  set -- '' "$4"
+fi
 dir=$1
 chapters=$2
 shift 2
@@ -37,8 +43,15 @@ xray() {
   rm -f "$name.txt" "$name.csv"
   XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
     XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
-    "$dir/$chapter" "$@" >"$name.out" 2>"$name.err"
+    XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
   local status=$?
+  if [ -n "$check" ]; then
+    # A check that fails has counted as well; a setting that cannot be followed ends it at once.
+    if [ $status -eq 2 ] && [ ! -f "$name.csv" ]; then cat "$name.err" >&2; return 2; fi
+    [ -f "$name.csv" ] || stop "the check did not come to its end, so nothing was counted: make lab says why"
+    [ "$(wc -l <"$name.csv")" -gt 1 ] || stop "no kernel of $file used memory"
+    return 0
+  fi
   if [ $status -ne 0 ]; then
     # After a usage error stderr says it all; a wrong result is in the program's table.
     [ $status -eq 2 ] || cat "$name.out"
@@ -65,7 +78,7 @@ for chapter in $chapters; do
     echo "-> ${SVG:-$out/$chapter.line${LINE##*:}.svg}"
     continue
   fi
-  printf '%s%s %s%s\n' "$bold" "$chapter" "$small${*:+ $*}" "$plain"
+  printf '%s%s%s\n' "$bold" "${file:-$chapter $small${*:+ $*}}" "$plain"
   cat <<'TEXT'
 What the warps ask for, counted on the CPU backend; no cache is modelled. A request is one load or
 store of a warp; `lanes` are active in it on average. Each request costs sectors (32 bytes of global
@@ -73,9 +86,16 @@ or host memory), wavefronts (a pass through the 32 banks of shared memory) or wo
 memory), here beside what the same bytes would cost at best. `used`: bytes wanted of bytes moved.
 Beside a line without access: how often a warp goes through it, and with how many lanes, where some
 are missing. A warp goes through it once for each group of lanes that come there apart.
+`*` marks the access of a launch that wastes most, `^` says what could be better, and `~` what nvcc
+probably makes of the line.
 
 TEXT
   cat "$out/$chapter.txt"
-  echo "The program's own check of its results passed; its table is in $out/$chapter.out"
+  # A program that checks its results says so.
+  if [ -z "$check" ] && grep -Eqw 'ok|right|correct|passed' "$out/$chapter.out"; then
+    echo "The program's own check of its results passed; its table is in $out/$chapter.out"
+  elif [ -z "$check" ]; then
+    echo "What the program printed is in $out/$chapter.out"
+  fi
 done
 exit $status
