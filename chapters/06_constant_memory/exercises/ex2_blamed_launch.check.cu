@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: after a copy that was refused everything goes on with the weights from before
+#include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -22,11 +23,25 @@ void expect_weights(const std::string& when, const std::vector<int>& values) {
   }
 }
 
+const char* text_of(bool b) { return b ? "true" : "false"; }
+
 void expect_upload(const std::vector<int>& values, bool fits) {
-  const auto text = [](bool b) { return std::string(b ? "true" : "false"); };
-  const bool uploaded = try_upload(values.data(), values.size());
-  lab::expect(uploaded == fits, "try_upload(values, " + std::to_string(values.size()) + ")",
-              text(fits), text(uploaded));
+  const std::string call = "try_upload(values, " + std::to_string(values.size()) + ")";
+  void* there = nullptr;
+  CUDA_CHECK(cudaGetSymbolAddress(&there, weights));
+  bool uploaded = false;
+  lab::watch_copies(
+      [&] { uploaded = try_upload(values.data(), values.size()); },
+      [&] { lab::expect(uploaded == fits, call, text_of(fits), text_of(uploaded)); },
+      [&](const auto& made) {
+        lab::exactly(call + ": bytes copied to the weights",
+                     made.written(there, sizeof(weights)).bytes,
+                     fits ? values.size() * sizeof(int) : 0,
+                     fits ? "all weights, once" : "the weights there stay as they are meanwhile");
+        lab::exactly(call + ": bytes copied from the weights",
+                     made.read(there, sizeof(weights)).bytes, 0,
+                     "nobody needs to put them back who leaves them there");
+      });
 }
 
 std::vector<int> some(std::size_t count, std::uint64_t seed) {
@@ -38,11 +53,14 @@ std::vector<int> some(std::size_t count, std::uint64_t seed) {
 TEST_CASE("after a copy that was refused everything goes on with the weights from before") {
   lab::once([] {
     std::vector<int> values = some(kMaxWeights, 1);
+    const std::vector<int> others = some(100, 6);
+    const lab::Array<int> d_others(others);
     expect_upload(values, true);
     expect_weights("32 weights", values);
     for (const std::size_t too_many : {kMaxWeights + 1, 10 * kMaxWeights}) {
       expect_upload(some(too_many, 2), false);
       expect_weights("after " + std::to_string(too_many) + " were refused", values);
+      lab::expect_equal("an array of somebody else", d_others.download(), others);
     }
     const std::vector<int> fewer = some(5, 3);
     expect_upload(fewer, true);
@@ -53,14 +71,21 @@ TEST_CASE("after a copy that was refused everything goes on with the weights fro
 
 TEST_CASE("an error from before is still there after an upload") {
   lab::once([] {
-    if (small_sizes()) return;                   // compute-sanitizer would report the launch
+    if (small_sizes()) return;  // compute-sanitizer would report these calls
+    const auto expect_kept = [](const std::string& what) {
+      const cudaError_t before = cudaPeekAtLastError();
+      REQUIRE(before != cudaSuccess);
+      // Not watched: that waits, and waiting asks for errors.
+      const std::vector<int> values = some(7, 4);
+      lab::expect(try_upload(values.data(), values.size()), "try_upload(values, 7)", "true",
+                  "false");
+      const cudaError_t after = cudaGetLastError();
+      lab::expect(after == before, "the last error, after " + what + " and 7 weights uploaded",
+                  cudaGetErrorName(before), cudaGetErrorName(after));
+    };
     weigh<<<1, 2048>>>(nullptr, 0, 0, nullptr);  // more threads than a block may have
-    const cudaError_t before = cudaPeekAtLastError();
-    REQUIRE(before != cudaSuccess);
-    expect_upload(some(7, 4), true);
-    const cudaError_t after = cudaGetLastError();
-    lab::expect(after == before,
-                "the last error, after a launch was refused and 7 weights uploaded",
-                cudaGetErrorName(before), cudaGetErrorName(after));
+    expect_kept("a launch was refused");
+    cudaFuncSetAttribute(weigh, cudaFuncAttributeMaxDynamicSharedMemorySize, -1);
+    expect_kept("an attribute was refused");
   });
 }
