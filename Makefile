@@ -39,21 +39,12 @@ else
 
 include common/output.mk
 
-# Besides verbs, files below build/ can be made, and the test programs without running them.
-unknown := $(filter-out $(VERBS) test-programs build/%,$(GOALS))
-ifneq ($(unknown),)
-$(error no verb '$(firstword $(unknown))'; there are: $(VERBS))
-endif
-
 # ---- verbs ---------------------------------------------------------------------------------------
 # What a verb can need: `backend`, chosen and named in the first line; `commit`, which results name;
 # `catch2`; `rules`, to compile chapters and tests; `sanitizers` and `xray`, for rules that those add.
 # Prerequisites have two $: the rules that set these variables are read further down.
 
 include common/chapters.mk
-PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)/%)
-XRAY_PROGRAMS = $(CHOSEN:%=build/cpu-xray/%)
-RUN_ARGS = $(if $(N),--n $(N)) $(ARGS)
 
 ##@ Learn
 help:  ## this list
@@ -68,12 +59,19 @@ doctor:  ## what is installed, what is missing, what works without it
 setup:  ## install what is missing, if that needs no password
 	@common/tools/setup/setup.sh '$(CXX)' '$(CATCH2_DIR)'
 
-needs.build = backend rules
+needs.build = backend rules $(if $(FILE),xray)
 build: $$(PROGRAMS)  ## compile the chapters' programs
 
-needs.run = backend commit rules
-run: $$(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi"
-	$(direct)common/tools/run/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)' $(RUN_ARGS)
+needs.run = backend commit rules $(if $(FILE),xray)
+run: $$(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi", or FILE=work/hello.cu
+	$(direct)$(RUN) $(RUN_ARGS)
+
+new:  ## a small CUDA program to start from: make new NAME=hello makes work/hello.cu
+	@common/tools/own/new.sh $(call as_typed,NAME)
+
+needs.debug = backend rules
+debug: $$(if $$(ONE)$$(FILE),$$(PROGRAMS))  ## in gdb, without a GPU: make debug FILE=work/hello.cu BLOCK=2 THREAD=5
+	$(direct)$(call as_env,BLOCK THREAD) $(DEBUG) -- $(RUN_ARGS)
 
 ##@ Labs
 needs.lab = backend

@@ -27,3 +27,10 @@ endif
 else ifeq ($(origin CH),command line)
 $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
+
+# What verbs build and run: for a chapter. FILE= puts other programs in their place (own.mk).
+PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)/%)
+XRAY_PROGRAMS = $(CHOSEN:%=build/cpu-xray/%)
+RUN = common/tools/run/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)'
+DEBUG = common/tools/own/debug.sh '$(if $(ONE)$(OWN),$(PROGRAMS))' '$(wildcard chapters/$(ONE)/*.cu*)'
+RUN_ARGS = $(if $(N),--n $(N)) $(ARGS)

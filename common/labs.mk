@@ -2,8 +2,6 @@
 # Labs: what labs.sh is told, and what every check of an exercise is built with. common/tools/labs/build.py
 # asks for that, and compiles the exercises itself.
 
-# As they were typed: make would take $x in a folder's name for a variable, the shell its quote for an end.
-as_typed = '$(subst ','\'',$(value $1))'
 LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' SANITIZE='$(SANITIZE)' GDB='$(GDB)' BACKEND='$(CHOSEN_BACKEND)' \
   CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR=$(call as_typed,DIR) OUT=$(call as_typed,OUT) JOBS='$(JOBS)' TIME='$(TIME)' SHARE='$(SHARE)'
 labs_sh = $(direct)common/tools/labs/labs.sh $1 $(LAB_SETTINGS)

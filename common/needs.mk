@@ -2,6 +2,12 @@
 # Reads the rules that the verb or file at hand needs (needs.VERB in the Makefile). A file below build/ is
 # asked for by name, and its folder says what it needs. Nothing is written before every need is met.
 
+# Besides verbs, files below build/ can be made, and the test programs without running them.
+unknown := $(filter-out $(VERBS) test-programs build/%,$(GOALS))
+ifneq ($(unknown),)
+$(error no verb '$(firstword $(unknown))'; there are: $(VERBS))
+endif
+
 needs_of_file = rules $(if $(filter build/gpu/% build/labs/gpu/%,$1),backend) $(if $(filter build/labs/%,$1),labs) \
   $(if $(filter build/labs/% %.test,$1),catch2) $(if $(filter build/cpu-xray/% build/labs/cpu-xray/%,$1),xray) \
   $(if $(filter build/cpu-asan/% build/cpu-tsan/% build/labs/cpu-asan/% build/labs/cpu-tsan/%,$1),sanitizers)
@@ -34,4 +40,7 @@ endif
 endif
 
 include common/labs.mk
+ifeq ($(origin FILE),command line)
+include common/own.mk
+endif
 -include $(if $(call is_needed,rules),$(shell find build -name '*.d' 2>/dev/null))

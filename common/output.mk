@@ -13,3 +13,7 @@ endif
 endif
 # What prints as it goes must not be held back by --output-sync; with -n it must not run either.
 direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)
+
+# A setting as it was typed: make would take $x in a name for a variable, the shell its quote for an end.
+as_typed = '$(subst ','\'',$(value $1))'
+as_env = $(foreach v,$1,$v=$(call as_typed,$v))

@@ -74,9 +74,9 @@ if [ "$backend" = gpu ]; then
   for chapter in "${chapters[@]}"; do
     cells=()
     for checker in "${checkers[@]}"; do
-      run_small "$logs/$chapter.$checker.log" "$chapter" "build/gpu/$chapter" \
+      run_small "$logs/${chapter##*/}.$checker.log" "$chapter" "build/gpu/$chapter" \
         compute-sanitizer --tool "$checker" --error-exitcode 86
-      cell_of "$logs/$chapter.$checker.log"
+      cell_of "$logs/${chapter##*/}.$checker.log"
       cells+=("$cell")
     done
     row "$chapter" "${cells[@]}"
@@ -107,7 +107,7 @@ else
   log_of() { # VARIANT NAME
     case $2 in
       tests/*) echo "build/$1/sanitize/$(basename "$2").test.log" ;;
-      *) echo "build/$1/sanitize/$2.log" ;;
+      *) echo "build/$1/sanitize/${2##*/}.log" ;;
     esac
   }
   end_of_turn() {

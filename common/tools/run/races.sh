@@ -21,6 +21,7 @@ status=0
 look() {
   local chapter=$1 rc
   shift
+  mkdir -p "$out/$(dirname "$chapter")" || exit 2
   printf '%s%s %s%s\n' "$bold" "$chapter" "$*" "$plain"
   CUDA_CPU_RACES=1 "$dir/$chapter" "$@" >"$out/$chapter.out" 2>"$out/$chapter.err" </dev/null
   rc=$?

@@ -39,6 +39,7 @@ xray() {
   local chapter=$1 name listing=''
   shift
   name=$out/$chapter
+  mkdir -p "${name%/*}" || exit 2
   [ -n "${CSV:-}${LINE:-}" ] || listing=$name.txt
   rm -f "$name.txt" "$name.csv"
   XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# FILE=: a program of one's own in place of a chapter's. It may have several files, anywhere, with any names; make
+# cannot have such names in rules, so common/tools/own/build.sh compiles them and decides what has to be.
+
+OWN_VERBS := build run debug races sanitize xray
+ifneq ($(filter-out $(OWN_VERBS),$(GOALS)),)
+$(error FILE= is for: make $(OWN_VERBS); not for make $(firstword $(filter-out $(OWN_VERBS),$(GOALS))))
+endif
+ifneq ($(strip $(CH)),)
+$(error FILE= and CH=: one of them, a program of your own or a chapter)
+endif
+OWN_TYPED := FILE=$(call as_typed,FILE) INCLUDE=$(call as_typed,INCLUDE) LIBS=$(call as_typed,LIBS)
+answer_own := $(shell $(OWN_TYPED) common/tools/own/name.sh)
+ifneq ($(firstword $(answer_own)),ok)
+$(error $(wordlist 2,999,$(answer_own)))
+endif
+OWN := $(word 2,$(answer_own))
+CHOSEN := $(OWN)
+
+# Without a GPU a program of one's own runs under the race detector; RACES=0 runs it as chapters run, faster.
+# A debugger is for the latter.
+OWN_VARIANT = $(if $(filter gpu,$(CHOSEN_BACKEND)),gpu,$(if $(filter 0,$(RACES))$(filter debug,$(GOALS)),cpu,cpu-races))
+PROGRAMS = build/$(OWN_VARIANT)/$(OWN)
+RUN = $(call as_env,SCHEDULE RACES) common/tools/own/run.sh $(OWN_VARIANT) $(PROGRAMS)
+
+DEBUG = $(OWN_TYPED) common/tools/own/debug.sh $(PROGRAMS) ''
+SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),build/cpu-asan/$(OWN) build/cpu-xray/$(OWN))
+SANITIZED_ZOO :=
+ZOO_TEST :=
+
+# Warnings that a careful reader wants, and none of style.
+OWN_FLAGS = $(filter-out -W%,$(CPU_FLAGS)) -Wall -Wno-unknown-pragmas -Wno-sign-compare $(UNUSED:%=-Wno-unused-%)
+OWN_XRAY = $(filter-out -iquote common/cpu,$(XRAY))
+
+own_build = $(direct)$(OWN_TYPED) common/tools/own/build.sh $@
+
+$(addprefix build/,$(addsuffix /$(OWN),cpu cpu-races cpu-xray cpu-asan gpu)): .FORCE
+.PHONY: .FORCE
+ifeq ($(CHOSEN_BACKEND),gpu)
+build/gpu/$(OWN):
+	$(own_build) '' $(NVCC) -arch=$(ARCH) -std=c++17 -O3 -lineinfo -- -arch=$(ARCH)
+else
+$(foreach v,cpu cpu-xray cpu-asan,$(eval build/$v/$(OWN): build/cpu/prepass build/$v/libcudacpu.a))
+build/cpu-races/$(OWN): build/cpu/prepass build/cpu-xray/libcudacpu.a
+build/cpu/$(OWN):
+	$(own_build) build/cpu/libcudacpu.a $(CXX) $(OWN_FLAGS) -Og $(BOUNDS) --
+build/cpu-xray/$(OWN):
+	$(own_build) build/cpu-xray/libcudacpu.a $(CXX) $(OWN_FLAGS) $(OWN_XRAY) -- $(XRAY_LINK)
+build/cpu-races/$(OWN):
+	$(own_build) build/cpu-xray/libcudacpu.a $(CXX) $(OWN_FLAGS) $(OWN_XRAY) $(BOUNDS) -- $(XRAY_LINK)
+build/cpu-asan/$(OWN):
+	$(own_build) build/cpu-asan/libcudacpu.a $(CXX) $(OWN_FLAGS) $(ASAN_BUILD) -- $(ASAN_BUILD)
+endif

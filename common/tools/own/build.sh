@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Compiles a program of one's own, of one or several files that may lie anywhere.
+#
+#   build.sh TARGET LIBRARY FLAG... -- LINK_FLAG...     for the CPU backend; the flags begin with the compiler
+#   build.sh TARGET '' NVCC FLAG... --                  by nvcc
+#
+# From the environment, as they were typed: FILE, the sources; INCLUDE, folders of headers; LIBS, libraries (-lm).
+# For the CPU backend each source goes through the pre-pass, and so does each header that it includes from its own
+# folder or from INCLUDE. The copies lie in build/own/src/, below the path of the original.
+set -u
+. "$(dirname "$0")/files.sh"
+. "$(dirname "$(dirname "$0")")/run/terminal.sh"
+
+target=$1 library=$2
+shift 2
+compile=() link=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do compile+=("$1") && shift; done
+shift
+link=("$@")
+tool=() # "ccache g++" are two words
+for word in "${compile[@]}"; do case $word in -*) break ;; *) tool+=("$word") ;; esac; done
+stop() { echo "$1" >&2; exit 2; }
+
+files=() words=()
+own_files || exit 2
+words "${INCLUDE:-}"
+includes=(${words[@]+"${words[@]}"})
+for folder in ${includes[@]+"${includes[@]}"}; do [ -d "$folder" ] || stop "INCLUDE=$folder: no such folder"; done
+words "${LIBS:-}"
+libraries=(${words[@]+"${words[@]}"})
+folder=$target.parts
+mkdir -p "$folder" || exit 2
+
+# Everything that decides what comes out; when it is as it was, nothing is compiled.
+for source in "${files[@]}"; do compile+=("-I$(dirname "$source")"); done
+for include in ${includes[@]+"${includes[@]}"}; do compile+=("-I$include"); done
+printf '%s\n' "${compile[@]}" -- ${link[@]+"${link[@]}"} -- "${files[@]}" -- ${libraries[@]+"${libraries[@]}"} >"$folder/now"
+same=yes
+cmp -s "$folder/now" "$folder/then" || same=no
+rm -f "$folder/then"
+
+# newer FILE...: whether any of them is newer than the object, or is gone
+newer() {
+  local file object=$1
+  shift
+  for file; do [ -e "$file" ] && [ ! "$file" -nt "$object" ] || return 0; done
+  return 1
+}
+# The files that an object was made of.
+made_of() { sed -e 's/^[^:]*://' -e 's/\\$//' "$1" | xargs -n 1 2>/dev/null; }
+
+if [ -z "$library" ]; then
+  objects=()
+  for source in "${files[@]}"; do
+    object=$folder/${#objects[@]}.o
+    objects+=("$object")
+    parts=()
+    [ ! -f "$object.d" ] || while IFS= read -r part; do parts+=("$part"); done < <(made_of "$object.d")
+    if [ $same = no ] || newer "$object" "$source" ${parts[@]+"${parts[@]}"}; then
+      printf '  %-5s %s\n' nvcc "$source"
+      "${compile[@]}" -MD -MF "$object.d" -c -o "$object" "$source" || exit 1
+    fi
+  done
+else
+  mirror=build/own/src
+  # where FILE: its copy
+  where() { printf '%s%s/%s' "$mirror" "$(cd "$(dirname "$1")" && pwd -P)" "$(basename "$1")"; }
+  seen=()
+  # copy FILE: through the pre-pass, and all that it includes from its own folder and from INCLUDE
+  copy() {
+    local file=$1 to other name from
+    to=$(where "$file")
+    for other in ${seen[@]+"${seen[@]}"}; do [ "$other" != "$to" ] || return 0; done
+    seen+=("$to")
+    if [ ! -e "$to" ] || [ "$file" -nt "$to" ] || [ build/cpu/prepass -nt "$to" ]; then
+      build/cpu/prepass "$file" "$to" || exit 1
+    fi
+    while IFS= read -r name; do
+      for from in "$(dirname "$file")" ${includes[@]+"${includes[@]}"}; do
+        if [ -f "$from/$name" ]; then
+          copy "${from#./}/$name"
+          break
+        fi
+      done
+    done < <(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]\([^">]*\)[">].*/\1/p' "$file")
+  }
+  folders=()
+  for include in ${includes[@]+"${includes[@]}"}; do folders+=("-I$mirror$(cd "$include" && pwd -P)"); done
+  objects=()
+  for source in "${files[@]}"; do
+    seen=()
+    copy "$source"
+    object=$folder/${#objects[@]}.o
+    objects+=("$object")
+    if [ $same = yes ] && ! newer "$object" "${seen[@]}" "$library"; then continue; fi
+    printf '  %-5s %s\n' c++ "$source"
+    language=(-x c++)
+    case $source in *.cu) language=(-include cuda_runtime.h -x c++) ;; esac
+    "${tool[@]}" ${folders[@]+"${folders[@]}"} "${compile[@]:${#tool[@]}}" "${language[@]}" -c -o "$object" "$(where "$source")" || exit 1
+  done
+fi
+
+newest=no
+if [ $same = no ] || newer "$target" "${objects[@]}" ${library:+"$library"}; then newest=yes; fi
+if [ $newest = yes ]; then
+  if [ -z "$library" ]; then
+    "${tool[@]}" "${link[@]}" -o "$target.$$" "${objects[@]}" ${libraries[@]+"${libraries[@]}"} || exit 1
+  else
+    "${tool[@]}" -pthread ${link[@]+"${link[@]}"} -o "$target.$$" "${objects[@]}" "$library" -ldl \
+      ${libraries[@]+"${libraries[@]}"} || exit 1
+  fi
+  mv -f "$target.$$" "$target" || exit 1
+fi
+mv -f "$folder/now" "$folder/then"

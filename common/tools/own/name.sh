@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Prints "ok NAME" for the program that FILE= names, or "error TEXT": one line in either case.
+set -u
+. "$(dirname "$0")/files.sh"
+files=()
+if complaint=$(own_files); then
+  own_files
+  echo "ok $(own_name)"
+else
+  echo "error $complaint"
+fi

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs a program of one's own. Its exit status becomes this script's.
+#
+#   run.sh VARIANT PROGRAM [OPTION...]
+#
+# VARIANT cpu-races: under the race detector. SCHEDULE (from the environment): an order of threads on the CPU backend,
+# as CUDA_CPU_SCHEDULE has it; with `all` the program runs under five of them, and what it prints is compared.
+set -u
+. "$(dirname "$(dirname "$0")")/run/terminal.sh"
+
+variant=$1 program=$2
+shift 2
+orders=(forward reverse random:1 random:2 random:3)
+if [ "$variant" = gpu ] && [ -n "${SCHEDULE:-}" ]; then
+  echo "SCHEDULE=$SCHEDULE: on a GPU nobody can choose the order of threads; BACKEND=cpu can" >&2
+  exit 2
+fi
+if [ "${SCHEDULE:-}" != all ]; then
+  [ -z "${SCHEDULE:-}" ] || export CUDA_CPU_SCHEDULE=$SCHEDULE
+  if [ "$variant" = cpu-races ]; then export CUDA_CPU_RACES=1; fi
+  exec "$program" "$@"
+fi
+
+out=build/own/orders
+mkdir -p "$out" || exit 2
+[ "$variant" != cpu-races ] || CUDA_CPU_RACES=1 "$program" "$@" >/dev/null </dev/null # its report is all that counts
+status=$?
+export CUDA_CPU_RACES=0
+differs=()
+for order in "${orders[@]}"; do
+  CUDA_CPU_SCHEDULE=$order "$program" "$@" >"$out/$order" 2>&1 </dev/null
+  echo "status $?" >>"$out/$order"
+  [ "$order" != "${orders[0]}" ] || sed '$d' "$out/$order"
+  cmp -s "$out/${orders[0]}" "$out/$order" && continue
+  # Threads may print in any order.
+  if [ "$(sort "$out/${orders[0]}")" != "$(sort "$out/$order")" ]; then differs+=("$order"); fi
+done
+echo
+if [ ${#differs[@]} -eq 0 ]; then
+  echo "SCHEDULE=all: the same output under ${#orders[@]} orders of threads: ${orders[*]}"
+  [ "$(tail -1 "$out/${orders[0]}")" = "status 0" ] || exit 1
+  exit $status
+fi
+echo "SCHEDULE=all: differs under ${differs[*]}, from ${orders[0]}: what it computes depends on the order of its threads"
+diff "$out/${orders[0]}" "$out/${differs[0]}" | grep '^[<>]' | head -6 | sed -e "s/^</  ${orders[0]}: /" -e "s/^>/  ${differs[0]}: /"
+exit 1

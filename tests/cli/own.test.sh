@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A program of one's own: make new, and FILE= for the verbs that take it.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+own_tree "$scratch/tree"
+cd "$scratch/tree" || exit 1
+own() { run make --no-print-directory BACKEND=cpu "$@"; }
+expect_one_complaint() { expect "one line, beside make's own" [ "$(grep -cv '^make: ' <<<"$err")" -eq 1 ]; }
+
+test_case "make new makes a program, once, and says what to type next"
+own new NAME=hello
+expect_status 0
+expect_output "make run FILE=work/hello.cu"
+expect "a file" [ -f work/hello.cu ]
+before=$(cksum <work/hello.cu)
+own new NAME=hello
+expect_status 2
+expect_output "work/hello.cu is there already"
+expect "the same file" [ "$(cksum <work/hello.cu)" = "$before" ]
+for bad in '' '../x' 'a b' '1a' 'a$b'; do
+  own new NAME="$bad"
+  expect_status 2
+  expect_output "NAME="
+  expect_one_complaint
+done
+
+test_case "make run FILE= compiles it once and runs it"
+own run FILE=work/hello.cu
+expect_status 0
+expect_output "c++   work/hello.cu"
+expect_output "0 of 1000 results are wrong"
+own run FILE=work/hello.cu
+expect_status 0
+expect_no_output "c++   work/hello.cu"
+expect_output "0 of 1000 results are wrong"
+
+test_case "SCHEDULE=all runs it under several orders of threads"
+own run FILE=work/hello.cu SCHEDULE=all
+expect_status 0
+expect_output "the same output under 5 orders"
+
+test_case "make xray FILE= and make races FILE="
+own xray FILE=work/hello.cu
+expect_status 0
+expect_output "global load          32"
+expect_output "y[i] = 2 * x[i]"
+own races FILE=work/hello.cu
+expect_status 0
+expect_output "no race"
+
+test_case "several files and headers, with awkward names, outside of the tree"
+away="$scratch/it's \$away; (b)"
+mkdir -p "$away/my headers" "$away/inside"
+cat >"$away/main file.cu" <<'END'
+#include <cstdio>
+#include "inside/reverse.inl"
+#include <scale.cuh>
+int twice_on_host(int);
+int main() {
+  int *d, h = 0;
+  cudaMalloc(&d, 32 * sizeof(int));
+  fill<<<1, 32>>>(d);
+  scale<<<1, 32>>>(d, 3);
+  reverse<<<1, 32>>>(d);
+  cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost);
+  cudaFree(d);
+  printf("result %d of %s\n", twice_on_host(h), __FILE__);
+}
+END
+cat >"$away/inside/reverse.inl" <<'END'
+#pragma once
+#include "fill.cuh"
+__global__ void reverse(int* x) {
+  __shared__ int there[32];
+  there[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = there[31 - threadIdx.x];
+}
+END
+echo '__global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x + 1; }' >"$away/inside/fill.cuh"
+echo '__global__ void scale(int* x, int a) { x[threadIdx.x] *= a; }' >"$away/my headers/scale.cuh"
+echo 'int twice_on_host(int x) { return 2 * x; }' >"$away/host.cpp"
+both="\"$away/main file.cu\" \"$away/host.cpp\""
+folders="\"$away/my headers\""
+own run FILE="$both" INCLUDE="$folders" LIBS="-lm"
+expect_status 0
+expect_output "result 192 of $away/main file.cu"
+own run FILE="$both" INCLUDE="$folders" LIBS="-lm"
+expect_no_output "c++ "
+sleep 1
+echo '__global__ void scale(int* x, int a) { x[threadIdx.x] *= 2 * a; }' >"$away/my headers/scale.cuh"
+own run FILE="$both" INCLUDE="$folders" LIBS="-lm"
+expect_output "c++   $away/main file.cu"
+expect_no_output "c++   $away/host.cpp"
+expect_output "result 384 of"
+
+test_case "a compiler's error stands at the line of the user's file; a warning is a warning"
+sed 's/2 \* x\[i\];/2 * z[i];/' work/hello.cu >work/error.cu
+own run FILE=work/error.cu
+expect_failure
+expect_output "work/error.cu:8:25: error: 'z' was not declared"
+sed 's/int wrong = 0;/int wrong = 0; if (wrong = 0) return 3;/' work/hello.cu >work/warning.cu
+own run FILE=work/warning.cu
+expect_status 0
+expect_output "warning: "
+
+test_case "a race is reported, unless RACES=0"
+sed 's/if (i < n) y\[i\] = 2 \* x\[i\];/if (i < n) y[i] = 2 * x[i], y[0] += 0;/' work/hello.cu >work/race.cu
+own run FILE=work/race.cu
+expect_failure
+expect_output "work/race.cu:8: error: race"
+own run FILE=work/race.cu RACES=0
+expect_status 0
+
+test_case "what depends on the order of threads is told under SCHEDULE=all"
+sed 's/y\[i\] = 2 \* x\[i\];/atomicExch(\&y[0], (float)i), y[i] = i == 0 ? y[0] : 2 * x[i];/; s/int wrong = 0;/int wrong = 0; printf("%g\\n", y[0]);/' \
+  work/hello.cu >work/order.cu
+own run FILE=work/order.cu SCHEDULE=all RACES=0
+expect_failure
+expect_output "differs under reverse"
+
+test_case "an access outside of an array is reported"
+sed 's/i < n)/i <= n)/' work/hello.cu >work/bounds.cu
+own run FILE=work/bounds.cu
+expect_failure
+expect_output "work/bounds.cu:8: error: "
+
+test_case "make debug stops in the thread that is asked for"
+if ! command -v gdb >/dev/null 2>&1; then
+  skip "gdb is not here"
+else
+  printf 'run\nwhere_am_i\nquit\n' >"$scratch/typed"
+  make --no-print-directory BACKEND=cpu debug FILE=work/hello.cu BLOCK=2 THREAD=5 <"$scratch/typed" >"$scratch/out" 2>&1
+  status=$? output=$(cat "$scratch/out") last_command="make debug"
+  expect_status 0
+  expect_output "work/hello.cu:7"
+  expect_output "block (2,0,0), thread (5,0,0)"
+fi
+
+# refused TEXT ARGUMENT...: make's line has TEXT
+refused() {
+  local text=$1
+  shift
+  own "$@"
+  expect_status 2
+  expect_one_complaint
+  expect_output "$text"
+}
+test_case "what cannot be is said in one line"
+refused "which program?" run FILE=
+refused "FILE=none.cu: no such file" run FILE=none.cu
+refused "FILE=work: a folder" run FILE=work
+refused ".cu is expected" run FILE=Makefile
+refused "not for make test" test FILE=work/hello.cu
+refused "one of them" run FILE=work/hello.cu CH=05
+refused "INCLUDE=none: no such folder" run FILE=work/hello.cu INCLUDE=none
+refused "THREAD=x: expected an index" debug FILE=work/hello.cu THREAD=x
