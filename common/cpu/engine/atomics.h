@@ -195,16 +195,10 @@ CUDA_CPU_ATOMIC_CAS(unsigned)
 CUDA_CPU_ATOMIC_CAS(unsigned long long)
 CUDA_CPU_ATOMIC_CAS(unsigned short)
 
+// The others are for short_floats.h, which a program may include later.
 #undef CUDA_CPU_ATOMIC_CAS
 #undef CUDA_CPU_ATOMIC_CAS_NAME
 #undef CUDA_CPU_ATOMIC_BITS
 #undef CUDA_CPU_ATOMIC_MIN_MAX
-#undef CUDA_CPU_ATOMIC_UPDATE
-#undef CUDA_CPU_ATOMIC
 #undef CUDA_CPU_ATOMIC_INCREMENT
-#undef CUDA_CPU_ATOMIC_SCOPES
-#undef CUDA_CPU_ATOMIC_NAME
-#undef CUDA_CPU_ATOMIC_BODY
-#undef CUDA_CPU_ATOMIC_FUNCTION
 #undef CUDA_CPU_INCREMENT_BEGINS
-#undef CUDA_CPU_ATOMIC_BEGINS

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+// Floating-point numbers of 16 bits: rounding to them, and what __half and __nv_bfloat16 have in
+// common. Everything is computed in double and rounded once, so sums, products, quotients and
+// fused multiply-adds are what IEEE 754 asks for, as on a GPU: double has more than twice the
+// digits and a far wider range, and where even its sum of a fused multiply-add is not exact, it is
+// kept odd (round_to_odd). Functions such as hexp are rounded correctly here; a GPU approximates
+// them, and may differ in the last bit.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "atomics.h"
+#include "warp.h"
+
+namespace cuda_cpu {
+
+enum class Rounding { kNearest, kZero, kDown, kUp };
+
+/// A format with one bit of sign, kExponent of exponent and kFraction of fraction (the leading 1 is
+/// not stored); subnormals, infinities and NaN as in IEEE 754.
+template <int kExponent, int kFraction>
+struct ShortFormat {
+  static constexpr int kBias = (1 << (kExponent - 1)) - 1;
+  static constexpr unsigned kSign = 0x8000, kNan = 0x7fff;
+  static constexpr unsigned kInfinity = ((1u << kExponent) - 1) << kFraction;
+
+  /// `value`, rounded once. Every NaN becomes kNan, as the hardware's conversions make it.
+  static std::uint16_t round(double value, Rounding rounding = Rounding::kNearest) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    const unsigned sign = bits >> 63 != 0 ? kSign : 0;
+    const int field = static_cast<int>(bits >> 52 & 0x7ff);
+    const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+    if (field == 0x7ff) return static_cast<std::uint16_t>(fraction != 0 ? kNan : sign | kInfinity);
+    if (field == 0 && fraction == 0) return static_cast<std::uint16_t>(sign);
+
+    // value = significand * 2^(exponent - 52); of it `shift` bits do not fit.
+    const std::uint64_t significand = field == 0 ? fraction : fraction | std::uint64_t{1} << 52;
+    const int exponent = field == 0 ? -1022 : field - 1023;
+    const int biased = exponent + kBias > 1 ? exponent + kBias : 1;  // 1 also for subnormals
+    const int shift = biased - kBias - kFraction - (exponent - 52);
+    const std::uint64_t kept = shift > 63 ? 0 : significand >> shift;
+    const std::uint64_t rest = shift > 63 ? significand : significand - (kept << shift);
+    const std::uint64_t half = shift > 63 ? ~std::uint64_t{0} : std::uint64_t{1} << (shift - 1);
+    bool up = false;
+    switch (rounding) {
+      case Rounding::kNearest:
+        up = rest > half || (rest == half && (kept & 1) != 0);
+        break;
+      case Rounding::kZero:
+        break;
+      case Rounding::kDown:
+        up = sign != 0 && rest != 0;
+        break;
+      case Rounding::kUp:
+        up = sign == 0 && rest != 0;
+        break;
+    }
+    // A carry out of the fraction is the next exponent.
+    const std::uint64_t magnitude =
+        (static_cast<std::uint64_t>(biased - 1) << kFraction) + kept + up;
+    if (magnitude < kInfinity) return static_cast<std::uint16_t>(sign | magnitude);
+    const bool to_largest =
+        rounding == Rounding::kZero || rounding == (sign != 0 ? Rounding::kUp : Rounding::kDown);
+    return static_cast<std::uint16_t>(sign | (to_largest ? kInfinity - 1 : kInfinity));
+  }
+
+  /// The value of `bits`, exactly.
+  static float value(std::uint16_t bits) {
+    const int field = (bits & kInfinity) >> kFraction;
+    const unsigned fraction = bits & ((1u << kFraction) - 1);
+    float magnitude;
+    if (field == (1 << kExponent) - 1) {
+      const std::uint32_t special = 0x7f800000u | fraction << (23 - kFraction);
+      std::memcpy(&magnitude, &special, sizeof(magnitude));
+    } else if (field == 0) {
+      magnitude = std::ldexp(static_cast<float>(fraction), 1 - kBias - kFraction);
+    } else {
+      magnitude =
+          std::ldexp(static_cast<float>(fraction | 1u << kFraction), field - kBias - kFraction);
+    }
+    return (bits & kSign) != 0 ? -magnitude : magnitude;
+  }
+};
+
+using HalfFormat = ShortFormat<5, 10>;
+using Bfloat16Format = ShortFormat<8, 7>;
+
+/// a * b + c. Where a double cannot hold it, the nearest one towards zero or away from it whose
+/// last bit is 1: rounded again, to far fewer bits, it gives what the exact value would.
+inline double round_to_odd_fma(double a, double b, double c) {
+  const double product = a * b;  // exact: the factors have 11 bits at most
+  const double sum = product + c;
+  if (!std::isfinite(sum)) return sum;
+  const double part = sum - product;
+  const double error = (product - (sum - part)) + (c - part);
+  std::uint64_t bits;
+  std::memcpy(&bits, &sum, sizeof(bits));
+  if (error == 0 || (bits & 1) != 0) return sum;
+  return std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
+}
+
+/// An integer as a double that rounds to few bits as the integer itself does: past 53 bits the last
+/// one says whether any beyond it were set.
+inline double sticky_double(std::uint64_t magnitude) {
+  const std::uint64_t low = magnitude & 0x7ff;
+  if (magnitude >> 53 == 0 || low == 0) return static_cast<double>(magnitude);
+  return static_cast<double>((magnitude - low) | 0x800);
+}
+template <class Integer>
+double sticky_double_of(Integer value) {
+  if (value >= 0) return sticky_double(static_cast<std::uint64_t>(value));
+  return -sticky_double(std::uint64_t{0} - static_cast<std::uint64_t>(value));
+}
+
+/// To an integer as the hardware converts: the nearest that the type has, 0 for NaN.
+template <class Integer>
+Integer to_integer(double value, Rounding rounding) {
+  if (std::isnan(value)) return 0;
+  switch (rounding) {
+    case Rounding::kNearest:
+      value = std::nearbyint(value);
+      break;
+    case Rounding::kZero:
+      value = std::trunc(value);
+      break;
+    case Rounding::kDown:
+      value = std::floor(value);
+      break;
+    case Rounding::kUp:
+      value = std::ceil(value);
+      break;
+  }
+  constexpr bool kSigned = Integer(-1) < Integer(0);
+  constexpr int kBits = 8 * sizeof(Integer) - (kSigned ? 1 : 0);
+  const double end = std::ldexp(1.0, kBits);  // one past the largest
+  const auto largest = static_cast<Integer>(~std::uint64_t{0} >> (64 - kBits));
+  if (value >= end) return largest;
+  if (value < (kSigned ? -end : 0.0))
+    return kSigned ? static_cast<Integer>(-largest - 1) : Integer(0);
+  return static_cast<Integer>(value);
+}
+
+/// What cuda_fp16.h and cuda_bf16.h say of their types.
+template <class T>
+T rounded(double value, Rounding rounding = Rounding::kNearest);
+template <class T>
+T with_bits(unsigned bits);
+template <class T>
+T nan_of();
+
+}  // namespace cuda_cpu
+
+// Functions that CUDA overloads for both types: T, and a pair T##2 of them. What a comparison of
+// pairs gives is 1 or 0 for each half; names with b ask whether both hold, names with u hold for
+// NaN as well.
+#define CUDA_CPU_SHORT_BINARY(T, name, expression)                                 \
+  inline T name(T a, T b) {                                                        \
+    const double x = static_cast<float>(a), y = static_cast<float>(b);             \
+    return cuda_cpu::rounded<T>(expression);                                       \
+  }                                                                                \
+  inline T name##_rn(T a, T b) { return name(a, b); }                              \
+  inline T name##_sat(T a, T b) { return cuda_cpu::saturated(name(a, b)); }        \
+  inline T##2 name##2(T##2 a, T##2 b) { return {name(a.x, b.x), name(a.y, b.y)}; } \
+  inline T##2 name##2_rn(T##2 a, T##2 b) { return name##2(a, b); }                 \
+  inline T##2 name##2_sat(T##2 a, T##2 b) { return {name##_sat(a.x, b.x), name##_sat(a.y, b.y)}; }
+
+#define CUDA_CPU_SHORT_COMPARISON(T, name, ordered, expression)       \
+  inline bool __h##name(T a, T b) {                                   \
+    const float x = static_cast<float>(a), y = static_cast<float>(b); \
+    return (ordered) && (expression);                                 \
+  }                                                                   \
+  inline bool __h##name##u(T a, T b) {                                \
+    const float x = static_cast<float>(a), y = static_cast<float>(b); \
+    return !(ordered) || (expression);                                \
+  }                                                                   \
+  CUDA_CPU_SHORT_COMPARISON_OF_PAIRS(T, name)                         \
+  CUDA_CPU_SHORT_COMPARISON_OF_PAIRS(T, name##u)
+
+#define CUDA_CPU_SHORT_COMPARISON_OF_PAIRS(T, name)                                                \
+  inline T##2 __h##name##2(T##2 a, T##2 b) {                                                       \
+    return {T(__h##name(a.x, b.x) ? 1.0f : 0.0f), T(__h##name(a.y, b.y) ? 1.0f : 0.0f)};           \
+  }                                                                                                \
+  inline bool __hb##name##2(T##2 a, T##2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); } \
+  inline unsigned __h##name##2_mask(T##2 a, T##2 b) {                                              \
+    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);        \
+  }
+
+#define CUDA_CPU_SHORT_EXTREME(T, name, wins)                                      \
+  inline T name(T a, T b) {                                                        \
+    const float x = static_cast<float>(a), y = static_cast<float>(b);              \
+    if (std::isnan(x)) return std::isnan(y) ? cuda_cpu::nan_of<T>() : b;           \
+    if (std::isnan(y)) return a;                                                   \
+    return (wins) ? a : b;                                                         \
+  }                                                                                \
+  inline T name##_nan(T a, T b) {                                                  \
+    return __hisnan(a) || __hisnan(b) ? cuda_cpu::nan_of<T>() : name(a, b);        \
+  }                                                                                \
+  inline T##2 name##2(T##2 a, T##2 b) { return {name(a.x, b.x), name(a.y, b.y)}; } \
+  inline T##2 name##2_nan(T##2 a, T##2 b) { return {name##_nan(a.x, b.x), name##_nan(a.y, b.y)}; }
+
+#define CUDA_CPU_SHORT_FUNCTION(T, name, expression) \
+  inline T h##name(T a) {                            \
+    const double x = static_cast<float>(a);          \
+    return cuda_cpu::rounded<T>(expression);         \
+  }                                                  \
+  inline T##2 h2##name(T##2 a) { return {h##name(a.x), h##name(a.y)}; }
+
+#define CUDA_CPU_SHORT_OPERATOR(T, sign, name)                        \
+  inline T operator sign(T a, T b) { return name(a, b); }             \
+  inline T& operator sign##=(T& a, T b) { return a = name(a, b); }    \
+  inline T##2 operator sign(T##2 a, T##2 b) { return name##2(a, b); } \
+  inline T##2 & operator sign##=(T##2 & a, T##2 b) { return a = name##2(a, b); }
+
+#define CUDA_CPU_SHORT_RELATION(T, sign, name)                    \
+  inline bool operator sign(T a, T b) { return __h##name(a, b); } \
+  inline bool operator sign(T##2 a, T##2 b) { return __hb##name##2(a, b); }
+
+// Values travel as their bits.
+#define CUDA_CPU_SHORT_SHUFFLE(T, Bits, name, Distance)                                          \
+  inline T name(unsigned mask, T value, Distance distance, int width = 32,                       \
+                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {              \
+    Bits bits;                                                                                   \
+    std::memcpy(&bits, &value, sizeof(bits));                                                    \
+    const auto got =                                                                             \
+        static_cast<Bits>(name(mask, static_cast<unsigned>(bits), distance, width, file, line)); \
+    std::memcpy(static_cast<void*>(&value), &got, sizeof(got));                                  \
+    return value;                                                                                \
+  }
+#define CUDA_CPU_SHORT_SHUFFLES(T, Bits)                      \
+  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_sync, int)           \
+  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_up_sync, unsigned)   \
+  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_down_sync, unsigned) \
+  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_xor_sync, int)
+
+#define CUDA_CPU_SHORT_FLOAT(T)                                                                 \
+  inline bool __hisnan(T a) { return std::isnan(static_cast<float>(a)); }                       \
+  inline int __hisinf(T a) {                                                                    \
+    const float x = static_cast<float>(a);                                                      \
+    return std::isinf(x) ? (x > 0 ? 1 : -1) : 0;                                                \
+  }                                                                                             \
+  inline T##2 __hisnan2(T##2 a) {                                                               \
+    return {T(__hisnan(a.x) ? 1.0f : 0.0f), T(__hisnan(a.y) ? 1.0f : 0.0f)};                    \
+  }                                                                                             \
+  namespace cuda_cpu {                                                                          \
+  inline T saturated(T a) {                                                                     \
+    const float x = static_cast<float>(a);                                                      \
+    return x > 1 ? T(1.0f) : x > 0 ? a : T(0.0f);                                               \
+  }                                                                                             \
+  inline T not_negative(T a) { return __hisnan(a) || static_cast<float>(a) > 0 ? a : T(0.0f); } \
+  }                                                                                             \
+  inline T __hneg(T a) { return cuda_cpu::with_bits<T>(cuda_cpu::bits_of(a) ^ 0x8000u); }       \
+  inline T __habs(T a) { return cuda_cpu::with_bits<T>(cuda_cpu::bits_of(a) & 0x7fffu); }       \
+  inline T##2 __hneg2(T##2 a) { return {__hneg(a.x), __hneg(a.y)}; }                            \
+  inline T##2 __habs2(T##2 a) { return {__habs(a.x), __habs(a.y)}; }                            \
+  CUDA_CPU_SHORT_BINARY(T, __hadd, x + y)                                                       \
+  CUDA_CPU_SHORT_BINARY(T, __hsub, x - y)                                                       \
+  CUDA_CPU_SHORT_BINARY(T, __hmul, x* y)                                                        \
+  inline T __hdiv(T a, T b) {                                                                   \
+    return cuda_cpu::rounded<T>(static_cast<double>(static_cast<float>(a)) /                    \
+                                static_cast<float>(b));                                         \
+  }                                                                                             \
+  inline T##2 __h2div(T##2 a, T##2 b) { return {__hdiv(a.x, b.x), __hdiv(a.y, b.y)}; }          \
+  inline T __hfma(T a, T b, T c) {                                                              \
+    return cuda_cpu::rounded<T>(cuda_cpu::round_to_odd_fma(                                     \
+        static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));                  \
+  }                                                                                             \
+  inline T __hfma_sat(T a, T b, T c) { return cuda_cpu::saturated(__hfma(a, b, c)); }           \
+  inline T __hfma_relu(T a, T b, T c) { return cuda_cpu::not_negative(__hfma(a, b, c)); }       \
+  inline T##2 __hfma2(T##2 a, T##2 b, T##2 c) {                                                 \
+    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};                                      \
+  }                                                                                             \
+  inline T##2 __hfma2_sat(T##2 a, T##2 b, T##2 c) {                                             \
+    return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)};                              \
+  }                                                                                             \
+  inline T##2 __hfma2_relu(T##2 a, T##2 b, T##2 c) {                                            \
+    return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};                            \
+  }                                                                                             \
+  CUDA_CPU_SHORT_COMPARISON(T, eq, x == x && y == y, x == y)                                    \
+  CUDA_CPU_SHORT_COMPARISON(T, ne, x == x && y == y, x != y)                                    \
+  CUDA_CPU_SHORT_COMPARISON(T, lt, x == x && y == y, x < y)                                     \
+  CUDA_CPU_SHORT_COMPARISON(T, le, x == x && y == y, x <= y)                                    \
+  CUDA_CPU_SHORT_COMPARISON(T, gt, x == x && y == y, x > y)                                     \
+  CUDA_CPU_SHORT_COMPARISON(T, ge, x == x && y == y, x >= y)                                    \
+  CUDA_CPU_SHORT_EXTREME(T, __hmax, x > y || (x == y && !std::signbit(x)))                      \
+  CUDA_CPU_SHORT_EXTREME(T, __hmin, x < y || (x == y && std::signbit(x)))                       \
+  CUDA_CPU_SHORT_FUNCTION(T, sqrt, std::sqrt(x))                                                \
+  CUDA_CPU_SHORT_FUNCTION(T, rsqrt, 1 / std::sqrt(x))                                           \
+  CUDA_CPU_SHORT_FUNCTION(T, rcp, 1 / x)                                                        \
+  CUDA_CPU_SHORT_FUNCTION(T, exp, std::exp(x))                                                  \
+  CUDA_CPU_SHORT_FUNCTION(T, exp2, std::exp2(x))                                                \
+  CUDA_CPU_SHORT_FUNCTION(T, exp10, std::pow(10.0, x))                                          \
+  CUDA_CPU_SHORT_FUNCTION(T, log, std::log(x))                                                  \
+  CUDA_CPU_SHORT_FUNCTION(T, log2, std::log2(x))                                                \
+  CUDA_CPU_SHORT_FUNCTION(T, log10, std::log10(x))                                              \
+  CUDA_CPU_SHORT_FUNCTION(T, sin, std::sin(x))                                                  \
+  CUDA_CPU_SHORT_FUNCTION(T, cos, std::cos(x))                                                  \
+  CUDA_CPU_SHORT_FUNCTION(T, tanh, std::tanh(x))                                                \
+  CUDA_CPU_SHORT_FUNCTION(T, tanh_approx, std::tanh(x))                                         \
+  CUDA_CPU_SHORT_FUNCTION(T, floor, std::floor(x))                                              \
+  CUDA_CPU_SHORT_FUNCTION(T, ceil, std::ceil(x))                                                \
+  CUDA_CPU_SHORT_FUNCTION(T, trunc, std::trunc(x))                                              \
+  CUDA_CPU_SHORT_FUNCTION(T, rint, std::nearbyint(x))                                           \
+  CUDA_CPU_SHORT_OPERATOR(T, +, __hadd)                                                         \
+  CUDA_CPU_SHORT_OPERATOR(T, -, __hsub)                                                         \
+  CUDA_CPU_SHORT_OPERATOR(T, *, __hmul)                                                         \
+  inline T operator/(T a, T b) { return __hdiv(a, b); }                                         \
+  inline T& operator/=(T& a, T b) { return a = __hdiv(a, b); }                                  \
+  inline T##2 operator/(T##2 a, T##2 b) { return __h2div(a, b); }                               \
+  inline T##2 & operator/=(T##2 & a, T##2 b) { return a = __h2div(a, b); }                      \
+  inline T operator+(T a) { return a; }                                                         \
+  inline T operator-(T a) { return __hneg(a); }                                                 \
+  inline T##2 operator+(T##2 a) { return a; }                                                   \
+  inline T##2 operator-(T##2 a) { return __hneg2(a); }                                          \
+  inline T& operator++(T& a) { return a = a + T(1.0f); }                                        \
+  inline T& operator--(T& a) { return a = a - T(1.0f); }                                        \
+  CUDA_CPU_SHORT_RELATION(T, ==, eq)                                                            \
+  CUDA_CPU_SHORT_RELATION(T, <, lt)                                                             \
+  CUDA_CPU_SHORT_RELATION(T, <=, le)                                                            \
+  CUDA_CPU_SHORT_RELATION(T, >, gt)                                                             \
+  CUDA_CPU_SHORT_RELATION(T, >=, ge)                                                            \
+  inline bool operator!=(T a, T b) { return __hneu(a, b); }                                     \
+  inline bool operator!=(T##2 a, T##2 b) { return __hbneu2(a, b); }                             \
+  CUDA_CPU_SHORT_SHUFFLES(T, std::uint16_t)                                                     \
+  CUDA_CPU_SHORT_SHUFFLES(T##2, std::uint32_t)                                                  \
+  inline T __ldg(const T* from) { return *from; }                                               \
+  inline T##2 __ldg(const T##2 * from) { return *from; }                                        \
+  CUDA_CPU_ATOMIC_UPDATE(atomicAdd, T, __hadd(old, value))                                      \
+  CUDA_CPU_ATOMIC_UPDATE(atomicAdd, T##2, __hadd2(old, value))
+
+// Conversions of an integer type: __half2int_rn and its like, __int2half_rn and its like.
+#define CUDA_CPU_SHORT_AND_INTEGER(T, to_short, to_integer_name, Integer)                         \
+  inline Integer to_integer_name##_rn(T a) {                                                      \
+    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kNearest);    \
+  }                                                                                               \
+  inline Integer to_integer_name##_rz(T a) {                                                      \
+    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kZero);       \
+  }                                                                                               \
+  inline Integer to_integer_name##_rd(T a) {                                                      \
+    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kDown);       \
+  }                                                                                               \
+  inline Integer to_integer_name##_ru(T a) {                                                      \
+    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kUp);         \
+  }                                                                                               \
+  inline T to_short##_rn(Integer value) {                                                         \
+    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kNearest); \
+  }                                                                                               \
+  inline T to_short##_rz(Integer value) {                                                         \
+    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kZero);    \
+  }                                                                                               \
+  inline T to_short##_rd(Integer value) {                                                         \
+    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kDown);    \
+  }                                                                                               \
+  inline T to_short##_ru(Integer value) {                                                         \
+    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kUp);      \
+  }
