@@ -2,8 +2,8 @@
 // __half and __nv_bfloat16 of the CPU backend.
 //
 // Digests in this file are those of the toolkit's own functions on a host (CUDA 13.0, cuda_fp16.hpp
-// and cuda_bf16.hpp): of all 65,536 inputs, or of half a million pairs, with every NaN as 0x7fff. It
-// has no fused multiply-add there, so that one is compared with integer arithmetic.
+// and cuda_bf16.hpp): of all 65,536 inputs, or of half a million pairs, with every NaN as 0x7fff.
+// It has no fused multiply-add there, so that one is compared with integer arithmetic.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -19,6 +19,7 @@ own new NAME=hello
 expect_status 2
 expect_output "work/hello.cu is there already"
 expect "the same file" [ "$(cksum <work/hello.cu)" = "$before" ]
+# shellcheck disable=SC2016  # a $ as it is typed
 for bad in '' '../x' 'a b' '1a' 'a$b'; do
   own new NAME="$bad"
   expect_status 2

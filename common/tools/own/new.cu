@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // make run FILE=work/NAME.cu   or   nvcc work/NAME.cu -o NAME && ./NAME
 
 #include <cstdio>

@@ -13,7 +13,7 @@ esac
 file=work/$name.cu
 [ ! -e "$file" ] || stop "$file is there already; it stays as it is"
 mkdir -p work || exit 2
-sed "s/NAME/$name/g" "$(dirname "$0")/new.cu" >"$file.$$" && mv "$file.$$" "$file" || exit 2
+sed "1d; s/NAME/$name/g" "$(dirname "$0")/new.cu" >"$file.$$" && mv "$file.$$" "$file" || exit 2
 cat <<TEXT
 $bold$file$plain: doubles n numbers, one thread each
 
