@@ -81,6 +81,7 @@ else
   check "chapters begin with their kernels" "$python" "$tools/checks/code_share.py" --check
   # shellcheck disable=SC2046  # file names without blanks
   check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants' '*.alternatives')
+  check "terms are explained before they are used" "$python" "$tools/checks/terms.py" --check
   check "links" "$python" "$tools/checks/check_text.py" links
   check "notes quote the sources and results as they are" "$python" "$tools/notes/notes.py" --check
 fi

@@ -158,6 +158,7 @@ function sidebar(chapters, pages, decks) {
   const to = (file) => `/${asUrl(pages.get(file).place)}`
   const groups = [{ text: 'Start here', items: [{ text: 'Overview', link: '/' }] }]
   if (decks.opening) groups[0].items.push({ text: 'Opening slides', link: `/${decks.opening.url}`, target: '_self' })
+  if (pages.has('chapters/GLOSSARY.md')) groups[0].items.push({ text: 'Glossary', link: to('chapters/GLOSSARY.md') })
   groups.push({
     text: 'Chapters',
     items: chapters.map((c) => {
@@ -180,6 +181,7 @@ function sidebar(chapters, pages, decks) {
 function nav(pages, decks) {
   const items = [{ text: 'Start', link: '/' }]
   if (decks.length > 0) items.push({ text: 'Slides', link: '/slides/' })
+  if (pages.has('chapters/GLOSSARY.md')) items.push({ text: 'Glossary', link: `/${asUrl(pages.get('chapters/GLOSSARY.md').place)}` })
   if (pages.has('chapters/README.md')) items.push({ text: 'Teaching', link: '/chapters/' })
   return items
 }

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Terms are explained before they are used: reads the glossary beside the notes, in the order of the chapters.
+
+    terms.py            the list: each term, where it is explained, where it is first used
+    terms.py --check    only what is wrong, as file:line: what
+
+An entry of chapters/GLOSSARY.md is a paragraph:
+
+    <a id="sector"></a>**sector**: what it is. [03](03_coalesced_threads/README.md)
+
+The chapter at its end is the one that explains it. The rules:
+
+1. That chapter's notes have it in bold or italics, or link it to its entry: there it is explained.
+2. The first use in the course, whichever chapter that is in, is a link to the entry.
+
+A use is the term in running text: not in code, in regions that are filled, in headings, captions of pictures, or
+the list of further reading. Plurals count, and a hyphen is as good as a blank. At the end of an entry a comment may
+add `also: other, forms`, replace the term's own forms (`only: these, forms`), or name what is no use although the
+words are in it (`but not: these, phrases`). Several of them are parted by semicolons. A form in small letters may
+begin with a capital one; any other is taken as it is written. Where one term is a part of a longer one, only the
+longer one is used.
+"""
+
+import glob
+import os
+import re
+import sys
+
+GLOSSARY = "chapters/GLOSSARY.md"
+ENTRY = re.compile(r'<a id="([^"]*)"></a>\*\*([^*]+)\*\*(.*)')
+CHAPTER = re.compile(r"\[(\d\d)\]\((\d\d_\w+)/README\.md\)")
+REGION = re.compile(r"<!--\s*(?:code|table|pivot|output|plan):.*?-->.*?<!--\s*end\s*-->", re.S)
+FENCE = re.compile(r"^ *(```+).*?^ *\1 *$", re.S | re.M)
+COMMENT = re.compile(r"<!--.*?-->", re.S)
+HEADING = re.compile(r"^#+ .*$", re.M)
+FURTHER = re.compile(r"^## Further reading$.*", re.S | re.M | re.I)
+IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+CODE = re.compile(r"`[^`\n]*`")
+TAG = re.compile(r"</?\w[^>\n]*>")
+LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\n]*)\)")
+EMPHASIS = re.compile(r"(?<!\*)(\*\*?)(?=[^\s*])(.+?)(?<=[^\s*])\1(?!\*)")
+
+
+class Entry:
+    def __init__(self, line, anchor, name):
+        self.line, self.anchor, self.name = line, anchor, name
+        self.chapter = None  # the folder of the one that explains it
+        self.forms, self.no_use = [name], []
+        self.first = self.explained = None  # uses
+
+
+class Use:
+    def __init__(self, path, line, linked, marked):
+        self.path, self.line, self.linked, self.marked = path, line, linked, marked
+
+    def __str__(self):
+        return f"{self.path}:{self.line}"
+
+
+def blanked(text, start, end, filler=" "):
+    """The text with the same lines, but nothing to read between the two places."""
+    return text[:start] + re.sub(r"[^\n]", filler, text[start:end]) + text[end:]
+
+
+def without(pattern, text, filler=" "):
+    return pattern.sub(lambda m: re.sub(r"[^\n]", filler, m.group()), text)
+
+
+def as_pattern(form):
+    """A form of a term as a regular expression: its plural too, a blank for a hyphen, a capital at its beginning."""
+    words = [re.escape(word) for word in re.split(r"[ -]+", form)]
+    last = words[-1]
+    if form == form.lower():
+        first = words[0][0]
+        if first.isalpha():
+            words[0] = f"[{first}{first.upper()}]{words[0][1:]}"
+            last = words[-1]
+    if last.endswith("y") and last[-2:-1] not in "aeiou":
+        words[-1] = f"{last[:-1]}(?:y|ies)"
+    elif last.endswith(("s", "x", "ch", "sh")):
+        words[-1] = f"{last}(?:es)?"
+    elif last[-1:].isalnum():
+        words[-1] = f"{last}s?"
+    begins = r"(?<!\w)" if form[0].isalnum() else ""
+    ends = r"(?!\w)" if form[-1].isalnum() else ""
+    return begins + r"[\s-]+".join(words) + ends
+
+
+def read_glossary(complain):
+    """The entries, by anchor."""
+    entries = {}
+    before = ""
+    if not os.path.exists(GLOSSARY):
+        complain(GLOSSARY, 1, "is not there")
+        return entries
+    with open(GLOSSARY, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            match = ENTRY.match(line)
+            if not match:
+                if "<a id=" in line:
+                    complain(GLOSSARY, number, 'expected <a id="name"></a>**name**: what it is. [NN](NN_chapter/README.md)')
+                continue
+            entry = Entry(number, match.group(1), match.group(2))
+            wanted = re.sub(r"[^a-z0-9]+", "-", entry.name.lower()).strip("-")
+            if entry.anchor != wanted:
+                complain(GLOSSARY, number, f"{entry.name}: its id must be {wanted}")
+            if wanted <= before:
+                complain(GLOSSARY, number, f"{entry.name} stands behind {before}: the order is that of the alphabet")
+            before = wanted
+            chapters = CHAPTER.findall(match.group(3))
+            if not chapters or not chapters[-1][1].startswith(chapters[-1][0]):
+                complain(GLOSSARY, number, f"{entry.name}: the chapter that explains it is missing at its end")
+                continue
+            entry.chapter = chapters[-1][1]
+            for comment in re.findall(r"<!--(.*?)-->", match.group(3)):
+                for part in comment.split(";"):
+                    kind, _, phrases = (piece.strip() for piece in part.partition(":"))
+                    listed = [p.strip() for p in phrases.split(",") if p.strip()]
+                    if kind == "also":
+                        entry.forms += listed
+                    elif kind == "only":
+                        entry.forms = listed
+                    elif kind == "but not":
+                        entry.no_use += listed
+                    else:
+                        complain(GLOSSARY, number, f"{entry.name}: expected also:, only: or but not:, found {kind}:")
+            entries[entry.anchor] = entry
+    return entries
+
+
+def reader(entries):
+    """A pattern that finds every form, the longest first, and the entry of each of its groups."""
+    forms = [(form, entry) for entry in entries.values() for form in entry.forms]
+    forms += [(phrase, None) for entry in entries.values() for phrase in entry.no_use]
+    forms.sort(key=lambda f: -len(f[0]))
+    return re.compile("|".join(f"({as_pattern(form)})" for form, _ in forms)), [entry for _, entry in forms]
+
+
+def running_text(text):
+    """What a reader reads from left to right, with all other characters blanked out."""
+    for pattern in (FENCE, REGION, COMMENT, FURTHER, HEADING, IMAGE):
+        text = without(pattern, text)
+    return without(TAG, without(CODE, text, "\x01"))
+
+
+def uses(path, pattern, entry_of):
+    """(entry, use) for every use of a term in the notes, from top to bottom."""
+    with open(path, encoding="utf-8") as file:
+        text = running_text(file.read())
+    marked = [(m.start(), m.end()) for m in EMPHASIS.finditer(text)]
+    links = []
+    for match in LINK.finditer(text):
+        links.append((match.start(1), match.end(1), match.group(2)))
+        text = blanked(text, match.start(), match.start(1))
+        text = blanked(text, match.end(1), match.end())
+    text = text.replace("*", " ")
+    for match in pattern.finditer(text):
+        entry = entry_of[match.lastindex - 1]
+        if entry is None:
+            continue
+        own = f"../GLOSSARY.md#{entry.anchor}"
+        linked = any(a < match.end() and match.start() < b and target == own for a, b, target in links)
+        strong = any(a < match.end() and match.start() < b for a, b in marked)
+        yield entry, Use(path, text.count("\n", 0, match.start()) + 1, linked, strong)
+
+
+def find_uses(entries):
+    pattern, entry_of = reader(entries)
+    for path in sorted(glob.glob("chapters/[0-9][0-9]_*/README.md")):
+        chapter = os.path.basename(os.path.dirname(path))
+        for entry, use in uses(path, pattern, entry_of):
+            entry.first = entry.first or use
+            if entry.explained is None and chapter == entry.chapter and (use.linked or use.marked):
+                entry.explained = use
+
+
+def check(entries, complain):
+    for entry in entries.values():
+        notes = f"chapters/{entry.chapter}/README.md"
+        if not os.path.exists(notes):
+            complain(GLOSSARY, entry.line, f"{entry.name}: there is no {notes}")
+            continue
+        if entry.explained is None:
+            complain(notes, 1, f"{entry.name} is to be explained here: put it in bold or italics, or link its entry")
+        if entry.first and not entry.first.linked:
+            where = "" if entry.explained in (None, entry.first) else f", and is explained in {entry.explained}"
+            complain(
+                entry.first.path,
+                entry.first.line,
+                f"{entry.name} is used for the first time{where}: link ../GLOSSARY.md#{entry.anchor}, or say it otherwise",
+            )
+
+
+def print_list(entries):
+    rows = [("term", "explained", "first used")]
+    for entry in entries.values():
+        short = [re.sub(r"chapters/(\d\d)_\w+/README\.md", r"\1", str(use)) if use else "-" for use in (entry.explained, entry.first)]
+        rows.append((entry.name, short[0], short[1] + (", linked" if entry.first and entry.first.linked else "")))
+    widths = [max(len(row[i]) for row in rows) for i in range(2)]
+    for row in rows:
+        print(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}")
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        print("usage: terms.py [--check]", file=sys.stderr)
+        return 2
+    problems = []
+    complain = lambda path, line, message: problems.append((path, line, message))
+    entries = read_glossary(complain)
+    if entries:
+        find_uses(entries)
+        check(entries, complain)
+    elif not problems:
+        complain(GLOSSARY, 1, "has no entries")
+    if not arguments:
+        print_list(entries)
+    for path, line, message in sorted(problems):
+        print(f"{path}:{line}: {message}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
