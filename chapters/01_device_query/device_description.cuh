@@ -9,12 +9,13 @@
 
 #include "../../common/common.cuh"
 #include "capabilities.cuh"
+#include "h200_values.cuh"
 
 using Field = std::pair<std::string, std::string>;         // name, value
 using Group = std::pair<std::string, std::vector<Field>>;  // title, fields
 
 // The CPU backend stands in for a device, but has no clocks, caches or engines of a GPU.
-std::string gpu_only(const std::string& value) { return kOnGpu ? value : "means nothing here"; }
+std::string gpu_only(const std::string& value) { return kOnGpu ? value : "-"; }
 
 // How many operations the multiprocessors can do in the time in which the memory delivers one
 // float. A program that does fewer per float waits for memory. 0 when either peak is unknown.
@@ -113,7 +114,25 @@ std::vector<Group> describe(int ordinal) {
         {"balance, per float loaded", gpu_only(balance_text(d))}}}};
 }
 
+// Without a GPU every value has that of an H200 beside it.
+void print_beside_an_h200(const std::vector<Group>& groups) {
+  const std::string line(27, '-');
+  for (const auto& [title, fields] : groups) {
+    std::printf("| %-27s | %27s | %27s |\n", title.c_str(), "this machine", "an H200");
+    std::printf("| %s | %.26s: | %.26s: |\n", line.c_str(), line.c_str(), line.c_str());
+    for (const auto& [name, value] : fields) {
+      std::printf("| %-27s | %27s | %27s |\n", name.c_str(), value.c_str(),
+                  h200_value(name).c_str());
+    }
+    std::printf("\n");
+  }
+  std::printf(
+      "-: only a GPU has it. The H200's values are from "
+      "chapters/01_device_query/results/h200.txt.\n\n");
+}
+
 void print(const std::vector<Group>& groups) {
+  if (!kOnGpu) return print_beside_an_h200(groups);
   for (const auto& [title, fields] : groups) {
     std::printf("| %-27s | %-34s |\n| %s | %s: |\n", title.c_str(), "",
                 std::string(27, '-').c_str(), std::string(33, '-').c_str());
