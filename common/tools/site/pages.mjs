@@ -85,7 +85,7 @@ export function findPages(root, chapters) {
     pages.set(file, { kind, place: placeOf(file, kind) })
     queue.push(file)
   }
-  for (const file of ['README.md', '.github/CONTRIBUTING.md', 'chapters/README.md', 'chapters/GLOSSARY.md']) {
+  for (const file of ['README.md', '.github/CONTRIBUTING.md', 'chapters/README.md', 'chapters/GLOSSARY.md', 'chapters/your_own_kernel/README.md']) {
     if (fs.existsSync(path.join(root, file))) add(file)
   }
   for (const chapter of chapters) {

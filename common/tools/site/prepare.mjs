@@ -170,6 +170,8 @@ function sidebar(chapters, pages, decks) {
       return { text: c.title, link: to(c.notes), collapsed: true, items }
     }),
   })
+  const projects = 'chapters/your_own_kernel/README.md'
+  if (pages.has(projects)) groups[1].items.push({ text: 'Your own kernel', link: to(projects) })
   const more = []
   if (pages.has('chapters/README.md')) more.push({ text: 'Teaching', link: to('chapters/README.md') })
   if (pages.has('.github/CONTRIBUTING.md')) more.push({ text: 'Contributing', link: to('.github/CONTRIBUTING.md') })

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// A kernel of your own: checks a solution of one of the three projects, then times it. README.md
+// says what each has to do. A program ends with, for example,
+//
+//   int main(int argc, char** argv) { return judge_blur(argc, argv, blur); }
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../common/common.cuh"
+
+namespace judge {
+
+using Byte = unsigned char;
+
+// One input, and what has to come out.
+template <class In, class Out>
+struct Task {
+  std::string name;
+  std::vector<In> input;
+  std::vector<Out> expected;
+  unsigned width = 0;  // of an image
+};
+
+// Behind the result lie as many elements that nobody may write. The CPU backend needs none: there
+// an access behind an allocation is reported.
+constexpr std::size_t kGuard = kOnGpu ? 1024 : 0;
+
+// Whether launch(in, out) leaves what is expected, and nothing behind it: twice in a row, the
+// second time over what the first one left, and without a change to the input.
+template <class In, class Out, class Launch>
+bool is_right(const Task<In, Out>& task, Launch&& launch) {
+  const std::size_t n = task.expected.size();
+  const DeviceArray<In> in(task.input);
+  const DeviceArray<Out> out(n + kGuard);
+  const std::vector<Out> guard(kGuard, static_cast<Out>(-1));  // DeviceArray begins with 0xff
+  for (const char* const which : {", first launch", ", second launch"}) {
+    launch(in.get(), out.get());
+    CUDA_CHECK_LAUNCH();
+    const std::vector<Out> got = out.download();
+    const std::string name = task.name + which;
+    if (!all_equal(name, got.data(), task.expected.data(), n)) return false;
+    if (!all_equal(name + ", behind the result", got.data() + n, guard.data(), kGuard))
+      return false;
+  }
+  const std::vector<In> input = in.download();
+  return all_equal(task.name + ", the input", input.data(), task.input.data(), input.size());
+}
+
+// What a project counts: the bytes that a launch has to move, and the share of a yardstick's
+// bandwidth, "read" or "copy", that is its target.
+struct Goal {
+  double bytes;
+  const char* of;
+  double share;
+};
+
+// The row of an input at full size, checked before and after it is timed.
+template <class In, class Out, class Launch>
+void add_row(ResultTable& table, const Task<In, Out>& task, const Goal& goal, double yardstick_gbps,
+             Launch&& launch) {
+  const DeviceArray<In> in(task.input);
+  const DeviceArray<Out> out(task.expected.size());
+  const Measured m = measure_checked(
+      table.options().sampling(), [&] { out.poison(); }, [&] { launch(in.get(), out.get()); },
+      [&] {
+        const std::vector<Out> got = out.download();
+        return all_equal(task.name, got.data(), task.expected.data(), got.size());
+      });
+  table.add(task.name, m.time, goal.bytes, m.ok);
+  const bool reached = goal.bytes / m.time.median_ms / 1e6 >= goal.share * yardstick_gbps;
+  if (kOnGpu) {
+    table.note(task.name + ": the target, " + digits_text(100 * goal.share) + " % of a " + goal.of +
+               (reached ? ", is reached" : ", is not reached yet"));
+  }
+}
+
+// All small inputs; if they are right, a table with the large ones. The program's exit status.
+template <class In, class Out, class Launch>
+int run(const Options& opt, const std::string& size, const std::vector<Task<In, Out>>& small,
+        const std::vector<Task<In, Out>>& large, const Goal& goal, Launch&& launch) {
+  const Device device = open_device(opt);
+  for (const auto& task : small) {
+    const auto launch_it = [&](const In* in, Out* out) { launch(task, in, out); };
+    if (!is_right(task, launch_it)) return kExitWrong;
+  }
+  std::printf("%zu small inputs: right\n\n", small.size());
+  const std::size_t bytes = large[0].input.size() * sizeof(In);
+  ResultTable table(opt, device, size, bytes);
+  table.without_speedup();
+  const Yardstick measured = kOnGpu ? measure_yardstick(device, 1_Gi) : Yardstick{};
+  const double yardstick = goal.of == std::string("read") ? measured.read_gbps : measured.copy_gbps;
+  table.rate_in_gbps(goal.of, yardstick);
+  for (const auto& task : large) {
+    if (!opt.wants(task.name)) continue;
+    const auto launch_it = [&](const In* in, Out* out) { launch(task, in, out); };
+    add_row(table, task, goal, yardstick, launch_it);
+  }
+  return table.finish();
+}
+
+inline std::vector<std::size_t> small_sizes() {
+  std::vector<std::size_t> sizes = {1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 20011};
+  if (kOnGpu) sizes.insert(sizes.end(), {99991, 1_Mi + 1, 16_Mi + 3});
+  return sizes;
+}
+
+template <class T>
+std::vector<T> random_values(std::size_t n) {
+  std::vector<T> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(random_bits(1, i));
+  return values;
+}
+
+// ---- the references ----------------------------------------------------------------------------
+
+// Sums down the columns first, then along the rows: in another order than the definition's.
+inline std::vector<Byte> blurred(const std::vector<Byte>& image, unsigned width, unsigned height) {
+  std::vector<Byte> result(image.size());
+  std::vector<unsigned> column(width);
+  const auto clamped = [](long long at, unsigned size) {
+    return static_cast<std::size_t>(std::clamp<long long>(at, 0, size - 1ll));
+  };
+  for (unsigned y = 0; y < height; ++y) {
+    std::fill(column.begin(), column.end(), 0u);
+    for (int dy = -2; dy <= 2; ++dy) {
+      const Byte* const row =
+          image.data() + clamped(static_cast<long long>(y) + dy, height) * width;
+      for (unsigned x = 0; x < width; ++x) column[x] += row[x];
+    }
+    for (unsigned x = 0; x < width; ++x) {
+      unsigned sum = 12;  // half of 25: rounds to the nearest
+      for (int dx = -2; dx <= 2; ++dx)
+        sum += column[clamped(static_cast<long long>(x) + dx, width)];
+      result[static_cast<std::size_t>(y) * width + x] = static_cast<Byte>(sum / 25);
+    }
+  }
+  return result;
+}
+
+inline Task<Byte, Byte> blur_task(const std::string& name, unsigned width, unsigned height) {
+  std::vector<Byte> image = random_values<Byte>(static_cast<std::size_t>(width) * height);
+  std::vector<Byte> expected = blurred(image, width, height);
+  return {name, std::move(image), std::move(expected), width};
+}
+
+inline Task<Byte, unsigned> histogram_task(const std::string& name, std::vector<Byte> input) {
+  std::vector<unsigned> counts(256, 0);
+  for (const Byte value : input) ++counts[value];
+  return {name, std::move(input), std::move(counts)};
+}
+
+inline Task<unsigned, unsigned> scan_task(const std::string& name, std::vector<unsigned> input) {
+  std::vector<unsigned> sums(input);
+  for (std::size_t i = 1; i < sums.size(); ++i) sums[i] += sums[i - 1];
+  return {name, std::move(input), std::move(sums)};
+}
+
+}  // namespace judge
+
+// ---- the projects ------------------------------------------------------------------------------
+
+/// out[y][x] is the mean of the 5 x 5 pixels around in[y][x].
+using Blur = void (*)(const unsigned char* in, unsigned char* out, unsigned width, unsigned height);
+
+/// counts[v] is how many of the n bytes are v.
+using Histogram = void (*)(const unsigned char* in, std::size_t n, unsigned* counts);
+
+/// out[i] is in[0] + ... + in[i], modulo 2^32.
+using PrefixSum = void (*)(const unsigned* in, std::size_t n, unsigned* out,
+                           unsigned long long* scratch);
+
+/// How many elements the scratch memory of a prefix sum over n has.
+inline std::size_t scratch_size(std::size_t n) { return n / 64 + 4096; }
+
+inline int judge_blur(int argc, char** argv, Blur blur) {
+  Options opt("blur", "the mean of the 5 x 5 pixels around each");
+  std::size_t side = kOnGpu ? 16_Ki : 301;
+  opt.version("blur", "the large image");
+  opt.add("side", &side, 1, 32_Ki, "pixels: width and height of the large image");
+  opt.parse(argc, argv);
+  std::vector<judge::Task<judge::Byte, judge::Byte>> small;
+  for (const auto& [width, height] : std::vector<std::pair<unsigned, unsigned>>{
+           {1, 1}, {1, 9}, {9, 1}, {3, 2}, {31, 33}, {257, 100}, {1023, 65}, {64, 129}}) {
+    const std::string size = std::to_string(width) + " x " + std::to_string(height);
+    small.push_back(judge::blur_task(size, width, height));
+  }
+  const auto pixels = static_cast<unsigned>(side);
+  const std::string size = std::to_string(side) + " x " + std::to_string(side) + " pixels";
+  const judge::Goal goal = {2.0 * static_cast<double>(side * side), "copy", 1.0 / 3};
+  return judge::run(opt, size, small, {judge::blur_task("blur", pixels, pixels)}, goal,
+                    [&](const auto& task, const judge::Byte* in, judge::Byte* out) {
+                      const std::size_t height = task.input.size() / task.width;
+                      blur(in, out, task.width, static_cast<unsigned>(height));
+                    });
+}
+
+inline int judge_histogram(int argc, char** argv, Histogram histogram) {
+  Options opt("histogram", "how often does each of 256 values come?");
+  std::size_t n = kOnGpu ? 256_Mi : 300007;
+  opt.version("random", "bytes of every value");
+  opt.version("alike", "one value only: all threads want one counter");
+  opt.add("n", &n, 1, 2_Gi, "bytes of the large inputs");
+  opt.parse(argc, argv);
+  std::vector<judge::Task<judge::Byte, unsigned>> small, large;
+  for (const std::size_t size : judge::small_sizes()) {
+    const std::string of = " " + std::to_string(size);
+    small.push_back(judge::histogram_task("random" + of, judge::random_values<judge::Byte>(size)));
+    small.push_back(judge::histogram_task("alike" + of, std::vector<judge::Byte>(size, 255)));
+  }
+  large.push_back(judge::histogram_task("random", judge::random_values<judge::Byte>(n)));
+  large.push_back(judge::histogram_task("alike", std::vector<judge::Byte>(n, 200)));
+  const judge::Goal goal = {static_cast<double>(n), "read", 1.0 / 2};
+  return judge::run(opt, "n = " + std::to_string(n), small, large, goal,
+                    [&](const auto& task, const judge::Byte* in, unsigned* counts) {
+                      histogram(in, task.input.size(), counts);
+                    });
+}
+
+inline int judge_prefix_sum(int argc, char** argv, PrefixSum prefix_sum) {
+  Options opt("prefix_sum", "the sum of all elements up to each");
+  std::size_t n = kOnGpu ? 256_Mi : 300007;
+  opt.version("prefix_sum", "the large input");
+  opt.add("n", &n, 1, 1_Gi, "elements of the large input");
+  opt.parse(argc, argv);
+  std::vector<judge::Task<unsigned, unsigned>> small;
+  for (const std::size_t size : judge::small_sizes()) {
+    const std::string of = " " + std::to_string(size);
+    small.push_back(judge::scan_task("random" + of, judge::random_values<unsigned>(size)));
+    small.push_back(judge::scan_task("ones" + of, std::vector<unsigned>(size, 1)));
+  }
+  const DeviceArray<unsigned long long> scratch(scratch_size(std::max(n, 16_Mi + 3)));
+  const judge::Goal goal = {2.0 * static_cast<double>(n * sizeof(unsigned)), "copy", 1.0 / 2};
+  return judge::run(opt, "n = " + std::to_string(n), small,
+                    {judge::scan_task("prefix_sum", judge::random_values<unsigned>(n))}, goal,
+                    [&](const auto& task, const unsigned* in, unsigned* out) {
+                      prefix_sum(in, task.input.size(), out, scratch.get());
+                    });
+}
