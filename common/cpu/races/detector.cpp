@@ -233,7 +233,7 @@ void read_cell(const Checked& c, Cell* cell) {
     c.d->shadow.make_crowd(cell).read_before[Latest::place_of(cell->read, c.access)] = cell->read;
   }
   cell->read = c.access;
-  cell->two_lanes = cell->two_warps = 0;
+  cell->two_lanes = cell->two_warps = cell->is_settled = 0;
 }
 
 /// A compare-and-swap follows on a plain read by the same thread.
@@ -264,6 +264,7 @@ void write_cell(const Checked& c, Cell* cell) {
   if (strong) {
     c.d->shadow.make_crowd(cell).strong.keep(c.access);
     cell->any_strong = true;
+    cell->is_settled = false;
     return;
   }
   // All that came before is ordered before this write, or was reported: who comes after it comes
@@ -307,12 +308,21 @@ void use_range(Checked* c, const char* begin, std::size_t bytes) {
 // of its own block. This does for it what the functions above do, and nothing else. It calls no
 // function that the program may share.
 
+/// As far as barriers and the thread's own steps tell.
 bool is_ordered(const BlockOrder& order, const Access& earlier, const Access& now) {
   return !earlier || order.comes_in_block_before(earlier.name(), earlier.time(), now.thread());
 }
 
-bool read_in_short(Detector* d, Cell* cell, const Access& now) {
+/// Makes a cell with nothing to check remember a write; nobody has a crowd to give back.
+void begin_with(Cell* cell, std::uint32_t work, const Access& write) {
+  *cell = Cell{};
+  cell->work = work;
+  cell->write = write;
+}
+
+bool read_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Access& now) {
   if (cell->read.repeats(now)) return true;
+  bool two_lanes = false, two_warps = false;
   if (cell->read && !cell->read.same_thread(now)) {
     // Two lanes are kept of those of a warp that read in one step, and two warps of those of a
     // block: whatever a third read races with, one of the two races with as well, unless fences
@@ -325,10 +335,15 @@ bool read_in_short(Detector* d, Cell* cell, const Access& now) {
     if (crowd == nullptr) return false;
     const std::size_t place = Latest::place_of(cell->read, now);
     crowd->read_before[place] = cell->read;
-    cell->two_lanes = one_step && place == 0;
-    cell->two_warps = one_step && place == 1;
+    two_lanes = one_step && place == 0;
+    two_warps = one_step && place == 1;
   }
   cell->read = now;
+  cell->two_lanes = two_lanes;
+  cell->two_warps = two_warps;
+  cell->is_settled =
+      (two_lanes || two_warps) &&
+      (!cell->write || order.barrier_follows(cell->write.block(), cell->write.time()));
   return true;
 }
 
@@ -341,22 +356,39 @@ bool write_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Acce
     for (Access& read : crowd->read_before) read = Access{};
   }
   cell->read = Access{};
-  cell->two_lanes = cell->two_warps = 0;
+  cell->two_lanes = cell->two_warps = cell->is_settled = 0;
   if (!cell->write.repeats(now)) cell->write = now;
   return true;
 }
 
 /// The running thread's plain access `now` of the word at `offset`. Whether all is done; if not,
 /// nothing is.
-bool use_word_in_short(Detector* d, const BlockOrder& order, Page* page, std::size_t offset,
-                       const Access& now, bool writes) {
+__attribute__((always_inline)) inline bool use_word_in_short(Detector* d, const BlockOrder& order,
+                                                             Page* page, std::size_t offset,
+                                                             const Access& now) {
   Cell* const cell = page->cell_of_word(offset);
-  if (cell == nullptr || cell->work != d->running || cell->any_strong) return false;
-  // Shared memory begins anew in every block, and must be set there.
-  const bool set_here = cell->write && cell->write.block() == now.block();
-  if (page->kind() == Kind::kShared && !set_here) return false;
+  if (cell == nullptr) return false;
+  const bool writes = (now.use() & kWrites) != 0;
+  if (cell->work != d->running) {
+    // Of an earlier launch, with nothing of this cell to check.
+    const bool is_new = page->kind() == Kind::kGlobal || cell->work < d->first_of_launch;
+    if (!writes || cell->crowd != 0 || !is_new) return false;
+    begin_with(cell, d->running, now);
+    return true;
+  }
+  if (cell->settles(now)) return true;
+  if (cell->any_strong) return false;
+  if (page->kind() == Kind::kShared) {
+    // It begins anew in every block, and must be set there.
+    if (!cell->write || cell->write.block() != now.block()) {
+      const bool is_new = !cell->read || cell->read.block() != now.block();
+      if (!writes || cell->crowd != 0 || !is_new) return false;
+      begin_with(cell, d->running, now);
+      return true;
+    }
+  }
   if (!is_ordered(order, cell->write, now)) return false;
-  return writes ? write_in_short(d, order, cell, now) : read_in_short(d, cell, now);
+  return writes ? write_in_short(d, order, cell, now) : read_in_short(d, order, cell, now);
 }
 
 // ---- copies and fills ---------------------------------------------------------------------------
@@ -502,6 +534,7 @@ struct AtStart {
 
 void look_for_races(bool on) {
   if (the_detector == nullptr) the_detector = new Detector;
+  the_detector->shadow.look_again();
   are_looked_for = on;
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
@@ -540,8 +573,9 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
 
 }  // namespace
 
-__attribute__((noinline)) static void note_shared_access(const void* address, std::size_t bytes,
-                                                         unsigned use, const void* place) {
+void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  // An access that reaches into the next page is ignored, too: nobody else's is beside it.
+  if (Shadow::is_ignored(address) && (use & kStrong) == 0) return;
   if (inside) return;
   if (use == kReads && address == constant_read) {
     use |= kConstant;
@@ -549,34 +583,40 @@ __attribute__((noinline)) static void note_shared_access(const void* address, st
   }
   BlockOrder* const block = running_block();
   if (block == nullptr) return;
-  const std::uint32_t thread = running_thread();
   const auto* const begin = static_cast<const char*>(address);
-  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
+  use_memory(block, running_thread(), begin, bytes, bytes, use, place);
+}
+
+void note_words(const void* address, std::size_t bytes, unsigned use, const void* place) {
   Detector& d = *the_detector;
-  Page* const page = d.shadow.recent_page_of(address);
-  const bool is_plain = (use & ~unsigned{kReads | kWrites}) == 0;
-  const bool whole_words = offset % 4 == 0 && bytes % 4 == 0 && offset + bytes <= Page::kBytes;
-  if (page == nullptr || !is_plain || !whole_words || !d.unordered.empty()) {
-    use_memory(block, thread, begin, bytes, bytes, use, place);
+  BlockOrder* const block = running_block();
+  Page* const page = Shadow::recent_page_of(address);
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
+  const bool whole_words = offset % 4 == 0 && offset + bytes <= Page::kBytes;
+  if (block == nullptr || inside || page == nullptr || !whole_words || !d.unordered.empty() ||
+      constant_read != nullptr) {
+    note_access(address, bytes, use, place);
     return;
   }
+  const std::uint32_t thread = running_thread();
   const Access now(Place(place), {block->block(), thread}, block->now(), use);
-  const bool writes = (use & kWrites) != 0;
   for (std::size_t at = 0; at < bytes; at += 4) {
-    if (!use_word_in_short(&d, *block, page, offset + at, now, writes)) {
-      use_memory(block, thread, begin + at, 4, bytes, use, place);
+    if (!use_word_in_short(&d, *block, page, offset + at, now)) {
+      use_memory(block, thread, static_cast<const char*>(address) + at, 4, bytes, use, place);
     }
   }
 }
 
-void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
-  // Most accesses are of a thread's own stack.
-  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
-  if (the_detector->shadow.is_ignored(address) && (use & kStrong) == 0 &&
-      offset + bytes <= Page::kBytes) {
-    return;
+void note_word_read(const void* address, const void* place) {
+  const BlockOrder* const block = running_block();
+  Page* const page = Shadow::recent_page_of(address);
+  if (block != nullptr && page != nullptr) {
+    const Access now(Place(place), {block->block(), running_thread()}, block->now(), kReads);
+    const Cell* const cell =
+        page->cell_of_word(reinterpret_cast<std::uintptr_t>(address) % Page::kBytes);
+    if (cell != nullptr && cell->work == the_detector->running && cell->settles(now)) return;
   }
-  note_shared_access(address, bytes, use, place);
+  note_words(address, 4, kReads, place);
 }
 
 void note_order(const void* address, bool acquires, bool releases, bool block_only) {

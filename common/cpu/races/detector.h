@@ -22,6 +22,10 @@ void look_for_races(bool on);
 /// The running CUDA thread uses memory; `use` is made of the bits of Use, `place` the code after
 /// it.
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place);
+/// The same for plain loads and stores of 4, 8 or 16 bytes.
+void note_words(const void* address, std::size_t bytes, unsigned use, const void* place);
+/// The same for the commonest of all: a plain load of 4 bytes.
+void note_word_read(const void* address, const void* place);
 
 /// The next read at this address is one by __ldg.
 void next_read_is_constant(const void* address);

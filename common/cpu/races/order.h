@@ -113,6 +113,10 @@ class BlockOrder {
   bool comes_in_block_before(ThreadName thread, Time time, std::uint32_t me) const {
     return thread.block == block_ && (thread.thread == me || time < last_barrier_);
   }
+  /// Whether a barrier of this block came after what a thread of `block` did at `time`.
+  bool barrier_follows(std::uint32_t block, Time time) const {
+    return block == block_ && time < last_barrier_;
+  }
   /// Whether `thread` has made a fence, or any thread of the block before the last barrier.
   bool has_fenced(std::uint32_t thread) const;
 

@@ -27,6 +27,8 @@ Kind kind_of(const void* page) {
 }  // namespace
 
 const char Place::kOrigin = 0;
+Shadow::Recent Shadow::recent_[kRecent];
+Shadow::PageNumber Shadow::ignored_[kRecent];
 
 void Page::split() {
   for (std::unique_ptr<Cell[]>& part : parts_) {
@@ -36,6 +38,7 @@ void Page::split() {
       bytes[i] = part[i / unit_];
       if (i % unit_ == 0) continue;  // one of the bytes keeps the crowd
       bytes[i].crowd = bytes[i].any_strong = bytes[i].two_lanes = bytes[i].two_warps = 0;
+      bytes[i].is_settled = 0;
     }
     part = std::move(bytes);
   }
@@ -53,6 +56,7 @@ void Shadow::look_again() {
     page = page->second.kind() == Kind::kIgnored ? pages_.erase(page) : std::next(page);
   }
   for (Recent& recent : recent_) recent = Recent{};
+  for (PageNumber& ignored : ignored_) ignored = PageNumber{};
 }
 
 Crowd& Shadow::make_crowd(Cell* cell) {
@@ -73,6 +77,15 @@ Crowd& Shadow::make_crowd(Cell* cell) {
 void Shadow::forget(Cell* cell) {
   if (cell->crowd != 0) free_crowds_.push_back(Free{cell->crowd});
   *cell = Cell{};
+}
+
+Page& Shadow::look_up(const void* address) {
+  const PageNumber number = number_of(address);
+  Page& page = find(number);
+  recent_[number.value % kRecent] = Recent{number, &page};
+  const bool ignored = page.kind() == Kind::kIgnored;
+  ignored_[number.value % kRecent] = ignored ? number : PageNumber{};
+  return page;
 }
 
 Page& Shadow::find(PageNumber number) {

@@ -53,16 +53,16 @@ class Access {
   Access() = default;
   Access(Place place, ThreadName thread, Time time, unsigned use)
       : where_(std::uint64_t{thread.block} << 32 | place.bits()),
-        when_(std::uint64_t{use} << 48 | std::uint64_t{thread.thread} << 32 | time.ticks) {}
+        when_(std::uint64_t{thread.thread} << 48 | std::uint64_t{use} << 32 | time.ticks) {}
 
   Place place() const {
     return Place::of_bits(static_cast<std::uint32_t>(where_));
   }  ///< the code after it
   std::uint32_t block() const { return static_cast<std::uint32_t>(where_ >> 32); }
   Time time() const { return Time{static_cast<std::uint32_t>(when_)}; }
-  std::uint32_t thread() const { return static_cast<std::uint32_t>(when_ >> 32) & 0xffff; }
-  unsigned use() const { return static_cast<unsigned>(when_ >> 48); }
-  void add_use(Use more) { when_ |= std::uint64_t{more} << 48; }
+  std::uint32_t thread() const { return static_cast<std::uint32_t>(when_ >> 48); }
+  unsigned use() const { return static_cast<unsigned>(when_ >> 32) & 0xffff; }
+  void add_use(Use more) { when_ |= std::uint64_t{more} << 32; }
 
   explicit operator bool() const { return static_cast<std::uint32_t>(where_) != 0; }
   ThreadName name() const { return {block(), thread()}; }
@@ -75,18 +75,17 @@ class Access {
   /// Whether a thread of the same block did the same in the same place of the code, with nothing in
   /// between that orders anything.
   bool same_step(const Access& o) const {
-    constexpr std::uint64_t kAllButThread = ~(std::uint64_t{0xffff} << 32);
-    return where_ == o.where_ && ((when_ ^ o.when_) & kAllButThread) == 0;
+    return where_ == o.where_ && (when_ ^ o.when_) << 16 == 0;
   }
   /// Whether the same thread did the same with nothing in between that orders anything.
   bool repeats(const Access& o) const {
-    constexpr std::uint64_t kAllButReads = ~(std::uint64_t{kReads} << 48);
+    constexpr std::uint64_t kAllButReads = ~(std::uint64_t{kReads} << 32);
     return ((when_ ^ o.when_) & kAllButReads) == 0 && block() == o.block();
   }
 
  private:
   std::uint64_t where_ = 0;  // block, place
-  std::uint64_t when_ = 0;   // use, thread, ticks
+  std::uint64_t when_ = 0;   // thread, use, ticks
 };
 
 /// The latest access of a kind, and the latest before it by another thread of its warp, by another
@@ -115,14 +114,21 @@ struct Crowd {
 
 /// The last accesses of one word that later ones may race with.
 struct Cell {
-  Cell() : crowd(0), any_strong(0), two_lanes(0), two_warps(0) {}
+  Cell() : crowd(0), any_strong(0), two_lanes(0), two_warps(0), is_settled(0) {}
   std::uint32_t work = 0;        ///< during which all of these were made; 0: none were
-  std::uint32_t crowd : 29;      ///< number of its Crowd; 0: none
+  std::uint32_t crowd : 28;      ///< number of its Crowd; 0: none
   std::uint32_t any_strong : 1;  ///< the crowd holds a strong access
   std::uint32_t two_lanes : 1;   ///< the crowd holds a read of the same step by another lane,
   std::uint32_t two_warps : 1;   ///< or by another warp of the block
+  std::uint32_t is_settled : 1;  ///< see settles
   Access write;                  ///< the last plain one
   Access read;
+
+  /// Whether nothing is left to do for this access, since others did the same in this step: another
+  /// lane of its warp, or two warps of its block.
+  bool settles(const Access& a) const {
+    return is_settled && read.same_step(a) && (two_warps || read.same_warp(a));
+  }
 };
 
 enum class Kind : std::uint8_t { kIgnored, kGlobal, kShared };
@@ -170,25 +176,20 @@ class Shadow {
  public:
   /// The page that holds `address`.
   Page& page_of(const void* address) {
-    const PageNumber number{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
-    Recent& recent = recent_[number.value % kRecent];
-    if (recent.page == nullptr || !(recent.number == number)) {
-      Page& page = find(number);
-      recent = Recent{number, &page, page.kind() == Kind::kIgnored};
-    }
-    return *recent.page;
+    Page* const recent = recent_page_of(address);
+    return recent != nullptr ? *recent : look_up(address);
   }
   /// The page if it is one of those used of late; else null.
-  Page* recent_page_of(const void* address) {
-    const PageNumber number{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
+  static Page* recent_page_of(const void* address) {
+    const PageNumber number = number_of(address);
     const Recent& recent = recent_[number.value % kRecent];
     return recent.number == number ? recent.page : nullptr;
   }
-  /// Whether `address` is known to be in memory of no interest.
-  bool is_ignored(const void* address) const {
-    const PageNumber number{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
-    const Recent& recent = recent_[number.value % kRecent];
-    return recent.number == number && recent.ignored;
+  /// Whether `address` is known to be in memory of no interest. Most accesses are of a thread's own
+  /// stack, so this is asked before all else.
+  static bool is_ignored(const void* address) {
+    const PageNumber number = number_of(address);
+    return ignored_[number.value % kRecent] == number;
   }
   /// The page, if it was ever used; else null.
   Page* known_page_of(const void* address);
@@ -211,13 +212,16 @@ class Shadow {
   struct HashPage {
     std::size_t operator()(PageNumber n) const { return n.value * 0x9e3779b97f4a7c15u >> 7; }
   };
+  static PageNumber number_of(const void* address) {
+    return PageNumber{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
+  }
   struct Recent {
     PageNumber number;
     Page* page = nullptr;
-    bool ignored = false;
   };
   static constexpr std::size_t kRecent = 256;
 
+  Page& look_up(const void* address);
   Page& find(PageNumber number);
 
   struct Free {
@@ -229,7 +233,9 @@ class Shadow {
   std::vector<std::unique_ptr<Crowd[]>> crowds_;  // kCrowds in each
   std::uint32_t crowd_count_ = 1;                 // number 0 is none
   std::vector<Free> free_crowds_;
-  Recent recent_[kRecent];
+  // There is one Shadow only.
+  static Recent recent_[kRecent];
+  static PageNumber ignored_[kRecent];  // those of recent_ that are
 };
 
 }  // namespace races
