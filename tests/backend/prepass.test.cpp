@@ -242,6 +242,11 @@ TEST_CASE("barriers of one line, and all that macros make, are told apart") {
         Numbers{"1", "2"});
   CHECK(numbers_in("__device__ void f(const thread_block& g, bool b) { g.sync(); g.sync(); }\n") ==
         Numbers{"1"});
+  CHECK(numbers_in("__global__ void k(bool b) {\n  auto g = cg::this_grid();\n"
+                   "  if (b) g.sync(); else cg::this_grid().sync(); cg::sync(g);\n}\n") ==
+        Numbers{"1", "2"});
+  CHECK(numbers_in("__device__ void f(cg::grid_group g, bool b) { g.sync(); g.sync(); }\n") ==
+        Numbers{"1"});
   CHECK(numbers_in("__global__ void k(File g, bool b) { g.sync(); g.sync(); tile.sync(); }\n") ==
         Numbers{});
   CHECK(numbers_in("#define B() __syncthreads()\n") == Numbers{"1 + __COUNTER__ % 255"});

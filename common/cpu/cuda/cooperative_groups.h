@@ -319,8 +319,9 @@ inline coalesced_group binary_partition(const Group& group, bool predicate,
 class grid_group {
  public:
   static bool is_valid() { return cuda_cpu::grid_is_cooperative(); }
-  static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    cuda_cpu::grid_sync(file, line);
+  static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                   std::uint8_t which = 0) {
+    cuda_cpu::grid_sync(file, line, which);
   }
   static unsigned long long num_blocks() {
     return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
@@ -357,6 +358,10 @@ inline void sync(const thread_block& group, const char* file = __builtin_FILE(),
   group.sync(file, line, which);
 }
 inline void sync(const thread_group& group, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE(), std::uint8_t which = 0) {
+  group.sync(file, line, which);
+}
+inline void sync(const grid_group& group, const char* file = __builtin_FILE(),
                  int line = __builtin_LINE(), std::uint8_t which = 0) {
   group.sync(file, line, which);
 }

@@ -113,7 +113,17 @@ BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::
   return {static_cast<int>(votes), votes == block->voters, votes != 0};
 }
 
-void grid_sync(const char* file, int line) {
+// Whether threads of the block wait at different barriers of the grid.
+static bool grid_barriers_differ(const Block* block, const Thread& last) {
+  for (std::uint32_t i = 0; i < block->count; ++i) {
+    const Thread& thread = block->threads[i];
+    if (thread.line != last.line || thread.which != last.which) return true;
+    if (thread.file != last.file && std::strcmp(thread.file, last.file) != 0) return true;
+  }
+  return false;
+}
+
+void grid_sync(const char* file, int line, std::uint8_t which) {
   Thread* const self = current_thread;
   if (self == nullptr) not_in_a_kernel("the grid barrier");
   Block* const block = current_block;
@@ -132,7 +142,7 @@ void grid_sync(const char* file, int line) {
   }
   self->file = file;
   self->line = line;
-  self->which = 0;
+  self->which = which;
   self->wait = Wait::kGrid;
   self->generation = &grid->epoch;
   self->seen = __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE);
@@ -140,6 +150,7 @@ void grid_sync(const char* file, int line) {
                                            : static_cast<void*>(&grid->blocks_arrived);
   tsan_release(object);
   if (++block->grid_arrived == block->count) {
+    if (grid_barriers_differ(block, *self)) abandon_grid(report_stuck_block(block));
     block->grid_arrived = 0;
     ++current_worker->barriers;
     if (grid->blocks_arrived.fetch_add(1) + 1 == grid->blocks) {

@@ -20,8 +20,10 @@ struct BarrierVotes {
 };
 BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint8_t which);
 
-/// The barrier of a cooperative launch: waits for every thread of the grid.
-void grid_sync(const char* file = __builtin_FILE(), int line = __builtin_LINE());
+/// The barrier of a cooperative launch: waits for every thread of the grid. Each block may wait at
+/// another line, since only the arrivals of blocks are counted; the threads of a block may not.
+void grid_sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+               std::uint8_t which = 0);
 
 /// True inside a cooperative launch (cooperative_groups grid_group::is_valid).
 bool grid_is_cooperative();

@@ -57,7 +57,9 @@ class Finder {
                            {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
                             "__syncthreads_or"})) {
         read_barrier(i);
-      } else if (is_one_of(s_, i, {"thread_block", "thread_group", "this_thread_block"})) {
+      } else if (is_one_of(s_, i,
+                           {"thread_block", "thread_group", "this_thread_block", "grid_group",
+                            "this_grid"})) {
         read_group(i);
       } else if (s_.is(i, "sync") && is_of_a_block(i)) {
         read_barrier(i);
@@ -356,11 +358,11 @@ class Finder {
     found_.barriers[s_.match(i + 1)] = barriers_of_line_;
   }
 
-  // The names of groups that are a whole block: `thread_block b`, `auto b =
+  // The names of groups that are a whole block or grid: `thread_block b`, `auto b =
   // cg::this_thread_block()`.
   void read_group(std::size_t i) {
     std::size_t name = i;
-    if (s_.is(i, "this_thread_block")) {
+    if (is_one_of(s_, i, {"this_thread_block", "this_grid"})) {
       while (name > 1 && s_.is(name - 1, "::")) name -= s_.is_identifier(name - 2) ? 2 : 1;
       if (name < 2 || !s_.is(name - 1, "=")) return;
       name -= 2;
@@ -371,7 +373,8 @@ class Finder {
     if (s_.is_identifier(name)) blocks_.insert(s_.spelling(name));
   }
 
-  // b.sync(), this_thread_block().sync(), cg::sync(b). A sync() of anything else is not touched.
+  // b.sync(), this_thread_block().sync(), cg::sync(b), and of a grid the same. A sync() of anything
+  // else is not touched.
   bool is_of_a_block(std::size_t i) const {
     const auto is_block = [&](std::size_t name) {
       return s_.is_identifier(name) && blocks_.count(s_.spelling(name)) != 0;
@@ -384,7 +387,7 @@ class Finder {
     if (!s_.is(i - 1, ".") || !s_.is(i + 2, ")")) return false;
     if (is_block(i - 2)) return i < 3 || !is_one_of(s_, i - 3, {".", "->", "::"});
     const std::size_t open = s_.is(i - 2, ")") ? s_.match(i - 2) : kNone;
-    return open != kNone && open > 0 && s_.is(open - 1, "this_thread_block");
+    return open != kNone && open > 0 && is_one_of(s_, open - 1, {"this_thread_block", "this_grid"});
   }
 
   void read_assembly(std::size_t i) {
@@ -624,7 +627,7 @@ class Finder {
   const std::set<std::string> host_functions_;
   Constructs found_;
   int last_shared_line_ = 0;
-  std::set<std::string> blocks_;  // names of groups that are a whole block
+  std::set<std::string> blocks_;  // names of groups that are a whole block or grid
   int last_barrier_line_ = 0, barriers_of_line_ = 0;
   int last_shared_ordinal_ = 0;
 };

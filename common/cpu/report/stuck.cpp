@@ -82,7 +82,8 @@ std::vector<Group> groups_of(const Block* block) {
     const std::string doing = what_it_does(block, i);
     const Thread& thread = block->threads[i];
     if (doing.empty()) continue;
-    const std::uint8_t which = waits(thread, Wait::kBarrier) ? thread.which : std::uint8_t{0};
+    const bool at_barrier = waits(thread, Wait::kBarrier) || waits(thread, Wait::kGrid);
+    const std::uint8_t which = at_barrier ? thread.which : std::uint8_t{0};
     add_to_group(&groups, doing, {thread.file, thread.line}, i, which);
   }
   return groups;
@@ -145,6 +146,25 @@ void explain_warp_operation(const Block* block, const Thread* thread, Report* re
                : "every lane that the mask names must make the same call with the same mask";
 }
 
+void explain_different_barriers(const Block* block, const char* barrier, Report* report) {
+  report->headline = "threads of one block wait at different barriers";
+  if (share_a_line(groups_of(block))) {
+    report->details.push_back("they stand on one line of the source, and are two barriers");
+  }
+  report->help = std::string("every thread of the block must come to the same ") + barrier +
+                 ": move it out of the branch";
+}
+
+void explain_grid_barrier(const Block* block, const Thread* thread, Report* report) {
+  place(block, thread, report);
+  if (block->grid_arrived == block->count) {  // and yet it did not open
+    explain_different_barriers(block, "grid barrier", report);
+    return;
+  }
+  report->headline = "grid barrier not reached by all threads of the grid";
+  report->help = "every thread of every block must come to the grid barrier";
+}
+
 void explain_block_barrier(const Block* block, const Thread* thread, Report* report) {
   place(block, thread, report);
   if (block->finished > 0) {
@@ -155,12 +175,7 @@ void explain_block_barrier(const Block* block, const Thread* thread, Report* rep
     report->help =
         "keep every thread to the barrier: put the work, not the barrier, into the branch";
   } else if (block->lines_differ) {
-    report->headline = "threads of one block wait at different barriers";
-    if (share_a_line(groups_of(block))) {
-      report->details.push_back("they stand on one line of the source, and are two barriers");
-    }
-    report->help =
-        "every thread of the block must come to the same __syncthreads: move it out of the branch";
+    explain_different_barriers(block, "__syncthreads", report);
   } else {
     report->headline = "barrier not reached by all threads of the block";
     report->details.push_back(std::to_string(block->arrived) + " of " +
@@ -202,9 +217,7 @@ int report_stuck_block(const Block* block) {
   } else if (const Thread* const thread = first_waiting(block, Wait::kBarrier)) {
     explain_block_barrier(block, thread, &r);
   } else if (const Thread* const other = first_waiting(block, Wait::kGrid)) {
-    place(block, other, &r);
-    r.headline = "grid barrier not reached by all threads of the grid";
-    r.help = "every thread of every block must come to the grid barrier";
+    explain_grid_barrier(block, other, &r);
   } else {
     die("a block is stuck for a reason that the engine does not know");
   }
