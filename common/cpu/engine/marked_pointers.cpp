@@ -73,7 +73,7 @@ Mark mark_of(std::uintptr_t address, std::uintptr_t* plain) {
 #else
   const std::uintptr_t kept = 0xffff;
 #endif
-  for (const Mark mark : {Mark::kMisaligned, Mark::kHost}) {
+  for (const Mark mark : {Mark::kMisaligned, Mark::kHost, Mark::kHostArgument}) {
     if ((address >> kShift & kept) == (static_cast<std::uintptr_t>(mark) & kept)) return mark;
   }
   return Mark::kNone;
@@ -84,15 +84,29 @@ std::uintptr_t mark_misaligned(std::uintptr_t address) {
   return with_mark(address, Mark::kMisaligned);
 }
 
+namespace {
+
+std::uintptr_t marked_if_host(std::uintptr_t word, Mark mark) {
+  if (kSanitized || !points_to_the_host(word)) return word;
+  const std::uintptr_t result = with_mark(word, mark);
+  Marked& m = marked();
+  const std::lock_guard<std::mutex> lock(m.mutex);
+  m.pointers.insert(result);
+  return result;
+}
+
+}  // namespace
+
+std::uintptr_t mark_host_argument(std::uintptr_t word) {
+  return marked_if_host(word, Mark::kHostArgument);
+}
+
 void mark_host_pointers(void* begin, std::size_t bytes) {
   if constexpr (kSanitized) return;
   std::uintptr_t* const end = last_word(begin, bytes);
   for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
-    if (*word - kLowest > kAddressBits / 2 - kLowest || !points_to_the_host(*word)) continue;
-    *word = with_mark(*word, Mark::kHost);
-    Marked& m = marked();
-    const std::lock_guard<std::mutex> lock(m.mutex);
-    m.pointers.insert(*word);
+    if (*word - kLowest > kAddressBits / 2 - kLowest) continue;
+    *word = marked_if_host(*word, Mark::kHost);
   }
 }
 
@@ -102,7 +116,10 @@ void restore_host_pointers(void* begin, std::size_t bytes) {
   if (m.pointers.empty()) return;
   std::uintptr_t* const end = last_word(begin, bytes);
   for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
-    if (*word >> kShift != static_cast<std::uintptr_t>(Mark::kHost)) continue;
+    if (*word >> kShift != static_cast<std::uintptr_t>(Mark::kHost) &&
+        *word >> kShift != static_cast<std::uintptr_t>(Mark::kHostArgument)) {
+      continue;
+    }
     if (m.pointers.count(*word) != 0) *word &= kAddressBits;
   }
 }

@@ -4,16 +4,23 @@
 // which no address uses, get a mark: an access through it faults, and the report can say why.
 //
 // The pre-pass puts aligned() around casts to pointers in device code. Copies to device memory mark
-// what points to the host, and copies back restore it.
+// what points to the host, and copies back restore it. A launch marks its copies of structures.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace cuda_cpu {
 
-enum class Mark : std::uint16_t { kNone = 0, kMisaligned = 0x5a5b, kHost = 0x5a5d };
+enum class Mark : std::uint16_t {
+  kNone = 0,
+  kMisaligned = 0x5a5b,
+  kHost = 0x5a5d,          ///< in device memory
+  kHostArgument = 0x5a5f,  ///< in a structure that was passed to a kernel
+};
 
 /// The mark of an address, which may have had an index added; `plain` is the address without it.
 Mark mark_of(std::uintptr_t address, std::uintptr_t* plain);
@@ -23,6 +30,9 @@ std::uintptr_t mark_misaligned(std::uintptr_t address);
 
 /// Marks the words of device memory that hold addresses of the host's memory.
 void mark_host_pointers(void* begin, std::size_t bytes);
+
+/// The word, with a mark if it is an address of the host's memory: for a pointer in an argument.
+std::uintptr_t mark_host_argument(std::uintptr_t word);
 
 /// Takes the marks away from what was copied from device memory.
 void restore_host_pointers(void* begin, std::size_t bytes);
@@ -46,6 +56,78 @@ constexpr bool may_hold_pointers() {
   } else {
     return false;
   }
+}
+
+/// Stands for any member of a structure; kProbe for a pointer.
+struct Probe {
+  static constexpr std::uintptr_t kPointer = 0x5a5a5a5a5a50;
+  template <class T, class = std::enable_if_t<std::is_scalar_v<T>>>
+  operator T() const {
+    if constexpr (std::is_pointer_v<T>) {
+      return reinterpret_cast<T>(kPointer);
+    } else {
+      return T{};
+    }
+  }
+};
+
+template <class T, class Numbers, class = void>
+struct HasMembers : std::false_type {};
+template <class T, std::size_t... kNumbers>
+struct HasMembers<T, std::index_sequence<kNumbers...>,
+                  std::void_t<decltype(T{(static_cast<void>(kNumbers), Probe{})...})>>
+    : std::true_type {};
+
+/// How many numbers and pointers a T is made of, those in its arrays and structures counted one by
+/// one. 0: it is no plain structure, or has more than kMostMembers.
+constexpr std::size_t kMostMembers = 64;
+template <class T, std::size_t kCount = 1>
+constexpr std::size_t members_of() {
+  if constexpr (!std::is_aggregate_v<T> || kCount > kMostMembers) {
+    return 0;
+  } else if constexpr (HasMembers<T, std::make_index_sequence<kCount + 1>>::value) {
+    return members_of<T, kCount + 1>();
+  } else {
+    return HasMembers<T, std::make_index_sequence<kCount>>::value ? kCount : 0;
+  }
+}
+
+/// A T in which every pointer is kPointer and everything else 0.
+template <class T, std::size_t... kNumbers>
+const T& probe_of(std::index_sequence<kNumbers...>) {
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wmissing-braces"
+#endif
+  static const T probe{(static_cast<void>(kNumbers), Probe{})...};
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+  return probe;
+}
+
+/// An argument as the kernel gets it: where it is a structure, pointers to the host in it are
+/// marked. Which members are pointers is known of plain structures; of others, such as classes with
+/// constructors and lambdas, each word may be one.
+template <class T>
+T as_kernels_get(T argument) {
+  if constexpr (std::is_class_v<T> && std::is_trivially_copyable_v<T> && may_hold_pointers<T>()) {
+    constexpr std::size_t kMembers = members_of<T>();
+    const char* probe = nullptr;
+    if constexpr (kMembers != 0) {
+      probe = reinterpret_cast<const char*>(&probe_of<T>(std::make_index_sequence<kMembers>{}));
+    }
+    char* const bytes = reinterpret_cast<char*>(__builtin_addressof(argument));
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= sizeof(T); at += alignof(void*)) {
+      std::uintptr_t word, expected = Probe::kPointer;
+      if (probe != nullptr) std::memcpy(&expected, probe + at, sizeof(word));
+      if (expected != Probe::kPointer) continue;
+      std::memcpy(&word, bytes + at, sizeof(word));
+      word = mark_host_argument(word);
+      std::memcpy(bytes + at, &word, sizeof(word));
+    }
+  }
+  return argument;
 }
 
 /// alignof(T); 1 where that is unknown or means nothing.

@@ -197,6 +197,15 @@ void explain_segfault(const Fault& fault, Report* report) {
         "copy what it points to as well, and store the address that cudaMalloc gave for it";
     return;
   }
+  if (backtrace.mark == Mark::kHostArgument) {
+    report->headline = "memory of the host reached through a pointer in an argument";
+    report->details.push_back(
+        format("the structure that is passed to the kernel holds %p, an address of the host",
+               reinterpret_cast<void*>(backtrace.marked)));
+    report->help =
+        "copy what it points to as well, and store the address that cudaMalloc gave for it";
+    return;
+  }
   if (backtrace.mark == Mark::kMisaligned) {
     report->headline = "misaligned address";
     report->details.push_back(

@@ -144,9 +144,10 @@ int enqueue_call(const LaunchConfig& config, const LaunchedKernel& launched, boo
   ArgumentText text;
   (text.add<std::decay_t<Arguments>>(arguments), ...);
 #endif
-  KernelCall call = call_of(bind_copies<Kernel, std::decay_t<Arguments>...>(
-                                kernel, std::forward<Arguments>(arguments)...),
-                            function);
+  KernelCall call = call_of(
+      bind_copies<Kernel, std::decay_t<Arguments>...>(
+          kernel, as_kernels_get<std::decay_t<Arguments>>(std::forward<Arguments>(arguments))...),
+      function);
 #if defined(CUDA_CPU_XRAY)
   call.arguments = std::move(text.text);
   call.arguments_hash = text.hash;
