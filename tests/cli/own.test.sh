@@ -122,6 +122,12 @@ own run FILE=work/order.cu SCHEDULE=all RACES=0
 expect_failure
 expect_output "differs under reverse"
 
+# shellcheck disable=SC2016  # C's
+sed 's/int wrong = 0;/int wrong = 0; printf("%ld\\n", (long)\&wrong + random() + clock());/' work/hello.cu >work/random.cu
+own run FILE=work/random.cu SCHEDULE=all RACES=0
+expect_status 0
+expect_output "the same exit status"
+
 test_case "an access outside of an array is reported"
 sed 's/i < n)/i <= n)/' work/hello.cu >work/bounds.cu
 own run FILE=work/bounds.cu
