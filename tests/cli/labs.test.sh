@@ -234,6 +234,51 @@ lab lab CH=05 EX=2
 expect_failure
 expect_output "likely    the check uses a name that your file no longer has"
 
+test_case "a starter that was edited in place is noticed, and the copy to edit is named"
+lab lab CH=05 EX=3
+expect_no_output "was edited"
+cp $exercises/ex3_block_maximum.cu "$scratch/starter.cu"
+cp $exercises/solutions/ex3_block_maximum.cu $exercises/
+lab lab CH=05 EX=3
+expect_failure
+expect_output "$exercises/ex3_block_maximum.cu was edited"
+expect_output "Your copy is $work/ex3_block_maximum.cu"
+cp "$scratch/starter.cu" $exercises/ex3_block_maximum.cu
+rm $work/ex3_block_maximum.cu
+
+test_case "make's own last line is explained"
+lab lab CH=05 EX=2
+expect_failure
+expect_output "Error 1, means no more than: not yet"
+
+test_case "a result that depends on the order of threads asks for a barrier only where one is missing"
+mutant ex2_block_tree no_barrier_in_the_loop >"$scratch/no_barrier.cu"
+for text in "$scratch/no_barrier.cu" $exercises/solutions/ex2_block_tree.cu; do
+  run "$python" -c 'import sys
+sys.path.insert(0, "common/tools/labs")
+import catalogue, outcome, report
+lab = catalogue.labs_of("05_shared_tree_reduction")[1]
+lab.work = sys.argv[1]
+report.details(lab, outcome.Outcome("wrong", depends_on_order=True))' "$text"
+  expect_output "Who else writes there?"
+  if [ "$text" = "$scratch/no_barrier.cu" ]; then
+    expect_output "Which barrier is missing?"
+  else
+    expect_output "What orders the two?"
+    expect_no_output "barrier"
+  fi
+done
+
+test_case "behind the last exercise come those that were left out; only after all of them it is over"
+run "$python" -c 'import sys
+sys.path.insert(0, "common/tools/labs")
+import catalogue, learner
+labs = catalogue.all_labs()
+learner.Learner.status = lambda self, lab, tell=False: "passed" if lab.label not in sys.argv[1:] else "failed"
+following = learner.Learner(labs, {}, None).following(labs[-1])
+print(following.command if following else "none")' 05_shared_tree_reduction/ex2_block_tree
+expect_output "CH=05 EX=2"
+
 test_case "of two TODOs the one that was not touched is named"
 sed 's/(void)x, (void)n, .*/for (unsigned k = 0; k < n; ++k) maxima[0] = largest[0] = x[k];/' \
   $exercises/ex3_block_maximum.cu >$work/ex3_block_maximum.cu

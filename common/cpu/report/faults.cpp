@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::size_t kAlternateStackBytes = std::size_t{256} << 10;
 constexpr std::uintptr_t kNullReach = std::uintptr_t{64} << 10;
+constexpr std::uint64_t kLowestMemory = std::uint64_t{4} << 30;
 // How far below the stack pointer an overflow faults: a function's own frame at most.
 constexpr std::uintptr_t kStackReach = std::uintptr_t{64} << 10;
 constexpr int kFramesMax = 32;
@@ -261,6 +262,15 @@ void explain_segfault(const Fault& fault, Report* report) {
   }
   if (explain_address(address, verb(fault), report)) return;
   report->headline = format("%s of memory that was never allocated", verb(fault));
+  // Neither the program nor anything that it allocates lies that low.
+  if (sizeof(void*) == 8 && address < kLowestMemory) {
+    report->headline = format("null pointer %s", verb(fault));
+    report->details.push_back(
+        format("the address is %#zx: an index of a null pointer, or a pointer cut to 32 bits",
+               static_cast<std::size_t>(address)));
+    report->help = "was the pointer allocated, and is it the right argument of the launch?";
+    return;
+  }
   report->details.push_back(format("the address is %p", fault.address));
   report->help = "was the pointer initialised, and the index computed without overflow?";
 }

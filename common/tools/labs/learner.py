@@ -96,6 +96,8 @@ class Learner:
         if (lab.predicts or lab.counts) and self.backend == "gpu":
             print(f"a {'prediction' if lab.predicts else 'goal in counts'}: the CPU backend counts, also on a machine with a GPU; the counts are the same")
         self.copy(lab)
+        if starter_was_edited(lab):
+            print(f"{lab.starter} was edited: that is the starter. Your copy is {lab.work}, and only that is checked")
         if self.settings.get("SANITIZE") not in (None, "", "0"):
             return self.sanitize(lab)
         if self.settings.get("GDB") not in (None, "", "0"):
@@ -259,6 +261,18 @@ class Learner:
         following = self.first_open(chosen)
         print(f"next: make lab {following.command}" if following else "all done")
         return 0
+
+
+def starter_was_edited(lab):
+    """Whether the starter lost its TODO, or differs from what the history has, where there is one."""
+    if todo.todo_line(read(lab.starter)) is None:
+        return True
+    try:
+        command = ["git", "status", "--porcelain", "--", lab.starter]
+        said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).stdout
+        return said.strip().startswith(b"M")
+    except OSError:
+        return False
 
 
 def read_bytes(path):

@@ -40,9 +40,19 @@ def quoted(lines):
         print(f"    {DIM}|{PLAIN} {text}")
 
 
+def text_of(lab):
+    return read(lab.work) if os.path.exists(lab.work) else read(lab.starter)
+
+
+def barriers(text):
+    return len(re.findall(r"__sync(?:threads|warp)\w*\s*\(|\bsync\s*\(", re.sub(r"//[^\n]*", "", text)))
+
+
 def next_steps(lab, outcome):
     line("next", f"edit {lab.work}, then: make lab {lab.command}")
     line("", f"a hint: make hint {lab.command}")
+    if os.environ.get("MAKELEVEL"):
+        line("", "(what make says last, Error 1, means no more than: not yet)")
 
 
 def show(lab, outcome, following=None, last=True):
@@ -68,7 +78,7 @@ def show(lab, outcome, following=None, last=True):
             line("", "all exercises are passed: make progress")
         return
     print(f"  {RED}not yet{PLAIN}   {outcome.case or headline(outcome)}")
-    text = read(lab.work) if os.path.exists(lab.work) else read(lab.starter)
+    text = text_of(lab)
     line("open", f"{lab.work}:{place(lab, outcome, text)}")
     untouched = todo.untouched(read(lab.starter), text)
     if untouched and not lab.predicts:
@@ -152,7 +162,9 @@ def details(lab, outcome):
         line("right", told["passed"])
     if outcome.depends_on_order:
         line("likely", "other threads first, another result: a thread reads what another one has not yet written, or no")
-        line("", "longer, or several threads write to one place. Which barrier is missing? Who else writes there?")
+        missing = barriers(read(lab.solution)) > barriers(text_of(lab)) if os.path.exists(lab.solution) else False
+        asked = "Which barrier is missing? " if missing else "What orders the two? "
+        line("", f"longer, or several threads write to one place. {asked}Who else writes there?")
     elif "likely" in told:
         line("likely", told["likely"])
     if outcome.sanitizer:
