@@ -33,6 +33,7 @@ struct Seen : xray::Launch {
   xray::Counts loads() const { return total(Space::kGlobal, Operation::kLoad); }
   xray::Counts stores() const { return total(Space::kGlobal, Operation::kStore); }
   xray::Counts atomics() const { return total(Space::kGlobal, Operation::kAtomic); }
+  xray::Counts constant_loads() const { return total(Space::kConstant, Operation::kLoad); }
   xray::Counts shared_loads() const { return total(Space::kShared, Operation::kLoad); }
   xray::Counts shared_stores() const { return total(Space::kShared, Operation::kStore); }
   xray::Counts shared_atomics() const { return total(Space::kShared, Operation::kAtomic); }
