@@ -3,7 +3,8 @@
 //
 // C(i, j) is the sum over l of A(i, l) * B(j, l). In other words C is A times the transpose of B,
 // which nobody has to write down. A is m x k, B is n x k, C is m x n, any sizes and strides. The
-// block is tile x tile threads, tile is 8, 16 or 32, and the launch sizes both tiles.
+// block is tile x tile threads, tile is 8, 16 or 32, and the launch sizes both tiles. With 32, a
+// request to memory touches 5 sectors at most, and one to shared memory takes one wavefront.
 // Check it: make lab CH=08 EX=4      A hint: make hint CH=08 EX=4
 #include "common/common.cuh"
 #include "common/matrix.cuh"
