@@ -22,7 +22,7 @@ struct Rows {
 class View {
  public:
   View(float* data, int n) : data_(data), n_(n) {}
-  __device__ float& operator[](int i) const { return data_[i]; }
+  __device__ float& operator[](int i) const { return data_[i < n_ ? i : 0]; }
 
  private:
   float* data_;
