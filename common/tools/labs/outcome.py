@@ -35,6 +35,7 @@ class Outcome:
         self.output, self.schedule, self.signal, self.status = "", None, None, 0
         self.passed_schedules, self.seconds, self.variant = [], 0.0, None
         self.depends_on_order = False
+        self.depends_on_multiprocessors = False  # or on what else the run that looks for races has otherwise
         self.sanitizer = []  # what ThreadSanitizer says of a race, in five lines
         self.sanitized_badly = False  # by an earlier SANITIZE=1
         self.printed = ""  # by the checked code: in the try that failed, or in the first that printed anything
@@ -182,7 +183,11 @@ def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, varia
 
 
 def explain_by_races(lab, folder, variant, limits, outcome):
-    """A wrong result may come from a race, wherever it was wrong first."""
+    """A wrong result may come from a race, wherever it was wrong first. When only the run that looks for races was wrong,
+    and found none, that says nothing about an order: the device has one multiprocessor there."""
+    if outcome.schedule == RACES:
+        outcome.depends_on_multiprocessors = True
+        return
     again = run_check(lab, folder, variant, [RACES], limits)
     if again.backend_report():
         outcome.output = again.output

@@ -165,6 +165,10 @@ def details(lab, outcome):
         missing = barriers(read(lab.solution)) > barriers(text_of(lab)) if os.path.exists(lab.solution) else False
         asked = "Which barrier is missing? " if missing else "What orders the two? "
         line("", f"longer, or several threads write to one place. {asked}Who else writes there?")
+    elif outcome.depends_on_multiprocessors:
+        orders = len(outcome.passed_schedules)
+        line("likely", f"right in {orders} orders of threads, and no race was found. But while races are looked for, the device")
+        line("", "has one multiprocessor (SM): does something here depend on how many there are?")
     elif "likely" in told:
         line("likely", told["likely"])
     if outcome.sanitizer:
