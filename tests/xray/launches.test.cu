@@ -56,6 +56,15 @@ __global__ void read_two_places(const int* global, int* out) {
   out[threadIdx.x] = p[threadIdx.x];  // line: two places
 }
 
+// Each thread copies an int twice, with a barrier in between; one warp copies its ints six times.
+__global__ void copy_unevenly(const int* x, long long* y, unsigned busy_block, unsigned busy_warp) {
+  const bool is_busy = blockIdx.x == busy_block && threadIdx.x / 32 == busy_warp;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (unsigned k = 0; k < (is_busy ? 5u : 1u); ++k) y[i] = x[i] + static_cast<int>(k);
+  __syncthreads();
+  y[i] = x[i];
+}
+
 template <class T>
 __global__ void copy_one(const T* x, T* y) {
   y[threadIdx.x] = x[threadIdx.x];
@@ -113,6 +122,30 @@ TEST_CASE("count counts every block of a grid of any size") {
   CHECK(launch.warps_counted == kBlocks);
   CHECK(launch.total(Space::kGlobal, Operation::kLoad).requests == kBlocks);
   CHECK(launch.total(Space::kGlobal, Operation::kStore).sectors == 4 * kBlocks);
+}
+
+TEST_CASE("a launch tells how many lanes its busiest warp has in requests of a kind") {
+  constexpr unsigned kBlocks = 3, kThreads = 70;  // the third warp has 6 lanes
+  const DeviceArray<int> x(kBlocks * kThreads);
+  const DeviceArray<long long> y(kBlocks * kThreads);
+  for (unsigned block = 0; block <= kBlocks; ++block) {
+    for (unsigned warp = 0; warp < 3; ++warp) {
+      const xray::Launch launch =
+          launch_of([&] { copy_unevenly<<<kBlocks, kThreads>>>(x.get(), y.get(), block, warp); });
+      INFO("busy is warp " << warp << " of block " << block);
+      const unsigned expected = block < kBlocks && warp < 2 ? 6 * 32 : 2 * 32;
+      CHECK(launch.lanes_of_busiest_warp(Space::kGlobal, Operation::kLoad, 4) == expected);
+      CHECK(launch.lanes_of_busiest_warp(Space::kGlobal, Operation::kStore, 8) == expected);
+      CHECK(launch.lanes_of_busiest_warp(Space::kGlobal, Operation::kLoad, 8) == 0);
+      CHECK(launch.lanes_of_busiest_warp(Space::kGlobal, Operation::kAtomic, 4) == 0);
+      CHECK(launch.lanes_of_busiest_warp(Space::kShared, Operation::kLoad, 4) == 0);
+    }
+  }
+  const DeviceArray<int> out(64);
+  const xray::Launch shared =
+      launch_of([&] { use_both_kinds_of_shared<<<2, 64, 256>>>(out.get()); });
+  CHECK(shared.lanes_of_busiest_warp(Space::kShared, Operation::kStore, 8) == 10);
+  CHECK(shared.lanes_of_busiest_warp(Space::kShared, Operation::kStore, 4) == 32);
 }
 
 TEST_CASE("a launch that is repeated alike is counted once") {

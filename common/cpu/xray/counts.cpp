@@ -33,6 +33,16 @@ Counts Launch::total(Space space, Operation operation, const std::string& name) 
   return sum;
 }
 
+std::uint64_t Launch::lanes_of_busiest_warp(Space space, Operation operation,
+                                            unsigned bytes_per_lane) const {
+  for (const BusiestWarp& b : busiest_warps) {
+    if (b.space == space && b.operation == operation && b.bytes_per_lane == bytes_per_lane) {
+      return b.lanes;
+    }
+  }
+  return 0;
+}
+
 Counts Launch::total_of_line(int wanted) const {
   Counts sum;
   for (const Access& a : accesses) {

@@ -110,6 +110,14 @@ struct Passage {
   }
 };
 
+/// The warp that has the most lanes in a launch's requests of one kind: in all of them together.
+struct BusiestWarp {
+  Space space = Space::kGlobal;  ///< any but local memory
+  Operation operation = Operation::kLoad;
+  unsigned bytes_per_lane = 0;
+  std::uint64_t lanes = 0;
+};
+
 /// One launch. Later launches of the same kernel with the same configuration and arguments are not
 /// counted again.
 struct Launch {
@@ -123,6 +131,7 @@ struct Launch {
   std::size_t shared_bytes = 0;   ///< of a block: its launch's, and the arrays that it used
   std::vector<Access> accesses;   ///< in the order of their lines
   std::vector<Passage> passages;  ///< likewise, one for each line
+  std::vector<BusiestWarp> busiest_warps;  ///< one for each kind of request
   /// How often lanes of a warp that came to a branch together went different ways; going three ways
   /// at once counts as twice. Lanes that end there do not count, nor do those that use no memory
   /// and meet nobody from there on. Where nvcc makes real branches of all of them this is
@@ -132,7 +141,10 @@ struct Launch {
 
   /// Sum over the accesses of one kind; `name` selects a shared array or a variable.
   Counts total(Space space, Operation operation, const std::string& name = "") const;
-  /// The same for one line of the source.
+  /// The lanes that one warp has in these accesses, at most.
+  std::uint64_t lanes_of_busiest_warp(Space space, Operation operation,
+                                      unsigned bytes_per_lane) const;
+  /// The sum for one line of the source.
   Counts total_of_line(int line) const;
   /// How warps came by that line of the file; if none is named, of the launch's, or else of any. No
   /// visits if no piece of code begins in it.

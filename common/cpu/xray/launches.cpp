@@ -47,6 +47,7 @@ struct LaunchTally {
   std::size_t shared_bytes = 0;
   Tallies tallies;
   PlaceTallies places;
+  BusiestLanes busiest;
 };
 
 namespace {
@@ -177,6 +178,9 @@ void block_ends(Block& block) {
       std::max(launch.shared_bytes, block.static_shared_bytes + block.dynamic_shared_bytes);
   for (const auto& [key, tally] : ended->tally.tallies()) launch.tallies[key].add(tally);
   for (const auto& [place, tally] : ended->tally.places()) launch.places[place] += tally;
+  for (const auto& [kind, lanes] : ended->tally.busiest_lanes()) {
+    launch.busiest[kind] = std::max(launch.busiest[kind], lanes);
+  }
   const auto is_it = [ended](const auto& running) { return running.get() == ended; };
   s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
 }
@@ -322,6 +326,10 @@ std::vector<Launch> take_launches() {
     l.shared_bytes = tally->shared_bytes;
     l.accesses = accesses_of(*tally);
     l.passages = passages_of(*tally);
+    for (const auto& [kind, lanes] : tally->busiest) {
+      l.busiest_warps.push_back(
+          {std::get<Space>(kind), std::get<Operation>(kind), std::get<unsigned>(kind), lanes});
+    }
     for (const auto& entry : tally->places) l.partings += entry.second.partings;
     launches.push_back(std::move(l));
   }

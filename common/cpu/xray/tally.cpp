@@ -172,7 +172,17 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
     if (request.space == Space::kConstant) counts.repeated = repeats(instruction, request);
     tally(TallyKey{instruction, request.space, of_leader.name, nullptr})
         .add(counts, block_, offsets);
+    const Kind kind{request.space, request.operation, request.bytes};
+    lanes_of_warps_[kind][warp_] += counts.lanes;
   }
+}
+
+BusiestLanes BlockTally::busiest_lanes() const {
+  BusiestLanes busiest;
+  for (const auto& [kind, lanes] : lanes_of_warps_) {
+    busiest[kind] = *std::max_element(lanes.begin(), lanes.end());
+  }
+  return busiest;
 }
 
 std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group& group,

@@ -3,8 +3,10 @@
 // lanes came by each place together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,11 @@ struct Tally {
 };
 
 using Tallies = std::map<TallyKey, Tally>;
+
+/// Space, operation and bytes per lane of a request, and the lanes that one warp has in all such
+/// requests, at most.
+using Kind = std::tuple<Space, Operation, unsigned>;
+using BusiestLanes = std::map<Kind, std::uint64_t>;
 
 /// How often warps came by a place, with how many lanes. `partings`: into so
 /// many ways more than one the lanes went on.
@@ -80,6 +87,7 @@ class BlockTally {
   void add(const Instruction& instruction, const Group& group);
   const Tallies& tallies() const { return tallies_; }
   const PlaceTallies& places() const { return places_; }
+  BusiestLanes busiest_lanes() const;
 
  private:
   void add_requests(const Instruction& instruction, const Group& group);
@@ -90,6 +98,8 @@ class BlockTally {
   /// Whether the warp's last request of this instruction for constants was for the same words.
   bool repeats(const Instruction& instruction, const Request& request);
 
+  static constexpr std::size_t kMostWarps = 1024 / kLanes;
+
   std::uint64_t block_;
   std::size_t warp_ = 0;
   unsigned lanes_of_warp_ = kLanes;
@@ -98,6 +108,7 @@ class BlockTally {
   const std::vector<const cuda_cpu::LocalArray*>* arrays_ = nullptr;
   Tallies tallies_;
   PlaceTallies places_;
+  std::map<Kind, std::array<std::uint64_t, kMostWarps>> lanes_of_warps_;
   TallyKey last_key_;  // mostly the next key is the same
   Tally* last_tally_ = nullptr;
 };
