@@ -283,15 +283,16 @@ def compute_sanitizer(trial):
 
 
 def share_of(trials, text):
-    """Everything but mutants, and of the mutants part k of n when the text is k/n."""
+    """Starters and solutions, and of the mutants and alternatives part k of n when the text is k/n."""
     if not text:
         return trials
-    mutants = [trial for trial in trials if trial.role == "mutant"]
-    kept = edits.part_of(mutants, text)
+    mutants, others = ([t for t in trials if t.role == role] for role in ("mutant", "alternative"))
+    kept, kept_others = edits.part_of(mutants, text), edits.part_of(others, text)
     if kept is None:
         raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
-    print(f"part {text.replace('/', ' of ')}: {len(kept)} of {len(mutants)} mutants")
-    left_out = set(mutants) - set(kept)
+    print(f"part {text.replace('/', ' of ')}: {len(kept)} of {len(mutants)} mutants, "
+          f"{len(kept_others)} of {len(others)} alternatives")  # fmt: skip
+    left_out = set(mutants + others) - set(kept + kept_others)
     return [trial for trial in trials if trial not in left_out]
 
 
