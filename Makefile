@@ -37,7 +37,7 @@ $(sort $(MAKECMDGOALS)):
 
 else
 
-include common/output.mk
+include common/settings.mk common/output.mk
 
 # ---- verbs ---------------------------------------------------------------------------------------
 # What a verb can need: `backend`, chosen and named in the first line; `commit`, which results name;

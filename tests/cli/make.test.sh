@@ -12,6 +12,7 @@ first=$(echo "$chapters" | sed -n 2p) # the first that has options
 number=${first%%_*}
 
 # Two copies of what make needs: one to build in, and one without anything built.
+home=$PWD
 built=$scratch/built tree=$scratch/tree
 own_tree "$built" "cpu/$first" "cpu/obj/chapters/$first"
 mkdir -p "$tree"
@@ -218,3 +219,31 @@ expect_status 0
 expect_output "To run a chapter"
 expect_output "g++"
 expect_output "To run on a GPU"
+
+test_case "a setting that nobody knows is one line with those that are near, before anything is done"
+for pair in FIEL:FILE= ch:CH= SANITISE:SANITIZE= EXERCISE:EX= BACKED:BACKEND=; do
+  run make lab "${pair%:*}=05"
+  expect_status 2
+  expect_one_error_line
+  expect_output "${pair%:*}=: there is no such setting; near it: ${pair#*:}"
+done
+run make list QUIET=1
+expect_output "common ones: CH="
+run make help list FIEL=x
+expect_failure
+expect_output "near it: FILE="
+run env FIEL=x make list
+expect_status 0
+
+test_case "every setting that the documents name is known, and those of make and its compilers"
+names=$(cd "$home" && git ls-files '*.md' 'common/*.sh' '*.yml' Makefile .ci 2>/dev/null | xargs grep -hoE 'make [a-z][a-z -]*( [A-Z0-9_]+=[^ ]*)+' 2>/dev/null |
+  grep -oE ' [A-Z][A-Z0-9_]*=' | sort -u)
+for name in $names CH= BACKEND= ARGS= N= GDB= V= CC= CXXFLAGS= CUDA_CPU_WORKERS= XRAY_BLOCKS= TEST_SIZES=; do
+  value=1
+  case $name in CH=) value=05 ;; BACKEND=) value=cpu ;; esac
+  case $name in CHAPTER= | FIEL= | NAME=) continue ;; esac
+  run make list "$name$value"
+  expect_no_output "no such setting"
+done
+run make list 'ARGS=--n 3 FIEL=4' CH=05
+expect_status 0
