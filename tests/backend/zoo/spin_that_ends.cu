@@ -17,6 +17,7 @@ __global__ void spin_in_all_ways() {
   // Every thread takes the lock once.
   while (atomicCAS(&lock, 0, 1) != 0) {
   }
+  __threadfence();  // count is not read before the lock was taken
   count += 1;
   __threadfence();
   atomicExch(&lock, 0);
