@@ -84,3 +84,17 @@ expect_output "1 alternatives pass"
 broken "an alternative that is wrong" $alternatives 's/0 + 0/1/' "$alternatives:3: other_name_of_0 (cpu-xray): must pass"
 broken "an alternative that warns" $alternatives 's/0 + 0/0; int unused/' "compiles with a warning"
 rm $alternatives
+
+test_case "a mutant that does not compile is rejected only by what nvcc would say as well"
+run "$(common/tools/setup/python.sh)" -c 'import sys
+sys.path[:0] = ["common/tools/labs", "common/tools/checks"]
+import catalogue, check_labs, outcome
+lab = catalogue.labs_of("05_shared_tree_reduction")[0]
+trial = check_labs.Try(lab, "mutant", lab.solution, "cpu-xray")
+for said in sys.argv[1:]:
+    print(said.split()[-1], bool(trial.complaint(outcome.Outcome("build", output=said), "")))' \
+  "work/x.cu:3: error: host code names 'n', a __device__ variable" \
+  "work/x.cu:3: error: device code calls 'f'" \
+  "work/x.cu:3: error: std::swap is for the host" \
+  "work/x.cu:3:7: error: 'host code names' was not declared"
+expect "three rejected, one that is a mistake" [ "$output" = "$(printf '%s\n' 'variable False' "'f' False" 'host False' 'declared True')" ]
