@@ -139,14 +139,15 @@ else
 fi
 cp "$scratch/mine.cu" $work/ex1_block_sum.cu
 
+# One of the labs that count nothing: where X-ray counts, these indices are not compared.
 test_case "an index outside of a local array is rejected, although the result is right"
-cp $work/ex1_block_sum.cu "$scratch/mine.cu"
-sed 's|long long sum = 0;|long long sum = 0, parts[2];|; s|sum += partial\[k\];|parts[k / 31] = sum += partial[k];|' \
-  $exercises/solutions/ex1_block_sum.cu >$work/ex1_block_sum.cu
-lab lab CH=05 EX=1
+mkdir -p work/02_single_thread_sum
+sed 's|long long result = 0;|long long result = 0, parts[2];|; s|result += static_cast|parts[i % 3] = &|' \
+  chapters/02_single_thread_sum/exercises/solutions/ex2_wide_sum.cu >work/02_single_thread_sum/ex2_wide_sum.cu
+lab lab CH=02 EX=2
+rm -r work/02_single_thread_sum
 expect_failure
 expect_output "index 2"
-cp "$scratch/mine.cu" $work/ex1_block_sum.cu
 
 test_case "int indices as in every CUDA book compile without a word; other warnings are shown, and do not decide"
 cp $work/ex1_block_sum.cu "$scratch/mine.cu"
