@@ -72,32 +72,38 @@ void add_row(ResultTable& table, const Task<In, Out>& task, const Goal& goal, do
       });
   table.add(task.name, m.time, goal.bytes, m.ok);
   const bool reached = goal.bytes / m.time.median_ms / 1e6 >= goal.share * yardstick_gbps;
-  if (kOnGpu) {
-    table.note(task.name + ": the target, " + digits_text(100 * goal.share) + " % of a " + goal.of +
-               (reached ? ", is reached" : ", is not reached yet"));
-  }
+  table.note(task.name + ": the target, " + digits_text(100 * goal.share) + " % of a " + goal.of +
+             (reached ? ", is reached" : ", is not reached yet"));
 }
 
-// All small inputs; if they are right, a table with the large ones. The program's exit status.
+// All small inputs, then the large ones: on a GPU in a table, with their times. The program's exit
+// status.
 template <class In, class Out, class Launch>
 int run(const Options& opt, const std::string& size, const std::vector<Task<In, Out>>& small,
         const std::vector<Task<In, Out>>& large, const Goal& goal, Launch&& launch) {
   const Device device = open_device(opt);
-  for (const auto& task : small) {
-    const auto launch_it = [&](const In* in, Out* out) { launch(task, in, out); };
-    if (!is_right(task, launch_it)) return kExitWrong;
+  const auto all_right = [&](const std::vector<Task<In, Out>>& tasks) {
+    return std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) {
+      return is_right(task, [&](const In* in, Out* out) { launch(task, in, out); });
+    });
+  };
+  if (!all_right(small)) return kExitWrong;
+  std::printf("%zu small inputs: right\n", small.size());
+  if (!kOnGpu) {
+    if (!all_right(large)) return kExitWrong;
+    std::printf("%s: right. The time and the target need a GPU.\n", size.c_str());
+    return kExitOk;
   }
-  std::printf("%zu small inputs: right\n\n", small.size());
+  std::printf("\n");
   const std::size_t bytes = large[0].input.size() * sizeof(In);
   ResultTable table(opt, device, size, bytes);
   table.without_speedup();
-  const Yardstick measured = kOnGpu ? measure_yardstick(device, 1_Gi) : Yardstick{};
+  const Yardstick measured = measure_yardstick(device, 1_Gi);
   const double yardstick = goal.of == std::string("read") ? measured.read_gbps : measured.copy_gbps;
   table.rate_in_gbps(goal.of, yardstick);
   for (const auto& task : large) {
     if (!opt.wants(task.name)) continue;
-    const auto launch_it = [&](const In* in, Out* out) { launch(task, in, out); };
-    add_row(table, task, goal, yardstick, launch_it);
+    add_row(table, task, goal, yardstick, [&](const In* in, Out* out) { launch(task, in, out); });
   }
   return table.finish();
 }
