@@ -50,6 +50,14 @@ struct Seen : xray::Launch {
     all += total(Space::kLocal, Operation::kStore);
     return all;
   }
+  /// The elements of so many bytes that one warp loads from global memory, or stores there, at
+  /// most: what all warps do together does not tell whether one of them worked for the others.
+  std::uint64_t loads_of_busiest_warp(unsigned bytes) const {
+    return lanes_of_busiest_warp(Space::kGlobal, Operation::kLoad, bytes);
+  }
+  std::uint64_t stores_of_busiest_warp(unsigned bytes) const {
+    return lanes_of_busiest_warp(Space::kGlobal, Operation::kStore, bytes);
+  }
 };
 
 /// False in the run that looks for races, which has the hooks to itself.
@@ -116,9 +124,10 @@ void count_first_block([[maybe_unused]] const std::function<void()>& work,
 #endif
 }
 
-/// What the runtime copied between host and device, in bytes.
+/// What the runtime copied, in bytes.
 struct Copied {
-  std::uint64_t to_device = 0, to_host = 0;
+  std::uint64_t to_device = 0, to_host = 0;  ///< between host and device
+  std::uint64_t of_arrays = 0;               ///< from or to the arrays that were asked about
   std::uint64_t room = 0;  ///< of the largest allocation or variable that was copied to
 };
 
@@ -146,7 +155,7 @@ struct Traffic {
   Copied copied() const {
     Copied sum;
     for (std::size_t i = 1; i < ranges.size(); ++i) {
-      if (!ranges[i].is_written || ranges[i - 1].is_written) continue;  // a fill, or a source
+      if (!is_copy(i)) continue;
       const Range &from = ranges[i - 1], &to = ranges[i];
       sum.room = std::max<std::uint64_t>(sum.room, to.room);
       if (to.room > 0 && from.room == 0) sum.to_device += to.bytes;
@@ -154,17 +163,31 @@ struct Traffic {
     }
     return sum;
   }
+  /// What copies read in [begin, begin + size), and wrote there.
+  std::uint64_t copied_of(const void* begin, std::size_t size) const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      if (is_copy(i)) bytes += common(ranges[i - 1], begin, size) + common(ranges[i], begin, size);
+    }
+    return bytes;
+  }
 
  private:
-  Amount sum(bool is_written, const void* begin, std::size_t size) const {
+  /// Whether ranges[i] is where a copy wrote to, not a fill or a source.
+  bool is_copy(std::size_t i) const { return ranges[i].is_written && !ranges[i - 1].is_written; }
+  static std::size_t common(const Range& r, const void* begin, std::size_t size) {
     const char* const from = static_cast<const char*>(begin);
+    const char* const first = std::max(r.begin, from);
+    const char* const last = std::min(r.begin + r.bytes, from + size);
+    return first < last ? static_cast<std::size_t>(last - first) : 0;
+  }
+  Amount sum(bool is_written, const void* begin, std::size_t size) const {
     Amount amount;
     for (const Range& r : ranges) {
-      const char* const first = std::max(r.begin, from);
-      const char* const last = std::min(r.begin + r.bytes, from + size);
-      if (r.is_written != is_written || first >= last) continue;
+      const std::size_t bytes = common(r, begin, size);
+      if (r.is_written != is_written || bytes == 0) continue;
       ++amount.times;
-      amount.bytes += static_cast<std::size_t>(last - first);
+      amount.bytes += bytes;
     }
     return amount;
   }
@@ -216,15 +239,23 @@ class Watch {
 #endif
 
 /// Inside of count's `work`: runs `call` and returns what was copied in it, by whichever call of
-/// the runtime. Nothing where X-ray does not count.
-inline Copied copied_by(const std::function<void()>& call) {
+/// the runtime; `arrays` are those whose copies Copied::of_arrays tells. Nothing where X-ray does
+/// not count.
+template <class... Arrays>
+Copied copied_by(const std::function<void()>& call, [[maybe_unused]] const Arrays&... arrays) {
 #ifdef CUDA_CPU_XRAY
   // The race detector watches ranges itself.
   if (cuda_cpu::observer != nullptr && cuda_cpu::observer->range_is_used == nullptr) {
     const Watch watch;
     call();
     CUDA_CHECK(cudaDeviceSynchronize());
-    return watch.traffic().copied();
+    Copied copied = watch.traffic().copied();
+    [[maybe_unused]] const auto add = [&](const auto& array) {
+      const std::size_t bytes = array.size() * sizeof(*array.get());
+      copied.of_arrays += watch.traffic().copied_of(array.get(), bytes);
+    };
+    (add(arrays), ...);
+    return copied;
   }
 #endif
   call();

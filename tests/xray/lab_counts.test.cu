@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Tests what labs learn of the copies and launches of a learner's host code.
+#include <functional>
+#include <vector>
+
+#include "../lab_counts.cuh"
+#include "xray_testing.cuh"
+
+namespace {
+
+constexpr std::size_t kElements = 100, kBytes = kElements * sizeof(int);
+
+__device__ int device_variable[2 * kElements];
+
+__global__ void add_one(int* x, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) ++x[i];
+}
+
+// The copies that `call` makes, as a check asks for them: beside the counts of a launch.
+template <class... Arrays>
+lab::Copied copies_of(const std::function<void()>& call, const Arrays&... arrays) {
+  const lab::Array<int> d_other(std::vector<int>(kElements, 1));
+  lab::Copied copied;
+  bool judged = false;
+  lab::count(
+      [&] {
+        copied = lab::copied_by(
+            [&] {
+              add_one<<<2, 64>>>(d_other.get(), kElements);
+              call();
+            },
+            arrays...);
+      },
+      [] {},
+      [&](const auto& seen) {
+        CHECK(seen.loads().lanes == kElements);
+        judged = true;
+      });
+  CHECK(judged);
+  return copied;
+}
+
+void check_copied(const lab::Copied& copied, std::uint64_t to_device, std::uint64_t to_host,
+                  std::uint64_t of_arrays = 0) {
+  CHECK(copied.to_device == to_device);
+  CHECK(copied.to_host == to_host);
+  CHECK(copied.of_arrays == of_arrays);
+}
+
+template <class Judge>
+bool is_wrong(Judge judge) {
+  try {
+    judge();
+  } catch (const lab::Wrong& wrong) {
+    return wrong.counted;
+  }
+  return false;
+}
+
+}  // namespace
+
+// ---- copied_by ----------------------------------------------------------------------------------
+
+TEST_CASE("copies between host and device are told by their direction, however they are made") {
+  const lab::Array<int> d_x(kElements), d_y(kElements);
+  std::vector<int> host(kElements, 1);
+  int* const x = d_x.get();
+  check_copied(copies_of([] {}), 0, 0);
+  check_copied(copies_of([&] { cudaMemcpy(x, host.data(), kBytes, cudaMemcpyHostToDevice); }),
+               kBytes, 0);
+  check_copied(copies_of([&] { cudaMemcpy(host.data(), x, kBytes, cudaMemcpyDefault); }), 0,
+               kBytes);
+  check_copied(copies_of([&] { cudaMemcpyAsync(x, host.data(), 40, cudaMemcpyHostToDevice); }), 40,
+               0);
+  check_copied(copies_of([&] { cudaMemcpyToSymbol(device_variable, host.data(), 8); }), 8, 0);
+  check_copied(copies_of([&] { cudaMemcpyFromSymbol(host.data(), device_variable, 12, 4); }), 0,
+               12);
+  check_copied(copies_of([&] {
+                 for (int k = 0; k < 3; ++k) cudaMemcpy(x, host.data(), 4, cudaMemcpyDefault);
+                 cudaMemcpy(host.data(), x, 8, cudaMemcpyDefault);
+               }),
+               12, 8);
+}
+
+TEST_CASE("pinned memory is the host's; a fill, and a copy on either side, is between none") {
+  const lab::Array<int> d_x(kElements), d_y(kElements);
+  std::vector<int> host(kElements, 1), other(kElements);
+  int* pinned = nullptr;
+  REQUIRE(cudaMallocHost(&pinned, kBytes) == cudaSuccess);
+  check_copied(copies_of([&] {
+                 cudaMemcpy(pinned, d_x.get(), kBytes, cudaMemcpyDefault);
+                 cudaMemset(d_x.get(), 0, kBytes);
+               }),
+               0, kBytes);
+  check_copied(copies_of([&] {
+                 cudaMemset(d_x.get(), 0, kBytes);
+                 cudaMemset(d_y.get(), 0, kBytes);
+                 cudaMemcpy(d_x.get(), d_y.get(), kBytes, cudaMemcpyDefault);
+                 cudaMemcpy(pinned, host.data(), kBytes, cudaMemcpyDefault);
+                 cudaMemcpy(other.data(), host.data(), kBytes, cudaMemcpyHostToHost);
+               }),
+               0, 0);
+  CHECK(cudaFreeHost(pinned) == cudaSuccess);
+}
+
+TEST_CASE("copies from and to arrays that were asked about are told, by the part that was copied") {
+  const lab::Array<int> d_x(kElements), d_y(kElements), d_z(kElements);
+  std::vector<int> host(kElements, 1);
+  check_copied(
+      copies_of([&] { cudaMemcpy(d_x.get() + 9, host.data(), 40, cudaMemcpyDefault); }, d_x), 40, 0,
+      40);
+  check_copied(copies_of([&] { cudaMemcpy(d_x.get(), host.data(), 40, cudaMemcpyDefault); }, d_y),
+               40, 0, 0);
+  check_copied(
+      copies_of([&] { cudaMemcpy(host.data(), d_y.get(), 8, cudaMemcpyDefault); }, d_x, d_y), 0, 8,
+      8);
+  check_copied(copies_of([&] { cudaMemcpy(d_z.get(), d_x.get(), 8, cudaMemcpyDefault); }, d_x), 0,
+               0, 8);
+  check_copied(copies_of([&] { cudaMemset(d_x.get(), 0, kBytes); }, d_x), 0, 0, 0);
+  int* managed = nullptr;  // memory that the host may read without a copy
+  REQUIRE(cudaMallocManaged(&managed, kBytes) == cudaSuccess);
+  CHECK(copies_of([&] { cudaMemcpy(managed, d_x.get(), 24, cudaMemcpyDefault); }, d_x).of_arrays ==
+        24);
+  CHECK(cudaFree(managed) == cudaSuccess);
+}
+
+TEST_CASE("the room is that of the largest memory that was copied to, not of the copy") {
+  const lab::Array<int> d_x(kElements), d_y(2 * kElements);
+  std::vector<int> host(kElements, 1);
+  CHECK(copies_of([] {}).room == 0);
+  CHECK(copies_of([&] { cudaMemcpy(d_x.get(), host.data(), 4, cudaMemcpyDefault); }).room ==
+        kBytes);
+  CHECK(copies_of([&] {
+          cudaMemcpy(d_y.get(), host.data(), 4, cudaMemcpyDefault);
+          cudaMemcpy(d_x.get(), host.data(), kBytes, cudaMemcpyDefault);
+          cudaMemcpyToSymbol(device_variable, host.data(), 4);
+        }).room == 2 * kBytes);
+}
+
+TEST_CASE("copied_by looks at its call only, and tells nothing where nobody counts") {
+  const lab::Array<int> d_x(kElements);
+  std::vector<int> host(kElements, 1);
+  const auto copy = [&] { cudaMemcpy(d_x.get(), host.data(), kBytes, cudaMemcpyDefault); };
+  check_copied(lab::copied_by(copy, d_x), 0, 0);
+  lab::Copied copied;
+  lab::count(
+      [&] {
+        copy();
+        copied = lab::copied_by([&] { add_one<<<1, 32>>>(d_x.get(), 32); }, d_x);
+        copy();
+      },
+      [] {}, [](const auto& seen) { CHECK(seen.stores().lanes == 32); });
+  check_copied(copied, 0, 0);
+}
+
+// ---- watch_copies -------------------------------------------------------------------------------
+
+TEST_CASE("watch_copies tells what was written and read in a range, and how often") {
+  const lab::Array<int> d_x(kElements), d_y(kElements);
+  std::vector<int> host(kElements, 1);
+  int compared = 0;
+  bool judged = false;
+  lab::watch_copies(
+      [&] {
+        cudaMemset(d_x.get(), 0, kBytes);
+        cudaMemcpy(d_x.get(), host.data(), 40, cudaMemcpyHostToDevice);
+        cudaMemcpy(d_y.get(), d_x.get() + 5, 80, cudaMemcpyDeviceToDevice);
+        for (int k = 0; k < 3; ++k) add_one<<<1, 32>>>(d_y.get(), 20);
+      },
+      [&] { ++compared; },
+      [&](const auto& made) {
+        judged = true;
+        CHECK(compared == 1);  // before what was made
+        CHECK(made.launches == 3);
+        CHECK(made.written(d_x.get(), kBytes).times == 2);
+        CHECK(made.written(d_x.get(), kBytes).bytes == kBytes + 40);
+        CHECK(made.written(d_x.get() + 8, 8).bytes == 8 + 8);
+        CHECK(made.written(d_x.get() + 10, 8).times == 1);
+        CHECK(made.read(d_x.get(), kBytes).times == 1);
+        CHECK(made.read(d_x.get(), 24).bytes == 4);
+        CHECK(made.read(d_x.get(), 20).times == 0);
+        CHECK(made.read(host.data(), kBytes).bytes == 40);
+        CHECK(made.written(d_y.get(), kBytes).bytes == 80);
+        CHECK(made.copied().to_device == 40);
+      });
+  CHECK(judged);
+  CHECK(compared == 1);
+}
+
+TEST_CASE(
+    "watch_copies knows nothing from before, and watches no longer after a call that throws") {
+  const lab::Array<int> d_x(kElements);
+  std::vector<int> host(kElements, 1);
+  const auto copy = [&] { cudaMemcpy(d_x.get(), host.data(), kBytes, cudaMemcpyDefault); };
+  const auto throws = [&] {
+    copy();
+    throw lab::Wrong{};
+  };
+  const auto nobody = [](const auto&) { FAIL("judged what threw"); };
+  CHECK_THROWS_AS(lab::watch_copies(
+                      throws, [] {}, nobody),
+                  lab::Wrong);
+  copy();
+  add_one<<<1, 32>>>(d_x.get(), 32);  // waits in its stream
+  bool judged = false;
+  lab::watch_copies([] {}, [] {},
+                    [&](const auto& made) {
+                      judged = true;
+                      CHECK(made.launches == 0);
+                      CHECK(made.written(d_x.get(), kBytes).times == 0);
+                    });
+  CHECK(judged);
+}
+
+// ---- counts and bounds --------------------------------------------------------------------------
+
+TEST_CASE("the first block's counts are its own") {
+  const lab::Array<int> d_x(std::vector<int>(kElements, 1));
+  bool judged = false;
+  lab::count_first_block([&] { add_one<<<2, 64>>>(d_x.get(), kElements); },
+                         [&](const auto& seen) {
+                           judged = true;
+                           CHECK(seen.loads().lanes == 64);
+                           CHECK(seen.loads_of_busiest_warp(sizeof(int)) == 32);
+                           CHECK(seen.stores_of_busiest_warp(sizeof(int)) == 32);
+                         });
+  CHECK(judged);
+}
+
+TEST_CASE("a count outside of its bounds ends the trial, as a count and not as a wrong result") {
+  CHECK_FALSE(is_wrong([] { lab::exactly("loads", 3, 3); }));
+  CHECK(is_wrong([] { lab::exactly("loads", 2, 3); }));
+  CHECK(is_wrong([] { lab::exactly("loads", 4, 3); }));
+  CHECK_FALSE(is_wrong([] { lab::at_most("loads", 0, 3); }));
+  CHECK(is_wrong([] { lab::at_most("loads", 4, 3); }));
+  CHECK_FALSE(is_wrong([] { lab::between("loads", 2, 2, 3); }));
+  CHECK(is_wrong([] { lab::between("loads", 1, 2, 3); }));
+  const lab::Array<int> d_x(kElements);
+  const auto two = [&] {
+    add_one<<<1, 32>>>(d_x.get(), 1);
+    add_one<<<1, 32>>>(d_x.get(), 2);
+  };
+  CHECK(is_wrong([&] {
+    lab::count(
+        two, [] {}, [](const auto&) {});
+  }));
+  CHECK(is_wrong([&] { lab::count([] {}, [] {}, [](const auto&) {}); }));
+}
