@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread counts the elements that are dealt to it
+#include <algorithm>
+
 #include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
@@ -16,13 +18,18 @@ lab::Trials trials() { return lab::Trials().sizes(lab::sizes()).blocks({32, 1, 3
 
 // What the first `blocks` of the kBlocks blocks load: each element once, in a request for each
 // round in which a warp has one. Loops that take several elements a turn make up to three requests
-// more for the rest, and who counts in counts[t] loads that, too.
+// more for the rest, and who counts in counts[t] loads that, too. No warp loads more than the
+// first.
 struct Wanted {
-  std::size_t elements = 0, requests = 0;
+  std::size_t elements = 0, requests = 0, of_warp = 0;
 
   Wanted(const lab::Trial& at, unsigned blocks) {
     const std::size_t threads = std::size_t{kBlocks} * at.block;
-    for (std::size_t i = 0; i < at.n; ++i) elements += i % threads < blocks * at.block ? 1 : 0;
+    const unsigned lanes = std::min(at.block, 32u);
+    for (std::size_t i = 0; i < at.n; ++i) {
+      elements += i % threads < blocks * at.block ? 1 : 0;
+      of_warp += i % threads < lanes ? 1 : 0;
+    }
     for (unsigned b = 0; b < blocks; ++b) {
       for (unsigned warp = 0; warp < at.block; warp += 32) {
         const std::size_t first = std::size_t{b} * at.block + warp;
@@ -37,6 +44,8 @@ struct Wanted {
                  "each thread loads those that are dealt to it, and no others");
     lab::at_most("load requests of " + whose, seen.loads().requests, 2 * requests,
                  "the lanes of a warp load neighbours, in one request");
+    lab::at_most("elements that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
+                 2 * of_warp, "no warp counts for another");
   }
 };
 
@@ -71,12 +80,18 @@ TEST_CASE("the host adds the counts of all threads") {
     std::size_t expected = 0, total = 0;
     for (const int value : x) expected += limit_for(x) < value ? 1 : 0;
     const lab::Array<int> d_x(x);
-    lab::count([&] { total = count_on_device(d_x.get(), at.n, limit_for(x), kBlocks, at.block); },
+    const auto call = [&] {
+      total = count_on_device(d_x.get(), at.n, limit_for(x), kBlocks, at.block);
+    };
+    lab::Copied copied;
+    lab::count([&] { copied = lab::copied_by(call, d_x); },
                [&] { lab::expect_equal("count_on_device", total, expected); },
                [&](const auto& seen) {
                  lab::exactly("blocks of the launch", seen.grid.x, kBlocks, "the number asked for");
                  lab::exactly("threads of a block", seen.block.x, at.block, "the number asked for");
                  Wanted(at, kBlocks).compare(seen, "the kernel's threads");
+                 lab::exactly("bytes of x that were copied", copied.of_arrays, 0,
+                              "the kernel has counted; the host adds its counts");
                });
   });
 }
