@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread of the grid leaves the sum of its own share
+#include <algorithm>
+
 #include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
@@ -14,13 +16,17 @@ unsigned blocks_of(const lab::Trial& at) {
 
 // What the first `blocks` blocks load: each element once, in a request for each round in which a
 // warp has one. Loops that take several elements a turn make up to three requests more for the
-// rest.
+// rest. No warp loads more than the first.
 struct Wanted {
-  std::size_t elements = 0, requests = 0;
+  std::size_t elements = 0, requests = 0, of_warp = 0;
 
   Wanted(const lab::Trial& at, unsigned blocks) {
     const std::size_t threads = std::size_t{blocks_of(at)} * at.block;
-    for (std::size_t i = 0; i < at.n; ++i) elements += i % threads < blocks * at.block ? 1 : 0;
+    const unsigned lanes = std::min(at.block, 32u);
+    for (std::size_t i = 0; i < at.n; ++i) {
+      elements += i % threads < blocks * at.block ? 1 : 0;
+      of_warp += i % threads < lanes ? 1 : 0;
+    }
     for (unsigned b = 0; b < blocks; ++b) {
       for (unsigned warp = 0; warp < at.block; warp += 32) {
         const std::size_t first = std::size_t{b} * at.block + warp;
@@ -41,6 +47,8 @@ struct Wanted {
                  "each thread loads its own share, once");
     lab::at_most("load requests of " + whose + " for x", x.requests, requests,
                  "the lanes of a warp load neighbours, in one request");
+    lab::at_most("elements of x that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
+                 of_warp, "no warp works for another");
   }
 };
 
