@@ -5,7 +5,9 @@
 CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing \
              $(if $(filter Darwin,$(shell uname -s)),,-fstack-clash-protection) -pthread \
              -D__CUDA_CPU__=1 -Icommon/cpu/cuda
-CU_AS_CPP := -include cuda_runtime.h -x c++
+# What nvcc defines for a .cu, and for nothing else.
+AS_NVCC := -D__CUDACC__ -D__NVCC__
+CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 
 # The backend is compiled as two files, for nearly all that each source costs are standard headers that they
 # share: `hot`, which runs whenever one CUDA thread follows another, and `rest`, which is not optimised. hot is
@@ -97,11 +99,11 @@ $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): AS_A_TEST := -g1
 ifeq ($(filter clang%,$(notdir $(CXX))),)
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): build/$1/first/first.h.gch
-$(patsubst %,build/$1/obj/%.o,$(ZOO)): CU_AS_CPP := -include build/$1/first/first.h -x c++
+$(patsubst %,build/$1/obj/%.o,$(ZOO)): CU_AS_CPP := $(AS_NVCC) -include build/$1/first/first.h -x c++
 build/$1/first/first.h.gch: common/cpu/cuda/cuda_runtime.h build/$1/flags
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)echo '#include "cuda_runtime.h"' >$$(new) && mv -f $$(new) $$(@:.gch=)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 -g1 -x c++-header $$(compiled) $$(@:.gch=) && $$(put_compiled)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $(AS_NVCC) -g1 -x c++-header $$(compiled) $$(@:.gch=) && $$(put_compiled)
 endif
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))

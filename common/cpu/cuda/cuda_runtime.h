@@ -9,18 +9,15 @@
 #include <cstring>
 #include <ctime>
 
-// One compilation serves host and device, so these words mean nothing to the compiler. `__shared__`
-// is not among them: the pre-pass replaces it, and any that it missed must not compile.
-#define __global__
-#define __device__
-#define __host__
-#define __constant__
-#define __managed__
-#define __grid_constant__
-#define __launch_bounds__(...)
-#define __maxnreg__(...)
-#define __forceinline__ inline __attribute__((always_inline))
-#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __CUDA_RUNTIME_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+
+// The build defines __CUDACC__ and __NVCC__ for a .cu, as nvcc does, and for nothing else.
+#if defined(__CUDACC__)
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#endif
 
 #include "../engine/atomics.h"
 #include "../engine/barriers.h"
@@ -32,4 +29,5 @@
 #include "../engine/warp.h"
 #include "../runtime/launch.h"
 #include "cuda_runtime_api.h"
+#include "host_defines.h"
 #include "vector_types.h"

@@ -7,6 +7,8 @@
 // that a report can say where memory was allocated or freed.
 #pragma once
 
+#define __CUDA_RUNTIME_API_H__
+
 #include "../runtime/allocation.h"
 #include "../runtime/array_types.h"
 #include "../runtime/arrays.h"
@@ -17,7 +19,8 @@
 #include "../runtime/functions.h"
 #include "../runtime/streams.h"
 #include "../runtime/textures.h"
-#include "../runtime/types.h"
+#include "driver_types.h"
+#include "host_defines.h"
 #include "surface_types.h"
 #include "texture_types.h"
 #include "vector_types.h"

@@ -4,6 +4,8 @@
 // three floats.
 #pragma once
 
+#define __VECTOR_TYPES_H__
+
 // Types of 1 and 3 components align like their component; 2 and 4 components align as one unit, up
 // to 16 bytes.
 #define CUDA_CPU_VECTOR_TYPE(type, suffix, component, align2, align4)                              \

@@ -96,7 +96,7 @@ else
     if [ $same = yes ] && ! newer "$object" "${seen[@]}" "$library"; then continue; fi
     printf '  %-5s %s\n' c++ "$source"
     language=(-x c++)
-    case $source in *.cu) language=(-include cuda_runtime.h -x c++) ;; esac
+    case $source in *.cu) language=(-D__CUDACC__ -D__NVCC__ -include cuda_runtime.h -x c++) ;; esac
     "${tool[@]}" ${folders[@]+"${folders[@]}"} "${compile[@]:${#tool[@]}}" "${language[@]}" -c -o "$object" "$(where "$source")" || exit 1
   done
 fi

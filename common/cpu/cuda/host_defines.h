@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Stands in for <host_defines.h>: the keywords of CUDA C++ that are no words of C++.
+#pragma once
+
+#define __HOST_DEFINES_H__
+
+// One compilation serves host and device, so these words mean nothing to the compiler. `__shared__`
+// is not among them: the pre-pass replaces it, and any that it missed must not compile. For the
+// same reason `__CUDA_ARCH__` is never defined: `#if defined(__CUDA_ARCH__) ... #else ...` takes
+// the branch of the host, on both sides.
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+#define CUDARTAPI
+#define CUDARTAPI_CDECL

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+// Stands in for <vector_functions.h>: make_float4 and the like, which stand beside their types.
+#pragma once
+
+#include "vector_types.h"

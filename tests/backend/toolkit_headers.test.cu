@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Headers of the toolkit beside <cuda_runtime.h>, and the macros by which programs ask what they
+// are compiled by and what was included.
+#include <builtin_types.h>
+#include <channel_descriptor.h>
+#include <cuda_profiler_api.h>
+#include <device_atomic_functions.h>
+#include <device_functions.h>
+#include <device_launch_parameters.h>
+#include <driver_types.h>
+#include <host_defines.h>
+#include <math_constants.h>
+#include <math_functions.h>
+#include <vector_functions.h>
+
+#include <cfloat>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "../catch.hpp"
+
+#define TEXT_OF(x) #x
+#define VALUE_OF(x) std::string(TEXT_OF(x))
+
+namespace {
+
+__global__ void arch_of_device(int* branch) {
+#if defined(__CUDA_ARCH__)
+  *branch = 1;
+#else
+  *branch = 2;
+#endif
+}
+
+__global__ void constants(float* f, double* d) {
+  f[0] = CUDART_INF_F, f[1] = CUDART_NAN_F, f[2] = CUDART_PI_F, f[3] = CUDART_MIN_DENORM_F;
+  f[4] = CUDART_MAX_NORMAL_F, f[5] = CUDART_NEG_ZERO_F;
+  d[0] = CUDART_INF, d[1] = CUDART_NAN, d[2] = CUDART_PI, d[3] = CUDART_MIN_DENORM;
+  d[4] = CUDART_TWO_TO_M1022, d[5] = CUDART_NEG_ZERO;
+}
+
+void CUDART_CB count(void* calls) { ++*static_cast<int*>(calls); }
+
+template <class T>
+T* pinned(std::size_t n) {
+  T* p = nullptr;
+  REQUIRE(cudaMallocHost(&p, n * sizeof(T)) == cudaSuccess);
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("a .cu is told that nvcc compiles it, and what was included") {
+#if !defined(__CUDACC__) || !defined(__NVCC__)
+  FAIL("nvcc defines both");
+#endif
+  CHECK(__CUDACC_VER_MAJOR__ == 13);
+  CHECK(__CUDACC_VER_MINOR__ == 0);
+  CHECK(CUDART_VERSION == 13000);
+  CHECK(VALUE_OF(__CUDA_RUNTIME_H__).empty());
+  CHECK(VALUE_OF(__CUDA_RUNTIME_API_H__).empty());
+  CHECK(VALUE_OF(__DRIVER_TYPES_H__).empty());
+  CHECK(VALUE_OF(__VECTOR_TYPES_H__).empty());
+  CHECK(VALUE_OF(__HOST_DEFINES_H__).empty());
+  CHECK(VALUE_OF(__DEVICE_LAUNCH_PARAMETERS_H__).empty());
+  CHECK(VALUE_OF(CUDARTAPI).empty());
+}
+
+TEST_CASE("one compilation serves both sides, so __CUDA_ARCH__ is defined in neither") {
+  int* const branch = pinned<int>(1);
+  arch_of_device<<<1, 1>>>(branch);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*branch == 2);
+  CHECK(cudaFreeHost(branch) == cudaSuccess);
+}
+
+TEST_CASE("math constants have the values that their names say") {
+  float* const f = pinned<float>(6);
+  double* const d = pinned<double>(6);
+  constants<<<1, 1>>>(f, d);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK((std::isinf(f[0]) && f[0] > 0));
+  CHECK(std::isnan(f[1]));
+  CHECK(f[2] == std::acos(-1.0F));
+  CHECK(f[3] == FLT_TRUE_MIN);
+  CHECK(f[4] == FLT_MAX);
+  CHECK((f[5] == 0 && std::signbit(f[5])));
+  CHECK((std::isinf(d[0]) && d[0] > 0));
+  CHECK(std::isnan(d[1]));
+  CHECK(d[2] == std::acos(-1.0));
+  CHECK(d[3] == DBL_TRUE_MIN);
+  CHECK(d[4] == DBL_MIN);
+  CHECK((d[5] == 0 && std::signbit(d[5])));
+  CHECK(cudaFreeHost(f) == cudaSuccess);
+  CHECK(cudaFreeHost(d) == cudaSuccess);
+
+  CHECK(CUDART_SQRT_TWO == std::sqrt(2.0));
+  CHECK(CUDART_SQRT_HALF == std::sqrt(0.5));
+  CHECK(CUDART_SQRT_HALF_F == std::sqrt(0.5F));
+  CHECK(CUDART_PIO4 == CUDART_PI / 4);
+  CHECK(CUDART_PIO2_F == CUDART_PI_F / 2);
+  CHECK(CUDART_2_OVER_PI == std::stod("0.63661977236758134307553505349005745"));
+  CHECK(CUDART_SQRT_2_OVER_PI_F == static_cast<float>(std::sqrt(2 / std::acos(-1.0))));
+  CHECK(CUDART_LN2 == std::log(2.0));
+  CHECK(CUDART_LNT_F == std::log(10.0F));
+  CHECK(CUDART_LG2 == std::log10(2.0));
+  CHECK(CUDART_L2T == std::log2(10.0));
+  CHECK(CUDART_L2E == std::stod("1.44269504088896340735992468100189214"));
+  CHECK(CUDART_LGE_F == std::stof("0.434294481903251827651128918916605082"));
+  CHECK(CUDART_THIRD_F == 1.0F / 3);
+  CHECK(CUDART_TWOTHIRD == 2.0 / 3);
+}
+
+TEST_CASE("callbacks carry CUDART_CB, and the profiler can be told to start and stop") {
+  int calls = 0;
+  CHECK(cudaProfilerStart() == cudaSuccess);
+  REQUIRE(cudaLaunchHostFunc(nullptr, count, &calls) == cudaSuccess);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(cudaProfilerStop() == cudaSuccess);
+  CHECK(calls == 1);
+}
