@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "names_of_shared.cuh"
 
 // clang-format off
 
@@ -410,6 +411,28 @@ TEST_CASE("shared arrays may stand in device functions, macros, blocks and lambd
   REQUIRE(cudaMemcpy(result, out, sizeof(result), cudaMemcpyDeviceToHost) == cudaSuccess);
   for (int i = 0; i < 32; ++i) REQUIRE(result[i] == i + 7);
   cudaFree(out);
+}
+
+#define SHARED __shared__
+__global__ void shared_by_other_names(int* out) {
+  SHARED int mine[32];
+  NAME_OF_SHARED int theirs[2][32], one;
+  extern SHARED int dynamic[];
+  const unsigned i = threadIdx.x;
+  mine[i] = 1, theirs[1][i] = 2, dynamic[i] = 4;
+  if (i == 5) one = 8;
+  __syncthreads();
+  out[i] = mine[31 - i] + theirs[1][31 - i] + dynamic[31 - i] + one;
+}
+
+TEST_CASE("a macro may stand for __shared__, defined here or in a header") {
+  int* out = nullptr;
+  REQUIRE(cudaMalloc(&out, 32 * sizeof(int)) == cudaSuccess);
+  shared_by_other_names<<<1, 32, 32 * sizeof(int)>>>(out);
+  int result[32] = {};
+  REQUIRE(cudaMemcpy(result, out, sizeof(result), cudaMemcpyDeviceToHost) == cudaSuccess);
+  for (int i = 0; i < 32; ++i) REQUIRE(result[i] == 15);
+  CHECK(cudaFree(out) == cudaSuccess);
 }
 
 // ---- leaving a kernel ----

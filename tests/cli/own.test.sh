@@ -74,13 +74,15 @@ cat >"$away/inside/reverse.inl" <<'END'
 #pragma once
 #include "fill.cuh"
 __global__ void reverse(int* x) {
-  __shared__ int there[32];
+  SHARED int there[32];
   there[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   x[threadIdx.x] = there[31 - threadIdx.x];
 }
 END
-echo '__global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x + 1; }' >"$away/inside/fill.cuh"
+echo '#include "names.h"
+__global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x + 1; }' >"$away/inside/fill.cuh"
+echo '#define SHARED __shared__' >"$away/my headers/names.h"
 echo '__global__ void scale(int* x, int a) { x[threadIdx.x] *= a; }' >"$away/my headers/scale.cuh"
 echo 'int twice_on_host(int x) { return 2 * x; }' >"$away/host.cpp"
 both="\"$away/main file.cu\" \"$away/host.cpp\""

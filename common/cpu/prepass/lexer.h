@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -43,9 +44,13 @@ struct LexedFile {
   std::string text;
   std::vector<Token> tokens;  ///< outside directives and outside `#if 0`
   std::vector<Directive> directives;
+  std::set<std::string> names_of_shared;  ///< macros that stand for `__shared__` alone
 
+  /// What a token reads as: `__shared__` for a macro that stands for it.
   std::string spelling(const Token& token) const {
-    return text.substr(token.begin, token.end - token.begin);
+    std::string word = text.substr(token.begin, token.end - token.begin);
+    if (token.kind == Token::kIdentifier && names_of_shared.count(word) != 0) word = "__shared__";
+    return word;
   }
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The pre-pass: turns a .cu or .cuh file into C++ for the CPU backend. Usage: prepass IN OUT
+// The pre-pass: turns a .cu or .cuh file into C++ for the CPU backend. Usage:
+//
+//   prepass IN OUT FOLDER...      the folders in which IN's headers are looked for, beside its own
 //
 // Reads and writes by the C library: the streams of C++ would double what compiling this file
 // costs.
@@ -9,7 +11,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "lexer.h"
 #include "rewriter.h"
@@ -48,11 +52,56 @@ bool write_file(const std::string& path, const std::string& text) {
   return false;
 }
 
+/// The words of a directive: `define`, the name, what it stands for.
+std::vector<std::string> words_of(const char* at, const char* end) {
+  std::vector<std::string> words;
+  while (at != end && words.size() < 4) {
+    const char* const begin = at;
+    while (at != end && std::strchr(" \t\r", *at) == nullptr) ++at;
+    if (at != begin) words.emplace_back(begin, at);
+    if (at != end) ++at;
+  }
+  return words;
+}
+
+/// Adds the names that the headers in `text`, and theirs, have for `__shared__`. Only directives
+/// are read, for each file of a program looks through all its headers. One that is found nowhere is
+/// the compiler's business.
+void learn_names_of_shared(const std::string& text, const std::string& path,
+                           const std::vector<std::string>& folders, std::set<std::string>* seen,
+                           std::set<std::string>* names) {
+  for (const char* at = text.c_str(); *at != '\0';) {
+    const char* const found = std::strchr(at, '\n');
+    const char* const end = found != nullptr ? found : at + std::strlen(at);
+    while (at != end && (*at == ' ' || *at == '\t')) ++at;
+    if (at != end && *at == '#') {
+      const std::vector<std::string> words = words_of(at + 1, end);
+      if (words.size() > 2 && words[0] == "define" && words[2] == "__shared__" &&
+          (words.size() == 3 || words[3][0] == '/')) {
+        names->insert(words[1]);
+      }
+      if (words.size() > 1 && words[0] == "include" && words[1].size() > 2) {
+        const std::string name = words[1].substr(1, words[1].size() - 2);
+        std::string header, place = path.substr(0, path.rfind('/') + 1);
+        bool is_there = read_file(place + name, &header);
+        for (std::size_t i = 0; !is_there && i < folders.size(); ++i) {
+          place = folders[i] + "/";
+          is_there = read_file(place + name, &header);
+        }
+        if (is_there && seen->insert(place + name).second) {
+          learn_names_of_shared(header, place + name, folders, seen, names);
+        }
+      }
+    }
+    at = end + (*end == '\n' ? 1 : 0);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: prepass IN OUT\n");
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: prepass IN OUT FOLDER...\n");
     return 2;
   }
   const std::string in_path = argv[1];
@@ -63,7 +112,9 @@ int main(int argc, char** argv) {
     return 1;
   }
   try {
-    const prepass::LexedFile file = prepass::lex(text);
+    prepass::LexedFile file = prepass::lex(text);
+    std::set<std::string> seen;
+    learn_names_of_shared(text, in_path, {argv + 3, argv + argc}, &seen, &file.names_of_shared);
     if (!write_file(out_path, prepass::rewrite(file, in_path))) {
       std::fprintf(stderr, "prepass: cannot write %s\n", out_path.c_str());
       return 1;

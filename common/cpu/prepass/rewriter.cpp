@@ -35,6 +35,12 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+/// `#define SHARED __shared__`: a name, and no declaration.
+bool names_shared(const LexedFile& file, const Directive& directive) {
+  return directive.replacement.size() == 1 &&
+         file.spelling(directive.replacement[0]) == "__shared__";
+}
+
 class Rewriter {
  public:
   // For a whole file, or (`macro` given) for the replacement list of one `#define`.
@@ -50,7 +56,7 @@ class Rewriter {
       local_arrays_ = find_local_arrays(structure_, file, found_.device_bodies);
       for (const Directive& directive : file.directives) {
         if (directive.kind != Directive::kDefine || directive.discarded) continue;
-        if (directive.replacement.empty()) continue;
+        if (directive.replacement.empty() || names_shared(file, directive)) continue;
         Rewriter rewriter(file, path, &directive);
         if (rewriter.has_work()) macros_[directive.begin] = rewriter.run_macro();
       }

@@ -38,6 +38,9 @@ bool Structure::is(std::size_t i, const char* text) const {
   if (i >= size()) return false;
   const Token& token = tokens_[i];
   const std::size_t length = std::strlen(text);
+  if (!file_.names_of_shared.empty() && file_.spelling(token) == "__shared__") {
+    return std::strcmp(text, "__shared__") == 0;
+  }
   return token.end - token.begin == length &&
          file_.text.compare(token.begin, length, text, length) == 0;
 }

@@ -74,7 +74,7 @@ else
     for other in ${seen[@]+"${seen[@]}"}; do [ "$other" != "$to" ] || return 0; done
     seen+=("$to")
     if [ ! -e "$to" ] || [ "$file" -nt "$to" ] || [ build/cpu/prepass -nt "$to" ]; then
-      build/cpu/prepass "$file" "$to" || exit 1
+      build/cpu/prepass "$file" "$to" ${includes[@]+"${includes[@]}"} || exit 1
     fi
     while IFS= read -r name; do
       for from in "$(dirname "$file")" ${includes[@]+"${includes[@]}"}; do
