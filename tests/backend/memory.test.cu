@@ -355,28 +355,6 @@ TEST_CASE("managed memory can be asked to move: to the device, to the host, in a
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
-TEST_CASE("the default pool has a threshold, and refuses what it does not know") {
-  cudaMemPool_t pool = nullptr;
-  REQUIRE(cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess);
-  unsigned long long bytes = 1;
-  CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
-  CHECK(bytes == 0);
-  bytes = 1234567890123;
-  CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
-  bytes = 0;
-  CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
-  CHECK(bytes == 1234567890123);
-  bytes = 0;
-  CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) == cudaSuccess);
-  CHECK(cudaMemPoolSetAttribute(nullptr, cudaMemPoolAttrReleaseThreshold, &bytes) ==
-        cudaErrorInvalidValue);
-  CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes) ==
-        cudaErrorNotSupported);
-  CHECK(cudaDeviceGetDefaultMemPool(&pool, 1) == cudaErrorInvalidDevice);
-  CHECK(cudaDeviceGetDefaultMemPool(nullptr, 0) == cudaErrorInvalidValue);
-  cudaGetLastError();
-}
-
 TEST_CASE("symbols are copied to and from, with size and offset") {
   const std::vector<int> h = numbers(16);
   CHECK(cudaMemcpyToSymbol(table, h.data(), sizeof(table)) == cudaSuccess);

@@ -17,6 +17,7 @@
 #include "../runtime/errors.h"
 #include "../runtime/events.h"
 #include "../runtime/functions.h"
+#include "../runtime/pools.h"
 #include "../runtime/streams.h"
 #include "../runtime/textures.h"
 #include "driver_types.h"

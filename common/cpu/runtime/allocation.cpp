@@ -3,7 +3,6 @@
 #include "allocation.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,17 +12,11 @@
 #include "../report/memory_notes.h"
 #include "call.h"
 #include "last_words.h"
+#include "pools.h"
 #include "work_queues.h"
-
-/// A cudaMemPool_t points to this. What is freed is given back at once, whatever the threshold.
-struct CUmemPoolHandle_st {
-  std::atomic<std::uint64_t> release_threshold{0};
-};
 
 namespace cuda_cpu {
 namespace {
-
-CUmemPoolHandle_st default_pool;
 
 /// The call that frees what `range` holds.
 const char* right_free(const MemoryRange& range) {
@@ -103,6 +96,32 @@ int give(void** pointer, const AllocationRequest& request) {
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
+bool is_managed(const void* pointer, std::size_t bytes) {
+  MemoryRange range;
+  return bytes != 0 && find_live_range(pointer, &range) && range.space == Space::kManaged &&
+         bytes <= range.end() - reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+/// The error of naming a place where no memory can be.
+int check_location(const cudaMemLocation& location) {
+  switch (location.type) {
+    case cudaMemLocationTypeDevice:
+      return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNuma:
+    case cudaMemLocationTypeHostNumaCurrent:
+      return cudaSuccess;
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+/// How CUDA 12 names a place.
+cudaMemLocation location_of(int device) {
+  if (device == cudaCpuDeviceId) return {cudaMemLocationTypeHost, 0};
+  return {cudaMemLocationTypeDevice, device};
+}
+
 AllocationRequest request_of(std::size_t bytes, Space space, const char* call,
                              const AllocationCall& from) {
   AllocationRequest request;
@@ -123,11 +142,16 @@ cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall from
   return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMalloc", from)));
 }
 
-cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream,
-                         AllocationCall from) {
+cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                             cudaStream_t stream, AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMallocAsync", from)));
+  if (const int error = check_pool(pool, bytes, from.site)) return finish(error);
+  const int error = give(pointer, request_of(bytes, Space::kGlobal, "cudaMallocAsync", from));
+  if (error == cudaSuccess && *pointer != nullptr) {
+    take_from_pool(pool, reinterpret_cast<std::uintptr_t>(*pointer), bytes);
+  }
+  return finish(error);
 }
 
 cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall from) {
@@ -197,6 +221,7 @@ cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
   cuda_cpu::look_at_slack(range, pointer.site);
   cuda_cpu::judge_transfers(range.base);
   cuda_cpu::release(range.base, pointer.site);
+  cuda_cpu::return_to_pool(range.base);
   return finish(cuda_cpu::sticky_error());
 }
 
@@ -213,6 +238,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site sit
   work.run = [base = range.base, site] {
     cuda_cpu::judge_transfers(base);
     cuda_cpu::release(base, site);
+    cuda_cpu::return_to_pool(base);
     return 0;
   };
   return finish(cuda_cpu::submit(stream, std::move(work)));
@@ -284,51 +310,38 @@ cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer) {
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
                                  unsigned int flags, cudaStream_t stream, cuda_cpu::Site site) {
   CUDA_CPU_BEGIN_CALL();
-  MemoryRange range;
-  if (bytes == 0 || flags != 0 || !cuda_cpu::find_live_range(pointer, &range) ||
-      range.space != Space::kManaged ||
-      bytes > range.end() - reinterpret_cast<std::uintptr_t>(pointer)) {
-    return finish(cudaErrorInvalidValue);
-  }
-  switch (location.type) {
-    case cudaMemLocationTypeDevice:
-      if (location.id != 0) return finish(cudaErrorInvalidDevice);
-      break;
-    case cudaMemLocationTypeHost:
-    case cudaMemLocationTypeHostNuma:
-    case cudaMemLocationTypeHostNumaCurrent:
-      break;
-    default:
-      return finish(cudaErrorInvalidValue);
-  }
+  if (flags != 0 || !cuda_cpu::is_managed(pointer, bytes)) return finish(cudaErrorInvalidValue);
+  if (const int error = cuda_cpu::check_location(location)) return finish(error);
   cuda_cpu::Work work;  // one memory: there is nothing to move, but it has its place in the order
   work.label = {"cudaMemPrefetchAsync", site};
   work.needs_device_memory = false;
   return finish(cuda_cpu::submit(stream, std::move(work)));
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  CUDA_CPU_BEGIN_CALL();
-  if (pool == nullptr) return finish(cudaErrorInvalidValue);
-  if (device != 0) return finish(cudaErrorInvalidDevice);
-  *pool = &cuda_cpu::default_pool;
-  return cudaSuccess;
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream,
+                                 cuda_cpu::Site site) {
+  return cudaMemPrefetchAsync(pointer, bytes, cuda_cpu::location_of(device), 0, stream, site);
 }
 
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location) {
   CUDA_CPU_BEGIN_CALL();
-  if (pool != &cuda_cpu::default_pool || value == nullptr) return finish(cudaErrorInvalidValue);
-  if (attribute != cudaMemPoolAttrReleaseThreshold) return finish(cudaErrorNotSupported);
-  pool->release_threshold = *static_cast<const std::uint64_t*>(value);
-  return cudaSuccess;
+  if (!cuda_cpu::is_managed(pointer, bytes)) return finish(cudaErrorInvalidValue);
+  switch (advice) {
+    case cudaMemAdviseSetReadMostly:
+    case cudaMemAdviseUnsetReadMostly:
+    case cudaMemAdviseUnsetPreferredLocation:
+      return cudaSuccess;  // the place does not matter
+    case cudaMemAdviseSetPreferredLocation:
+    case cudaMemAdviseSetAccessedBy:
+    case cudaMemAdviseUnsetAccessedBy:
+      return finish(cuda_cpu::check_location(location));
+  }
+  return finish(cudaErrorInvalidValue);
 }
 
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  CUDA_CPU_BEGIN_CALL();
-  if (pool != &cuda_cpu::default_pool || value == nullptr) return finish(cudaErrorInvalidValue);
-  if (attribute != cudaMemPoolAttrReleaseThreshold) return finish(cudaErrorNotSupported);
-  *static_cast<std::uint64_t*>(value) = pool->release_threshold;
-  return cudaSuccess;
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
+  return cudaMemAdvise(pointer, bytes, advice, cuda_cpu::location_of(device));
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {

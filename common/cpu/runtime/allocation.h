@@ -29,8 +29,9 @@ AllocationCall allocation_call(Site site) {
 }
 
 cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall from);
-cudaError_t malloc_async(void** pointer, std::size_t bytes, cudaStream_t stream,
-                         AllocationCall from);
+/// `pool` is nullptr for the device's current one.
+cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                             cudaStream_t stream, AllocationCall from);
 cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall from);
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
                          AllocationCall from);
@@ -50,8 +51,8 @@ cudaError_t cudaMalloc(T** pointer, size_t bytes,
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
                             cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
-  return cuda_cpu::malloc_async(reinterpret_cast<void**>(pointer), bytes, stream,
-                                cuda_cpu::allocation_call<T>(site));
+  return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, nullptr, stream,
+                                    cuda_cpu::allocation_call<T>(site));
 }
 
 template <class T>
@@ -98,8 +99,13 @@ cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
                                  unsigned int flags, cudaStream_t stream = nullptr,
                                  cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+/// Where memory lies, or should, is a hint; on the CPU backend there is one memory.
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location);
+/// The forms of CUDA 12: a device's number, or cudaCpuDeviceId.
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
+                                 cudaStream_t stream = nullptr,
+                                 cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);

@@ -17,6 +17,7 @@
 #include "call.h"
 #include "events.h"
 #include "functions.h"
+#include "pools.h"
 #include "work_queues.h"
 
 #if defined(__APPLE__)
@@ -294,6 +295,7 @@ cudaError_t cudaDeviceReset() {
   cuda_cpu::forget_streams();
   cuda_cpu::forget_events();
   cuda_cpu::release_everything();
+  cuda_cpu::forget_pools();
   cuda_cpu::restore_symbols();
   cuda_cpu::reset_diagnostics();
   return cudaSuccess;

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "pools.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "call.h"
+
+/// A cudaMemPool_t points to this. Handles of destroyed pools stay, so that none is given twice.
+struct CUmemPoolHandle_st {
+  std::uint64_t release_threshold = 0;
+  std::uint64_t used = 0, most_used = 0;
+  std::size_t limit = 0;  ///< 0: none
+  int reuses[3] = {1, 1, 1};
+  bool destroyed = false;
+  cuda_cpu::Site destroyed_at{nullptr, 0};
+};
+
+namespace cuda_cpu {
+namespace {
+
+struct Share {
+  cudaMemPool_t pool;
+  std::size_t bytes;
+};
+
+struct AllPools {
+  std::mutex mutex;
+  CUmemPoolHandle_st default_pool;
+  cudaMemPool_t current = &default_pool;
+  std::vector<std::unique_ptr<CUmemPoolHandle_st>> created;
+  std::map<std::uintptr_t, Share> taken;  // by the address
+};
+
+AllPools& all_pools() {
+  static AllPools* const all = new AllPools;
+  return *all;
+}
+
+bool was_created(const AllPools& all, cudaMemPool_t pool) {
+  return std::any_of(all.created.begin(), all.created.end(),
+                     [&](const auto& one) { return one.get() == pool; });
+}
+
+bool exists(const AllPools& all, cudaMemPool_t pool) {
+  return pool == &all.default_pool || (was_created(all, pool) && !pool->destroyed);
+}
+
+bool is_this_device(const cudaMemLocation& location) {
+  return location.type == cudaMemLocationTypeDevice && location.id == 0;
+}
+
+/// The number behind an attribute; nullptr for attributes of another type.
+std::uint64_t* number_of(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+  switch (attribute) {
+    case cudaMemPoolAttrReleaseThreshold:
+      return &pool->release_threshold;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent:
+      return &pool->used;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+      return &pool->most_used;
+    default:
+      return nullptr;
+  }
+}
+
+int* flag_of(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+  const int position = static_cast<int>(attribute) - cudaMemPoolReuseFollowEventDependencies;
+  return position >= 0 && position < 3 ? &pool->reuses[position] : nullptr;
+}
+
+int explain_destroyed(Site site, cudaMemPool_t pool) {
+  Report::Note destroyed;
+  destroyed.site = pool->destroyed_at;
+  destroyed.text = "it was destroyed here";
+  return explain_misuse(site, cudaErrorInvalidValue, "the memory pool was destroyed", {},
+                        {destroyed});
+}
+
+cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pool == nullptr) return finish(cudaErrorInvalidValue);
+  if (device != 0) return finish(cudaErrorInvalidDevice);
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  *pool = current ? all.current : &all.default_pool;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+int check_pool(cudaMemPool_t pool, std::size_t bytes, Site site) {
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (pool == nullptr) pool = all.current;
+  if (!exists(all, pool)) {
+    return was_created(all, pool) ? explain_destroyed(site, pool) : cudaErrorInvalidValue;
+  }
+  const bool fits = pool->limit == 0 || bytes <= pool->limit - pool->used;
+  return fits ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+void take_from_pool(cudaMemPool_t pool, std::uintptr_t base, std::size_t bytes) {
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (pool == nullptr) pool = all.current;
+  all.taken[base] = {pool, bytes};
+  pool->used += bytes;
+  pool->most_used = std::max(pool->most_used, pool->used);
+}
+
+void return_to_pool(std::uintptr_t base) {
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto found = all.taken.find(base);
+  if (found == all.taken.end()) return;
+  found->second.pool->used -= found->second.bytes;
+  all.taken.erase(found);
+}
+
+void forget_pools() {
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.taken.clear();
+  for (const auto& pool : all.created) pool->destroyed = true;
+  all.default_pool = CUmemPoolHandle_st{};
+  all.current = &all.default_pool;
+}
+
+}  // namespace cuda_cpu
+
+using cuda_cpu::all_pools;
+using cuda_cpu::AllPools;
+using cuda_cpu::finish;
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return cuda_cpu::give_pool(pool, device, false);
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return cuda_cpu::give_pool(pool, device, true);
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  CUDA_CPU_BEGIN_CALL();
+  if (device != 0) return finish(cudaErrorInvalidDevice);
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!cuda_cpu::exists(all, pool)) return finish(cudaErrorInvalidValue);
+  all.current = pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties,
+                              cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (pool == nullptr || properties == nullptr) return finish(cudaErrorInvalidValue);
+  const cudaMemLocation& location = properties->location;
+  if (location.type == cudaMemLocationTypeDevice && location.id != 0) {
+    return finish(cudaErrorInvalidDevice);
+  }
+  if (properties->allocType != cudaMemAllocationTypePinned &&
+      properties->allocType != cudaMemAllocationTypeManaged) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if (properties->allocType != cudaMemAllocationTypePinned ||
+      properties->handleTypes != cudaMemHandleTypeNone || properties->usage != 0 ||
+      !cuda_cpu::is_this_device(location)) {
+    return finish(cuda_cpu::explain_misuse(
+        site, cudaErrorNotSupported, "cudaMemPoolCreate of a pool that is not supported",
+        {"the CPU backend has pools of the device's own memory, without handles to share it"}));
+  }
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.created.push_back(std::make_unique<CUmemPoolHandle_st>());
+  *pool = all.created.back().get();
+  (*pool)->limit = properties->maxSize;
+  return cudaSuccess;
+}
+
+/// What was taken from the pool stays until it is freed.
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!cuda_cpu::was_created(all, pool)) return finish(cudaErrorInvalidValue);
+  if (pool->destroyed) return finish(cuda_cpu::explain_destroyed(site, pool));
+  pool->destroyed = true;
+  pool->destroyed_at = site;
+  if (all.current == pool) all.current = &all.default_pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  CUDA_CPU_BEGIN_CALL();
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!cuda_cpu::exists(all, pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (int* const flag = cuda_cpu::flag_of(pool, attribute)) {
+    *flag = *static_cast<const int*>(value) != 0;  // nothing is kept, so nothing is reused
+    return cudaSuccess;
+  }
+  std::uint64_t* const number = cuda_cpu::number_of(pool, attribute);
+  if (number == nullptr || number == &pool->used) return finish(cudaErrorInvalidValue);
+  const auto wish = *static_cast<const std::uint64_t*>(value);
+  if (number == &pool->most_used) {  // only 0, which begins anew
+    if (wish != 0) return finish(cudaErrorInvalidValue);
+    pool->most_used = pool->used;
+    return cudaSuccess;
+  }
+  *number = wish;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  CUDA_CPU_BEGIN_CALL();
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!cuda_cpu::exists(all, pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (const int* const flag = cuda_cpu::flag_of(pool, attribute)) {
+    *static_cast<int*>(value) = *flag;
+    return cudaSuccess;
+  }
+  const std::uint64_t* const number = cuda_cpu::number_of(pool, attribute);
+  if (number == nullptr) return finish(cudaErrorInvalidValue);
+  *static_cast<std::uint64_t*>(value) = *number;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+  CUDA_CPU_BEGIN_CALL();
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return finish(cuda_cpu::exists(all, pool) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count) {
+  CUDA_CPU_BEGIN_CALL();
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (!cuda_cpu::exists(all, pool) || (list == nullptr && count > 0)) {
+    return finish(cudaErrorInvalidValue);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!cuda_cpu::is_this_device(list[i].location)) return finish(cudaErrorInvalidDevice);
+    // A device cannot be kept from its own pool.
+    if (list[i].flags != cudaMemAccessFlagsProtReadWrite) return finish(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
+  CUDA_CPU_BEGIN_CALL();
+  AllPools& all = all_pools();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (flags == nullptr || location == nullptr || !cuda_cpu::exists(all, pool)) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if (!cuda_cpu::is_this_device(*location)) return finish(cudaErrorInvalidDevice);
+  *flags = cudaMemAccessFlagsProtReadWrite;
+  return cudaSuccess;
+}
