@@ -33,7 +33,11 @@ class Finder {
     std::set<std::size_t> seen_symbols;
     const bool in_macro = s_.size() > 0 && s_.scope(0) == Scope::kMacro;
     for (std::size_t i = 0; i < s_.size(); ++i) {
+      if (s_.is(i, "__global__")) note_kernel(i);
+    }
+    for (std::size_t i = 0; i < s_.size(); ++i) {
       if (in_macro) read_cast(i);
+      if (s_.is(i, "(") || s_.is(i, "reinterpret_cast")) read_kernel_address(i);
       if (starts_launch(i)) {
         const LaunchTokens launch = read_launch(i);
         found_.launches[launch.first] = launch;
@@ -342,6 +346,61 @@ class Finder {
     return false;
   }
 
+  void note_kernel(std::size_t attribute) {
+    std::size_t i = attribute + 1;
+    while (i < s_.size() && !is_one_of(s_, i, {"(", ";", "{"})) {
+      i = s_.skip_attribute(i) != i ? s_.skip_attribute(i) : i + 1;
+    }
+    if (s_.is(i, "(") && s_.is_identifier(i - 1)) kernels_.insert(s_.spelling(i - 1));
+  }
+
+  // (void*)kernel, (const void*)&ns::kernel<int>, reinterpret_cast<void*>(kernel): the way of a
+  // kernel into cudaLaunchKernel. Its type would be lost. Any name may be a kernel where a call of
+  // the runtime asks for one; elsewhere those of this file are.
+  void read_kernel_address(std::size_t i) {
+    const bool is_named = s_.is(i, "reinterpret_cast");
+    if (is_named && !s_.is(i + 1, "<")) return;
+    std::size_t at = i + (is_named ? 2 : 1);
+    if (s_.is(at, "const")) ++at;
+    if (!s_.is(at, "void") || !s_.is(at + 1, "*") || !s_.is(at + 2, is_named ? ">" : ")")) return;
+    at += 3;
+    if (is_named && !s_.is(at++, "(")) return;
+    const std::size_t first = at;
+    if (s_.is(at, "&")) ++at;
+    if (s_.is(at, "::")) ++at;
+    std::size_t last = kNone, name = kNone;
+    while (s_.is_identifier(at) && !is_statement_word(s_, at)) {
+      name = last = at++;
+      if (s_.is(at, "<")) {
+        const std::size_t behind = s_.skip_angles(at);
+        if (behind == kNone) break;
+        last = behind - 1;
+        at = behind;
+      }
+      if (!s_.is(at, "::")) break;
+      ++at;
+    }
+    if (name == kNone || !is_one_of(s_, last + 1, {",", ")", ";", "}"})) return;
+    if (kernels_.count(s_.spelling(name)) != 0 || wants_kernel(i)) {
+      found_.kernel_addresses[first] = last;
+    }
+  }
+
+  // The expression at i is an argument of a call that takes a kernel, or is stored as one.
+  bool wants_kernel(std::size_t i) const {
+    if (i > 1 && s_.is(i - 1, "=") && s_.is(i - 2, "func")) return true;
+    for (std::size_t k = i; k-- > 1;) {
+      if (is_one_of(s_, k, {";", "{", "}"})) return false;
+      if (is_one_of(s_, k, {")", "]"}) && s_.match(k) != kNone) {
+        k = s_.match(k);
+      } else if (s_.is(k, "(")) {
+        return is_one_of(
+            s_, k - 1, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"});
+      }
+    }
+    return false;
+  }
+
   // A cast can make a misaligned pointer. Macros may be used in device code.
   void read_cast(std::size_t i) {
     if (const std::size_t last = end_of_cast(s_, i); last != kNone) found_.casts[i] = last;
@@ -625,6 +684,7 @@ class Finder {
 
   const Structure& s_;
   const std::set<std::string> host_functions_;
+  std::set<std::string> kernels_;  // declared in this file
   Constructs found_;
   int last_shared_line_ = 0;
   std::set<std::string> blocks_;  // names of groups that are a whole block or grid

@@ -54,7 +54,9 @@ struct Constructs {
     std::size_t last;
     bool is_stored;
   };
-  std::map<std::size_t, Shuffle> shuffles;      ///< by the name
+  std::map<std::size_t, Shuffle> shuffles;  ///< by the name
+  /// The name of a kernel that is cast to void*, `(void*)kernel<int>`: first token -> last.
+  std::map<std::size_t, std::size_t> kernel_addresses;
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
   /// Bodies of functions that are for the device only, from `{` to `}`.
   std::vector<std::pair<std::size_t, std::size_t>> device_bodies;

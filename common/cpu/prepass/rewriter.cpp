@@ -85,7 +85,7 @@ class Rewriter {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
            !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty() ||
-           !found_.casts.empty() || !found_.shuffles.empty();
+           !found_.casts.empty() || !found_.shuffles.empty() || !found_.kernel_addresses.empty();
   }
 
   // The directive's text, rewritten.
@@ -273,6 +273,11 @@ class Rewriter {
       align_behind(i, style);
       return i + 1;
     }
+    if (const auto it = found_.kernel_addresses.find(i);
+        it != found_.kernel_addresses.end() && it->second < last) {
+      emit_wrapped("::cuda_cpu::kernel_address(", i, it->second, style);
+      return it->second + 1;
+    }
     if (const auto it = found_.casts.find(i); it != found_.casts.end() && it->second < last) {
       emit_cast(i, it->second, style);
       return it->second + 1;
@@ -318,25 +323,27 @@ class Rewriter {
 
   // (T*)e  ->  ::cuda_cpu::aligned((T*)e)
   void emit_cast(std::size_t i, std::size_t last, Style style) {
-    out_ += "::cuda_cpu::aligned(";
-    align_with(i, style);
-    out_ += structure_.spelling(i);
-    copy_gap(i + 1, style);
-    emit(i + 1, last + 1, style);
-    out_ += ')';
-    align_behind(last, style);
+    emit_wrapped("::cuda_cpu::aligned(", i, last, style);
   }
 
   // __shfl_sync(...)  ->  (::cuda_cpu::shuffle_is_used(), __shfl_sync(...))
   void emit_shuffle(std::size_t i, const Constructs::Shuffle& shuffle, Style style) {
-    out_ += shuffle.is_stored ? "(::cuda_cpu::shuffle_is_stored(), "
-                              : "(::cuda_cpu::shuffle_is_used(), ";
+    emit_wrapped(shuffle.is_stored ? "(::cuda_cpu::shuffle_is_stored(), "
+                                   : "(::cuda_cpu::shuffle_is_used(), ",
+                 i, shuffle.last, style);
+  }
+
+  // The tokens from i to `last` between `before` and a `)`.
+  void emit_wrapped(const char* before, std::size_t i, std::size_t last, Style style) {
+    out_ += before;
     align_with(i, style);
     out_ += structure_.spelling(i);
-    copy_gap(i + 1, style);
-    emit(i + 1, shuffle.last + 1, style);
+    if (i < last) {
+      copy_gap(i + 1, style);
+      emit(i + 1, last + 1, style);
+    }
     out_ += ')';
-    align_behind(shuffle.last, style);
+    align_behind(last, style);
   }
 
   // return;    ->  return ::cuda_cpu::leave(LINE);

@@ -24,6 +24,7 @@ struct FunctionSettings {
 struct AllFunctions {
   std::mutex mutex;
   std::map<const void*, FunctionSettings> of;
+  std::map<const void*, LaunchByAddress> launches;
 };
 
 AllFunctions& all_functions() {
@@ -63,22 +64,66 @@ std::size_t dynamic_shared_limit(const void* function) {
 
 int multiprocessor_count() { return static_cast<int>(worker_count()); }
 
-bool is_cooperative(const cudaLaunchConfig_t* config, int* error) {
+void remember_kernel(const void* kernel, LaunchByAddress launch) {
+  AllFunctions& all = all_functions();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.launches[kernel] = launch;
+}
+
+bool is_cooperative(const cudaLaunchConfig_t* config, Site site, int* error) {
   if (config == nullptr || (config->numAttrs > 0 && config->attrs == nullptr)) {
     *error = cudaErrorInvalidValue;
     return false;
   }
   bool cooperative = false;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const cudaLaunchAttribute& attribute = config->attrs[i];
-    if (attribute.id == cudaLaunchAttributeCooperative) {
-      cooperative = attribute.val.cooperative != 0;
-    } else if (attribute.id != cudaLaunchAttributeIgnore) {
-      *error = cudaErrorNotSupported;
+    const cudaLaunchAttributeValue& value = config->attrs[i].val;
+    switch (config->attrs[i].id) {
+      case cudaLaunchAttributeCooperative:
+        cooperative = value.cooperative != 0;
+        break;
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      case cudaLaunchAttributeProgrammaticStreamSerialization:  // one after the other is right, too
+        break;
+      case cudaLaunchAttributeClusterDimension:
+        if (value.clusterDim.x == 1 && value.clusterDim.y == 1 && value.clusterDim.z == 1) break;
+        *error = explain_misuse(site, cudaErrorNotSupported,
+                                "a launch in clusters of blocks is not supported");
+        break;
+      default:
+        *error = explain_misuse(
+            site, cudaErrorNotSupported,
+            format("launch attribute %d is not supported", static_cast<int>(config->attrs[i].id)));
     }
   }
   return cooperative;
 }
+
+namespace {
+
+cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
+                              bool cooperative, const char* call, Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  AllFunctions& all = all_functions();
+  LaunchByAddress launch = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    const auto found = all.launches.find(kernel);
+    if (found != all.launches.end()) launch = found->second;
+  }
+  if (launch == nullptr) {
+    return finish(explain_misuse(site, cudaErrorInvalidDeviceFunction,
+                                 format("%s of an address that is not known as a kernel's", call),
+                                 {format("the address is %p", kernel)}, {},
+                                 "pass the kernel itself, or (void*)kernel"));
+  }
+  const LaunchedKernel launched{function_name(kernel, call), site.file, site.line};
+  return finish(launch(config, launched, cooperative, kernel, arguments));
+}
+
+}  // namespace
 
 cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function) {
   CUDA_CPU_BEGIN_CALL();
@@ -177,3 +222,30 @@ cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, co
 }
 
 }  // namespace cuda_cpu
+
+using cuda_cpu::LaunchConfig;
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_bytes, cudaStream_t stream, cuda_cpu::Site site) {
+  return cuda_cpu::launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel,
+                                     arguments, false, "cudaLaunchKernel", site);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t dynamic_bytes, cudaStream_t stream,
+                                        cuda_cpu::Site site) {
+  return cuda_cpu::launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel,
+                                     arguments, true, "cudaLaunchCooperativeKernel", site);
+}
+
+cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, const void* kernel,
+                                void** arguments) {
+  CUDA_CPU_BEGIN_CALL();
+  int error = 0;
+  const bool cooperative = cuda_cpu::is_cooperative(located.config, located.site, &error);
+  if (error != 0) return cuda_cpu::finish(error);
+  const cudaLaunchConfig_t& config = *located.config;
+  return cuda_cpu::launch_by_address(
+      LaunchConfig(config.gridDim, config.blockDim, config.dynamicSmemBytes, config.stream), kernel,
+      arguments, cooperative, "cudaLaunchKernelExC", located.site);
+}

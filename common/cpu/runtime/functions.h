@@ -28,6 +28,28 @@ cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, co
                              int limit, unsigned flags, int* largest);
 int multiprocessor_count();
 
+/// Launches a kernel of a certain type by its address.
+using LaunchByAddress = int (*)(const LaunchConfig& config, const LaunchedKernel& launched,
+                                bool cooperative, const void* kernel, void** arguments);
+void remember_kernel(const void* kernel, LaunchByAddress launch);
+
+/// Emitted by the pre-pass where a kernel is cast to void*: notes how it is launched.
+template <class... Parameters>
+void* kernel_address(void (*kernel)(Parameters...)) {
+  void* const address = reinterpret_cast<void*>(kernel);
+  remember_kernel(address, [](const LaunchConfig& config, const LaunchedKernel& launched,
+                              bool cooperative, const void* same, void** arguments) {
+    const auto typed = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(same));
+    return launch_function(config, launched, cooperative, typed, arguments);
+  });
+  return address;
+}
+/// What was no kernel's name after all.
+template <class T>
+void* kernel_address(T* pointer) {
+  return (void*)pointer;
+}
+
 /// Any kernel's address, for calls that take it as a key.
 template <class Function>
 const void* key_of(Function* function) {
@@ -72,9 +94,9 @@ struct cudaLaunchConfig_t {
 
 namespace cuda_cpu {
 
-/// Whether the attributes ask for a cooperative launch. Returns false, with cudaErrorInvalidValue
-/// in *error, if they cannot be read.
-bool is_cooperative(const cudaLaunchConfig_t* config, int* error);
+/// Whether the attributes ask for a cooperative launch. *error is set if they cannot be read, or
+/// ask for something that is not supported, which is reported.
+bool is_cooperative(const cudaLaunchConfig_t* config, Site site, int* error);
 
 /// A call with its own arguments, which the kernel's parameters convert.
 template <class... Parameters>
@@ -96,12 +118,13 @@ struct LocatedConfig {
 
 }  // namespace cuda_cpu
 
-/// The launch with attributes: cudaLaunchAttributeCooperative is the one that is supported.
+/// The launch with attributes. Those that only say how fast it may go are taken; clusters and
+/// events within a launch are refused.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   int error = 0;
-  const bool cooperative = cuda_cpu::is_cooperative(located.config, &error);
+  const bool cooperative = cuda_cpu::is_cooperative(located.config, located.site, &error);
   if (error != 0) return cuda_cpu::finish(error);
   const cudaLaunchConfig_t& config = *located.config;
   const char* const name = cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchKernelEx");
@@ -112,24 +135,21 @@ cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(P
                             cooperative, kernel, std::forward<Arguments>(arguments)...));
 }
 
-#if defined(__has_attribute)
-#if __has_attribute(error)
-#define CUDA_CPU_NOT_A_KERNEL \
-  __attribute__((error("the CPU backend needs the kernel itself here, not a void*")))
-#endif
-#endif
-#if !defined(CUDA_CPU_NOT_A_KERNEL)
-#define CUDA_CPU_NOT_A_KERNEL
-#endif
-// Declared only to say why they are missing.
-CUDA_CPU_NOT_A_KERNEL cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
-                                                   void** arguments, size_t dynamic_bytes = 0,
-                                                   cudaStream_t stream = nullptr);
-CUDA_CPU_NOT_A_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid,
-                                                              dim3 block, void** arguments,
-                                                              size_t dynamic_bytes = 0,
-                                                              cudaStream_t stream = nullptr);
-#undef CUDA_CPU_NOT_A_KERNEL
+/// The launches by an address alone. The pre-pass makes `(void*)kernel` tell the kernel's type.
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
+                             cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
+                                        cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, const void* kernel,
+                                void** arguments);
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
+                                void** arguments) {
+  return cudaLaunchKernelExC(located, cuda_cpu::kernel_address(kernel), arguments);
+}
 
 template <class Function>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Function* function) {
