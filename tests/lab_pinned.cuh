@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -61,6 +62,36 @@ class Streams {
 
  private:
   std::vector<cudaStream_t> streams_;
+};
+
+/// Whether a stream's work runs only when somebody waits for it. On a GPU the clock decides; on the
+/// CPU backend it does, but under random orders, where other streams may come first.
+inline bool nothing_runs_early() {
+  const char* const schedule = std::getenv("CUDA_CPU_SCHEDULE");
+  return !kOnGpu && (schedule == nullptr || std::strncmp(schedule, "random", 6) != 0);
+}
+
+/// Another stream with something to do, which the learner's code has no reason to wait for: whoever
+/// waits for the whole device does, and so does whatever goes to the default stream.
+class Bystander {
+ public:
+  Bystander() { CUDA_CHECK(cudaStreamCreate(&stream_)); }
+  ~Bystander() { cudaStreamDestroy(stream_); }
+  Bystander(const Bystander&) = delete;
+  Bystander& operator=(const Bystander&) = delete;
+
+  /// Call it when nothing else is left to do.
+  void begin() { CUDA_CHECK(cudaMemsetAsync(word_.get(), 0, sizeof(unsigned), stream_)); }
+  /// Ask once.
+  bool was_left_alone() const {
+    const cudaError_t status = cudaStreamQuery(stream_);
+    if (status == cudaErrorNotReady) cudaGetLastError();  // it is kept like any other error
+    return !nothing_runs_early() || status == cudaErrorNotReady;
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  DeviceArray<unsigned> word_{1};
 };
 
 }  // namespace lab
