@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the sum is that of the words that come back
+#include "tests/lab_counts.cuh"
 #include "tests/lab_pinned.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -22,16 +23,34 @@ TEST_CASE("the sum is that of the words that come back") {
         const lab::Streams streams(1);
         const lab::Array<unsigned> d_words(at.n);
         const lab::PinnedWords h_x(x), h_y(at.n);
+        lab::Bystander other;
         CUDA_CHECK(cudaDeviceSynchronize());  // d_words is poisoned
         const unsigned long long before =
             static_cast<unsigned long long>(at.n) * 0xffffffffull;  // what stands in h_y
-        const unsigned long long sum =
-            mix_and_add(h_x.get(), h_y.get(), d_words.get(), at.n, rounds, streams[0]);
-        const bool arrived = h_y.now() == y;
-        CUDA_CHECK(cudaDeviceSynchronize());
-        lab::expect(sum != before, "the sum", "of the mixed words",
-                    "of what stood in h_y before anything came back");
-        lab::expect_equal("the sum", sum, expected);
-        lab::expect(arrived, "h_y, when the function returns", "the mixed words", "other words");
+        unsigned long long sum = 0;
+        bool arrived = false, alone = false;
+        lab::count(
+            [&] {
+              other.begin();
+              sum = mix_and_add(h_x.get(), h_y.get(), d_words.get(), at.n, rounds, streams[0]);
+              arrived = h_y.now() == y;
+              alone = other.was_left_alone();
+            },
+            [&] {
+              lab::expect(sum != before, "the sum", "of the mixed words",
+                          "of what stood in h_y before anything came back");
+              lab::expect_equal("the sum", sum, expected);
+              lab::expect(arrived, "h_y, when the function returns", "the mixed words",
+                          "other words");
+              lab::expect_equal("d_words", d_words.download(), y);
+              lab::expect(alone, "work of another stream, which is no concern of this function",
+                          "still to be done", "waited for");
+            },
+            [&](const auto& seen) {
+              lab::exactly("words that the kernel loads from device memory", seen.loads().lanes,
+                           at.n, "the device mixes them, each once");
+              lab::exactly("words that the kernel stores to device memory", seen.stores().lanes,
+                           at.n, "the device mixes them, each once");
+            });
       });
 }
