@@ -23,6 +23,12 @@
 
 namespace lab {
 
+/// Whether this run of the check looks for races. Then nothing is counted: the hooks serve that.
+inline bool races_are_looked_for() {
+  const char* const races = std::getenv("CUDA_CPU_RACES");
+  return races != nullptr && *races == '1';
+}
+
 #ifdef CUDA_CPU_XRAY
 /// One launch, with the counts that labs ask for.
 struct Seen : xray::Launch {
@@ -59,12 +65,6 @@ struct Seen : xray::Launch {
     return lanes_of_busiest_warp(Space::kGlobal, Operation::kStore, bytes);
   }
 };
-
-/// False in the run that looks for races, which has the hooks to itself.
-inline bool xray_counts() {
-  const char* const races = std::getenv("CUDA_CPU_RACES");
-  return races == nullptr || *races != '1';
-}
 #endif
 
 /// Runs `work`, which makes launches and waits for them, then `results`, which compares what they
@@ -76,7 +76,7 @@ template <class Judge>
 void count_all(const std::function<void()>& work, const std::function<void()>& results,
                [[maybe_unused]] Judge judge) {
 #ifdef CUDA_CPU_XRAY
-  if (xray_counts()) {
+  if (!races_are_looked_for()) {
     const auto launches = xray::count([&] {
       work();
       CUDA_CHECK(cudaDeviceSynchronize());
@@ -113,7 +113,7 @@ template <class Judge>
 void count_first_block([[maybe_unused]] const std::function<void()>& work,
                        [[maybe_unused]] Judge judge) {
 #ifdef CUDA_CPU_XRAY
-  if (!xray_counts()) return;
+  if (races_are_looked_for()) return;
   const auto launches = xray::count([&] {
     xray::sample_blocks(1);
     work();
