@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every chunk arrives as it was filled
+#include "tests/lab_counts.cuh"
 #include "tests/lab_pinned.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -24,18 +25,45 @@ TEST_CASE("every chunk arrives as it was filled") {
 
         const lab::Streams streams(1);
         const lab::Array<unsigned> d_words(at.n);
-        const lab::PinnedWords buffer(chunk);
+        const lab::PinnedWords buffer(chunk), now(chunk);
+        const lab::Streams looks(1);
+        lab::Bystander other;
         CUDA_CHECK(cudaDeviceSynchronize());  // d_words is poisoned
-        bool kernel_was_over = false;
+        bool same_buffer = true, kernel_was_over = false, alone = false;
         const auto fill = [&](unsigned* to, std::size_t first, std::size_t count) {
-          // On a GPU that depends on the clock; here nothing runs until something waits for it.
-          if (!kOnGpu && first > 0 && !streams.is_busy(0)) kernel_was_over = true;
+          same_buffer = same_buffer && to == buffer.get();
+          if (first > 0 && lab::nothing_runs_early() && !lab::races_are_looked_for()) {
+            // What the chunk before is by now, as a copy in another stream finds it.
+            CUDA_CHECK(cudaMemcpyAsync(now.get(), d_words.get() + first - chunk,
+                                       chunk * sizeof(unsigned), cudaMemcpyDeviceToHost, looks[0]));
+            CUDA_CHECK(cudaStreamSynchronize(looks[0]));
+            const auto mixed = expected.begin() + static_cast<std::ptrdiff_t>(first - chunk);
+            if (std::equal(now.get(), now.get() + chunk, mixed)) kernel_was_over = true;
+          }
           std::copy_n(&x[first], count, to);
         };
-        send_and_mix(fill, at.n, chunk, buffer.get(), d_words.get(), rounds, streams[0]);
-        lab::expect_equal("d_words", d_words.download(), expected);
-        lab::expect(!kernel_was_over,
-                    "the kernel of the chunk before, while the next one is filled",
-                    "still to be done", "waited for");
+        lab::count_all(
+            [&] {
+              other.begin();
+              send_and_mix(fill, at.n, chunk, buffer.get(), d_words.get(), rounds, streams[0]);
+              alone = other.was_left_alone();
+            },
+            [&] {
+              lab::expect_equal("d_words", d_words.download(), expected);
+              lab::expect(same_buffer, "where fill puts each chunk", "in the one pinned buffer",
+                          "somewhere else");
+              lab::expect(!kernel_was_over,
+                          "the kernel of the chunk before, while the next one is filled",
+                          "still to be done", "waited for");
+              lab::expect(alone, "work of another stream, which is no concern of this function",
+                          "still to be done", "waited for");
+            },
+            [&](const auto& seen) {
+              lab::exactly("launches", seen.size(), div_up(at.n, chunk), "one for each chunk");
+              std::size_t mixed = 0;
+              for (const auto& launch : seen) mixed += launch.loads().lanes;
+              lab::exactly("words that all kernels load from device memory", mixed, at.n,
+                           "the device mixes them, each once");
+            });
       });
 }
