@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every word comes back mixed, each chunk by its own stream
+#include "tests/lab_counts.cuh"
 #include "tests/lab_pinned.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -28,25 +29,61 @@ TEST_CASE("every word comes back mixed, each chunk by its own stream") {
           const lab::Streams streams(count);
           const lab::Array<unsigned> d_words(at.n);
           const lab::PinnedWords h_x(x), h_y(at.n);
+          lab::Bystander other;
           CUDA_CHECK(cudaDeviceSynchronize());  // d_words is poisoned
-          enqueue_chunks(h_x.get(), h_y.get(), d_words.get(), at.n, chunk, rounds, streams.all());
-          // On a GPU all may be done by now; here nothing is until somebody waits.
-          for (std::size_t k = 0; !kOnGpu && k < std::min(count, chunks); ++k) {
-            lab::expect(streams.is_busy(k), "stream " + std::to_string(k) + " of " + of,
-                        "something to do when the function returns", "nothing to do");
-          }
-          // After stream k its chunks are there, whatever the other streams do.
           std::vector<unsigned> come(at.n, 0xffffffffu);
-          for (std::size_t k = 0; k < count; ++k) {
-            CUDA_CHECK(cudaStreamSynchronize(streams[k]));
-            const std::vector<unsigned> now = h_y.now();
-            for (std::size_t i = 0; i < at.n; ++i) {
-              if (i / chunk % count == k) come[i] = now[i];
-            }
-          }
-          CUDA_CHECK(cudaDeviceSynchronize());
-          lab::expect_equal("with " + of + (count > 1 ? " streams, h_y" : " stream, h_y"), come,
-                            expected);
+          std::string idle, too_early;  // the first stream with nothing to do, or ahead of its turn
+          bool alone = false;
+          lab::count_all(
+              [&] {
+                other.begin();
+                enqueue_chunks(h_x.get(), h_y.get(), d_words.get(), at.n, chunk, rounds,
+                               streams.all());
+                // On a GPU all may be done by now; here nothing is until somebody waits.
+                for (std::size_t k = 0; !kOnGpu && k < std::min(count, chunks); ++k) {
+                  if (!streams.is_busy(k) && idle.empty()) idle = std::to_string(k);
+                }
+                // After stream k its chunks are there, and no other stream's, from the last on.
+                for (std::size_t k = count; k-- > 0;) {
+                  CUDA_CHECK(cudaStreamSynchronize(streams[k]));
+                  const std::vector<unsigned> now = h_y.now();
+                  for (std::size_t i = 0; i < at.n; ++i) {
+                    const std::size_t its_stream = i / chunk % count;
+                    if (its_stream == k) come[i] = now[i];
+                    if (its_stream < k && now[i] != 0xffffffffu && too_early.empty()) {
+                      too_early = "stream " + std::to_string(its_stream);
+                    }
+                  }
+                }
+                alone = other.was_left_alone();
+              },
+              [&] {
+                lab::expect(idle.empty(), "stream " + idle + " of " + of,
+                            "something to do when the function returns", "nothing to do");
+                lab::expect_equal("with " + of + (count > 1 ? " streams, h_y" : " stream, h_y"),
+                                  come, expected);
+                lab::expect(too_early.empty() || !lab::nothing_runs_early(),
+                            "the chunks of " + too_early + ", when others have waited for theirs",
+                            "still on their way", "there: streams wait for each other");
+                lab::expect(alone, "work of another stream, which is no concern of this function",
+                            "still to be done", "waited for");
+              },
+              [&](const auto& seen) {
+                lab::exactly("launches", seen.size(), chunks, "one for each chunk");
+                std::size_t loaded = 0, stored = 0, requests = 0;
+                for (const auto& launch : seen) {
+                  loaded += launch.loads().lanes;
+                  stored += launch.stores().lanes;
+                  requests += launch.loads().requests;
+                }
+                lab::exactly("words that all kernels load from device memory", loaded, at.n,
+                             "the device mixes them, each once");
+                lab::exactly("words that all kernels store to device memory", stored, at.n,
+                             "the device mixes them, each once");
+                lab::at_most("loads, counting a warp's 32 threads as one", requests,
+                             2 * (at.n / chunk * div_up(chunk, 32) + div_up(at.n % chunk, 32)),
+                             "neighbouring threads have neighbouring words");
+              });
         }
       });
 }
