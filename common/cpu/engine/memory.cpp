@@ -352,6 +352,7 @@ void* allocate(const AllocationRequest& request) {
   holding.range.allocated = request.site;
   holding.range.call = request.call;
   holding.range.host_flags = request.host_flags;
+  holding.range.pool = request.pool;
   holding.range.element_size = request.element_size;
   holding.range.may_hold_pointers = request.may_hold_pointers;
   std::memset(as_pointer(pages), kPoison, mapped_bytes);

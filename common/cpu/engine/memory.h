@@ -14,6 +14,8 @@
 
 #include "site.h"
 
+struct CUmemPoolHandle_st;
+
 namespace cuda_cpu {
 
 enum class Space { kGlobal, kManaged, kHostPinned, kHostRegistered, kConstant, kDevice, kShared };
@@ -31,6 +33,7 @@ struct MemoryRange {
   unsigned host_flags = 0;       ///< cudaHostAlloc or cudaHostRegister flags
   std::size_t element_size = 0;  ///< of a typed allocation, else 0
   bool may_hold_pointers = false;
+  CUmemPoolHandle_st* pool = nullptr;  ///< that it was taken from
 
   std::uintptr_t end() const { return base + size; }
 };
@@ -64,6 +67,7 @@ struct AllocationRequest {
   bool may_hold_pointers = false;
   std::size_t alignment = 16;
   unsigned host_flags = 0;
+  CUmemPoolHandle_st* pool = nullptr;
 };
 
 /// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.

@@ -146,11 +146,11 @@ cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t po
                              cudaStream_t stream, AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (const int error = check_pool(pool, bytes, from.site)) return finish(error);
-  const int error = give(pointer, request_of(bytes, Space::kGlobal, "cudaMallocAsync", from));
-  if (error == cudaSuccess && *pointer != nullptr) {
-    take_from_pool(pool, reinterpret_cast<std::uintptr_t>(*pointer), bytes);
-  }
+  if (const int error = check_pool(&pool, bytes, from.site)) return finish(error);
+  AllocationRequest request = request_of(bytes, Space::kGlobal, "cudaMallocAsync", from);
+  request.pool = pool;
+  const int error = give(pointer, request);
+  if (error == cudaSuccess && *pointer != nullptr) take_from_pool(pool, bytes);
   return finish(error);
 }
 
@@ -221,7 +221,7 @@ cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
   cuda_cpu::look_at_slack(range, pointer.site);
   cuda_cpu::judge_transfers(range.base);
   cuda_cpu::release(range.base, pointer.site);
-  cuda_cpu::return_to_pool(range.base);
+  cuda_cpu::return_to_pool(range.pool, range.size);
   return finish(cuda_cpu::sticky_error());
 }
 
@@ -235,10 +235,10 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site sit
   cuda_cpu::Work work;
   work.label = {"cudaFreeAsync", site};
   work.needs_device_memory = false;
-  work.run = [base = range.base, site] {
+  work.run = [base = range.base, pool = range.pool, bytes = range.size, site] {
     cuda_cpu::judge_transfers(base);
     cuda_cpu::release(base, site);
-    cuda_cpu::return_to_pool(base);
+    cuda_cpu::return_to_pool(pool, bytes);
     return 0;
   };
   return finish(cuda_cpu::submit(stream, std::move(work)));

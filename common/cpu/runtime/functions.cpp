@@ -19,12 +19,12 @@ constexpr int kThreadsPerBlock = static_cast<int>(kMaxThreadsPerBlock);
 struct FunctionSettings {
   int dynamic_shared = static_cast<int>(kSharedPerBlock);
   int carveout = cudaSharedmemCarveoutDefault;
+  LaunchByAddress launch = nullptr;
 };
 
 struct AllFunctions {
   std::mutex mutex;
   std::map<const void*, FunctionSettings> of;
-  std::map<const void*, LaunchByAddress> launches;
 };
 
 AllFunctions& all_functions() {
@@ -67,7 +67,7 @@ int multiprocessor_count() { return static_cast<int>(worker_count()); }
 void remember_kernel(const void* kernel, LaunchByAddress launch) {
   AllFunctions& all = all_functions();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  all.launches[kernel] = launch;
+  all.of[kernel].launch = launch;
 }
 
 bool is_cooperative(const cudaLaunchConfig_t* config, Site site, int* error) {
@@ -106,13 +106,7 @@ namespace {
 cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
                               bool cooperative, const char* call, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  AllFunctions& all = all_functions();
-  LaunchByAddress launch = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    const auto found = all.launches.find(kernel);
-    if (found != all.launches.end()) launch = found->second;
-  }
+  const LaunchByAddress launch = settings_of(kernel).launch;
   if (launch == nullptr) {
     return finish(explain_misuse(site, cudaErrorInvalidDeviceFunction,
                                  format("%s of an address that is not known as a kernel's", call),

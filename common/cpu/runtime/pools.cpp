@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "pools.h"
 
-#include <algorithm>
-#include <map>
-#include <memory>
+#include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "call.h"
 
@@ -17,22 +14,17 @@ struct CUmemPoolHandle_st {
   int reuses[3] = {1, 1, 1};
   bool destroyed = false;
   cuda_cpu::Site destroyed_at{nullptr, 0};
+  CUmemPoolHandle_st* next = nullptr;  ///< created before it
 };
 
 namespace cuda_cpu {
 namespace {
 
-struct Share {
-  cudaMemPool_t pool;
-  std::size_t bytes;
-};
-
 struct AllPools {
   std::mutex mutex;
   CUmemPoolHandle_st default_pool;
   cudaMemPool_t current = &default_pool;
-  std::vector<std::unique_ptr<CUmemPoolHandle_st>> created;
-  std::map<std::uintptr_t, Share> taken;  // by the address
+  cudaMemPool_t created = nullptr;  // the latest; a list
 };
 
 AllPools& all_pools() {
@@ -41,8 +33,9 @@ AllPools& all_pools() {
 }
 
 bool was_created(const AllPools& all, cudaMemPool_t pool) {
-  return std::any_of(all.created.begin(), all.created.end(),
-                     [&](const auto& one) { return one.get() == pool; });
+  cudaMemPool_t one = all.created;
+  while (one != nullptr && one != pool) one = one->next;
+  return one != nullptr;
 }
 
 bool exists(const AllPools& all, cudaMemPool_t pool) {
@@ -94,40 +87,35 @@ cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
 
 }  // namespace
 
-int check_pool(cudaMemPool_t pool, std::size_t bytes, Site site) {
+int check_pool(cudaMemPool_t* pool, std::size_t bytes, Site site) {
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  if (pool == nullptr) pool = all.current;
-  if (!exists(all, pool)) {
-    return was_created(all, pool) ? explain_destroyed(site, pool) : cudaErrorInvalidValue;
+  if (*pool == nullptr) *pool = all.current;
+  if (!exists(all, *pool)) {
+    return was_created(all, *pool) ? explain_destroyed(site, *pool) : cudaErrorInvalidValue;
   }
-  const bool fits = pool->limit == 0 || bytes <= pool->limit - pool->used;
+  const bool fits = (*pool)->limit == 0 || bytes <= (*pool)->limit - (*pool)->used;
   return fits ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-void take_from_pool(cudaMemPool_t pool, std::uintptr_t base, std::size_t bytes) {
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (pool == nullptr) pool = all.current;
-  all.taken[base] = {pool, bytes};
+void take_from_pool(cudaMemPool_t pool, std::size_t bytes) {
+  const std::lock_guard<std::mutex> lock(all_pools().mutex);
   pool->used += bytes;
-  pool->most_used = std::max(pool->most_used, pool->used);
+  if (pool->most_used < pool->used) pool->most_used = pool->used;
 }
 
-void return_to_pool(std::uintptr_t base) {
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto found = all.taken.find(base);
-  if (found == all.taken.end()) return;
-  found->second.pool->used -= found->second.bytes;
-  all.taken.erase(found);
+void return_to_pool(cudaMemPool_t pool, std::size_t bytes) {
+  if (pool == nullptr) return;
+  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  pool->used -= bytes;
 }
 
 void forget_pools() {
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  all.taken.clear();
-  for (const auto& pool : all.created) pool->destroyed = true;
+  for (cudaMemPool_t pool = all.created; pool != nullptr; pool = pool->next) {
+    pool->destroyed = true;
+  }
   all.default_pool = CUmemPoolHandle_st{};
   all.current = &all.default_pool;
 }
@@ -177,9 +165,10 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   }
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  all.created.push_back(std::make_unique<CUmemPoolHandle_st>());
-  *pool = all.created.back().get();
+  *pool = new CUmemPoolHandle_st;
   (*pool)->limit = properties->maxSize;
+  (*pool)->next = all.created;
+  all.created = *pool;
   return cudaSuccess;
 }
 

@@ -5,20 +5,19 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "allocation.h"
 #include "types.h"
 
 namespace cuda_cpu {
 
-/// Whether `pool` (nullptr: the device's current one) is there, and has room for so many bytes. An
-/// error code; a pool that was destroyed is reported.
-int check_pool(cudaMemPool_t pool, std::size_t bytes, Site site);
+/// Whether *pool (nullptr: becomes the device's current one) is there, and has room for so many
+/// bytes. An error code; a pool that was destroyed is reported.
+int check_pool(cudaMemPool_t* pool, std::size_t bytes, Site site);
 
-/// Counts what was taken from a pool and given back. Memory of no pool is not counted.
-void take_from_pool(cudaMemPool_t pool, std::uintptr_t base, std::size_t bytes);
-void return_to_pool(std::uintptr_t base);
+/// Counts what was taken from a pool and given back. Memory of no pool (nullptr) is not counted.
+void take_from_pool(cudaMemPool_t pool, std::size_t bytes);
+void return_to_pool(cudaMemPool_t pool, std::size_t bytes);
 
 /// Ends every pool but the default one (cudaDeviceReset).
 void forget_pools();
