@@ -53,7 +53,7 @@ broken "a starter that crashes" $starter 's/partial\[kBlocks\]/partial[kThreads]
   "it crashes: SIGABRT"
 broken "a starter that never ends" $starter \
   's/partial\[kBlocks\]/partial[kThreads]/; s/if (t == 0) {/& for (volatile int i = 1; i != 0;) {}/' "it never ends"
-broken "a solution that is wrong" $solution 's/  __syncthreads();/  *(partial + t) += 1;\n&/' "must pass"
+broken "a solution that is wrong" $solution 's/  __shared__/  if (t == 1) return;\n&/' "must pass"
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"
 mutants=$exercises/ex1_block_sum.mutants
