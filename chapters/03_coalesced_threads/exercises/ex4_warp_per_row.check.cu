@@ -11,9 +11,10 @@ constexpr std::size_t kSector = 32 / sizeof(int);
 
 // What the warps of the first `rows` rows have to load.
 struct Wanted {
-  std::size_t elements, requests = 0, sectors = 0;
+  std::size_t columns, elements, requests = 0, sectors = 0;
 
-  Wanted(const lab::Trial& at, std::size_t rows) : elements(rows * at.columns) {
+  Wanted(const lab::Trial& at, std::size_t rows)
+      : columns(at.columns), elements(rows * at.columns) {
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t c = 0; c < at.columns; c += 32) {
         const std::size_t first = row * at.columns + c;
@@ -32,6 +33,8 @@ struct Wanted {
                  "the sectors under each stretch of 32 columns, once for the whole warp");
     lab::at_most("load requests of " + whose, seen.loads().requests, requests,
                  "a request of the row's warp for each stretch of 32 columns");
+    lab::at_most("elements that one warp loads", seen.loads_of_busiest_warp(sizeof(int)), columns,
+                 "each row has a warp of its own");
   }
 };
 
@@ -71,14 +74,18 @@ TEST_CASE("every lane leaves the sum of its columns") {
         const auto launch = [&] {
           launch_sum_of_rows(d_x.get(), at.rows, at.columns, partial.get(), at.block);
         };
-        lab::count(
-            launch, [&] { lab::expect_equal("partial", partial.download(), expected); },
-            [&](const auto& seen) {
-              lab::exactly("threads of a block", seen.block.x, at.block);
-              lab::exactly("blocks of the launch", seen.grid.x, div_up(at.rows * 32, at.block),
-                           "as few as have a warp for each row");
-              Wanted(at, at.rows).compare(seen, "all warps together");
-            });
+        lab::Copied copied;
+        lab::count([&] { copied = lab::copied_by(launch, d_x, partial); },
+                   [&] { lab::expect_equal("partial", partial.download(), expected); },
+                   [&](const auto& seen) {
+                     lab::exactly("threads of a block", seen.block.x, at.block);
+                     lab::exactly("blocks of the launch", seen.grid.x,
+                                  div_up(at.rows * 32, at.block),
+                                  "as few as have a warp for each row");
+                     Wanted(at, at.rows).compare(seen, "all warps together");
+                     lab::exactly("bytes of x and partial that were copied", copied.of_arrays, 0,
+                                  "the kernel reads and writes them where they are");
+                   });
         lab::count_first_block(launch, [&](const auto& seen) {
           const std::size_t rows = std::min<std::size_t>(at.rows, at.block / 32);
           Wanted(at, rows).compare(seen, "the first block's warps");
