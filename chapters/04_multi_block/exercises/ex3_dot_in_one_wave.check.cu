@@ -23,13 +23,17 @@ std::vector<int> values(const lab::Trial& at, std::uint64_t seed) {
 
 // What the first `counted` of `blocks` blocks load of both arrays: each element once, in a request
 // for each round in which a warp has one. Loops that take several elements a turn make up to three
-// requests more for the rest.
+// requests more for the rest. No warp loads more than the first.
 struct Wanted {
-  std::size_t elements = 0, requests = 0;
+  std::size_t elements = 0, requests = 0, of_warp = 0;
 
   Wanted(const lab::Trial& at, std::size_t blocks, std::size_t counted) {
     const std::size_t threads = blocks * at.block;
-    for (std::size_t i = 0; i < at.n; ++i) elements += i % threads < counted * at.block ? 2 : 0;
+    const unsigned lanes = std::min(at.block, 32u);
+    for (std::size_t i = 0; i < at.n; ++i) {
+      elements += i % threads < counted * at.block ? 2 : 0;
+      of_warp += i % threads < lanes ? 2 : 0;
+    }
     for (std::size_t b = 0; b < counted; ++b) {
       for (unsigned warp = 0; warp < at.block; warp += 32) {
         const std::size_t first = b * at.block + warp;
@@ -50,6 +54,8 @@ struct Wanted {
                  "each thread loads its own share, once");
     lab::at_most("load requests of " + whose, of_x_and_y.requests, requests,
                  "the lanes of a warp load neighbours, in one request");
+    lab::at_most("elements of x and y that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
+                 of_warp, "no warp works for another");
   }
 };
 
