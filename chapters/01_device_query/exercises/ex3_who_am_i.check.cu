@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread knows its block, its warp and its lane
+#include <algorithm>
+
 #include "tests/lab_counts.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
@@ -35,8 +37,12 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
           if (++thread == at.block) thread = lane = warp = 0, ++block;
         }
         const lab::Array<unsigned> blocks(at.n), warps(at.n), lanes(at.n);
+        const auto launch = [&] {
+          launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get());
+        };
+        lab::Copied copied;
         lab::count(
-            [&] { launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get()); },
+            [&] { copied = lab::copied_by(launch, blocks, warps, lanes); },
             [&] {
               lab::expect_equal("blocks", blocks.download(), block_of);
               lab::expect_equal("warps", warps.download(), warp_of);
@@ -53,6 +59,11 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
               lab::exactly("stores, counting a warp's 32 threads as one", seen.stores().requests,
                            3 * warps_at_work(at.n, at.block),
                            "each thread writes its own numbers, at the same time as its warp");
+              const std::size_t lanes = std::min<std::size_t>({at.n, at.block, 32});
+              lab::at_most("stores of one warp", seen.stores_of_busiest_warp(sizeof(unsigned)),
+                           3 * lanes, "no warp writes another's numbers");
+              lab::exactly("bytes of the three arrays that were copied", copied.of_arrays, 0,
+                           "each thread finds its numbers itself");
             });
       });
 }
