@@ -38,7 +38,9 @@ TEST_CASE("every block leaves the largest of its own elements") {
         // Not all are counted: that would take long.
         if (at.input != lab::Input::kRandom || at.block > 256) return launch(), results();
 
-        lab::count(launch, results, [&](const auto& seen) {
+        lab::Copied copied;
+        const auto work = [&] { copied = lab::copied_by(launch, d_x, maxima); };
+        lab::count(work, results, [&](const auto& seen) {
           lab::exactly("blocks", seen.grid.x, blocks, "as few as have a thread for each element");
           lab::exactly("threads in a block", seen.block.x, at.block);
           lab::exactly("elements that all threads load together", seen.loads().lanes, at.n,
@@ -58,6 +60,8 @@ TEST_CASE("every block leaves the largest of its own elements") {
                        "four for each warp of the block and for each level of the tree");
           lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
                        "one for each block");
+          lab::exactly("bytes of x and maxima that were copied", copied.of_arrays, 0,
+                       "the blocks read and write them where they are");
         });
       });
 }
