@@ -150,6 +150,25 @@ TEST_CASE("every identifier of every source keeps its line and its column") {
   }
 }
 
+TEST_CASE("device code that only __CUDA_ARCH__ lets in is warned of") {
+  const Scratch scratch;
+  const auto warned = [&](const std::string& body) {
+    std::ofstream(scratch / "arch.cu") << "__global__ void k(int* x) {\n" << body << "\n}\n";
+    const Result result = run_prepass(scratch / "arch.cu", scratch / "out.cu");
+    CHECK(result.status == 0);
+    return result.output.find("arch.cu:2: warning: this device code is left out") !=
+           std::string::npos;
+  };
+  CHECK(warned("#ifdef __CUDA_ARCH__\n*x = 1;\n#endif"));
+  CHECK(warned("#if defined(__CUDA_ARCH__) && X\n#if Y\n*x = 1;\n#else\n*x = 2;\n#endif\n#endif"));
+  CHECK(warned("#if __CUDA_ARCH__ >= 700\n*x = 1;\n#endif"));
+  CHECK_FALSE(warned("#if __CUDA_ARCH__ >= 700\n*x = 1;\n#else\n*x = 2;\n#endif"));
+  CHECK_FALSE(warned("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700\n*x = 1;\n#endif"));
+  CHECK_FALSE(warned("#if __CUDA_ARCH__ < 600\n*x = 1;\n#endif"));
+  CHECK_FALSE(warned("#if __CUDA_ARCH__ >= 700\n#endif\n*x = 1;"));
+  CHECK_FALSE(warned("#ifdef OTHER\n*x = 1;\n#endif"));
+}
+
 TEST_CASE("plain C++ passes through unchanged") {
   for (const std::string source : {
            "",

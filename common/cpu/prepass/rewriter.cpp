@@ -2,6 +2,7 @@
 #include "rewriter.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
@@ -54,6 +55,7 @@ class Rewriter {
         found_(find_constructs(structure_)) {
     if (macro == nullptr) {
       local_arrays_ = find_local_arrays(structure_, file, found_.device_bodies);
+      warn_of_left_out();
       for (const Directive& directive : file.directives) {
         if (directive.kind != Directive::kDefine || directive.discarded) continue;
         if (directive.replacement.empty() || names_shared(file, directive)) continue;
@@ -81,6 +83,44 @@ class Rewriter {
   }
 
  private:
+  // Device code that stands only behind a question for __CUDA_ARCH__, which is not defined here,
+  // would be missing without a word.
+  void warn_of_left_out() const {
+    for (std::size_t i = 0; i < file_.directives.size(); ++i) {
+      if (!asks_for_arch(file_.directives[i])) continue;
+      int depth = 1;
+      std::size_t k = i + 1;
+      for (; k < file_.directives.size() && depth > 0; ++k) {
+        const Directive::Kind kind = file_.directives[k].kind;
+        if (kind == Directive::kElse && depth == 1) break;
+        depth += (kind == Directive::kIf) - (kind == Directive::kEndif);
+      }
+      const bool has_else = depth > 0;
+      const std::size_t first = file_.directives[i].token_index;
+      if (has_else || file_.directives[k - 1].token_index == first) continue;
+      for (const auto& [open, close] : found_.device_bodies) {
+        if (open >= first || first > close) continue;
+        std::fprintf(
+            stderr,
+            "%s:%d: warning: this device code is left out: the CPU backend does not define "
+            "__CUDA_ARCH__. Put what it should do behind #else\n",
+            path_.c_str(), file_.directives[i].line);
+      }
+    }
+  }
+
+  // #ifdef __CUDA_ARCH__, #if defined(__CUDA_ARCH__) ..., #if __CUDA_ARCH__ >= 700
+  bool asks_for_arch(const Directive& directive) const {
+    if (directive.kind != Directive::kIf || directive.discarded) return false;
+    std::string text = file_.text.substr(directive.begin, directive.end - directive.begin);
+    text.erase(std::remove_if(text.begin(), text.end(),
+                              [](char c) { return c == ' ' || c == '(' || c == ')'; }),
+               text.end());
+    const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+    return !has("!defined__CUDA_ARCH__") &&
+           (has("#ifdef__CUDA_ARCH__") || has("defined__CUDA_ARCH__") || has("__CUDA_ARCH__>"));
+  }
+
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
