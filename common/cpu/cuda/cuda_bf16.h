@@ -62,18 +62,11 @@ using nv_bfloat162 = __nv_bfloat162;
 
 namespace cuda_cpu {
 template <>
-inline __nv_bfloat16 rounded<__nv_bfloat16>(double value, Rounding rounding) {
-  return __nv_bfloat16_raw{Bfloat16Format::round(value, rounding)};
-}
+struct FormatOf<__nv_bfloat16> {
+  using Format = Bfloat16Format;
+  using Raw = __nv_bfloat16_raw;
+};
 inline unsigned bits_of(__nv_bfloat16 value) { return static_cast<__nv_bfloat16_raw>(value).x; }
-template <>
-inline __nv_bfloat16 with_bits<__nv_bfloat16>(unsigned bits) {
-  return __nv_bfloat16_raw{static_cast<unsigned short>(bits)};
-}
-template <>
-inline __nv_bfloat16 nan_of<__nv_bfloat16>() {
-  return __nv_bfloat16_raw{Bfloat16Format::kNan};
-}
 }  // namespace cuda_cpu
 
 CUDA_CPU_SHORT_FLOAT(__nv_bfloat16)

@@ -61,18 +61,11 @@ using nv_half2 = __half2;
 
 namespace cuda_cpu {
 template <>
-inline __half rounded<__half>(double value, Rounding rounding) {
-  return __half_raw{HalfFormat::round(value, rounding)};
-}
+struct FormatOf<__half> {
+  using Format = HalfFormat;
+  using Raw = __half_raw;
+};
 inline unsigned bits_of(__half value) { return static_cast<__half_raw>(value).x; }
-template <>
-inline __half with_bits<__half>(unsigned bits) {
-  return __half_raw{static_cast<unsigned short>(bits)};
-}
-template <>
-inline __half nan_of<__half>() {
-  return __half_raw{HalfFormat::kNan};
-}
 }  // namespace cuda_cpu
 
 CUDA_CPU_SHORT_FLOAT(__half)

@@ -143,13 +143,22 @@ Integer to_integer(double value, Rounding rounding) {
   return static_cast<Integer>(value);
 }
 
-/// What cuda_fp16.h and cuda_bf16.h say of their types.
+/// Of __half and __nv_bfloat16, where those are defined: Format, and Raw, a struct of the bits.
 template <class T>
-T rounded(double value, Rounding rounding = Rounding::kNearest);
+struct FormatOf;
+
 template <class T>
-T with_bits(unsigned bits);
+T with_bits(unsigned bits) {
+  return typename FormatOf<T>::Raw{static_cast<unsigned short>(bits)};
+}
 template <class T>
-T nan_of();
+T rounded(double value, Rounding rounding = Rounding::kNearest) {
+  return with_bits<T>(FormatOf<T>::Format::round(value, rounding));
+}
+template <class T>
+T nan_of() {
+  return with_bits<T>(FormatOf<T>::Format::kNan);
+}
 
 }  // namespace cuda_cpu
 
