@@ -27,6 +27,7 @@ class PinnedWords {
   PinnedWords& operator=(const PinnedWords&) = delete;
 
   unsigned* get() const { return words_; }
+  std::size_t size() const { return n_; }
   /// The words as they are now, even if copies are still on their way.
   std::vector<unsigned> now() const { return std::vector<unsigned>(words_, words_ + n_); }
 
