@@ -29,12 +29,16 @@ TEST_CASE("the sum is that of the words that come back") {
             static_cast<unsigned long long>(at.n) * 0xffffffffull;  // what stands in h_y
         unsigned long long sum = 0;
         bool arrived = false, alone = false;
+        lab::Copied of_x;
         lab::count(
             [&] {
               other.begin();
-              sum = mix_and_add(h_x.get(), h_y.get(), d_words.get(), at.n, rounds, streams[0]);
-              arrived = h_y.now() == y;
-              alone = other.was_left_alone();
+              const auto call = [&] {
+                sum = mix_and_add(h_x.get(), h_y.get(), d_words.get(), at.n, rounds, streams[0]);
+                arrived = h_y.now() == y;
+                alone = other.was_left_alone();
+              };
+              of_x = lab::copied_by(call, h_x);
             },
             [&] {
               lab::expect(sum != before, "the sum", "of the mixed words",
@@ -51,6 +55,8 @@ TEST_CASE("the sum is that of the words that come back") {
                            at.n, "the device mixes them, each once");
               lab::exactly("words that the kernel stores to device memory", seen.stores().lanes,
                            at.n, "the device mixes them, each once");
+              lab::exactly("words of h_x that are copied", of_x.of_arrays / sizeof(unsigned), at.n,
+                           "the device gets them as they are, and mixes them");
             });
       });
 }
