@@ -29,7 +29,7 @@ TEST_CASE("every chunk arrives as it was filled") {
         const lab::Streams looks(1);
         lab::Bystander other;
         CUDA_CHECK(cudaDeviceSynchronize());  // d_words is poisoned
-        bool same_buffer = true, kernel_was_over = false, alone = false;
+        bool same_buffer = true, kernel_was_over = false, idle = false, alone = false;
         const auto fill = [&](unsigned* to, std::size_t first, std::size_t count) {
           same_buffer = same_buffer && to == buffer.get();
           if (first > 0 && lab::nothing_runs_early() && !lab::races_are_looked_for()) {
@@ -39,6 +39,7 @@ TEST_CASE("every chunk arrives as it was filled") {
             CUDA_CHECK(cudaStreamSynchronize(looks[0]));
             const auto mixed = expected.begin() + static_cast<std::ptrdiff_t>(first - chunk);
             if (std::equal(now.get(), now.get() + chunk, mixed)) kernel_was_over = true;
+            if (!streams.is_busy(0)) idle = true;
           }
           std::copy_n(&x[first], count, to);
         };
@@ -55,6 +56,8 @@ TEST_CASE("every chunk arrives as it was filled") {
               lab::expect(!kernel_was_over,
                           "the kernel of the chunk before, while the next one is filled",
                           "still to be done", "waited for");
+              lab::expect(!idle, "the stream, while the next chunk is filled",
+                          "busy with the kernel of the chunk before", "without work");
               lab::expect(alone, "work of another stream, which is no concern of this function",
                           "still to be done", "waited for");
             },
