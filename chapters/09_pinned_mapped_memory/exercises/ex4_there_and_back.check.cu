@@ -33,33 +33,41 @@ TEST_CASE("every word comes back mixed, each chunk by its own stream") {
           CUDA_CHECK(cudaDeviceSynchronize());  // d_words is poisoned
           std::vector<unsigned> come(at.n, 0xffffffffu);
           std::string idle, too_early;  // the first stream with nothing to do, or ahead of its turn
-          bool alone = false;
+          bool none_yet = false, alone = false;
+          lab::Copied of_x;
           lab::count_all(
               [&] {
                 other.begin();
-                enqueue_chunks(h_x.get(), h_y.get(), d_words.get(), at.n, chunk, rounds,
-                               streams.all());
-                // On a GPU all may be done by now; here nothing is until somebody waits.
-                for (std::size_t k = 0; !kOnGpu && k < std::min(count, chunks); ++k) {
-                  if (!streams.is_busy(k) && idle.empty()) idle = std::to_string(k);
-                }
-                // After stream k its chunks are there, and no other stream's, from the last on.
-                for (std::size_t k = count; k-- > 0;) {
-                  CUDA_CHECK(cudaStreamSynchronize(streams[k]));
-                  const std::vector<unsigned> now = h_y.now();
-                  for (std::size_t i = 0; i < at.n; ++i) {
-                    const std::size_t its_stream = i / chunk % count;
-                    if (its_stream == k) come[i] = now[i];
-                    if (its_stream < k && now[i] != 0xffffffffu && too_early.empty()) {
-                      too_early = "stream " + std::to_string(its_stream);
+                const auto call = [&] {
+                  enqueue_chunks(h_x.get(), h_y.get(), d_words.get(), at.n, chunk, rounds,
+                                 streams.all());
+                  none_yet = h_y.now() == come;
+                  // On a GPU all may be done by now; here nothing is until somebody waits.
+                  for (std::size_t k = 0; !kOnGpu && k < std::min(count, chunks); ++k) {
+                    if (!streams.is_busy(k) && idle.empty()) idle = std::to_string(k);
+                  }
+                  // After stream k its chunks are there, and no other stream's, from the last on.
+                  for (std::size_t k = count; k-- > 0;) {
+                    CUDA_CHECK(cudaStreamSynchronize(streams[k]));
+                    const std::vector<unsigned> now = h_y.now();
+                    for (std::size_t i = 0; i < at.n; ++i) {
+                      const std::size_t its_stream = i / chunk % count;
+                      if (its_stream == k) come[i] = now[i];
+                      if (its_stream < k && now[i] != 0xffffffffu && too_early.empty()) {
+                        too_early = "stream " + std::to_string(its_stream);
+                      }
                     }
                   }
-                }
-                alone = other.was_left_alone();
+                  alone = other.was_left_alone();
+                };
+                of_x = lab::copied_by(call, h_x);
               },
               [&] {
                 lab::expect(idle.empty(), "stream " + idle + " of " + of,
                             "something to do when the function returns", "nothing to do");
+                lab::expect(none_yet || !lab::nothing_runs_early(),
+                            "h_y, when the function returns", "as it was",
+                            "changed: somebody waited");
                 lab::expect_equal("with " + of + (count > 1 ? " streams, h_y" : " stream, h_y"),
                                   come, expected);
                 lab::expect(too_early.empty() || !lab::nothing_runs_early(),
@@ -70,6 +78,8 @@ TEST_CASE("every word comes back mixed, each chunk by its own stream") {
               },
               [&](const auto& seen) {
                 lab::exactly("launches", seen.size(), chunks, "one for each chunk");
+                lab::exactly("words of h_x that are copied", of_x.of_arrays / sizeof(unsigned),
+                             at.n, "the device gets them as they are, and mixes them");
                 std::size_t loaded = 0, stored = 0, requests = 0;
                 for (const auto& launch : seen) {
                   loaded += launch.loads().lanes;
