@@ -16,13 +16,16 @@ any_failed=0
 # Commands under test see a plain environment: not this make, no terminal, no colours.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CH ARGS N V ARCH NVCC CATCH2_DIR
 export NO_COLOR=1 LC_ALL=C
+# Test programs that a script runs must not record their cases as the script's.
+results=${TEST_RESULTS:-}
+unset TEST_RESULTS
 backend=${BACKEND:-cpu}
 programs=${PROGRAMS_DIR:-build/$backend}
 unset BACKEND
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 2
 
 record() {
-  if [ -n "${TEST_RESULTS:-}" ]; then printf '%s\t%s\n' "$1" "$2" >>"$TEST_RESULTS"; fi
+  if [ -n "$results" ]; then printf '%s\t%s\n' "$1" "$2" >>"$results"; fi
 }
 close_case() {
   [ -n "$current" ] || return 0
