@@ -79,7 +79,8 @@ async function lookAtPage(page, file) {
     await page.setViewport(size)
     const wide = await page.evaluate(tooWide)
     if (wide) complain(file, wide, `${size.width} px`)
-    await lookAtContrast(page, file, size.width)
+    // Text is as faint at any width: what only a phone shows is around the page, the same on all.
+    if (size === WIDE || /^index\.html$|^chapters\/[^/]*\/index\.html$/.test(file)) await lookAtContrast(page, file, size.width)
   }
   return found
 }
