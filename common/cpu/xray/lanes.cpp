@@ -66,6 +66,11 @@ void note_access(const void* address, const Instruction& instruction) {
     address = LocalPlace(array.number, offset).address();
     break;
   }
+  // A loop that never ends must not take all memory before the watchdog ends it.
+  if (lane.events.size() >= kMostEvents) {
+    block->too_many = true;
+    return;
+  }
   lane.events.push_back(LaneEvent(address, instruction, lane.calls));
 }
 

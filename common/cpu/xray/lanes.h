@@ -137,10 +137,14 @@ struct Lane {
 
 /// The CUDA threads of a block, in their order. The engine hands it back to us as
 /// block.observation.
+/// What one lane may do between two barriers and be counted. 24 bytes each.
+constexpr std::size_t kMostEvents = std::size_t{1} << 24;
+
 struct BlockLanes {
   std::vector<Lane> lanes;
   CallTree call_tree;
   std::vector<const cuda_cpu::LocalArray*> arrays;  // by number
+  bool too_many = false;                            // a lane did more than kMostEvents
 };
 
 /// Notes that the running CUDA thread declares an array.

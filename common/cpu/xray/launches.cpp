@@ -12,6 +12,7 @@
 #include "../engine/block.h"
 #include "../engine/grid.h"
 #include "../engine/observer.h"
+#include "../report/diagnostics.h"
 #include "../report/function_names.h"
 #include "grouping.h"
 #include "lanes.h"
@@ -148,11 +149,21 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
   return lanes;
 }
 
+/// Counts that leave something out are none.
+void end_if_too_many(const WatchedBlock& block) {
+  if (!block.too_many) return;
+  cuda_cpu::die(
+      "X-ray: a thread does more than %zu things between two barriers, too many to count; "
+      "make the input smaller",
+      kMostEvents);
+}
+
 void barrier_opens(Block& block) {
   // X-ray's own accesses here are not the block's, even where X-ray shares code with the program.
   void* const lanes = block.observation;
   WatchedBlock* const counted = watched(block);
   block.observation = nullptr;
+  end_if_too_many(*counted);
   counted->group_all(false);
   block.observation = lanes;
 }
@@ -164,6 +175,7 @@ void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
 void block_ends(Block& block) {
   WatchedBlock* const ended = watched(block);
   block.observation = nullptr;
+  end_if_too_many(*ended);
   ended->group_all(true);
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);
