@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A program of one's own: make new, and FILE= for the verbs that take it.
 # shellcheck source-path=SCRIPTDIR
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 
 own_tree "$scratch/tree"
 cd "$scratch/tree" || exit 1
