@@ -13,6 +13,12 @@ inline bool small_sizes() {
   return sizes != nullptr && std::string(sizes) == "small";
 }
 
+/// Whether the CPU backend looks for races. A test that makes one on purpose has to leave it out.
+inline bool races_are_looked_for() {
+  const char* const wanted = std::getenv("CUDA_CPU_RACES");
+  return wanted != nullptr && *wanted == '1';
+}
+
 /// Empty, one, around a warp, around blocks, multiples of nothing; all below 4096.
 inline std::vector<std::size_t> awkward_sizes() {
   return {0, 1, 31, 32, 33, 64, 127, 128, 255, 256, 257, 1000, 1023, 1024, 2053};

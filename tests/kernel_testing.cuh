@@ -14,12 +14,6 @@
 /// How often to repeat what must work every time.
 inline int repeats(int usual) { return small_sizes() ? 2 : usual; }
 
-/// Whether the CPU backend looks for races. A test that makes one on purpose has to leave it out.
-inline bool races_are_looked_for() {
-  const char* const wanted = std::getenv("CUDA_CPU_RACES");
-  return wanted != nullptr && *wanted == '1';
-}
-
 /// Every size that a kernel for any n is tested at: the awkward ones, a prime near 1e5, one more
 /// than a power of two that keeps the device busy for many waves of blocks. Not so many under
 /// checkers.

@@ -23,12 +23,6 @@
 
 namespace lab {
 
-/// Whether this run of the check looks for races. Then nothing is counted: the hooks serve that.
-inline bool races_are_looked_for() {
-  const char* const races = std::getenv("CUDA_CPU_RACES");
-  return races != nullptr && *races == '1';
-}
-
 #ifdef CUDA_CPU_XRAY
 /// One launch, with the counts that labs ask for.
 struct Seen : xray::Launch {
@@ -76,7 +70,7 @@ template <class Judge>
 void count_all(const std::function<void()>& work, const std::function<void()>& results,
                [[maybe_unused]] Judge judge) {
 #ifdef CUDA_CPU_XRAY
-  if (!races_are_looked_for()) {
+  if (!races_are_looked_for()) {  // which has the hooks to itself
     const auto launches = xray::count([&] {
       work();
       CUDA_CHECK(cudaDeviceSynchronize());
@@ -196,7 +190,9 @@ struct Traffic {
 /// Fills a Traffic while it lives, beside whatever observes already.
 class Watch {
  public:
-  Watch() : before_(cuda_cpu::observer), watching_(before_ != nullptr ? *before_ : nobody()) {
+  Watch()
+      : before_(cuda_cpu::observer),
+        watching_(before_ != nullptr ? *before_ : cuda_cpu::Observer{}) {
     of_grid_ = watching_.grid_begins;
     traffic_ = {};
     watching_.grid_begins = note_grid;
@@ -210,7 +206,6 @@ class Watch {
   const Traffic& traffic() const { return traffic_; }
 
  private:
-  static cuda_cpu::Observer nobody() { return {}; }
   static bool note_grid(const cuda_cpu::GridLaunch& launch) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);

@@ -32,7 +32,7 @@ TEST_CASE("every chunk arrives as it was filled") {
         bool same_buffer = true, kernel_was_over = false, idle = false, alone = false;
         const auto fill = [&](unsigned* to, std::size_t first, std::size_t count) {
           same_buffer = same_buffer && to == buffer.get();
-          if (first > 0 && lab::nothing_runs_early() && !lab::races_are_looked_for()) {
+          if (first > 0 && lab::nothing_runs_early() && !races_are_looked_for()) {
             // What the chunk before is by now, as a copy in another stream finds it.
             CUDA_CHECK(cudaMemcpyAsync(now.get(), d_words.get() + first - chunk,
                                        chunk * sizeof(unsigned), cudaMemcpyDeviceToHost, looks[0]));
