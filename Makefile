@@ -37,14 +37,12 @@ $(sort $(MAKECMDGOALS)):
 
 else
 
-include common/settings.mk common/output.mk
+include common/settings.mk common/output.mk common/chapters.mk
 
 # ---- verbs ---------------------------------------------------------------------------------------
 # What a verb can need: `backend`, chosen and named in the first line; `commit`, which results name;
 # `catch2`; `rules`, to compile chapters and tests; `sanitizers` and `xray`, for rules that those add.
 # Prerequisites have two $: the rules that set these variables are read further down.
-
-include common/chapters.mk
 
 ##@ Learn
 help:  ## this list
@@ -67,7 +65,7 @@ run: $$(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi", or FILE
 	$(direct)$(RUN) $(RUN_ARGS)
 
 new:  ## a small CUDA program to start from: make new NAME=hello makes work/hello.cu
-	@common/tools/own/new.sh $(call as_typed,NAME)
+	@common/tools/own/new.sh $(call as_typed,NAME) $(if $(filter command,$(firstword $(origin EDITOR))),$(call as_typed,EDITOR))
 
 needs.debug = backend rules
 debug: $$(if $$(ONE)$$(FILE),$$(PROGRAMS))  ## in gdb, without a GPU: make debug FILE=work/hello.cu BLOCK=2 THREAD=5
@@ -125,6 +123,10 @@ check-labs:  ## every starter fails, every solution passes, every wrong solution
 check:  ## formatting, notes, figures, links and labs are as they should be
 	$(direct)status=0; common/tools/checks/check.sh || status=1; $(MAKE) --no-print-directory check-labs || status=1; exit $$status
 
+needs.compatibility = backend
+compatibility:  ## which features of CUDA work here, by small programs; OUT=FILE stores the table
+	$(direct)CXX='$(CXX)' NVCC='$(NVCC)' MAKE='$(MAKE)' OUT='$(OUT)' ONLY='$(ONLY)' common/tools/checks/compatibility.sh $(CHOSEN_BACKEND) '$(ARCH)'
+
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)
 xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03; your lab: EX=1
@@ -144,8 +146,8 @@ bench: $$(BENCHED)  ## GPU: full sizes into results/; CPU: the backend's own spe
 	$(direct)common/tools/measure/bench.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%,$^)
 
 needs.profile = backend commit rules
-profile: $$(PROGRAMS)  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05
-	$(direct)common/tools/measure/counters.sh profile $(CHOSEN_BACKEND) '$(CHOSEN)'
+profile: $$(if $$(filter gpu,$$(CHOSEN_BACKEND)),$$(PROGRAMS))  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05, or FILE=work/hello.cu
+	$(direct)common/tools/measure/counters.sh profile $(CHOSEN_BACKEND) '$(CHOSEN)' $(if $(OWN),$(RUN_ARGS))
 
 ##@ Write
 notes:  ## refresh code, tables and numbers quoted in the notes

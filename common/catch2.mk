@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Catch2, found or installed, and its own code: compiled once, for all variants and both backends.
+# Catch2, found or installed, and its own code: compiled once, for all variants and both backends. Not optimised, for
+# tests spend their time elsewhere.
 
 answer := $(shell common/tools/setup/catch2.sh '$(CXX)' '$(CATCH2_DIR)')
 ifneq ($(firstword $(answer)),ok)
@@ -14,4 +15,4 @@ $(call keep_flags,build/tests/flags,$(CXX) $(CATCH2))
 $(CATCH_MAIN): tests/catch_main.cpp build/tests/flags
 	+$(call say,c++,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)
+	$(Q)$(CXX) -std=c++17 -O0 $(WARNINGS) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)

@@ -13,11 +13,21 @@ CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 # share: `hot`, which runs whenever one CUDA thread follows another, and `rest`, which is not optimised. hot is
 # first in the library, so that the linker takes its copies of what both instantiate. Debuggers are told of lines
 # and functions (-g1), not of variables: that would cost a fourth more. It throws nothing and catches nothing.
-HOT := $(patsubst %,common/cpu/engine/%.cpp,barriers context current fences resident_blocks scheduler shared \
-         stacks switching texture_objects texture_unit textures warp worker yielding)
+HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
+         scheduler shared stacks switching texture_objects texture_unit textures warp worker yielding)
 REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST)
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
+# cuBLAS is a library of its own, built for the first program that includes <cublas_v2.h>. What computes products
+# is optimised.
+CUBLAS := $(filter-out %/product_kernel.cpp,$(wildcard common/cpu/cublas/*.cpp))
+CUBLAS_USERS := $(shell common/tools/setup/includers.sh cublas_v2.h $(HEADERS) $(CU_SOURCES))
+# Graphs and the capture of streams are compiled when a program uses them.
+GRAPHS := $(wildcard common/cpu/graphs/*.cpp)
+GRAPH_USERS := $(shell grep -lE 'cudaGraph|Captur' $(CU_SOURCES))
+graph_users = $(foreach u,$(GRAPH_USERS),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),\
+  $(if $(filter $u,$(CHAPTER_SOURCES)),$(foreach c,$(notdir $(patsubst %/,%,$(dir $u))),build/$1/$c build/$1/tests/$c.test),\
+  $(call test_binary,$1,$u))))
 # The compiler does not stop to look for memory that it could use again, which takes a tenth more of both.
 NO_TIDYING := $(if $(filter clang%,$(notdir $(CXX))),,--param ggc-min-heapsize=1048576)
 as_one = $(addprefix -include ,$(wordlist 2,999,$1)) -x c++ -c $(firstword $1)
@@ -60,15 +70,51 @@ build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
 	  -U_FORTIFY_SOURCE $$(compiled) \
 	  $$(call as_one,$$(if $$(filter %/hot.o,$$@),$(HOT),$(REST))) && $$(put_compiled)
 
+build/$1/graphs.o: $(GRAPHS) build/$1/runtime-flags
+	+$$(call say,c++,common/cpu/graphs: graphs for the CPU backend$$(comma) compiled once)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $4 $(NO_TIDYING) -fno-exceptions $$(compiled) $$(call as_one,$(GRAPHS)) \
+	  && $$(put_compiled)
+
 build/$1/libcudacpu.a: build/$1/hot.o build/$1/rest.o
+	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
+
+build/$1/cublas/product_kernel.o: common/cpu/cublas/product_kernel.cpp
+build/$1/cublas/calls.o: $(CUBLAS)
+build/$1/cublas/product_kernel.o build/$1/cublas/calls.o: build/$1/runtime-flags
+	+$$(if $$(filter %/calls.o,$$@),$$(call say,c++,common/cpu/cublas: cuBLAS for the CPU backend$$(comma) compiled once))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/calls.o,$$@),-O1,-O3) $(NO_TIDYING) -fno-exceptions \
+	  $$(compiled) $$(call as_one,$$(if $$(filter %/calls.o,$$@),$(CUBLAS),common/cpu/cublas/product_kernel.cpp)) && $$(put_compiled)
+
+build/$1/libcublas.a: build/$1/cublas/calls.o build/$1/cublas/product_kernel.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
 endef
 
 # Programs of the chapters run for less than a second, so optimising them (-O2) takes longer than it saves, and
 # -Og lets a debugger show each line and variable. Tests run for a second or two: lines are all that reports need
-# of -g. The benchmarks of the backend itself are optimised.
-TEST_FLAGS := -O1 -g1
+# of -g, in version 4, whose tables also tell right which file a shared header's lines are of. The benchmarks of the
+# backend itself are optimised.
+as_a_test = -gdwarf-4 -g1 $(if $(filter cpu-asan,$1),,-O1)
 BENCH_FLAGS := -O2
+
+# The programs of a variant that need cuBLAS, and which library: X-ray does not look into it.
+cublas_users = $(foreach u,$(CUBLAS_USERS),$(if $(filter $u,$(CHAPTER_SOURCES)),\
+  build/$1/$(notdir $(patsubst %/,%,$(dir $u))),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),$(call test_binary,$1,$u))))
+cublas_for = build/$(if $(filter cpu-xray cpu-races,$1),cpu,$1)/libcublas.a
+# What many sources include, g++ reads once for all of them, and before the first line of each: $(call read_compiled,
+# VARIANT,NAME,HEADER,FLAGS,SOURCES). ccache would remember nothing of such sources, so with it each reads for itself.
+# Two tests are about what headers bring.
+SHARING_TESTS := $(filter-out %/standard_headers.test.cu %/toolkit_headers.test.cu,$(TEST_SOURCES) $(XRAY_TESTS))
+define read_compiled
+ifeq ($(filter clang% ccache,$(notdir $(CXX))),)
+$(patsubst %,build/$1/obj/%.o,$5): build/$1/first/$2.h.gch
+$(patsubst %,build/$1/obj/%.o,$5): CU_AS_CPP := $(AS_NVCC) -include build/$1/first/$2.h -x c++
+build/$1/first/$2.h.gch: $3 build/$1/flags | $(MIRRORED_HEADERS)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)printf '#include "%s"\n' cuda_runtime.h ../../../$3 >$$(new) && mv -f $$(new) $$(@:.gch=)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $4 $(AS_NVCC) -x c++-header $$(compiled) $$(@:.gch=) && $$(plain_paths) && $$(put_compiled)
+endif
+endef
 
 # Programs for it: $(call cpu_variant,NAME,FLAGS,FLAGS OF THE LINKER)
 define cpu_variant
@@ -81,8 +127,7 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) $$(compiled) -c $$< \
 	  && $$(plain_paths) && $$(put_compiled)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
-$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := \
-    $(if $(filter cpu-asan,$1),-g1,$(TEST_FLAGS))
+$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := $(call as_a_test,$1)
 $(patsubst %,build/$1/obj/%.o,$(CPU_BENCHES)): AS_A_TEST := $(BENCH_FLAGS)
 # The backend's own tests may name its insides, as "engine/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
@@ -92,35 +137,31 @@ $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(compiled) -c $$< && $$(put_compiled)
 
-$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)): build/tests/flags)
+$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)) build/$1/first/tests.h.gch: build/tests/flags)
 
-# Most of what a program of the zoo costs is the same header: g++ reads it compiled. Reports name lines (-g1).
+# Headers are most of what a program of the zoo costs, and a third of a test. Reports of the zoo name lines (-g1).
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): AS_A_TEST := -g1
-ifeq ($(filter clang%,$(notdir $(CXX))),)
-$(patsubst %,build/$1/obj/%.o,$(ZOO)): build/$1/first/first.h.gch
-$(patsubst %,build/$1/obj/%.o,$(ZOO)): CU_AS_CPP := $(AS_NVCC) -include build/$1/first/first.h -x c++
-build/$1/first/first.h.gch: common/cpu/cuda/cuda_runtime.h build/$1/flags
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)echo '#include "cuda_runtime.h"' >$$(new) && mv -f $$(new) $$(@:.gch=)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $(AS_NVCC) -g1 -x c++-header $$(compiled) $$(@:.gch=) && $$(put_compiled)
-endif
+$(call read_compiled,$1,first,common/cpu/cuda/cuda_runtime.h,$2 -g1,$(ZOO))
+$(if $(CATCH2),$(call read_compiled,$1,tests,build/cpu/src/tests/kernel_testing.cuh,$2 $(call as_a_test,$1) $(CATCH2_FLAGS),$(SHARING_TESTS)))
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
 $1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
     $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES)))
 $$($1_PROGRAMS): build/$1/libcudacpu.a
+$(call cublas_users,$1): $(call cublas_for,$1)
+$(call graph_users,$1): build/$(1:cpu-xray=cpu)/graphs.o
 $$($1_PROGRAMS):
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl && $$(put)
+	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o %/libcublas.a,$$^) build/$1/libcudacpu.a -ldl && $$(put)
 
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),\
   $(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
 $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary,$1,$t)): \
     $(CATCH_MAIN) build/$1/libcudacpu.a
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS) && $$(put)
+	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o %/libcublas.a,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS) && $$(put)
 endef
 
 # Reports name lines and functions (-g1). Optimising what ASan and UBSan add takes longer than the small sizes run.

@@ -135,12 +135,14 @@ inline Device open_device(const Options& opt) {
 }
 
 /// How many blocks of `kernel` the device holds at once, at least 1: as many as fit on an SM, times
-/// the number of SMs. In a grid of that size no block waits for another to end.
+/// the number of SMs. In a grid of that size no block waits for another to end. `dynamic_bytes` is
+/// the dynamic shared memory of a block.
 template <class Kernel>
-std::size_t blocks_held(const Device& device, Kernel* kernel, std::size_t block) {
+std::size_t blocks_held(const Device& device, Kernel* kernel, std::size_t block,
+                        std::size_t dynamic_bytes = 0) {
   int per_sm = 0;
-  CUDA_CHECK(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block), 0));
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block),
+                                                           dynamic_bytes));
   return static_cast<std::size_t>(std::max(1, device.sm_count * per_sm));
 }
 

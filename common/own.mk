@@ -2,7 +2,7 @@
 # FILE=: a program of one's own in place of a chapter's. It may have several files, anywhere, with any names; make
 # cannot have such names in rules, so common/tools/own/build.sh compiles them and decides what has to be.
 
-OWN_VERBS := build run debug races sanitize xray
+OWN_VERBS := build run debug races sanitize xray profile
 ifneq ($(filter-out $(OWN_VERBS),$(GOALS)),)
 $(error FILE= is for: make $(OWN_VERBS); not for make $(firstword $(filter-out $(OWN_VERBS),$(GOALS))))
 endif
@@ -32,7 +32,8 @@ ZOO_TEST :=
 OWN_FLAGS = $(filter-out -W%,$(CPU_FLAGS)) -Wall -Wno-unknown-pragmas -Wno-sign-compare $(UNUSED:%=-Wno-unused-%)
 OWN_XRAY = $(filter-out -iquote common/cpu,$(XRAY))
 
-own_build = $(direct)$(OWN_TYPED) common/tools/own/build.sh $@
+own_build = $(direct)$(OWN_TYPED) CUBLAS=$(call cublas_for,$(@:build/%/$(OWN)=%)) MAKE='$(MAKE)' \
+  common/tools/own/build.sh $@
 
 $(addprefix build/,$(addsuffix /$(OWN),cpu cpu-races cpu-xray cpu-asan gpu)): .FORCE
 .PHONY: .FORCE

@@ -32,7 +32,7 @@ $(foreach t,$(XRAY_TESTS),$(eval $(call test_binary,cpu-xray,$t): build/cpu-xray
 $(if $(CATCH2),$(patsubst %,build/cpu-xray/obj/%.o,$(XRAY_TESTS)): build/tests/flags)
 $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/cpu-xray/libcudacpu.a
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $(new) $(filter %.o,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS) && $(put)
+	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $(new) $(filter %.o %/libcublas.a,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS) && $(put)
 
 # The chapters whose figures draw what X-ray counted.
 TRACED := $(foreach c,$(CHOSEN),$(if $(wildcard chapters/$c/settings/xray_traces),$c))

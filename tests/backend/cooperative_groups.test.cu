@@ -5,6 +5,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "../catch.hpp"
@@ -71,6 +72,9 @@ struct Triple {
   float c;
 };
 
+// What must be inlined has an address all the same.
+__device__ __forceinline__ unsigned larger(unsigned a, unsigned b) { return a < b ? b : a; }
+
 template <unsigned kSize>
 __device__ void check_tile(cg::thread_block_tile<kSize> tile, int* wrong) {
   const unsigned rank = tile.thread_rank();
@@ -95,6 +99,7 @@ __device__ void check_tile(cg::thread_block_tile<kSize> tile, int* wrong) {
   mistakes += cg::reduce(tile, 1.5f, cg::plus<float>()) != 1.5f * kSize;
   mistakes += cg::reduce(tile, linear, cg::less<unsigned>()) != first;
   mistakes += cg::reduce(tile, linear, cg::greater<unsigned>()) != first + kSize - 1;
+  mistakes += cg::reduce(tile, linear, larger) != first + kSize - 1;
   mistakes += cg::inclusive_scan(tile, 2) != 2 * static_cast<int>(rank + 1);
   mistakes += cg::exclusive_scan(tile, 2) != 2 * static_cast<int>(rank);
   tile.sync();
@@ -218,4 +223,60 @@ TEST_CASE("a grid barrier holds until every thread of every block is there") {
       REQUIRE(wrong == 0);
     }
   }
+}
+
+// ---- tiles of several warps ---------------------------------------------------------------------
+
+namespace {
+
+/// Numbers go round in each tile; tiles take different numbers of turns.
+template <unsigned kSize>
+__global__ void pass_round_in_tiles(int* y, int* wrong) {
+  __shared__ int numbers[2][1024];
+  __shared__ cg::block_tile_memory<1024> memory;
+  const cg::thread_block block = cg::this_thread_block(memory);
+  const auto tile = cg::tiled_partition<kSize>(block);
+  const unsigned t = threadIdx.x, first = t - tile.thread_rank();
+  const unsigned size = min(kSize, blockDim.x - first), turns = 3 + tile.meta_group_rank();
+  const auto warp = cg::tiled_partition<32>(tile);
+  int mistakes = tile.num_threads() != kSize || tile.thread_rank() != t % kSize;
+  mistakes += tile.meta_group_rank() != t / kSize || tile.size() != kSize;
+  mistakes += tile.meta_group_size() != (blockDim.x + kSize - 1) / kSize;
+  mistakes += warp.meta_group_rank() != t % kSize / 32 || warp.meta_group_size() != kSize / 32;
+  if (mistakes != 0) atomicAdd(wrong, mistakes);
+  numbers[0][t] = static_cast<int>(t);
+  tile.sync();
+  for (unsigned i = 0; i < turns; ++i) {
+    numbers[(i + 1) % 2][t] = numbers[i % 2][first + (t - first + 1) % size] + 1;
+    cg::sync(tile);
+  }
+  y[t] = numbers[turns % 2][t];
+}
+
+template <unsigned kSize>
+void check_large_tiles() {
+  for (const unsigned threads : {64u, 100u, 512u, 1000u, 1024u}) {
+    const DeviceArray<int> y(threads);
+    DeviceArray<int> wrong(std::vector<int>{0});
+    pass_round_in_tiles<kSize><<<1, threads>>>(y.get(), wrong.get());
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    std::vector<int> expected(threads);
+    for (unsigned t = 0; t < threads; ++t) {
+      const unsigned first = t / kSize * kSize, turns = 3 + t / kSize;
+      const unsigned size = std::min(kSize, threads - first);
+      expected[t] = static_cast<int>(first + (t - first + turns) % size + turns);
+    }
+    INFO(threads << " threads in tiles of " << kSize);
+    CHECK(y.download() == expected);
+    CHECK(wrong.download()[0] == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tiles of several warps meet, each for itself") {
+  check_large_tiles<64>();
+  check_large_tiles<128>();
+  check_large_tiles<256>();
+  check_large_tiles<512>();
 }

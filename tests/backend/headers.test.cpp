@@ -108,7 +108,7 @@ Names names_in(const std::string& path) {
 
 std::vector<std::string> files(const std::string& ending) {
   std::vector<std::string> paths;
-  for (const char* folder : {"engine", "report", "runtime", "prepass", "xray"}) {
+  for (const char* folder : {"engine", "report", "runtime", "cublas", "prepass", "xray"}) {
     for (const fs::directory_entry& entry :
          fs::directory_iterator(std::string("common/cpu/") + folder)) {
       if (entry.path().extension() == ending) paths.push_back(entry.path().generic_string());

@@ -593,6 +593,29 @@ expect_output "| 1000 | 1234 | inst |"
 expect "the measurement in a file" grep -q '^tree,--n 1Mi,sum_tree,smsp__inst_executed.sum,1000,1234,inst' \
   "$profiled/chapters/05_sum/results/h200_profile.csv"
 
+test_case "a program of one's own is profiled with its options: of each kernel the last launch counts"
+# shellcheck disable=SC2016  # expanded when the stand-in runs
+fake_command ncu 'echo "program $*"; while [ "$1" != --log-file ]; do shift; done
+cat >"$2" <<REPORT
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","init(int *)","smsp__inst_executed.sum","inst","7"
+"1","sum<(int)2>(int *)","smsp__inst_executed.sum","inst","1,100"
+"2","sum<(int)2>(int *)","smsp__inst_executed.sum","inst","1,234"
+REPORT
+exit 3'
+run in_profiled gpu own/hello --n "1 2"
+expect "the program's own status" [ "$status" -eq 3 ]
+expect_output "build/gpu/own/hello --n 1 2"
+expect_output "init(int *), one launch"
+expect_output "sum<(int)2>(int *), the last of 2 launches"
+expect_output "| instructions of warps | 1234 | inst | smsp__inst_executed.sum |"
+expect_output "| time | n/a |  | gpu__time_duration.sum |"
+fake_command ncu 'echo "==ERROR== The application returned an error code (9)."; exit 9'
+run in_profiled gpu own/hello
+expect_failure
+expect_one_error_line
+expect_output "ncu saw no kernel"
+
 test_case "xray-verify finds the scripts that it is made of, and the names of kernels"
 run env PYTHONPATH="$tools/measure" "$python" -B -c \
   'import xray_verify; print(xray_verify.base_name("void sum<(int)2>(const int *)"))'

@@ -27,6 +27,36 @@ for bad in '' '../x' 'a b' '1a' 'a$b'; do
   expect_one_complaint
 done
 
+test_case "EDITOR=vscode writes settings for its debugger, once; the variable of a shell means another editor"
+EDITOR=vscode own new NAME=plain
+expect_status 0
+expect "no settings" [ ! -e .vscode ]
+own new NAME=blur-2 EDITOR=vscode
+expect_status 0
+expect_output "make build FILE=work/blur-2.cu BACKEND=cpu RACES=0"
+programs_in() {
+  "$(common/tools/setup/python.sh)" -c '
+import json, sys
+for c in json.load(open(".vscode/launch.json"))["configurations"]: print(c["type"], c["program"])'
+}
+expect "a program for each debugger" [ "$(programs_in)" = "cppdbg \${workspaceFolder}/build/cpu/own/blur-2
+cuda-gdb \${workspaceFolder}/build/gpu/own/blur-2" ]
+own build FILE=work/blur-2.cu BACKEND=cpu RACES=0
+expect "the program is where they look for it" [ -x build/cpu/own/blur-2 ]
+if command -v gdb >/dev/null 2>&1; then
+  run gdb -q -batch -ex "source common/tools/own/debug.gdb" -ex "break main" -ex run build/cpu/own/blur-2
+  expect_output "work/blur-2.cu:"
+fi
+before=$(cksum <.vscode/launch.json)
+own new NAME=other EDITOR=vscode
+expect_status 0
+expect_output ".vscode/launch.json is there already"
+expect "the same settings" [ "$(cksum <.vscode/launch.json)" = "$before" ]
+own new NAME=more EDITOR=emacs
+expect_status 2
+expect_one_complaint
+expect "no program" [ ! -e work/more.cu ]
+
 test_case "make run FILE= compiles it once and runs it"
 own run FILE=work/hello.cu
 expect_status 0
@@ -99,6 +129,86 @@ expect_output "c++   $away/main file.cu"
 expect_no_output "c++   $away/host.cpp"
 expect_output "result 384 of"
 
+test_case "a program with cuBLAS is linked with it, also when only a header of its own includes it"
+echo '#include <cublas_v2.h>' >work/with_cublas.h
+cat >work/cublas.cu <<'END'
+#include "with_cublas.h"
+#include <cstdio>
+int main() {
+  cublasHandle_t handle;
+  if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return 1;
+  const float x[] = {3, 4};
+  float *d_x, norm = 0;
+  cudaMalloc(&d_x, sizeof(x));
+  cublasSetVector(2, sizeof(float), x, 1, d_x, 1);
+  cublasSnrm2(handle, 2, d_x, 1, &norm);
+  cudaFree(d_x);
+  cublasDestroy(handle);
+  printf("norm %g\n", norm + float(__nv_bfloat16(0.f)) + float(__half(0.f)));
+}
+END
+own run FILE=work/cublas.cu
+expect_status 0
+expect_output "norm 5"
+own run FILE=work/cublas.cu LIBS=-lcublas RACES=0
+expect_status 0
+expect_output "norm 5"
+sed 's/cublas_v2/cublasLt/' work/with_cublas.h >work/with_lt.h
+sed 's/with_cublas/with_lt/; s/^int main() {/& cublasLtHandle_t lt; if (cublasLtCreate(\&lt) || cublasLtDestroy(lt)) return 2;/' \
+  work/cublas.cu >work/lt.cu
+own run FILE=work/lt.cu
+expect_status 0
+expect_output "norm 5"
+sed -i.bak 's/cublasLtDestroy(lt)/cublasLtMatmul(lt)/' work/lt.cu
+own run FILE=work/lt.cu
+expect_failure
+expect_output "'cublasLtMatmul' was not declared"
+
+test_case "Thrust works on device memory in turn with kernels; CUB is refused in one line"
+cat >work/thrust.cu <<'END'
+#include <thrust/device_ptr.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/host_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+#include <cstdio>
+#ifndef __CUDACC__
+#error "a program is compiled as by nvcc"
+#endif
+__global__ void fall(int* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n - threadIdx.x; }
+__global__ void twice(int* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+int main() {
+  int* raw;
+  cudaMalloc(&raw, 100 * sizeof(int));
+  fall<<<1, 128>>>(raw, 100);
+  thrust::device_ptr<int> x(raw);
+  thrust::sort(x, x + 100);
+  thrust::device_vector<int> v(x, x + 100);
+  twice<<<1, 128>>>(thrust::raw_pointer_cast(v.data()), 100);
+  thrust::host_vector<int> h = v;
+  v[0] = 10;
+  printf("%d %d %d %d\n", h[0], h[99], (int)v[0], thrust::reduce(thrust::device, v.begin(), v.end()));
+  twice<<<1, 128>>>(thrust::raw_pointer_cast(v.data()), 101);
+  cudaDeviceSynchronize();
+  cudaFree(raw);
+}
+END
+(. common/tools/own/thrust.sh && thrust_home >/dev/null) && has_thrust=yes || has_thrust=no
+own run FILE=work/thrust.cu
+expect_failure
+if [ "$has_thrust" = yes ]; then
+  expect_output "2 200 10 10108"
+  expect_output "work/thrust.cu:12: error: out-of-bounds"
+else
+  expect_output "#error \"<thrust/device_ptr.h>: Thrust is not here"
+  skip "Thrust is not here"
+fi
+printf '#include <cub/cub.cuh>\nint main() {}\n' >work/cub.cu
+own run FILE=work/cub.cu
+expect_failure
+expect_output "#error \"<cub/cub.cuh>: CUB has nothing for the host"
+
 test_case "a compiler's error stands at the line of the user's file; a warning is a warning"
 sed 's/2 \* x\[i\];/2 * z[i];/' work/hello.cu >work/error.cu
 own run FILE=work/error.cu
@@ -164,5 +274,6 @@ refused "FILE=work: a folder" run FILE=work
 refused ".cu is expected" run FILE=Makefile
 refused "not for make test" test FILE=work/hello.cu
 refused "one of them" run FILE=work/hello.cu CH=05
+refused "reads a GPU's counters" profile FILE=work/hello.cu
 refused "INCLUDE=none: no such folder" run FILE=work/hello.cu INCLUDE=none
 refused "THREAD=x: expected an index" debug FILE=work/hello.cu THREAD=x

@@ -227,6 +227,24 @@ __global__ void works_between_meetings(const int* x, int* out) {
   out[t] = sum;
 }
 
+constexpr int kHalf = 7;  // of a filter's 2 * 7 + 1 coefficients
+
+// A lane's neighbourhood ends where x does, so it skips the first turns or the last ones. Lanes
+// past the end have returned, or skip the loop and store a 0.
+template <bool kReturns>
+__global__ void neighbourhoods(const int* x, int n, int* y) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (kReturns && i >= n) return;
+  int sum = 0;
+  if (i < n) {
+#pragma unroll 1
+    for (int k = 0; k <= 2 * kHalf; ++k) {
+      if (i + k >= kHalf && i + k - kHalf < n) sum += x[i + k - kHalf];  // line: neighbours
+    }
+  }
+  y[i] = sum;
+}
+
 __global__ void leaves_early(const int* x, int* out, unsigned n) {
   if (threadIdx.x >= n) return;
   out[threadIdx.x] = x[threadIdx.x];
@@ -350,6 +368,33 @@ TEST_CASE("barriers of every kind are counted, of one block") {
 }
 
 // ---- loops and branches -------------------------------------------------------------------------
+
+TEST_CASE("lanes that skip turns go round together while others have left or pass by") {
+  const DeviceArray<int> x(64), y(64);
+  for (const int n : {1, 2, 5, 8, 20, 31, 32, 33, 45, 63, 64}) {
+    for (const bool returns : {true, false}) {
+      CAPTURE(n, returns);
+      const xray::Launch launch = launch_of([&] {
+        returns ? neighbourhoods<true><<<1, 64>>>(x.get(), n, y.get())
+                : neighbourhoods<false><<<1, 64>>>(x.get(), n, y.get());
+      });
+      std::vector<Touched> requests;
+      for (int first = 0; first < n; first += 32) {
+        for (int k = 0; k <= 2 * kHalf; ++k) {
+          Touched request;
+          for (int i = first; i < std::min(n, first + 32); ++i) {
+            const int at = i + k - kHalf;
+            if (at >= 0 && at < n) request.at.push_back(4 * static_cast<unsigned>(at));
+          }
+          if (!request.at.empty()) requests.push_back(request);
+        }
+      }
+      const std::size_t warps = returns ? div_up(static_cast<std::size_t>(n), 32) : 2;
+      check_sectors(launch.total(Space::kGlobal, Operation::kLoad), sum_of(requests));
+      CHECK(launch.total(Space::kGlobal, Operation::kStore).requests == warps);
+    }
+  }
+}
 
 TEST_CASE("a loop costs as many requests as its slowest lane goes round") {
   const DeviceArray<int> x(kWarp * kWarp), out(kWarp);

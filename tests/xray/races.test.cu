@@ -4,7 +4,10 @@
 #include <cuda_runtime.h>
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 #include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/pipeline>
 
 #include <unistd.h>
 
@@ -170,6 +173,20 @@ struct TwoWrites {
   static constexpr const char* kName = "two writes";
   static __device__ void run(int* words) {
     words[threadIdx.x % (kRight ? kBlock : 32)] = 1;  // both: two writes
+  }
+};
+
+template <class T, bool kRight>
+struct LanesStore {
+  static constexpr const char* kName = "lanes store";
+  static __device__ void run(int* words) {
+    T* const elements = reinterpret_cast<T*>(words);
+    T value{};
+    reinterpret_cast<char*>(&value)[sizeof(T) - 1] = kRight ? 5 : threadIdx.x / 16 % 2;
+    elements[threadIdx.x / 32] = value;  // both: lanes store
+    __syncwarp();
+    // What the word becomes later is no matter.
+    if (threadIdx.x % 32 == 3) elements[threadIdx.x / 32] = T{};
   }
 };
 
@@ -409,6 +426,15 @@ TEST_CASE("two threads that write one word are found") {
                                                                      kEverywhere);
 }
 
+TEST_CASE("lanes of a warp may store the same value by one instruction, and no other") {
+  wrong_is_found_and_right_is_not<LanesStore<int, false>, LanesStore<int, true>>(Fault::kSameWarp,
+                                                                                 kEverywhere);
+  wrong_is_found_and_right_is_not<LanesStore<int4, false>, LanesStore<int4, true>>(Fault::kSameWarp,
+                                                                                   kEverywhere);
+  wrong_is_found_and_right_is_not<LanesStore<short, false>, LanesStore<short, true>>(
+      Fault::kSameWarp, kEverywhere);
+}
+
 TEST_CASE("a sum and a maximum that all threads update are found") {
   wrong_is_found_and_right_is_not<Sum<false>, Sum<true>>(Fault::kSameBlock, kEverywhere);
   wrong_is_found_and_right_is_not<Largest<false>, Largest<true>>(Fault::kSameBlock, kEverywhere);
@@ -446,6 +472,179 @@ TEST_CASE("a lock needs fences around what it guards") {
 
 TEST_CASE("a plain read that a compare-and-swap checks is no race, another one is") {
   wrong_is_found_and_right_is_not<Swap<false>, Swap<true>>(Fault::kSameBlock, kEverywhere);
+}
+
+// ---- asynchronous copies ------------------------------------------------------------------------
+
+namespace {
+
+void check_found(const std::vector<Finding>& found, Fault fault, const char* earlier,
+                 const char* later) {
+  INFO(all_texts(found));
+  CHECK(has(found, fault, marked("earlier", earlier), marked("later", later)));
+  CHECK(found.size() == 1);
+}
+
+enum class Mistake {
+  kNone,
+  kNoBarrier,
+  kNoWait,
+  kTooFew,
+  kOwnRead,
+  kSourceChanged,
+  kOwnSourceChanged,
+  kSourceNotReady
+};
+
+/// Two tiles are copied and read by other threads; `kMistake` says what is wrong about the first.
+template <Mistake kMistake>
+__global__ void copy_tiles(int* x, int* y) {
+  __shared__ int tiles[2][kBlock];
+  const unsigned t = threadIdx.x, other = (t + 40) % kBlock;
+  if (kMistake == Mistake::kSourceNotReady) x[other] = 3;  // earlier: source not ready
+  for (int i = 0; i < 2; ++i) {
+    __pipeline_memcpy_async(&tiles[i][t], &x[i * kBlock + t], sizeof(int));  // both: copy
+    __pipeline_commit();
+  }
+  if (kMistake == Mistake::kOwnRead) y[t] = tiles[0][t];  // later: own read
+  if (kMistake == Mistake::kOwnSourceChanged) x[t] = 1;   // later: own change
+  if (kMistake == Mistake::kSourceChanged) {
+    __syncthreads();
+    x[other] = 1;  // later: change
+    __syncthreads();
+  }
+  if (kMistake == Mistake::kNoWait) {
+    __syncthreads();
+    y[t] = tiles[0][other];  // later: read without a wait
+    __syncthreads();
+  }
+  __pipeline_wait_prior(kMistake == Mistake::kTooFew ? 2 : 1);
+  if (kMistake != Mistake::kNoBarrier) __syncthreads();
+  y[t] = tiles[0][other];  // later: read
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  y[t] += tiles[1][other];
+  x[other] = x[kBlock + t] = y[t];  // no copy is under way any more
+}
+
+template <Mistake kMistake>
+void mistake_is_found(Fault fault, const char* earlier, const char* later) {
+  DeviceArray<int> x(std::vector<int>(2 * kBlock, 0)), y(kBlock);
+  const auto found = findings_of([&] { copy_tiles<kMistake><<<1, kBlock>>>(x.get(), y.get()); });
+  check_found(found, fault, earlier, later);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "while an asynchronous copy is under way nobody may read what it writes or write what it "
+    "reads") {
+  mistake_is_found<Mistake::kNoWait>(Fault::kUnderWay, "copy", "read without a wait");
+  mistake_is_found<Mistake::kTooFew>(Fault::kUnderWay, "copy", "read");
+  mistake_is_found<Mistake::kOwnRead>(Fault::kUnderWay, "copy", "own read");
+  mistake_is_found<Mistake::kSourceChanged>(Fault::kUnderWay, "copy", "change");
+  mistake_is_found<Mistake::kOwnSourceChanged>(Fault::kUnderWay, "copy", "own change");
+}
+
+TEST_CASE("what a thread has copied is like what it has written once it has waited") {
+  mistake_is_found<Mistake::kNoBarrier>(Fault::kSameBlock, "copy", "read");
+  mistake_is_found<Mistake::kSourceNotReady>(Fault::kSameBlock, "source not ready", "copy");
+  const DeviceArray<int> x(std::vector<int>(2 * kBlock, 0)), y(kBlock);
+  const auto found = findings_of([&] {
+    copy_tiles<Mistake::kNone><<<1, kBlock>>>(x.get(), y.get());
+    copy_tiles<Mistake::kNone><<<1, kBlock>>>(x.get(), y.get());
+  });
+  INFO(all_texts(found));
+  CHECK(found.empty());
+}
+
+// ---- barriers of the program's own, and pipelines -----------------------------------------------
+
+namespace {
+
+enum class Skipped { kNothing, kWait, kCopysWait, kAcquire, kConsumersWait };
+
+template <Skipped kSkipped>
+__global__ void use_barrier(const int* x, int* y) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  __shared__ int words[2][kBlock];
+  const unsigned t = threadIdx.x, other = (t + 40) % kBlock;
+  if (t == 0) init(&barrier, kBlock);
+  __syncthreads();
+  for (int turn = 0; turn < 6; ++turn) {
+    words[0][t] = turn;  // earlier: word
+    auto token = barrier.arrive();
+    if (kSkipped != Skipped::kWait) barrier.wait(std::move(token));
+    y[t] = words[0][other];  // later: word
+    if (kSkipped == Skipped::kWait) barrier.wait(std::move(token));
+    barrier.arrive_and_wait();
+  }
+  cuda::memcpy_async(&words[1][t], &x[t], sizeof(int), barrier);  // earlier: copy for barrier
+  auto token = barrier.arrive();
+  if (kSkipped == Skipped::kCopysWait) {
+    __syncthreads();     // all have arrived
+    y[t] = words[1][t];  // later: copy for barrier
+  }
+  barrier.wait(std::move(token));
+  y[t] = words[1][other];
+}
+
+template <Skipped kSkipped>
+__global__ void use_pipeline(const int* x, int* y) {
+  constexpr unsigned kStages = 2, kTiles = 7;
+  __shared__ int tiles[kStages][kBlock];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, kStages> state;
+  const unsigned t = threadIdx.x, other = (t + 40) % kBlock;
+  auto pipe = cuda::make_pipeline(cooperative_groups::this_thread_block(), &state);
+  for (unsigned i = 0, begun = 0; i < kTiles; ++i) {
+    for (; begun < kTiles && begun < i + kStages; ++begun) {
+      if (kSkipped != Skipped::kAcquire) pipe.producer_acquire();
+      int* const to = &tiles[begun % kStages][t];
+      cuda::memcpy_async(to, &x[t], sizeof(int), pipe);  // both: stage
+      pipe.producer_commit();
+    }
+    if (kSkipped == Skipped::kConsumersWait) y[t] = tiles[i % kStages][other];  // later: too early
+    pipe.consumer_wait();
+    y[t] = tiles[i % kStages][other];  // later: emptied
+    pipe.consumer_release();
+  }
+}
+
+template <Skipped kSkipped>
+std::vector<Finding> findings_of_barrier() {
+  const DeviceArray<int> x(std::vector<int>(kBlock, 0)), y(kBlock);
+  return findings_of([&] { use_barrier<kSkipped><<<1, kBlock>>>(x.get(), y.get()); });
+}
+
+template <Skipped kSkipped>
+std::vector<Finding> findings_of_pipeline() {
+  const DeviceArray<int> x(std::vector<int>(kBlock, 0)), y(kBlock);
+  return findings_of([&] { use_pipeline<kSkipped><<<1, kBlock>>>(x.get(), y.get()); });
+}
+
+}  // namespace
+
+TEST_CASE("who has waited at a barrier comes after all who have arrived there, and its copies") {
+  check_found(findings_of_barrier<Skipped::kWait>(), Fault::kSameBlock, "word", "word");
+  check_found(findings_of_barrier<Skipped::kCopysWait>(), Fault::kUnderWay, "copy for barrier",
+              "copy for barrier");
+  const auto right = findings_of_barrier<Skipped::kNothing>();
+  INFO(all_texts(right));
+  CHECK(right.empty());
+}
+
+TEST_CASE("a stage of a pipeline is filled after it was emptied, and emptied after it was filled") {
+  // Whichever of the two comes first.
+  const auto overtaken = findings_of_pipeline<Skipped::kAcquire>();
+  REQUIRE(!overtaken.empty());
+  const Fault fault = overtaken[0].fault;
+  CHECK((fault == Fault::kSameBlock || fault == Fault::kUnderWay));
+  check_found(overtaken, fault, "stage", "emptied");
+  check_found(findings_of_pipeline<Skipped::kConsumersWait>(), Fault::kUnderWay, "stage",
+              "too early");
+  const auto right = findings_of_pipeline<Skipped::kNothing>();
+  INFO(all_texts(right));
+  CHECK(right.empty());
 }
 
 TEST_CASE("bytes of one word are no race") {

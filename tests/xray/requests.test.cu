@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // X-ray's cost of single requests, where a formula gives it: strides, offsets, element sizes,
 // masks, banks, constants, atomics.
+#include <cuda_pipeline.h>
+
 #include <numeric>
 
 #include "xray_testing.cuh"
@@ -107,6 +109,46 @@ TEST_CASE("a strided store asks for the same sectors as the load") {
   check_strides<float2>(Operation::kStore);
   check_strides<long long>(Operation::kStore);
   check_strides<int4>(Operation::kStore);
+}
+
+namespace {
+
+// One is returned in registers, the other in memory.
+struct Eight {
+  short values[8];
+};
+struct Sixteen {
+  short values[16];
+};
+
+template <class T>
+__device__ __attribute__((noinline)) T filled(unsigned value) {
+  T result;
+  for (short& v : result.values) v = static_cast<short>(value);
+  return result;
+}
+
+template <class T>
+__global__ void store_returned(T* out) {
+  out[threadIdx.x] = filled<T>(threadIdx.x);
+  __shared__ T kept[kWarp];
+  kept[threadIdx.x] = filled<T>(threadIdx.x);
+}
+
+template <class T>
+void check_store_of_returned() {
+  const DeviceArray<T> out(kWarp);
+  const xray::Launch launch = launch_of([&] { store_returned<<<1, kWarp>>>(out.get()); });
+  CHECK(launch.total(Space::kGlobal, Operation::kStore).bytes == kWarp * sizeof(T));
+  CHECK(launch.total(Space::kShared, Operation::kStore).bytes == kWarp * sizeof(T));
+  CHECK(out.download()[kWarp - 1].values[7] == kWarp - 1);
+}
+
+}  // namespace
+
+TEST_CASE("a structure that a function returns right into memory is stored like any other") {
+  check_store_of_returned<Eight>();
+  check_store_of_returned<Sixteen>();
 }
 
 TEST_CASE("only the active lanes of a request count") {
@@ -532,4 +574,46 @@ TEST_CASE("every atomic function is one request of its type's size, and nothing 
   CHECK(launch.accesses.size() == 20);
   CHECK(lines.size() == 20);
   CHECK(of_size == std::map<unsigned, int>{{2, 1}, {4, 15}, {8, 4}});
+}
+
+// ---- asynchronous copies ------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+__global__ void copy_strided(const T* x, T* y, unsigned stride) {
+  __shared__ T tile[kWarp];
+  __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x * stride], sizeof(T));  // line: copy
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+
+template <class T>
+void check_copies() {
+  const DeviceArray<T> x(kElements), y(kWarp);
+  for (const unsigned stride : {1u, 2u, 33u}) {
+    const xray::Launch launch =
+        launch_of([&] { copy_strided<<<1, kWarp>>>(x.get(), y.get(), stride); });
+    INFO(sizeof(T) << " bytes, stride " << stride);
+    const auto lanes_at = [&](std::uint64_t step) {
+      return touched(kAllLanes, sizeof(T), [=](unsigned lane) { return sizeof(T) * lane * step; });
+    };
+    check_sectors(launch.total(Space::kGlobal, Operation::kLoad), sum_of({lanes_at(stride)}));
+    const xray::Counts stored = launch.total(Space::kShared, Operation::kStore);
+    CHECK(stored.requests == 1);
+    CHECK(stored.lanes == kWarp);
+    CHECK(stored.bytes == kWarp * sizeof(T));
+    CHECK(stored.wavefronts == kWarp * sizeof(T) / 128);
+    const xray::Counts line = launch.total_of_line(line_of(__FILE__, "copy"));
+    CHECK(line.requests == 2);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an asynchronous copy is a load of global and a store of shared memory") {
+  check_copies<int>();
+  check_copies<int2>();
+  check_copies<int4>();
 }

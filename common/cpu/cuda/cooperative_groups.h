@@ -11,6 +11,7 @@
 #include "../engine/barriers.h"
 #include "../engine/builtin_variables.h"
 #include "../engine/device_functions.h"
+#include "../engine/phase_barriers.h"
 #include "../engine/warp.h"
 
 namespace cooperative_groups {
@@ -209,12 +210,64 @@ inline coalesced_group coalesced_threads(const char* file = __builtin_FILE(),
   return coalesced_group(__activemask(file, line));
 }
 
+namespace details {
+
+/// A tile of several warps: neighbouring threads of the block. Its threads meet in sync(), and that
+/// is all that the CPU backend lets them do together.
+template <unsigned Size>
+class large_tile {
+ public:
+  static constexpr unsigned num_threads() { return Size; }
+  static constexpr unsigned size() { return Size; }
+  unsigned thread_rank() const { return thread_rank_in_block() % Size; }
+  unsigned meta_group_size() const { return groups_; }
+  unsigned meta_group_rank() const { return group_; }
+  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+    const unsigned first = thread_rank_in_block() / Size * Size, left = threads_in_block() - first;
+    cuda_cpu::sync_large_tile(Size, first, left < Size ? left : Size,
+                              {"sync() of a tile", file, line});
+  }
+
+#define CUDA_CPU_NOT_OF_LARGE_TILES(name)                                                  \
+  template <class... Arguments>                                                            \
+  int name(Arguments...) const {                                                           \
+    static_assert(sizeof...(Arguments) > 99,                                               \
+                  "the CPU backend has no " #name "() for tiles of more than 32 threads"); \
+    return 0;                                                                              \
+  }
+  CUDA_CPU_NOT_OF_LARGE_TILES(shfl)
+  CUDA_CPU_NOT_OF_LARGE_TILES(shfl_up)
+  CUDA_CPU_NOT_OF_LARGE_TILES(shfl_down)
+  CUDA_CPU_NOT_OF_LARGE_TILES(shfl_xor)
+  CUDA_CPU_NOT_OF_LARGE_TILES(any)
+  CUDA_CPU_NOT_OF_LARGE_TILES(all)
+  CUDA_CPU_NOT_OF_LARGE_TILES(ballot)
+#undef CUDA_CPU_NOT_OF_LARGE_TILES
+
+  /// reduce(), scans and partitions ask for it.
+  template <unsigned kMost = 32>
+  unsigned cuda_cpu_mask() const {
+    static_assert(Size <= kMost,
+                  "the CPU backend has this for tiles of up to 32 threads and coalesced groups");
+    return 0;
+  }
+
+ protected:
+  large_tile(unsigned groups, unsigned group) : groups_(groups), group_(group) {}
+
+ private:
+  unsigned groups_;
+  unsigned group_;
+};
+
+}  // namespace details
+
 /// `Size` neighbouring lanes of a warp. In a block whose size is no multiple of `Size` the last
 /// tile is smaller, and num_threads() still says `Size`, as in CUDA.
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public details::warp_group {
   static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "a tile's size is a power of two");
-  static_assert(Size <= 32, "tiles of more than a warp are not supported by the CPU backend");
+  static_assert(Size <= 512, "a tile has 512 threads at most");
 
  public:
   /// Tiles of one size are one type to a function that takes thread_block_tile<Size>.
@@ -264,6 +317,36 @@ class thread_block_tile : public details::warp_group {
     return details::read_lane(mask_, value, first + rank, file, line);
   }
 };
+
+#define CUDA_CPU_LARGE_TILE(Size)                                                        \
+  template <class Parent>                                                                \
+  class thread_block_tile<Size, Parent> : public details::large_tile<Size> {             \
+   public:                                                                               \
+    template <class OtherParent>                                                         \
+    thread_block_tile(const thread_block_tile<Size, OtherParent>& other)                 \
+        : details::large_tile<Size>(other.meta_group_size(), other.meta_group_rank()) {} \
+                                                                                         \
+   private:                                                                              \
+    template <unsigned N, class P>                                                       \
+    friend thread_block_tile<N, P> tiled_partition(const P& parent);                     \
+    thread_block_tile(unsigned groups, unsigned group)                                   \
+        : details::large_tile<Size>(groups, group) {}                                    \
+  };
+CUDA_CPU_LARGE_TILE(64)
+CUDA_CPU_LARGE_TILE(128)
+CUDA_CPU_LARGE_TILE(256)
+CUDA_CPU_LARGE_TILE(512)
+#undef CUDA_CPU_LARGE_TILE
+
+/// Shared memory that tiles of several warps work with on GPUs before compute capability 8.0.
+template <unsigned MaxBlockSize = 1024>
+struct block_tile_memory {
+  unsigned long long unused[MaxBlockSize / 32 + 1];
+};
+template <unsigned MaxBlockSize>
+inline thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
+  return this_thread_block();
+}
 
 /// Splits a block, or a tile into smaller ones.
 template <unsigned Size, class Parent>

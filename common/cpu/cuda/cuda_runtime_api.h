@@ -9,6 +9,9 @@
 
 #define __CUDA_RUNTIME_API_H__
 
+#include "../graphs/capture.h"
+#include "../graphs/graph_runs.h"
+#include "../graphs/graphs.h"
 #include "../runtime/allocation.h"
 #include "../runtime/array_types.h"
 #include "../runtime/arrays.h"

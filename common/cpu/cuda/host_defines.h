@@ -16,7 +16,8 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-#define __forceinline__ inline __attribute__((always_inline))
+// No always_inline: such a function may be called through a pointer, which g++ then refuses.
+#define __forceinline__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 #define CUDARTAPI

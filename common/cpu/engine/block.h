@@ -11,10 +11,12 @@
 
 namespace cuda_cpu {
 
+struct CopyQueue;
+struct PhaseBarrier;
 struct Stack;
 
 /// Why a CUDA thread last gave up its turn.
-enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid };
+enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid, kPhase };
 
 /// What becomes of the value of a shuffle.
 enum class Use : std::uint8_t { kUnknown, kExpression, kMemory };
@@ -31,10 +33,10 @@ struct alignas(64) Thread {
   std::int32_t line = 0;
   Wait wait = Wait::kNothing;
   bool finished = false;
-  std::uint8_t which = 0;   // of several barriers on one line
-  Use use = Use::kUnknown;  // of the next shuffle
-  std::uint64_t result;     // of a warp operation
-  void* pc = nullptr;       // where it called yield
+  std::uint8_t which = 0;    // of several barriers on one line
+  Use use = Use::kUnknown;   // of the next shuffle
+  std::uint64_t result;      // of a warp operation
+  const void* pc = nullptr;  // where it called yield; the name of the call that waits for a phase
 };
 static_assert(sizeof(Thread) == 64, "one cache line a thread");
 
@@ -106,6 +108,13 @@ struct Block {
   std::uint32_t serial = 0;
   std::size_t static_shared_bytes = 0;
   std::size_t dynamic_shared_bytes = 0;
+
+  // Asynchronous copies, and barriers of the program's own (cuda::barrier).
+  CopyQueue* copy_queues = nullptr;    // of each thread; null until one copies
+  std::uint32_t copies_under_way = 0;  // in all queues
+  PhaseBarrier** phase_barriers = nullptr;
+  std::uint32_t phase_barrier_count = 0;  // that this block has made
+  std::uint32_t phase_barrier_room = 0;   // that earlier blocks had made
 
   Warp* warps = nullptr;
   uint3 index{0, 0, 0};           // blockIdx

@@ -73,7 +73,7 @@ Mark mark_of(std::uintptr_t address, std::uintptr_t* plain) {
 #else
   const std::uintptr_t kept = 0xffff;
 #endif
-  for (const Mark mark : {Mark::kMisaligned, Mark::kHost, Mark::kHostArgument}) {
+  for (const Mark mark : {Mark::kMisaligned, Mark::kHost, Mark::kHostArgument, Mark::kHostShared}) {
     if ((address >> kShift & kept) == (static_cast<std::uintptr_t>(mark) & kept)) return mark;
   }
   return Mark::kNone;
@@ -101,13 +101,33 @@ std::uintptr_t mark_host_argument(std::uintptr_t word) {
   return marked_if_host(word, Mark::kHostArgument);
 }
 
-void mark_host_pointers(void* begin, std::size_t bytes) {
+namespace {
+
+void mark_words(void* begin, std::size_t bytes, Mark mark) {
   if constexpr (kSanitized) return;
   std::uintptr_t* const end = last_word(begin, bytes);
   for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
     if (*word - kLowest > kAddressBits / 2 - kLowest) continue;
-    *word = marked_if_host(*word, Mark::kHost);
+    *word = marked_if_host(*word, mark);
   }
+}
+
+}  // namespace
+
+void mark_host_pointers(void* begin, std::size_t bytes) { mark_words(begin, bytes, Mark::kHost); }
+
+void mark_shared_pointers() {
+  if constexpr (kSanitized) return;
+  for_shared_holders_of_pointers([](const MemoryRange& range) {
+    mark_words(reinterpret_cast<void*>(range.base), range.size, Mark::kHostShared);
+  });
+}
+
+void restore_shared_pointers() {
+  if constexpr (kSanitized) return;
+  for_shared_holders_of_pointers([](const MemoryRange& range) {
+    restore_host_pointers(reinterpret_cast<void*>(range.base), range.size);
+  });
 }
 
 void restore_host_pointers(void* begin, std::size_t bytes) {
@@ -116,8 +136,10 @@ void restore_host_pointers(void* begin, std::size_t bytes) {
   if (m.pointers.empty()) return;
   std::uintptr_t* const end = last_word(begin, bytes);
   for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
-    if (*word >> kShift != static_cast<std::uintptr_t>(Mark::kHost) &&
-        *word >> kShift != static_cast<std::uintptr_t>(Mark::kHostArgument)) {
+    const std::uintptr_t mark = *word >> kShift;
+    if (mark != static_cast<std::uintptr_t>(Mark::kHost) &&
+        mark != static_cast<std::uintptr_t>(Mark::kHostArgument) &&
+        mark != static_cast<std::uintptr_t>(Mark::kHostShared)) {
       continue;
     }
     if (m.pointers.count(*word) != 0) *word &= kAddressBits;

@@ -4,7 +4,8 @@
 // which no address uses, get a mark: an access through it faults, and the report can say why.
 //
 // The pre-pass puts aligned() around casts to pointers in device code. Copies to device memory mark
-// what points to the host, and copies back restore it. A launch marks its copies of structures.
+// what points to the host, and copies back restore it. A launch marks its copies of structures. In
+// memory that host and kernels share pointers are marked while a grid runs.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@ enum class Mark : std::uint16_t {
   kMisaligned = 0x5a5b,
   kHost = 0x5a5d,          ///< in device memory
   kHostArgument = 0x5a5f,  ///< in a structure that was passed to a kernel
+  kHostShared = 0x5a61,    ///< in memory that host and kernels share
 };
 
 /// The mark of an address, which may have had an index added; `plain` is the address without it.
@@ -30,6 +32,11 @@ std::uintptr_t mark_misaligned(std::uintptr_t address);
 
 /// Marks the words of device memory that hold addresses of the host's memory.
 void mark_host_pointers(void* begin, std::size_t bytes);
+
+/// Before and after a grid runs, while no code of the host does: marks the pointers to the host in
+/// memory that both share, and restores them.
+void mark_shared_pointers();
+void restore_shared_pointers();
 
 /// The word, with a mark if it is an address of the host's memory: for a pointer in an argument.
 std::uintptr_t mark_host_argument(std::uintptr_t word);
@@ -170,6 +177,13 @@ __attribute__((always_inline)) inline decltype(auto) aligned(T&& value) {
   } else {
     return static_cast<Plain>(value);
   }
+}
+
+/// What a function returned, on its way to memory. Named by a reference it is an object first, and
+/// g++ stores it by an assignment, of which it tells X-ray; as part of a call it would not.
+template <class T>
+__attribute__((always_inline)) inline T&& stored(T&& value) {
+  return static_cast<T&&>(value);
 }
 
 }  // namespace cuda_cpu

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "../report/diagnostics.h"
@@ -60,6 +61,7 @@ struct AllMemory {
   std::mutex mutex;
   std::map<std::uintptr_t, Holding> holdings;
   std::map<std::uintptr_t, std::size_t> closable;  // pages of live device allocations
+  std::set<std::uintptr_t> shared_holders;         // of pointers; some are freed
   Reserve device, host_visible;
   std::size_t live_device_bytes = 0;
   int open_depth = 0;
@@ -244,12 +246,23 @@ void release_locked(AllMemory& s, Holding& holding, Site site) {
 
 bool is_allocation(const Holding& holding) { return holding.pages != 0; }
 
+/// Something else may begin where a holder did.
+void note_holder(AllMemory& s, const MemoryRange& range) {
+  const bool is_shared = range.space == Space::kManaged || range.space == Space::kHostPinned;
+  if (is_shared && range.may_hold_pointers) {
+    s.shared_holders.insert(range.base);
+  } else {
+    s.shared_holders.erase(range.base);
+  }
+}
+
 }  // namespace
 
 void register_range(const MemoryRange& range) {
   AllMemory& s = all_memory();
   const std::lock_guard<std::mutex> lock(s.mutex);
   s.holdings[range.base] = Holding{range};
+  note_holder(s, range);
 }
 
 void unregister_range(std::uintptr_t base) {
@@ -363,6 +376,7 @@ void* allocate(const AllocationRequest& request) {
     if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
   }
   s.holdings[holding.range.base] = holding;
+  note_holder(s, holding.range);
   return as_pointer(holding.range.base);
 }
 
@@ -419,6 +433,21 @@ LeftMemory device_memory_left() {
     if (range.size > left.largest.size) left.largest = range;
   }
   return left;
+}
+
+void for_shared_holders_of_pointers(void (*use)(const MemoryRange& range)) {
+  AllMemory& s = all_memory();
+  std::vector<MemoryRange> found;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    for (const std::uintptr_t base : s.shared_holders) {
+      const auto holding = s.holdings.find(base);
+      if (holding != s.holdings.end() && holding->second.range.live) {
+        found.push_back(holding->second.range);
+      }
+    }
+  }
+  for (const MemoryRange& range : found) use(range);  // which may ask for ranges itself
 }
 
 bool is_device_address(const void* address) { return all_memory().device.holds(address); }

@@ -93,6 +93,9 @@ struct LeftMemory {
 };
 LeftMemory device_memory_left();
 
+/// Calls `use` for what host and kernels share, of a type that may hold pointers.
+void for_shared_holders_of_pointers(void (*use)(const MemoryRange& range));
+
 /// True when `address` lies in the reserve that all device allocations come from.
 bool is_device_address(const void* address);
 

@@ -10,6 +10,7 @@
 
 namespace cuda_cpu {
 
+struct AsyncCopy;
 struct Block;
 struct GridLaunch;
 struct Thread;
@@ -30,6 +31,15 @@ struct Observer {
   void (*thread_meets)(Block& block, const Thread& thread, std::uint32_t lanes);
   /// __syncwarp: these lanes of the warp have all arrived, none has gone on.
   void (*lanes_met)(Block& block, std::uint32_t warp, std::uint32_t lanes);
+  /// An asynchronous copy is made now: its thread waits for it, or somebody for the phase of the
+  /// barrier that it belongs to.
+  void (*copy_arrives)(Block& block, const AsyncCopy& copy, const void* barrier);
+  /// The running thread arrives at a barrier of the program's own, which is in this phase, or goes
+  /// on since the phase has ended.
+  void (*phase_is_reached)(Block& block, const Thread& thread, const void* barrier,
+                           std::uint32_t phase);
+  void (*phase_is_passed)(Block& block, const Thread& thread, const void* barrier,
+                          std::uint32_t phase);
   /// All threads of the grid have arrived, none has gone on.
   void (*grid_barrier_opens)();
   /// A copy or fill that the runtime makes.

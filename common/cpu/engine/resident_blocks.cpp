@@ -8,10 +8,12 @@
 #include <new>
 
 #include "../report/diagnostics.h"
+#include "async_copies.h"
 #include "block.h"
 #include "current.h"
 #include "device_limits.h"
 #include "observer.h"
+#include "phase_barriers.h"
 #include "random_order.h"
 #include "sanitizers.h"
 #include "scheduler.h"
@@ -102,6 +104,8 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
   block->observation =
       grid->observed ? observer->block_begins(*block, number, grid->blocks) : nullptr;
   begin_shared(block);
+  begin_async_copies(block);
+  begin_phase_barriers(block);
 }
 
 // Gives `block` the next block of the grid to run; false when none is left.
@@ -143,6 +147,7 @@ bool take_first_block(Worker* worker) { return add_block(worker); }
 
 bool finish_block(Worker* worker) {
   Block* const block = current_block;
+  if (const int error = finish_async_copies(block)) abandon_grid(error);
   if (const int error = finish_shared(block)) abandon_grid(error);
   if (const int error = worker->grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
   if (block->observation != nullptr) observer->block_ends(*block);

@@ -29,6 +29,7 @@ void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
 void __tsan_read_range_pc(void* address, unsigned long bytes, void* pc);
+void __tsan_write_range_pc(void* address, unsigned long bytes, void* pc);
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
 void AnnotateIgnoreWritesBegin(const char* file, int line);
@@ -84,9 +85,12 @@ inline void tsan_switch(void* fiber) { __tsan_switch_to_fiber(fiber, 1); }
 /// Whatever comes before a release of an object happens before whatever follows an acquire of it.
 inline void tsan_acquire(void* object) { __tsan_acquire(object); }
 inline void tsan_release(void* object) { __tsan_release(object); }
-/// A read by the code at `pc`.
+/// A read or write by the code at `pc`.
 inline void tsan_read(const void* address, std::size_t bytes, void* pc) {
   __tsan_read_range_pc(const_cast<void*>(address), bytes, pc);
+}
+inline void tsan_write(void* address, std::size_t bytes, void* pc) {
+  __tsan_write_range_pc(address, bytes, pc);
 }
 
 /// While it lives, TSan ignores what the running CUDA thread does: the backend's own malloc, mmap
@@ -115,6 +119,7 @@ inline void tsan_switch(void*) {}
 inline void tsan_acquire(void*) {}
 inline void tsan_release(void*) {}
 inline void tsan_read(const void*, std::size_t, void*) {}
+inline void tsan_write(void*, std::size_t, void*) {}
 struct TsanBlindfold {
   TsanBlindfold() {}  // not trivial: an unused variable of this type is no warning
 };

@@ -3,7 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -77,17 +79,26 @@ void start_using(Block* block, SharedArray* array) {
   array->serial = block->serial;
 }
 
+/// What a block may have in all, if so much of it is static. Who asked for more than 48 KiB asked
+/// for dynamic memory; what is static comes on top of it.
+std::size_t shared_limit(std::size_t static_bytes) {
+  const std::size_t dynamic = dynamic_shared_limit();
+  if (dynamic <= kSharedPerBlock || static_bytes > kSharedPerBlock) return kSharedPerBlock;
+  return std::min(kSharedPerBlockOptIn, dynamic + static_bytes);
+}
+
 void check_total(const Block* block, const char* name, Site site) {
   const std::size_t total = block->static_shared_bytes + block->dynamic_shared_bytes;
-  if (total <= dynamic_shared_limit()) return;
+  const std::size_t limit = shared_limit(block->static_shared_bytes);
+  if (total <= limit) return;
   Report r;
   r.headline = "too much shared memory";
   r.site = site;
   r.where = where();
-  r.details.push_back(format(
-      "with '%s' the block uses %zu bytes of __shared__ arrays and %zu bytes of dynamic "
-      "shared memory; it has %zu",
-      name, block->static_shared_bytes, block->dynamic_shared_bytes, dynamic_shared_limit()));
+  r.details.push_back(
+      format("with '%s' the block uses %zu bytes of __shared__ arrays and %zu bytes of dynamic "
+             "shared memory; it has %zu",
+             name, block->static_shared_bytes, block->dynamic_shared_bytes, limit));
   r.cuda_error = cudaErrorInvalidValue;
   abandon_grid(report(r));
 }
@@ -115,6 +126,19 @@ int report_margin(const Block* block, const SharedArray& array, bool before) {
 }
 
 }  // namespace
+
+bool is_shared_address(const Block* block, const void* address) {
+  const std::size_t page = page_bytes();
+  for (unsigned i = 0; i < block->shared_count; ++i) {
+    const SharedArray& array = block->shared[i];
+    if (array.pages == nullptr) continue;
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(array.pages) - page;
+    if (reinterpret_cast<std::uintptr_t>(address) - begin < array.page_bytes + 2 * page) {
+      return true;
+    }
+  }
+  return false;
+}
 
 std::size_t dynamic_shared_limit() { return dynamic_limit.load(std::memory_order_relaxed); }
 

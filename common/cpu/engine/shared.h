@@ -45,6 +45,9 @@ void* touch_dynamic_shared(const char* name, Site site);
 void begin_shared(Block* block);
 int finish_shared(Block* block);
 
+/// Whether the address lies in one of the block's arrays, or so close that it faults.
+bool is_shared_address(const Block* block, const void* address);
+
 /// Largest dynamic shared memory that any kernel may be launched with: 48 KiB until the program
 /// raises it for one of them with cudaFuncSetAttribute. The engine cannot always tell which kernel
 /// a launch is for.

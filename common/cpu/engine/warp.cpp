@@ -59,6 +59,12 @@ const char* name_of(WarpOperation operation) {
       return "__reduce_or_sync";
     case WarpOperation::kReduceXor:
       return "__reduce_xor_sync";
+    case WarpOperation::kMatrixLoad:
+      return "load_matrix_sync";
+    case WarpOperation::kMatrixStore:
+      return "store_matrix_sync";
+    case WarpOperation::kMatrixMultiply:
+      return "mma_sync";
   }
   return "warp operation";
 }
@@ -254,6 +260,8 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
       else if (operation == WarpOperation::kMatchAll) {
         const bool same = lanes_with_value(*slot, slot->value[__builtin_ctz(arrived)]) == arrived;
         common = same ? slot->mask : 0;
+      } else if (operation >= WarpOperation::kMatrixLoad) {
+        common = slot->value[0];
       } else if (operation != WarpOperation::kSync) {
         common = reduce(*slot, operation);
       }
@@ -307,6 +315,11 @@ bool is_complete(const Block* block, unsigned warp, const WarpSlot& slot) {
 }
 
 }  // namespace
+
+void refuse_matrix(const char* headline, const char* detail, const char* help, const char* file,
+                   int line) {
+  refuse_operation(headline, detail, help, file, line);
+}
 
 std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint64_t value,
                               unsigned operand, const char* file, int line) {

@@ -35,6 +35,10 @@ enum class WarpOperation : std::uint8_t {
   kReduceAnd,
   kReduceOr,
   kReduceXor,
+  // Of <mma.h>: every lane gets lane 0's value.
+  kMatrixLoad,
+  kMatrixStore,
+  kMatrixMultiply,
 };
 
 /// Waits for the lanes in `mask` and returns the calling lane's result. `operand` is the source
@@ -62,6 +66,10 @@ bool release_active_mask(Block* block);
 /// Call when a thread leaves while early returns are allowed: completes operations that waited for
 /// it alone.
 void complete_warp_operations_without(Block* block, unsigned thread);
+
+/// Reports a wrong call of <mma.h> and ends the grid.
+[[noreturn]] void refuse_matrix(const char* headline, const char* detail, const char* help,
+                                const char* file, int line);
 
 /// Emitted by the pre-pass before a shuffle whose value goes into an expression, or into memory.
 /// One from a lane that takes no part is a mistake then.

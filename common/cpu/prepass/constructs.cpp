@@ -34,9 +34,11 @@ class Finder {
     const bool in_macro = s_.size() > 0 && s_.scope(0) == Scope::kMacro;
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (s_.is(i, "__global__")) note_kernel(i);
+      has_operators_ = has_operators_ || s_.is(i, "operator");
     }
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (in_macro) read_cast(i);
+      if (in_macro) read_store(i);
       if (s_.is(i, "(") || s_.is(i, "reinterpret_cast")) read_kernel_address(i);
       if (starts_launch(i)) {
         const LaunchTokens launch = read_launch(i);
@@ -270,10 +272,22 @@ class Finder {
       if (s_.is(i, "static_assert")) i = skip_brackets(i + 1);
       refuse_host_function(i, first, end);
       read_cast(i);
+      read_store(i);
       if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
+      if (is_long_double(i)) found_.long_doubles.insert(i);
       if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
       if (!belongs_to_another(i)) found_.clocks.insert(i);
     }
+  }
+
+  // `long` beside `double`, or 1.5L: nvcc makes it a double.
+  bool is_long_double(std::size_t i) const {
+    if (s_.is(i, "long")) return s_.is(i + 1, "double") || s_.is(i - 1, "double");
+    if (s_.token(i).kind != Token::kNumber) return false;
+    const std::string number = s_.spelling(i);
+    const bool is_hex = number.find_first_of("xX") != std::string::npos;
+    return (number.back() == 'L' || number.back() == 'l') &&
+           number.find_first_of(is_hex ? ".pP" : ".eE") != std::string::npos;
   }
 
   // a.f, a->f, a::f; but f, and ::f, is the namespace's own.
@@ -404,6 +418,43 @@ class Finder {
   // A cast can make a misaligned pointer. Macros may be used in device code.
   void read_cast(std::size_t i) {
     if (const std::size_t last = end_of_cast(s_, i); last != kNone) found_.casts[i] = last;
+  }
+
+  // `x[i] = f(y);`, `*p = y.f();`: what a function returns, stored in memory. Where a file defines
+  // operators, `a * b` may call one.
+  void read_store(std::size_t i) {
+    if (!s_.is(i, "=") || i == 0 || s_.is(i + 1, "{")) return;
+    const bool is_element = s_.is(i - 1, "]") && !is_one_of(s_, s_.match(i - 1) - 1, {"auto", "&"});
+    const bool is_member = s_.is_identifier(i - 1) && is_one_of(s_, i - 2, {".", "->"});
+    if (!is_element && !is_member && !begins_with_star(i)) return;
+    bool has_call = has_operators_;
+    std::size_t k = i + 1;
+    while (k < s_.size() && !is_one_of(s_, k, {";", ",", ")", "}", "]"})) {
+      if (s_.is(k, "<") && s_.skip_angles(k) != kNone) {
+        k = s_.skip_angles(k);
+        has_call = has_call || s_.is(k, "(");
+        continue;
+      }
+      has_call = has_call || (s_.is_identifier(k) && s_.is(k + 1, "(") && !s_.is(k, "sizeof"));
+      if (is_one_of(s_, k, {"(", "[", "{"})) {
+        if (s_.match(k) == kNone) return;
+        k = s_.match(k);
+      }
+      ++k;
+    }
+    const bool ends_statement = s_.is(k, ";") || k == s_.size();
+    if (has_call && ends_statement) found_.stores[i] = k - 1;
+  }
+
+  // The left side of the assignment at i is `*p`.
+  bool begins_with_star(std::size_t i) const {
+    for (std::size_t k = i; k-- > 0;) {
+      const bool is_first = k == 0 || is_one_of(s_, k - 1, {";", "{", "}", ")", "else", "do"});
+      if (s_.is(k, "*") && is_first) return true;
+      if (is_one_of(s_, k, {";", "{", "}"})) return false;
+      if (is_one_of(s_, k, {")", "]"}) && s_.match(k) != kNone) k = s_.match(k);
+    }
+    return false;
   }
 
   // Barriers on one line are told apart by a number: a branch each is a mistake there as well.
@@ -689,6 +740,7 @@ class Finder {
   int last_shared_line_ = 0;
   std::set<std::string> blocks_;  // names of groups that are a whole block or grid
   int last_barrier_line_ = 0, barriers_of_line_ = 0;
+  bool has_operators_ = false;
   int last_shared_ordinal_ = 0;
 };
 

@@ -45,10 +45,13 @@ struct Constructs {
   std::set<std::size_t> kernel_ends;             ///< `}` of a kernel's body
   std::map<std::size_t, std::size_t> assembly;   ///< `asm` with PTX in device code -> its `)`
   std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
+  /// In functions for the device only: the `long` of a long double, numbers such as 1.0L.
+  std::set<std::size_t> long_doubles;
   std::set<std::size_t> unused_results;  ///< `;` of a statement that is only a call of an atomic
   std::map<std::size_t, int> barriers;  ///< `)` of a __syncthreads() -> how many stand before it on
                                         ///< its line
-  std::map<std::size_t, std::size_t> casts;  ///< to pointers, in device code -> last token
+  std::map<std::size_t, std::size_t> casts;   ///< to pointers, in device code -> last token
+  std::map<std::size_t, std::size_t> stores;  ///< `=` of one that stores a call's result -> last
   /// A shuffle whose value goes into a computation, or right into memory.
   struct Shuffle {
     std::size_t last;

@@ -56,6 +56,7 @@ class Rewriter {
     if (macro == nullptr) {
       local_arrays_ = find_local_arrays(structure_, file, found_.device_bodies);
       warn_of_left_out();
+      warn_of_long_doubles();
       for (const Directive& directive : file.directives) {
         if (directive.kind != Directive::kDefine || directive.discarded) continue;
         if (directive.replacement.empty() || names_shared(file, directive)) continue;
@@ -109,6 +110,19 @@ class Rewriter {
     }
   }
 
+  void warn_of_long_doubles() const {
+    int last_line = 0;
+    for (const std::size_t i : found_.long_doubles) {
+      const int line = structure_.token(i).line;
+      if (line == last_line) continue;
+      last_line = line;
+      std::fprintf(stderr,
+                   "%s:%d: warning: device code has no long double: it is a double here, as nvcc "
+                   "makes it one\n",
+                   path_.c_str(), line);
+    }
+  }
+
   // #ifdef __CUDA_ARCH__, #if defined(__CUDA_ARCH__) ..., #if __CUDA_ARCH__ >= 700
   bool asks_for_arch(const Directive& directive) const {
     if (directive.kind != Directive::kIf || directive.discarded) return false;
@@ -125,7 +139,8 @@ class Rewriter {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
            !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty() ||
-           !found_.casts.empty() || !found_.shuffles.empty() || !found_.kernel_addresses.empty();
+           !found_.casts.empty() || !found_.stores.empty() || !found_.shuffles.empty() ||
+           !found_.kernel_addresses.empty();
   }
 
   // The directive's text, rewritten.
@@ -308,6 +323,12 @@ class Rewriter {
       align_behind(i, style);
       return i + 1;
     }
+    if (found_.long_doubles.count(i) != 0) {
+      const std::string word = structure_.spelling(i);
+      if (word != "long") out_ += word.substr(0, word.size() - 1);
+      align_behind(i, style);
+      return i + 1;
+    }
     if (found_.unused_results.count(i) != 0) {
       out_ += ", ::cuda_cpu::result_is_unused();";
       align_behind(i, style);
@@ -320,6 +341,10 @@ class Rewriter {
     }
     if (const auto it = found_.casts.find(i); it != found_.casts.end() && it->second < last) {
       emit_cast(i, it->second, style);
+      return it->second + 1;
+    }
+    if (const auto it = found_.stores.find(i); it != found_.stores.end() && it->second < last) {
+      emit_store(i, it->second, style);
       return it->second + 1;
     }
     if (const auto it = found_.shuffles.find(i);
@@ -364,6 +389,17 @@ class Rewriter {
   // (T*)e  ->  ::cuda_cpu::aligned((T*)e)
   void emit_cast(std::size_t i, std::size_t last, Style style) {
     emit_wrapped("::cuda_cpu::aligned(", i, last, style);
+  }
+
+  // = f(x)  ->  = ::cuda_cpu::stored(f(x))
+  void emit_store(std::size_t i, std::size_t last, Style style) {
+    out_ += '=';
+    copy_gap(i + 1, style);
+    out_ += "::cuda_cpu::stored(";
+    align_with(i + 1, style);
+    emit(i + 1, last + 1, style);
+    out_ += ')';
+    align_behind(last, style);
   }
 
   // __shfl_sync(...)  ->  (::cuda_cpu::shuffle_is_used(), __shfl_sync(...))

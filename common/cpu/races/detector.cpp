@@ -2,11 +2,13 @@
 #include "detector.h"
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "../engine/async_copies.h"
 #include "../engine/block.h"
 #include "../engine/current.h"
 #include "../engine/grid.h"
@@ -43,8 +45,19 @@ struct CopiedRange {
 constexpr std::size_t kWorksKept = 256;
 constexpr std::size_t kCopiesKept = 256;
 
+/// Lanes of a warp store to one word by one instruction. One of the stores is performed, so where
+/// all store the same that is no race. A hook runs before its store: until the next one does, the
+/// word holds what the earlier lane stored, and then what the later one did.
+struct StoreBySeveral {
+  Found found;
+  const char* address;
+  std::size_t bytes;
+  char earlier[4];
+};
+
 struct Detector {
   Shadow shadow;
+  std::vector<StoreBySeveral> stores_by_several;  // that wait for the later store
   Mailboxes mailboxes;
   std::deque<Work> works;  // the latest; the last one runs
   std::deque<CopiedRange> copies;
@@ -59,6 +72,9 @@ struct Detector {
 Detector* the_detector = nullptr;
 
 Detector& detector() { return *the_detector; }
+
+// Whether stores_by_several has any: asked at every store.
+bool stores_wait = false;
 
 // The detector's own accesses are not the program's, even where they share code.
 __thread bool inside = false;
@@ -118,6 +134,7 @@ bool conflict(const Access& a, const Access& b) {
 }
 
 Fault fault_of(const Access& a, const Access& b) {
+  if (a.thread() >= kCopier) return Fault::kUnderWay;
   if (((a.use() | b.use()) & kConstant) != 0) return Fault::kConstantLoad;
   if ((a.use() & b.use() & kStrong) != 0) return Fault::kBlockScope;
   if (a.block() != b.block()) return Fault::kOtherBlock;
@@ -131,10 +148,20 @@ struct Checked {
   Access access;
   const char* address;
   std::size_t bytes;
+  std::size_t unit = 4;  // bytes that a cell stands for
 };
 
-void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault,
-         std::size_t bytes) {
+/// Work that may run beside the one that runs is another stream's, or another node's of a graph.
+Fault fault_beside(const Detector& d, std::uint32_t earlier_work) {
+  const auto found = std::find_if(d.works.begin(), d.works.end(),
+                                  [=](const Work& work) { return work.number == earlier_work; });
+  const bool nodes =
+      found != d.works.end() && found->stream->is_of_graph && d.works.back().stream->is_of_graph;
+  return nodes ? Fault::kOtherNode : Fault::kOtherStream;
+}
+
+Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault,
+               std::size_t bytes) {
   Found found;
   found.fault = fault;
   found.address = c.address;
@@ -143,7 +170,32 @@ void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fa
   found.later = c.access;
   found.earlier_launch = shape_of(*c.d, earlier_work);
   found.later_launch = c.d->works.back().shape;
-  add_finding(found);
+  return found;
+}
+void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault,
+         std::size_t bytes) {
+  add_finding(found_at(c, earlier, earlier_work, fault, bytes));
+}
+
+bool are_one_store(const Access& a, const Access& b) {
+  return a.use() == kWrites && b.use() == kWrites && a.same_warp(b) && a.place() == b.place();
+}
+
+void wait_for_store(const Checked& c, const Access& earlier) {
+  StoreBySeveral s{
+      found_at(c, earlier, c.d->running, Fault::kSameWarp, c.bytes), c.address, c.unit, {}};
+  std::memcpy(s.earlier, s.address, s.bytes);
+  c.d->stores_by_several.push_back(s);
+  stores_wait = true;
+}
+
+__attribute__((noinline)) void compare_stores() {
+  const Inside in;
+  stores_wait = false;
+  for (const StoreBySeveral& s : detector().stores_by_several) {
+    if (std::memcmp(s.earlier, s.address, s.bytes) != 0) add_finding(s.found);
+  }
+  detector().stores_by_several.clear();
 }
 
 /// Against an access of the same launch.
@@ -152,7 +204,11 @@ void check(const Checked& c, const Access& earlier) {
   // By the path of constants not even a thread's own writes are seen.
   const bool unseen = (c.access.use() & kConstant) != 0;
   if (!unseen && c.order->comes_before(earlier.name(), earlier.time(), c.access.thread())) return;
-  add(c, earlier, c.d->running, fault_of(earlier, c.access), c.bytes);
+  if (are_one_store(earlier, c.access)) {
+    wait_for_store(c, earlier);
+  } else {
+    add(c, earlier, c.d->running, fault_of(earlier, c.access), c.bytes);
+  }
 }
 
 /// Calls check(access) for what the cell remembers of strong accesses that write.
@@ -185,7 +241,7 @@ void check_other_work(const Checked& c, const Cell& cell) {
   const auto one = [&](const Access& earlier) {
     if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
         (earlier.use() & c.access.use() & kStrong) == 0) {
-      add(c, earlier, cell.work, Fault::kOtherStream, c.bytes);
+      add(c, earlier, cell.work, fault_beside(*c.d, cell.work), c.bytes);
     }
   };
   Crowd* const crowd = c.d->shadow.crowd_of(cell);
@@ -294,6 +350,7 @@ void use_range(Checked* c, const char* begin, std::size_t bytes) {
     if (page.kind() != Kind::kIgnored) {
       page.for_each(offset, here, [&](Cell& cell, std::size_t at) {
         c->address = begin - offset + at;
+        c->unit = page.unit();
         use_cell(*c, &cell, page.kind());
       });
     }
@@ -407,7 +464,7 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
     if (!may_run_beside(*c.d, copy.work)) continue;
     Checked at = c;
     at.address = std::max(begin, copy.begin);
-    add(at, access_of_copy(copy.writes, &kCopy), copy.work, Fault::kOtherStream, c.bytes);
+    add(at, access_of_copy(copy.writes, &kCopy), copy.work, fault_beside(*c.d, copy.work), c.bytes);
   }
 }
 
@@ -440,6 +497,47 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
   d.copies.push_back({d.running, begin, bytes, writes});
   if (d.copies.size() > kCopiesKept) d.copies.pop_front();
   report_findings();
+}
+
+// ---- asynchronous copies ------------------------------------------------------------------------
+//
+// When a copy begins, what the thread itself would do is checked and remembered, and then handed
+// over to its copier, whose accesses come before nothing. When the thread has waited it takes them
+// back.
+
+constexpr Time kNever{~0u};
+
+/// Calls use(cell) for the cells of a range, where there are any.
+template <class F>
+void for_cells(const void* address, std::size_t bytes, F use) {
+  const auto* at = static_cast<const char*>(address);
+  while (bytes > 0) {
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Page::kBytes;
+    const std::size_t here = std::min(bytes, Page::kBytes - offset);
+    Page& page = detector().shadow.page_of(at);
+    if (page.kind() != Kind::kIgnored) {
+      page.for_each(offset, here, [&](Cell& cell, std::size_t) { use(cell); });
+    }
+    at += here;
+    bytes -= here;
+  }
+}
+
+/// The accesses of a copy that one thread is remembered for become another's.
+void hand_over_copy(ThreadName from_thread, ThreadName to_thread, Time time, const void* to,
+                    std::size_t bytes, const void* from, std::size_t read) {
+  const auto hand_over = [&](Access* access, unsigned use) {
+    if (!*access || !(access->name() == from_thread) || access->use() != use) return;
+    *access = Access(access->place(), to_thread, time, use);
+  };
+  for_cells(from, read, [&](Cell& cell) {
+    hand_over(&cell.read, kReads);
+    cell.two_lanes = cell.two_warps = cell.is_settled = 0;
+    if (Crowd* const crowd = detector().shadow.crowd_of(cell)) {
+      for (Access& before : crowd->read_before) hand_over(&before, kReads);
+    }
+  });
+  for_cells(to, bytes, [&](Cell& cell) { hand_over(&cell.write, kWrites); });
 }
 
 // ---- what the engine tells ----------------------------------------------------------------------
@@ -483,6 +581,7 @@ void* block_begins(const cuda_cpu::Block& block, std::uint64_t number, std::uint
 }
 
 void block_ends(cuda_cpu::Block& block) {
+  if (stores_wait) compare_stores();
   const Inside in;
   Detector& d = detector();
   const auto is_it = [&](const auto& running) { return running.get() == block.observation; };
@@ -498,6 +597,30 @@ void barrier_opens(cuda_cpu::Block& block) {
 void lanes_met(cuda_cpu::Block& block, std::uint32_t warp, std::uint32_t lanes) {
   const Inside in;
   static_cast<BlockOrder*>(block.observation)->lanes_met(warp, lanes);
+}
+
+void copy_arrives(cuda_cpu::Block& running, const cuda_cpu::AsyncCopy& copy, const void* barrier) {
+  const Inside in;
+  auto& order = *static_cast<BlockOrder*>(running.observation);
+  const ThreadName copier{order.block(), copy.thread + kCopier};
+  // Of a copy whose phase has ended not even its own thread knows before it has waited.
+  const ThreadName maker{order.block(), barrier == nullptr ? copy.thread : copier.thread};
+  hand_over_copy(copier, maker, order.now(), copy.to, copy.bytes, copy.from, copy.read());
+  if (barrier != nullptr) order.copy_is_made(copier.thread, barrier, copy.batch);
+}
+
+void phase_is_reached(cuda_cpu::Block& running, const cuda_cpu::Thread& thread, const void* barrier,
+                      std::uint32_t phase) {
+  const Inside in;
+  static_cast<BlockOrder*>(running.observation)
+      ->phase_is_reached(static_cast<std::uint32_t>(&thread - running.threads), barrier, phase);
+}
+
+void phase_is_passed(cuda_cpu::Block& running, const cuda_cpu::Thread& thread, const void* barrier,
+                     std::uint32_t phase) {
+  const Inside in;
+  static_cast<BlockOrder*>(running.observation)
+      ->phase_is_passed(static_cast<std::uint32_t>(&thread - running.threads), barrier, phase);
 }
 
 void grid_barrier_opens() {
@@ -516,6 +639,9 @@ constexpr cuda_cpu::Observer observer_for_races() {
   o.block_ends = block_ends;
   o.barrier_opens = barrier_opens;
   o.lanes_met = lanes_met;
+  o.copy_arrives = copy_arrives;
+  o.phase_is_reached = phase_is_reached;
+  o.phase_is_passed = phase_is_passed;
   o.grid_barrier_opens = grid_barrier_opens;
   o.range_is_used = range_is_used;
   o.wants_one_worker = true;
@@ -574,6 +700,7 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
 }  // namespace
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
+  if (stores_wait && !inside) compare_stores();
   // An access that reaches into the next page is ignored, too: nobody else's is beside it.
   if (Shadow::is_ignored(address) && (use & kStrong) == 0) return;
   if (inside) return;
@@ -587,6 +714,19 @@ void note_access(const void* address, std::size_t bytes, unsigned use, const voi
   use_memory(block, running_thread(), begin, bytes, bytes, use, place);
 }
 
+void note_async_copy(const void* to, std::size_t bytes, const void* from, std::size_t read,
+                     const void* place) {
+  if (inside) return;
+  BlockOrder* const block = running_block();
+  if (block == nullptr) return;
+  const std::uint32_t thread = running_thread();
+  use_memory(block, thread, static_cast<const char*>(from), read, read, kReads, place);
+  use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
+  const Inside in;
+  const ThreadName me{block->block(), thread}, copier{block->block(), thread + kCopier};
+  hand_over_copy(me, copier, kNever, to, bytes, from, read);
+}
+
 void note_words(const void* address, std::size_t bytes, unsigned use, const void* place) {
   Detector& d = *the_detector;
   BlockOrder* const block = running_block();
@@ -594,7 +734,7 @@ void note_words(const void* address, std::size_t bytes, unsigned use, const void
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
   const bool whole_words = offset % 4 == 0 && offset + bytes <= Page::kBytes;
   if (block == nullptr || inside || page == nullptr || !whole_words || !d.unordered.empty() ||
-      constant_read != nullptr) {
+      constant_read != nullptr || stores_wait) {
     note_access(address, bytes, use, place);
     return;
   }

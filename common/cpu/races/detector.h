@@ -27,6 +27,11 @@ void note_words(const void* address, std::size_t bytes, unsigned use, const void
 /// The same for the commonest of all: a plain load of 4 bytes.
 void note_word_read(const void* address, const void* place);
 
+/// The running thread begins an asynchronous copy: until it waits for it, nothing orders the read
+/// of what is copied and the write to the destination, neither for others nor for itself.
+void note_async_copy(const void* to, std::size_t bytes, const void* from, std::size_t read,
+                     const void* place);
+
 /// The next read at this address is one by __ldg.
 void next_read_is_constant(const void* address);
 

@@ -49,6 +49,9 @@ uint3 index_of(std::uint32_t number, const dim3& shape) {
 
 const char* name_of(const Access& a) {
   const bool reads = (a.use() & kReads) != 0, writes = (a.use() & kWrites) != 0;
+  if (a.thread() >= kCopier) {
+    return writes ? "an asynchronous copy to it" : "an asynchronous copy from it";
+  }
   if ((a.use() & kTexel) == kTexel) return "a texture fetch";
   if ((a.use() & kConstant) != 0) return "a read by __ldg";
   if ((a.use() & kVolatile) != 0) return writes ? "a volatile write" : "a volatile read";
@@ -79,6 +82,10 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
     case Fault::kOtherStream:
       return "the two are in streams that do not wait for each other: record an event after the "
              "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)";
+    case Fault::kOtherNode:
+      return "the two are nodes of a graph without a path from one to the other: let one depend on "
+             "the other (cudaGraphAddDependencies; in a capture an event that the other's stream "
+             "waits for)";
     case Fault::kBlockScope:
       return "an atomic whose name ends in _block is one for the threads of its own block only";
     case Fault::kConstantLoad:
@@ -88,6 +95,11 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
                "surf2Dread)";
       }
       return "__ldg is for data that no thread writes while the kernel runs: use a plain load";
+    case Fault::kUnderWay:
+      return "the thread that copies waits for it first (__pipeline_commit, then "
+             "__pipeline_wait_prior), and where other threads use the memory, __syncthreads() "
+             "follows on the wait; of a copy with a barrier or a pipeline everybody waits for "
+             "those";
     case Fault::kUnset:
       return "every element must be written before it is read, also those past the end of the "
              "data, with a barrier in between; shared memory does not start with zeros";
@@ -100,8 +112,12 @@ Site site_of(const Access& a, const LaunchShape& launch) {
   return xray::lines_of({a.place().address()}, launch.kernel.file).front();
 }
 
+uint3 thread_index(const Access& a, const LaunchShape& launch) {
+  return index_of(a.thread() % kCopier, launch.block);
+}
+
 std::string thread_of(const Access& a, const LaunchShape& launch) {
-  return "thread " + cuda_cpu::to_text(index_of(a.thread(), launch.block));
+  return "thread " + cuda_cpu::to_text(thread_index(a, launch));
 }
 
 /// Who made the earlier access, as seen from the later one.
@@ -109,8 +125,9 @@ std::string maker_of(const Found& f) {
   const LaunchShape& launch = f.earlier_launch;
   if (launch.call.name[0] != '\0') return launch.call.name;
   std::string text;
-  if (f.fault == Fault::kOtherStream) text = format("kernel '%s', ", launch.kernel.name);
-  if (f.fault == Fault::kOtherStream || f.earlier.block() != f.later.block()) {
+  const bool other_work = f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode;
+  if (other_work) text = format("kernel '%s', ", launch.kernel.name);
+  if (other_work || f.earlier.block() != f.later.block()) {
     text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";
   }
   return text + thread_of(f.earlier, launch);
@@ -126,11 +143,19 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
     r.where.grid = f.later_launch.grid;
     r.where.block_dim = f.later_launch.block;
     r.where.block = index_of(f.later.block(), f.later_launch.grid);
-    r.where.thread = index_of(f.later.thread(), f.later_launch.block);
+    r.where.thread = thread_index(f.later, f.later_launch);
   }
   if (f.fault == Fault::kUnset) {
     r.headline = "read of shared memory that no thread of the block has written yet";
     r.details.push_back("it is " + added.memory);
+  } else if (f.fault == Fault::kUnderWay) {
+    const bool to = (f.earlier.use() & kWrites) != 0;
+    r.headline = format("race: %s while an asynchronous copy %s is under way", name_of(f.later),
+                        to ? "to it" : "from it");
+    r.details.push_back("of " + added.memory);
+    r.notes.push_back({earlier, format("the copy began here, by %s; nothing makes this access "
+                                       "wait for its end",
+                                       maker_of(f).c_str())});
   } else {
     r.headline = format("race: %s", name_of(f.later));
     r.details.push_back("of " + added.memory);

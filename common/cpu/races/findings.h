@@ -30,8 +30,10 @@ enum class Fault : std::uint8_t {
   kSameBlock,
   kOtherBlock,
   kOtherStream,
+  kOtherNode,     ///< of a graph
   kBlockScope,    ///< atomics of different blocks, one of them with the scope of a block
   kConstantLoad,  ///< __ldg of what the kernel writes
+  kUnderWay,      ///< of an asynchronous copy that nobody has waited for
   kUnset,         ///< shared memory is read that nobody has written
 };
 

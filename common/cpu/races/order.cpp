@@ -61,6 +61,9 @@ BlockOrder::BlockOrder(std::uint32_t block, std::uint32_t threads, Mailboxes* ma
 
 bool BlockOrder::warps_or_fences_order(ThreadName thread, Time time, std::uint32_t me) const {
   if (thread.block == block_) {
+    if (!heard_.empty() && !heard_[me].empty() && time < heard_[me][place_of(thread.thread)]) {
+      return true;
+    }
     const std::uint32_t warp = me / kLanes;
     if (thread.thread / kLanes == warp && warps_[warp] != nullptr &&
         time < warps_[warp]->met[me % kLanes][thread.thread % kLanes]) {
@@ -79,6 +82,7 @@ bool BlockOrder::has_fenced(std::uint32_t thread) const {
 void BlockOrder::barrier() {
   tick();
   last_barrier_ = now_;
+  heard_.clear();
   if (!any_mind_) return;
   any_mind_ = false;
   auto fenced = std::make_shared<Knowledge>(), here = std::make_shared<Knowledge>();
@@ -100,6 +104,15 @@ void BlockOrder::lanes_met(std::uint32_t warp, std::uint32_t lanes) {
   tick();
   if (warps_[warp] == nullptr) warps_[warp] = std::make_unique<Lanes>();
   Lanes& w = *warps_[warp];
+  if (!heard_.empty()) {
+    Heard together;
+    for (std::uint32_t j = 0; j < kLanes; ++j) {
+      if ((lanes >> j & 1) != 0) add(heard_[warp * kLanes + j], &together);
+    }
+    for (std::uint32_t j = 0; j < kLanes; ++j) {
+      if ((lanes >> j & 1) != 0) heard_[warp * kLanes + j] = together;
+    }
+  }
   Knowledge known;
   std::vector<Received> received;
   bool any = false;
@@ -208,8 +221,71 @@ std::shared_ptr<const Knowledge> BlockOrder::all_known_to(std::uint32_t thread) 
                         warps_[warp]->met[thread % kLanes][j]);
     }
   }
+  if (!heard_.empty()) {
+    for (std::uint32_t i = 0; i < heard_[thread].size(); ++i) {
+      const std::uint32_t number = i < threads_ ? i : kCopier + (i - threads_);
+      all->learn_thread(ThreadName{block_, number}, heard_[thread][i]);
+    }
+  }
   all->learn_thread(ThreadName{block_, thread}, now_);
   return all;
+}
+
+// ---- barriers of the program's own --------------------------------------------------------------
+
+void BlockOrder::add(const Heard& from, Heard* to) const {
+  if (from.empty()) return;
+  if (to->empty()) to->resize(2 * std::size_t{threads_});
+  for (std::size_t i = 0; i < from.size(); ++i) (*to)[i] = std::max((*to)[i], from[i]);
+}
+
+void BlockOrder::add_heard_by(std::uint32_t thread, Heard* to) const {
+  if (to->empty()) to->resize(2 * std::size_t{threads_});
+  if (!heard_.empty()) add(heard_[thread], to);
+  const std::uint32_t first = thread / kLanes * kLanes;
+  if (warps_[thread / kLanes] != nullptr) {
+    const Time* const met = warps_[thread / kLanes]->met[thread % kLanes];
+    for (std::uint32_t j = 0; j < kLanes && first + j < threads_; ++j) {
+      (*to)[first + j] = std::max((*to)[first + j], met[j]);
+    }
+  }
+  (*to)[thread] = now_;
+}
+
+void BlockOrder::phase_is_reached(std::uint32_t thread, const void* barrier, std::uint32_t phase) {
+  tick();
+  std::vector<Phase>& phases = phases_[barrier];
+  if (phases.empty() || phases.back().number != phase) {
+    Phase next;
+    // Who knows of a phase knows of those before.
+    if (!phases.empty() && phases.back().number < phase) next = phases.back();
+    next.number = phase;
+    if (phases.size() == kPhases) phases.erase(phases.begin());
+    phases.push_back(std::move(next));
+  }
+  Phase& now = phases.back();
+  add_heard_by(thread, &now.heard);
+  if (minds_[thread] != nullptr) now.known.learn(minds_[thread]->known);
+}
+
+void BlockOrder::phase_is_passed(std::uint32_t thread, const void* barrier, std::uint32_t phase) {
+  for (const Phase& one : phases_[barrier]) {
+    if (one.number < phase) continue;
+    tick();
+    if (heard_.empty()) heard_.resize(threads_);
+    add(one.heard, &heard_[thread]);
+    if (!one.known.empty()) mind_of(thread).known.learn(one.known);
+    return;
+  }
+}
+
+void BlockOrder::copy_is_made(std::uint32_t copier, const void* barrier, std::uint32_t phase) {
+  tick();
+  for (Phase& one : phases_[barrier]) {
+    if (one.number < phase) continue;
+    if (one.heard.empty()) one.heard.resize(2 * std::size_t{threads_});
+    one.heard[place_of(copier)] = now_;
+  }
 }
 
 }  // namespace races

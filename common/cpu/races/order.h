@@ -2,10 +2,13 @@
 // Which accesses of a launch come before which, whatever the order in which the threads ran.
 //
 // Each block has a clock, which goes on whenever something is ordered: at a barrier, a __syncwarp,
-// a fence. So the time of an access tells what of its block came before it. Three things order:
+// a fence. So the time of an access tells what of its block came before it. Four things order:
 //
 //   barrier       all that the block did before it comes before all that it does after it
 //   __syncwarp    the same for the lanes in its mask
+//   cuda::barrier what a thread did before it arrived comes before what one does that has waited
+//   for
+//                 the end of that phase
 //   fence + atomic  what a thread knows at its fence goes with the values that its atomics store
 //                 after it, and whoever reads such a value with an atomic knows it after a fence of
 //                 its own. An atomic of cuda::atomic_ref can do the part of either fence itself.
@@ -42,6 +45,10 @@ struct HashThread {
   }
 };
 
+/// An asynchronous copy that is under way is the work of a thread that no barrier knows, beside the
+/// one that began it: that one's number plus this.
+constexpr std::uint32_t kCopier = 1024;
+
 /// What is known to have happened: for each block and for single threads all that they did before a
 /// time.
 class Knowledge {
@@ -50,6 +57,7 @@ class Knowledge {
   void learn_thread(ThreadName thread, Time before);
   void learn(const Knowledge& other);
   bool covers(ThreadName thread, Time time) const;
+  bool empty() const { return blocks_.empty() && threads_.empty(); }
 
  private:
   std::vector<Time> blocks_;
@@ -127,6 +135,11 @@ class BlockOrder {
   void fence(std::uint32_t thread, bool block_only);
   /// An atomic access, or a volatile one. `reads`, `writes`: what it does to the value.
   void atomic(std::uint32_t thread, const void* address, bool reads, bool writes, bool block_only);
+  /// `thread` arrives at a barrier of the program's own, or goes on since the phase has ended.
+  void phase_is_reached(std::uint32_t thread, const void* barrier, std::uint32_t phase);
+  void phase_is_passed(std::uint32_t thread, const void* barrier, std::uint32_t phase);
+  /// A copy that belonged to the phase has been made.
+  void copy_is_made(std::uint32_t copier, const void* barrier, std::uint32_t phase);
   /// An atomic that has an order of its own.
   void ordered_atomic(std::uint32_t thread, const void* address, bool acquires, bool releases,
                       bool block_only);
@@ -150,6 +163,27 @@ class BlockOrder {
     Time met[kLanes][kLanes];  // [i][j]: lane i knows what lane j did before this
   };
 
+  /// For each thread of the block, and behind them for each one's copier, before which time all
+  /// that it did is known. Empty: nothing is.
+  using Heard = std::vector<Time>;
+  /// What those know who have waited for the end of a phase.
+  struct Phase {
+    std::uint32_t number = 0;
+    Heard heard;
+    Knowledge known;
+  };
+  struct HashBarrier {
+    std::size_t operator()(const void* barrier) const {
+      return reinterpret_cast<std::size_t>(barrier) * 0x9e3779b97f4a7c15u >> 7;
+    }
+  };
+
+  std::size_t place_of(std::uint32_t thread) const {
+    return thread < kCopier ? thread : threads_ + (thread - kCopier);
+  }
+  /// Adds all that `thread` knows of others of its block, but for what barriers tell.
+  void add_heard_by(std::uint32_t thread, Heard* to) const;
+  void add(const Heard& from, Heard* to) const;
   bool warps_or_fences_order(ThreadName thread, Time time, std::uint32_t me) const;
   Mind& mind_of(std::uint32_t thread);
   void receive(Mind* mind, Mailbox* from, bool block_only);
@@ -164,6 +198,10 @@ class BlockOrder {
   std::vector<std::unique_ptr<Mind>> minds_;  // null until a thread has one; since the last barrier
   Mind block_mind_;                           // what barriers have made everybody's
   bool any_mind_ = false;
+  std::vector<Heard> heard_;  // of each thread, since the last barrier; empty until one has waited
+  // Of each barrier the last phases, of which late threads still have to hear.
+  static constexpr std::size_t kPhases = 4;
+  std::unordered_map<const void*, std::vector<Phase>, HashBarrier> phases_;
 };
 
 }  // namespace races

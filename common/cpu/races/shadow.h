@@ -141,6 +141,7 @@ class Page {
 
   explicit Page(Kind kind) : kind_(kind) {}
   Kind kind() const { return kind_; }
+  std::size_t unit() const { return unit_; }  ///< bytes that a cell stands for
 
   /// Calls use(cell, offset) for every cell of [offset, offset + bytes).
   template <class F>

@@ -207,6 +207,13 @@ void explain_segfault(const Fault& fault, Report* report) {
         "copy what it points to as well, and store the address that cudaMalloc gave for it";
     return;
   }
+  if (backtrace.mark == Mark::kHostShared) {
+    report->headline = "memory of the host reached through a pointer in memory that both share";
+    report->details.push_back(format("the pointer holds %p, an address that is the host's alone",
+                                     reinterpret_cast<void*>(backtrace.marked)));
+    report->help = "what it points to must be shared as well: cudaMallocManaged or cudaMallocHost";
+    return;
+  }
   if (backtrace.mark == Mark::kMisaligned) {
     report->headline = "misaligned address";
     report->details.push_back(

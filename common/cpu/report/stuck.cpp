@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../engine/block.h"
+#include "../engine/phase_barriers.h"
 #include "../engine/warp.h"
 #include "../engine/worker.h"
 #include "../runtime/error_codes.h"
@@ -44,6 +45,9 @@ std::string what_it_does(const Block* block, unsigned number) {
   if (waits(thread, Wait::kBarrier)) return "waiting here in __syncthreads";
   if (waits(thread, Wait::kGrid)) return "waiting here in the grid barrier";
   if (waits(thread, Wait::kActiveMask)) return "waiting here in __activemask";
+  if (waits(thread, Wait::kPhase)) {
+    return std::string("waiting here in ") + static_cast<const char*>(thread.pc);
+  }
   if (waits(thread, Wait::kWarp)) {
     const WarpSlot* const slot = slot_of(block, number);
     if (slot == nullptr) return "waiting here in a warp operation";
@@ -183,6 +187,27 @@ void explain_block_barrier(const Block* block, const Thread* thread, Report* rep
   }
 }
 
+void explain_phase_barrier(const Block* block, const Thread* thread, Report* report) {
+  place(block, thread, report);
+  report->headline = "cuda::barrier waits for arrivals that never come";
+  report->help =
+      "in each phase as many threads have to arrive as init() says, or drop out by "
+      "arrive_and_drop; "
+      "in a pipeline each thread that produces commits, and each that consumes releases";
+  const PhaseBarrier* const barrier = phase_barrier_of(block, *thread);
+  if (barrier == nullptr) return;
+  if (barrier->made.file == nullptr) {
+    report->headline = "sync() of a tile of several warps waits for threads that never come";
+    report->details.push_back(
+        format("%u of its %u threads are missing", barrier->missing, barrier->expected));
+    report->help = "every thread of the tile must come to its sync()";
+    return;
+  }
+  report->details.push_back(
+      format("in this phase %u of %u arrivals are missing", barrier->missing, barrier->expected));
+  report->notes.push_back({barrier->made, "initialised here"});
+}
+
 void add_spinning(const Worker* worker, const Block* block, std::vector<Group>* groups) {
   // Threads that yielded in the same loop share their pc, so few addresses are looked up.
   std::vector<std::pair<const void*, Site>> known;
@@ -216,6 +241,8 @@ int report_stuck_block(const Block* block) {
     explain_warp_operation(block, lane, &r);
   } else if (const Thread* const thread = first_waiting(block, Wait::kBarrier)) {
     explain_block_barrier(block, thread, &r);
+  } else if (const Thread* const arrived = first_waiting(block, Wait::kPhase)) {
+    explain_phase_barrier(block, arrived, &r);
   } else if (const Thread* const other = first_waiting(block, Wait::kGrid)) {
     explain_grid_barrier(block, other, &r);
   } else {

@@ -11,6 +11,7 @@
 #include "../engine/memory.h"
 #include "../report/memory_notes.h"
 #include "call.h"
+#include "capture.h"
 #include "last_words.h"
 #include "pools.h"
 #include "work_queues.h"
@@ -90,6 +91,9 @@ void look_at_slack(const MemoryRange& range, Site site) {
 
 int give(void** pointer, const AllocationRequest& request) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (request.pool == nullptr) {
+    if (const int error = unsafe_in_capture(request.call)) return error;
+  }
   *pointer = nullptr;
   if (request.bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
   *pointer = allocate(request);
@@ -146,6 +150,7 @@ cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t po
                              cudaStream_t stream, AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (const int error = unsupported_in_capture(stream, "cudaMallocAsync")) return finish(error);
   if (const int error = check_pool(&pool, bytes, from.site)) return finish(error);
   AllocationRequest request = request_of(bytes, Space::kGlobal, "cudaMallocAsync", from);
   request.pool = pool;
@@ -210,6 +215,7 @@ using cuda_cpu::Space;
 
 cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
   CUDA_CPU_BEGIN_CALL();
+  if (const int error = cuda_cpu::unsafe_in_capture("cudaFree")) return finish(error);
   if (pointer.value == nullptr) return cudaSuccess;
   MemoryRange range;
   if (!cuda_cpu::find_allocation(pointer.value, &range) ||
@@ -228,6 +234,9 @@ cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (pointer == nullptr) return cudaSuccess;
+  if (const int error = cuda_cpu::unsupported_in_capture(stream, "cudaFreeAsync")) {
+    return finish(error);
+  }
   MemoryRange range;
   if (!cuda_cpu::find_allocation(pointer, &range) || range.space != Space::kGlobal) {
     return finish(cuda_cpu::explain_free("cudaFreeAsync", pointer, site));
@@ -246,6 +255,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site sit
 
 cudaError_t cudaFreeHost(cuda_cpu::Located<void*> pointer) {
   CUDA_CPU_BEGIN_CALL();
+  if (const int error = cuda_cpu::unsafe_in_capture("cudaFreeHost")) return finish(error);
   if (pointer.value == nullptr) return cudaSuccess;
   MemoryRange range;
   if (!cuda_cpu::find_allocation(pointer.value, &range) || range.space != Space::kHostPinned) {
@@ -297,6 +307,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags, cu
 
 cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer) {
   CUDA_CPU_BEGIN_CALL();
+  if (const int error = cuda_cpu::unsafe_in_capture("cudaHostUnregister")) return finish(error);
   MemoryRange range;
   if (!cuda_cpu::find_live_range(pointer.value, &range) || range.space != Space::kHostRegistered ||
       range.base != reinterpret_cast<std::uintptr_t>(pointer.value)) {

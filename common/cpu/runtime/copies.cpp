@@ -17,6 +17,7 @@
 #include "../engine/observer.h"
 #include "../report/memory_notes.h"
 #include "call.h"
+#include "capture.h"
 #include "last_words.h"
 #include "work_queues.h"
 
@@ -261,9 +262,10 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
   }
 
   const bool host_involved = destination.reach != Reach::kDevice || source.reach != Reach::kDevice;
-  const bool wait = async ? destination.reach == Reach::kPageable : host_involved;
+  const bool later = is_captured(stream);  // a graph's copy reads its source when the graph runs
+  const bool wait = async ? destination.reach == Reach::kPageable && !later : host_involved;
   std::shared_ptr<std::vector<char>> staged;
-  if (async && !wait && source.reach == Reach::kPageable) {
+  if (async && !wait && !later && source.reach == Reach::kPageable) {
     // The copy brings what the source holds now.
     staged = std::make_shared<std::vector<char>>(rows.width * rows.height);
     Rows take = rows;
@@ -276,6 +278,7 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
   Work work;
   work.label = {call.name, call.site};
   work.needs_device_memory = false;
+  work.kind = WorkKind::kCopy;
   work.run = [call, rows, staged] { return copy_rows(call, rows); };
   return finish(submit(stream, std::move(work), wait));
 }
@@ -303,6 +306,7 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
   }
   Work work;
   work.label = {call.name, call.site};
+  work.kind = WorkKind::kFill;
   work.needs_device_memory = false;
   work.run = [=] {
     const OpenAllocation open(pointer);
@@ -383,6 +387,11 @@ cudaError_t copy_block(const char* call, Site site, void* destination,
   return copy_2d({call, site},
                  rows_2d(destination, destination_pitch, source, source_pitch, width, height), kind,
                  stream, async);
+}
+
+cudaError_t fill_block(const char* call, Site site, void* pointer, std::size_t pitch, int value,
+                       std::size_t width, std::size_t height, cudaStream_t stream) {
+  return fill({call, site}, pointer, pitch, value, width, height, stream, true);
 }
 
 cudaError_t copy_to_symbol(const void* symbol, const void* source, std::size_t bytes,

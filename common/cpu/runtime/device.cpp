@@ -15,6 +15,7 @@
 #include "../engine/stacks.h"
 #include "../engine/symbols.h"
 #include "call.h"
+#include "capture.h"
 #include "events.h"
 #include "functions.h"
 #include "pools.h"
@@ -284,6 +285,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
 
 cudaError_t cudaDeviceSynchronize() {
   CUDA_CPU_BEGIN_CALL();
+  if (const int error = cuda_cpu::never_in_capture("cudaDeviceSynchronize")) return finish(error);
   return finish(cuda_cpu::run_all_streams());
 }
 
@@ -291,6 +293,7 @@ cudaError_t cudaDeviceReset() {
   if (cuda_cpu::in_kernel() || cuda_cpu::in_host_function()) {
     CUDA_CPU_BEGIN_CALL();
   }
+  cuda_cpu::forget_captures();
   cuda_cpu::run_all_streams();  // so that the output of the last kernel is not lost
   cuda_cpu::forget_streams();
   cuda_cpu::forget_events();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "call.h"
+#include "capture.h"
 #include "work_queues.h"
 
 /// A cudaEvent_t points to this.
@@ -114,6 +115,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
   if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
   const std::shared_ptr<cuda_cpu::Moment> moment = cuda_cpu::moment_of(event);
+  if (const int error = cuda_cpu::event_in_capture(moment.get(), "cudaEventSynchronize")) {
+    return finish(error);
+  }
   return finish(moment == nullptr ? 0 : cuda_cpu::run_until(*moment));
 }
 
@@ -121,6 +125,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
   if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
   const std::shared_ptr<cuda_cpu::Moment> moment = cuda_cpu::moment_of(event);
+  if (const int error = cuda_cpu::event_in_capture(moment.get(), "cudaEventQuery")) {
+    return finish(error);
+  }
   if (moment == nullptr || cuda_cpu::is_done(*moment)) return cudaSuccess;
   if (!moment->asked) {
     moment->asked = true;
@@ -141,6 +148,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
       last == nullptr) {
     return finish(cudaErrorInvalidResourceHandle);
   }
+  if (first->capture != nullptr || last->capture != nullptr) return finish(cudaErrorCapturedEvent);
   if (!cuda_cpu::is_done(*first) || !cuda_cpu::is_done(*last)) return finish(cudaErrorNotReady);
   *milliseconds = std::chrono::duration<float, std::milli>(last->time - first->time).count();
   return cudaSuccess;

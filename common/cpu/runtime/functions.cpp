@@ -101,8 +101,6 @@ bool is_cooperative(const cudaLaunchConfig_t* config, Site site, int* error) {
   return cooperative;
 }
 
-namespace {
-
 cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
                               bool cooperative, const char* call, Site site) {
   CUDA_CPU_BEGIN_CALL();
@@ -116,8 +114,6 @@ cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, vo
   const LaunchedKernel launched{function_name(kernel, call), site.file, site.line};
   return finish(launch(config, launched, cooperative, kernel, arguments));
 }
-
-}  // namespace
 
 cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function) {
   CUDA_CPU_BEGIN_CALL();

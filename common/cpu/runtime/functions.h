@@ -32,6 +32,9 @@ int multiprocessor_count();
 using LaunchByAddress = int (*)(const LaunchConfig& config, const LaunchedKernel& launched,
                                 bool cooperative, const void* kernel, void** arguments);
 void remember_kernel(const void* kernel, LaunchByAddress launch);
+/// Launches a kernel whose type was remembered; `call` is the name for reports.
+cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
+                              bool cooperative, const char* call, Site site);
 
 /// Emitted by the pre-pass where a kernel is cast to void*: notes how it is launched.
 template <class... Parameters>

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "../engine/device_limits.h"
+#include "../engine/marked_pointers.h"
 #include "../engine/memory.h"
 #include "../engine/settings.h"
 #include "../engine/worker_pool.h"
 #include "../report/diagnostics.h"
+#include "capture.h"
 #include "functions.h"
 #include "last_error.h"
 #include "work_queues.h"
@@ -76,6 +78,24 @@ int refuse(const LaunchConfig& config, const LaunchedKernel& launched, std::stri
   return error;
 }
 
+Work work_of(std::shared_ptr<const GridLaunch> launch, std::shared_ptr<void> arguments) {
+  Work work;
+  work.kind = WorkKind::kKernel;
+  work.label = {"kernel", Site{launch->kernel.file, launch->kernel.line}, launch->kernel.name};
+  work.run = [launch, arguments] {
+    open_device_memory();
+    mark_shared_pointers();
+    int failure = run_grid(*launch);
+    restore_shared_pointers();
+    if (failure == 0) failure = check_slack(launch->kernel);
+    close_device_memory();
+    return failure;
+  };
+  work.launch = std::move(launch);
+  work.arguments = std::move(arguments);
+  return work;
+}
+
 }  // namespace
 
 int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
@@ -88,32 +108,43 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
   if (const int error = check_configuration(config, cooperative, call.function, &problem)) {
     return refuse(config, launched, std::move(problem), error);
   }
-  GridLaunch launch;
-  launch.kernel = launched;
-  launch.grid = config.grid;
-  launch.block = config.block;
-  launch.dynamic_shared_bytes = config.dynamic_shared_bytes;
-  launch.cooperative = cooperative;
-  launch.body = call.body;
-  launch.closure = call.closure;
-  launch.function = call.function;
-  launch.arguments = std::move(call.arguments);
-  launch.arguments_hash = call.arguments_hash;
-  const int error = enqueue(
-      config.stream,
-      [launch, owner] {
-        open_device_memory();
-        int failure = run_grid(launch);
-        if (failure == 0) failure = check_slack(launch.kernel);
-        close_device_memory();
-        return failure;
-      },
-      WorkLabel{"kernel", Site{launched.file, launched.line}, launched.name});
+  const auto launch = std::make_shared<GridLaunch>();
+  launch->kernel = launched;
+  launch->grid = config.grid;
+  launch->block = config.block;
+  launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
+  launch->cooperative = cooperative;
+  launch->body = call.body;
+  launch->closure = call.closure;
+  launch->function = call.function;
+  launch->arguments = std::move(call.arguments);
+  launch->arguments_hash = call.arguments_hash;
+  const int error = submit(config.stream, work_of(launch, std::move(owner)));
   if (error != 0) record_error(error);
   return error;
 }
 
+int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made) {
+  auto launch = std::make_shared<GridLaunch>(*work.launch);
+  launch->grid = config.grid;
+  launch->block = config.block;
+  launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
+  launch->kernel.file = site.file;
+  launch->kernel.line = site.line;
+  std::string problem;
+  if (const int error =
+          check_configuration(config, launch->cooperative, launch->function, &problem)) {
+    return refuse(config, launch->kernel, std::move(problem), error);
+  }
+  *made = work_of(std::move(launch), work.arguments);
+  return 0;
+}
+
 int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched, KernelCall call) {
+  if (const int error = unsupported_in_capture(
+          config.stream, "a launch with arguments in braces, or a literal 0 for a pointer")) {
+    return record_error(error);
+  }
   if (const int error = enqueue_grid(config, launched, false, std::move(call))) return error;
   return run_stream(config.stream);
 }

@@ -21,6 +21,8 @@ struct CUstream_st;
 
 namespace cuda_cpu {
 
+struct Work;
+
 /// The four launch parameters, with nvcc's defaults.
 struct LaunchConfig {
   dim3 grid;
@@ -98,7 +100,11 @@ const void* function_of(NameIt name_it) {
 int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
                  KernelCall call);
 
-/// The same, but also runs the stream: `call` refers to the caller's variables.
+/// The launch of a kernel's work again, with the same arguments and another configuration. Returns
+/// the CUDA error code of a wrong one.
+int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made);
+
+/// As enqueue_grid, but also runs the stream: `call` refers to the caller's variables.
 int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched, KernelCall call);
 
 /// Reports a pointer argument (counted from 0) that kernels cannot follow, or that is no multiple
@@ -189,6 +195,7 @@ int launch_function_with(const LaunchConfig& config, const LaunchedKernel& launc
 template <class... Parameters>
 int launch_function(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
                     void (*kernel)(Parameters...), void** arguments) {
+  if (sizeof...(Parameters) > 0 && arguments == nullptr) return cudaErrorInvalidValue;
   return launch_function_with(config, launched, cooperative, kernel, arguments,
                               std::index_sequence_for<Parameters...>{});
 }

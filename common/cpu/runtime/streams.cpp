@@ -6,6 +6,7 @@
 
 #include "../engine/device_limits.h"
 #include "call.h"
+#include "capture.h"
 #include "work_queues.h"
 
 namespace cuda_cpu {
@@ -47,11 +48,17 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
+  if (cuda_cpu::is_captured(stream)) {
+    return finish(cuda_cpu::never_in_capture_of(stream, "cudaStreamDestroy"));
+  }
   return finish(cuda_cpu::destroy_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
+  if (const int error = cuda_cpu::never_in_capture_of(stream, "cudaStreamSynchronize")) {
+    return finish(error);
+  }
   return finish(cuda_cpu::run_stream(stream));
 }
 
@@ -59,6 +66,9 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   CUDA_CPU_BEGIN_CALL();
   CUstream_st* const stream = cuda_cpu::find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (const int error = cuda_cpu::never_in_capture_of(stream, "cudaStreamQuery")) {
+    return finish(error);
+  }
   if (cuda_cpu::stream_is_idle(stream)) return cudaSuccess;
   if (cuda_cpu::first_query_since_work(stream)) return finish(cudaErrorNotReady);
   return finish(cuda_cpu::run_stream(handle));
@@ -110,6 +120,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (function == nullptr) return finish(cudaErrorInvalidValue);
   cuda_cpu::Work work;
   work.label.call = "cudaLaunchHostFunc";
+  work.kind = cuda_cpu::WorkKind::kHostFunction;
   work.is_host_function = true;
   work.run = [=] {
     function(user_data);

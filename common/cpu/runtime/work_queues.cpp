@@ -11,6 +11,7 @@
 #include "../engine/observer.h"
 #include "../engine/settings.h"
 #include "../report/faults.h"
+#include "capture.h"
 #include "error_codes.h"
 #include "last_error.h"
 
@@ -277,6 +278,8 @@ int submit(CUstream_st* handle, Work work, bool wait) {
   if (sticky_error() != 0) return sticky_error();
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  int captured = 0;
+  if (capture_work(stream, &work, &captured)) return captured;
   Need need;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
@@ -302,13 +305,6 @@ int submit(CUstream_st* handle, Work work, bool wait) {
     }
   }
   return need.empty() ? 0 : run_needed(std::move(need));
-}
-
-int enqueue(CUstream_st* stream, std::function<int()> run, WorkLabel label) {
-  Work work;
-  work.run = std::move(run);
-  work.label = label;
-  return submit(stream, std::move(work));
 }
 
 int run_all_streams() { return run_needed(everything(all_streams())); }

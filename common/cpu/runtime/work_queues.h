@@ -10,14 +10,19 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "../engine/site.h"
 #include "stream_order.h"
 
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraphNode_st;
 
 namespace cuda_cpu {
+
+struct Capture;
+struct GridLaunch;
 
 /// How a note about work that nobody waited for names that work.
 struct WorkLabel {
@@ -25,12 +30,6 @@ struct WorkLabel {
   Site site{nullptr, 0};
   const char* kernel = "";  ///< its name, for a kernel
 };
-
-/// Puts work on a stream (nullptr: the legacy default stream). `work` returns a CUDA error code, 0
-/// for success; a failure becomes the sticky error. It runs with device memory open. Runs at once
-/// under CUDA_LAUNCH_BLOCKING=1. Returns 0, or the error: a stream that does not exist, the sticky
-/// error.
-int enqueue(CUstream_st* stream, std::function<int()> work, WorkLabel label = {});
 
 /// Runs everything that has been enqueued (what cudaDeviceSynchronize does); returns the sticky
 /// error.
@@ -53,12 +52,21 @@ struct Moment {
   bool asked = false;  ///< cudaEventQuery said "not ready" once
   std::chrono::steady_clock::time_point time;
   StreamOrder ended;  ///< what has ended when it is reached
+  // Recorded while its stream was captured: by whom, and after which nodes.
+  std::shared_ptr<Capture> capture;
+  std::vector<CUgraphNode_st*> captured;
 };
+
+/// What a piece of work is as a node of a graph. Other work cannot be captured.
+enum class WorkKind { kOther, kKernel, kCopy, kFill, kHostFunction };
 
 /// A piece of work with all that can be said of it.
 struct Work {
   std::function<int()> run;
   WorkLabel label;
+  WorkKind kind = WorkKind::kOther;
+  std::shared_ptr<const GridLaunch> launch;  ///< of a kernel
+  std::shared_ptr<void> arguments;           ///< that the launch refers to
   bool needs_device_memory = true;  ///< opened around it; copies open their own allocations
   bool is_host_function = false;
   std::shared_ptr<Moment> after;  ///< runs after this moment (cudaStreamWaitEvent)
@@ -73,7 +81,10 @@ struct Work {
 /// The work that runs; null when none does.
 const Work* running_work();
 
-/// Puts work on a stream. With `wait` it also runs it, and all that comes before it.
+/// Puts work on a stream (nullptr: the legacy default stream). It returns a CUDA error code, 0 for
+/// success; a failure becomes the sticky error. With `wait`, or under CUDA_LAUNCH_BLOCKING=1, it
+/// also runs, with all that comes before it. Returns 0, or the error: a stream that does not exist,
+/// the sticky error, what a capture refuses.
 int submit(CUstream_st* stream, Work work, bool wait = false);
 
 CUstream_st* create_stream(unsigned flags, int priority);
@@ -116,6 +127,11 @@ struct CUstream_st {
   bool destroyed = false;
   std::uint64_t asked = 0;
   cuda_cpu::StreamOrder ended;  ///< when all its work so far has run
+  bool is_of_graph = false;     ///< nodes of a graph run in it, in a row
+  // While it is captured: by whom, and the nodes that the next one depends on.
+  std::shared_ptr<cuda_cpu::Capture> capture;
+  std::vector<CUgraphNode_st*> captured_last;
+  std::vector<cuda_cpu::Work>* recorder = nullptr;  ///< takes what is put on it
 
   /// Whether it runs in order with the legacy default stream.
   bool is_blocking() const { return !is_default && (flags & 1U) == 0; }

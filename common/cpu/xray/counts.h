@@ -5,15 +5,16 @@
 // On a CPU the 32 lanes of a warp run one after the other. X-ray puts their accesses together
 // again: accesses of a warp's lanes are one request if the lanes make them at the same place in the
 // code, on the same visit to that place since they last met. Lanes meet at a barrier, in a warp
-// operation, and in each turn of a loop that all of them go round equally often: lanes that skip a
-// part of a turn, or leave an inner loop, wait for the others, as on a GPU
-// (tests/xray/loops.test.cu). In a loop that lanes leave after different turns, the visits count
-// from its beginning. Three things may differ on a GPU. If nvcc unrolls such a loop, an access in
-// it is up to 15 requests more each time a warp goes through it (Counts::more_unrolled). Where such
-// a loop has parts that lanes skip, and in the last turns of any loop, requests may be fewer here.
-// And what nvcc moves out of a loop, splits or joins is counted as the source says; the listing
-// remarks on the usual cases. No cache is modelled: the counts say what is asked for, not what is
-// missed. The compiler does not report loads from variables that are declared const.
+// operation, and in each turn of a loop that all of them go round equally often, or all but those
+// that have returned or pass it by: lanes that skip a part of a turn, or leave an inner loop, wait
+// for the others, as on a GPU (tests/xray/loops.test.cu). In a loop that lanes leave after
+// different turns, the visits count from its beginning. Three things may differ on a GPU. If nvcc
+// unrolls such a loop, an access in it is up to 15 requests more each time a warp goes through it
+// (Counts::more_unrolled). Where such a loop has parts that lanes skip, and in the last turns of
+// any loop, requests may be fewer here. And what nvcc moves out of a loop, splits or joins is
+// counted as the source says; the listing remarks on the usual cases. No cache is modelled: the
+// counts say what is asked for, not what is missed. The compiler does not report loads from
+// variables that are declared const.
 //
 // Where an array lies that a thread declares, nvcc decides: in registers if it knows every index
 // into it, in local memory otherwise. What it knows is read from the source here: constants, and

@@ -37,14 +37,16 @@ struct Key {
 /// Lanes that all go round a loop equally often go round it together, even if some of them skip a
 /// part of it in some turns. An access that every lane makes in every turn is the loop's clock:
 /// what lanes do in different turns of it is not one request. In the last turn of a strided loop
-/// only the first lanes may be left: `turns` are those that all lanes make.
+/// only the first lanes may be left: `turns` are those that all lanes make. Lanes that pass by the
+/// whole loop, since they have returned or have no element, do not count: see is_passed_by.
 struct Clock {
   Instruction instruction;
   CallTree::Chain calls;
   std::uint32_t turns = 0;
+  std::uint32_t lanes = 0;  // that go round
 
   bool operator==(const Clock& o) const {
-    return instruction == o.instruction && calls == o.calls && turns == o.turns;
+    return instruction == o.instruction && calls == o.calls && turns == o.turns && lanes == o.lanes;
   }
 };
 
@@ -126,8 +128,14 @@ class WarpGrouping {
                const Clocks& clocks)
       : busy_(busy), at_end_(at_end), clocks_(clocks) {
     const std::uint32_t all = ~0u >> (kLanes - count);
-    for (unsigned lane = 0; lane < count; ++lane) {
-      if ((busy >> lane & 1) != 0) add_lane(lane, lanes[lane], all);
+    std::uint32_t late = 0;  // lanes that pass by a loop: after those that go round
+    for (const auto& entry : clocks) {
+      for (const Clock& clock : entry.second) late |= busy & ~clock.lanes;
+    }
+    for (const std::uint32_t some : {busy & ~late, late}) {
+      for (unsigned lane = 0; lane < count; ++lane) {
+        if ((some >> lane & 1) != 0) add_lane(lane, lanes[lane], all, some == late);
+      }
     }
     for (Visits& visits : visits_) visits.by_busy = visits.groups.size();
     for (const auto& entry : partial_) busy_meet_after_.insert(entry.first);
@@ -141,16 +149,17 @@ class WarpGrouping {
   /// entered before any part of it that lanes may skip, so the first place that can be a clock is
   /// one.
   Clocks first_clocks() const {
-    Clocks found;
+    Clocks found, of_some;
     std::set<std::uint32_t> uneven;  // between these meetings some lanes may have skipped something
     for (const Visits& visits : visits_) {
       if (visits.by_busy == 0) continue;
       const std::uint32_t whole = visits.key.meetings.whole, turns = turns_of(visits);
       if (turns < 2) uneven.insert(whole);
       if (turns < 2 || busy_meet_after_.count(whole) != 0) continue;
-      found.emplace(whole,
-                    std::vector<Clock>{Clock{visits.key.instruction, visits.key.calls, turns}});
+      const Clock clock{visits.key.instruction, visits.key.calls, turns, lanes_of(visits)};
+      (clock.lanes == busy_ ? found : of_some).emplace(whole, std::vector<Clock>{clock});
     }
+    found.insert(of_some.begin(), of_some.end());
     for (auto it = found.begin(); it != found.end();) {
       it = uneven.count(it->first) != 0 ? std::next(it) : found.erase(it);
     }
@@ -170,7 +179,8 @@ class WarpGrouping {
     for (const Visits& visits : visits_) {
       if (visits.by_busy == 0) continue;
       std::uint32_t& sum = together[place_of(visits.key)];
-      for (const Group& group : visits.groups) sum += (group.mask & busy_) == busy_;
+      const std::uint32_t all = lanes_of(visits);
+      for (const Group& group : visits.groups) sum += (group.mask & busy_) == all;
       if (turns_of(visits) > 1) again.insert(place_of(visits.key));
     }
     Clocks found = clocks_;
@@ -183,8 +193,10 @@ class WarpGrouping {
       const std::uint32_t turns = without_clocks.turns_of(visits);
       const Place place = place_of(visits.key);
       if (turns < 2 || again.count(place) == 0 || together[place] < turns) continue;
+      if (without_clocks.lanes_of(visits) != clocks->second.front().lanes) continue;
       if (!done.insert(whole).second) continue;
-      clocks->second.push_back(Clock{visits.key.instruction, visits.key.calls, turns});
+      clocks->second.push_back(
+          Clock{visits.key.instruction, visits.key.calls, turns, without_clocks.lanes_of(visits)});
     }
     return found;
   }
@@ -202,16 +214,38 @@ class WarpGrouping {
   }
 
  private:
-  /// How often all lanes visited a place, if only the first ones did so once more; else 0.
+  /// The lanes that came by a place.
+  std::uint32_t lanes_of(const Visits& visits) const { return visits.groups[0].mask & busy_; }
+
+  /// How often all lanes visited a place, if only the first ones did so once more; else 0. All: but
+  /// for those that pass by.
   std::uint32_t turns_of(const Visits& visits) const {
     const auto busy_of = [&](std::size_t turn) { return visits.groups[turn].mask & busy_; };
     std::size_t turns = visits.by_busy;
-    if (busy_of(turns - 1) != busy_) {
-      const std::uint32_t more = busy_of(--turns), others = busy_ & ~more;
+    const std::uint32_t lanes = lanes_of(visits);
+    if (busy_of(turns - 1) != lanes) {
+      const std::uint32_t more = busy_of(--turns), others = lanes & ~more;
       if (others == 0 || __builtin_ctz(others) < 31 - __builtin_clz(more)) return 0;
     }
-    const bool all = turns > 0 && busy_of(turns - 1) == busy_;
-    return all ? static_cast<std::uint32_t>(turns) : 0;
+    const bool all = turns > 0 && busy_of(turns - 1) == lanes;
+    if (!all || (lanes != busy_ && !is_passed_by(visits.key.meetings.whole, lanes))) return 0;
+    return static_cast<std::uint32_t>(turns);
+  }
+
+  /// Whether the lanes that are not among these make no access between these meetings that those do
+  /// not make as well, and go round no loop of their own: they have returned, or skip what the
+  /// others do.
+  bool is_passed_by(std::uint32_t whole, std::uint32_t lanes) const {
+    const auto known = passed_by_.emplace(std::make_pair(whole, lanes), true);
+    bool& is_so = known.first->second;
+    if (!known.second) return is_so;
+    for (const Visits& visits : visits_) {
+      const std::uint32_t mask = visits.groups[0].mask;
+      if (visits.key.meetings.whole != whole || (mask & busy_ & ~lanes) == 0) continue;
+      const bool is_passing = !visits.key.instruction.is_access() && visits.groups.size() == 1;
+      if ((mask & lanes) != lanes && !is_passing) is_so = false;
+    }
+    return is_so;
   }
 
   const std::vector<Clock>& clocks_between(std::uint32_t whole) const {
@@ -220,7 +254,7 @@ class WarpGrouping {
     return found == clocks_.end() ? *none : found->second;
   }
 
-  void add_lane(unsigned number, const Lane& lane, std::uint32_t all) {
+  void add_lane(unsigned number, const Lane& lane, std::uint32_t all, bool is_late = false) {
     Meetings meetings;
     std::uint32_t turn = 0;
     const std::vector<Clock>* clocks = &clocks_between(0);
@@ -244,12 +278,27 @@ class WarpGrouping {
         }
         continue;
       }
-      const Key key{event.instruction(), event.calls(), meetings, turn};
+      Key key{event.instruction(), event.calls(), meetings, turn};
       for (std::size_t i = 0; i < clocks->size(); ++i) {
         const Clock& clock = (*clocks)[i];
         if (!(key.instruction == clock.instruction) || !(key.calls == clock.calls)) continue;
         if (turns_of_clock[i] < clock.turns) ++turn;
         ++turns_of_clock[i];
+      }
+      if (is_late && index_.count(key) == 0) {
+        // Behind the loop, perhaps, where the others have made all of its turns.
+        for (std::size_t i = 0; i < clocks->size(); ++i) {
+          const bool goes_round = ((*clocks)[i].lanes >> number & 1) != 0;
+          if (!goes_round) key.turn += (*clocks)[i].turns - turns_of_clock[i];
+        }
+        if (index_.count(key) == 0) key.turn = turn;
+        if (key.turn != turn) {
+          for (std::size_t i = 0; i < clocks->size(); ++i) {
+            const bool goes_round = ((*clocks)[i].lanes >> number & 1) != 0;
+            if (!goes_round) turns_of_clock[i] = (*clocks)[i].turns;
+          }
+          turn = key.turn;
+        }
       }
       // Lanes mostly go the same way, and loops the same way again.
       const std::size_t before = at;
@@ -330,6 +379,7 @@ class WarpGrouping {
   const Clocks& clocks_;
   std::vector<Visits> visits_;  // in the order in which the first lane came to them
   std::unordered_map<Key, std::size_t, KeyHash> index_;
+  mutable std::map<std::pair<std::uint32_t, std::uint32_t>, bool> passed_by_;  // see is_passed_by
   std::map<std::uint32_t, PerLane> partial_;  // by the whole warp's meetings before
   std::set<std::uint32_t> busy_meet_after_;   // those of them that lanes with accesses made
 };

@@ -152,6 +152,24 @@ __attribute__((noinline)) void surface_is_used(const void* address, std::size_t 
   races::note_access(address, bytes, writes ? races::kWrites : races::kReads, PLACE);
 }
 
+__attribute__((noinline)) void async_copy_begins(const void* to, std::size_t bytes,
+                                                 const void* from, std::size_t read) {
+  if (races::are_looked_for) {
+    races::note_async_copy(to, bytes, from, read, PLACE);
+    return;
+  }
+  // A load and a store, as in two instructions. Which of a GPU's counters move where one
+  // instruction does both (LDGSTS) has not been compared.
+  if (read > 0) note_for_xray(from, bytes, Operation::kLoad, PLACE, xray::Form::kPlain);
+  note_for_xray(to, bytes, Operation::kStore, PLACE, xray::Form::kPlain);
+}
+
+__attribute__((noinline)) void barrier_is_used(const void* address, std::size_t bytes,
+                                               bool initialises) {
+  if (!races::are_looked_for) return;
+  races::note_access(address, bytes, initialises ? races::kWrites : races::kReads, PLACE);
+}
+
 const void* read_as_constant(const void* address) {
   if (races::are_looked_for) races::next_read_is_constant(address);
   return address;

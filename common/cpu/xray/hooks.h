@@ -29,6 +29,13 @@ void texels_are_read(const TexelsRead& read);
 /// The memory that a read or write of a surface uses; the same.
 void surface_is_used(const void* address, std::size_t bytes, bool writes);
 
+/// An asynchronous copy begins: `bytes` of shared memory are written some time, from what of them
+/// is read. (engine/observer.h tells when.)
+void async_copy_begins(const void* to, std::size_t bytes, const void* from, std::size_t read);
+
+/// A call of cuda::barrier: only the race detector looks, for uses before or beside init.
+void barrier_is_used(const void* address, std::size_t bytes, bool initialises);
+
 /// The order of the atomic that was just executed at `address`.
 void order_is_made(const void* address, bool acquires, bool releases, bool block_only);
 

@@ -197,9 +197,17 @@ void block_ends(Block& block) {
   s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
 }
 
-constexpr cuda_cpu::Observer kObserver{grid_begins,   grid_ends,    block_begins, block_ends,
-                                       barrier_opens, thread_meets, nullptr,      nullptr,
-                                       nullptr,       false};
+constexpr cuda_cpu::Observer observer_for_counts() {
+  cuda_cpu::Observer o{};
+  o.grid_begins = grid_begins;
+  o.grid_ends = grid_ends;
+  o.block_begins = block_begins;
+  o.block_ends = block_ends;
+  o.barrier_opens = barrier_opens;
+  o.thread_meets = thread_meets;
+  return o;
+}
+constexpr cuda_cpu::Observer kObserver = observer_for_counts();
 
 // ---- from tallies to launches -------------------------------------------------------------------
 

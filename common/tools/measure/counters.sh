@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes sure that a GPU's counters can be read, then lets predictions.py or xray_verify.py read them.
+# Makes sure that a GPU's counters can be read, then lets predictions.py, xray_verify.py or own_profile.py read them.
 #
 #   counters.sh profile|xray-verify cpu|gpu 'CHAPTER...'
+#   counters.sh profile cpu|gpu own/NAME [OPTION...]        a program of one's own
 set -u
 tools=$(dirname "$(dirname "$0")")
 
@@ -18,6 +19,9 @@ GPU_NAME=$(nvidia-smi -L | sed -n 's/^GPU [0-9]*: \(.*\) (UUID.*/\1/p' | head -1
 GPU_DRIVER=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
 GPU_CUDA=$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 export GPU_NAME GPU_DRIVER GPU_CUDA
+case $3 in
+  own/*) exec "$python" "$tools/measure/own_profile.py" "build/gpu/$3" "${@:4}" ;;
+esac
 case $verb in
   profile) script=predictions.py ;;
   xray-verify) script=xray_verify.py ;;

@@ -6,10 +6,12 @@
 #   build.sh TARGET '' NVCC FLAG... --                  by nvcc
 #
 # From the environment, as they were typed: FILE, the sources; INCLUDE, folders of headers; LIBS, libraries (-lm).
+# And for the CPU backend: CUBLAS, the library for programs that include <cublas_v2.h>, and MAKE, to build it.
 # For the CPU backend each source goes through the pre-pass, and so does each header that it includes from its own
 # folder or from INCLUDE. The copies lie in build/own/src/, below the path of the original.
 set -u
 . "$(dirname "$0")/files.sh"
+. "$(dirname "$0")/thrust.sh"
 . "$(dirname "$(dirname "$0")")/run/terminal.sh"
 
 target=$1 library=$2
@@ -28,7 +30,11 @@ words "${INCLUDE:-}"
 includes=(${words[@]+"${words[@]}"})
 for folder in ${includes[@]+"${includes[@]}"}; do [ -d "$folder" ] || stop "INCLUDE=$folder: no such folder"; done
 words "${LIBS:-}"
-libraries=(${words[@]+"${words[@]}"})
+libraries=()
+for word in ${words[@]+"${words[@]}"}; do
+  # Without a GPU the backend's own takes its place.
+  [ -n "$library" ] && [[ $word = -lcublas || $word = -lcublasLt ]] || libraries+=("$word")
+done
 folder=$target.parts
 mkdir -p "$folder" || exit 2
 
@@ -52,6 +58,7 @@ made_of() { sed -e 's/^[^:]*://' -e 's/\\$//' "$1" | xargs -n 1 2>/dev/null; }
 
 if [ -z "$library" ]; then
   objects=()
+  cublas=no
   for source in "${files[@]}"; do
     object=$folder/${#objects[@]}.o
     objects+=("$object")
@@ -61,7 +68,9 @@ if [ -z "$library" ]; then
       printf '  %-5s %s\n' nvcc "$source"
       "${compile[@]}" -MD -MF "$object.d" -c -o "$object" "$source" || exit 1
     fi
+    ! grep -q 'cublas\(_v2\|Lt\).h' "$object.d" || cublas=yes
   done
+  [ $cublas = no ] || libraries+=(-lcublas)
 else
   mirror=build/own/src
   # where FILE: its copy
@@ -77,6 +86,7 @@ else
       build/cpu/prepass "$file" "$to" ${includes[@]+"${includes[@]}"} || exit 1
     fi
     while IFS= read -r name; do
+      case $name in thrust/* | cub/*) thrust_header "$name" ;; esac
       for from in "$(dirname "$file")" ${includes[@]+"${includes[@]}"}; do
         if [ -f "$from/$name" ]; then
           copy "${from#./}/$name"
@@ -87,27 +97,40 @@ else
   }
   folders=()
   for include in ${includes[@]+"${includes[@]}"}; do folders+=("-I$mirror$(cd "$include" && pwd -P)"); done
-  objects=()
+  objects=() cublas='' thrust_flags=()
   for source in "${files[@]}"; do
     seen=()
     copy "$source"
+    ! grep -qs '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]cublas\(_v2\|Lt\).h' "${seen[@]}" || cublas=yes
     object=$folder/${#objects[@]}.o
     objects+=("$object")
     if [ $same = yes ] && ! newer "$object" "${seen[@]}" "$library"; then continue; fi
     printf '  %-5s %s\n' c++ "$source"
     language=(-x c++)
     case $source in *.cu) language=(-D__CUDACC__ -D__NVCC__ -include cuda_runtime.h -x c++) ;; esac
-    "${tool[@]}" ${folders[@]+"${folders[@]}"} "${compile[@]:${#tool[@]}}" "${language[@]}" -c -o "$object" "$(where "$source")" || exit 1
+    "${tool[@]}" ${folders[@]+"${folders[@]}"} "${compile[@]:${#tool[@]}}" ${thrust_flags[@]+"${thrust_flags[@]}"} "${language[@]}" -c -o "$object" "$(where "$source")" || exit 1
   done
+  # Graphs are compiled for programs that use them; X-ray does not look into them. This make must not be told FILE=.
+  if nm -u "${objects[@]}" 2>/dev/null | grep -qE 'cudaGraph|Captur'; then
+    graphs=${library%/*}/graphs.o
+    objects+=("${graphs/cpu-xray/cpu}")
+    env -u MAKEFLAGS -u FILE -u INCLUDE -u LIBS make -s CXX="${tool[*]}" "${graphs/cpu-xray/cpu}" || exit 1
+  fi
 fi
 
+backend=(${library:+"$library"})
+if [ -n "$library" ] && [ -n "$cublas" ]; then
+  backend=("$CUBLAS" "$library")
+  # This make was told FILE=, which makes programs and not libraries.
+  env -u MAKEFLAGS -u FILE -u INCLUDE -u LIBS "$MAKE" -s --no-print-directory CXX="${tool[*]}" "$CUBLAS" || exit 1
+fi
 newest=no
-if [ $same = no ] || newer "$target" "${objects[@]}" ${library:+"$library"}; then newest=yes; fi
+if [ $same = no ] || newer "$target" "${objects[@]}" ${backend[@]+"${backend[@]}"}; then newest=yes; fi
 if [ $newest = yes ]; then
   if [ -z "$library" ]; then
     "${tool[@]}" "${link[@]}" -o "$target.$$" "${objects[@]}" ${libraries[@]+"${libraries[@]}"} || exit 1
   else
-    "${tool[@]}" -pthread ${link[@]+"${link[@]}"} -o "$target.$$" "${objects[@]}" "$library" -ldl \
+    "${tool[@]}" -pthread ${link[@]+"${link[@]}"} -o "$target.$$" "${objects[@]}" "${backend[@]}" -ldl \
       ${libraries[@]+"${libraries[@]}"} || exit 1
   fi
   mv -f "$target.$$" "$target" || exit 1

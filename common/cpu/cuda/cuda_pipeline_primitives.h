@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Stands in for <cuda_pipeline_primitives.h>: asynchronous copies from global to shared memory, as
+// functions of C.
+#pragma once
+
+#include "../engine/async_copies.h"

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// Stands in for <mma.h> on the CPU backend: products of small matrices by a whole warp. CUDA leaves
+// open which lane holds which element of a fragment. Here element e of a tile, counted along its
+// rows, is x[e / 32] of lane e % 32, and no two lanes hold the same one, so fragments of A and B
+// have fewer elements than on some GPUs: programs ask num_elements.
+//
+// Products are exact, their sum is rounded once to the accumulator's type. A GPU rounds more often.
+// X-ray counts a request for each x[i] of a tile that is loaded or stored; a GPU makes others.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#include "cuda_runtime.h"
+
+namespace nvcuda {
+namespace wmma {
+
+struct matrix_a {};
+struct matrix_b {};
+struct accumulator {};
+struct row_major {};
+struct col_major {};
+enum layout_t { mem_row_major, mem_col_major };
+namespace precision {
+struct tf32 {};
+}  // namespace precision
+
+}  // namespace wmma
+}  // namespace nvcuda
+
+namespace cuda_cpu {
+
+/// How a fragment's elements are kept, and how they are multiplied and added.
+template <class T>
+struct MatrixElement {
+  using Stored = T;
+  static double value(T x) { return static_cast<double>(static_cast<float>(x)); }
+};
+template <>
+struct MatrixElement<double> {
+  using Stored = double;
+  static double value(double x) { return x; }
+};
+template <>
+struct MatrixElement<int> {
+  using Stored = int;
+  static double value(int x) { return x; }
+};
+/// The 13 lowest bits of a float are not looked at.
+template <>
+struct MatrixElement<nvcuda::wmma::precision::tf32> {
+  using Stored = float;
+  static double value(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof(bits));
+    bits &= ~0x1fffu;
+    std::memcpy(&x, &bits, sizeof(bits));
+    return static_cast<double>(x);
+  }
+};
+
+/// The shapes that there are for factors of a type.
+template <class T>
+constexpr bool has_matrix_shape(int m, int n, int k) {
+  if (std::is_same<T, nvcuda::wmma::precision::tf32>::value) return m == 16 && n == 16 && k == 8;
+  if (std::is_same<T, double>::value) return m == 8 && n == 8 && k == 4;
+  return k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32));
+}
+
+template <class Use, class T>
+constexpr bool is_matrix_element() {
+  if (std::is_same<Use, nvcuda::wmma::accumulator>::value) {
+    return std::is_same<T, __half>::value || std::is_same<T, float>::value ||
+           std::is_same<T, int>::value || std::is_same<T, double>::value;
+  }
+  return std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value ||
+         std::is_same<T, nvcuda::wmma::precision::tf32>::value ||
+         std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value ||
+         std::is_same<T, double>::value;
+}
+
+/// Which accumulators factors of a type have.
+template <class T, class Sum>
+constexpr bool can_add_to() {
+  if (std::is_same<T, double>::value) return std::is_same<Sum, double>::value;
+  if (std::is_same<T, __half>::value) {
+    return std::is_same<Sum, float>::value || std::is_same<Sum, __half>::value;
+  }
+  if (std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value) {
+    return std::is_same<Sum, int>::value;
+  }
+  return std::is_same<Sum, float>::value;
+}
+
+/// One lane's part of a tile of kRows x kColumns.
+template <class T, int kRows, int kColumns>
+struct MatrixPart {
+  using element_type = typename MatrixElement<T>::Stored;
+  using storage_element_type = element_type;
+  static constexpr int num_elements = kRows * kColumns / 32;
+  static constexpr int num_storage_elements = num_elements;
+  static constexpr int kTileRows = kRows, kTileColumns = kColumns;
+  element_type x[num_elements];
+};
+
+CUDA_CPU_UNINSTRUMENTED inline unsigned matrix_lane() {
+  return static_cast<unsigned>(current_thread - current_block->threads) % 32;
+}
+
+/// All lanes of the warp make this call, and each gets lane 0's value.
+CUDA_CPU_UNINSTRUMENTED inline std::uint64_t meet_for_matrix(WarpOperation operation,
+                                                             std::uint64_t value, const char* file,
+                                                             int line) {
+  if (current_thread != nullptr) {
+    const auto number = static_cast<std::uint32_t>(current_thread - current_block->threads);
+    const std::uint32_t left = current_block->count - number / 32 * 32;
+    if (left < 32) {
+      char detail[96];
+      std::snprintf(detail, sizeof(detail), "%s: this warp has %u threads", name_of(operation),
+                    left);
+      refuse_matrix("a matrix operation of a warp that is not whole", detail,
+                    "make the block a multiple of 32 threads", file, line);
+    }
+  }
+  return warp_collective(operation, 0xffffffffu, value, 0, file, line);
+}
+
+/// The rules for the memory of a tile: the same for all lanes, 32 bytes aligned, rows or columns a
+/// multiple of 16 bytes apart. Of the latter CUDA speaks for elements of 2 and 4 bytes.
+CUDA_CPU_UNINSTRUMENTED inline void check_matrix_memory(WarpOperation operation,
+                                                        const void* pointer, unsigned ldm,
+                                                        std::size_t element_size, const char* file,
+                                                        int line) {
+  char detail[128];
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (address % 32 != 0) {
+    std::snprintf(detail, sizeof(detail), "%s: %p is no multiple of 32", name_of(operation),
+                  pointer);
+    refuse_matrix("a matrix must begin at a multiple of 32 bytes", detail,
+                  "in shared memory: alignas(32), and tiles whose size is a multiple of 32 bytes",
+                  file, line);
+  }
+  if ((element_size == 2 || element_size == 4) && ldm * element_size % 16 != 0) {
+    std::snprintf(detail, sizeof(detail), "%s: ldm is %u elements of %zu bytes", name_of(operation),
+                  ldm, element_size);
+    refuse_matrix("rows of a matrix must be a multiple of 16 bytes apart", detail,
+                  "make ldm a multiple of 8 for __half, of 4 for float", file, line);
+  }
+  const std::uint64_t mine = address ^ static_cast<std::uint64_t>(ldm) << 48;
+  if (meet_for_matrix(operation, mine, file, line) == mine) return;
+  std::snprintf(detail, sizeof(detail), "%s: lane %u has %p with ldm %u, lane 0 others",
+                name_of(operation), matrix_lane(), pointer, ldm);
+  refuse_matrix("lanes of a warp name different matrices", detail,
+                "the pointer depends on the warp, never on the lane", file, line);
+}
+
+template <class Part>
+std::size_t matrix_offset(int i, unsigned lane, unsigned ldm, bool by_rows) {
+  const unsigned element = static_cast<unsigned>(i) * 32 + lane;
+  constexpr auto kColumns = static_cast<unsigned>(Part::kTileColumns);
+  const std::size_t row = element / kColumns, column = element % kColumns;
+  return by_rows ? row * ldm + column : column * ldm + row;
+}
+
+template <class Part>
+void load_matrix(Part& part, const typename Part::element_type* from, unsigned ldm, bool by_rows,
+                 const char* file, int line) {
+  check_matrix_memory(WarpOperation::kMatrixLoad, from, ldm, sizeof(*from), file, line);
+  const unsigned lane = matrix_lane();
+  for (int i = 0; i < Part::num_elements; ++i) {
+    part.x[i] = from[matrix_offset<Part>(i, lane, ldm, by_rows)];
+  }
+}
+
+template <class Part>
+void store_matrix(typename Part::element_type* to, const Part& part, unsigned ldm, bool by_rows,
+                  const char* file, int line) {
+  check_matrix_memory(WarpOperation::kMatrixStore, to, ldm, sizeof(*to), file, line);
+  const unsigned lane = matrix_lane();
+  for (int i = 0; i < Part::num_elements; ++i) {
+    to[matrix_offset<Part>(i, lane, ldm, by_rows)] = part.x[i];
+  }
+}
+
+/// A sum as the accumulator's type. `saturate`: what has no place in it becomes its nearest value,
+/// NaN becomes 0; integers wrap around otherwise.
+template <class T>
+T matrix_sum(double sum, bool saturate) {
+  if (std::is_same<T, int>::value) {
+    const double top = std::numeric_limits<int>::max(), bottom = std::numeric_limits<int>::min();
+    if (saturate) sum = sum > top ? top : sum < bottom ? bottom : sum;
+    return static_cast<T>(
+        static_cast<int>(static_cast<std::uint32_t>(static_cast<std::int64_t>(sum))));
+  }
+  const T result = static_cast<T>(sum);
+  if (!saturate) return result;
+  const auto value = static_cast<double>(MatrixElement<T>::value(result));
+  if (std::isnan(value)) return static_cast<T>(0.0);
+  if (!std::isinf(value)) return result;
+  const double largest = std::is_same<T, __half>::value ? 65504.0
+                         : std::is_same<T, float>::value
+                             ? static_cast<double>(std::numeric_limits<float>::max())
+                             : std::numeric_limits<double>::max();
+  return static_cast<T>(value > 0 ? largest : -largest);
+}
+
+/// Lane 0's frame is where all lanes put their elements and read the others'.
+template <class A, class B>
+struct MatrixExchange {
+  double a[A::kTileRows * A::kTileColumns];
+  double b[B::kTileRows * B::kTileColumns];
+};
+
+template <class AType, class BType, class Sum, class D, class A, class B, class C>
+CUDA_CPU_UNINSTRUMENTED void multiply_matrices(D& d, const A& a, const B& b, const C& c,
+                                               bool saturate, const char* file, int line) {
+  MatrixExchange<A, B> of_this_lane;
+  auto* const all = reinterpret_cast<MatrixExchange<A, B>*>(static_cast<std::uintptr_t>(
+      meet_for_matrix(WarpOperation::kMatrixMultiply,
+                      static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&of_this_lane)),
+                      file, line)));
+  const unsigned lane = matrix_lane();
+  for (int i = 0; i < A::num_elements; ++i) {
+    all->a[static_cast<unsigned>(i) * 32 + lane] = MatrixElement<AType>::value(a.x[i]);
+  }
+  for (int i = 0; i < B::num_elements; ++i) {
+    all->b[static_cast<unsigned>(i) * 32 + lane] = MatrixElement<BType>::value(b.x[i]);
+  }
+  meet_for_matrix(WarpOperation::kMatrixMultiply, 0, file, line);
+  for (int i = 0; i < C::num_elements; ++i) {
+    const unsigned element = static_cast<unsigned>(i) * 32 + lane;
+    const double* const row = all->a + element / C::kTileColumns * A::kTileColumns;
+    const double* const column = all->b + element % C::kTileColumns;
+    double sum = MatrixElement<Sum>::value(c.x[i]);
+    for (int l = 0; l < A::kTileColumns; ++l) sum += row[l] * column[l * B::kTileColumns];
+    d.x[i] = matrix_sum<Sum>(sum, saturate);
+  }
+  // Lane 0 goes on when nobody reads its frame any more.
+  meet_for_matrix(WarpOperation::kMatrixMultiply, 0, file, line);
+}
+
+}  // namespace cuda_cpu
+
+namespace nvcuda {
+namespace wmma {
+
+/// One lane's part of a tile: of A (m x k), of B (k x n) or of an accumulator (m x n).
+template <class Use, int m, int n, int k, class T, class Layout = void>
+class fragment : public cuda_cpu::MatrixPart<T, std::is_same<Use, matrix_b>::value ? k : m,
+                                             std::is_same<Use, matrix_a>::value ? k : n> {
+  static_assert(
+      cuda_cpu::is_matrix_element<Use, T>(),
+      "the CPU backend has fragments of __half, __nv_bfloat16, precision::tf32, signed "
+      "char, unsigned char and double, and accumulators of __half, float, int and double");
+  static_assert(std::is_same<Use, accumulator>::value
+                    ? cuda_cpu::has_matrix_shape<__half>(m, n, k) ||
+                          cuda_cpu::has_matrix_shape<precision::tf32>(m, n, k) ||
+                          cuda_cpu::has_matrix_shape<double>(m, n, k)
+                    : cuda_cpu::has_matrix_shape<T>(m, n, k),
+                "shapes m x n x k are 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16; 16 x 16 x 8 for "
+                "precision::tf32; 8 x 8 x 4 for double");
+  static_assert(std::is_same<Use, accumulator>::value == std::is_void<Layout>::value,
+                "fragments of A and B are row_major or col_major, an accumulator is neither");
+};
+
+/// What elements of type precision::tf32 must go through.
+inline float __float_to_tf32(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  if ((bits >> 23 & 0xff) == 0xff) return value;
+  bits = (bits + 0x1000) & ~0x1fffu;  // to the nearest, ties away from zero
+  std::memcpy(&value, &bits, sizeof(bits));
+  return value;
+}
+
+template <class Use, int m, int n, int k, class T, class Layout>
+inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& part,
+                          const typename cuda_cpu::MatrixElement<T>::Stored& value) {
+  for (auto& x : part.x) x = value;
+}
+
+template <class Use, int m, int n, int k, class T, class Layout>
+inline void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& part,
+                             const typename cuda_cpu::MatrixElement<T>::Stored* from, unsigned ldm,
+                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  static_assert(!std::is_void<Layout>::value,
+                "an accumulator is loaded with a layout: mem_row_major or mem_col_major");
+  cuda_cpu::load_matrix(part, from, ldm, std::is_same<Layout, row_major>::value, file, line);
+}
+
+template <int m, int n, int k, class T>
+inline void load_matrix_sync(fragment<accumulator, m, n, k, T>& part,
+                             const typename cuda_cpu::MatrixElement<T>::Stored* from, unsigned ldm,
+                             layout_t layout, const char* file = __builtin_FILE(),
+                             int line = __builtin_LINE()) {
+  cuda_cpu::load_matrix(part, from, ldm, layout == mem_row_major, file, line);
+}
+
+template <int m, int n, int k, class T>
+inline void store_matrix_sync(typename cuda_cpu::MatrixElement<T>::Stored* to,
+                              const fragment<accumulator, m, n, k, T>& part, unsigned ldm,
+                              layout_t layout, const char* file = __builtin_FILE(),
+                              int line = __builtin_LINE()) {
+  cuda_cpu::store_matrix(to, part, ldm, layout == mem_row_major, file, line);
+}
+
+/// d = a * b + c. With `saturate` infinities become the largest finite value, NaN becomes 0, and
+/// integers end at their limits.
+template <int m, int n, int k, class A, class ALayout, class B, class BLayout, class D, class C>
+inline void mma_sync(fragment<accumulator, m, n, k, D>& d,
+                     const fragment<matrix_a, m, n, k, A, ALayout>& a,
+                     const fragment<matrix_b, m, n, k, B, BLayout>& b,
+                     const fragment<accumulator, m, n, k, C>& c, bool saturate = false,
+                     const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  static_assert(std::is_same<A, B>::value, "A and B have elements of one type");
+  static_assert(cuda_cpu::can_add_to<A, C>() && cuda_cpu::can_add_to<A, D>(),
+                "__half adds to float or __half, signed and unsigned char to int, double to "
+                "double, all others to float");
+  cuda_cpu::multiply_matrices<A, B, D>(d, a, b, c, saturate, file, line);
+}
+
+}  // namespace wmma
+}  // namespace nvcuda

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "async_copies.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "../report/diagnostics.h"
+#include "../report/memory_notes.h"
+#include "../runtime/error_codes.h"
+#include "current.h"
+#include "device_limits.h"
+#include "memory.h"
+#include "observer.h"
+#include "pages.h"
+#include "phase_barriers.h"
+#include "sanitizers.h"
+#include "shared.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+void CopyQueue::put(const AsyncCopy& copy) {
+  if (end == room) {
+    const TsanBlindfold unseen;
+    if (first > room / 2) {
+      end -= first;
+      std::memmove(copies, copies + first, end * sizeof(AsyncCopy));
+      first = 0;
+    } else {
+      room = room == 0 ? 16 : 2 * room;
+      copies = static_cast<AsyncCopy*>(std::realloc(copies, room * sizeof(AsyncCopy)));
+      if (copies == nullptr) die("out of memory for asynchronous copies");
+    }
+  }
+  copies[end++] = copy;
+}
+
+CopyQueue& copy_queue_of(Block* block, const Thread* thread) {
+  if (block->copy_queues == nullptr) {
+    const TsanBlindfold unseen;
+    block->copy_queues =
+        static_cast<CopyQueue*>(std::calloc(kMaxThreadsPerBlock, sizeof(CopyQueue)));
+    if (block->copy_queues == nullptr) die("out of memory for asynchronous copies");
+  }
+  return block->copy_queues[thread - block->threads];
+}
+
+namespace {
+
+// ---- wrong copies -------------------------------------------------------------------------------
+
+Report wrong_copy(const char* headline, Site site, int error) {
+  Report it;
+  it.headline = headline;
+  it.site = site;
+  it.where = where();
+  it.cuda_error = error;
+  return it;
+}
+
+[[noreturn]] void stop_copy(const Report& it) { abandon_grid(report(it)); }
+
+/// "element 3 of the __shared__ array 'tile'"; "memory that no kernel shares" where nothing is
+/// known.
+std::string text_of(const void* address, std::size_t bytes, Report* notes) {
+  MemoryRange range;
+  if (!find_live_range(address, &range)) return "memory of this thread alone, or of the host";
+  notes->notes.push_back(origin_note(range));
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) - range.base;
+  const std::size_t size = range.element_size > 1 ? range.element_size : bytes;
+  if (offset % size != 0) return format("byte %zu of %s", offset, memory_name(range).c_str());
+  return format("element %zu of %s", offset / size, memory_name(range).c_str());
+}
+
+void check_size(std::size_t bytes, std::size_t zeros, Site site) {
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes) {
+    Report it =
+        wrong_copy("asynchronous copy of a size that there is not", site, cudaErrorLaunchFailure);
+    it.details.push_back(zeros > bytes
+                             ? format("it fills %zu of %zu bytes with zeros", zeros, bytes)
+                             : format("it copies %zu bytes", bytes));
+    it.help = "a thread copies 4, 8 or 16 bytes at a time";
+    stop_copy(it);
+  }
+}
+
+bool is_aligned(const void* address, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+void check_alignment(const void* to, const void* from, std::size_t bytes, bool reads, Site site) {
+  const bool to_is_wrong = !is_aligned(to, bytes);
+  if (!to_is_wrong && (!reads || is_aligned(from, bytes))) return;
+  Report it = wrong_copy(to_is_wrong ? "asynchronous copy to a misaligned address"
+                                     : "asynchronous copy from a misaligned address",
+                         site, cudaErrorMisalignedAddress);
+  const void* const address = to_is_wrong ? to : from;
+  const std::string text = text_of(address, bytes, &it);
+  it.details.push_back(
+      format("a copy of %zu bytes needs addresses that are multiples of %zu; %p "
+             "is none",
+             bytes, bytes, address));
+  it.details.push_back("it is " + text);
+  it.help = "copy fewer bytes at a time, or align the array: alignas(16)";
+  stop_copy(it);
+}
+
+bool is_global(const void* address) {
+  if (is_device_address(address) || is_host_visible_address(address)) return true;
+  MemoryRange range;
+  return find_live_range(address, &range) && range.space != Space::kShared &&
+         range.space != Space::kConstant;
+}
+
+[[noreturn]] void stop_wrong_space(const char* headline, const void* address, std::size_t bytes,
+                                   Site site) {
+  Report it = wrong_copy(headline, site, cudaErrorIllegalAddress);
+  it.details.push_back("it is " + text_of(address, bytes, &it));
+  it.help = "asynchronous copies go from global to shared memory, and no other way";
+  stop_copy(it);
+}
+
+/// A fault here is the program's: the memory is not there.
+char touch(const void* address) { return *static_cast<const volatile char*>(address); }
+
+// ---- copies -------------------------------------------------------------------------------------
+
+bool was_written(const AsyncCopy& copy) {
+  for (std::uint32_t i = 0; i < copy.bytes; ++i) {
+    if (static_cast<unsigned char>(copy.to[i]) != kPoison) return true;
+  }
+  return false;
+}
+
+[[noreturn]] void stop_written(const AsyncCopy& copy) {
+  Report it = wrong_copy("shared memory was written while an asynchronous copy to it was under way",
+                         copy.site, cudaErrorLaunchFailure);
+  it.where = where_is(current_block, &current_block->threads[copy.thread]);
+  it.details.push_back("it is " + text_of(copy.to, copy.bytes, &it));
+  it.help =
+      "the copy may come before or after that write, which may be another copy: wait for the one "
+      "(__pipeline_wait_prior, then __syncthreads() if other threads write) before the other";
+  stop_copy(it);
+}
+
+/// The destination is unknown from now on.
+void begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site,
+           void* caller) {
+  Thread* const self = current_thread;
+  Block* const block = current_block;
+  std::memset(to, kPoison, bytes);
+  if constexpr (kTsan) {
+    tsan_read(from, bytes - zeros, caller);
+    tsan_write(to, bytes, caller);
+  }
+  CopyQueue& queue = copy_queue_of(block, self);
+  queue.put(AsyncCopy{static_cast<char*>(to), static_cast<const char*>(from),
+                      static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(zeros),
+                      static_cast<std::uint32_t>(self - block->threads), queue.batches, site});
+  ++block->copies_under_way;
+}
+
+/// A fault here is the program's: the memory is not there.
+void touch_source(const void* from, std::size_t bytes) {
+  touch(from);
+  touch(static_cast<const char*>(from) + bytes - 1);
+}
+
+}  // namespace
+
+void begin_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site) {
+  if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
+  check_size(bytes, zeros, site);
+  const std::size_t read = bytes - zeros;
+  if (read > 0) touch_source(from, read);
+  if (!is_shared_address(current_block, to)) {
+    touch(to);
+    stop_wrong_space("asynchronous copy to memory that is not shared memory of this block", to,
+                     bytes, site);
+  }
+  check_alignment(to, from, bytes, read > 0, site);
+  if (read > 0 && !is_global(from)) {
+    stop_wrong_space("asynchronous copy from memory that is not global", from, bytes, site);
+  }
+  begin(to, from, bytes, zeros, site, __builtin_return_address(0));
+}
+
+void begin_piece(void* to, const void* from, std::size_t bytes, Site site) {
+  if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
+  touch_source(from, bytes);
+  begin(to, from, bytes, 0, site, __builtin_return_address(0));
+}
+
+void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,
+                           std::size_t alignment, Site site) {
+  if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
+  check_alignment(to, from, alignment, true, site);
+  if (bytes % alignment == 0) return;
+  Report it = wrong_copy("asynchronous copy of a size that is not aligned", site,
+                         cudaErrorMisalignedAddress);
+  it.details.push_back(
+      format("%zu bytes are no multiple of the %zu that the program names", bytes, alignment));
+  stop_copy(it);
+}
+
+void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
+  const AsyncCopy& copy = queue->copies[queue->first];
+  if (was_written(copy)) stop_written(copy);
+  std::memcpy(copy.to, copy.from, copy.read());
+  std::memset(copy.to + copy.read(), 0, copy.zeros);
+  if (block->observation != nullptr && observer->copy_arrives != nullptr) {
+    observer->copy_arrives(*block, copy, barrier);
+  }
+  ++queue->first;
+  --block->copies_under_way;
+  if (queue->empty()) queue->clear();
+}
+
+void commit_async_copies() {
+  if (current_thread == nullptr) die("__pipeline_commit called outside of a kernel");
+  if (current_block->copy_queues != nullptr) {
+    ++copy_queue_of(current_block, current_thread).batches;
+  }
+}
+
+void wait_for_async_copies(std::size_t left) {
+  if (current_thread == nullptr) die("__pipeline_wait_prior called outside of a kernel");
+  Block* const block = current_block;
+  if (block->copies_under_way == 0 || block->copy_queues == nullptr) return;
+  CopyQueue& queue = copy_queue_of(block, current_thread);
+  while (!queue.empty() && queue.batches - queue.copies[queue.first].batch > left) {
+    make_first_copy(block, &queue, nullptr);
+  }
+}
+
+void begin_async_copies(Block* block) {
+  if (block->copies_under_way == 0) return;
+  for (unsigned i = 0; block->copy_queues != nullptr && i < kMaxThreadsPerBlock; ++i) {
+    block->copy_queues[i].clear();
+  }
+  block->copies_under_way = 0;
+}
+
+int finish_async_copies(Block* block) {
+  if (block->copies_under_way == 0) return 0;
+  const AsyncCopy* found = nullptr;  // of the first thread
+  bool is_of_phase = false, is_open = false;
+  const auto look_at = [&](const CopyQueue& queue, bool of_phase) {
+    for (std::uint32_t i = queue.first; i < queue.end; ++i) {
+      const AsyncCopy& copy = queue.copies[i];
+      if (found != nullptr && found->thread <= copy.thread) continue;
+      found = &copy;
+      is_of_phase = of_phase;
+      is_open = !of_phase && copy.batch == queue.batches;
+    }
+  };
+  for (unsigned i = 0; i < block->count; ++i) look_at(block->copy_queues[i], false);
+  for (unsigned i = 0; i < block->phase_barrier_count; ++i) {
+    look_at(block->phase_barriers[i]->copies, true);
+  }
+  Report it;
+  it.headline = is_of_phase ? "asynchronous copy whose barrier nobody has waited at"
+                            : "asynchronous copy that its thread has never waited for";
+  it.site = found->site;
+  it.where = where_is(block, &block->threads[found->thread]);
+  it.details.push_back(format("found when the block had ended: %u of its copies were never made",
+                              block->copies_under_way));
+  if (is_open) {
+    it.details.push_back(
+        "it belongs to no batch: no commit follows on it, so that no wait is for it");
+  }
+  // On a GPU the data may be there in time all the same. Only X-ray builds see who reads it, so in
+  // all others this is what tells of a wait that was forgotten.
+  it.help =
+      is_of_phase
+          ? "who reads what was copied waits at the copy's barrier first: its wait, with the token "
+            "of its arrive; or consumer_wait of its pipeline"
+          : "the thread that copies calls __pipeline_commit(), and __pipeline_wait_prior(0) before "
+            "anybody reads what it has copied; after its last copies, too";
+  it.cuda_error = cudaErrorLaunchFailure;
+  return report(it);
+}
+
+}  // namespace cuda_cpu
