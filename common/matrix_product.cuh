@@ -3,6 +3,8 @@
 // check, its options and its rows of the table.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -88,8 +90,16 @@ class MatrixProduct {
 
   /// Waits for the kernels, and compares every element of C with the reference. Names the first
   /// wrong one on stderr, with `version` before it.
-  bool is_right(const std::string& version) const {
+  /// With a table the largest error over its tolerance becomes the next row's cell of a column
+  /// kErrorColumn, if it has one.
+  bool is_right(const std::string& version, ResultTable* table = nullptr) const {
     const std::vector<float> values = download();
+    if (table != nullptr) {
+      double worst = 0;
+      for (std::size_t i = 0; i < values.size(); ++i)
+        worst = std::max(worst, std::abs(values[i] - expected_[i]) / tolerance_(i));
+      table->next_row_has({digits_text(worst)});
+    }
     return all_close(version, values.data(), expected_.data(), values.size(), tolerance_);
   }
 
@@ -104,6 +114,9 @@ class MatrixProduct {
   DotProductBound tolerance_;
 };
 
+/// Heads the column for the largest error of C's elements over its bound.
+constexpr const char* kErrorColumn = "of_bound";
+
 /// Adds a row for each version that the command line asks for. `product` is a MatrixProduct, or
 /// of a class that a chapter derives from it.
 template <class Product, std::size_t kCount>
@@ -111,5 +124,5 @@ void add_product_rows(ResultTable& table, const Version<Product> (&versions)[kCo
                       const Product& product) {
   add_version_rows(
       table, versions, product, product.shape.flop(), [&] { product.poison(); },
-      [&](const char* version) { return product.is_right(version); });
+      [&](const char* version) { return product.is_right(version, &table); });
 }

@@ -13,11 +13,13 @@
 //      make run CH=01 ARGS="--show capabilities"   generations, product lines, rates
 //      make run CH=01 ARGS="--show choice"         which device is picked for a wish
 //      make run CH=01 ARGS="--show locality"       the host: lines of cache used, or wasted
+//      make run CH=01 ARGS="--show arithmetic"     multiply-adds, beside the peak
 
 #include <algorithm>
 #include <vector>
 
 #include "../../common/common.cuh"
+#include "arithmetic.cuh"          // what multiply-adds reach
 #include "capabilities.cuh"        // what a compute capability stands for
 #include "device_description.cuh"  // what a device says of itself
 #include "locality.cuh"            // what the order of addresses costs on the host
@@ -175,6 +177,7 @@ int run_show(const std::string& show, const Options& opt, std::size_t n) {
   if (!opt.only.empty()) opt.usage_error("--show and --only: one or the other");
   if (show == "capabilities") print_capabilities(opt);
   if (show == "choice") require_device(opt), print_choices(opt);
+  if (show == "arithmetic") return arithmetic::run(opt, open_device(opt));
   if (show == "locality") {
     if (n > locality::kMostN) opt.usage_error("--n: with --show locality at most 1Gi");
     return locality::run(opt, open_device(opt), n > 0 ? n : locality::kUsualN);
@@ -193,7 +196,8 @@ int main(int argc, char** argv) {
           "ints to copy and read; if left out on a GPU: 4 GiB, or a quarter of what is free");
   opt.add("block", &block, 1, kMaxBlock, "threads per block");
   std::string show;
-  opt.add("show", &show, {"capabilities", "choice", "locality"}, "something else instead");
+  opt.add("show", &show, {"capabilities", "choice", "locality", "arithmetic"},
+          "something else instead");
   opt.parse(argc, argv);
   if (!show.empty()) return run_show(show, opt, n);
 

@@ -5,7 +5,7 @@
 // rows_along_x      a thread per element, neighbouring threads in a column: uncoalesced
 // columns_along_x   a thread per element, neighbouring threads in a row: coalesced
 // split_inner_loop  the lanes of a warp share one dot product: the wrong loop to split
-// cublas            the library (GPU only)
+// cublas            the library
 // C = A * B in float, row-major: A is m x k, B is k x n.
 // Run: make run CH=07
 

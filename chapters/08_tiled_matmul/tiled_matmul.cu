@@ -10,7 +10,7 @@
 // column_padded      the same with one element of padding per row
 // micro_tile         8 x 8 elements of C per thread; ..._padded: two words of padding, not one
 // micro_tile_wide    the same, 16 bytes per load from the tiles; ..._pairs: and fewer wavefronts
-// cublas             the library (GPU only)
+// cublas             the library
 // C = A * B in float, row-major: A is m x k, B is k x n.
 // Run: make run CH=08
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Chapter 14: which kernel suits which shape. Included by matmul_at_the_limit.cu.
+#pragma once
+
+#include "even_shares.cuh"
+
+/// Copies a matrix into one that is as large or larger; what is beyond its end becomes 0.
+__global__ void copy_aligned(Matrix from, Matrix to) {
+  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (column >= to.width) return;
+  for (unsigned row = blockIdx.y; row < to.height; row += gridDim.y)
+    to.at(row, column) = at_or_zero(from, row, column);
+}
+
+inline void launch_copy(const Matrix& from, const Matrix& to) {
+  constexpr unsigned kBlock = 256, kMostRows = 65535;  // of a grid along y
+  const dim3 grid(static_cast<unsigned>(div_up(to.width, kBlock)), std::min(to.height, kMostRows));
+  copy_aligned<<<grid, kBlock>>>(from, to);
+}
+
+/// Whether there is a large tile for nearly every multiprocessor: with fewer, too much would have
+/// to be put together.
+inline bool suits_large_tiles(const Product& p) {
+  const std::size_t tiles =
+      div_up(p.c.height, Turning::kRows) * div_up(p.c.width, Turning::kColumns);
+  return 10 * tiles >= 9 * blocks_of_shares<Turning>();
+}
+
+/// Copies A and B first if their rows are not aligned; then large tiles, one block each, or small
+/// ones in even shares.
+inline void launch_by_shape(const Product& p) {
+  Matrix a = p.a, b = p.b;
+  if (p.needs_copies()) {
+    a = p.aligned_a(), b = p.aligned_b();
+    launch_copy(p.a, a);
+    launch_copy(p.b, b);
+  }
+  suits_large_tiles(p) ? launch_serpentine(a, b, p.c) : launch_shares<Small>(p, a, b);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Chapter 14: the work divided by steps, not by tiles. Included by matmul_at_the_limit.cu.
+//
+// 512 tiles on 132 multiprocessors are 3.88 rounds, and four are paid. Here every block gets the
+// same number of steps along k. Most tiles are computed by one block from end to end; the others by
+// several, whose sums are put together by the last of them to finish (chapter 10's ticket).
+#pragma once
+
+#include "walk.cuh"
+
+/// Who computes what. A turn of a block is one tile, or a part of one.
+struct Shares {
+  unsigned blocks;        ///< of the launch
+  unsigned steps;         ///< along k, for one tile
+  unsigned tiles, dealt;  ///< of C; of these, dealt out whole, one to each block in each round
+  unsigned down, across;  ///< tiles of C
+  float* partial_sums;    ///< two tiles for each block
+  unsigned* tickets;      ///< one for each tile, 0 before and after a launch
+
+  struct Part {
+    unsigned tile, first, count;  ///< the steps [first, first + count) of a tile; no count: no more
+  };
+
+  /// Where the share of a block begins, in steps of all tiles that are not dealt out.
+  __host__ __device__ unsigned begin_of(unsigned block) const {
+    const auto shared = static_cast<std::uint64_t>(tiles - dealt) * steps;
+    return static_cast<unsigned>(shared * block / blocks);
+  }
+
+  __host__ __device__ Part part(unsigned block, unsigned turn) const {
+    const unsigned rounds = dealt / blocks;
+    if (turn < rounds) return {turn * blocks + block, 0, steps};
+    const unsigned begin = begin_of(block), end = begin_of(block + 1);
+    const unsigned tile = begin / steps + turn - rounds;
+    const unsigned low = tile * steps, from = begin > low ? begin : low;
+    const unsigned high = low + steps, to = end < high ? end : high;
+    if (from >= to) return {0, 0, 0};
+    return {dealt + tile, from - low, to - from};
+  }
+
+  /// The block whose share holds the step, of all tiles that are not dealt out.
+  __device__ unsigned block_of(unsigned step) const {
+    const auto shared = static_cast<std::uint64_t>(tiles - dealt) * steps;
+    auto block = static_cast<unsigned>(static_cast<std::uint64_t>(step) * blocks / shared);
+    while (begin_of(block + 1) <= step) ++block;
+    return block;
+  }
+};
+
+/// Leaves the thread's part of `sums` for whoever is last of those who compute this tile. The last
+/// one adds them all, in the order of the blocks, and returns true.
+template <class T>
+__device__ bool is_last_and_has_all(Sums<T>& sums, const Shares& s, Shares::Part part) {
+  // A block has at most two parts of tiles: slot 0 for one that it continues, 1 for one it begins.
+  const auto slot = [&](unsigned block, bool continues) {
+    return reinterpret_cast<float4*>(s.partial_sums) +
+           (block * 2 + (continues ? 0 : 1)) * (T::kElements * T::kThreads / kWide) + threadIdx.x;
+  };
+  float4* const mine = slot(blockIdx.x, part.first > 0);
+#pragma unroll
+  for (unsigned e = 0; e < T::kElements; e += kWide) {
+    const float* const four = &sums.of[e / T::kAcross][e % T::kAcross];
+    mine[e / kWide * T::kThreads] = {four[0], four[1], four[2], four[3]};
+  }
+  const unsigned first_step = (part.tile - s.dealt) * s.steps;
+  const unsigned first = s.block_of(first_step), last = s.block_of(first_step + s.steps - 1);
+  __shared__ bool is_last;
+  __threadfence();  // my part is seen by whoever sees the ticket that is drawn below
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    is_last = atomicAdd(&s.tickets[part.tile - s.dealt], 1u) == last - first;
+    if (is_last) s.tickets[part.tile - s.dealt] = 0;  // for the next launch
+  }
+  __syncthreads();
+  if (!is_last) return false;
+  __threadfence();  // what the others wrote before they drew their tickets is seen from here on
+  sums = {};
+  for (unsigned block = first; block <= last; ++block) {
+    const float4* const theirs = slot(block, block != first);
+#pragma unroll
+    for (unsigned e = 0; e < T::kElements; e += kWide) {
+      float* const four = &sums.of[e / T::kAcross][e % T::kAcross];
+      const float4 more = theirs[e / kWide * T::kThreads];
+      four[0] += more.x, four[1] += more.y, four[2] += more.z, four[3] += more.w;
+    }
+  }
+  return true;
+}
+
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
+    multiply_even_shares(Matrix a, Matrix b, Matrix c, Shares shares) {
+  extern __shared__ float4 dynamic[];
+  float* const slices = reinterpret_cast<float*>(dynamic);
+  const Place place = place_of_thread<T>();
+  for (unsigned turn = 0;; ++turn) {
+    const Shares::Part part = shares.part(blockIdx.x, turn);
+    if (part.count == 0) return;
+    const Place corner = corner_in_groups<T>(part.tile, shares.down, shares.across);
+    Sums<T> sums;
+    walk_guarding_edges<T>(sums, slices, a, b, corner, place, part.first, part.count);
+    if (part.count == shares.steps || is_last_and_has_all(sums, shares, part))
+      sums.store(c, corner, place, true);
+  }
+}
+
+// ---- the host's side ---------------------------------------------------------------------------
+
+/// Lets a kernel have more than 48 KiB of dynamic shared memory per block.
+template <class Kernel>
+void allow_dynamic_shared(Kernel* kernel, unsigned bytes) {
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)));
+}
+
+/// Blocks of multiply_even_shares that the device holds at once.
+template <class T>
+unsigned blocks_of_shares() {
+  static const std::size_t blocks = [] {
+    constexpr unsigned kBytes = T::kStages * T::kSliceBytes;
+    allow_dynamic_shared(multiply_even_shares<T>, kBytes);
+    int device = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    return blocks_held(describe_device(device), multiply_even_shares<T>, T::kThreads, kBytes);
+  }();
+  return static_cast<unsigned>(blocks);
+}
+
+/// C = A * B, with memory for sums that are put together.
+class Product : public MatrixProduct {
+ public:
+  template <class... Arguments>
+  explicit Product(const Arguments&... arguments)
+      : MatrixProduct(arguments...), aligned_memory_(needs_copies() ? floats_of_copies(shape) : 0) {
+    if (needs_copies()) {
+      const auto k = static_cast<unsigned>(round_up(shape.k, Turning::kDepth));
+      const auto n = static_cast<unsigned>(round_up(shape.n, kWide));
+      aligned_[0] = {aligned_memory_.get(), a.height, k, k};
+      aligned_[1] = {aligned_memory_.get() + std::size_t{a.height} * k, k, b.width, n};
+    }
+    CUDA_CHECK(cudaMemset(tickets_.get(), 0, tickets_.size() * sizeof(unsigned)));
+  }
+
+  /// A and B with each row at a multiple of 16 bytes, and k rounded up to whole steps with zeros.
+  Matrix aligned_a() const { return aligned_[0]; }
+  Matrix aligned_b() const { return aligned_[1]; }
+
+  /// Divides the work. Whole tiles are dealt out as long as there is one for each block; what is
+  /// left of one to two rounds is shared step by step.
+  template <class T>
+  Shares shares() const {
+    constexpr std::uint64_t kLeastSteps = 4;  // smaller shares are not worth putting together
+    Shares s;
+    s.down = static_cast<unsigned>(div_up(c.height, T::kRows));
+    s.across = static_cast<unsigned>(div_up(c.width, T::kColumns));
+    s.steps = static_cast<unsigned>(div_up(a.width, T::kDepth));
+    s.tiles = s.down * s.across;
+    s.blocks = blocks_of_shares<T>();
+    const unsigned rounds = s.tiles / s.blocks;
+    s.dealt = s.tiles % s.blocks == 0 ? s.tiles : (rounds > 0 ? rounds - 1 : 0) * s.blocks;
+    if (s.dealt == 0) {
+      const std::uint64_t worth = std::uint64_t{s.tiles} * s.steps / kLeastSteps;
+      s.blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(worth, 1, s.blocks));
+    }
+    s.partial_sums = partial_sums_.get();
+    s.tickets = tickets_.get();
+    return s;
+  }
+
+  /// Whether A and B cannot be copied 16 bytes at a time where they are.
+  bool needs_copies() const { return !is_wide(a) || !is_wide(b); }
+
+  /// Device memory beside the three matrices.
+  static std::size_t workspace_bytes(const ProductShape& shape) {
+    return (floats_of_sums() + floats_of_copies(shape)) * sizeof(float) +
+           most_tickets() * sizeof(unsigned);
+  }
+
+ private:
+  static std::size_t round_up(std::size_t n, std::size_t unit) { return div_up(n, unit) * unit; }
+  static std::size_t floats_of_copies(const ProductShape& s) {
+    return round_up(s.k, Turning::kDepth) * (s.m + round_up(s.n, kWide));
+  }
+  static std::size_t floats_of_sums() {
+    return std::max<std::size_t>(
+        2 * blocks_of_shares<Turning>() * Turning::kRows * Turning::kColumns,
+        2 * blocks_of_shares<Small>() * Small::kRows * Small::kColumns);
+  }
+  static std::size_t most_tickets() {
+    return 2 * std::max(blocks_of_shares<Turning>(), blocks_of_shares<Small>());
+  }
+
+  DeviceArray<float> aligned_memory_;
+  Matrix aligned_[2] = {};
+  DeviceArray<float> partial_sums_{floats_of_sums()};
+  DeviceArray<unsigned> tickets_{most_tickets()};
+};
+
+/// Multiplies `a` and `b`: those of `p`, or copies of them.
+template <class T>
+void launch_shares(const Product& p, const Matrix& a, const Matrix& b) {
+  const Shares s = p.shares<T>();
+  constexpr unsigned kBytes = T::kStages * T::kSliceBytes;
+  multiply_even_shares<T><<<s.blocks, T::kThreads, kBytes>>>(a, b, p.c, s);
+}

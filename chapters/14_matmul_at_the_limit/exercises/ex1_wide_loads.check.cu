@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: C is right, and a warp asks shared memory twice at each l
+#include "tests/lab_counts.cuh"
+#include "tests/lab_matrices.cuh"
+// the learner's file:
+#include LAB_FILE
+
+TEST_CASE("C is right, and a warp asks shared memory twice at each l") {
+  lab::Trials()
+      .shapes({{64, 64, 16}, {64, 64, 48}, {3, 4, 1}, {65, 68, 17}, {70, 132, 20}, {130, 60, 33}})
+      .blocks({kSide * kSide})
+      .run([](const lab::Trial& at) {
+        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
+        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
+        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
+        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+        const std::size_t gap = at.columns % 3 == 0 ? 0 : 4;
+        const lab::DeviceMatrix d_a(a, at.rows, at.depth, 3), d_b(b, at.depth, at.columns, gap);
+        const lab::DeviceMatrix c(at.rows, at.columns, gap);
+        const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
+                        static_cast<unsigned>(div_up(at.rows, kTile)));
+        const std::size_t blocks = std::size_t{grid.x} * grid.y;
+        const std::size_t warps = blocks * kSide * kSide / 32, steps = div_up(at.depth, kDepth);
+        lab::count(
+            [&] {
+              multiply<<<grid, dim3(kSide, kSide)>>>(d_a.view(), d_b.view(), c.view());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] { lab::expect_close("C", c.download("C"), expected, tolerance, at.columns); },
+            [&](const auto& seen) {
+              lab::at_most("reads of shared memory, counting a warp's 32 threads as one",
+                           seen.shared_loads().requests, 2 * warps * steps * kDepth,
+                           "at each l one of A's slice and one of B's, 16 bytes per thread");
+              lab::at_most("wavefronts of these reads", seen.shared_loads().wavefronts,
+                           6 * warps * steps * kDepth,
+                           "two for A, where a row of threads wants the same, and four for B");
+              lab::at_most("elements that all threads load from memory", seen.loads().lanes,
+                           2 * blocks * steps * kTile * kDepth, "only bring() loads A and B");
+              lab::at_most("stores to shared memory, counting a warp's 32 threads as one",
+                           seen.shared_stores().requests, 8 * warps * steps,
+                           "only bring() fills the slices");
+              lab::exactly("requests to local memory", seen.local().requests, 0,
+                           "sums and factors of a thread are in registers");
+              lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps,
+                           "two in each step");
+            });
+      });
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: C is right, and one batch of copies stays under way
+#include <cuda_pipeline.h>
+
+#include "tests/lab_counts.cuh"
+#include "tests/lab_matrices.cuh"
+
+namespace {
+
+// How often threads have waited until nothing was under way.
+__device__ unsigned waits_for_all;
+
+__device__ void note_wait(std::size_t left) {
+  if (left == 0) atomicAdd(&waits_for_all, 1u);
+}
+
+void forget_waits() {
+  const unsigned none = 0;
+  CUDA_CHECK(cudaMemcpyToSymbol(waits_for_all, &none, sizeof none));
+}
+
+unsigned noted_waits() {
+  unsigned noted = 0;
+  CUDA_CHECK(cudaMemcpyFromSymbol(&noted, waits_for_all, sizeof noted));
+  return noted;
+}
+
+}  // namespace
+
+#define __pipeline_wait_prior(left) (note_wait(left), __pipeline_wait_prior(left))
+// the learner's file:
+#include LAB_FILE
+#undef __pipeline_wait_prior
+
+TEST_CASE("C is right, and one batch of copies stays under way") {
+  lab::Trials()
+      .shapes({{16, 16, 16}, {16, 16, 64}, {5, 40, 7}, {21, 37, 100}, {33, 20, 33}, {2, 3, 150}})
+      .blocks({kTile * kTile})
+      .diagnose(
+          "one step is right, several are not: who has waited for whose copies when a thread reads "
+          "a tile that all threads have filled?",
+          [](const lab::Trial& r) { return r.depth > kTile; })
+      .run([](const lab::Trial& at) {
+        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
+        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
+        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
+        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+
+        const lab::DeviceMatrix d_a(a, at.rows, at.depth, 3), d_b(b, at.depth, at.columns, 0);
+        const lab::DeviceMatrix c(at.rows, at.columns, 0);
+        const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
+                        static_cast<unsigned>(div_up(at.rows, kTile)));
+        const std::size_t blocks = std::size_t{grid.x} * grid.y, steps = div_up(at.depth, kTile);
+        forget_waits();
+        lab::count(
+            [&] {
+              multiply<<<grid, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] { lab::expect_close("C", c.download("C"), expected, tolerance, at.columns); },
+            [&](const auto& seen) {
+              lab::at_most("barriers that a thread passes", seen.barriers, steps,
+                           "one in each step is enough with three pairs of tiles");
+              const std::size_t once = blocks * kTile * kTile;
+              // Where only the last batch is left, to wait for it is to wait for all.
+              lab::at_most("waits that leave no batch under way", noted_waits(), once,
+                           "the copies of the next step are not needed yet");
+              lab::at_most("requests that store to shared memory", seen.shared_stores().requests,
+                           2 * blocks * steps * kTile * kTile / 32,
+                           "only the asynchronous copies fill the tiles");
+            });
+      });
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// STARTER FAILS: C is right, and every block does as many steps as every other
+#include <algorithm>
+
+#include "tests/lab_counts.cuh"
+#include "tests/lab_matrices.cuh"
+// the learner's file:
+#include LAB_FILE
+
+namespace {
+
+// Tiles of which a block has steps, summed over the blocks, if steps are dealt out in their order.
+std::size_t parts_of(std::size_t tiles, std::size_t steps, std::size_t blocks) {
+  std::size_t parts = 0;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t begin = tiles * steps * block / blocks;
+    const std::size_t end = tiles * steps * (block + 1) / blocks;
+    if (begin < end) parts += (end - 1) / steps - begin / steps + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+TEST_CASE("C is right, and every block does as many steps as every other") {
+  lab::Trials()
+      .shapes({{16, 16, 16}, {16, 16, 128}, {40, 20, 64}, {33, 34, 100}, {5, 7, 3}, {48, 48, 80}})
+      .blocks({kTile * kTile})
+      .diagnose(
+          "steps are left out, or done twice: where does the share of a block end, and where "
+          "does that of the next begin?",
+          [](const lab::Trial& r) { return r.depth > kTile; })
+      .run([](const lab::Trial& at) {
+        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
+        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
+        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
+        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+        const lab::DeviceMatrix d_a(a, at.rows, at.depth, 3), d_b(b, at.depth, at.columns, 0);
+        const std::size_t tiles = div_up(at.rows, kTile) * div_up(at.columns, kTile);
+        const std::size_t steps = div_up(at.depth, kTile), all = tiles * steps;
+
+        // One block for all tiles, fewer than tiles, more, and more than steps.
+        for (const unsigned blocks : {1u, 3u, 8u, 50u}) {
+          const std::vector<float> zeros(at.rows * at.columns, 0.0f);
+          const lab::DeviceMatrix c(zeros, at.rows, at.columns, 2);
+          const std::string of =
+              " (" + std::to_string(blocks) + (blocks > 1 ? " blocks)" : " block)");
+          lab::count(
+              [&] {
+                multiply<<<blocks, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
+                CUDA_CHECK_LAUNCH();
+              },
+              [&] {
+                lab::expect_close("C" + of, c.download("C"), expected, tolerance, at.columns);
+              },
+              [&](const auto& seen) {
+                const std::size_t slots = 2 * kTile * kTile;  // that a step fills
+                lab::at_most("elements of A and B that the busiest warp loads" + of,
+                             seen.loads_of_busiest_warp(sizeof(float)),
+                             div_up(all, blocks) * slots / (kTile * kTile / 32),
+                             "no block does more steps than " +
+                                 std::to_string(div_up(all, blocks)) + ": " +
+                                 std::to_string(tiles) + " tiles of " + std::to_string(steps) +
+                                 ", divided by the blocks");
+                lab::at_most("elements that all threads load from memory" + of, seen.loads().lanes,
+                             all * slots, "each step is done once");
+                const std::size_t parts = parts_of(tiles, steps, blocks);
+                lab::at_most("atomics, counting a warp's 32 threads as one" + of,
+                             seen.atomics().requests, parts * (kTile * kTile / 32),
+                             "a block adds to C once for each tile that it has steps of");
+              });
+        }
+      });
+}

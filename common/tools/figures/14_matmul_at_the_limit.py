@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Chapter 14: a tile from the block down to the thread, and the versions on their way to cuBLAS."""
+
+import style
+
+# The large tile: elements of a block, of a warp, of a thread's groups; lanes down and across.
+ROWS, COLUMNS, WARP, LANES_DOWN, LANES_ACROSS, GROUP = 128, 256, 64, 8, 4, 4
+
+
+def tiles():
+    fig, ax = style.canvas(3.3)
+    x, y, scale = 6, 30, 0.8  # points per element
+    style.words(ax, x, y - 10, f"a block: {ROWS} x {COLUMNS} of C", style.TEXT, weight="bold")
+    for row in range(0, ROWS, WARP):
+        for column in range(0, COLUMNS, WARP):
+            mine = row == 0 and column == WARP
+            style.box(ax, x + column * scale, y + row * scale, WARP * scale, WARP * scale, style.SKY if mine else "#F2F2F2", style.GREY, 0.8)
+    style.words(ax, x, y + ROWS * scale + 16, f"8 warps, {WARP} x {WARP} each")
+    x, scale = 240, 2.35
+    style.words(ax, x, y - 10, "a warp, and one thread of it", style.TEXT, weight="bold")
+    style.box(ax, x, y, WARP * scale, WARP * scale, "#F2F2F2", style.GREY, 0.8)
+    across, down = LANES_ACROSS * GROUP, LANES_DOWN * GROUP
+    for i in range(0, WARP, across):
+        ax.plot([x + i * scale] * 2, [y, y + WARP * scale], color="#C4C4C4", linewidth=0.6, zorder=2)
+    for i in range(0, WARP, down):
+        ax.plot([x, x + WARP * scale], [y + i * scale] * 2, color="#C4C4C4", linewidth=0.6, zorder=2)
+    row, column = 1 * GROUP, 2 * GROUP  # the lane's place in each rectangle of lanes
+    for r in range(row, WARP, down):
+        for c in range(column, WARP, across):
+            style.box(ax, x + c * scale, y + r * scale, GROUP * scale, GROUP * scale, style.ORANGE, style.BLACK, 0.6, zorder=3)
+    style.words(ax, x, y + WARP * scale + 14, "8 groups of 4 x 4: 8 rows, 16 columns")
+    style.save(fig, "tiles", "From the tile of a block to the elements of a thread",
+               f"A block of 8 warps computes {ROWS} x {COLUMNS} elements of C. Each warp computes {WARP} x {WARP} of them. Its 32 "
+               f"threads lie {LANES_DOWN} x {LANES_ACROSS}, and each has groups of four rows and four columns: 8 rows and 16 columns in all.")
+
+
+def ladder():
+    rows = [r for r in style.rows("h200.csv") if r["version"] != "multiply_adds"]
+    limit = next(r["rate"] / 1000 for r in style.rows("h200.csv") if r["version"] == "multiply_adds")
+    fig, ax = style.axes("TFLOP/s", size=(style.WIDTH, 4.1))
+    for place, row in enumerate(reversed(rows)):
+        rate = row["rate"] / 1000
+        ax.barh(place, rate, color=style.GREY if row["version"] == "cublas" else style.BLUE, height=0.6)
+        ax.text(rate + 0.8, place, f"{rate:.1f}", va="center", fontsize=style.SMALL)
+    ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
+    ax.axvline(limit, color=style.BLACK, linewidth=1.2)
+    ax.text(limit + 0.8, 2, f"multiply-adds\nalone: {limit:.1f}", fontsize=style.SMALL, va="center")
+    ax.grid(axis="y", visible=False)
+    ax.set_xlim(0, 84)
+    style.source(fig, rows)
+    style.save(fig, "ladder", "Every version at m = n = k = 4096",
+               "Bars of the measured rate: " + ", ".join(f"{r['version']} {r['rate'] / 1000:.1f} TFLOP/s" for r in rows)
+               + f". Multiply-adds alone reach {limit:.1f} TFLOP/s.")
+
+
+def sizes():
+    fig, ax = style.axes("m = n = k", "share of cuBLAS [%]", size=(style.WIDTH, 3.4))
+    series = {"by_shape": (style.BLUE, "o"), "serpentine": (style.ORANGE, "s"), "even_shares": (style.PURPLE, "^")}
+    files = {512: "h200_512.csv", 1024: "h200_1024.csv", 2048: "h200_2048.csv", 4096: "h200.csv", 8192: "h200_8192.csv"}
+    said = []
+    for version, (color, marker) in series.items():
+        points = []
+        for side, file in files.items():
+            rates = {r["version"]: r["rate"] for r in style.rows(file)}
+            if version in rates:
+                points.append((side, 100 * rates[version] / rates["cublas"]))
+        ax.plot([p[0] for p in points], [p[1] for p in points], color=color, marker=marker, linewidth=1.6, markersize=7, label=version)
+        said.append(f"{version} " + ", ".join(f"{share:.0f} % at {side}" for side, share in points))
+    ax.axhline(100, color=style.BLACK, linestyle=":", linewidth=1.2)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(list(files), [str(s) for s in files])
+    ax.set_ylim(0, 130)
+    ax.legend(loc="lower right", fontsize=style.SMALL, frameon=False)
+    style.source(fig, style.rows("h200.csv"))
+    style.save(fig, "sizes", "The last versions beside cuBLAS, size by size", "Share of cuBLAS's rate: " + "; ".join(said) + ".")
+
+
+tiles()
+ladder()
+sizes()
