@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -122,7 +123,15 @@ void count_first_block([[maybe_unused]] const std::function<void()>& work,
 struct Copied {
   std::uint64_t to_device = 0, to_host = 0;  ///< between host and device
   std::uint64_t of_arrays = 0;               ///< from or to the arrays that were asked about
-  std::uint64_t room = 0;  ///< of the largest allocation or variable that was copied to
+  std::uint64_t room = 0;    ///< of the largest allocation or variable that was copied to
+  std::string last_to_host;  ///< what the last copy to the host brought, 64 bytes at most
+
+  /// Whether the last copy to the host brought this value and nothing else.
+  template <class T>
+  bool brought(const T& value) const {
+    return last_to_host.size() == sizeof value &&
+           std::memcmp(last_to_host.data(), &value, sizeof value) == 0;
+  }
 };
 
 #ifdef CUDA_CPU_XRAY
@@ -131,8 +140,9 @@ struct Traffic {
   struct Range {
     const char* begin;
     std::size_t bytes;
-    bool is_written;   ///< or else read
-    std::size_t room;  ///< of the device's allocation or variable that it lies in; 0: the host's
+    bool is_written;      ///< or else read
+    std::size_t room;     ///< of the device's allocation or variable that it lies in; 0: the host's
+    std::string content;  ///< what was read from the device, its first 64 bytes
   };
   struct Amount {
     std::size_t times = 0, bytes = 0;
@@ -153,7 +163,10 @@ struct Traffic {
       const Range &from = ranges[i - 1], &to = ranges[i];
       sum.room = std::max<std::uint64_t>(sum.room, to.room);
       if (to.room > 0 && from.room == 0) sum.to_device += to.bytes;
-      if (from.room > 0 && to.room == 0) sum.to_host += to.bytes;
+      if (from.room > 0 && to.room == 0) {
+        sum.to_host += to.bytes;
+        sum.last_to_host = from.content;
+      }
     }
     return sum;
   }
@@ -220,9 +233,13 @@ class Watch {
     const bool of_device = cuda_cpu::find_live_range(begin, &range) &&
                            range.space != Space::kHostPinned &&
                            range.space != Space::kHostRegistered;
+    const char* const from = static_cast<const char*>(begin);
+    // The runtime has opened it; who copies past its end is told so elsewhere.
+    const bool is_readable =
+        of_device && !writes && reinterpret_cast<std::uintptr_t>(from) + bytes <= range.end();
+    const std::string content(from, is_readable ? std::min<std::size_t>(bytes, 64) : 0);
     const std::lock_guard<std::mutex> lock(mutex_);
-    traffic_.ranges.push_back(
-        {static_cast<const char*>(begin), bytes, writes, of_device ? range.size : 0});
+    traffic_.ranges.push_back({from, bytes, writes, of_device ? range.size : 0, content});
   }
 
   static inline std::mutex mutex_;  // the runtime's own threads copy as well

@@ -28,6 +28,9 @@ class DeviceMatrix {
             static_cast<unsigned>(columns_ + gap_)};
   }
 
+  /// The elements with the gaps, as they lie in memory.
+  const Array<float>& elements() const { return elements_; }
+
   /// Waits for the kernels, and returns the elements without the gaps, in which nobody may have
   /// written. `name` is for the report.
   std::vector<float> download(const std::string& name) const {

@@ -67,6 +67,11 @@ broken "a mutant that differs outside of the TODO" $mutants 's/^no_guard: .*/no_
   "$at: no_guard: differs from the starter outside of the TODO"
 broken "a mutant whose edit does not apply" $mutants 's/^no_guard: .*/no_guard: i < m => i <= m/' \
   "$at: no_guard: must stand exactly once in $solution, stands there not at all: i < m"
+check=$exercises/ex1_block_sum.check.cu
+broken "a demand for speed that no wrong solution fails" $check 's/^#include "tests.lab_counts.*/&\n#include "tests\/lab_speed.cuh"/' \
+  "has a line \`// TOO SLOW: NAME, ...\`"
+broken "a wrong solution that is too slow, and is none" $check \
+  's/^#include "tests.lab_counts.*/&\n#include "tests\/lab_speed.cuh"\n\/\/ TOO SLOW: nothing_like_it/' "has no nothing_like_it"
 broken "too few mutants" $mutants "/^all_of_shared_memory:/,\$d" "$mutants: 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes

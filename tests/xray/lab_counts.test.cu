@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Tests what labs learn of the copies and launches of a learner's host code.
+// Tests what labs learn of the copies and launches of a learner's host code, and what they say of a
+// speed.
+#include <cmath>
 #include <functional>
 #include <vector>
 
 #include "../lab_counts.cuh"
+#include "../lab_speed.cuh"
 #include "xray_testing.cuh"
+
+// lab_report.cpp has it, and is linked to the checks of labs.
+void lab::tell(const std::string&, const std::string& value) { CHECK(!value.empty()); }
 
 namespace {
 
@@ -246,4 +252,34 @@ TEST_CASE("a count outside of its bounds ends the trial, as a count and not as a
         two, [] {}, [](const auto&) {});
   }));
   CHECK(is_wrong([&] { lab::count([] {}, [] {}, [](const auto&) {}); }));
+}
+
+TEST_CASE("a check knows what the last copy to the host brought") {
+  const lab::Array<int> d_x(std::vector<int>{7, 8, 9});
+  const lab::Copied copied = copies_of([&] {
+    int host[3] = {};
+    CUDA_CHECK(cudaMemcpy(host, d_x.get(), sizeof host, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(host, d_x.get() + 1, sizeof *host, cudaMemcpyDeviceToHost));
+  });
+  CHECK(copied.brought(8));
+  CHECK_FALSE(copied.brought(7));
+  CHECK_FALSE(copied.brought(8LL));
+  CHECK_FALSE(copies_of([] {}).brought(8));
+}
+
+TEST_CASE("a speed is judged by its share of what the device reaches") {
+  const lab::SpeedGoal goal{40, {"what a plain read reaches", 4000}, 0.5, "GB/s"};
+  CHECK_NOTHROW(lab::judge_speed(0.3, goal));
+  CHECK_NOTHROW(lab::judge_speed(0.3125, goal));  // 1600 GB/s, 40 %
+  for (const double ms : {0.32, 5000.0, std::nan("")}) {
+    CAPTURE(ms);
+    CHECK_THROWS_AS(lab::judge_speed(ms, goal), lab::Wrong);
+  }
+  try {
+    lab::judge_speed(0.5, goal);
+  } catch (const lab::Wrong& wrong) {
+    CHECK(wrong.expected == "at least 40 % of what a plain read reaches");
+    CHECK(wrong.actual == "1000 GB/s, 25.0 % of what a plain read reaches (4000 GB/s)");
+  }
+  CHECK_NOTHROW(lab::judge_speed(5000, {40, {"the peak", 0}, 0.5, "GFLOP/s"}));
 }

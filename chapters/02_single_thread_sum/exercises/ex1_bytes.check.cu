@@ -19,23 +19,36 @@ long long other_reference(const lab::Trial& at) {
   return 7 * static_cast<long long>(at.n) - 3 * reference(at);
 }
 
+// For lab::copied_by.
+struct Elements {
+  const std::vector<int>& x;
+  [[maybe_unused]] const int* get() const { return x.data(); }
+  [[maybe_unused]] std::size_t size() const { return x.size(); }
+};
+
 // The elements are added by the kernel's one thread, and nothing is moved but them and the sum.
 void expect_sum(const std::string& name, const std::vector<int>& x, long long expected) {
   const std::size_t n = x.size(), bytes = n * sizeof(int);
   long long sum = 0;
   lab::Copied copied;
-  lab::count([&] { copied = lab::copied_by([&] { sum = sum_on_device(x); }); },
+  lab::count([&] { copied = lab::copied_by([&] { sum = sum_on_device(x); }, Elements{x}); },
              [&] { lab::expect_equal(name, sum, expected); },
              [&](const auto& seen) {
                // Whoever clears the sum copies it there as well.
                lab::between("bytes copied to the device", copied.to_device, bytes,
                             bytes + sizeof(long long), "as many as x has");
+               lab::exactly("bytes of x itself that were copied", copied.of_arrays, bytes,
+                            "the kernel gets the elements as they are");
                if (n > 2) {
                  lab::exactly("bytes of the memory that x is copied to", copied.room, bytes,
                               "as many as x has");
                }
                lab::exactly("bytes copied back to the host", copied.to_host, sizeof(long long),
                             "as many as the sum has, and nothing else");
+               lab::expect(copied.brought(sum), "the sum that the function returns",
+                           "what the copy to the host brought", "something else");
+               lab::expect(seen.kernel == "sum_single_thread", "the kernel that adds",
+                           "sum_single_thread", seen.kernel);
                lab::exactly("threads of the launch", std::uint64_t{seen.grid.x} * seen.block.x, 1,
                             "one thread adds all elements");
                lab::exactly("loads of the kernel from device memory", seen.loads().lanes, n,
@@ -44,6 +57,16 @@ void expect_sum(const std::string& name, const std::vector<int>& x, long long ex
 }
 
 }  // namespace
+
+TEST_CASE("the kernel leaves the sum of the elements") {
+  lab::Trials().sizes({33, 1000, 0}).run([](const lab::Trial& at) {
+    const lab::Array<int> d_x(lab::ints_of(at));
+    const lab::Array<long long> sum(1);
+    sum_single_thread<<<1, 1>>>(d_x.get(), at.n, sum.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("*sum", sum.download().at(0), reference(at));
+  });
+}
 
 TEST_CASE("the sum on the device is the sum of all elements") {
   lab::Trials()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every lane leaves the sum of its columns
+// TOO SLOW: one_thread_per_row, first_lane_works_for_its_warp
 #include "tests/lab_counts.cuh"
+#include "tests/lab_speed.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -38,6 +40,26 @@ struct Wanted {
   }
 };
 
+std::vector<long long> sums_of_lanes(const std::vector<int>& x, std::size_t rows,
+                                     std::size_t columns) {
+  std::vector<long long> sums(rows * 32, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) sums[i / columns * 32 + i % columns % 32] += x[i];
+  return sums;
+}
+
+// Rows of 4 KiB: a lane adds 32 elements.
+void expect_speed() {
+  constexpr std::size_t kColumns = 1024, kRows = lab::kSpeedBytes / (kColumns * sizeof(int));
+  const std::vector<int> x = random_ints(kRows * kColumns, -999, 999, 5);
+  const std::vector<long long> expected = sums_of_lanes(x, kRows, kColumns);
+  const lab::Array<int> d_x(x);
+  const lab::Array<long long> partial(expected.size());
+  lab::reach(
+      {40, lab::read_bound(), lab::kSpeedBytes / 1e9, "GB/s"},
+      [&] { launch_sum_of_rows(d_x.get(), kRows, kColumns, partial.get(), 256); },
+      [&] { lab::expect_equal("partial", partial.download(), expected); });
+}
+
 }  // namespace
 
 TEST_CASE("every lane leaves the sum of its columns") {
@@ -64,11 +86,7 @@ TEST_CASE("every lane leaves the sum of its columns") {
       .run([](const lab::Trial& at) {
         const std::vector<int> x =
             random_ints(at.rows * at.columns, -999, 999, 5 + at.rows + at.columns);
-        std::vector<long long> expected(at.rows * 32, 0);
-        std::size_t i = 0;
-        for (std::size_t row = 0; row < at.rows; ++row) {
-          for (std::size_t c = 0; c < at.columns; ++c) expected[row * 32 + c % 32] += x[i++];
-        }
+        const std::vector<long long> expected = sums_of_lanes(x, at.rows, at.columns);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> partial(expected.size());
         const auto launch = [&] {
@@ -91,4 +109,5 @@ TEST_CASE("every lane leaves the sum of its columns") {
           Wanted(at, rows).compare(seen, "the first block's warps");
         });
       });
+  lab::on_a_gpu(expect_speed);
 }

@@ -31,7 +31,8 @@ std::vector<int> filtered(const std::vector<int>& x, const std::vector<int>& tap
 
 // As X-ray has counted them.
 template <class Seen>
-void expect_counts(const Seen& seen, const lab::Trial& at, std::size_t taps) {
+void expect_counts(const Seen& seen, const lab::Copied& copied, const lab::Trial& at,
+                   std::size_t taps) {
   const std::size_t blocks = std::max<std::size_t>(1, div_up(at.n, at.block));
   lab::exactly("blocks", seen.grid.x, blocks, "as few as have a thread for each element");
   lab::exactly("threads in a block", seen.block.x, at.block);
@@ -47,6 +48,8 @@ void expect_counts(const Seen& seen, const lab::Trial& at, std::size_t taps) {
                "one for each thread that has one, in the end");
   lab::exactly("atomics", seen.atomics().requests + seen.shared_atomics().requests, 0,
                "each sum belongs to one thread");
+  lab::exactly("bytes of x and y that were copied", copied.of_arrays, 0,
+               "the kernel reads and writes them where they are");
 }
 
 }  // namespace
@@ -63,11 +66,12 @@ TEST_CASE("every element is the weighted sum of its neighbourhood") {
         lab::expect_equal(std::to_string(count) + (count == 1 ? " tap: y" : " taps: y"),
                           y.download(), filtered(x, taps));
       };
-      const auto judge = [&](const auto& seen) { expect_counts(seen, at, count); };
-      // Whole warps are counted: where some lanes have left, X-ray may not see that the others are
-      // together. And not all, which would take long.
-      const bool counts = at.input == lab::Input::kRandom && at.n % 32 == 0 && at.n <= 256;
-      counts ? lab::count(launch, results, judge) : (launch(), results());
+      lab::Copied copied;
+      const auto work = [&] { copied = lab::copied_by(launch, d_x, y); };
+      const auto judge = [&](const auto& seen) { expect_counts(seen, copied, at, count); };
+      // Not all are counted: that would take long.
+      const bool counts = at.input == lab::Input::kRandom && at.n <= 257;
+      counts ? lab::count(work, results, judge) : (launch(), results());
     }
   });
 }

@@ -42,29 +42,31 @@ TEST_CASE("the product is right for matrices of any shape") {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
         const std::vector<float> a = whole_numbers(m * k, 3), b = whole_numbers(k * n, 4);
         const lab::Array<float> d_a(a), d_b(b), d_c(m * n);
-        lab::count(
-            [&] {
-              launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n),
-                              dense(d_c.get(), m, n));
-            },
-            [&] {
-              lab::expect_close(
-                  "c", d_c.download(), multiply_on_host(a, b, m, n, k),
-                  [](std::size_t) { return 0; }, n);
-            },
-            [&](const auto& seen) {
-              lab::exactly("blocks along x", seen.grid.x, div_up(n, kBlockX),
-                           "as few as have a thread for each column of C");
-              lab::exactly("blocks along y", seen.grid.y * seen.grid.z, div_up(m, kBlockY),
-                           "as few as have a thread for each row of C");
-              lab::exactly("elements that all threads store together", seen.stores().lanes, m * n,
-                           "each element of C once");
-              lab::exactly("elements that all threads load together", seen.loads().lanes,
-                           2 * m * n * k, "each thread a row of A and a column of B");
-              lab::at_most(
-                  "loads, counting a warp's 32 threads as one", seen.loads().requests,
-                  2 * k * m * div_up(n, 32),
-                  "each element of C has a thread of its own, and 32 of a row make a warp");
-            });
+        const auto launch = [&] {
+          launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n), dense(d_c.get(), m, n));
+        };
+        lab::Copied copied;
+        lab::count([&] { copied = lab::copied_by(launch, d_a, d_b, d_c); },
+                   [&] {
+                     lab::expect_close(
+                         "c", d_c.download(), multiply_on_host(a, b, m, n, k),
+                         [](std::size_t) { return 0; }, n);
+                   },
+                   [&](const auto& seen) {
+                     lab::exactly("blocks along x", seen.grid.x, div_up(n, kBlockX),
+                                  "as few as have a thread for each column of C");
+                     lab::exactly("blocks along y", seen.grid.y * seen.grid.z, div_up(m, kBlockY),
+                                  "as few as have a thread for each row of C");
+                     lab::exactly("elements that all threads store together", seen.stores().lanes,
+                                  m * n, "each element of C once");
+                     lab::exactly("elements that all threads load together", seen.loads().lanes,
+                                  2 * m * n * k, "each thread a row of A and a column of B");
+                     lab::at_most(
+                         "loads, counting a warp's 32 threads as one", seen.loads().requests,
+                         2 * k * m * div_up(n, 32),
+                         "each element of C has a thread of its own, and 32 of a row make a warp");
+                     lab::exactly("bytes of A, B and C that were copied", copied.of_arrays, 0,
+                                  "the kernel reads and writes them where they are");
+                   });
       });
 }

@@ -115,8 +115,10 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
                 std::string(w.name) + ": c", inside, product, [](std::size_t) { return 0; }, n);
           };
           const std::string way = w.name;
+          const auto launch = [&] { launch_multiply(a.view, b.view, c.view); };
+          lab::Copied copied;
           lab::count(
-              [&] { launch_multiply(a.view, b.view, c.view); }, compare,
+              [&] { copied = lab::copied_by(launch, *a.data, *b.data, *c.data); }, compare,
               [&](const auto& seen) {
                 lab::exactly(way + ": elements that all threads store together",
                              seen.stores().lanes, m * n, "each element of C once");
@@ -127,6 +129,8 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
                     way + ": loads, counting a warp's 32 threads as one", seen.loads().requests,
                     2 * k * m * div_up(n, 32),
                     "each element of C has a thread of its own, and 32 of a row make a warp");
+                lab::exactly(way + ": bytes of A, B and C that were copied", copied.of_arrays, 0,
+                             "the kernel reads and writes them where they are");
               });
         }
       });

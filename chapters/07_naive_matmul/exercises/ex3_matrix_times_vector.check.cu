@@ -56,8 +56,10 @@ TEST_CASE("every element of y is the dot product of its row with x") {
         const Matrix view{d_a.get(), static_cast<unsigned>(at.rows),
                           static_cast<unsigned>(at.columns), static_cast<unsigned>(stride)};
         const std::size_t turns = div_up(at.columns, 32);
+        const auto launch = [&] { launch_multiply_vector(view, d_x.get(), d_y.get(), at.block); };
+        lab::Copied copied;
         lab::count(
-            [&] { launch_multiply_vector(view, d_x.get(), d_y.get(), at.block); },
+            [&] { copied = lab::copied_by(launch, d_a, d_x, d_y); },
             [&] { lab::expect_equal("y", d_y.download(), expected); },
             [&](const auto& seen) {
               lab::exactly("blocks", seen.grid.x, div_up(at.rows, at.block / 32),
@@ -79,6 +81,8 @@ TEST_CASE("every element of y is the dot product of its row with x") {
                            "registers reach other lanes by shuffles");
               lab::exactly("lanes that store a sum", seen.stores().lanes, at.rows,
                            "one of each warp with a row");
+              lab::exactly("bytes of A, x and y that were copied", copied.of_arrays, 0,
+                           "the kernel reads and writes them where they are");
             });
       });
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element of C is the product of a row of A and a row of B
+// TOO SLOW: no_tiles, rows_of_b_that_meet_in_a_bank
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "tests/lab_counts.cuh"
 #include "tests/lab_matrices.cuh"
+#include "tests/lab_speed.cuh"
 // the learner's file:
 #include LAB_FILE
 
@@ -21,6 +23,32 @@ void until_returned(void*) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (ms == 3000) was_waited_for = true;
   }
+}
+
+// Random rows, and what they give.
+struct Rows {
+  Rows(std::size_t m, std::size_t n, std::size_t k)
+      : a(random_floats(m * k, -1, 1, 5)), b(random_floats(n * k, -1, 1, 6)), columns_of_b(n * k) {
+    for (std::size_t i = 0; i < b.size(); ++i) columns_of_b[i % k * n + i / k] = b[i];
+    expected = multiply_on_host(a, columns_of_b, m, n, k);
+  }
+  std::vector<float> a, b, columns_of_b;
+  std::vector<double> expected;
+};
+
+// Every element that is loaded is used 32 times: the arithmetic decides, and the trips to shared
+// memory for what it takes.
+void expect_speed() {
+  constexpr std::size_t kSide = 1024;
+  const Rows rows(kSide, kSide, kSide);
+  const DotProductBound tolerance(rows.a, rows.columns_of_b, kSide, kSide, kSide);
+  const lab::DeviceMatrix d_a(rows.a, kSide, kSide, 0), d_b(rows.b, kSide, kSide, 0);
+  const lab::DeviceMatrix c(kSide, kSide, 0);
+  constexpr double kOperations = 2.0 * kSide * kSide * kSide;
+  lab::reach(
+      {6, lab::fp32_bound(), kOperations / 1e9, "GFLOP/s"},
+      [&] { launch_multiply_rows(d_a.view(), d_b.view(), c.view(), 32); },
+      [&] { lab::expect_close("C", c.download("C"), rows.expected, tolerance, kSide); });
 }
 
 }  // namespace
@@ -41,29 +69,31 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
           "and who may still be reading the last one?",
           [](const lab::Trial& r) { return r.depth * r.depth > r.block; })
       .run([](const lab::Trial& at) {
-        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
-        const std::vector<float> b = random_floats(at.columns * at.depth, -1, 1, 6);
-        std::vector<float> columns_of_b(b.size());
-        for (std::size_t i = 0; i < b.size(); ++i)
-          columns_of_b[i % at.depth * at.columns + i / at.depth] = b[i];
-        const std::vector<double> expected =
-            multiply_on_host(a, columns_of_b, at.rows, at.columns, at.depth);
-        const DotProductBound tolerance(a, columns_of_b, at.rows, at.columns, at.depth);
+        const Rows rows(at.rows, at.columns, at.depth);
+        const std::vector<double>& expected = rows.expected;
+        const DotProductBound tolerance(rows.a, rows.columns_of_b, at.rows, at.columns, at.depth);
 
         const unsigned tile = at.block == 64 ? 8 : at.block == 256 ? 16 : 32;
         for (const std::size_t gap : {0, 3}) {
-          const lab::DeviceMatrix d_a(a, at.rows, at.depth, gap), d_b(b, at.columns, at.depth, gap);
+          const lab::DeviceMatrix d_a(rows.a, at.rows, at.depth, gap);
+          const lab::DeviceMatrix d_b(rows.b, at.columns, at.depth, gap);
           const lab::DeviceMatrix c(at.rows, at.columns, gap);
           const std::string name = gap == 0 ? "C" : "C (rows 3 elements further apart)";
           const std::size_t across = div_up(at.columns, tile), down = div_up(at.rows, tile);
           const std::size_t steps = div_up(at.depth, tile),
                             slots = 2 * across * down * steps * tile * tile;
+          // A GPU loads a kernel when it is launched first, and may wait for the stream to do so.
+          if (kOnGpu) launch_multiply_rows(d_a.view(), d_b.view(), c.view(), tile);
+          const auto launch = [&] {
+            has_returned = false;
+            CUDA_CHECK(cudaLaunchHostFunc(nullptr, until_returned, nullptr));
+            launch_multiply_rows(d_a.view(), d_b.view(), c.view(), tile);
+            has_returned = true;
+          };
+          lab::Copied copied;
           lab::count(
               [&] {
-                has_returned = false;
-                CUDA_CHECK(cudaLaunchHostFunc(nullptr, until_returned, nullptr));
-                launch_multiply_rows(d_a.view(), d_b.view(), c.view(), tile);
-                has_returned = true;
+                copied = lab::copied_by(launch, d_a.elements(), d_b.elements(), c.elements());
               },
               [&] {
                 lab::expect_close(name, c.download(name), expected, tolerance, at.columns);
@@ -88,6 +118,8 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
                              tile == 32 ? "32 neighbours in a row lie in 5 sectors at most"
                                         : std::to_string(tile) + " neighbours in a row lie in " +
                                               std::to_string(tile / 8 + 1) + " sectors at most");
+                lab::exactly("bytes of A, B and C that were copied", copied.of_arrays, 0,
+                             "the kernel reads and writes them where they are");
                 lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps,
                              "two in each step: one before the tiles are read, one before they are "
                              "overwritten");
@@ -99,4 +131,5 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
               });
         }
       });
+  lab::on_a_gpu(expect_speed);
 }

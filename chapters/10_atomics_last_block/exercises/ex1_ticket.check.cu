@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every launch leaves the sum of all elements
+// TOO SLOW: all_added_again_by_the_last_block
 #include <numeric>
 
 #include "tests/lab_counts.cuh"
+#include "tests/lab_speed.cuh"
 #include "tests/lab_testing.cuh"
 // the learner's file:
 #include LAB_FILE
+
+namespace {
+
+// As many blocks as run at once.
+void expect_speed() {
+  constexpr std::size_t n = lab::kSpeedBytes / sizeof(int);
+  constexpr unsigned kBlock = 256;
+  const auto grid = static_cast<unsigned>(blocks_held(lab::this_device(), sum_all, kBlock));
+  const std::vector<int> x = random_ints(n, -99, 99, 7);
+  const long long expected = std::accumulate(x.begin(), x.end(), 0LL);
+  const lab::Array<int> d_x(x);
+  const lab::Array<unsigned> ticket(std::vector<unsigned>{0});
+  const lab::Array<long long> partials(grid), result(1);
+  const auto launch = [&] {
+    sum_all<<<grid, kBlock>>>(d_x.get(), n, partials.get(), ticket.get(), result.get());
+    CUDA_CHECK_LAUNCH();
+  };
+  lab::reach({40, lab::read_bound(), lab::kSpeedBytes / 1e9, "GB/s"}, launch,
+             [&] { lab::expect_equal("*result", result.download()[0], expected); });
+}
+
+}  // namespace
 
 TEST_CASE("every launch leaves the sum of all elements") {
   lab::Trials()
@@ -50,4 +74,5 @@ TEST_CASE("every launch leaves the sum of all elements") {
               });
         }
       });
+  lab::on_a_gpu(expect_speed);
 }

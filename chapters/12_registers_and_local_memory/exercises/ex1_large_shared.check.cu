@@ -15,7 +15,11 @@ TEST_CASE("one block reverses n ints by way of shared memory") {
         const std::vector<int> x = lab::ints_of(at);
         const std::vector<int> expected(x.rbegin(), x.rend());
         const lab::Array<int> d_x(x), y(at.n);
-        lab::count([&] { launch_reverse(d_x.get(), static_cast<unsigned>(at.n), y.get()); },
+        const auto launch = [&] {
+          launch_reverse(d_x.get(), static_cast<unsigned>(at.n), y.get());
+        };
+        lab::Copied copied;
+        lab::count([&] { copied = lab::copied_by(launch, d_x, y); },
                    [&] { lab::expect_equal("y", y.download(), expected); },
                    [&](const auto& seen) {
                      const auto blocks = std::uint64_t{seen.grid.x} * seen.grid.y * seen.grid.z;
@@ -25,6 +29,8 @@ TEST_CASE("one block reverses n ints by way of shared memory") {
                                   "each element is loaded once");
                      lab::exactly("lanes that store to shared memory", seen.shared_stores().lanes,
                                   at.n, "each element is held there once");
+                     lab::exactly("bytes of x and y that were copied", copied.of_arrays, 0,
+                                  "the kernel reads and writes them where they are");
                    });
       });
 }

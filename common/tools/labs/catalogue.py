@@ -19,6 +19,7 @@ HEADING = re.compile(r"^## (\d+)\. (.+)$", re.M)
 FACTS = re.compile(r"^\[(\w+)\.cu\]\((\w+)\.cu\) · ([^·]+) · (\d+) minutes · (\d+) points?$", re.M)
 HINT = re.compile(r"^<details><summary>Hint (\d+)</summary>\n(.*?)^</details>$", re.M | re.S)
 STARTER_FAILS = re.compile(r"^// STARTER FAILS: (.+)$", re.M)
+TOO_SLOW = re.compile(r"^// TOO SLOW: (.+)$", re.M)
 TEST_CASE = re.compile(r'\bTEST_CASE\(\s*"((?:[^"\\]|\\.)*)"')
 
 
@@ -74,6 +75,17 @@ class Lab:
     def counts(self):
         """Goals in counts: X-ray counts what the learner's kernel asks for, on the CPU backend as well."""
         return '#include "tests/lab_counts.cuh"' in self.check_text()
+
+    @property
+    def asks_for_speed(self):
+        """Where there is a GPU, it times the solution as well."""
+        return '#include "tests/lab_speed.cuh"' in self.check_text()
+
+    @property
+    def too_slow(self):
+        """Names of mutants that are right and that a GPU finds too slow."""
+        match = TOO_SLOW.search(self.check_text())
+        return [name.strip() for name in match[1].split(",")] if match else []
 
     @property
     def cases(self):

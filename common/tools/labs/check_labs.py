@@ -101,6 +101,13 @@ def complaints_about_text(lab):
         complain(lab.mutants, f"{evasions(lab.mutants)} mutants between lines that begin with `# Evasions` and "
                  f"`# Wrong`: at least {MIN_EVASIONS}")  # fmt: skip
     found += complaints_about_hints(lab, starter, read(lab.solution), readme)
+    if lab.asks_for_speed != bool(lab.too_slow):
+        complain(lab.check, 'a check with "tests/lab_speed.cuh", and no other, has a line `// TOO SLOW: NAME, ...`')
+    if not found:
+        known = {mutant.label for mutant in edits.read(lab.mutants)}
+        for name in lab.too_slow:
+            if name not in known:
+                complain(lab.check, f"TOO SLOW: {lab.mutants} has no {name}")
     return found
 
 
@@ -211,6 +218,8 @@ class Try:
         if self.role == "starter":
             if said:
                 return f"compiles with a warning:\n{said.strip()}"
+            if self.lab.counts and self.variant == "gpu" and outcome.passed:
+                return ""  # what its counts would say: only the CPU backend counts
             if outcome.verdict != "wrong" or outcome.case != self.lab.starter_fails:
                 return f"must fail '{self.lab.starter_fails}', but {report.describe(outcome)}"
             if "LaunchTimeout" in outcome.told.get("cuda", ""):
@@ -220,6 +229,9 @@ class Try:
                 return f"compiles with a warning:\n{said.strip()}"
             if not outcome.passed:
                 return f"must pass, but {report.describe(outcome)}"
+        elif self.role == "slow":
+            if outcome.verdict != "wrong" or outcome.told.get("wrong") != "speed":
+                return f"must be too slow for its check, but {report.describe(outcome)}"
         elif outcome.verdict == "build" and REFUSED.search(outcome.output):
             return ""
         elif outcome.passed or outcome.verdict in ("build", "changed"):
@@ -240,6 +252,9 @@ def tries_for(lab, backend):
         if backend == "gpu":
             yield Try(lab, "starter", lab.starter, "gpu")
             yield Try(lab, "solution", lab.solution, "gpu")
+            for mutant in edits.read(lab.mutants):
+                if mutant.label in lab.too_slow:
+                    yield Try(lab, "slow", written(lab, mutant), "gpu", place_of(lab.mutants, mutant))
 
 
 def written(lab, mutant):
@@ -252,7 +267,7 @@ def written(lab, mutant):
 
 
 def attempt(trial, builder):
-    """Builds and runs one; returns (complaint, seconds)."""
+    """Builds and runs one; returns (complaint, seconds, speeds in words)."""
     start = time.monotonic()
     own = trial.role in ("starter", "solution") and trial.variant != "gpu"
     built, said = builder.build(
@@ -268,14 +283,16 @@ def attempt(trial, builder):
     if not complaint and trial.variant == "gpu" and trial.role == "solution":
         complaint = compute_sanitizer(trial)
     shutil.rmtree(trial.folder(), ignore_errors=True)
-    return complaint, time.monotonic() - start
+    return complaint, time.monotonic() - start, outcome.speeds
 
 
 def compute_sanitizer(trial):
     if not shutil.which("compute-sanitizer"):
         return "compute-sanitizer is not on PATH: it comes with the CUDA toolkit"
     for tool in ("memcheck", "racecheck"):
-        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "86", f"{trial.folder()}/check"]
+        # Some checks make a wrong call and look at the error that comes: no complaint about calls.
+        command = ["compute-sanitizer", "--tool", tool, "--report-api-errors", "no", "--error-exitcode", "86",
+                   f"{trial.folder()}/check"]  # fmt: skip
         done = runner.run(command, runner.Limits(wall=300, output=4 << 20), {**os.environ, "TEST_SIZES": "small"})
         if done.status != 0:
             return f"{tool} complains:\n" + "\n".join(report.excerpt(done.output, 12))
@@ -331,13 +348,14 @@ def main(labs, settings, builder):
     builder.prepare(*sorted({trial.variant for trial in open_trials}))
 
     print(f"\n{len(chosen)} exercises, {len(trials)} checks, {len(trials) - len(open_trials)} of them known", flush=True)
-    failed, spent, done = {}, {}, 0
+    failed, spent, done, measured = {}, {}, 0, []
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
         futures = {pool.submit(attempt, trial, builder): trial for trial in open_trials}
         for future in concurrent.futures.as_completed(futures):
             trial = futures[future]
-            complaint, seconds = future.result()
+            complaint, seconds, speeds = future.result()
+            measured += [(trial, speed) for speed in speeds]
             spent[trial.lab.chapter] = spent.get(trial.lab.chapter, 0) + seconds
             done += 1
             if complaint:
@@ -362,6 +380,9 @@ def main(labs, settings, builder):
             others = sum(trial.lab is lab and trial.role == "alternative" for trial in trials)
             also = f", {others} alternatives pass" if others else ""
             print(f"  {report.GREEN}ok{report.PLAIN}    {lab.label:<52} {rejected} mutants rejected{also}")
+        for trial, speed in measured:
+            if trial.lab is lab:
+                print(f"        {os.path.basename(trial.path)}: {speed}")
         for trial, complaint in bad:
             print(f"  {report.RED}FAIL{report.PLAIN}  {trial.place} ({trial.variant}): {complaint}")
     wrong = len(complaints) + sum(len(f) for f in failed.values())

@@ -50,7 +50,8 @@ class Learner:
         self.answers = Answers()
 
     def key(self, lab):
-        return self.builder.key(lab, lab.work, outcomes.variant_of(lab, self.backend))
+        timed = ["timed"] if lab.asks_for_speed and self.backend == "gpu" else []
+        return self.builder.key(lab, lab.work, outcomes.variant_of(lab, self.backend), *timed)
 
     def check(self, lab):
         result = outcomes.check_file(
@@ -94,7 +95,8 @@ class Learner:
                 print(f"go on: make lab {following.command}   ({following.title})")
             return 0
         if (lab.predicts or lab.counts) and self.backend == "gpu":
-            print(f"a {'prediction' if lab.predicts else 'goal in counts'}: the CPU backend counts, also on a machine with a GPU; the counts are the same")
+            print(f"a {'prediction' if lab.predicts else 'goal in counts'}: the CPU backend counts, also on a machine with a GPU; the counts are the same"
+                  + ("; then the GPU is timed" if lab.asks_for_speed else ""))  # fmt: skip
         self.copy(lab)
         if starter_was_edited(lab):
             print(f"{lab.starter} was edited: that is the starter. Your copy is {lab.work}, and only that is checked")

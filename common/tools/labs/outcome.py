@@ -40,11 +40,19 @@ class Outcome:
         self.sanitized_badly = False  # by an earlier SANITIZE=1
         self.printed = ""  # by the checked code: in the try that failed, or in the first that printed anything
         self.warnings = ""  # the compiler's, about the checked file
+        self.speeds = []  # what a GPU measured, in words
         self.__dict__.update(facts)
 
     @property
     def passed(self):
         return self.verdict == "passed"
+
+    def and_then(self, other):
+        """This one, which passed, and another run of the same check: its own variant must be passed, too."""
+        if other.passed:
+            self.speeds = other.speeds
+            return self
+        return other
 
     def backend_report(self):
         """The CPU backend's own diagnosis, or ''."""
@@ -76,8 +84,9 @@ def judge(lab, done):
         if case in (failed, done.unfinished):
             if value not in told.get(key, "").split("\n"):
                 told[key] = f"{told[key]}\n{value}" if key in told else value
+    speeds = [value for _, key, value in done.told if key == "speed"]
     output = END_OF_TRIAL.sub("", done.output)
-    facts = {"cases": cases, "told": told, "case": failed or done.unfinished, "output": output}
+    facts = {"speeds": speeds, "cases": cases, "told": told, "case": failed or done.unfinished, "output": output}
     facts.update(printed=printed(done.output), seconds=done.seconds, status=done.status)
     if done.strangers:
         return Outcome("forged", **facts)
@@ -179,6 +188,8 @@ def check_file(lab, path, builder, backend, folder, limits=runner.LEARNER, varia
     outcome.warnings = about(path, said)
     if outcome.verdict == "wrong" and RACES in schedules_for(lab, variant) and not outcome.backend_report():
         explain_by_races(lab, folder, variant, limits, outcome)
+    if lab.asks_for_speed and backend == "gpu" and variant == "cpu-xray" and outcome.passed:
+        return outcome.and_then(check_file(lab, path, builder, backend, f"{folder}/gpu", limits, "gpu"))
     return outcome
 
 

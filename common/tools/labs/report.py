@@ -64,7 +64,7 @@ def show(lab, outcome, following=None, last=True):
     if outcome.passed:
         orders = len([s for s in outcome.passed_schedules if s != RACES])
         tried = f" ({orders} thread orders, no race)" if RACES in outcome.passed_schedules else ""
-        cases = "\n            ".join(lab.cases)
+        cases = "\n            ".join(lab.cases + outcome.speeds)
         print(f"  {GREEN}passed{PLAIN}    {cases}{tried}")
         printed(outcome, "your program printed, in the first try that prints:")
         warnings(outcome)
