@@ -126,7 +126,7 @@ def main(arguments):
     check_only = "--check" in arguments
     files = [a for a in arguments if a != "--check"]
     if not files:
-        files = [f for f in ["README.md", "chapters/README.md"] if os.path.exists(f)]
+        files = [f for f in ["README.md", "chapters/README.md", "common/cpu/README.md"] if os.path.exists(f)]
         files += sorted(glob.glob("chapters/*/README.md")) + sorted(glob.glob("slides/*.md"))
     status = 0
     for path in files:
