@@ -28,6 +28,14 @@ else ifeq ($(origin CH),command line)
 $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
 
+# SHARE=k/n: the k-th of n parts of what takes long, here of the chapters. check-labs takes its part itself.
+ifneq ($(and $(SHARE),$(filter build sanitize,$(GOALS))),)
+CHOSEN := $(shell echo $(CHOSEN) | common/tools/run/part_of.sh '$(subst ','\'',$(SHARE))')
+ifeq ($(CHOSEN),)
+$(error SHARE=$(SHARE): expected k/n, the k-th of n parts, as in 1/3)
+endif
+endif
+
 # What verbs build and run: for a chapter. FILE= puts other programs in their place (own.mk).
 PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)/%)
 XRAY_PROGRAMS = $(CHOSEN:%=build/cpu-xray/%)

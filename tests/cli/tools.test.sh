@@ -54,6 +54,21 @@ NVIDIA GeForce RTX 4090|rtx_4090
 Tesla T4|t4
 END
 
+# ---- a part of what takes long --------------------------------------------------------------------
+
+test_case "the parts of SHARE=k/n are all of it, each once"
+words="a b c d e f g"
+parts=$(for k in 1 2 3; do echo "$words" | "$tools/run/part_of.sh" $k/3; done | sort | tr '\n' ' ')
+expect "all words" [ "$parts" = "$words " ]
+expect "every third" [ "$(echo "$words" | "$tools/run/part_of.sh" 3/3 | tr '\n' ' ')" = "c f " ]
+
+test_case "SHARE= that is no part is refused"
+for share in 4/3 0/3 3 x "1/3'" '$(touch gone)/2'; do
+  run make -n build SHARE="$share"
+  expect "$share: refused" [ "$status" -ne 0 ]
+  expect "$share: says what is allowed" has "$err$out" "expected k/n, the k-th of n parts, as in 1/3"
+done
+
 # ---- installing ----------------------------------------------------------------------------------
 
 # A machine whose only installer is apt-get; $scratch/called holds the calls.

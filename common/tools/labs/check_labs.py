@@ -300,16 +300,24 @@ def compute_sanitizer(trial):
 
 
 def share_of(trials, text):
-    """Starters and solutions, and of the mutants and alternatives part k of n when the text is k/n."""
+    """Starters and solutions, and when the text is k/n, part k of n of the mutants, of the alternatives and of the
+    solutions under the sanitizers."""
     if not text:
         return trials
-    mutants, others = ([t for t in trials if t.role == role] for role in ("mutant", "alternative"))
-    kept, kept_others = edits.part_of(mutants, text), edits.part_of(others, text)
-    if kept is None:
-        raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
-    print(f"part {text.replace('/', ' of ')}: {len(kept)} of {len(mutants)} mutants, "
-          f"{len(kept_others)} of {len(others)} alternatives")  # fmt: skip
-    left_out = set(mutants + others) - set(kept + kept_others)
+    kinds = {"mutants": [], "alternatives": [], "solutions under the sanitizers": []}
+    for trial in trials:
+        if trial.role in ("mutant", "alternative"):
+            kinds[f"{trial.role}s"].append(trial)
+        elif trial.variant == "cpu-asan":
+            kinds["solutions under the sanitizers"].append(trial)
+    left_out, said = set(), []
+    for name, kind in kinds.items():
+        kept = edits.part_of(kind, text)
+        if kept is None:
+            raise catalogue.UsageError(f"SHARE={text}: expected k/n, the k-th of n parts of the mutants, as in 1/3")
+        left_out |= set(kind) - set(kept)
+        said.append(f"{len(kept)} of {len(kind)} {name}")
+    print(f"part {text.replace('/', ' of ')}: {', '.join(said)}")
     return [trial for trial in trials if trial not in left_out]
 
 
