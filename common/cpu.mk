@@ -94,7 +94,7 @@ endef
 # -Og lets a debugger show each line and variable. Tests run for a second or two: lines are all that reports need
 # of -g, in version 4, whose tables also tell right which file a shared header's lines are of. The benchmarks of the
 # backend itself are optimised.
-as_a_test = -gdwarf-4 -g1 $(if $(filter cpu-asan,$1),,-O1)
+TEST_LINES := -gdwarf-4 -g1
 BENCH_FLAGS := -O2
 
 # The programs of a variant that need cuBLAS, and which library: X-ray does not look into it.
@@ -127,7 +127,7 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) $$(compiled) -c $$< \
 	  && $$(plain_paths) && $$(put_compiled)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
-$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := $(call as_a_test,$1)
+$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := $(TEST_LINES)
 $(patsubst %,build/$1/obj/%.o,$(CPU_BENCHES)): AS_A_TEST := $(BENCH_FLAGS)
 # The backend's own tests may name its insides, as "engine/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
@@ -143,7 +143,7 @@ $(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)) b
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): AS_A_TEST := -g1
 $(call read_compiled,$1,first,common/cpu/cuda/cuda_runtime.h,$2 -g1,$(ZOO))
-$(if $(CATCH2),$(call read_compiled,$1,tests,build/cpu/src/tests/kernel_testing.cuh,$2 $(call as_a_test,$1) $(CATCH2_FLAGS),$(SHARING_TESTS)))
+$(if $(CATCH2),$(call read_compiled,$1,tests,build/cpu/src/tests/kernel_testing.cuh,$2 $(TEST_LINES) $(CATCH2_FLAGS),$(SHARING_TESTS)))
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
