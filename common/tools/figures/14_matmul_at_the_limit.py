@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 14: a tile from the block down to the thread, and the versions on their way to cuBLAS."""
+"""Chapter 14: a tile from the block down to the thread, the versions on their way to cuBLAS, and the whole way there."""
 
 import style
 
@@ -75,6 +75,54 @@ def sizes():
     style.save(fig, "sizes", "The last versions beside cuBLAS, size by size", "Share of cuBLAS's rate: " + "; ".join(said) + ".")
 
 
+# ---- the whole course: the front page has these steps as a table -----------------------------------
+
+SIDE = 2048  # the only size at which each of the chapters measured all of these
+COURSE = [
+    ("07_naive_matmul", "h200.csv", "row_per_thread", "07  a thread per row of C"),
+    ("07_naive_matmul", "h200.csv", "rows_along_x", "07  a thread per element"),
+    ("07_naive_matmul", "h200.csv", "columns_along_x", "07  ... side by side"),
+    ("08_tiled_matmul", "h200.csv", "tiled_32", "08  tiles in shared memory"),
+    ("08_tiled_matmul", "h200.csv", "micro_tile_wide", "08  8 x 8 elements per thread"),
+    ("14_matmul_at_the_limit", "h200_2048.csv", "wide_copies", "14  16 bytes per copy"),
+    ("14_matmul_at_the_limit", "h200_2048.csv", "large_tiles", "14  large tiles, copied ahead"),
+    ("14_matmul_at_the_limit", "h200_2048.csv", "by_shape", "14  no guards, chosen by shape"),
+    ("14_matmul_at_the_limit", "h200_2048.csv", "cublas", "cuBLAS"),
+]
+
+
+def course():
+    labels, rates = [], []
+    for chapter, file, version, label in COURSE:
+        row = next(r for r in style.rows(file, chapter) if r["version"] == version)
+        if not row["workload"].startswith(f"m x n x k = {SIDE} x {SIDE} x {SIDE}"):
+            raise ValueError(f"{chapter}, {file}: measured at {row['workload']}, not at {SIDE}")
+        labels.append(label)
+        rates.append(row["rate"] / 1000)
+    limit = next(r["rate"] / 1000 for r in style.rows("h200_2048.csv") if r["version"] == "multiply_adds")
+    fig, ax = style.axes("TFLOP/s, logarithmic", size=(style.WIDTH, 4.6))
+    colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
+    ax.barh(labels[::-1], rates[::-1], color=colors[::-1], height=0.68)
+    for label, rate in zip(labels, rates):
+        inside = rate > 1
+        ax.annotate(f"{rate:.1f}" if inside else f"{rate:.2f}", (rate, label), xytext=(-5 if inside else 5, 0),
+                    textcoords="offset points", va="center", ha="right" if inside else "left",
+                    color="white" if inside else style.BLACK)
+    ax.set_xscale("log")
+    ax.set_xlim(0.01, 90)
+    ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
+    ax.minorticks_off()
+    ax.axvline(limit, color=style.BLACK, linewidth=1.4, linestyle="--")
+    ax.set_title(f"multiply-adds alone: {limit:.1f}", loc="right", fontsize=style.SMALL)
+    ax.grid(axis="y", visible=False)
+    style.source(fig, style.rows("h200_2048.csv"))
+    style.save(fig, "course", "The ladder of the product, through three chapters",
+               f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
+               + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))
+               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.")
+
+
 tiles()
 ladder()
 sizes()
+course()
