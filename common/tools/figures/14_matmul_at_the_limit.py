@@ -53,6 +53,40 @@ def ladder():
                + f". Multiply-adds alone reach {limit:.1f} TFLOP/s.")
 
 
+LIMITS = {"shared": ("L1, shared memory", style.RED, "D"), "registers": ("register file", style.BLACK, "o"),
+          "l2": ("L2", style.GREEN, "^")}
+
+
+def limits():
+    """The measured time of each version, and what it must take at least."""
+    rows = style.rows("h200_limits.csv")
+    fig, ax = style.axes("time [ms]", size=(style.WIDTH, 4.6))
+    parts = (("multiply-adds", style.BLUE), ("other instructions", style.SKY), ("idle SMs", style.ORANGE), ("rest", style.PALE))
+    for place, row in enumerate(reversed(rows)):
+        issued = row["issue_ms"]
+        ends = (row["multiply_adds_ms"], issued, issued * row["paid"], row["measured_ms"])
+        begin = 0
+        for (name, color), end in zip(parts, ends):
+            ax.barh(place, end - begin, left=begin, color=color, height=0.66, label=name if place == 0 else None)
+            begin = end
+        for limit, (name, color, marker) in LIMITS.items():
+            ax.plot([row[f"{limit}_ms"]], [place], marker=marker, color=color, markeredgecolor="white", markeredgewidth=0.8,
+                    markersize=7, linestyle="none", label=name if place == 0 else None)
+        ax.text(begin + 0.05, place, f"{row['measured_ms']:.2f}", va="center", fontsize=style.SMALL)
+    ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
+    ax.grid(axis="y", visible=False)
+    ax.set_xlim(0, 6.2)
+    ax.set_xticks(range(5))
+    handles, names = ax.get_legend_handles_labels()
+    order = [names.index(n) for n in [p[0] for p in parts] + [l[0] for l in LIMITS.values()]]
+    ax.legend([handles[i] for i in order], [names[i] for i in order], loc="lower right", borderaxespad=0.1, handlelength=1.2)
+    style.source(fig, rows)
+    style.save(fig, "limits", "What each version must take, and what it takes",
+               "Bars of the measured time at 4096, in parts: multiply-adds, other instructions, idle multiprocessors, and the rest. "
+               + "; ".join(f"{r['version']} at least {r['bound_ms']:.2f} ms by {r['binding']}, measured {r['measured_ms']:.2f}" for r in rows)
+               + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.")
+
+
 def sizes():
     fig, ax = style.axes("m = n = k", "share of cuBLAS [%]", size=(style.WIDTH, 3.4))
     series = {"by_shape": (style.BLUE, "o"), "serpentine": (style.ORANGE, "s"), "even_shares": (style.PURPLE, "^")}
@@ -124,5 +158,6 @@ def course():
 
 tiles()
 ladder()
+limits()
 sizes()
 course()

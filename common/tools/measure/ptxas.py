@@ -31,6 +31,17 @@ def number(pattern, text):
     return found[1] if found else "0"
 
 
+def short_name(demangled):
+    """'void sum<4u>(int const*)' -> 'sum<4>'"""
+    return re.sub(r"^void |\(.*$|u(?=>)", "", demangled)
+
+
+def own_kernels(chapter):
+    """A function: whether a kernel is the chapter's own, not one of common/ or of a library."""
+    own = "".join(open(path, encoding="utf-8").read() for path in glob.glob(f"chapters/{chapter}/*.cu*"))
+    return lambda name: f" {name.split('<')[0]}(" in own
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -40,14 +51,14 @@ def main():
     lines = output_of(["c++filt"], input=said).splitlines()
     cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    own = "".join(open(path, encoding="utf-8").read() for path in glob.glob(f"chapters/{chapter}/*.cu*"))
+    is_own = own_kernels(chapter)
     kept, rows, wanted = [], [], False
     for line in lines:
         if not line.startswith(("ptxas info    : Function prop", "ptxas info    : Used", "    ")):
             continue
         if "Function properties for" in line:
-            name = re.sub(r"^void |\(.*$|u(?=>)", "", line.split(" for ", 1)[1])
-            wanted = f" {name.split('<')[0]}(" in own  # kernels of common/ and of libraries are left out
+            name = short_name(line.split(" for ", 1)[1])
+            wanted = is_own(name)
             if wanted:
                 rows.append([name] + ["0"] * 5 + [arch, cuda, today])
                 line = line.split(" for ")[0] + " for " + name
