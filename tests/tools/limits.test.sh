@@ -66,11 +66,19 @@ test_case "a count that is 3 % off its counter is found, unless a reason says wh
 edit $stored/h200_profile.csv '/^serpentine.*2048.*inst_executed/s/293163008/301957898/'
 limits
 expect_status 1
-expect_output "serpentine, smsp__inst_executed.sum at 2048: 292552704 derived, 301957898 counted"
+expect_output "serpentine, smsp__inst_executed.sum at 2048 x 2048 x 2048: 292552704 derived, 301957898 counted"
 printf 'version,metric,why\nserpentine,smsp__inst_executed.sum,made up\n' >$chapter/settings/limits_reasons.csv
 limits
 expect_status 0
-expect "the reason is stored" grep -q "^serpentine,2048,smsp__inst_executed.sum,.*,made up," $stored/h200_limits_counters.csv
+expect "the reason is stored" grep -q "^serpentine,2048 x 2048 x 2048,smsp__inst_executed.sum,.*,made up," $stored/h200_limits_counters.csv
+fresh
+
+test_case "a store that X-ray sees to take more wavefronts than derived is found"
+edit $stored/xray_versions.csv '/^"multiply_two_stages.*",184,shared,store/s/,128,4096,65536,0,0,512,/,128,4096,65536,0,0,576,/'
+limits
+expect_status 1
+expect_one_error_line
+expect_output "two_stages, X-ray: wavefronts of shared stores at 128 x 256 x 64: 1024 derived, 1088 counted"
 fresh
 
 test_case "a load more than the source asks for is found in the machine code"

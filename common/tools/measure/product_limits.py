@@ -9,10 +9,10 @@ Reads the tiles and the versions from the chapter's sources, registers and instr
 machine_code.py stored, and times, clocks and counters from results/h200*.csv. Writes
 
     results/h200_limits.csv           a row for each version: counts, limits, and the measured time
-    results/h200_limits_counters.csv  counts beside the counters of h200_profile.csv
+    results/h200_limits_counters.csv  counts beside the counters of h200_profile.csv and X-ray's of xray_versions.csv
 
 --check compares these two files instead. It also fails where a count of the source is not in the machine code, or
-is more than 2 % off a counter; settings/limits_reasons.csv (version,metric,why) can say why it may be.
+is more than 2 % off what was counted; settings/limits_reasons.csv (version,metric,why) can say why it may be.
 """
 
 import csv
@@ -104,15 +104,18 @@ class Tile:
     def place_of_a(self, lane):
         return lane // 2 % self.rows, (lane % 2 + lane // (2 * self.rows) * 2) * WIDE
 
-    def wavefronts_of_bringing(self, wide, is_async):
-        """What passes the L1 and shared memory: loads from global memory, whose rows are SIDE apart, and stores."""
+    def wavefronts_of_stores(self):
+        """Of the slices into shared memory. An asynchronous copy stores as much as a thread would."""
         places = [self.place_of_a(lane) for lane in range(LANES)]
-        floats = WIDE if wide else 1
-        load_a = wavefronts([row * SIDE + column for row, column in places], floats) * (WIDE // floats)
-        load_b = wavefronts([lane * WIDE for lane in range(LANES)], floats) * (WIDE // floats)
-        store_a = wavefronts([column * self.row_of_a + row for row, column in places], 1) * WIDE
-        store_b = wavefronts([lane * WIDE for lane in range(LANES)], WIDE)
-        return self.pieces_of_a * (load_a + store_a) + self.pieces_of_b * (store_b if is_async else load_b + store_b)
+        of_a = wavefronts([column * self.row_of_a + row for row, column in places], 1) * WIDE
+        return self.pieces_of_a * of_a + self.pieces_of_b * wavefronts([lane * WIDE for lane in range(LANES)], WIDE)
+
+    def wavefronts_of_the_l1(self, floats, is_async):
+        """Of loads of so many floats from global memory, whose rows are SIDE apart. An asynchronous copy of 16 bytes does
+        not stop at the L1."""
+        of_a = wavefronts([row * SIDE + column for row, column in map(self.place_of_a, range(LANES))], floats)
+        of_b = wavefronts([lane * WIDE for lane in range(LANES)], floats)
+        return (self.pieces_of_a * of_a + (0 if is_async else self.pieces_of_b * of_b)) * (WIDE // floats)
 
 
 def tiles_of_source():
@@ -144,9 +147,9 @@ class Version:
         self.name, self.tile = name, tile
         self.is_async, self.barriers, slices, self.is_even = HOW[kernel]
         self.is_wide = not (kernel == "multiply_in_turn" and arguments.startswith(", false"))
-        name_of_kernel = f"{kernel}<Tile<{tile.name}>{arguments or ' '}>"
-        self.loop = {k: int(v) for k, v in row_of(LOOPS, kernel=name_of_kernel).items() if v.isdigit()}
-        said = row_of(PTXAS, kernel=name_of_kernel)
+        self.kernel = f"{kernel}<Tile<{tile.name}>{arguments or ' '}>"
+        self.loop = {k: int(v) for k, v in row_of(LOOPS, kernel=self.kernel).items() if v.isdigit()}
+        said = row_of(PTXAS, kernel=self.kernel)
         self.registers, self.spilled = int(said["registers"]), int(said["spill_store_bytes"]) + int(said["spill_load_bytes"])
         self.global_loads = (tile.pieces_of_a + (0 if self.is_async else tile.pieces_of_b)) * (1 if self.is_wide else WIDE)
         from_source = {"multiply_adds": tile.multiply_adds, "shared_loads": tile.loads, "barriers": self.barriers,
@@ -156,23 +159,24 @@ class Version:
             if self.loop[kind] != count:
                 raise Failure(f"{name}: {count} {kind} in a step by the source, {self.loop[kind]} in the machine code")
         self.bringing = sum(from_source[k] for k in ("shared_stores", "global_loads", "async_copies"))
-        self.wavefronts = tile.wavefronts_of_loads() + tile.wavefronts_of_bringing(self.is_wide, self.is_async)
+        self.wavefronts = tile.wavefronts_of_loads() + tile.wavefronts_of_stores()
+        self.wavefronts += tile.wavefronts_of_the_l1(WIDE if self.is_wide else 1, self.is_async)
         of_warp = -(-self.registers * LANES // REGISTERS_AT_A_TIME) * REGISTERS_AT_A_TIME
         shared = (slices or tile.stages) * tile.slice_bytes + SHARED_OF_SYSTEM
         self.blocks_per_sm = min(REGISTERS_OF_SM // (of_warp * tile.warps), SHARED_OF_SM // shared, THREADS_OF_SM // tile.threads)
 
-    def tiles(self, side):
-        return -(-side // self.tile.rows) * -(-side // self.tile.columns)
+    def tiles(self, m, n):
+        return -(-m // self.tile.rows) * -(-n // self.tile.columns)
 
-    def warp_steps(self, side):
+    def warp_steps(self, m, n, k):
         """How often a warp does a step, in the whole product."""
-        return self.tiles(side) * self.tile.warps * -(-side // self.tile.depth)
+        return self.tiles(m, n) * self.tile.warps * -(-k // self.tile.depth)
 
 
 def limits_of(version, measured, l2_rate, dram_rate):
     """The row of a version. Rates in bytes per millisecond."""
     tile, loop = version.tile, version.loop
-    steps, tiles = version.warp_steps(SIDE), version.tiles(SIDE)
+    steps, tiles = version.warp_steps(SIDE, SIDE, SIDE), version.tiles(SIDE, SIDE)
     clocks_of_ms = float(measured["sm_mhz"]) * 1000
     per_scheduler, per_sm = SMS * SCHEDULERS * clocks_of_ms, SMS * clocks_of_ms
     bytes_of_l2 = (tiles * (SIDE // tile.depth) * (tile.rows + tile.columns) * tile.depth + SIDE * SIDE) * FLOAT
@@ -207,30 +211,56 @@ def limits_of(version, measured, l2_rate, dram_rate):
     return shown
 
 
-def counters_of(versions):
-    """Counts beside counters. What a block does before and after its steps is in no count."""
+def shape_of(options):
+    """(m, n, k) of a program's options."""
+    found = dict(re.findall(r"--([mnk]) (\d+)", options))
+    if set(found) != set("mnk"):
+        raise Failure(f"{options}: expected --m, --n and --k")
+    return tuple(int(found[side]) for side in "mnk")
+
+
+def counted_by_gpu(versions):
+    """(version, shape, metric, derived, counted, row) of each counter that is derived here. What a block does before
+    and after its steps is in no count."""
     counts = {
         "smsp__inst_executed.sum": lambda v: v.loop["instructions"],
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": lambda v: v.tile.wavefronts_of_loads(),
         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": lambda v: v.global_loads,
     }
+    for row in rows_of(f"{CHAPTER}/results/h200_profile.csv"):
+        version = next((v for v in versions if v.name == row["version"]), None)
+        if version is not None and row["metric"] in counts:
+            shape = shape_of(row["args"])
+            yield version, shape, row["metric"], version.warp_steps(*shape) * counts[row["metric"]](version), row["measured"], row
+
+
+def counted_by_xray(versions):
+    """The same of X-ray's counts, to which an asynchronous copy is a load and a store."""
+    counts = {
+        ("shared", "load", "wavefronts"): lambda v: v.tile.wavefronts_of_loads(),
+        ("shared", "store", "wavefronts"): lambda v: v.tile.wavefronts_of_stores(),
+        ("global", "load", "requests"): lambda v: v.global_loads + v.loop["async_copies"],
+    }
+    options = re.search(r"^versions (.*)", text_of(f"{CHAPTER}/settings/xray_traces"), re.M)[1]
+    shape, rows = shape_of(options), rows_of(f"{CHAPTER}/results/xray_versions.csv")
+    for version in (v for v in versions if v.name in re.split(r"[ ,]", options)):
+        for (space, operation, column), count in counts.items():
+            counted = sum(int(r[column]) for r in rows if (r["kernel"], r["space"], r["operation"]) == (version.kernel, space, operation))
+            yield version, shape, f"X-ray: {column} of {space} {operation}s", version.warp_steps(*shape) * count(version), counted, {}
+
+
+def counters_of(versions):
+    """Rows of counts beside what counts them, and complaints."""
     reasons = {(r["version"], r["metric"]): r["why"] for r in rows_of(REASONS)} if os.path.exists(REASONS) else {}
     rows, complaints = [], []
-    for row in rows_of(f"{CHAPTER}/results/h200_profile.csv"):
-        version, metric = next((v for v in versions if v.name == row["version"]), None), row["metric"]
-        if version is None or metric not in counts:
-            continue
-        sides = set(re.findall(r"--[mnk] (\d+)", row["args"]))
-        if len(sides) != 1:
-            raise Failure(f"{CHAPTER}/results/h200_profile.csv: {row['args']}: expected a cube")
-        side = int(sides.pop())
-        derived, measured = version.warp_steps(side) * counts[metric](version), float(row["measured"])
-        off = 100 * (measured / derived - 1)
-        why = reasons.get((version.name, metric), "")
-        if abs(off) > TOLERANCE and not why:
-            complaints.append(f"{version.name}, {metric} at {side}: {derived} derived, {row['measured']} counted; {REASONS} does not say why")
-        rows.append({"version": version.name, "side": side, "metric": metric, "derived": derived, "counted": row["measured"],
-                     "off_percent": f"{off:.2f}", "why": why, "device": row["device"], "date": row["date"]})
+    for count in (counted_by_gpu, counted_by_xray):
+        for version, shape, metric, derived, counted, source in count(versions):
+            off = 100 * (float(counted) / derived - 1)
+            why, of_shape = reasons.get((version.name, metric), ""), " x ".join(map(str, shape))
+            if abs(off) > TOLERANCE and not why:
+                complaints.append(f"{version.name}, {metric} at {of_shape}: {derived} derived, {counted} counted; {REASONS} does not say why")
+            rows.append({"version": version.name, "shape": of_shape, "metric": metric, "derived": derived, "counted": counted,
+                         "off_percent": f"{off:.2f}", "why": why, "device": source.get("device", ""), "date": source.get("date", "")})
     return rows, complaints
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Stores what X-ray counted, for the figures that draw it: chapters/NN_name/results/xray_TOPIC.csv.
+# Stores what X-ray counted, for figures and for product_limits.py: chapters/NN_name/results/xray_TOPIC.csv.
 #
 #   xray_traces.sh [--check] DIR 'CHAPTER...'
 #
