@@ -9,7 +9,7 @@ endif
 ifneq ($(strip $(CH)),)
 $(error FILE= and CH=: one of them, a program of your own or a chapter)
 endif
-OWN_TYPED := FILE=$(call as_typed,FILE) INCLUDE=$(call as_typed,INCLUDE) LIBS=$(call as_typed,LIBS)
+OWN_TYPED := $(call as_env,FILE DEFINE INCLUDE LIBS)
 answer_own := $(shell $(OWN_TYPED) common/tools/own/name.sh)
 ifneq ($(firstword $(answer_own)),ok)
 $(error $(wordlist 2,999,$(answer_own)))

@@ -4,7 +4,7 @@
 
 # Of every verb; of run, of labs, of X-ray, of checks, of decks and the site.
 SETTINGS := CH BACKEND V CXX NVCC ARCH CATCH2_DIR TUTORIAL_COMMIT \
-            ARGS N FILE INCLUDE LIBS SCHEDULE RACES NAME EDITOR BLOCK THREAD \
+            ARGS N FILE DEFINE INCLUDE LIBS SCHEDULE RACES NAME EDITOR BLOCK THREAD \
             EX LEVEL FORCE SANITIZE GDB DIR OUT JOBS TIME SHARE \
             LINE CSV SVG BLOCKS ONLY TSAN TOOLS STUDENTS NO_BWRAP SCHEDULES \
             FORMAT BASE PORT INSTALL
@@ -17,4 +17,10 @@ given := $(foreach v,$(filter-out -% .%,$(.VARIABLES)),$(if $(filter command,$(f
 strange := $(firstword $(filter-out $(SETTINGS) $(KNOWN),$(given)))
 ifneq ($(strange),)
 $(error $(strange)=: there is no such setting; $(shell common/tools/run/near.sh '$(strange)' '$(SETTINGS)'))
+endif
+
+# Settings of a program of one's own.
+alone := $(if $(FILE),,$(firstword $(filter DEFINE INCLUDE LIBS,$(given))))
+ifneq ($(alone),)
+$(error $(alone)= is for a program of your own, and FILE= says which: FILE=work/hello.cu $(alone)=...)
 endif

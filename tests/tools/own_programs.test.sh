@@ -129,6 +129,62 @@ expect_output "c++   $away/main file.cu"
 expect_no_output "c++   $away/host.cpp"
 expect_output "result 384 of"
 
+test_case "DEFINE= gives macros to the compiler and the pre-pass, and another DEFINE= compiles again"
+cat >work/defined.cu <<'END'
+#include <cstdio>
+#ifndef N
+#define N 4
+#endif
+#ifndef NAME
+#define NAME "none"
+#endif
+#ifndef SHARED
+#define SHARED __shared__
+#endif
+__global__ void turn(int* x) {
+#ifdef WIDE
+  SHARED long long kept[N];
+#else
+  SHARED int kept[N];
+#endif
+  kept[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = kept[N - 1 - threadIdx.x] * 10 + sizeof(kept[0]);
+}
+int main() {
+  int *d, h[N];
+  for (int i = 0; i < N; ++i) h[i] = i;
+  cudaMalloc(&d, sizeof(h));
+  cudaMemcpy(d, h, sizeof(h), cudaMemcpyHostToDevice);
+  turn<<<1, N>>>(d);
+  cudaMemcpy(h, d, sizeof(h), cudaMemcpyDeviceToHost);
+  cudaFree(d);
+  printf("N %d, first %d, last %d, named %s\n", N, h[0], h[N - 1], NAME);
+}
+END
+own run FILE=work/defined.cu
+expect_output "N 4, first 34, last 4, named none"
+own run FILE=work/defined.cu DEFINE="N=64 WIDE 'NAME=\"it is mine\"'"
+expect_status 0
+expect_output "c++   work/defined.cu"
+expect_output "N 64, first 638, last 8, named it is mine"
+own run FILE=work/defined.cu DEFINE="N=64 WIDE 'NAME=\"it is mine\"'"
+expect_no_output "c++   work/defined.cu"
+own run FILE=work/defined.cu DEFINE="N=32  SHARED=__shared__" RACES=0
+expect_status 0
+expect_output "N 32, first 314, last 4, named none"
+own run FILE=work/defined.cu DEFINE=SHARED=
+expect_failure
+expect_output "work/defined.cu:15:"
+expect_output "error: static assertion failed: SHARED does not stand for __shared__ here"
+sed '/^#ifndef SHARED/,/^#endif/d' work/defined.cu >work/shared_by_option.cu
+own run FILE=work/shared_by_option.cu DEFINE=SHARED=__shared__
+expect_status 0
+expect_output "N 4, first 34, last 4, named none"
+own run FILE=work/shared_by_option.cu
+expect_failure
+expect_output "work/shared_by_option.cu:12:3: error: 'SHARED'"
+
 test_case "a program with cuBLAS is linked with it, also when only a header of its own includes it"
 echo '#include <cublas_v2.h>' >work/with_cublas.h
 cat >work/cublas.cu <<'END'
@@ -276,4 +332,11 @@ refused "not for make test" test FILE=work/hello.cu
 refused "one of them" run FILE=work/hello.cu CH=05
 refused "reads a GPU's counters" profile FILE=work/hello.cu
 refused "INCLUDE=none: no such folder" run FILE=work/hello.cu INCLUDE=none
+refused "DEFINE=2N=3: NAME or NAME=value is expected" run FILE=work/hello.cu DEFINE="FAST 2N=3"
+refused "DEFINE=a-b: NAME or NAME=value" run FILE=work/hello.cu DEFINE=a-b
+refused "DEFINE==3: NAME or NAME=value" run FILE=work/hello.cu DEFINE="=3"
+refused "DEFINE=__CUDACC__=1: names that begin with __" run FILE=work/hello.cu DEFINE=__CUDACC__=1
+refused "a quote is missing" run FILE=work/hello.cu DEFINE="'N=3"
+refused "DEFINE= is for a program of your own" run CH=05 DEFINE=N=3
+refused "INCLUDE= is for a program of your own" build CH=05 INCLUDE=work
 refused "THREAD=x: expected an index" debug FILE=work/hello.cu THREAD=x

@@ -10,6 +10,10 @@
 #include "device_limits.h"
 #include "uninstrumented.h"
 
+/// What a macro stands for, as a string.
+#define CUDA_CPU_TEXT(...) CUDA_CPU_TEXT_OF(__VA_ARGS__)
+#define CUDA_CPU_TEXT_OF(...) #__VA_ARGS__
+
 namespace cuda_cpu {
 
 /// One __shared__ declaration of the program (one per instantiation of a template).
@@ -23,6 +27,13 @@ template <class T>
 struct SharedDeclarationOf {
   static inline SharedDeclaration declaration{sizeof(T), alignof(T)};
 };
+
+/// Whether a macro's text is the keyword.
+constexpr bool names_shared(const char* text) {
+  const char* keyword = "__shared__";
+  while (*text != '\0' && *text == *keyword) ++text, ++keyword;
+  return *text == *keyword;
+}
 
 /// One of several names in a declaration, `__shared__ float a[32], b[32];`. Each has its own
 /// memory, so that an index past the end of the first does not reach the second.

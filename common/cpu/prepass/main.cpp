@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The pre-pass: turns a .cu or .cuh file into C++ for the CPU backend. Usage:
 //
-//   prepass IN OUT FOLDER...      the folders in which IN's headers are looked for, beside its own
+//   prepass [--shared=NAME...] IN OUT FOLDER...
+//
+// FOLDER: where IN's headers are looked for, beside its own. NAME: a macro from the compiler's
+// command line that stands for __shared__.
 //
 // Reads and writes by the C library: the streams of C++ would double what compiling this file
 // costs.
@@ -100,8 +103,15 @@ void learn_names_of_shared(const std::string& text, const std::string& path,
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set<std::string> names_of_shared;
+  const std::string option = "--shared=";
+  while (argc > 1 && std::strncmp(argv[1], option.c_str(), option.size()) == 0) {
+    names_of_shared.insert(argv[1] + option.size());
+    --argc;
+    ++argv;
+  }
   if (argc < 3) {
-    std::fprintf(stderr, "usage: prepass IN OUT FOLDER...\n");
+    std::fprintf(stderr, "usage: prepass [--shared=NAME...] IN OUT FOLDER...\n");
     return 2;
   }
   const std::string in_path = argv[1];
@@ -113,6 +123,7 @@ int main(int argc, char** argv) {
   }
   try {
     prepass::LexedFile file = prepass::lex(text);
+    file.names_of_shared.insert(names_of_shared.begin(), names_of_shared.end());
     std::set<std::string> seen;
     learn_names_of_shared(text, in_path, {argv + 3, argv + argc}, &seen, &file.names_of_shared);
     if (!write_file(out_path, prepass::rewrite(file, in_path))) {

@@ -541,12 +541,26 @@ class Rewriter {
     return result;
   }
 
+  /// A macro that somewhere stands for `__shared__` must do so here, too.
+  std::string check_of_name(const SharedTokens& shared) const {
+    for (std::size_t i = shared.first; i < shared.last; ++i) {
+      const Token& token = tokens_[i];
+      const std::string word = file_.text.substr(token.begin, token.end - token.begin);
+      if (!structure_.is(i, "__shared__") || word == "__shared__") continue;
+      return "static_assert(::cuda_cpu::names_shared(CUDA_CPU_TEXT(" + word + ")), \"" + word +
+             " does not stand for __shared__ here, but it does where it is defined another time: "
+             "write the declarations out, each behind its own #if\"); ";
+    }
+    return {};
+  }
+
   void emit_shared(const SharedTokens& shared, Style style) {
     // Names are on the line that the message about a wrong declaration should have.
     const std::size_t name = shared.names[0];
     const int line = tokens_[name].line;
     const std::string where = site(line);
     if (shared.is_dynamic) {
+      out_ += check_of_name(shared);
       emit_dynamic_shared(shared, style);
     } else {
       std::string type = "cuda_cpu_shared_" + std::to_string(tokens_[shared.first].line);
@@ -561,7 +575,7 @@ class Rewriter {
           out_ += structure_.spelling(i);
         }
       }
-      out_ += "; };";
+      out_ += "; " + check_of_name(shared) + "};";
       for (std::size_t k = 0; k < shared.names.size(); ++k) {
         const std::size_t at = shared.names[k];
         const std::string word = name_text(at);

@@ -5,7 +5,8 @@
 #   build.sh TARGET LIBRARY FLAG... -- LINK_FLAG...     for the CPU backend; the flags begin with the compiler
 #   build.sh TARGET '' NVCC FLAG... --                  by nvcc
 #
-# From the environment, as they were typed: FILE, the sources; INCLUDE, folders of headers; LIBS, libraries (-lm).
+# From the environment, as they were typed: FILE, the sources; DEFINE, macros (N=512); INCLUDE, folders of
+# headers; LIBS, libraries (-lm).
 # And for the CPU backend: CUBLAS, the library for programs that include <cublas_v2.h>, and MAKE, to build it.
 # For the CPU backend each source goes through the pre-pass, and so does each header that it includes from its own
 # folder or from INCLUDE. The copies lie in build/own/src/, below the path of the original.
@@ -26,6 +27,8 @@ stop() { echo "$1" >&2; exit 2; }
 
 files=() words=()
 own_files || exit 2
+defines=()
+own_defines || exit 2
 words "${INCLUDE:-}"
 includes=(${words[@]+"${words[@]}"})
 for folder in ${includes[@]+"${includes[@]}"}; do [ -d "$folder" ] || stop "INCLUDE=$folder: no such folder"; done
@@ -39,6 +42,7 @@ folder=$target.parts
 mkdir -p "$folder" || exit 2
 
 # Everything that decides what comes out; when it is as it was, nothing is compiled.
+for define in ${defines[@]+"${defines[@]}"}; do compile+=("-D$define"); done
 for source in "${files[@]}"; do compile+=("-I$(dirname "$source")"); done
 for include in ${includes[@]+"${includes[@]}"}; do compile+=("-I$include"); done
 printf '%s\n' "${compile[@]}" -- ${link[@]+"${link[@]}"} -- "${files[@]}" -- ${libraries[@]+"${libraries[@]}"} >"$folder/now"
@@ -73,6 +77,14 @@ if [ -z "$library" ]; then
   [ $cublas = no ] || libraries+=(-lcublas)
 else
   mirror=build/own/src
+  # The pre-pass finds __shared__ by its name, so a further name for it makes other copies.
+  shared_names=()
+  for define in ${defines[@]+"${defines[@]}"}; do
+    if [ "${define#*=}" = __shared__ ]; then
+      shared_names+=("--shared=${define%%=*}")
+      mirror+="+${define%%=*}"
+    fi
+  done
   # where FILE: its copy
   where() { printf '%s%s/%s' "$mirror" "$(cd "$(dirname "$1")" && pwd -P)" "$(basename "$1")"; }
   seen=()
@@ -83,7 +95,7 @@ else
     for other in ${seen[@]+"${seen[@]}"}; do [ "$other" != "$to" ] || return 0; done
     seen+=("$to")
     if [ ! -e "$to" ] || [ "$file" -nt "$to" ] || [ build/cpu/prepass -nt "$to" ]; then
-      build/cpu/prepass "$file" "$to" ${includes[@]+"${includes[@]}"} || exit 1
+      build/cpu/prepass ${shared_names[@]+"${shared_names[@]}"} "$file" "$to" ${includes[@]+"${includes[@]}"} || exit 1
     fi
     while IFS= read -r name; do
       case $name in thrust/* | cub/*) thrust_header "$name" ;; esac
@@ -114,7 +126,7 @@ else
   if nm -u "${objects[@]}" 2>/dev/null | grep -qE 'cudaGraph|Captur'; then
     graphs=${library%/*}/graphs.o
     objects+=("${graphs/cpu-xray/cpu}")
-    env -u MAKEFLAGS -u FILE -u INCLUDE -u LIBS make -s CXX="${tool[*]}" "${graphs/cpu-xray/cpu}" || exit 1
+    env -u MAKEFLAGS -u FILE -u DEFINE -u INCLUDE -u LIBS make -s CXX="${tool[*]}" "${graphs/cpu-xray/cpu}" || exit 1
   fi
 fi
 
@@ -122,7 +134,7 @@ backend=(${library:+"$library"})
 if [ -n "$library" ] && [ -n "$cublas" ]; then
   backend=("$CUBLAS" "$library")
   # This make was told FILE=, which makes programs and not libraries.
-  env -u MAKEFLAGS -u FILE -u INCLUDE -u LIBS "$MAKE" -s --no-print-directory CXX="${tool[*]}" "$CUBLAS" || exit 1
+  env -u MAKEFLAGS -u FILE -u DEFINE -u INCLUDE -u LIBS "$MAKE" -s --no-print-directory CXX="${tool[*]}" "$CUBLAS" || exit 1
 fi
 newest=no
 if [ $same = no ] || newer "$target" "${objects[@]}" ${backend[@]+"${backend[@]}"}; then newest=yes; fi

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by what serves programs of one's own: reads FILE=, INCLUDE= and LIBS= as they were typed.
+# Sourced by what serves programs of one's own: reads FILE=, DEFINE=, INCLUDE= and LIBS= as they were typed.
 
 # words TEXT: the words of it into the array `words`, as a shell reads them: "a b.cu" is one.
 words() {
@@ -24,6 +24,22 @@ own_files() {
       *.cu | *.cpp | *.cc | *.cxx) ;;
       *) echo "FILE=$file: .cu is expected, or .cpp, .cc, .cxx for host code beside it" && return 1 ;;
     esac
+  done
+}
+
+# own_defines: the macros in DEFINE, NAME or NAME=value, into the array `defines`; else prints what is wrong in one line
+# and returns 1. A value with a space has quotes around it.
+own_defines() {
+  local word words=()
+  defines=()
+  words "${DEFINE:-}"
+  if [ ${#words[@]} -eq 0 ] && [ -n "${DEFINE//[[:space:]]/}" ]; then echo "DEFINE=$DEFINE: a quote is missing" && return 1; fi
+  for word in ${words[@]+"${words[@]}"}; do
+    if ! [[ ${word%%=*} =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]]; then
+      echo "DEFINE=$word: NAME or NAME=value is expected, and a name has letters, digits and _, e.g. DEFINE=\"N=512 FAST\"" && return 1
+    fi
+    if [[ $word = __* ]]; then echo "DEFINE=$word: names that begin with __ are the compiler's own" && return 1; fi
+    defines+=("$word")
   done
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Prints "ok NAME" for the program that FILE= names, or "error TEXT": one line in either case.
+# Prints "ok NAME" for the program that FILE= names, or "error TEXT" for that or DEFINE=: one line in either case.
 set -u
 . "$(dirname "$0")/files.sh"
-files=()
-if complaint=$(own_files); then
+files=() defines=()
+if complaint=$(own_files && own_defines); then
   own_files
   echo "ok $(own_name)"
 else
