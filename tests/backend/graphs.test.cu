@@ -566,6 +566,80 @@ TEST_CASE("a graph and what is ready may go while a launch has not run") {
   CHECK(*x.p == 1);
 }
 
+TEST_CASE("a node records an event, by which other work waits for a part of the graph") {
+  const Array x(2);
+  const Graph graph;
+  const Stream stream, other;
+  const Event early, done;
+  const cudaGraphNode_t first = add_kernel(graph, {}, (void*)add_to, x.p, 4);
+  cudaGraphNode_t record, read_back;
+  REQUIRE(cudaGraphAddEventRecordNode(&record, graph.g, &first, 1, early.e) == cudaSuccess);
+  cudaEvent_t event = nullptr;
+  CHECK(cudaGraphEventRecordNodeGetEvent(record, &event) == cudaSuccess);
+  CHECK(event == early.e);
+  CHECK(cudaGraphEventRecordNodeSetEvent(record, done.e) == cudaSuccess);
+  const Ready ready(graph);
+  for (int launch = 1; launch <= 2; ++launch) {
+    REQUIRE(cudaGraphLaunch(ready.r, stream.s) == cudaSuccess);
+    REQUIRE(cudaStreamWaitEvent(other.s, done.e, 0) == cudaSuccess);
+    multiply<<<1, 1, 0, other.s>>>(x.p, 3);
+    REQUIRE(cudaStreamSynchronize(other.s) == cudaSuccess);
+    CHECK(x.p[0] == (launch == 1 ? 12 : 48));
+  }
+  CHECK(cudaEventQuery(early.e) == cudaSuccess);  // never recorded
+  // What is ready has an event of its own.
+  CHECK(cudaGraphExecEventRecordNodeSetEvent(ready.r, record, early.e) == cudaSuccess);
+  CHECK(cudaGraphEventRecordNodeGetEvent(record, &event) == cudaSuccess);
+  CHECK(event == done.e);
+  set<<<1, 1, 0, stream.s>>>(x.p, 1);
+  REQUIRE(cudaGraphLaunch(ready.r, stream.s) == cudaSuccess);
+  REQUIRE(cudaEventSynchronize(early.e) == cudaSuccess);
+  CHECK(x.p[0] == 5);
+  CHECK(cudaGraphEventWaitNodeGetEvent(record, &event) == cudaErrorInvalidValue);
+  CHECK(cudaGraphAddEventRecordNode(&read_back, graph.g, nullptr, 0, nullptr) ==
+        cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+}
+
+TEST_CASE("a node waits for an event that other work records") {
+  const Array x(2);
+  const Graph graph;
+  const Stream stream, other;
+  const Event there;
+  cudaGraphNode_t wait;
+  REQUIRE(cudaGraphAddEventWaitNode(&wait, graph.g, nullptr, 0, there.e) == cudaSuccess);
+  add_kernel(graph, {wait}, (void*)multiply, x.p, 2);
+  const Ready ready(graph);
+  run(ready);  // nothing to wait for yet
+  CHECK(x.p[0] == 0);
+  for (int launch = 1; launch <= 2; ++launch) {
+    add_to<<<1, 1, 0, other.s>>>(x.p, 5);
+    REQUIRE(cudaEventRecord(there.e, other.s) == cudaSuccess);
+    REQUIRE(cudaGraphLaunch(ready.r, stream.s) == cudaSuccess);
+    REQUIRE(cudaStreamSynchronize(stream.s) == cudaSuccess);
+    CHECK(x.p[0] == (launch == 1 ? 10 : 30));
+  }
+  cudaGraphNodeType type{};
+  CHECK(cudaGraphNodeGetType(wait, &type) == cudaSuccess);
+  CHECK(type == cudaGraphNodeTypeWaitEvent);
+}
+
+TEST_CASE("a graph whose event is gone is not launched") {
+  const Array x(2);
+  const Graph graph;
+  cudaEvent_t event;
+  cudaGraphNode_t record;
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  REQUIRE(cudaGraphAddEventRecordNode(&record, graph.g, nullptr, 0, event) == cudaSuccess);
+  add_kernel(graph, {}, (void*)add_to, x.p, 4);
+  const Ready ready(graph);
+  REQUIRE(cudaEventDestroy(event) == cudaSuccess);
+  CHECK(cudaGraphLaunch(ready.r, nullptr) == cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(x.p[0] == 0);
+}
+
 TEST_CASE("a graph is written for Graphviz") {
   const Array x(1);
   const Graph graph;

@@ -10,6 +10,7 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include "../graphs/capture.h"
+#include "../graphs/event_nodes.h"
 #include "../graphs/graph_runs.h"
 #include "../graphs/graphs.h"
 #include "../runtime/allocation.h"
@@ -28,3 +29,4 @@
 #include "surface_types.h"
 #include "texture_types.h"
 #include "vector_types.h"
+

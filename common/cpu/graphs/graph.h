@@ -16,6 +16,7 @@ struct CUgraphNode_st {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   cuda_cpu::Work work;
   std::unique_ptr<CUgraph_st> child;    // of a child graph's node
+  CUevent_st* event = nullptr;          // of a node that records an event or waits for one
   std::vector<CUgraphNode_st*> after;   // what it depends on
   std::vector<CUgraphNode_st*> before;  // what depends on it
   const CUgraphNode_st* copied_from = nullptr;

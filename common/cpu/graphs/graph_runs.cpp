@@ -14,6 +14,7 @@
 
 #include "../runtime/call.h"
 #include "../runtime/capture.h"
+#include "../runtime/events.h"
 #include "graph.h"
 #include "graphs.h"
 
@@ -64,6 +65,19 @@ std::vector<const Node*> in_order(const CUgraph_st& graph) {
     }
   }
   return waits_for.empty() ? ordered : std::vector<const Node*>{};
+}
+
+/// Whether its events are there, and were not recorded in a capture, of which nothing runs.
+bool has_its_events(const CUgraph_st& graph) {
+  const auto has = [](const auto& node) {
+    if (node->child != nullptr) return has_its_events(*node->child);
+    if (node->event == nullptr) return true;
+    if (!is_event(node->event)) return false;
+    if (node->type == cudaGraphNodeTypeEventRecord) return true;
+    const std::shared_ptr<Moment> moment = moment_of(node->event);
+    return moment == nullptr || moment->capture == nullptr;
+  };
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(), has);
 }
 
 bool has_circle(const CUgraph_st& graph) {
@@ -142,6 +156,11 @@ class Launch {
     for (const Reached& one : after) {
       if (one.row != row || last_[row] != one.moment) put(stream, nullptr, one.moment);
     }
+    if (node->type == cudaGraphNodeTypeEventRecord) {
+      put(stream, nullptr, nullptr, record_moment(node->event));
+    } else if (node->type == cudaGraphNodeTypeWaitEvent) {
+      put(stream, nullptr, moment_of(node->event));
+    }
     last_[row] = std::make_shared<Moment>();
     put(stream, node, nullptr, last_[row]);
     return {{row, last_[row]}};
@@ -178,12 +197,6 @@ Node* node_in(const CUgraph_st& graph, const Node* original) {
     if (Node* const found = node_in(*node->child, original)) return found;
   }
   return nullptr;
-}
-
-Node* node_in(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType type) {
-  if (!is_ready(ready) || !is_node(original)) return nullptr;
-  Node* const node = node_in(ready->graph, original);
-  return node != nullptr && node->type == type ? node : nullptr;
 }
 
 std::size_t number_of(const Node* node) {
@@ -223,6 +236,7 @@ cudaGraphExecUpdateResultInfo compare(const CUgraph_st& ready, const CUgraph_st&
 void take_over(CUgraph_st* ready, const CUgraph_st& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     ready->nodes[i]->work = graph.nodes[i]->work;
+    ready->nodes[i]->event = graph.nodes[i]->event;
     if (graph.nodes[i]->child != nullptr) {
       take_over(ready->nodes[i]->child.get(), *graph.nodes[i]->child);
     }
@@ -230,11 +244,19 @@ void take_over(CUgraph_st* ready, const CUgraph_st& graph) {
 }
 
 }  // namespace
+
+Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType type) {
+  if (!is_ready(ready) || !is_node(original)) return nullptr;
+  Node* const node = node_in(ready->graph, original);
+  return node != nullptr && node->type == type ? node : nullptr;
+}
+
 }  // namespace cuda_cpu
 
 using cuda_cpu::finish;
 using cuda_cpu::is_ready;
 using cuda_cpu::node_in;
+using cuda_cpu::ready_node;
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
                                  unsigned long long flags) {
@@ -288,6 +310,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
     int error = 0;
     if (cuda_cpu::capture_work(found, &refused, &error)) return finish(error);
   }
+  if (!cuda_cpu::has_its_events(ready->graph)) return finish(cudaErrorInvalidResourceHandle);
   return finish(cuda_cpu::Launch(ready).run(stream));
 }
 
@@ -338,7 +361,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNod
   if (parameters != nullptr && parameters->func == nullptr) {
     return finish(cudaErrorInvalidDeviceFunction);
   }
-  CUgraphNode_st* const node = node_in(ready, original, cudaGraphNodeTypeKernel);
+  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeKernel);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
   // What stands for the arguments is the original's; the arguments themselves may have changed.
   node->arguments.swap(original->arguments);
@@ -352,7 +375,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphN
                                                void* destination, const void* source, size_t bytes,
                                                cudaMemcpyKind kind, cuda_cpu::Site site) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = node_in(ready, original, cudaGraphNodeTypeMemcpy);
+  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeMemcpy);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
   return finish(cuda_cpu::work_of_copy(destination, source, bytes, kind,
                                        "cudaGraphExecMemcpyNodeSetParams1D", site, &node->work));
@@ -362,7 +385,7 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNod
                                              const cudaMemsetParams* parameters,
                                              cuda_cpu::Site site) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = node_in(ready, original, cudaGraphNodeTypeMemset);
+  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeMemset);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
   return finish(
       cuda_cpu::work_of_fill(parameters, "cudaGraphExecMemsetNodeSetParams", site, &node->work));
@@ -371,7 +394,7 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNod
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
                                            const cudaHostNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = node_in(ready, original, cudaGraphNodeTypeHost);
+  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeHost);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
   return finish(cuda_cpu::work_of_host(parameters, &node->work));
 }
@@ -379,7 +402,7 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
                                                  cudaGraph_t child) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = node_in(ready, original, cudaGraphNodeTypeGraph);
+  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeGraph);
   if (node == nullptr || !cuda_cpu::is_graph(child)) return finish(cudaErrorInvalidValue);
   if (cuda_cpu::compare(*node->child, *child).result != cudaGraphExecUpdateSuccess) {
     return finish(cudaErrorGraphExecUpdateFailure);

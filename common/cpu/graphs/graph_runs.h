@@ -7,6 +7,15 @@
 #include "../engine/site.h"
 #include "types.h"
 
+namespace cuda_cpu {
+
+/// The node of a ready graph that was made of one that the program names; nullptr if there is none
+/// of that type.
+CUgraphNode_st* ready_node(CUgraphExec_st* ready, const CUgraphNode_st* original,
+                           cudaGraphNodeType type);
+
+}  // namespace cuda_cpu
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
                                  unsigned long long flags = 0);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t graph,

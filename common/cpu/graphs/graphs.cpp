@@ -131,6 +131,10 @@ const char* name_of(cudaGraphNodeType type) {
       return "host function";
     case cudaGraphNodeTypeGraph:
       return "graph";
+    case cudaGraphNodeTypeEventRecord:
+      return "event record";
+    case cudaGraphNodeTypeWaitEvent:
+      return "event wait";
     default:
       return "empty";
   }
@@ -209,6 +213,7 @@ void copy_graph(const CUgraph_st& from, CUgraph_st* to) {
     copy->graph = to;
     copy->type = node->type;
     copy->work = node->work;
+    copy->event = node->event;
     copy->copied_from = node.get();
     copy->memset = node->memset;
     copy->host = node->host;

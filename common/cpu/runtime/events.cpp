@@ -32,6 +32,8 @@ Events& events() {
   return *e;
 }
 
+}  // namespace
+
 bool is_event(CUevent_st* event) {
   Events& all = events();
   const std::lock_guard<std::mutex> lock(all.mutex);
@@ -43,7 +45,12 @@ std::shared_ptr<Moment> moment_of(CUevent_st* event) {
   return event->moment;
 }
 
-}  // namespace
+std::shared_ptr<Moment> record_moment(CUevent_st* event) {
+  auto moment = std::make_shared<Moment>();
+  const std::lock_guard<std::mutex> lock(events().mutex);
+  event->moment = moment;
+  return moment;
+}
 
 void forget_events() {
   Events& all = events();
@@ -99,15 +106,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
   if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
   if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  auto moment = std::make_shared<cuda_cpu::Moment>();
-  {
-    const std::lock_guard<std::mutex> lock(cuda_cpu::events().mutex);
-    event->moment = moment;
-  }
   cuda_cpu::Work work;
   work.label.call = "cudaEventRecord";
   work.needs_device_memory = false;
-  work.marks = std::move(moment);
+  work.marks = cuda_cpu::record_moment(event);
   return finish(cuda_cpu::submit(stream, std::move(work)));
 }
 

@@ -2,9 +2,21 @@
 // Events, and streams that wait for them.
 #pragma once
 
+#include <memory>
+
 #include "types.h"
 
 namespace cuda_cpu {
+
+struct Moment;
+
+bool is_event(CUevent_st* event);
+
+/// Of the latest record; nullptr before the first.
+std::shared_ptr<Moment> moment_of(CUevent_st* event);
+
+/// A record of the event: what is to mark it.
+std::shared_ptr<Moment> record_moment(CUevent_st* event);
 
 /// Ends every event that the program created (cudaDeviceReset).
 void forget_events();
