@@ -275,6 +275,60 @@ own run FILE=work/warning.cu
 expect_status 0
 expect_output "warning: "
 
+test_case "what the CPU backend has not is said in one line, of the line that uses it and is compiled"
+mkdir -p work/lib
+cat >work/missing.cu <<'END'
+#include <cstdio>
+#ifdef RANDOM
+#include <curand_kernel.h>
+#endif
+#include "lib/nccl.h"
+int main() {
+#if defined(TELL)
+  cudaIpcMemHandle_t handle;
+#elif defined(CONDITION)
+  cudaGraph_t graph = nullptr;
+  if (cudaGraphConditionalHandleCreate(nullptr, graph)) return 3;
+#elif defined(DRIVER)
+  if (cuInit(0) != CUDA_SUCCESS) return 4;
+#endif
+  printf("own header: %d\n", own_number);
+}
+END
+echo 'const int own_number = 12;' >work/lib/nccl.h
+own run FILE=work/missing.cu
+expect_status 0
+expect_output "own header: 12"
+sed -i.bak 's|lib/nccl.h|nccl.h|' work/missing.cu
+own run FILE=work/missing.cu INCLUDE=work/lib
+expect_status 0
+expect_output "own header: 12"
+own run FILE=work/missing.cu
+expect_failure
+expect_output "work/missing.cu:5:"
+expect_output "error: <nccl.h>: the CPU backend has no NCCL"
+own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=RANDOM
+expect_failure
+expect_output "work/missing.cu:3:"
+expect_output "error: <curand_kernel.h>: the CPU backend has no cuRAND"
+own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=TELL
+expect_failure
+expect_output "work/missing.cu:8:"
+expect_output "error: cudaIpcMemHandle_t: the CPU backend has no memory of other processes (IPC)"
+own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=CONDITION
+expect_failure
+expect_output "work/missing.cu:11:"
+expect_output "error: cudaGraphConditionalHandleCreate: the CPU backend has no conditional nodes of graphs"
+own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=DRIVER
+expect_failure
+expect_output "work/missing.cu:13:"
+expect_output "error: cuInit: the CPU backend has no driver API"
+expect_output "error: CUDA_SUCCESS: the CPU backend has no driver API"
+sed 's/^#include <cstdio>/#include <cstdio>\n#include <cuda\/std\/mdspan>/' work/missing.cu >work/standard.cu
+own run FILE=work/standard.cu INCLUDE=work/lib
+expect_failure
+expect_output "error: <cuda/std/mdspan>: the CPU backend has no such header of cuda::std"
+
 test_case "a race is reported, unless RACES=0"
 sed 's/if (i < n) y\[i\] = 2 \* x\[i\];/if (i < n) y[i] = 2 * x[i], y[0] += 0;/' work/hello.cu >work/race.cu
 own run FILE=work/race.cu

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,9 @@ struct LexedFile {
   std::vector<Token> tokens;  ///< outside directives and outside `#if 0`
   std::vector<Directive> directives;
   std::set<std::string> names_of_shared;  ///< macros that stand for `__shared__` alone
+
+  /// Directives that become others, by offset: an #include of what is not here.
+  std::map<std::size_t, std::string> other_directives;
 
   /// What a token reads as: `__shared__` for a macro that stands for it.
   std::string spelling(const Token& token) const {

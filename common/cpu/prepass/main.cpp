@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "lexer.h"
+#include "refused_headers.h"
 #include "rewriter.h"
 
 namespace {
@@ -100,6 +101,29 @@ void learn_names_of_shared(const std::string& text, const std::string& path,
   }
 }
 
+bool is_there(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+
+/// Each #include of a header that is known to be missing becomes a line that says so.
+void refuse_headers(const std::string& path, const std::vector<std::string>& folders,
+                    prepass::LexedFile* file) {
+  for (const prepass::Directive& directive : file->directives) {
+    if (directive.kind != prepass::Directive::kOther) continue;
+    const char* const begin = file->text.c_str() + directive.begin + 1;
+    const std::vector<std::string> words = words_of(begin, file->text.c_str() + directive.end);
+    if (words.size() < 2 || words[0] != "include" || words[1].size() < 3) continue;
+    const std::string name = words[1].substr(1, words[1].size() - 2);
+    for (const prepass::RefusedHeader& header : prepass::kRefusedHeaders) {
+      if (name.compare(0, std::strlen(header.begins), header.begins) != 0) continue;
+      bool found = is_there(path.substr(0, path.rfind('/') + 1) + name);
+      for (const std::string& folder : folders) found = found || is_there(folder + "/" + name);
+      if (found) break;
+      file->other_directives[directive.begin] =
+          "#pragma GCC error \"<" + name + ">: the CPU backend has no " + header.what + "\"";
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -126,6 +150,7 @@ int main(int argc, char** argv) {
     file.names_of_shared.insert(names_of_shared.begin(), names_of_shared.end());
     std::set<std::string> seen;
     learn_names_of_shared(text, in_path, {argv + 3, argv + argc}, &seen, &file.names_of_shared);
+    refuse_headers(in_path, {argv + 3, argv + argc}, &file);
     if (!write_file(out_path, prepass::rewrite(file, in_path))) {
       std::fprintf(stderr, "prepass: cannot write %s\n", out_path.c_str());
       return 1;

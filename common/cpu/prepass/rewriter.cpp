@@ -57,6 +57,7 @@ class Rewriter {
       local_arrays_ = find_local_arrays(structure_, file, found_.device_bodies);
       warn_of_left_out();
       warn_of_long_doubles();
+      macros_ = file.other_directives;
       for (const Directive& directive : file.directives) {
         if (directive.kind != Directive::kDefine || directive.discarded) continue;
         if (directive.replacement.empty() || names_shared(file, directive)) continue;
@@ -674,7 +675,7 @@ class Rewriter {
   Structure structure_;
   Constructs found_;
   std::map<std::size_t, std::vector<LocalArrayTokens>> local_arrays_;  // by the `;`
-  std::map<std::size_t, std::string> macros_;  // rewritten #define directives by offset
+  std::map<std::size_t, std::string> macros_;  // rewritten directives by offset
   std::string out_;
 };
 

@@ -9,7 +9,7 @@
 # headers; LIBS, libraries (-lm).
 # And for the CPU backend: CUBLAS, the library for programs that include <cublas_v2.h>, and MAKE, to build it.
 # For the CPU backend each source goes through the pre-pass, and so does each header that it includes from its own
-# folder or from INCLUDE. The copies lie in build/own/src/, below the path of the original.
+# folder or from INCLUDE. The copies lie in build/own/src*/, below the path of the original.
 set -u
 . "$(dirname "$0")/files.sh"
 . "$(dirname "$0")/thrust.sh"
@@ -77,14 +77,13 @@ if [ -z "$library" ]; then
   [ $cublas = no ] || libraries+=(-lcublas)
 else
   mirror=build/own/src
-  # The pre-pass finds __shared__ by its name, so a further name for it makes other copies.
   shared_names=()
   for define in ${defines[@]+"${defines[@]}"}; do
-    if [ "${define#*=}" = __shared__ ]; then
-      shared_names+=("--shared=${define%%=*}")
-      mirror+="+${define%%=*}"
-    fi
+    [ "${define#*=}" != __shared__ ] || shared_names+=("--shared=${define%%=*}")
   done
+  # What the pre-pass makes of a file depends on the names of __shared__, and on where headers are found.
+  told=(${shared_names[@]+"${shared_names[@]}"} ${includes[@]+"${includes[@]}"})
+  [ ${#told[@]} -eq 0 ] || mirror+=+$(printf '%s\n' "${told[@]}" | cksum | cut -d ' ' -f 1)
   # where FILE: its copy
   where() { printf '%s%s/%s' "$mirror" "$(cd "$(dirname "$1")" && pwd -P)" "$(basename "$1")"; }
   seen=()
@@ -98,7 +97,7 @@ else
       build/cpu/prepass ${shared_names[@]+"${shared_names[@]}"} "$file" "$to" ${includes[@]+"${includes[@]}"} || exit 1
     fi
     while IFS= read -r name; do
-      case $name in thrust/* | cub/*) thrust_header "$name" ;; esac
+      case $name in thrust/* | cub/*) thrust_header "$name" ;; cuda/std/*) standard_header "$name" ;; esac
       for from in "$(dirname "$file")" ${includes[@]+"${includes[@]}"}; do
         if [ -f "$from/$name" ]; then
           copy "${from#./}/$name"
@@ -120,7 +119,7 @@ else
     printf '  %-5s %s\n' c++ "$source"
     language=(-x c++)
     case $source in *.cu) language=(-D__CUDACC__ -D__NVCC__ -include cuda_runtime.h -x c++) ;; esac
-    "${tool[@]}" ${folders[@]+"${folders[@]}"} "${compile[@]:${#tool[@]}}" ${thrust_flags[@]+"${thrust_flags[@]}"} "${language[@]}" -c -o "$object" "$(where "$source")" || exit 1
+    "${tool[@]}" ${folders[@]+"${folders[@]}"} "${compile[@]:${#tool[@]}}" -idirafter build/own/standard ${thrust_flags[@]+"${thrust_flags[@]}"} "${language[@]}" -c -o "$object" "$(where "$source")" || exit 1
   done
   # Graphs are compiled for programs that use them; X-ray does not look into them. This make must not be told FILE=.
   if nm -u "${objects[@]}" 2>/dev/null | grep -qE 'cudaGraph|Captur'; then

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: MIT
-# Sourced by build.sh: Thrust for programs of one's own on the CPU backend, with its own system for the host.
+# Sourced by build.sh: Thrust for programs of one's own on the CPU backend, with its own system for the host, and
+# headers of cuda::std.
 
 # thrust_home: the folder where Thrust's headers are: the toolkit's, or the system's
 thrust_home() {
@@ -33,4 +34,18 @@ thrust_header() {
       printf '#pragma pop_macro("%s")\n' __CUDACC__ __NVCC__
     fi
   } >"$header.$$" && mv -f "$header.$$" "$header"
+}
+
+# standard_header NAME: makes build/own/standard/NAME, where a program's <cuda/std/array> is the standard library's:
+# one compilation serves host and device. With Thrust come NVIDIA's own, which then go before.
+standard_header() {
+  local name=$1 header=build/own/standard/$1
+  mkdir -p "$(dirname "$header")" || exit 2
+  case ${name#cuda/std/} in
+    array | bit | cmath | complex | cstddef | cstdint | cstdlib | cstring | functional | initializer_list | iterator | \
+      limits | numeric | optional | ratio | string_view | tuple | type_traits | utility | variant)
+      printf '#include <%s>\nnamespace cuda::std {\nusing namespace ::std;\n}\n' "${name#cuda/std/}"
+      ;;
+    *) echo "#pragma GCC error \"<$name>: the CPU backend has no such header of cuda::std\"" ;;
+  esac >"$header.$$" && mv -f "$header.$$" "$header"
 }
