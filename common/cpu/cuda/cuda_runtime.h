@@ -23,6 +23,7 @@
 #include "../engine/barriers.h"
 #include "../engine/builtin_variables.h"
 #include "../engine/device_functions.h"
+#include "../engine/launch_bounds.h"
 #include "../engine/rounding.h"
 #include "../engine/shared.h"
 #include "../engine/symbols.h"

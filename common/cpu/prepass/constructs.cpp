@@ -516,6 +516,9 @@ class Finder {
       throw SourceError(s_.token(body).line, "'{' of the kernel's body is never closed");
     }
     found_.kernel_ends.insert(end);
+    for (std::size_t i = first_specifier(attribute); i < body; ++i) {
+      if (s_.is(i, "__launch_bounds__") && s_.is(i + 1, "(")) found_.launch_bounds[body] = i + 1;
+    }
     for (std::size_t i = body + 1; i < end; ++i) {
       if (const std::size_t lambda = s_.lambda_body(i); lambda != kNone) {
         if (s_.match(lambda) != kNone) i = s_.match(lambda);

@@ -43,7 +43,9 @@ struct Constructs {
   std::map<std::size_t, SharedTokens> shared;    ///< by first token
   std::map<std::size_t, std::size_t> returns;    ///< `return` of a kernel -> its `;`
   std::set<std::size_t> kernel_ends;             ///< `}` of a kernel's body
-  std::map<std::size_t, std::size_t> assembly;   ///< `asm` with PTX in device code -> its `)`
+  /// `{` of a kernel's body -> `(` of its __launch_bounds__
+  std::map<std::size_t, std::size_t> launch_bounds;
+  std::map<std::size_t, std::size_t> assembly;  ///< `asm` with PTX in device code -> its `)`
   std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
   /// In functions for the device only: the `long` of a long double, numbers such as 1.0L.
   std::set<std::size_t> long_doubles;

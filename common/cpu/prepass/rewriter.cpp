@@ -305,6 +305,13 @@ class Rewriter {
       emit_shared(it->second, style);
       return std::min(it->second.last + 1, tokens_.size());
     }
+    if (const auto it = found_.launch_bounds.find(i); it != found_.launch_bounds.end()) {
+      const std::size_t open = it->second, close = structure_.match(open);
+      out_ += "{ ::cuda_cpu::keep_launch_bounds(" + site(tokens_[i].line) + ", " +
+              flat(open + 1, close) + ");";
+      align_behind(i, style);
+      return i + 1;
+    }
     if (const auto it = found_.returns.find(i); it != found_.returns.end()) {
       emit_return(i, it->second, style);
       return it->second + 1;

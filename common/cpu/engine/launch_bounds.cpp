@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#include "launch_bounds.h"
+
+#include "../report/diagnostics.h"
+#include "../runtime/error_codes.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+void exceed_launch_bounds(long long most, const char* file, int line) {
+  Report exceeded;
+  exceeded.headline = format("a block of %u threads, where __launch_bounds__ allows %lld",
+                             current_block->count, most);
+  exceeded.site = Site{file, line};
+  exceeded.where = where();
+  exceeded.details.push_back("a GPU does not launch such a kernel");
+  exceeded.help = "launch smaller blocks, or raise the first number of __launch_bounds__";
+  exceeded.cuda_error = cudaErrorLaunchOutOfResources;
+  abandon_grid(report(exceeded));
+}
+
+}  // namespace cuda_cpu
