@@ -338,11 +338,24 @@ own run FILE=work/race.cu RACES=0
 expect_status 0
 
 test_case "what depends on the order of threads is told under SCHEDULE=all"
-sed 's/y\[i\] = 2 \* x\[i\];/atomicExch(\&y[0], (float)i), y[i] = i == 0 ? y[0] : 2 * x[i];/; s/int wrong = 0;/int wrong = 0; printf("%g\\n", y[0]);/' \
-  work/hello.cu >work/order.cu
+# In one block: which of several comes last is up to the workers that run them.
+cat >work/order.cu <<'END'
+#include <cstdio>
+__global__ void last(int* x) { atomicExch(x, threadIdx.x); }
+int main() {
+  int *d, h;
+  cudaMalloc(&d, sizeof(int));
+  last<<<1, 64>>>(d);
+  cudaMemcpy(&h, d, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(d);
+  printf("last %d\n", h);
+}
+END
 own run FILE=work/order.cu SCHEDULE=all RACES=0
 expect_failure
 expect_output "differs under reverse"
+expect_output "forward:  last 63"
+expect_output "reverse:  last 0"
 
 # shellcheck disable=SC2016  # C's
 sed 's/int wrong = 0;/int wrong = 0; printf("%ld\\n", (long)\&wrong + random() + clock());/' work/hello.cu >work/random.cu
@@ -355,6 +368,13 @@ sed 's/i < n)/i <= n)/' work/hello.cu >work/bounds.cu
 own run FILE=work/bounds.cu
 expect_failure
 expect_output "work/bounds.cu:8: error: "
+
+test_case "a kernel that is called like a function is reported at its line"
+sed 's/^  twice<<<.*/  twice(d_x, d_y, n);/' work/hello.cu >work/called.cu
+own run FILE=work/called.cu
+expect_failure
+expect_output "work/called.cu:"
+expect_no_output "build/own/src"
 
 test_case "make debug stops in the thread that is asked for"
 if ! command -v gdb >/dev/null 2>&1; then

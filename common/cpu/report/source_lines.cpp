@@ -84,10 +84,13 @@ std::string as_compiled(const std::string& file) {
     return std::string(getcwd(directory, sizeof(directory)) != nullptr ? directory : "") + "/";
   }();
   if (file.compare(0, root.size(), root) == 0) {
-    // clang names a function's first line after the file it reads, the pre-pass's mirror.
-    static const std::string mirror = "build/cpu/src/";
+    // A compiler may name a function's first line after the file it reads, the pre-pass's mirror.
     const std::string name = file.substr(root.size());
-    return name.compare(0, mirror.size(), mirror) == 0 ? name.substr(mirror.size()) : name;
+    const std::string mirror = "build/cpu/src/", own = "build/own/src";
+    if (name.compare(0, mirror.size(), mirror) == 0) return name.substr(mirror.size());
+    const std::size_t path =
+        name.compare(0, own.size(), own) == 0 ? name.find('/', own.size()) : std::string::npos;
+    return path == std::string::npos ? name : as_compiled(name.substr(path));
   }
   for (const char* top : {"/chapters/", "/tests/", "/common/", "/work/"}) {
     const std::size_t at = file.rfind(top);
