@@ -55,6 +55,42 @@ void check_bits() {
   CHECK(words.download() == std::vector<T>{low, low, static_cast<T>(~low), 0});
 }
 
+// The same with objects, in device and in shared memory.
+__device__ cuda::atomic<unsigned, cuda::thread_scope_device> device_sum;
+__device__ cuda::atomic<long long, cuda::thread_scope_device> device_most(-5);
+
+__global__ void use_objects(unsigned* out, long long* most) {
+  __shared__ cuda::atomic<int, cuda::thread_scope_block> in_block;
+  if (threadIdx.x == 0) in_block = 100;
+  __syncthreads();
+  in_block -= 2;
+  ++device_sum;
+  device_sum += 3;
+  device_most.fetch_max(thread_number(), cuda::memory_order_relaxed);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  out[blockIdx.x] = static_cast<unsigned>(in_block.load());
+  int expected = 5;
+  out[2 + blockIdx.x] = in_block.compare_exchange_strong(expected, 1, cuda::memory_order_acq_rel,
+                                                         cuda::memory_order_acquire)
+                            ? 1
+                            : static_cast<unsigned>(expected);
+  *most = device_most;
+}
+__global__ void read_sum(unsigned* out) { *out = device_sum; }
+
+// Block 1 waits for block 0.
+__global__ void hand_over_by_object(int* data, cuda::atomic<int>* flag, int* seen) {
+  if (blockIdx.x == 0) {
+    *data = 42;
+    flag->store(1, cuda::memory_order_release);
+    flag->notify_all();
+  } else {
+    flag->wait(0, cuda::memory_order_acquire);
+    *seen = *data;
+  }
+}
+
 __global__ void overflow(int* w) {
   cuda::atomic_ref<int> ref(*w);
   ref.fetch_add(2);
@@ -125,6 +161,21 @@ cudaLaunchAttribute cooperative(int value = 1) {
 }
 
 }  // namespace
+
+TEST_CASE("objects that are atomic do what references do, in device and in shared memory") {
+  DeviceArray<unsigned> out(std::vector<unsigned>(5, 0));
+  DeviceArray<long long> most(std::vector<long long>{0});
+  use_objects<<<2, 33>>>(out.get(), most.get());
+  read_sum<<<1, 1>>>(out.get() + 4);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(out.download() == std::vector<unsigned>{34, 34, 34, 34, 66 * 4});
+  CHECK(most.download()[0] >= 32);
+  DeviceArray<int> w(std::vector<int>(3, 0));
+  hand_over_by_object<<<2, 1>>>(w.get(), reinterpret_cast<cuda::atomic<int>*>(w.get() + 1),
+                                w.get() + 2);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(w.download()[2] == 42);
+}
 
 TEST_CASE("every operation of an atomic_ref loses nothing, in every type") {
   check_all<int>();

@@ -231,6 +231,62 @@ TEST_CASE("two-dimensional copies respect pitches") {
   CHECK(cudaFree(d) == cudaSuccess);
 }
 
+TEST_CASE("memory of three dimensions has rows, and layers of them") {
+  const std::size_t width = 5, height = 4, depth = 3;
+  const cudaExtent extent = make_cudaExtent(width * sizeof(int), height, depth);
+  cudaPitchedPtr memory{};
+  REQUIRE(cudaMalloc3D(&memory, extent) == cudaSuccess);
+  CHECK(memory.pitch % 32 == 0);
+  CHECK(memory.xsize == extent.width);
+  CHECK(memory.ysize == height);
+  const std::vector<int> h = numbers(width * height * depth);
+  std::vector<int> back(h.size());
+  cudaMemcpy3DParms copy{};
+  copy.srcPtr = make_cudaPitchedPtr(const_cast<int*>(h.data()), width * sizeof(int), width, height);
+  copy.dstPtr = memory;
+  copy.extent = extent;
+  copy.kind = cudaMemcpyHostToDevice;
+  REQUIRE(cudaMemcpy3D(&copy) == cudaSuccess);
+  // The last two layers' first three rows, without their last number.
+  cudaPitchedPtr later = memory;
+  later.ptr = static_cast<char*>(memory.ptr) + memory.pitch * height;
+  REQUIRE(cudaMemset3D(later, 0xff, make_cudaExtent((width - 1) * sizeof(int), 3, 2)) ==
+          cudaSuccess);
+  copy.srcPtr = memory;
+  copy.dstPtr = make_cudaPitchedPtr(back.data(), width * sizeof(int), width, height);
+  copy.kind = cudaMemcpyDeviceToHost;
+  REQUIRE(cudaMemcpy3D(&copy) == cudaSuccess);
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const std::size_t x = i % width, y = i / width % height, z = i / width / height;
+    REQUIRE(back[i] == (z >= 1 && y < 3 && x < width - 1 ? -1 : h[i]));
+  }
+  CHECK(cudaMemset3D(memory, 0, make_cudaExtent(extent.width, height + 1, 2)) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaMemset3DAsync(memory, 0, make_cudaExtent(extent.width, height, depth + 1), nullptr) ==
+        cudaErrorInvalidValue);
+  CHECK(explained("the destination begins outside its allocation"));
+  CHECK(cudaMalloc3D(nullptr, extent) == cudaErrorInvalidValue);
+  CHECK(cudaFree(memory.ptr) == cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST_CASE("a copy between devices names the one that is there") {
+  int *a = nullptr, *b = nullptr, h = 7;
+  REQUIRE(cudaMalloc(&a, sizeof(int)) == cudaSuccess);
+  REQUIRE(cudaMalloc(&b, sizeof(int)) == cudaSuccess);
+  REQUIRE(cudaMemcpy(a, &h, sizeof(int), cudaMemcpyHostToDevice) == cudaSuccess);
+  CHECK(cudaMemcpyPeer(b, 1, a, 0, sizeof(int)) == cudaErrorInvalidDevice);
+  CHECK(cudaMemcpyPeerAsync(b, 0, a, -1, sizeof(int)) == cudaErrorInvalidDevice);
+  CHECK(cudaMemcpyPeer(b, 0, a, 0, sizeof(int)) == cudaSuccess);
+  CHECK(cudaMemcpyPeerAsync(&h, 0, a, 0, sizeof(int)) != cudaSuccess);
+  h = 0;
+  CHECK(cudaMemcpy(&h, b, sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(h == 7);
+  CHECK(cudaFree(a) == cudaSuccess);
+  CHECK(cudaFree(b) == cudaSuccess);
+  cudaGetLastError();
+}
+
 TEST_CASE("an asynchronous copy between pinned memory and the device waits for the stream") {
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);

@@ -3,6 +3,7 @@
 // are compiled by and what was included.
 #include <builtin_types.h>
 #include <channel_descriptor.h>
+#include <cuComplex.h>
 #include <cuda_profiler_api.h>
 #include <device_atomic_functions.h>
 #include <device_functions.h>
@@ -11,6 +12,7 @@
 #include <host_defines.h>
 #include <math_constants.h>
 #include <math_functions.h>
+#include <nvtx3/nvToolsExt.h>
 #include <vector_functions.h>
 
 #include <cfloat>
@@ -110,6 +112,35 @@ TEST_CASE("math constants have the values that their names say") {
   CHECK(CUDART_LGE_F == std::stof("0.434294481903251827651128918916605082"));
   CHECK(CUDART_THIRD_F == 1.0F / 3);
   CHECK(CUDART_TWOTHIRD == 2.0 / 3);
+}
+
+TEST_CASE("complex numbers of both kinds") {
+  const cuDoubleComplex a = make_cuDoubleComplex(1, 2), b = make_cuDoubleComplex(3, -4);
+  const auto is = [](cuDoubleComplex x, double re, double im) {
+    return cuCreal(x) == re && cuCimag(x) == im;
+  };
+  CHECK(is(cuCadd(a, b), 4, -2));
+  CHECK(is(cuCsub(a, b), -2, 6));
+  CHECK(is(cuCmul(a, b), 11, 2));
+  CHECK(cuCreal(cuCdiv(cuCmul(a, b), b)) == Approx(1));
+  CHECK(cuCimag(cuCdiv(cuCmul(a, b), b)) == Approx(2));
+  CHECK(is(cuCfma(a, b, a), 12, 4));
+  CHECK(is(cuConj(a), 1, -2));
+  CHECK(cuCabs(b) == 5);
+  CHECK(is(cuComplexFloatToDouble(make_cuComplex(0.5F, 2)), 0.5, 2));
+  // What fits in the end does not overflow on the way.
+  const cuFloatComplex large = make_cuFloatComplex(3e38F, 0), half = make_cuFloatComplex(2e38F, 0);
+  CHECK(cuCrealf(cuCdivf(large, half)) == Approx(1.5));
+  CHECK(cuCabsf(make_cuFloatComplex(3e30F, 4e30F)) == Approx(5e30));
+}
+
+TEST_CASE("ranges for a profiler change nothing, and count how deep they are") {
+  CHECK(nvtxRangePush("outer") == 0);
+  CHECK(nvtxRangePush("inner") == 1);
+  nvtxMark("here");
+  CHECK(nvtxRangePop() == 1);
+  CHECK(nvtxRangePop() == 0);
+  CHECK(nvtxRangePop() < 0);
 }
 
 TEST_CASE("callbacks carry CUDART_CB, and the profiler can be told to start and stop") {

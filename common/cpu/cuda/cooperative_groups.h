@@ -338,6 +338,21 @@ CUDA_CPU_LARGE_TILE(256)
 CUDA_CPU_LARGE_TILE(512)
 #undef CUDA_CPU_LARGE_TILE
 
+/// Calls f(arguments...) in one thread of the group. On a GPU it may be any.
+template <class Group, class F, class... Arguments>
+void invoke_one(const Group& group, F&& f, Arguments&&... arguments) {
+  if (group.thread_rank() == 0) static_cast<F&&>(f)(static_cast<Arguments&&>(arguments)...);
+}
+/// The same for lanes of a warp, and all of them get what it returns.
+template <class Group, class F, class... Arguments>
+auto invoke_one_broadcast(const Group& group, F&& f, Arguments&&... arguments) {
+  decltype(static_cast<F&&>(f)(static_cast<Arguments&&>(arguments)...)) result{};
+  if (group.thread_rank() == 0) {
+    result = static_cast<F&&>(f)(static_cast<Arguments&&>(arguments)...);
+  }
+  return group.shfl(result, 0);
+}
+
 /// Shared memory that tiles of several warps work with on GPUs before compute capability 8.0.
 template <unsigned MaxBlockSize = 1024>
 struct block_tile_memory {

@@ -26,6 +26,7 @@
 #include "../engine/launch_bounds.h"
 #include "../engine/rounding.h"
 #include "../engine/shared.h"
+#include "../engine/simd_integers.h"
 #include "../engine/symbols.h"
 #include "../engine/textures.h"
 #include "../engine/warp.h"

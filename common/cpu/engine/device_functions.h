@@ -479,6 +479,11 @@ CUDA_CPU_PLAIN_STORE(__stwt)  // written through to memory
 inline long long clock64() { return static_cast<long long>(cuda_cpu::global_timer_ns()); }
 
 /// A thread sleeps because it waits for another, so the other threads of the block run meanwhile.
+// A kernel begins here when the one before it in the stream has ended, however it was launched, as
+// it may on a GPU: so there is nothing to wait for, and nobody to tell.
+inline void cudaGridDependencySynchronize() {}
+inline void cudaTriggerProgrammaticLaunchCompletion() {}
+
 inline void __nanosleep(unsigned) { cuda_cpu::yield(); }
 
 inline void __threadfence_block() { cuda_cpu::memory_fence(true); }

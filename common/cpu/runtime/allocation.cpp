@@ -169,7 +169,7 @@ cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, Al
 }
 
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                         AllocationCall from) {
+                         AllocationCall from, const char* call) {
   CUDA_CPU_BEGIN_CALL();
   if (pointer == nullptr || pitch == nullptr) return finish(cudaErrorInvalidValue);
   const std::size_t rows = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
@@ -177,7 +177,7 @@ cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, 
     return finish(cudaErrorMemoryAllocation);
   }
   *pitch = rows;
-  AllocationRequest request = request_of(rows * height, Space::kGlobal, "cudaMallocPitch", from);
+  AllocationRequest request = request_of(rows * height, Space::kGlobal, call, from);
   request.alignment = std::max(request.alignment, kPitchAlignment);
   request.element_size = 0;  // rows are padded: a flat index says nothing
   return finish(give(pointer, request));

@@ -34,7 +34,7 @@ cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t po
                              cudaStream_t stream, AllocationCall from);
 cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall from);
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                         AllocationCall from);
+                         AllocationCall from, const char* call = "cudaMallocPitch");
 cudaError_t host_alloc(void** pointer, std::size_t bytes, unsigned flags, const char* call,
                        AllocationCall from);
 cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags);

@@ -4,6 +4,7 @@
 #include "arrays.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include "../engine/device_limits.h"
 #include "../engine/memory.h"
 #include "../engine/texture_objects.h"
+#include "allocation.h"
 #include "call.h"
 #include "capture.h"
 #include "copies.h"
@@ -264,6 +266,19 @@ cudaError_t copy_3d(const char* call, Site site, const cudaMemcpy3DParms* copy, 
   return cudaSuccess;
 }
 
+cudaError_t fill_3d(const char* call, Site site, cudaPitchedPtr memory, int value,
+                    cudaExtent extent, CUstream_st* stream) {
+  const bool layers_fit = extent.depth <= 1 || extent.height <= memory.ysize;
+  if (extent.width > memory.pitch || !layers_fit) return finish(cudaErrorInvalidValue);
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    char* const layer = static_cast<char*>(memory.ptr) + z * memory.pitch * memory.ysize;
+    const cudaError_t failed =
+        fill_block(call, site, layer, memory.pitch, value, extent.width, extent.height, stream);
+    if (failed != cudaSuccess) return failed;
+  }
+  return cudaSuccess;
+}
+
 }  // namespace
 }  // namespace cuda_cpu
 
@@ -395,6 +410,32 @@ cudaError_t cudaMemcpyFromArray(void* destination, cudaArray_const_t source, siz
   }
   return cuda_cpu::copy_block("cudaMemcpyFromArray", site, destination, bytes, from, bytes, bytes,
                               1, kind, nullptr, false);
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (memory == nullptr) return finish(cudaErrorInvalidValue);
+  if (extent.depth != 0 && extent.height > SIZE_MAX / extent.depth) {
+    return finish(cudaErrorMemoryAllocation);
+  }
+  cudaPitchedPtr made{nullptr, 0, extent.width, extent.height};
+  const cudaError_t error =
+      cuda_cpu::malloc_pitch(&made.ptr, &made.pitch, extent.width, extent.height * extent.depth,
+                             cuda_cpu::allocation_call<void>(site), "cudaMalloc3D");
+  if (error == cudaSuccess) *memory = made;
+  return error;
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  const cudaError_t error = cuda_cpu::fill_3d("cudaMemset3D", site, memory, value, extent, nullptr);
+  return error != cudaSuccess ? error : finish(cuda_cpu::run_stream(nullptr));
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
+                              cudaStream_t stream, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  return cuda_cpu::fill_3d("cudaMemset3DAsync", site, memory, value, extent, stream);
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy, cuda_cpu::Site site) {

@@ -113,6 +113,16 @@ cudaError_t cudaMemcpyFromArray(void* destination, cudaArray_const_t source, siz
                                 size_t bytes, cudaMemcpyKind kind,
                                 cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
 
+/// Rows, and layers of them, each row as long as the pitch that cudaMallocPitch would give.
+cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent,
+                         cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+/// The extent's width counts bytes; layers are `ysize` rows of the memory apart.
+cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent,
+                         cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
+                              cudaStream_t stream = nullptr,
+                              cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+
 /// Between arrays and pitched pointers, of up to three dimensions.
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy,
                          cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});

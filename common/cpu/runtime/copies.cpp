@@ -454,6 +454,28 @@ cudaError_t cudaMemcpyAsync(void* destination, const void* source, size_t bytes,
                         kind, stream, true);
 }
 
+cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,
+                           int source_device, size_t bytes, cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (destination_device != 0 || source_device != 0) {
+    return cuda_cpu::finish(cudaErrorInvalidDevice);
+  }
+  return cuda_cpu::copy({"cudaMemcpyPeer", site}, cuda_cpu::one_row(destination, source, bytes),
+                        cudaMemcpyDeviceToDevice, nullptr, false);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
+                                int source_device, size_t bytes, cudaStream_t stream,
+                                cuda_cpu::Site site) {
+  CUDA_CPU_BEGIN_CALL();
+  if (destination_device != 0 || source_device != 0) {
+    return cuda_cpu::finish(cudaErrorInvalidDevice);
+  }
+  return cuda_cpu::copy({"cudaMemcpyPeerAsync", site},
+                        cuda_cpu::one_row(destination, source, bytes), cudaMemcpyDeviceToDevice,
+                        stream, true);
+}
+
 cudaError_t cudaMemcpy2D(void* destination, size_t destination_pitch, const void* source,
                          size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                          cuda_cpu::Site site) {

@@ -57,6 +57,14 @@ cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t wid
                               cudaStream_t stream = nullptr,
                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
 
+/// Between devices, of which there is one: 0.
+cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,
+                           int source_device, size_t bytes,
+                           cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
+                                int source_device, size_t bytes, cudaStream_t stream = nullptr,
+                                cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* source, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice,
