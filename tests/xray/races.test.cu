@@ -833,6 +833,228 @@ TEST_CASE("__ldg of what the kernel writes is found") {
   CUDA_CHECK(cudaFree(words));
 }
 
+// ---- some of many -------------------------------------------------------------------------------
+// Four use a word, and each tells of it by a flag; those of `released` order what they did before
+// that. One more, who has seen all the flags, then writes the word.
+
+namespace {
+
+constexpr unsigned kFour = 4, kAllOfFour = 0xf;
+
+enum class Uses { kOnOneLine, kOnOwnLines, kByLanesOfAll, kAtTimesOfTheirOwn, kStores };
+
+/// What each of the four does to the word. Each of the lines that hold no `case` is one place.
+__device__ void use_word(Uses uses, int* word, unsigned which, int* sum) {
+  if (uses == Uses::kStores) {
+    cuda::atomic_ref<int, cuda::thread_scope_device>(*word).store(5,
+                                                                  cuda::std::memory_order_relaxed);
+    return;
+  }
+  if (uses != Uses::kOnOwnLines) {
+    *sum = *word;
+    return;
+  }
+  if (which == 0) *sum = *word;
+  if (which == 1) *sum = *word + 1;
+  if (which == 2) *sum = *word + 2;
+  if (which == 3) *sum = *word + 3;
+}
+
+__device__ void tell(bool released, int* flag) {
+  if (released) __threadfence();
+  atomicExch(flag, 1);
+}
+
+__device__ void wait_for_all(int* flags) {
+  for (unsigned i = 0; i < kFour; ++i) {
+    while (atomicAdd(&flags[i], 0) == 0) __nanosleep(1);
+  }
+  __threadfence();
+}
+
+/// words: the word, flags, and what each thread has seen.
+__device__ void four_warps(int* words, Uses uses, unsigned released) {
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int* const seen = words + 1 + kFour;
+  int sum = 0;
+  if (warp == kFour) {
+    if (lane != 0) return;
+    wait_for_all(words + 1);
+    words[0] = 7;
+    return;
+  }
+  if (uses == Uses::kByLanesOfAll) {
+    if ((lane * 7 + warp) % 3 == 0) use_word(uses, words, warp, &sum);
+  } else if (lane == warp + 9) {
+    use_word(uses, words, warp, &sum);
+  }
+  if (uses == Uses::kAtTimesOfTheirOwn) {
+    for (unsigned i = 0; i <= warp; ++i) {
+      __syncwarp();
+      if (lane > 20) use_word(uses, words, warp, &sum);
+    }
+  }
+  seen[threadIdx.x] = sum;
+  __syncwarp();
+  if (lane == 0) tell((released >> warp & 1) != 0, &words[1 + warp]);
+}
+
+__global__ void four_warps_on_shared(Uses uses, unsigned released) {
+  __shared__ int words[1 + kFour + kFour * 32];
+  for (unsigned i = threadIdx.x; i < 1 + kFour; i += blockDim.x) words[i] = 0;
+  __syncthreads();
+  four_warps(words, uses, released);
+}
+
+__global__ void four_warps_on_given(int* words, Uses uses, unsigned released) {
+  four_warps(words, uses, released);
+}
+
+__device__ void four_lanes(int* words, Uses uses, unsigned released, bool one_by_one) {
+  constexpr unsigned kWriter = 17;
+  const unsigned lane = threadIdx.x;
+  int sum = 0;
+  if (lane < kFour) use_word(uses, words, lane, &sum);
+  __ballot_sync(~0u, true);  // orders nothing
+  if (one_by_one) {
+    for (unsigned i = 0; i < kFour; ++i) {
+      const unsigned two = 1u << i | 1u << kWriter;
+      if ((released >> i & 1) != 0 && (two >> lane & 1) != 0) __syncwarp(two);
+    }
+  } else {
+    const unsigned all = released | 1u << kWriter;
+    if ((all >> lane & 1) != 0) __syncwarp(all);
+  }
+  if (lane == kWriter) words[0] = 7;
+  words[1 + lane] = sum;
+}
+
+__global__ void four_lanes_on_shared(Uses uses, unsigned released, bool one_by_one) {
+  __shared__ int words[1 + 32];
+  if (threadIdx.x == 0) words[0] = 0;
+  __syncthreads();
+  four_lanes(words, uses, released, one_by_one);
+}
+
+__global__ void four_lanes_on_given(int* words, Uses uses, unsigned released, bool one_by_one) {
+  four_lanes(words, uses, released, one_by_one);
+}
+
+/// `meets`: all threads of a block use the word, and a barrier orders them for the one that tells.
+__global__ void four_blocks(int* words, Uses uses, unsigned released, bool meets) {
+  const unsigned which = blockIdx.x;
+  int sum = 0;
+  if (which == kFour) {
+    if (threadIdx.x != 0) return;
+    wait_for_all(words + 1);
+    words[0] = 7;
+    return;
+  }
+  if (meets || threadIdx.x == 0) use_word(uses, words, which, &sum);
+  if (meets) __syncthreads();
+  if (threadIdx.x == 0) tell((released >> which & 1) != 0, &words[1 + which]);
+  words[1 + kFour + which * blockDim.x + threadIdx.x] = sum;
+}
+
+/// The subsets of the four for which `launch(released)` is judged wrongly, one bit each.
+template <class Launch>
+std::string misjudged(Launch launch) {
+  std::string wrong;
+  for (unsigned released = 0; released <= kAllOfFour; ++released) {
+    const auto found = findings_of([&] { launch(released); });
+    if (found.empty() == (released == kAllOfFour)) continue;
+    wrong += (found.empty() ? " missed:" : " false:") + std::to_string(released);
+  }
+  return wrong;
+}
+
+constexpr std::initializer_list<Uses> kAllUses = {Uses::kOnOneLine, Uses::kOnOwnLines,
+                                                  Uses::kByLanesOfAll, Uses::kAtTimesOfTheirOwn,
+                                                  Uses::kStores};
+
+}  // namespace
+
+TEST_CASE("a writer that comes after some of four warps races with each of the others") {
+  constexpr unsigned kThreads = (kFour + 1) * 32;
+  const DeviceArray<int> words(1 + kFour + kThreads);
+  for (const Uses uses : kAllUses) {
+    INFO("uses " << static_cast<int>(uses));
+    const std::string shared = misjudged(
+        [&](unsigned released) { four_warps_on_shared<<<1, kThreads>>>(uses, released); });
+    CHECK(shared == "");
+    const std::string global = misjudged([&](unsigned released) {
+      CUDA_CHECK(cudaMemset(words.get(), 0, (1 + kFour) * sizeof(int)));
+      four_warps_on_given<<<1, kThreads>>>(words.get(), uses, released);
+    });
+    CHECK(global == "");
+  }
+}
+
+TEST_CASE("a lane that __syncwarp orders after some of four lanes races with each of the others") {
+  const DeviceArray<int> words(1 + 32);
+  for (const Uses uses : kAllUses) {
+    for (const bool one_by_one : {false, true}) {
+      INFO("uses " << static_cast<int>(uses) << ", one by one " << one_by_one);
+      const std::string shared = misjudged(
+          [&](unsigned released) { four_lanes_on_shared<<<1, 32>>>(uses, released, one_by_one); });
+      CHECK(shared == "");
+      const std::string global = misjudged([&](unsigned released) {
+        CUDA_CHECK(cudaMemset(words.get(), 0, sizeof(int)));
+        four_lanes_on_given<<<1, 32>>>(words.get(), uses, released, one_by_one);
+      });
+      CHECK(global == "");
+    }
+  }
+}
+
+TEST_CASE("a block that comes after some of four blocks races with each of the others") {
+  const DeviceArray<int> words(1 + kFour + kFour * kBlock);
+  for (const Uses uses : kAllUses) {
+    for (const bool meets : {false, true}) {
+      INFO("uses " << static_cast<int>(uses) << ", blocks meet " << meets);
+      const std::string global = misjudged([&](unsigned released) {
+        CUDA_CHECK(cudaMemset(words.get(), 0, (1 + kFour) * sizeof(int)));
+        four_blocks<<<kFour + 1, kBlock>>>(words.get(), uses, released, meets);
+      });
+      CHECK(global == "");
+    }
+  }
+}
+
+namespace {
+
+/// All blocks read a word, and the one that draws the last ticket writes it. `silent`: a block that
+/// makes no fence before it draws. In the others each thread tells for itself, or with `meets` one
+/// does behind a barrier.
+__global__ void many_blocks(int* words, unsigned silent, bool meets) {
+  __shared__ int drawn;
+  const int seen = words[0];
+  if (!meets && blockIdx.x != silent) __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (meets && blockIdx.x != silent) __threadfence();
+    drawn = atomicAdd(&words[1], 1);
+    __threadfence();
+    if (drawn == static_cast<int>(gridDim.x) - 1) words[0] = seen + 1;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("of many blocks that read a word the one that told nobody is found") {
+  const DeviceArray<int> words(2);
+  for (const bool meets : {true, false}) {
+    const unsigned blocks = meets ? 1500 : 60;
+    for (const unsigned silent : {blocks, 1u, 2u, blocks / 3, blocks - 2}) {
+      CUDA_CHECK(cudaMemset(words.get(), 0, 2 * sizeof(int)));
+      const auto found =
+          findings_of([&] { many_blocks<<<blocks, kBlock>>>(words.get(), silent, meets); });
+      INFO("block " << silent << " of " << blocks << " is silent\n" << all_texts(found));
+      CHECK(found.empty() == (silent == blocks));
+    }
+  }
+}
+
 // ---- between launches ---------------------------------------------------------------------------
 
 namespace {

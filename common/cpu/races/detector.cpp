@@ -65,7 +65,7 @@ struct Detector {
   std::uint32_t running = 0;             // the number of works.back()
   std::uint32_t numbers = 0, launches = 0;
   std::uint32_t first_of_launch = 0;  // the number of the first part of the launch that runs
-  std::vector<std::unique_ptr<BlockOrder>> blocks;  // that run
+  Blocks blocks;
 };
 
 // A plain pointer: it is followed for every access of the program.
@@ -198,12 +198,14 @@ __attribute__((noinline)) void compare_stores() {
   detector().stores_by_several.clear();
 }
 
-/// Against an access of the same launch.
-void check(const Checked& c, const Access& earlier) {
-  if (!earlier || !conflict(earlier, c.access)) return;
+/// Whether nothing orders an access of the same launch before this one.
+bool races_with(const Checked& c, const Access& earlier) {
   // By the path of constants not even a thread's own writes are seen.
   const bool unseen = (c.access.use() & kConstant) != 0;
-  if (!unseen && c.order->comes_before(earlier.name(), earlier.time(), c.access.thread())) return;
+  return unseen || !c.order->comes_before(earlier.name(), earlier.time(), c.access.thread());
+}
+
+void report(const Checked& c, const Access& earlier) {
   if (are_one_store(earlier, c.access)) {
     wait_for_store(c, earlier);
   } else {
@@ -211,31 +213,57 @@ void check(const Checked& c, const Access& earlier) {
   }
 }
 
-/// Calls check(access) for what the cell remembers of strong accesses that write.
-template <class F>
-void for_strong(Crowd* crowd, F check) {
-  if (crowd == nullptr) return;
-  check(crowd->strong.access);
-  for (const Access& a : crowd->strong.before) check(a);
+/// Against an access of the same launch.
+void check(const Checked& c, const Access& earlier) {
+  if (earlier && conflict(earlier, c.access) && races_with(c, earlier)) report(c, earlier);
 }
-/// Whether a plain access comes after all that for_strong tells of. Each atomic update of a word
+
+/// Against a group of the same launch: of those that race one of this access's own warp is reported
+/// and one of another, for different things would order them.
+void check_group(const Checked& c, const Group& group) {
+  const Access& then = group.what();
+  if (!then || !conflict(then, c.access)) return;
+  if (c.order->barrier_follows(then.block(), then.time()) && (c.access.use() & kConstant) == 0) {
+    return;
+  }
+  bool of_warp = false, of_others = false;
+  group.for_each([&](const Access& earlier) {
+    bool& is_reported = earlier.same_warp(c.access) ? of_warp : of_others;
+    if (!is_reported && races_with(c, earlier)) {
+      report(c, earlier);
+      is_reported = true;
+    }
+    return !(of_warp && of_others);
+  });
+}
+
+/// Against all that the cell remembers of reads, or of strong accesses that write.
+void check_groups(const Checked& c, const Group& latest, Groups* others) {
+  check_group(c, latest);
+  if (others == nullptr) return;
+  others->for_each([&](const Group& group) { check_group(c, group); });
+  others->for_lost([&](const Access& earlier) { check(c, earlier); });
+}
+void check_readers(const Checked& c, const Cell& cell, Crowd* crowd) {
+  check_groups(c, cell.readers, crowd == nullptr ? nullptr : &crowd->readers);
+}
+void check_strong(const Checked& c, Crowd* crowd) {
+  if (crowd == nullptr) return;
+  const bool for_all = (c.access.use() & (kStrong | kBlockOnly)) == kStrong;
+  if (for_all && !crowd->for_one_block) return;  // two atomics
+  check_groups(c, crowd->strong, &crowd->strongs);
+}
+
+/// Whether a plain access comes after all strong ones that write. Each atomic update of a word
 /// finds what the one before it left: who comes after the last update comes after all of them. So
 /// the block that drew the last ticket may put it back by a plain store.
 bool comes_after_updates(const Checked& c, const Crowd* crowd) {
   if (crowd == nullptr || (c.access.use() & kStrong) != 0) return false;
-  const Access& last = crowd->strong.access;
+  const Access& last = crowd->last_strong;
   constexpr unsigned kUpdate = kReads | kWrites | kStrong;
   return (last.use() & (kUpdate | kVolatile | kBlockOnly)) == kUpdate &&
          c.order->comes_before(last.name(), last.time(), c.access.thread());
 }
-/// for_strong for reads.
-template <class F>
-void for_reads(const Cell& cell, Crowd* crowd, F check) {
-  check(cell.read);
-  if (crowd == nullptr) return;
-  for (const Access& a : crowd->read_before) check(a);
-}
-
 /// Against all that an unordered work has left in a cell.
 void check_other_work(const Checked& c, const Cell& cell) {
   const auto one = [&](const Access& earlier) {
@@ -244,10 +272,16 @@ void check_other_work(const Checked& c, const Cell& cell) {
       add(c, earlier, cell.work, fault_beside(*c.d, cell.work), c.bytes);
     }
   };
+  const auto groups = [&](const Group& latest, Groups* others) {
+    one(latest.what());
+    if (others == nullptr) return;
+    others->for_each([&](const Group& group) { one(group.what()); });
+    others->for_lost(one);
+  };
   Crowd* const crowd = c.d->shadow.crowd_of(cell);
   one(cell.write);
-  for_strong(crowd, one);
-  for_reads(cell, crowd, one);
+  if (crowd != nullptr) groups(crowd->strong, &crowd->strongs);
+  groups(cell.readers, crowd == nullptr ? nullptr : &crowd->readers);
 }
 
 /// The first access of this cell by the work that runs.
@@ -263,62 +297,91 @@ void begin_cell(const Checked& c, Cell* cell, Kind kind) {
 /// Shared memory begins anew in every block.
 void begin_shared_cell(const Checked& c, Cell* cell) {
   const Crowd* const crowd = c.d->shadow.crowd_of(*cell);
-  const Access& any = cell->write                                ? cell->write
-                      : crowd != nullptr && crowd->strong.access ? crowd->strong.access
-                                                                 : cell->read;
+  const Access& any = cell->write                         ? cell->write
+                      : crowd != nullptr && crowd->strong ? crowd->strong.what()
+                                                          : cell->readers.what();
   if (any && any.block() != c.access.block()) {
     c.d->shadow.forget(cell);
     cell->work = c.d->running;
   }
   const Crowd* const now = c.d->shadow.crowd_of(*cell);
-  const bool is_set = cell->write || (now != nullptr && now->strong.access);
+  const bool is_set = cell->write || (now != nullptr && now->strong);
   if ((c.access.use() & kReads) != 0 && !is_set) {
     add(c, Access{}, cell->work, Fault::kUnset, c.bytes);
   }
 }
 
-void read_cell(const Checked& c, Cell* cell) {
-  if (cell->read.repeats(c.access)) return;
-  const auto check_one = [&](const Access& earlier) { check(c, earlier); };
-  check_one(cell->write);
-  for_strong(c.d->shadow.crowd_of(*cell), check_one);
-  // Who polls does not displace a plain read, which may race with more.
-  const bool strong = (c.access.use() & kStrong) != 0;
-  if (strong && cell->read && (cell->read.use() & kStrong) == 0) return;
-  if (cell->read && !cell->read.same_thread(c.access)) {
-    c.d->shadow.make_crowd(cell).read_before[Latest::place_of(cell->read, c.access)] = cell->read;
+void remember_reader(Detector* d, const BlockOrder& order, Cell* cell, const Access& now) {
+  Group& latest = cell->readers;
+  if (cell->crowd == 0) {
+    if (latest && latest.what().same_time(now) && latest.takes(now, order.warps())) return;
+    if (!latest || Groups::is_over(latest, now, order)) {
+      latest.release();
+      latest = Group(now);
+      return;
+    }
   }
-  cell->read = c.access;
-  cell->two_lanes = cell->two_warps = cell->is_settled = 0;
+  d->shadow.make_crowd(cell).readers.add(&latest, now, order, d->blocks);
+}
+
+void read_cell(const Checked& c, Cell* cell) {
+  const Access& latest = cell->readers.what();
+  if (latest.same_time(c.access) && cell->readers.has(c.access.thread())) return;
+  check(c, cell->write);
+  check_strong(c, c.d->shadow.crowd_of(*cell));
+  remember_reader(c.d, *c.order, cell, c.access);
+  cell->is_settled = 0;
+}
+
+/// Takes a thread's reads with these bits of Use out of a cell, and calls use(access) for the
+/// latest of them.
+template <class F>
+void take_reads(Detector* d, Cell* cell, ThreadName thread, unsigned uses, F use) {
+  Access taken;
+  const auto one = [&](Group* group) {
+    const Access& what = group->what();
+    if (!what || what.block() != thread.block || what.use() != uses) return;
+    if (!group->has(thread.thread)) return;
+    group->remove(thread.thread);
+    if (!taken || taken.time() < what.time()) taken = what.by(thread.thread);
+  };
+  one(&cell->readers);
+  if (cell->readers && cell->readers.is_empty()) cell->readers.release();
+  if (Crowd* const crowd = d->shadow.crowd_of(*cell)) {
+    crowd->readers.for_each([&](Group& group) { one(&group); });
+    crowd->readers.remove_empty();
+  }
+  cell->is_settled = 0;
+  if (taken) use(taken);
 }
 
 /// A compare-and-swap follows on a plain read by the same thread.
 void check_guess(const Checked& c, Cell* cell) {
   forgive_guess(c.access.name(), c.address);
-  const auto one = [&](Access& read) {
-    if (read && read.name() == c.access.name()) read.add_use(kGuess);
-  };
-  one(cell->read);
-  if (Crowd* const crowd = c.d->shadow.crowd_of(*cell)) {
-    for (Access& read : crowd->read_before) one(read);
-  }
+  take_reads(c.d, cell, c.access.name(), kReads, [&](Access read) {
+    read.add_use(kGuess);
+    remember_reader(c.d, *c.order, cell, read);
+  });
 }
 
 void write_cell(const Checked& c, Cell* cell) {
   if ((c.access.use() & kSwap) != 0) check_guess(c, cell);
   Crowd* crowd = c.d->shadow.crowd_of(*cell);
   const bool strong = (c.access.use() & kStrong) != 0;
-  const bool others_read = (cell->read && !cell->read.same_thread(c.access));
+  const bool others_read = (cell->readers && !cell->readers.is_only(c.access.name())) ||
+                           (crowd != nullptr && !crowd->readers.empty());
   if (!others_read) {
     if (!strong && cell->write.repeats(c.access)) return;
-    if (strong && crowd != nullptr && crowd->strong.access.repeats(c.access)) return;
+    if (strong && crowd != nullptr && crowd->last_strong.repeats(c.access)) return;
   }
-  const auto check_one = [&](const Access& earlier) { check(c, earlier); };
-  check_one(cell->write);
-  for_reads(*cell, crowd, check_one);
-  if (!comes_after_updates(c, crowd)) for_strong(crowd, check_one);
+  check(c, cell->write);
+  check_readers(c, *cell, crowd);
+  if (!comes_after_updates(c, crowd)) check_strong(c, crowd);
   if (strong) {
-    c.d->shadow.make_crowd(cell).strong.keep(c.access);
+    crowd = &c.d->shadow.make_crowd(cell);
+    crowd->strongs.add(&crowd->strong, c.access, *c.order, c.d->blocks);
+    crowd->last_strong = c.access;
+    if ((c.access.use() & kBlockOnly) != 0) crowd->for_one_block = true;
     cell->any_strong = true;
     cell->is_settled = false;
     return;
@@ -348,7 +411,7 @@ void use_range(Checked* c, const char* begin, std::size_t bytes) {
     const std::size_t here = std::min(bytes, Page::kBytes - offset);
     Page& page = c->d->shadow.page_of(begin);
     if (page.kind() != Kind::kIgnored) {
-      page.for_each(offset, here, [&](Cell& cell, std::size_t at) {
+      c->d->shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t at) {
         c->address = begin - offset + at;
         c->unit = page.unit();
         use_cell(*c, &cell, page.kind());
@@ -370,50 +433,39 @@ bool is_ordered(const BlockOrder& order, const Access& earlier, const Access& no
   return !earlier || order.comes_in_block_before(earlier.name(), earlier.time(), now.thread());
 }
 
+/// The same for a group.
+bool is_ordered(const BlockOrder& order, const Group& group, const Access& now) {
+  const Access& then = group.what();
+  return !then || order.barrier_follows(then.block(), then.time()) || group.is_only(now.name());
+}
+
 /// Makes a cell with nothing to check remember a write; nobody has a crowd to give back.
 void begin_with(Cell* cell, std::uint32_t work, const Access& write) {
+  cell->readers.release();
   *cell = Cell{};
   cell->work = work;
   cell->write = write;
 }
 
-bool read_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Access& now) {
-  if (cell->read.repeats(now)) return true;
-  bool two_lanes = false, two_warps = false;
-  if (cell->read && !cell->read.same_thread(now)) {
-    // Two lanes are kept of those of a warp that read in one step, and two warps of those of a
-    // block: whatever a third read races with, one of the two races with as well, unless fences
-    // and atomics order a writer behind these two alone. Such a race is missed.
-    const bool one_step = cell->read.same_step(now);
-    if (one_step && (cell->two_warps || (cell->two_lanes && cell->read.same_warp(now)))) {
-      return true;
-    }
-    Crowd* const crowd = d->shadow.crowd_of(*cell);
-    if (crowd == nullptr) return false;
-    const std::size_t place = Latest::place_of(cell->read, now);
-    crowd->read_before[place] = cell->read;
-    two_lanes = one_step && place == 0;
-    two_warps = one_step && place == 1;
+void read_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Access& now) {
+  if (!cell->readers) {
+    cell->readers = Group(now);
+  } else {
+    remember_reader(d, order, cell, now);
   }
-  cell->read = now;
-  cell->two_lanes = two_lanes;
-  cell->two_warps = two_warps;
-  cell->is_settled =
-      (two_lanes || two_warps) &&
-      (!cell->write || order.barrier_follows(cell->write.block(), cell->write.time()));
-  return true;
+  cell->is_settled = !cell->write || order.barrier_follows(cell->write.block(), cell->write.time());
 }
 
 bool write_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Access& now) {
-  if (!is_ordered(order, cell->read, now)) return false;
+  if (!is_ordered(order, cell->readers, now)) return false;
   if (Crowd* const crowd = d->shadow.crowd_of(*cell)) {
-    for (const Access& read : crowd->read_before) {
-      if (!is_ordered(order, read, now)) return false;
+    if (!crowd->readers.empty()) {
+      if (!crowd->readers.are_over(order)) return false;
+      crowd->readers.clear();
     }
-    for (Access& read : crowd->read_before) read = Access{};
   }
-  cell->read = Access{};
-  cell->two_lanes = cell->two_warps = cell->is_settled = 0;
+  cell->readers.release();
+  cell->is_settled = 0;
   if (!cell->write.repeats(now)) cell->write = now;
   return true;
 }
@@ -438,14 +490,16 @@ __attribute__((always_inline)) inline bool use_word_in_short(Detector* d, const 
   if (page->kind() == Kind::kShared) {
     // It begins anew in every block, and must be set there.
     if (!cell->write || cell->write.block() != now.block()) {
-      const bool is_new = !cell->read || cell->read.block() != now.block();
+      const bool is_new = !cell->readers || cell->readers.what().block() != now.block();
       if (!writes || cell->crowd != 0 || !is_new) return false;
       begin_with(cell, d->running, now);
       return true;
     }
   }
   if (!is_ordered(order, cell->write, now)) return false;
-  return writes ? write_in_short(d, order, cell, now) : read_in_short(d, order, cell, now);
+  if (writes) return write_in_short(d, order, cell, now);
+  read_in_short(d, order, cell, now);
+  return true;
 }
 
 // ---- copies and fills ---------------------------------------------------------------------------
@@ -486,7 +540,7 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
                                                      Page::kBytes - offset);
       Page* const page = d.shadow.known_page_of(at);
       if (page != nullptr && page->kind() == Kind::kGlobal) {
-        page->for_each(offset, here, [&](Cell& cell, std::size_t of) {
+        d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
           c.address = at - offset + of;
           if (may_run_beside(d, cell.work)) check_other_work(c, cell);
         });
@@ -516,7 +570,7 @@ void for_cells(const void* address, std::size_t bytes, F use) {
     const std::size_t here = std::min(bytes, Page::kBytes - offset);
     Page& page = detector().shadow.page_of(at);
     if (page.kind() != Kind::kIgnored) {
-      page.for_each(offset, here, [&](Cell& cell, std::size_t) { use(cell); });
+      detector().shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t) { use(&cell); });
     }
     at += here;
     bytes -= here;
@@ -524,20 +578,19 @@ void for_cells(const void* address, std::size_t bytes, F use) {
 }
 
 /// The accesses of a copy that one thread is remembered for become another's.
-void hand_over_copy(ThreadName from_thread, ThreadName to_thread, Time time, const void* to,
-                    std::size_t bytes, const void* from, std::size_t read) {
-  const auto hand_over = [&](Access* access, unsigned use) {
-    if (!*access || !(access->name() == from_thread) || access->use() != use) return;
-    *access = Access(access->place(), to_thread, time, use);
-  };
-  for_cells(from, read, [&](Cell& cell) {
-    hand_over(&cell.read, kReads);
-    cell.two_lanes = cell.two_warps = cell.is_settled = 0;
-    if (Crowd* const crowd = detector().shadow.crowd_of(cell)) {
-      for (Access& before : crowd->read_before) hand_over(&before, kReads);
-    }
+void hand_over_copy(const BlockOrder& order, ThreadName from_thread, ThreadName to_thread,
+                    Time time, const void* to, std::size_t bytes, const void* from,
+                    std::size_t read) {
+  for_cells(from, read, [&](Cell* cell) {
+    take_reads(&detector(), cell, from_thread, kReads, [&](const Access& taken) {
+      remember_reader(&detector(), order, cell, Access(taken.place(), to_thread, time, kReads));
+    });
   });
-  for_cells(to, bytes, [&](Cell& cell) { hand_over(&cell.write, kWrites); });
+  for_cells(to, bytes, [&](Cell* cell) {
+    Access& write = cell->write;
+    if (!write || !(write.name() == from_thread) || write.use() != kWrites) return;
+    write = Access(write.place(), to_thread, time, kWrites);
+  });
 }
 
 // ---- what the engine tells ----------------------------------------------------------------------
@@ -575,17 +628,13 @@ void grid_ends(const cuda_cpu::GridLaunch&) {
 void* block_begins(const cuda_cpu::Block& block, std::uint64_t number, std::uint64_t) {
   const Inside in;
   Detector& d = detector();
-  d.blocks.push_back(
-      std::make_unique<BlockOrder>(static_cast<std::uint32_t>(number), block.count, &d.mailboxes));
-  return d.blocks.back().get();
+  return d.blocks.begin(static_cast<std::uint32_t>(number), block.count, &d.mailboxes);
 }
 
 void block_ends(cuda_cpu::Block& block) {
   if (stores_wait) compare_stores();
   const Inside in;
-  Detector& d = detector();
-  const auto is_it = [&](const auto& running) { return running.get() == block.observation; };
-  d.blocks.erase(std::find_if(d.blocks.begin(), d.blocks.end(), is_it));
+  detector().blocks.end(block.observation);
   block.observation = nullptr;
 }
 
@@ -605,7 +654,7 @@ void copy_arrives(cuda_cpu::Block& running, const cuda_cpu::AsyncCopy& copy, con
   const ThreadName copier{order.block(), copy.thread + kCopier};
   // Of a copy whose phase has ended not even its own thread knows before it has waited.
   const ThreadName maker{order.block(), barrier == nullptr ? copy.thread : copier.thread};
-  hand_over_copy(copier, maker, order.now(), copy.to, copy.bytes, copy.from, copy.read());
+  hand_over_copy(order, copier, maker, order.now(), copy.to, copy.bytes, copy.from, copy.read());
   if (barrier != nullptr) order.copy_is_made(copier.thread, barrier, copy.batch);
 }
 
@@ -628,7 +677,7 @@ void grid_barrier_opens() {
   Detector& d = detector();
   LaunchShape shape = d.works.back().shape;
   begin_work(&d, std::move(shape), true);
-  for (const auto& block : d.blocks) block->barrier();
+  d.blocks.barrier();
 }
 
 constexpr cuda_cpu::Observer observer_for_races() {
@@ -724,7 +773,7 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   use_memory(block, thread, static_cast<const char*>(to), bytes, bytes, kWrites, place);
   const Inside in;
   const ThreadName me{block->block(), thread}, copier{block->block(), thread + kCopier};
-  hand_over_copy(me, copier, kNever, to, bytes, from, read);
+  hand_over_copy(*block, me, copier, kNever, to, bytes, from, read);
 }
 
 void note_words(const void* address, std::size_t bytes, unsigned use, const void* place) {
@@ -752,8 +801,7 @@ void note_word_read(const void* address, const void* place) {
   Page* const page = Shadow::recent_page_of(address);
   if (block != nullptr && page != nullptr) {
     const Access now(Place(place), {block->block(), running_thread()}, block->now(), kReads);
-    const Cell* const cell =
-        page->cell_of_word(reinterpret_cast<std::uintptr_t>(address) % Page::kBytes);
+    Cell* const cell = page->cell_of_word(reinterpret_cast<std::uintptr_t>(address) % Page::kBytes);
     if (cell != nullptr && cell->work == the_detector->running && cell->settles(now)) return;
   }
   note_words(address, 4, kReads, place);

@@ -88,11 +88,13 @@ void BlockOrder::barrier() {
   auto fenced = std::make_shared<Knowledge>(), here = std::make_shared<Knowledge>();
   if (block_mind_.fenced != nullptr) fenced->learn(*block_mind_.fenced);
   if (block_mind_.fenced_here != nullptr) here->learn(*block_mind_.fenced_here);
+  Time& fenced_at = block_mind_.fenced_at;
   for (std::unique_ptr<Mind>& mind : minds_) {
     if (mind == nullptr) continue;
     block_mind_.known.learn(mind->known);
     if (mind->fenced != nullptr) fenced->learn(*mind->fenced);
     if (mind->fenced_here != nullptr) here->learn(*mind->fenced_here);
+    fenced_at = std::max(fenced_at, mind->fenced_at);
     for (const Received& r : mind->received) block_mind_.received.push_back(r);
     mind.reset();
   }
@@ -146,7 +148,9 @@ void BlockOrder::fence(std::uint32_t thread, bool block_only) {
   open(mind.received, block_only, &mind.known);
   open(block_mind_.received, block_only, &mind.known);
   mind.fenced_here = all_known_to(thread);
-  if (!block_only) mind.fenced = mind.fenced_here;
+  if (block_only) return;
+  mind.fenced = mind.fenced_here;
+  mind.fenced_at = now_;
 }
 
 void BlockOrder::atomic(std::uint32_t thread, const void* address, bool reads, bool writes,
@@ -164,7 +168,10 @@ void BlockOrder::atomic(std::uint32_t thread, const void* address, bool reads, b
   for (const Mind* mind :
        {static_cast<const Mind*>(minds_[thread].get()), static_cast<const Mind*>(&block_mind_)}) {
     if (mind == nullptr) continue;
-    if (mind->fenced != nullptr && !block_only) everybodys->put(mind->fenced);
+    if (mind->fenced != nullptr && !block_only) {
+      everybodys->put(mind->fenced);
+      told_ = std::max(told_, mind->fenced_at);
+    }
     if (mind->fenced_here != nullptr) ours->put(mind->fenced_here);
   }
 }
@@ -182,7 +189,10 @@ void BlockOrder::ordered_atomic(std::uint32_t thread, const void* address, bool 
   if (!releases) return;
   tick();
   const std::shared_ptr<const Knowledge> all = all_known_to(thread);
-  if (!block_only) everybodys->put(all);
+  if (!block_only) {
+    everybodys->put(all);
+    told_ = now_;
+  }
   ours->put(all);
 }
 
@@ -286,6 +296,38 @@ void BlockOrder::copy_is_made(std::uint32_t copier, const void* barrier, std::ui
     if (one.heard.empty()) one.heard.resize(2 * std::size_t{threads_});
     one.heard[place_of(copier)] = now_;
   }
+}
+
+// ---- Blocks -------------------------------------------------------------------------------------
+
+BlockOrder* Blocks::begin(std::uint32_t block, std::uint32_t threads, Mailboxes* mailboxes) {
+  running_.push_back(std::make_unique<BlockOrder>(block, threads, mailboxes));
+  return running_.back().get();
+}
+
+void Blocks::end(const void* order) {
+  const auto ended = std::find_if(running_.begin(), running_.end(),
+                                  [&](const auto& running) { return running.get() == order; });
+  const std::uint32_t block = (*ended)->block();
+  if (const Time told = (*ended)->told(); told.ticks != 0) {
+    if (told_.size() <= block) told_.resize(block + std::size_t{1});
+    told_[block] = told;
+  }
+  running_.erase(ended);
+}
+
+void Blocks::clear() {
+  running_.clear();
+  told_.clear();
+}
+
+void Blocks::barrier() {
+  for (const auto& block : running_) block->barrier();
+}
+
+bool Blocks::runs(std::uint32_t block) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [=](const auto& running) { return running->block() == block; });
 }
 
 }  // namespace races

@@ -111,7 +111,10 @@ class BlockOrder {
   BlockOrder(std::uint32_t block, std::uint32_t threads, Mailboxes* mailboxes);
 
   std::uint32_t block() const { return block_; }
+  std::uint32_t warps() const { return (threads_ + kLanes - 1) / kLanes; }
   Time now() const { return now_; }
+  /// Other blocks may know of what was done before this time, and of nothing later.
+  Time told() const { return told_; }
 
   /// Whether what `thread` did at `time` comes before what `me`, a thread of this block, does now.
   bool comes_before(ThreadName thread, Time time, std::uint32_t me) const {
@@ -157,6 +160,7 @@ class BlockOrder {
     std::vector<Received> received;                // not known before a fence
     std::shared_ptr<const Knowledge> fenced;       // what the last fence put down for everybody
     std::shared_ptr<const Knowledge> fenced_here;  // and for this block
+    Time fenced_at;                                // when it was put down for everybody
   };
   static constexpr std::uint32_t kLanes = 32;
   struct Lanes {
@@ -193,7 +197,7 @@ class BlockOrder {
 
   std::uint32_t block_, threads_;
   Mailboxes* mailboxes_;
-  Time now_{1}, last_barrier_{0};
+  Time now_{1}, last_barrier_{0}, told_{0};
   std::vector<std::unique_ptr<Lanes>> warps_;  // null until lanes meet
   std::vector<std::unique_ptr<Mind>> minds_;  // null until a thread has one; since the last barrier
   Mind block_mind_;                           // what barriers have made everybody's
@@ -202,6 +206,27 @@ class BlockOrder {
   // Of each barrier the last phases, of which late threads still have to hear.
   static constexpr std::size_t kPhases = 4;
   std::unordered_map<const void*, std::vector<Phase>, HashBarrier> phases_;
+};
+
+/// The blocks of a launch: those that run, and what is left of those that have ended.
+class Blocks {
+ public:
+  BlockOrder* begin(std::uint32_t block, std::uint32_t threads, Mailboxes* mailboxes);
+  void end(const void* order);
+  void clear();
+  /// All of them, at a barrier of the grid.
+  void barrier();
+
+  bool runs(std::uint32_t block) const;
+  /// Whether a block that has ended told no other one of what it did at `time`: then nothing of
+  /// this launch comes after that.
+  bool told_nobody(std::uint32_t block, Time time) const {
+    return block >= told_.size() || !(time < told_[block]);
+  }
+
+ private:
+  std::vector<std::unique_ptr<BlockOrder>> running_;
+  std::vector<Time> told_;  // of each that has ended; those behind the end told nothing
 };
 
 }  // namespace races

@@ -26,23 +26,39 @@ Kind kind_of(const void* page) {
 
 }  // namespace
 
-const char Place::kOrigin = 0;
 Shadow::Recent Shadow::recent_[kRecent];
 Shadow::PageNumber Shadow::ignored_[kRecent];
 
-void Page::split() {
-  for (std::unique_ptr<Cell[]>& part : parts_) {
+void Crowd::clear() {
+  readers.clear();
+  strong.release();
+  strongs.clear();
+  last_strong = Access{};
+  for_one_block = false;
+}
+
+void Shadow::split(Page* page) {
+  for (std::unique_ptr<Cell[]>& part : page->parts_) {
     if (part == nullptr) continue;
-    auto bytes = std::make_unique<Cell[]>(kPartBytes);
-    for (std::size_t i = 0; i < kPartBytes; ++i) {
-      bytes[i] = part[i / unit_];
-      if (i % unit_ == 0) continue;  // one of the bytes keeps the crowd
-      bytes[i].crowd = bytes[i].any_strong = bytes[i].two_lanes = bytes[i].two_warps = 0;
-      bytes[i].is_settled = 0;
+    auto bytes = std::make_unique<Cell[]>(Page::kPartBytes);
+    for (std::size_t i = 0; i < Page::kPartBytes; ++i) {
+      const Cell& word = part[i / page->unit_];
+      bytes[i] = word;
+      if (i % page->unit_ == 0) continue;
+      // The others of its bytes have the same of their own.
+      bytes[i].readers = word.readers.copy();
+      bytes[i].crowd = 0;
+      if (word.crowd == 0) continue;
+      Crowd& crowd = make_crowd(&bytes[i]);
+      const Crowd& of_word = *crowd_of(word);
+      crowd = of_word;
+      crowd.readers = of_word.readers.copy();
+      crowd.strong = of_word.strong.copy();
+      crowd.strongs = of_word.strongs.copy();
     }
     part = std::move(bytes);
   }
-  unit_ = 1;
+  page->unit_ = 1;
 }
 
 Page* Shadow::known_page_of(const void* address) {
@@ -68,14 +84,17 @@ Crowd& Shadow::make_crowd(Cell* cell) {
     } else {
       cell->crowd = free_crowds_.back().number;
       free_crowds_.pop_back();
-      *crowd_of(*cell) = Crowd{};
     }
   }
   return *crowd_of(*cell);
 }
 
 void Shadow::forget(Cell* cell) {
-  if (cell->crowd != 0) free_crowds_.push_back(Free{cell->crowd});
+  if (cell->crowd != 0) {
+    crowd_of(*cell)->clear();
+    free_crowds_.push_back(Free{cell->crowd});
+  }
+  cell->readers.release();
   *cell = Cell{};
 }
 
