@@ -860,6 +860,15 @@ __device__ void use_word(Uses uses, int* word, unsigned which, int* sum) {
   if (which == 3) *sum = *word + 3;
 }
 
+/// Words that were used whole may be written in part.
+__device__ void write_over(Uses uses, int* word) {
+  if (uses == Uses::kByLanesOfAll || uses == Uses::kStores) {
+    reinterpret_cast<char*>(word)[2] = 7;
+  } else {
+    *word = 7;
+  }
+}
+
 __device__ void tell(bool released, int* flag) {
   if (released) __threadfence();
   atomicExch(flag, 1);
@@ -880,7 +889,7 @@ __device__ void four_warps(int* words, Uses uses, unsigned released) {
   if (warp == kFour) {
     if (lane != 0) return;
     wait_for_all(words + 1);
-    words[0] = 7;
+    write_over(uses, words);
     return;
   }
   if (uses == Uses::kByLanesOfAll) {
@@ -925,7 +934,7 @@ __device__ void four_lanes(int* words, Uses uses, unsigned released, bool one_by
     const unsigned all = released | 1u << kWriter;
     if ((all >> lane & 1) != 0) __syncwarp(all);
   }
-  if (lane == kWriter) words[0] = 7;
+  if (lane == kWriter) write_over(uses, words);
   words[1 + lane] = sum;
 }
 
@@ -947,7 +956,7 @@ __global__ void four_blocks(int* words, Uses uses, unsigned released, bool meets
   if (which == kFour) {
     if (threadIdx.x != 0) return;
     wait_for_all(words + 1);
-    words[0] = 7;
+    write_over(uses, words);
     return;
   }
   if (meets || threadIdx.x == 0) use_word(uses, words, which, &sum);
