@@ -163,3 +163,19 @@ expect_status 0
 for file in sm_90_loops.csv sm_90_ptxas.csv; do
   expect "the same $file" [ "$(without_date "$here/$stored/$file")" = "$(without_date $stored/$file)" ]
 done
+
+test_case "the search over shapes compiles the chapter's own kernel"
+shapes=$chapter/settings/tile_search.csv
+tile_search() { run "$python" "$here/common/tools/measure/tile_search.py" "$@"; }
+sed -n '1,2p' "$here/$shapes" >$shapes
+tile_search --compile
+expect_status 0
+registers=$(sed -n 's/^"multiply_async<Tile<128u, 256u, 16u, 64u, 64u, 8u, 3u, 1u, true>, true, true>",\([0-9]*\),.*/\1/p' $stored/sm_90_ptxas.csv)
+expect_output "128,256,16,64,64,8,3,1,$registers,0,74496,1"
+
+test_case "a shape that needs too much shared memory is refused in one line"
+sed -i '2s/,3,1$/,10,1/' $shapes
+tile_search --compile
+expect_status 1
+expect_one_error_line
+expect_output "248320 bytes of shared memory, at most 232448 are allowed"

@@ -140,6 +140,12 @@ def versions_of_source():
     return found
 
 
+def blocks_per_sm(tile, registers, slices):
+    of_warp = -(-registers * LANES // REGISTERS_AT_A_TIME) * REGISTERS_AT_A_TIME
+    shared = slices * tile.slice_bytes + SHARED_OF_SYSTEM
+    return min(REGISTERS_OF_SM // (of_warp * tile.warps), SHARED_OF_SM // shared, THREADS_OF_SM // tile.threads)
+
+
 class Version:
     """Counts of a version: from its source, and from what the compiler made of it."""
 
@@ -161,9 +167,7 @@ class Version:
         self.bringing = sum(from_source[k] for k in ("shared_stores", "global_loads", "async_copies"))
         self.wavefronts = tile.wavefronts_of_loads() + tile.wavefronts_of_stores()
         self.wavefronts += tile.wavefronts_of_the_l1(WIDE if self.is_wide else 1, self.is_async)
-        of_warp = -(-self.registers * LANES // REGISTERS_AT_A_TIME) * REGISTERS_AT_A_TIME
-        shared = (slices or tile.stages) * tile.slice_bytes + SHARED_OF_SYSTEM
-        self.blocks_per_sm = min(REGISTERS_OF_SM // (of_warp * tile.warps), SHARED_OF_SM // shared, THREADS_OF_SM // tile.threads)
+        self.blocks_per_sm = blocks_per_sm(tile, self.registers, slices or tile.stages)
 
     def tiles(self, m, n):
         return -(-m // self.tile.rows) * -(-n // self.tile.columns)
