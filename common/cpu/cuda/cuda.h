@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stands in for <cuda.h>: only the version number. The driver API is not supported on the CPU
-// backend: refused.h says so of its names.
+// backend: runtime/refused.h says so of its names.
 #pragma once
 
-#include "refused.h"
+#include "../runtime/refused.h"
 
 #define CUDA_VERSION 13000

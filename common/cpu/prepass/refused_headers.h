@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Headers of the toolkit that the CPU backend has not: an #include of one becomes one line that
 // says so, unless a file of that name lies in the program's own folders. Single names that are
-// missing: cuda/refused.h.
+// missing: runtime/refused.h.
 #pragma once
 
 namespace prepass {
