@@ -163,7 +163,7 @@ slides-check:  ## open every deck in Chromium and look at each slide
 	$(direct)common/tools/slides/slides.sh check $(or $(DECK),$(ONE))
 
 site:  ## notes, labs, figures and built decks as a site in build/site/, e.g. make site BASE=/cuda/
-	$(direct)common/tools/site/site.sh build '$(or $(BASE),/)'
+	$(direct)SHARE='$(SHARE)' common/tools/site/site.sh build '$(or $(BASE),/)'
 
 serve:  ## the site on this machine, e.g. make serve PORT=8000
 	$(direct)common/tools/site/site.sh serve '$(or $(PORT),8000)' '$(or $(BASE),/)'

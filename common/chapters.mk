@@ -28,7 +28,7 @@ else ifeq ($(origin CH),command line)
 $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
 
-# SHARE=k/n: the k-th of n parts of what takes long, here of the chapters. check-labs takes its part itself.
+# SHARE=k/n: the k-th of n parts of what takes long, here of the chapters. Labs and site take their parts themselves.
 ifneq ($(and $(SHARE),$(filter build sanitize,$(GOALS))),)
 CHOSEN := $(shell echo $(CHOSEN) | common/tools/run/part_of.sh '$(subst ','\'',$(SHARE))')
 ifeq ($(CHOSEN),)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the verbs test and sanitize run. Without CH that is everything; with it that chapter's tests and command line.
 
-CHOSEN_TESTS := $(if $(ONE),$(wildcard tests/$(ONE).test.cu),$(CHAPTER_TESTS))
+CHOSEN_TESTS := $(wildcard $(CHOSEN:%=tests/%.test.cu))
 CPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS) $(BACKEND_TESTS))
 GPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS))
 

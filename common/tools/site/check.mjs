@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opens the built site in Chromium and looks at every page, at two widths, light and dark.
 //
-//   CHROME_PATH=chromium node check.mjs FOLDER BASE [PAGE...]
+//   CHROME_PATH=chromium [SHARE=k/n] node check.mjs FOLDER BASE [PAGE...]
 //
 // PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
 // links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
@@ -39,6 +39,16 @@ function htmlFiles(below = '') {
     return name.endsWith('.html') ? [name] : []
   })
 }
+/** Pages that show a file, a program say: most of the pages, and all made alike. */
+const showsFile = (file) => fs.readFileSync(path.join(folder, file), 'utf8').includes('<p class="facts">')
+
+/** Of the pages that show a file the k-th of n parts, where SHARE=k/n is set; and all others. */
+function shareOf(files) {
+  const [part, parts] = (process.env.SHARE || '1/1').split('/').map(Number)
+  let number = 0
+  return files.filter((file) => !showsFile(file) || number++ % parts === part - 1)
+}
+
 /** Decks are not pages of the site: make slides-check looks at them. */
 const isDeck = (file) => /^slides\/\d\d_/.test(file)
 
@@ -151,7 +161,7 @@ async function main() {
   })
   const files = htmlFiles().filter((f) => !isDeck(f) && f !== '404.html')
   const looked = new Map()
-  const waiting = chosen.length > 0 ? [...chosen] : [...files]
+  const waiting = chosen.length > 0 ? [...chosen] : shareOf(files)
   const lookAtAll = async () => {
     const tab = await newTab(browser)
     while (waiting.length > 0) {
@@ -188,7 +198,8 @@ async function main() {
     console.log(`${[...pages][0]}${others}: ${message}${when.size > 0 ? ` (${[...when].join(', ')})` : ''}`)
   }
   if (problems.size === 0) {
-    console.log(`  looked at ${looked.size} pages at ${WIDE.width} and ${NARROW.width} px, light and dark: nothing wrong`)
+    const of = looked.size < files.length ? `${looked.size} of ${files.length}` : looked.size
+    console.log(`  looked at ${of} pages at ${WIDE.width} and ${NARROW.width} px, light and dark: nothing wrong`)
   }
   return problems.size === 0 ? 0 : 1
 }

@@ -5,6 +5,7 @@
 #   site.sh build [BASE]    builds what is out of date, and looks at it in Chromium when that is here
 #   site.sh check           looks at what is built: links, images, search, widths, contrast
 #   site.sh serve [PORT] [BASE]
+# With SHARE=k/n in the environment, of the pages that show a file it looks at the k-th of n parts.
 # BASE is the path under which the site will stand, /cuda/ for https://example.org/cuda/; / without it.
 # Building needs Node.js. What that needs comes from common/tools/site/package-lock.json, and is
 # installed again when that changes.
@@ -31,10 +32,13 @@ case $verb in
     base=${3:-/}
     ;;
   *)
-    sed -n '3,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
+if [ -n "${SHARE:-}" ] && [ -z "$(seq 9999 | "$tools/run/part_of.sh" "$SHARE")" ]; then
+  stop 2 "SHARE=$SHARE: expected k/n, the k-th of n parts, as in 1/3"
+fi
 case $base in
   *[!A-Za-z0-9._~/-]* | *//* | *./* | [!/]* | *[!/]) stop 2 "BASE=$base: expected a path such as /cuda/, with a slash at both ends" ;;
 esac
@@ -92,7 +96,7 @@ look() {
     return
   fi
   CHROME_PATH=$chromium node "$packages/check.mjs" "$out" "$(built_base)" || exit 1
-  cp "$out.built" "$out.checked"
+  [ -n "${SHARE:-}" ] || cp "$out.built" "$out.checked"
 }
 
 case $verb in
