@@ -79,6 +79,17 @@ std::size_t read_alignment() {
   return value;
 }
 
+std::size_t read_races_mib() {
+  const char* const text = std::getenv("CUDA_CPU_RACES_MIB");
+  if (text == nullptr) return 0;
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end != '\0' || value < 1 || value > 1ul << 30) {
+    die("CUDA_CPU_RACES_MIB=%s: expected a number of MiB, 1 or more", text);
+  }
+  return value << 20;
+}
+
 }  // namespace
 
 const Schedule& schedule() {
@@ -124,6 +135,11 @@ bool races_are_wanted() {
   return wanted;
 }
 
+std::size_t races_may_take() {
+  static const std::size_t bytes = read_races_mib();
+  return bytes;
+}
+
 bool launches_block() {
   static const bool block = [] {
     const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
@@ -139,6 +155,7 @@ void check_settings() {
   timeout_seconds();
   leaks_are_noted();
   allocation_alignment();
+  races_may_take();
 }
 
 namespace {

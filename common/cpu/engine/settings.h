@@ -10,6 +10,7 @@
 //   CUDA_CPU_LEAKS          note or ignore                     note
 //   CUDA_CPU_ALIGN          a power of two, 16 to a page       16
 //   CUDA_CPU_RACES          1: races are looked for; 0         0
+//   CUDA_CPU_RACES_MIB      MiB that this may take, 1 or more  half of the machine's memory
 //   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
 //   NO_COLOR                anything: no colour in reports     colour on a terminal
 //
@@ -46,6 +47,10 @@ std::size_t allocation_alignment();
 /// CUDA_CPU_RACES=1: the race detector watches (races/detector.h). A program that is not built for
 /// that ends with one line at its first launch.
 bool races_are_wanted();
+
+/// CUDA_CPU_RACES_MIB: how many bytes the race detector may take for what it remembers of memory; 0
+/// where it is not set.
+std::size_t races_may_take();
 
 /// CUDA_CPU_LEAKS=note: a program that succeeds and has not freed its device memory is told so.
 bool leaks_are_noted();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "shadow.h"
 
+#include <cstdio>
 #include <iterator>
 #include <utility>
 
 #include "../engine/memory.h"
+#include "../engine/settings.h"
 #include "../engine/stacks.h"
 
 namespace races {
@@ -24,6 +26,20 @@ Kind kind_of(const void* page) {
   return Kind::kIgnored;
 }
 
+std::size_t may_take() {
+  static const std::size_t wanted = cuda_cpu::races_may_take();
+  static const std::size_t bytes = wanted != 0 ? wanted : cuda_cpu::device_memory_total();
+  return bytes;
+}
+
+void say_full() {
+  std::fprintf(stderr,
+               "note: looking for races takes %zu MiB now, as much as it may: memory that is used "
+               "from here on for the first time is not watched\n"
+               "    help: use smaller arrays, or allow more: CUDA_CPU_RACES_MIB=%zu\n",
+               may_take() >> 20, may_take() >> 19);
+}
+
 }  // namespace
 
 Shadow::Recent Shadow::recent_[kRecent];
@@ -40,7 +56,7 @@ void Crowd::clear() {
 void Shadow::split(Page* page) {
   for (std::unique_ptr<Cell[]>& part : page->parts_) {
     if (part == nullptr) continue;
-    auto bytes = std::make_unique<Cell[]>(Page::kPartBytes);
+    auto bytes = make_part(1);
     for (std::size_t i = 0; i < Page::kPartBytes; ++i) {
       const Cell& word = part[i / page->unit_];
       bytes[i] = word;
@@ -56,6 +72,7 @@ void Shadow::split(Page* page) {
       crowd.strong = of_word.strong.copy();
       crowd.strongs = of_word.strongs.copy();
     }
+    bytes_of_cells_ -= Page::kPartBytes / page->unit_ * sizeof(Cell);
     part = std::move(bytes);
   }
   page->unit_ = 1;
@@ -107,11 +124,23 @@ Page& Shadow::look_up(const void* address) {
   return page;
 }
 
+std::unique_ptr<Cell[]> Shadow::make_part(std::size_t unit) {
+  const std::size_t cells = Page::kPartBytes / unit;
+  bytes_of_cells_ += cells * sizeof(Cell);
+  return std::make_unique<Cell[]>(cells);
+}
+
 Page& Shadow::find(PageNumber number) {
   const auto found = pages_.find(number);
   if (found != pages_.end()) return found->second;
   const auto* const address = reinterpret_cast<const void*>(number.value * Page::kBytes);
-  return pages_.emplace(number, Page(kind_of(address))).first->second;
+  Kind kind = kind_of(address);
+  if (kind != Kind::kIgnored && bytes_of_cells_ >= may_take()) {
+    if (!is_full_) say_full();
+    is_full_ = true;
+    kind = Kind::kIgnored;
+  }
+  return pages_.emplace(number, Page(kind)).first->second;
 }
 
 }  // namespace races

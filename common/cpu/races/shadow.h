@@ -70,7 +70,9 @@ class Page {
   std::unique_ptr<Cell[]> parts_[kBytes / kPartBytes];
 };
 
-/// All pages that were used.
+/// All pages that were used, until their cells take as much memory as they may
+/// (CUDA_CPU_RACES_MIB): a cell is twelve times as large as its word. From then on further pages
+/// are ignored, with a note.
 class Shadow {
  public:
   /// The page that holds `address`.
@@ -100,7 +102,7 @@ class Shadow {
     const std::size_t unit = page->unit_;
     for (std::size_t at = offset / unit * unit; at < offset + bytes; at += unit) {
       std::unique_ptr<Cell[]>& part = page->parts_[at / Page::kPartBytes];
-      if (part == nullptr) part = std::make_unique<Cell[]>(Page::kPartBytes / unit);
+      if (part == nullptr) part = make_part(unit);
       use(part[at % Page::kPartBytes / unit], at);
     }
   }
@@ -132,6 +134,7 @@ class Shadow {
   };
   static constexpr std::size_t kRecent = 256;
 
+  std::unique_ptr<Cell[]> make_part(std::size_t unit);
   Page& look_up(const void* address);
   Page& find(PageNumber number);
   void split(Page* page);
@@ -145,6 +148,8 @@ class Shadow {
   std::vector<std::unique_ptr<Crowd[]>> crowds_;  // kCrowds in each
   std::uint32_t crowd_count_ = 1;                 // number 0 is none
   std::vector<Free> free_crowds_;
+  std::size_t bytes_of_cells_ = 0;
+  bool is_full_ = false;  // and has said so
   // There is one Shadow only.
   static Recent recent_[kRecent];
   static PageNumber ignored_[kRecent];  // those of recent_ that are
