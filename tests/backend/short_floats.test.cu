@@ -3,10 +3,14 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <fstream>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "../../common/common.cuh"
 #include "../catch.hpp"
+#include "short_float_samples.cuh"
 
 namespace {
 
@@ -21,6 +25,21 @@ __global__ void sum_of_warp(const __half* x, __half* sum, __half2* pairs) {
 
 __global__ void add_all(const __nv_bfloat16* x, __nv_bfloat16* sum) {
   atomicAdd(sum, x[threadIdx.x]);
+}
+
+TEST_CASE("every function returns what an H200 returns, for all inputs") {
+  std::ifstream file("tests/backend/h200_short_floats.csv");
+  std::map<std::string, std::string> stored;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t comma = line.find(',');
+    stored[line.substr(0, comma)] = line.substr(comma + 1);
+  }
+  const std::vector<short_float_samples::Row> functions = short_float_samples::all_functions();
+  REQUIRE(stored.size() == functions.size() + 1);  // and the line that heads them
+  for (const short_float_samples::Row& function : functions) {
+    INFO(function.name);
+    CHECK(short_float_samples::digest_of(function.samples()) == stored[function.name]);
+  }
 }
 
 TEST_CASE("shuffles and atomics take them") {
