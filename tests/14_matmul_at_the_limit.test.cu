@@ -47,11 +47,17 @@ TEST_CASE("every version multiplies shapes that nobody chose") {
 }
 
 TEST_CASE("tiles that lie inside, beside such that do not, are copied 16 bytes at a time") {
-  const ProductShape s = small_sizes() ? ProductShape{132, 260, 20} : ProductShape{260, 516, 68};
-  const Product product(s, kSeed);  // all sides are multiples of 4, none of a tile or of a step
-  for (const auto& version : kVersions) {
-    INFO(version.name);
-    CHECK(runs_right(version, product));
+  // All sides are multiples of 4, the first two not of a tile. Such tiles have whole steps only, or
+  // they have not, or rows that are not aligned.
+  const std::size_t whole = small_sizes() ? 64 : 96;
+  const std::pair<std::size_t, std::size_t> depths_and_gaps[] = {{20, 0}, {whole, 0}, {whole, 1}};
+  for (const auto& [k, gap] : depths_and_gaps) {
+    const ProductShape s = small_sizes() ? ProductShape{132, 260, k} : ProductShape{260, 516, k};
+    const Product product(s, kSeed, gap);
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", " << s.text() << ", gap " << gap);
+      CHECK(runs_right(version, product));
+    }
   }
 }
 

@@ -4,18 +4,26 @@
 
 #include "even_shares.cuh"
 
+constexpr unsigned kRowsOfCopy = 8;  // that a thread copies
+
 /// Copies a matrix into one that is as large or larger; what is beyond its end becomes 0.
-__global__ void copy_aligned(Matrix from, Matrix to) {
+__global__ void copy_padded(Matrix from, Matrix to) {
   const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned first_row = blockIdx.y * kRowsOfCopy;
   if (column >= to.width) return;
-  for (unsigned row = blockIdx.y; row < to.height; row += gridDim.y)
-    to.at(row, column) = at_or_zero(from, row, column);
+  float values[kRowsOfCopy];  // all are loaded before any is stored
+#pragma unroll
+  for (unsigned i = 0; i < kRowsOfCopy; ++i) values[i] = at_or_zero(from, first_row + i, column);
+#pragma unroll
+  for (unsigned i = 0; i < kRowsOfCopy; ++i)
+    if (first_row + i < to.height) to.at(first_row + i, column) = values[i];
 }
 
 inline void launch_copy(const Matrix& from, const Matrix& to) {
-  constexpr unsigned kBlock = 256, kMostRows = 65535;  // of a grid along y
-  const dim3 grid(static_cast<unsigned>(div_up(to.width, kBlock)), std::min(to.height, kMostRows));
-  copy_aligned<<<grid, kBlock>>>(from, to);
+  constexpr unsigned kBlock = 256;
+  const dim3 grid(static_cast<unsigned>(div_up(to.width, kBlock)),
+                  static_cast<unsigned>(div_up(to.height, kRowsOfCopy)));
+  copy_padded<<<grid, kBlock>>>(from, to);
 }
 
 /// Whether there is a large tile for nearly every multiprocessor: with fewer, too much would have
@@ -31,7 +39,7 @@ inline bool suits_large_tiles(const Product& p) {
 inline void launch_by_shape(const Product& p) {
   Matrix a = p.a, b = p.b;
   if (p.needs_copies()) {
-    a = p.aligned_a(), b = p.aligned_b();
+    a = p.padded_a(), b = p.padded_b();
     launch_copy(p.a, a);
     launch_copy(p.b, b);
   }

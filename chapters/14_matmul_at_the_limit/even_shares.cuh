@@ -131,25 +131,25 @@ class Product : public MatrixProduct {
  public:
   template <class... Arguments>
   explicit Product(const Arguments&... arguments)
-      : MatrixProduct(arguments...), aligned_memory_(needs_copies() ? floats_of_copies(shape) : 0) {
+      : MatrixProduct(arguments...), padded_memory_(needs_copies() ? floats_of_copies(shape) : 0) {
     if (needs_copies()) {
-      const auto k = static_cast<unsigned>(round_up(shape.k, Turning::kDepth));
-      const auto n = static_cast<unsigned>(round_up(shape.n, kWide));
-      aligned_[0] = {aligned_memory_.get(), a.height, k, k};
-      aligned_[1] = {aligned_memory_.get() + std::size_t{a.height} * k, k, b.width, n};
+      const auto [m, n, k] = padded(shape);
+      padded_[0] = {padded_memory_.get(), m, k, k};
+      padded_[1] = {padded_memory_.get() + std::size_t{m} * k, k, n, n};
     }
     CUDA_CHECK(cudaMemset(tickets_.get(), 0, tickets_.size() * sizeof(unsigned)));
   }
 
-  /// A and B with each row at a multiple of 16 bytes, and k rounded up to whole steps with zeros.
-  Matrix aligned_a() const { return aligned_[0]; }
-  Matrix aligned_b() const { return aligned_[1]; }
+  /// Room for A and B continued by zeros, to whole tiles and whole steps: rows are aligned, and no
+  /// tile lies at an edge.
+  Matrix padded_a() const { return padded_[0]; }
+  Matrix padded_b() const { return padded_[1]; }
 
   /// Divides the work. Whole tiles are dealt out as long as there is one for each block; what is
   /// left of one to two rounds is shared step by step.
   template <class T>
   Shares shares() const {
-    constexpr std::uint64_t kLeastSteps = 4;  // smaller shares are not worth putting together
+    constexpr std::uint64_t kLeastSteps = 8;  // smaller shares are not worth putting together
     Shares s;
     s.down = static_cast<unsigned>(div_up(c.height, T::kRows));
     s.across = static_cast<unsigned>(div_up(c.width, T::kColumns));
@@ -177,9 +177,20 @@ class Product : public MatrixProduct {
   }
 
  private:
-  static std::size_t round_up(std::size_t n, std::size_t unit) { return div_up(n, unit) * unit; }
+  struct Sides {
+    unsigned m, n, k;
+  };
+  static Sides padded(const ProductShape& s) {
+    static_assert(Turning::kRows % Small::kRows == 0 && Turning::kColumns % Small::kColumns == 0 &&
+                  Turning::kDepth % Small::kDepth == 0);
+    const auto whole = [](std::size_t n, unsigned unit) {
+      return static_cast<unsigned>(div_up(n, unit) * unit);
+    };
+    return {whole(s.m, Turning::kRows), whole(s.n, Turning::kColumns), whole(s.k, Turning::kDepth)};
+  }
   static std::size_t floats_of_copies(const ProductShape& s) {
-    return round_up(s.k, Turning::kDepth) * (s.m + round_up(s.n, kWide));
+    const auto [m, n, k] = padded(s);
+    return std::size_t{k} * (std::size_t{m} + n);
   }
   static std::size_t floats_of_sums() {
     return std::max<std::size_t>(
@@ -190,8 +201,8 @@ class Product : public MatrixProduct {
     return 2 * std::max(blocks_of_shares<Turning>(), blocks_of_shares<Small>());
   }
 
-  DeviceArray<float> aligned_memory_;
-  Matrix aligned_[2] = {};
+  DeviceArray<float> padded_memory_;
+  Matrix padded_[2] = {};
   DeviceArray<float> partial_sums_{floats_of_sums()};
   DeviceArray<unsigned> tickets_{most_tickets()};
 };

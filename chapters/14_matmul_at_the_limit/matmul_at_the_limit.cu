@@ -93,9 +93,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
   if (kAsksOnce) {
     walk_guarding_edges<T>(sums, slices, a, b, corner, place, 0, steps);
   } else {
-    const Access tile = access_for<T>(a, b, corner);
-    walk<T>(sums, slices, a, b, corner, place, 0, steps,
-            [&](unsigned k) { return access_at<T>(tile, a, k); });
+    walk<T>(sums, slices, GuardedSlices<T>(a, b, corner, 0), place, steps);
   }
   sums.store(c, corner, place, true);
 }

@@ -54,7 +54,7 @@ using Flat = Tile<128, 128, 16, 16, 128, 2, 1, 1>;   // a warp is two rows of 16
 using Square = Tile<128, 128, 16, 64, 32, 8, 3, 2>;  // 8 x 4 threads
 using Large = Tile<128, 256, 16, 64, 64, 8, 3, 1>;   // 8 x 16 elements per thread
 using Turning = Tile<128, 256, 16, 64, 64, 8, 3, 1, true>;
-using Small = Tile<64, 128, 16, 32, 64, 4, 3, 3, true>;
+using Small = Tile<64, 128, 16, 32, 64, 4, 2, 3, true>;
 
 /// A row and a column.
 struct Place {
@@ -74,19 +74,25 @@ __device__ constexpr unsigned distance(unsigned i, unsigned lanes) {
   return i / kWide * lanes * kWide + i % kWide;
 }
 
-/// Where piece `i` of the thread is in a slice. Of A, two neighbouring lanes bring 32 bytes of a
-/// row, a sector, and the lanes store into 32 different banks.
+/// Where piece `i` of the thread is in a slice: at a distance from its first that is the same for
+/// all threads. Of A, two neighbouring lanes bring 32 bytes of a row, a sector, and the lanes store
+/// into 32 different banks.
 template <class T>
 __device__ Place piece_of_a(unsigned i) {
-  const unsigned piece = threadIdx.x + i * T::kThreads;
-  return {piece / 2 % T::kRows, (piece % 2 + piece / (2 * T::kRows) * 2) * kWide};
+  constexpr unsigned kPairs = T::kThreads / 2;
+  static_assert(kPairs % T::kRows == 0 || T::kRows % kPairs == 0, "distances depend on the thread");
+  const Place first = {threadIdx.x / 2 % T::kRows,
+                       (threadIdx.x % 2 + threadIdx.x / (2 * T::kRows) * 2) * kWide};
+  return {first.row + i * kPairs % T::kRows, first.column + i * kPairs / T::kRows * 2 * kWide};
 }
 
 /// Of B, neighbouring lanes bring neighbouring pieces of a row.
 template <class T>
 __device__ Place piece_of_b(unsigned i) {
-  const unsigned piece = threadIdx.x + i * T::kThreads;
-  return {piece / (T::kColumns / kWide), piece % (T::kColumns / kWide) * kWide};
+  constexpr unsigned kPiecesOfRow = T::kColumns / kWide;
+  static_assert(T::kThreads % kPiecesOfRow == 0, "distances depend on the thread");
+  return {threadIdx.x / kPiecesOfRow + i * (T::kThreads / kPiecesOfRow),
+          threadIdx.x % kPiecesOfRow * kWide};
 }
 
 /// The matrix continued by zeros, element by element.
@@ -127,6 +133,21 @@ __device__ inline float4 four_of(const Matrix& m, unsigned row, unsigned column,
   const float* const from = &m.at(row, column);
   if (access.wide) return *reinterpret_cast<const float4*>(from);
   return {from[0], from[1], from[2], from[3]};
+}
+
+/// Stores four neighbours of a row, as far as they lie in the matrix; if `wide` with one store,
+/// where that is possible.
+__device__ inline void store_four(const Matrix& m, unsigned row, unsigned column, float4 four,
+                                  bool wide = true) {
+  if (row >= m.height) return;
+  if (wide && is_wide(m) && column + kWide <= m.width) {
+    *reinterpret_cast<float4*>(&m.at(row, column)) = four;
+    return;
+  }
+  const float each[] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+  for (unsigned i = 0; i < kWide; ++i)
+    if (column + i < m.width) m.at(row, column + i) = each[i];
 }
 
 /// Corner of a tile of C, of `down` x `across`. Tiles are counted in groups of 8 rows, down and
@@ -217,11 +238,11 @@ struct Fragments {
   /// Loads them from row `k` of the slices, 16 bytes at a time. `place` is the thread's.
   __device__ void load(const float* slice_of_a, const float* slice_of_b, unsigned k, Place place) {
 #pragma unroll
-    for (unsigned r = 0; r < T::kDown; r += kWide)
-      load_four(&slice_of_a[k * T::kRowOfA + place.row + distance(r, T::kLanesDown)], &a[r]);
-#pragma unroll
     for (unsigned q = 0; q < T::kAcross; q += kWide)
       load_four(&slice_of_b[k * T::kColumns + place.column + distance(q, T::kLanesAcross)], &b[q]);
+#pragma unroll
+    for (unsigned r = 0; r < T::kDown; r += kWide)
+      load_four(&slice_of_a[k * T::kRowOfA + place.row + distance(r, T::kLanesDown)], &a[r]);
   }
 
  private:
@@ -273,21 +294,14 @@ struct Sums {
 
   /// Stores them where they belong; if `wide_stores`, 16 bytes at a time where that is possible.
   __device__ void store(const Matrix& c, Place corner, Place place, bool wide_stores) const {
-    const bool wide = wide_stores && is_wide(c);
 #pragma unroll
     for (unsigned r = 0; r < T::kDown; ++r) {
       const unsigned row = corner.row + place.row + distance(r, T::kLanesDown);
 #pragma unroll
       for (unsigned q = 0; q < T::kAcross; q += kWide) {
         const unsigned column = corner.column + place.column + distance(q, T::kLanesAcross);
-        if (row < c.height && wide && column + kWide <= c.width) {
-          *reinterpret_cast<float4*>(&c.at(row, column)) = {of[r][q], of[r][q + 1], of[r][q + 2],
-                                                            of[r][q + 3]};
-        } else {
-#pragma unroll
-          for (unsigned j = 0; j < kWide; ++j)
-            if (row < c.height && column + j < c.width) c.at(row, column + j) = of[r][q + j];
-        }
+        store_four(c, row, column, {of[r][q], of[r][q + 1], of[r][q + 2], of[r][q + 3]},
+                   wide_stores);
       }
     }
   }

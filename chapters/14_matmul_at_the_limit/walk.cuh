@@ -4,38 +4,118 @@
 
 #include "tile.cuh"
 
-/// Adds to `sums` the products of `count` steps from step `first` on, with T::kStages slices of A
-/// and of B in shared memory: while one is multiplied, the next ones are on their way. B's are
-/// copied asynchronously. A's are turned on the way, rows to columns, and so pass through
-/// registers. `access(k)` says whether the step at k needs none.
-template <class T, class AccessAt>
-__device__ void walk(Sums<T>& sums, float* slices, const Matrix& a, const Matrix& b, Place corner,
-                     Place place, unsigned first, unsigned count, AccessAt access) {
+/// The slices of a tile that can lie anywhere, one after the other: for each it is asked how it may
+/// be read.
+template <class T>
+class GuardedSlices {
+ public:
+  __device__ GuardedSlices(const Matrix& a, const Matrix& b, Place corner, unsigned first_step)
+      : a_(a),
+        b_(b),
+        corner_(corner),
+        tile_(access_for<T>(a, b, corner)),
+        k_of_a_(first_step * T::kDepth),
+        k_of_b_(k_of_a_) {}
+
+  /// Loads the thread's pieces of A's slice.
+  __device__ void fetch_a(float4 (&pieces)[T::kPiecesOfA]) const {
+    ::fetch_a<T>(pieces, a_, corner_.row, k_of_a_, access_at<T>(tile_, a_, k_of_a_));
+  }
+
+  /// Begins to copy B's slice.
+  __device__ void copy_b(float* slice_of_b) const {
+    copy_b_async<T>(slice_of_b, b_, k_of_b_, corner_.column, access_at<T>(tile_, a_, k_of_b_));
+  }
+
+  /// To the next slice.
+  __device__ void advance_a() { k_of_a_ += T::kDepth; }
+  __device__ void advance_b() { k_of_b_ += T::kDepth; }
+
+ private:
+  const Matrix &a_, &b_;
+  Place corner_;
+  Access tile_;
+  unsigned k_of_a_, k_of_b_;
+};
+
+/// The slices of a tile that lies inside, with whole steps only and rows that are aligned: nothing
+/// is asked, and the addresses of the next slice are those of this one, a step further.
+template <class T>
+class InsideSlices {
+ public:
+  __device__ InsideSlices(const Matrix& a, const Matrix& b, Place corner, unsigned first_step)
+      : stride_of_b_(b.stride) {
+    const unsigned k = first_step * T::kDepth;
+    for (unsigned i = 0; i < T::kPiecesOfA; ++i) {
+      const Place p = piece_of_a<T>(i);
+      a_[i] = &a.at(corner.row + p.row, k + p.column);
+    }
+    for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
+      const Place p = piece_of_b<T>(i);
+      b_[i] = &b.at(k + p.row, corner.column + p.column);
+    }
+  }
+
+  __device__ void fetch_a(float4 (&pieces)[T::kPiecesOfA]) const {
+#pragma unroll
+    for (unsigned i = 0; i < T::kPiecesOfA; ++i)
+      pieces[i] = *reinterpret_cast<const float4*>(a_[i]);
+  }
+
+  __device__ void copy_b(float* slice_of_b) const {
+#pragma unroll
+    for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
+      const Place p = piece_of_b<T>(i);
+      __pipeline_memcpy_async(&slice_of_b[p.row * T::kColumns + p.column], b_[i], sizeof(float4));
+    }
+  }
+
+  __device__ void advance_a() {
+#pragma unroll
+    for (unsigned i = 0; i < T::kPiecesOfA; ++i) a_[i] += T::kDepth;
+  }
+  __device__ void advance_b() {
+#pragma unroll
+    for (unsigned i = 0; i < T::kPiecesOfB; ++i) b_[i] += std::size_t{T::kDepth} * stride_of_b_;
+  }
+
+ private:
+  const float *a_[T::kPiecesOfA], *b_[T::kPiecesOfB];  // the thread's pieces
+  unsigned stride_of_b_;
+};
+
+/// Adds to `sums` the products of `count` steps, with T::kStages slices of A and of B in shared
+/// memory: while one is multiplied, the next ones are on their way. B's are copied asynchronously.
+/// A's are turned on the way, rows to columns, and so pass through registers.
+///
+/// A load reads its address late, when it gets its turn. Who changes the address before must wait
+/// for that. So addresses advance a step later, just before they are used again.
+template <class T, class Slices>
+__device__ void walk(Sums<T>& sums, float* slices, Slices next, Place place, unsigned count) {
   constexpr unsigned kStages = T::kStages;
   float4 of_a[T::kPiecesOfA];
-  const auto fetch = [&](unsigned step) {
-    const unsigned k = (first + step) * T::kDepth;
-    fetch_a<T>(of_a, a, corner.row, k, access(k));
-  };
-  const auto bring = [&](unsigned step, unsigned stage) {  // what fetch() loaded, and B's slice
-    const unsigned k = (first + step) * T::kDepth;
-    float* const slice = slices + stage * T::kSlice;
-    store_a<T>(slice, of_a);
-    copy_b_async<T>(slice + T::kSliceOfA, b, k, corner.column, access(k));
-  };
 #pragma unroll
   for (unsigned step = 0; step + 1 < kStages; ++step) {
-    if (step < count) fetch(step), bring(step, step);
+    if (step < count) {
+      if (step > 0) next.advance_a(), next.advance_b();
+      float* const slice = slices + step * T::kSlice;
+      next.copy_b(slice + T::kSliceOfA);
+      next.fetch_a(of_a);
+      store_a<T>(slice, of_a);
+    }
     __pipeline_commit();
   }
-  if (kStages - 1 < count) fetch(kStages - 1);
+  if (kStages - 1 < count) next.advance_a(), next.fetch_a(of_a);
   unsigned stage = 0, free_stage = kStages - 1;
   for (unsigned step = 0; step < count; ++step) {
     __pipeline_wait_prior(kStages - 2);  // this thread's copies for the step have arrived ...
     __syncthreads();  // ... and everyone's; and everyone has read the stage that is filled next
     if (step + kStages - 1 < count) {
-      bring(step + kStages - 1, free_stage);
-      if (step + kStages < count) fetch(step + kStages);
+      float* const slice = slices + free_stage * T::kSlice;
+      next.advance_b(), next.copy_b(slice + T::kSliceOfA);
+      store_a<T>(slice, of_a);
+      next.advance_a();
+      if (step + kStages < count) next.fetch_a(of_a);
     }
     __pipeline_commit();
     const float* const slice = slices + stage * T::kSlice;
@@ -46,18 +126,15 @@ __device__ void walk(Sums<T>& sums, float* slices, const Matrix& a, const Matrix
   __syncthreads();  // everyone has read before anyone brings another tile's first slices
 }
 
-/// The same. A tile inside of C, with whole steps only, is walked without a guard: the question is
-/// asked once, not for each load.
+/// The same for the steps [first, first + count) of a tile. Where it lies is asked once, not for
+/// each slice.
 template <class T>
 __device__ void walk_guarding_edges(Sums<T>& sums, float* slices, const Matrix& a, const Matrix& b,
                                     Place corner, Place place, unsigned first, unsigned count) {
   const Access tile = access_for<T>(a, b, corner);
   if (tile.inside && tile.wide && (first + count) * T::kDepth <= a.width) {
-    walk<T>(sums, slices, a, b, corner, place, first, count, [](unsigned) {
-      return Access{true, true};
-    });
+    walk<T>(sums, slices, InsideSlices<T>(a, b, corner, first), place, count);
   } else {
-    walk<T>(sums, slices, a, b, corner, place, first, count,
-            [&](unsigned k) { return access_at<T>(tile, a, k); });
+    walk<T>(sums, slices, GuardedSlices<T>(a, b, corner, first), place, count);
   }
 }

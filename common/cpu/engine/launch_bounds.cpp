@@ -15,7 +15,7 @@ void exceed_launch_bounds(long long most, const char* file, int line) {
   exceeded.where = where();
   exceeded.details.push_back("a GPU does not launch such a kernel");
   exceeded.help = "launch smaller blocks, or raise the first number of __launch_bounds__";
-  exceeded.cuda_error = cudaErrorLaunchOutOfResources;
+  exceeded.cuda_error = cudaErrorInvalidValue;  // so an H200 with CUDA 13.0
   abandon_grid(report(exceeded));
 }
 

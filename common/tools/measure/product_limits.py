@@ -229,6 +229,7 @@ def counted_by_gpu(versions):
     counts = {
         "smsp__inst_executed.sum": lambda v: v.loop["instructions"],
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": lambda v: v.tile.wavefronts_of_loads(),
+        "l1tex__data_pipe_lsu_wavefronts.sum": lambda v: v.wavefronts,
         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": lambda v: v.global_loads,
     }
     for row in rows_of(f"{CHAPTER}/results/h200_profile.csv"):

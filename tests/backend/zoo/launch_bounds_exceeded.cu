@@ -3,6 +3,7 @@
 // EXPECT: {file}:{kernel}: error: a block of 256 threads, where __launch_bounds__ allows 128
 // EXPECT: a GPU does not launch such a kernel
 // EXPECT: {file}:{launch}: note: kernel launched here as <<<(1,1,1), (256,1,1)>>>
+// EXPECT-STDOUT: then: cudaErrorInvalidValue
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -21,6 +22,6 @@ int main() {
   fill<4><<<1, 256>>>(x);
   cudaDeviceSynchronize();
   fill<2><<<1, 256>>>(x);  // @launch
-  cudaDeviceSynchronize();
+  std::printf("then: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
   cudaFree(x);
 }
