@@ -6,8 +6,11 @@
 
 constexpr unsigned kRowsOfCopy = 8;  // that a thread copies
 
-/// Copies a matrix into one that is as large or larger; what is beyond its end becomes 0.
-__global__ void copy_padded(Matrix from, Matrix to) {
+/// Copies A and B into matrices that are as large or larger; what is beyond their ends becomes 0.
+/// Blocks with z = 0 copy A, the others B.
+__global__ void copy_padded(Matrix a, Matrix padded_a, Matrix b, Matrix padded_b) {
+  const Matrix& from = blockIdx.z == 0 ? a : b;
+  const Matrix& to = blockIdx.z == 0 ? padded_a : padded_b;
   const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned first_row = blockIdx.y * kRowsOfCopy;
   if (column >= to.width) return;
@@ -19,11 +22,12 @@ __global__ void copy_padded(Matrix from, Matrix to) {
     if (first_row + i < to.height) to.at(first_row + i, column) = values[i];
 }
 
-inline void launch_copy(const Matrix& from, const Matrix& to) {
+inline void launch_copies(const Product& p) {
   constexpr unsigned kBlock = 256;
-  const dim3 grid(static_cast<unsigned>(div_up(to.width, kBlock)),
-                  static_cast<unsigned>(div_up(to.height, kRowsOfCopy)));
-  copy_padded<<<grid, kBlock>>>(from, to);
+  const Matrix a = p.padded_a(), b = p.padded_b();
+  const dim3 grid(static_cast<unsigned>(div_up(std::max(a.width, b.width), kBlock)),
+                  static_cast<unsigned>(div_up(std::max(a.height, b.height), kRowsOfCopy)), 2);
+  copy_padded<<<grid, kBlock>>>(p.a, a, p.b, b);
 }
 
 /// Whether there is a large tile for nearly every multiprocessor: with fewer, too much would have
@@ -37,11 +41,8 @@ inline bool suits_large_tiles(const Product& p) {
 /// Copies A and B first if their rows are not aligned; then large tiles, one block each, or small
 /// ones in even shares.
 inline void launch_by_shape(const Product& p) {
-  Matrix a = p.a, b = p.b;
-  if (p.needs_copies()) {
-    a = p.padded_a(), b = p.padded_b();
-    launch_copy(p.a, a);
-    launch_copy(p.b, b);
-  }
+  const bool copies = p.needs_copies();
+  if (copies) launch_copies(p);
+  const Matrix a = copies ? p.padded_a() : p.a, b = copies ? p.padded_b() : p.b;
   suits_large_tiles(p) ? launch_serpentine(a, b, p.c) : launch_shares<Small>(p, a, b);
 }
