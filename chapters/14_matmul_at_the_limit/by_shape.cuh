@@ -9,8 +9,7 @@ constexpr unsigned kRowsOfCopy = 8;  // that a thread copies
 /// Copies A and B into matrices that are as large or larger; what is beyond their ends becomes 0.
 /// Blocks with z = 0 copy A, the others B.
 __global__ void copy_padded(Matrix a, Matrix padded_a, Matrix b, Matrix padded_b) {
-  const Matrix& from = blockIdx.z == 0 ? a : b;
-  const Matrix& to = blockIdx.z == 0 ? padded_a : padded_b;
+  const Matrix from = blockIdx.z == 0 ? a : b, to = blockIdx.z == 0 ? padded_a : padded_b;
   const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned first_row = blockIdx.y * kRowsOfCopy;
   if (column >= to.width) return;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: C is right, and every block does as many steps as every other
+// TOO SLOW: as_many_blocks_for_each_tile
 #include <algorithm>
 
 #include "tests/lab_counts.cuh"
 #include "tests/lab_matrices.cuh"
+#include "tests/lab_speed.cuh"
 // the learner's file:
 #include LAB_FILE
 
@@ -18,6 +20,50 @@ std::size_t parts_of(std::size_t tiles, std::size_t steps, std::size_t blocks) {
     if (begin < end) parts += (end - 1) / steps - begin / steps + 1;
   }
   return parts;
+}
+
+// C of `down` x `across` tiles, on one block for each multiprocessor.
+struct TilesOnAllMultiprocessors {
+  TilesOnAllMultiprocessors(std::size_t down, std::size_t across)
+      : m(down * kTile),
+        n(across * kTile),
+        host_a(random_floats(m * kDepthOfAll, -1, 1, 5)),
+        host_b(random_floats(kDepthOfAll * n, -1, 1, 6)),
+        expected(multiply_on_host(host_a, host_b, m, n, kDepthOfAll)),
+        tolerance(host_a, host_b, m, n, kDepthOfAll),
+        a(host_a, m, kDepthOfAll, 0),
+        b(host_b, kDepthOfAll, n, 0),
+        c(m, n, 0),
+        blocks(static_cast<unsigned>(lab::this_device().sm_count)) {}
+
+  void launch() const {
+    CUDA_CHECK(cudaMemsetAsync(c.view().data, 0, m * n * sizeof(float)));
+    multiply<<<blocks, dim3(kTile, kTile)>>>(a.view(), b.view(), c.view());
+  }
+  void check() const { lab::expect_close("C", c.download("C"), expected, tolerance, n); }
+  double operations() const { return 2.0 * static_cast<double>(m * n) * kDepthOfAll; }
+
+  static constexpr std::size_t kDepthOfAll = 4096;
+  std::size_t m, n;
+  std::vector<float> host_a, host_b;
+  std::vector<double> expected;
+  DotProductBound tolerance;
+  lab::DeviceMatrix a, b, c;
+  unsigned blocks;
+};
+
+// Three tiles for two blocks, compared with one for each.
+void expect_speed() {
+  const auto sms = static_cast<std::size_t>(lab::this_device().sm_count);
+  const TilesOnAllMultiprocessors one_each(1, sms), three_for_two(3, sms / 2);
+  one_each.launch();
+  one_each.check();
+  const double ms = time_launches(11, [&] { one_each.launch(); }).median_ms;
+  const lab::Bound bound = {"what it reaches with a tile for each block",
+                            one_each.operations() / 1e6 / ms};
+  lab::reach(
+      {88, bound, three_for_two.operations() / 1e9, "GFLOP/s"}, [&] { three_for_two.launch(); },
+      [&] { three_for_two.check(); });
 }
 
 }  // namespace
@@ -71,4 +117,5 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
               });
         }
       });
+  lab::on_a_gpu(expect_speed);
 }
