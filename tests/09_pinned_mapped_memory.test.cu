@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "kernel_testing.cuh"
 
@@ -22,12 +23,12 @@ struct Setup : TransferMemory {
   bool run(Run how, At where) const { return run_and_check("route", transfer, how, where); }
 };
 
-const Route& route_named(const std::string& name) {
+const Route& route_named(std::string_view name) {
   static const std::vector<Route> all = all_routes();
   for (const Route& route : all) {
     if (route.name == name) return route;
   }
-  throw std::runtime_error("no version " + name);
+  throw std::runtime_error("no version " + std::string(name));
 }
 
 std::vector<std::string> lines_of(const std::string& path) {
