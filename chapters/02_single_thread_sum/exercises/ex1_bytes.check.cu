@@ -7,6 +7,17 @@
 // the learner's file:
 #include LAB_FILE
 
+namespace lab {
+
+// For copied_by(), which only asks on the CPU backend.
+struct ElementsOf {
+  const std::vector<int>& x;
+  const int* get() const { return x.data(); }
+  std::size_t size() const { return x.size(); }
+};
+
+}  // namespace lab
+
 namespace {
 
 long long reference(const lab::Trial& at) {
@@ -19,19 +30,12 @@ long long other_reference(const lab::Trial& at) {
   return 7 * static_cast<long long>(at.n) - 3 * reference(at);
 }
 
-// For lab::copied_by.
-struct Elements {
-  const std::vector<int>& x;
-  [[maybe_unused]] const int* get() const { return x.data(); }
-  [[maybe_unused]] std::size_t size() const { return x.size(); }
-};
-
 // The elements are added by the kernel's one thread, and nothing is moved but them and the sum.
 void expect_sum(const std::string& name, const std::vector<int>& x, long long expected) {
   const std::size_t n = x.size(), bytes = n * sizeof(int);
   long long sum = 0;
   lab::Copied copied;
-  lab::count([&] { copied = lab::copied_by([&] { sum = sum_on_device(x); }, Elements{x}); },
+  lab::count([&] { copied = lab::copied_by([&] { sum = sum_on_device(x); }, lab::ElementsOf{x}); },
              [&] { lab::expect_equal(name, sum, expected); },
              [&](const auto& seen) {
                // Whoever clears the sum copies it there as well.
