@@ -65,7 +65,7 @@ __global__ void apply(std::uint32_t* digests) {
   const unsigned bits = blockIdx.x * blockDim.x + threadIdx.x;
   Digest digest;
   for (unsigned i = 0; i < kPartners; ++i) {
-    // Half of the partners are anything, half are of about the same size.
+    // Half of the partners are anything, the others differ in the sign and the 12 lowest bits.
     const std::uint64_t random = mixed(bits * kPartners + i);
     const unsigned near = bits ^ (static_cast<unsigned>(random) & 0x8fff);
     const unsigned partner = i % 2 == 0 ? static_cast<unsigned>(random) & 0xffff : near;

@@ -3,14 +3,13 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "../../common/common.cuh"
 #include "../catch.hpp"
 #include "short_float_samples.cuh"
+#include "stored_samples.h"
 
 namespace {
 
@@ -28,12 +27,7 @@ __global__ void add_all(const __nv_bfloat16* x, __nv_bfloat16* sum) {
 }
 
 TEST_CASE("every function returns what an H200 returns, for all inputs") {
-  std::ifstream file("tests/backend/h200_short_floats.csv");
-  std::map<std::string, std::string> stored;
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t comma = line.find(',');
-    stored[line.substr(0, comma)] = line.substr(comma + 1);
-  }
+  auto stored = stored_samples("tests/backend/h200_short_floats.csv");
   const std::vector<short_float_samples::Row> functions = short_float_samples::all_functions();
   REQUIRE(stored.size() == functions.size() + 1);  // and the line that heads them
   for (const short_float_samples::Row& function : functions) {

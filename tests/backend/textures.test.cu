@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "../catch.hpp"
 #include "report/diagnostics.h"
 #include "runtime/last_error.h"
+#include "stored_samples.h"
 #include "texture_samples.cuh"
 
 namespace {
@@ -113,12 +112,7 @@ __global__ void reverse_row(cudaSurfaceObject_t from, cudaSurfaceObject_t to, in
 }  // namespace
 
 TEST_CASE("every fetch returns what an H200 returns") {
-  std::ifstream file("tests/backend/texture_samples.csv");
-  std::map<std::string, std::string> stored;
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t comma = line.find(',');
-    stored[line.substr(0, comma)] = line.substr(comma + 1);
-  }
+  auto stored = stored_samples("tests/backend/texture_samples.csv");
   const std::vector<Mode> modes = texture_samples::stored_modes();
   REQUIRE(modes.size() > 300);
   for (const Mode& mode : modes) {
