@@ -15,18 +15,12 @@
 
 #include "../../common/check.cuh"
 #include "../../common/device_array.cuh"
+#include "../../common/random.cuh"
 
 namespace short_float_samples {
 
-constexpr unsigned kInputs = 65536, kPartners = 8;
+constexpr unsigned kInputs = 65536, kPartners = 8, kSeed = 16;
 constexpr unsigned kGroup = 4096;  // inputs that one number in the file stands for
-
-/// Any 64 bits for a number: the finalizer of MurmurHash3.
-__host__ __device__ inline std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
-  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
-  return x ^ x >> 33;
-}
 
 /// FNV-1a.
 struct Digest {
@@ -66,7 +60,7 @@ __global__ void apply(std::uint32_t* digests) {
   Digest digest;
   for (unsigned i = 0; i < kPartners; ++i) {
     // Half of the partners are anything, the others differ in the sign and the 12 lowest bits.
-    const std::uint64_t random = mixed(bits * kPartners + i);
+    const std::uint64_t random = random_bits(kSeed, bits * kPartners + i);
     const unsigned near = bits ^ (static_cast<unsigned>(random) & 0x8fff);
     const unsigned partner = i % 2 == 0 ? static_cast<unsigned>(random) & 0xffff : near;
     const unsigned third = static_cast<unsigned>(random >> 32) & 0xffff;
@@ -168,7 +162,7 @@ __device__ float float_near(T x, std::uint64_t random) {
 }
 /// An integer of up to 64 bits, of any length.
 __device__ inline std::uint64_t number_of(std::uint64_t random) {
-  return mixed(random) >> (random & 63);
+  return random_bits(kSeed, random) >> (random & 63);
 }
 
 SHORT_FLOAT_OF_BOTH(SHORT_FLOAT_FUNCTION)
