@@ -386,6 +386,32 @@ TEST_CASE("dynamic shared memory has one address under all its names") {
   cudaFree(out);
 }
 
+#define ALIGNED_SHARED(T, name) extern __shared__ __align__(128) T name[]
+alignas(32) extern __shared__ int everywhere_aligned[];
+
+template <int kBytes> __global__ void aligned_arrays(unsigned* out) {
+  extern __shared__ __attribute__((aligned(64))) float four[]; extern __shared__ float same[];
+  ALIGNED_SHARED(int4, wide);
+  extern __shared__ alignas(kBytes) unsigned char widest[];
+  __shared__ bool flag;
+  flag = static_cast<void*>(four) == same && static_cast<void*>(wide) == widest &&
+         static_cast<void*>(everywhere_aligned) == wide;
+  *out = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(wide) % kBytes) + !flag;
+}
+
+TEST_CASE("dynamic shared memory begins where a declaration wants it") {
+  unsigned* out = nullptr;
+  REQUIRE(cudaMalloc(&out, sizeof(unsigned)) == cudaSuccess);
+  for (unsigned bytes = 16; bytes < 600; bytes += 24) {
+    unsigned past_a_multiple = 1;
+    aligned_arrays<256><<<1, 1, bytes>>>(out);
+    REQUIRE(cudaMemcpy(&past_a_multiple, out, sizeof(unsigned), cudaMemcpyDeviceToHost) ==
+            cudaSuccess);
+    REQUIRE(past_a_multiple == 0);
+  }
+  cudaFree(out);
+}
+
 __device__ inline int shared_in_a_device_function(int value) {
   __shared__ int slot[32];
   slot[threadIdx.x] = value;

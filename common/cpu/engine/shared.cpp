@@ -20,12 +20,18 @@ namespace cuda_cpu {
 
 namespace {
 
-// Bytes before an array (and after dynamic memory, up to its 16-byte alignment) that nobody may
-// write.
+// Bytes before an array (and after dynamic memory, up to its alignment) that nobody may write.
 constexpr std::size_t kMargin = 64;
 
 std::atomic<int> declarations{1};  // number 0 is the dynamic memory
 std::atomic<std::size_t> dynamic_limit{kSharedPerBlock};
+std::atomic<std::size_t> dynamic_alignment{16};
+
+void raise(std::atomic<std::size_t>* value, std::size_t least) {
+  std::size_t current = value->load();
+  while (current < least && !value->compare_exchange_weak(current, least)) {
+  }
+}
 
 // Maps whole pages for `bytes` and the margin, between two guard pages.
 void map_pages(SharedArray* array, std::size_t bytes) {
@@ -142,10 +148,11 @@ bool is_shared_address(const Block* block, const void* address) {
 
 std::size_t dynamic_shared_limit() { return dynamic_limit.load(std::memory_order_relaxed); }
 
-void raise_dynamic_shared_limit(std::size_t bytes) {
-  std::size_t current = dynamic_limit.load();
-  while (current < bytes && !dynamic_limit.compare_exchange_weak(current, bytes)) {
-  }
+void raise_dynamic_shared_limit(std::size_t bytes) { raise(&dynamic_limit, bytes); }
+
+bool align_dynamic_shared(std::size_t alignment) {
+  raise(&dynamic_alignment, alignment);
+  return true;
 }
 
 void* touch_shared(SharedDeclaration& declaration, Site site, const char* name) {
@@ -175,7 +182,6 @@ void* touch_shared(SharedDeclaration& declaration, Site site, const char* name) 
 
 void* touch_dynamic_shared(const char* name, Site site) {
   const TsanBlindfold unseen;
-  constexpr std::size_t kAlignment = 16;
   Block* const block = current_block;
   if (*name == '\0') name = "extern __shared__";
   SharedArray* const array = array_of(block, 0);
@@ -184,7 +190,7 @@ void* touch_dynamic_shared(const char* name, Site site) {
       array->name != name) {
     if (array->address != nullptr)
       unregister_range(reinterpret_cast<std::uintptr_t>(array->address));
-    lay_out(array, block->dynamic_shared_bytes, kAlignment);
+    lay_out(array, block->dynamic_shared_bytes, dynamic_alignment.load(std::memory_order_relaxed));
     announce(array, name, site);
   }
   check_total(block, name, site);

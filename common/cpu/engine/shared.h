@@ -80,10 +80,23 @@ CUDA_CPU_UNINSTRUMENTED inline T& shared(const char* name, const char* file, int
   return *static_cast<T*>(touch_shared(declaration, Site{file, line}, name));
 }
 
-/// `extern __shared__ T name[]`: the third launch argument's bytes.
-template <class T>
+/// Makes dynamic shared memory begin at multiples of so many bytes in the whole program: it has one
+/// address under all its names, and each of them may ask for an alignment.
+bool align_dynamic_shared(std::size_t alignment);
+
+/// One of each alignment that a program asks for; made before the program begins.
+template <std::size_t kAlignment>
+struct DynamicAlignment {
+  static_assert(kAlignment <= 1024, "dynamic shared memory is aligned to 1024 bytes at most");
+  static inline const bool is_made = align_dynamic_shared(kAlignment);
+};
+
+/// `extern __shared__ T name[]`: the third launch argument's bytes, aligned to those of T, or more
+/// if the declaration asks for more.
+template <class T, std::size_t kLeast = 16>
 CUDA_CPU_UNINSTRUMENTED inline T* dynamic_shared(const char* name, const char* file, int line) {
-  static_assert(alignof(T) <= 16, "dynamic shared memory is aligned to 16 bytes");
+  constexpr std::size_t kAlignment = kLeast > alignof(T) ? kLeast : alignof(T);
+  if constexpr (kAlignment > 16) (void)DynamicAlignment<kAlignment>::is_made;
   Block* const block = current_block;
   // Index 0 of the table is the dynamic memory.
   if (block->shared_count > 0 && block->shared[0].serial == block->serial) {
@@ -93,9 +106,9 @@ CUDA_CPU_UNINSTRUMENTED inline T* dynamic_shared(const char* name, const char* f
 }
 
 /// The same at namespace scope, where no block exists yet.
-template <class T>
+template <class T, std::size_t kLeast = 16>
 struct DynamicShared {
-  operator T*() const { return dynamic_shared<T>("", "", 0); }
+  operator T*() const { return dynamic_shared<T, kLeast>("", "", 0); }
 };
 
 }  // namespace cuda_cpu

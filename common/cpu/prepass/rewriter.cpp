@@ -612,11 +612,15 @@ class Rewriter {
   // extern __shared__ T name[];  ->  a pointer to the block's dynamic shared memory.
   void emit_dynamic_shared(const SharedTokens& shared, Style style) {
     const std::size_t name = shared.names[0];
-    std::string type;
+    std::string type, alignment;
     std::size_t type_first = shared.first;
     for (std::size_t i = shared.first; i < structure_.name_begin(name); ++i) {
       if (const std::size_t behind = structure_.skip_attribute(i);
           behind != i && !structure_.is(i, "decltype")) {
+        if (structure_.is(i, "alignas") || structure_.is(i, "__align__") ||
+            structure_.is(i, "__attribute__")) {
+          for (std::size_t k = i; k < behind; ++k) alignment += structure_.spelling(k) + ' ';
+        }
         i = behind - 1;
         continue;
       }
@@ -640,10 +644,17 @@ class Rewriter {
       if (behind < shared.last) shape = flat(behind, shared.last);
     }
     const std::string word = name_text(name);
+    std::string least;  // of the alignment, where one is asked for: that of a structure
+    if (!alignment.empty()) {
+      const std::string aligned =
+          std::string("cuda_cpu_aligned_") + (macro_ != nullptr ? "##" : "") + word;
+      out_ += "struct " + aligned + " { " + alignment + "char first; }; ";
+      least = ", alignof(" + aligned + ")";
+    }
     if (structure_.scope(name) == Scope::kNamespace) {
       out_ += "[[maybe_unused]] static const ::cuda_cpu::DynamicShared<";
       align_with(type_first, style);
-      out_ += type + shape + "> ";
+      out_ += type + shape + least + "> ";
       align_with(name, style);
       out_ += word + "{}";
       return;
@@ -652,7 +663,7 @@ class Rewriter {
     align_with(name, style);
     out_ += word + (is_array ? " = " : " = *") + "::cuda_cpu::dynamic_shared<";
     align_with(type_first, style);
-    out_ += type + shape + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
+    out_ += type + shape + least + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
   }
 
   // Emitted after the variable's `;`.

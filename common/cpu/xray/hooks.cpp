@@ -158,8 +158,9 @@ __attribute__((noinline)) void async_copy_begins(const void* to, std::size_t byt
     races::note_async_copy(to, bytes, from, read, PLACE);
     return;
   }
-  // A load and a store, as in two instructions. Which of a GPU's counters move where one
-  // instruction does both (LDGSTS) has not been compared.
+  // A load and a store, as in two instructions. The one instruction that does both (LDGSTS) counts
+  // as a load from global memory, and as a store has counters of its own: the same numbers, where
+  // the array is aligned to 128 bytes, as it is taken to be here. See common/cpu/README.md.
   if (read > 0) note_for_xray(from, bytes, Operation::kLoad, PLACE, xray::Form::kPlain);
   note_for_xray(to, bytes, Operation::kStore, PLACE, xray::Form::kPlain);
 }

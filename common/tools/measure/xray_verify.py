@@ -62,6 +62,12 @@ COUNTERS = {
     # The kernel's arguments are constants too, so this one is compared only where there are other constants.
     "idc__requests.sum": (("const",), "load", "words"),
 }
+# An asynchronous copy stores, too, by an instruction (LDGSTS) with counters of its own. They are added, and named,
+# where a kernel makes such copies.
+COUNTERS_OF_COPIES = {
+    "smsp__inst_executed_op_shared_st_pred_on_any.sum": "smsp__inst_executed_op_ldgsts_pred_on_any.sum",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+}
 # Asked for only where X-ray predicts something of the kind.
 LOCAL_COUNTERS = {
     # These count each 4-byte word of a lane by itself, also where one instruction moves several.
@@ -149,7 +155,7 @@ def predicted_launches(chapter, options):
 
 def measured_launches(chapter, options, counters):
     """{(kernel, grid, block): {full name: {counter: value}}}, the first launch of each."""
-    metrics = sorted({m for counter in counters for m in counter.split("+")})
+    metrics = sorted({m for counter in [*counters, *COUNTERS_OF_COPIES.values()] for m in counter.split("+")})
     with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as log:
         command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--log-file", log.name]
         command += ["--print-units", "base", "--metrics", ",".join(metrics), f"build/gpu/{chapter}"]
@@ -168,7 +174,9 @@ def measured_launches(chapter, options, counters):
         name = row["Kernel Name"]
         if first.setdefault((key, name), row["ID"]) != row["ID"]:
             continue
-        launches.setdefault(key, {}).setdefault(name, {})[row["Metric Name"]] = int(float(row["Metric Value"].replace(",", "")))
+        values = launches.setdefault(key, {}).setdefault(name, {})
+        if row["Metric Value"] != "n/a":  # before compute capability 8.0 there are no asynchronous copies
+            values[row["Metric Name"]] = int(float(row["Metric Value"].replace(",", "")))
     return launches
 
 
@@ -203,6 +211,8 @@ def verify_chapter(gpu, chapter):
                     if counter == BRANCH_COUNTER and base not in branching:
                         continue
                     want = sum(counts[(space, operation, column)] for space in spaces)
+                    if values.get(COUNTERS_OF_COPIES.get(counter)):
+                        counter += "+" + COUNTERS_OF_COPIES[counter]
                     got = sum(values.get(metric, 0) for metric in counter.split("+"))
                     if want == 0 and (got == 0 or spaces in (("const",), ("local",))):
                         continue
