@@ -90,7 +90,7 @@ __device__ bool is_last_and_has_all(Sums<T>& sums, const Shares& s, Shares::Part
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
     multiply_even_shares(Matrix a, Matrix b, Matrix c, Shares shares) {
-  extern __shared__ __align__(128) float4 dynamic[];
+  extern __shared__ __align__(128) float4 dynamic[];  // where copies land, in whole sectors
   float* const slices = reinterpret_cast<float*>(dynamic);
   const Place place = place_of_thread<T>();
   for (unsigned turn = 0;; ++turn) {

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 template <class T, bool kAsksOnce, bool kInGroups>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
     multiply_async(Matrix a, Matrix b, Matrix c) {
-  extern __shared__ __align__(128) float4 dynamic[];
+  extern __shared__ __align__(128) float4 dynamic[];  // where copies land, in whole sectors
   float* const slices = reinterpret_cast<float*>(dynamic);
   const Place corner =
       kInGroups ? corner_in_groups<T>(blockIdx.y * gridDim.x + blockIdx.x, gridDim.y, gridDim.x)
