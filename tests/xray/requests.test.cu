@@ -593,6 +593,8 @@ template <class T>
 void check_copies() {
   const DeviceArray<T> x(kElements), y(kWarp);
   for (const unsigned stride : {1u, 2u, 33u}) {
+    // Of 16 bytes, both halves of a sector from different ones: see copies.test.cu.
+    if (sizeof(T) == 16 && stride == 2) continue;
     const xray::Launch launch =
         launch_of([&] { copy_strided<<<1, kWarp>>>(x.get(), y.get(), stride); });
     INFO(sizeof(T) << " bytes, stride " << stride);

@@ -41,9 +41,11 @@ namespace xray {
 enum class Space { kGlobal, kShared, kConstant, kHost, kLocal };
 enum class Operation : std::uint8_t { kLoad, kStore, kAtomic };
 
-/// Atomics that cost something else in shared memory than others do.
+/// What costs something else than others of its kind do: atomics in shared memory, and loads that
+/// are half of an asynchronous copy.
 enum class Form : std::uint8_t {
   kPlain,
+  kCopied,           ///< 16 bytes that land in shared memory
   kIncrement,        ///< adds 1, and the old value is used
   kIncrementUnused,  ///< adds 1, and nobody uses the old value
   kCompareAndSwap

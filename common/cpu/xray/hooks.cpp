@@ -159,9 +159,14 @@ __attribute__((noinline)) void async_copy_begins(const void* to, std::size_t byt
     return;
   }
   // A load and a store, as in two instructions. The one instruction that does both (LDGSTS) counts
-  // as a load from global memory, and as a store has counters of its own: the same numbers, where
-  // the array is aligned to 128 bytes, as it is taken to be here. See common/cpu/README.md.
-  if (read > 0) note_for_xray(from, bytes, Operation::kLoad, PLACE, xray::Form::kPlain);
+  // as a load from global memory, and has counters of its own for what it stores. Wavefronts of the
+  // store follow from where it lands alone; where that does not lie as the source does, or the
+  // source is scattered, an H200 takes more.
+  if (read > 0 && bytes == 16) {
+    xray::note_copied_load(from, to, PLACE);
+  } else if (read > 0) {
+    note_for_xray(from, bytes, Operation::kLoad, PLACE, xray::Form::kPlain);
+  }
   note_for_xray(to, bytes, Operation::kStore, PLACE, xray::Form::kPlain);
 }
 

@@ -5,6 +5,7 @@
 
 #include "../engine/block.h"
 #include "../engine/current.h"
+#include "../engine/memory.h"
 
 namespace xray {
 namespace {
@@ -72,6 +73,14 @@ void note_access(const void* address, const Instruction& instruction) {
     return;
   }
   lane.events.push_back(LaneEvent(address, instruction, lane.calls));
+}
+
+void note_copied_load(const void* from, const void* to, const void* place) {
+  cuda_cpu::MemoryRange array;
+  const bool is_known = cuda_cpu::find_live_range(to, &array);
+  const std::size_t landing = is_known ? reinterpret_cast<std::uintptr_t>(to) - array.base : 0;
+  note_access(CopyPlace(from, landing).address(),
+              Instruction{place, Operation::kLoad, 16, Form::kCopied});
 }
 
 void note_place(const void* place) {

@@ -120,6 +120,24 @@ class LocalPlace {
   std::uintptr_t address_;
 };
 
+/// Where an asynchronous copy of 16 bytes reads, and where in its array it lands. The two together
+/// decide which sectors are brought. They are carried as one address that no memory has.
+class CopyPlace {
+ public:
+  CopyPlace(const void* from, std::size_t landing)
+      : address_(reinterpret_cast<std::uintptr_t>(from) | std::uintptr_t{landing / 16}
+                                                              << kFromBits) {}
+  explicit CopyPlace(std::uintptr_t address) : address_(address) {}
+
+  const void* address() const { return reinterpret_cast<const void*>(address_); }
+  std::uintptr_t from() const { return address_ & ((std::uintptr_t{1} << kFromBits) - 1); }
+  std::uint32_t landing() const { return static_cast<std::uint32_t>(address_ >> kFromBits) * 16; }
+
+ private:
+  static constexpr unsigned kFromBits = 48;  // 15 more hold 512 KiB; the last is LocalPlace's
+  std::uintptr_t address_;
+};
+
 /// An array that a CUDA thread has declared. `number`: of the declaration, the same for all
 /// threads of the block.
 struct OwnArray {
@@ -152,6 +170,9 @@ void note_local_array(const void* address, std::size_t bytes, const cuda_cpu::Lo
 
 /// Notes an access by the running CUDA thread, if its block is watched.
 void note_access(const void* address, const Instruction& instruction);
+
+/// Notes the load of an asynchronous copy of 16 bytes by the running CUDA thread.
+void note_copied_load(const void* from, const void* to, const void* place);
 
 /// Notes that the running CUDA thread came by a place that is no access.
 void note_place(const void* place);

@@ -81,6 +81,10 @@ unsigned sectors_of(const Request& r) {
   Distinct sectors;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if (!active(r, lane)) continue;
+    if (r.form == Form::kCopied) {
+      sectors.add(r.address[lane] / kLineBytes << 32 | r.landing[lane] / kSectorBytes);
+      continue;
+    }
     sectors.add(r.address[lane] / kSectorBytes);
     sectors.add((r.address[lane] + r.bytes - 1) / kSectorBytes);
   }

@@ -13,6 +13,7 @@ namespace xray {
 
 constexpr unsigned kLanes = 32;
 constexpr unsigned kSectorBytes = 32;  ///< what a cache is asked for
+constexpr unsigned kLineBytes = 128;   ///< of the L1
 constexpr unsigned kBanks = 32;        ///< of shared memory, each one word wide
 constexpr unsigned kWordBytes = 4;
 
@@ -24,13 +25,18 @@ struct Request {
   Form form = Form::kPlain;
   std::uint32_t mask = 0;         ///< active lanes, never 0
   std::uint64_t address[kLanes];  ///< of the active lanes; arrays begin at multiples of 256
+  std::uint32_t landing[kLanes];  ///< Form::kCopied: offsets in the shared array
 };
 
 /// All costs of the request; `requests` is 1.
 Counts counts_of(const Request& request);
 
 /// Distinct sectors that the lanes touch. An atomic asks for a sector again and again: once for
-/// each lane at the most wanted address in it, since a turn serves one lane at each address.
+/// each lane at the most wanted address in it, since a turn serves one lane at each address. An
+/// asynchronous copy of 16 bytes does not pass the L1: it takes, for each line of 128 bytes that it
+/// reads, the sectors of shared memory that it fills. These are more than it reads where source and
+/// target do not lie alike in their sectors. No documentation says this. It was found on an H200
+/// with the patterns in tests/xray/h200_copy_patterns.csv, and predicts all of them.
 /// `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` (`_st`, `_atom`, `_red`).
 unsigned sectors_of(const Request& request);
 

@@ -128,6 +128,10 @@ void BlockTally::add_visit(const void* place, const Group& group) {
 }
 
 void BlockTally::add_requests(const Instruction& instruction, const Group& group) {
+  const auto address_of = [&](unsigned lane) {
+    const std::uintptr_t address = group.address[lane];
+    return instruction.form == Form::kCopied ? CopyPlace(address).from() : address;
+  };
   std::uint32_t rest = group.mask;
   while (rest != 0) {
     const auto leader = static_cast<unsigned>(__builtin_ctz(rest));
@@ -135,7 +139,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
       rest &= ~add_local(instruction, group, LocalPlace(group.address[leader]).array());
       continue;
     }
-    const MemoryRange* const found = ranges_.at(group.address[leader]);
+    const MemoryRange* const found = ranges_.at(address_of(leader));
     if (found == nullptr) {
       rest &= rest - 1;
       continue;
@@ -150,7 +154,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       offsets[lane] = -1;
       if ((rest >> lane & 1) == 0) continue;
-      const std::uintptr_t address = group.address[lane];
+      const std::uintptr_t address = address_of(lane);
       const MemoryRange* range = &of_leader;
       if (address - range->base >= range->size) {
         if (LocalPlace::is_one(address)) continue;
@@ -164,6 +168,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
       const std::uint64_t offset = address - range->base;
       request.mask |= 1u << lane;
       request.address[lane] = origin_of(*range) + offset;
+      request.landing[lane] = CopyPlace(group.address[lane]).landing();
       offsets[lane] = static_cast<std::int64_t>(offset);
     }
     rest &= ~request.mask;
