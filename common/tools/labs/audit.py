@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import runner
-from build import Failure
+from build import Failure, compiler_of, is_clang
 from catalogue import read
 from submission import Refused
 
@@ -238,19 +238,20 @@ def split_command(command):
     text = re.sub(r"\.o$", ".ii", target)
     first = [a for a in command if a != "-c"]
     first[first.index("-o") + 1] = text
-    first[1:1] = ["-E", "-w"]  # what a macro changes is seen below, and said better
+    flags = len(compiler_of(command))
+    first[flags:flags] = ["-E", "-w"]  # what a macro changes is seen below, and said better
     if "-include" not in command:
         return first, command, text
-    if "clang" not in os.path.basename(command[0]):
-        first[1:1] = ["-fpch-preprocess"]
+    if not is_clang(command):
+        first[flags:flags] = ["-fpch-preprocess"]
     second = list(command)
     at = second.index("-include")
     del second[at : at + 2]
     second[second.index("-x") + 1] = "c++-cpp-output"
     # Catch2 silences this one inside of its macros, which are expanded by now.
     second[-1:] = ["-Wno-parentheses", text]
-    if "clang" in os.path.basename(command[0]):
-        second[1:1] = ["-Wno-unused-command-line-argument"]  # there is nothing left to include
+    if is_clang(command):
+        second[flags:flags] = ["-Wno-unused-command-line-argument"]  # there is nothing left to include
     return first, second, text
 
 

@@ -4,6 +4,7 @@ mirrored headers (build/labs/VARIANT/ready). The check itself is one small trans
 
 import glob
 import hashlib
+import itertools
 import os
 import re
 import subprocess
@@ -32,6 +33,15 @@ def lenient(command, variant):
         elif word not in ("-Werror", "all-warnings") and not word.startswith("-Wno-error="):
             kept.append(word)
     return kept + (ERRORS_OF_NVCC if variant == "gpu" else LENIENT)
+
+
+def compiler_of(command):
+    """The words of a command up to its first flag: ["g++"], or ["ccache", "g++"]."""
+    return list(itertools.takewhile(lambda word: not word.startswith("-"), command))
+
+
+def is_clang(command):
+    return "clang" in os.path.basename(compiler_of(command)[-1])
 
 
 class Failure(Exception):
@@ -79,7 +89,7 @@ class Builder:
             os.remove(f"{first}.gch")  # g++ would take it, whatever has changed since
         with open(first, "w", encoding="utf-8") as file:
             file.write('#include "cuda_runtime.h"\n#include "tests/lab_testing.cuh"\n')
-        if "clang" in os.path.basename(command[0]):
+        if is_clang(command):
             return
         made = f"{first}.{os.getpid()}"
         done = runner.run([*command, "-x", "c++-header", "-o", made, first], runner.COMPILE)
@@ -130,8 +140,7 @@ class Builder:
         not compared: that would change the counts. What was compiled before (FIRST) fits either way."""
         if variant != "cpu-xray" or lab.predicts or lab.counts:
             return []
-        clang = "clang" in os.path.basename(self.prepared[variant][0][0])
-        return ["-fsanitize=array-bounds" if clang else "-fsanitize=bounds"]
+        return ["-fsanitize=array-bounds" if is_clang(self.prepared[variant][0]) else "-fsanitize=bounds"]
 
     def commands(self, lab, path, variant, folder, more=()):
         """The commands that make folder/check of the check and the file at `path`, in order. `more`: flags."""
@@ -141,14 +150,14 @@ class Builder:
         if variant == "gpu":
             yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
                    f"{target}.o", lab.check]  # fmt: skip
-            yield [compile_command[0], *[f for f in compile_command if f.startswith("-arch")], "-o", target,
+            yield [*compiler_of(compile_command), *[f for f in compile_command if f.startswith("-arch")], "-o", target,
                    f"{target}.o", "build/labs/report.o", "build/tests/catch_main.o", *libraries]  # fmt: skip
             return
         yield ["build/cpu/prepass", path, source]
         yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
         yield [*compile_command, *self.bounds(lab, variant), *more, '-DLAB_FILE="lab.cu"', "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
                "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
-        yield [compile_command[0], "-pthread", *link_flags, "-o", target, f"{target}.o", "build/labs/report.o",
+        yield [*compiler_of(compile_command), "-pthread", *link_flags, "-o", target, f"{target}.o", "build/labs/report.o",
                "build/tests/catch_main.o", f"build/{variant}/libcudacpu.a", "-ldl", *libraries]  # fmt: skip
 
     def catch_flags(self):
