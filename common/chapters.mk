@@ -37,7 +37,8 @@ endif
 endif
 
 # What verbs build and run: for a chapter. FILE= puts other programs in their place (own.mk).
-PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)/%)
+PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)$(if $(filter cpu,$(CHOSEN_BACKEND)),$(DEBUGGED))/%)
+DEBUGGED := $(if $(filter debug,$(GOALS)),-debug)
 XRAY_PROGRAMS = $(CHOSEN:%=build/cpu-xray/%)
 RUN = common/tools/run/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)'
 DEBUG = common/tools/own/debug.sh '$(if $(ONE)$(OWN),$(PROGRAMS))' '$(wildcard chapters/$(ONE)/*.cu*)'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Every .cu and header is mirrored through the pre-pass into build/cpu/src, launches turned into
-# calls, lines kept; then it is plain C++. Variants differ in flags: cpu, cpu-asan, cpu-tsan.
+# calls, lines kept; then it is plain C++. Variants differ in flags: cpu, cpu-debug, cpu-asan, cpu-tsan.
 
 CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing \
              $(if $(filter Darwin,$(shell uname -s)),,-fstack-clash-protection) -pthread \
@@ -90,17 +90,17 @@ build/$1/libcublas.a: build/$1/cublas/calls.o build/$1/cublas/product_kernel.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
 endef
 
-# Programs of the chapters run for less than a second, so optimising them (-O2) takes longer than it saves, and
-# -Og lets a debugger show each line and variable. Tests run for a second or two: lines are all that reports need
-# of -g, in version 4, whose tables also tell right which file a shared header's lines are of. The benchmarks of the
-# backend itself are optimised.
-TEST_LINES := -gdwarf-4 -g1
+# Programs of the chapters run for less than a second, and tests for a second or two: optimising them (-O2) takes
+# longer than it saves. Lines are all that reports need of -g, in version 4, whose tables also tell right which file a
+# shared header's lines are of. A debugger wants variables, too: they are a fourth of the time to compile a chapter,
+# so make debug has a variant of its own. The benchmarks of the backend itself are optimised.
+LINES_ONLY := -gdwarf-4 -g1
 BENCH_FLAGS := -O2
 
 # The programs of a variant that need cuBLAS, and which library: X-ray does not look into it.
 cublas_users = $(foreach u,$(CUBLAS_USERS),$(if $(filter $u,$(CHAPTER_SOURCES)),\
   build/$1/$(notdir $(patsubst %/,%,$(dir $u))),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),$(call test_binary,$1,$u))))
-cublas_for = build/$(if $(filter cpu-xray cpu-races,$1),cpu,$1)/libcublas.a
+cublas_for = build/$(if $(filter cpu-xray cpu-races cpu-debug,$1),cpu,$1)/libcublas.a
 # What many sources include, g++ reads once for all of them, and before the first line of each: $(call read_compiled,
 # VARIANT,NAME,HEADER,FLAGS,SOURCES). ccache would remember nothing of such sources, so with it each reads for itself.
 # Two tests are about what headers bring.
@@ -124,26 +124,27 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
     | $(MIRRORED_HEADERS)
 	+$$(if $$(filter tests/backend/zoo/%,$$*),@:,$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1))))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) $$(compiled) -c $$< \
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(ITS_FLAGS) $$(CATCH2_FLAGS) $$(INSIDE) $$(CU_AS_CPP) $$(compiled) -c $$< \
 	  && $$(plain_paths) && $$(put_compiled)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
-$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): AS_A_TEST := $(TEST_LINES)
-$(patsubst %,build/$1/obj/%.o,$(CPU_BENCHES)): AS_A_TEST := $(BENCH_FLAGS)
+$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): ITS_FLAGS := $(LINES_ONLY)
+$(if $(filter cpu,$1),$(patsubst %,build/$1/obj/%.o,$(CHAPTER_SOURCES)): ITS_FLAGS := $(LINES_ONLY))
+$(patsubst %,build/$1/obj/%.o,$(CPU_BENCHES)): ITS_FLAGS := $(BENCH_FLAGS)
 # The backend's own tests may name its insides, as "engine/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
 
 $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.o: % build/$1/flags
 	+$$(call say,c++,$$*$(if $(filter-out cpu,$1), ($1)))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(AS_A_TEST) $$(CATCH2_FLAGS) $$(compiled) -c $$< && $$(put_compiled)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(ITS_FLAGS) $$(CATCH2_FLAGS) $$(compiled) -c $$< && $$(put_compiled)
 
 $(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)) build/$1/first/tests.h.gch: build/tests/flags)
 
 # Headers are most of what a program of the zoo costs, and a third of a test. Reports of the zoo name lines (-g1).
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
-$(patsubst %,build/$1/obj/%.o,$(ZOO)): AS_A_TEST := -g1
+$(patsubst %,build/$1/obj/%.o,$(ZOO)): ITS_FLAGS := -g1
 $(call read_compiled,$1,first,common/cpu/cuda/cuda_runtime.h,$2 -g1,$(ZOO))
-$(if $(CATCH2),$(call read_compiled,$1,tests,build/cpu/src/tests/kernel_testing.cuh,$2 $(TEST_LINES) $(CATCH2_FLAGS),$(SHARING_TESTS)))
+$(if $(CATCH2),$(call read_compiled,$1,tests,build/cpu/src/tests/kernel_testing.cuh,$2 $(LINES_ONLY) $(CATCH2_FLAGS),$(SHARING_TESTS)))
 $(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
@@ -151,7 +152,7 @@ $1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu
     $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES)))
 $$($1_PROGRAMS): build/$1/libcudacpu.a
 $(call cublas_users,$1): $(call cublas_for,$1)
-$(call graph_users,$1): build/$(1:cpu-xray=cpu)/graphs.o
+$(call graph_users,$1): build/$(if $(filter cpu-xray cpu-debug,$1),cpu,$1)/graphs.o
 $$($1_PROGRAMS):
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o %/libcublas.a,$$^) build/$1/libcudacpu.a -ldl && $$(put)
@@ -172,6 +173,11 @@ TSAN_BUILD := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=
 BOUNDS := $(if $(filter clang%,$(notdir $(CXX))),-fsanitize=array-bounds,-fsanitize=bounds)
 $(eval $(call cpu_runtime,cpu,,-O2,-O0))
 $(eval $(call cpu_variant,cpu,-Og $(BOUNDS),))
+ifneq ($(filter debug build/cpu-debug/%,$(GOALS)),)
+$(eval $(call cpu_variant,cpu-debug,-O0 $(BOUNDS),))
+build/cpu-debug/libcudacpu.a: build/cpu/libcudacpu.a
+	$(Q)cp $< $(new) && $(put)
+endif
 ifneq ($(call is_needed,sanitizers),)
 $(eval $(call cpu_runtime,cpu-asan,$(ASAN_BUILD),-O1))
 $(eval $(call cpu_variant,cpu-asan,$(ASAN_BUILD),$(ASAN_BUILD)))
