@@ -9,14 +9,17 @@ CPU_FLAGS := -std=c++17 -g $(WARNINGS) -Wno-unknown-pragmas -fno-strict-aliasing
 AS_NVCC := -D__CUDACC__ -D__NVCC__
 CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 
-# The backend is compiled as two files, for nearly all that each source costs are standard headers that they
-# share: `hot`, which runs whenever one CUDA thread follows another, and `rest`, which is not optimised. hot is
-# first in the library, so that the linker takes its copies of what both instantiate. Debuggers are told of lines
-# and functions (-g1), not of variables: that would cost a fourth more. It throws nothing and catches nothing.
+# The backend is compiled as three files, for much of what each source costs are standard headers that they share:
+# `hot`, which runs whenever one CUDA thread follows another, and, not optimised, the rest of the engine and what a
+# program calls. With these sizes two cores that also compile the pre-pass and a chapter are done at the same time.
+# hot is first in the library, so that the linker takes its copies of what several instantiate. Debuggers are told of
+# lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing and catches nothing.
 HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
          scheduler shared stacks switching texture_objects texture_unit textures warp worker yielding)
-REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
-RUNTIME := $(HOT) $(REST)
+REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp))
+CALLS := $(wildcard common/cpu/runtime/*.cpp common/cpu/report/*.cpp)
+RUNTIME := $(HOT) $(REST) $(CALLS)
+piece = $(if $(filter hot.o,$1),$(HOT),$(if $(filter rest.o,$1),$(REST),$(CALLS)))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
 # cuBLAS is a library of its own, built for the first program that includes <cublas_v2.h>. What computes products
 # is optimised.
@@ -63,20 +66,21 @@ plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(new).deps >
 define cpu_runtime
 $(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 / $3 / $4 / $(RUNTIME))
 
+build/$1/calls.o: $(CALLS)
 build/$1/hot.o: $(HOT)
 build/$1/rest.o: $(REST)
-build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
+build/$1/calls.o build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) $(NO_TIDYING) -fno-exceptions \
 	  -U_FORTIFY_SOURCE $$(compiled) \
-	  $$(call as_one,$$(if $$(filter %/hot.o,$$@),$(HOT),$(REST))) && $$(put_compiled)
+	  $$(call as_one,$$(call piece,$$(@F))) && $$(put_compiled)
 
 build/$1/graphs.o: $(GRAPHS) build/$1/runtime-flags
 	+$$(call say,c++,common/cpu/graphs: graphs for the CPU backend$$(comma) compiled once)
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $4 $(NO_TIDYING) -fno-exceptions $$(compiled) $$(call as_one,$(GRAPHS)) \
 	  && $$(put_compiled)
 
-build/$1/libcudacpu.a: build/$1/hot.o build/$1/rest.o
-	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
+build/$1/libcudacpu.a: build/$1/calls.o build/$1/hot.o build/$1/rest.o
+	$$(Q)rm -f $$(new) && ar rcs $$(new) $$(wordlist 2,3,$$^) $$< && $$(put)
 
 build/$1/cublas/product_kernel.o: common/cpu/cublas/product_kernel.cpp
 build/$1/cublas/calls.o: $(CUBLAS)

@@ -152,3 +152,10 @@ report.details(lab, outcome.Outcome("wrong", depends_on_order=True))' "$text"
     expect_no_output "barrier"
   fi
 done
+
+test_case "a compiler of two words, as \"ccache g++\", compiles labs"
+cp chapters/00_first_kernel/exercises/solutions/ex1_scale_and_add.cu "$scratch/solution.cu"
+mkdir -p work/00_first_kernel
+mv "$scratch/solution.cu" work/00_first_kernel/ex1_scale_and_add.cu
+lab lab CH=00 EX=1 CXX="env ${CXX:-g++}"
+expect_status 0

@@ -386,6 +386,13 @@ else
   expect_status 0
   expect_output "work/hello.cu:7"
   expect_output "block (2,0,0), thread (5,0,0)"
+  test_case "make debug shows every variable of a chapter's kernel"
+  printf 'run\nnext\nnext\ninfo locals\nquit\n' >"$scratch/typed"
+  make --no-print-directory BACKEND=cpu debug CH=05 BLOCK=1 THREAD=3 <"$scratch/typed" >"$scratch/out" 2>&1
+  status=$? output=$(cat "$scratch/out") last_command="make debug CH=05"
+  expect_status 0
+  expect_output "partial = 0x"
+  expect_no_output "optimized out"
 fi
 
 # refused TEXT ARGUMENT...: make's line has TEXT
