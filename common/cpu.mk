@@ -10,14 +10,15 @@ AS_NVCC := -D__CUDACC__ -D__NVCC__
 CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 
 # The backend is compiled as three files, for much of what each source costs are standard headers that they share:
-# `hot`, which runs whenever one CUDA thread follows another, and, not optimised, the rest of the engine and what a
-# program calls. With these sizes two cores that also compile the pre-pass and a chapter are done at the same time.
-# hot is first in the library, so that the linker takes its copies of what several instantiate. Debuggers are told of
-# lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing and catches nothing.
+# `hot`, which runs whenever one CUDA thread follows another, and, not optimised, `calls`, which a program makes, and the
+# rest. They are cut, and wait for the mirrored headers, so that two cores which also compile the pre-pass and a chapter
+# end together. hot is first in the library, so that the linker takes its copies of what several instantiate.
+# Debuggers are told of lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing
+# and catches nothing.
 HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
          scheduler shared stacks switching texture_objects texture_unit textures warp worker yielding)
-REST := $(filter-out $(HOT),$(wildcard common/cpu/engine/*.cpp))
-CALLS := $(wildcard common/cpu/runtime/*.cpp common/cpu/report/*.cpp)
+REST := $(patsubst %,common/cpu/engine/%.cpp,assertions device_functions launch_bounds rounding settings symbols texture_misuse worker_pool)
+CALLS := $(filter-out $(HOT) $(REST),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST) $(CALLS)
 piece = $(if $(filter hot.o,$1),$(HOT),$(if $(filter rest.o,$1),$(REST),$(CALLS)))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
@@ -35,7 +36,6 @@ graph_users = $(foreach u,$(GRAPH_USERS),$(if $(filter $u,$(ZOO)),build/$1/zoo/$
 NO_TIDYING := $(if $(filter clang%,$(notdir $(CXX))),,--param ggc-min-heapsize=1048576)
 as_one = $(addprefix -include ,$(wordlist 2,999,$1)) -x c++ -c $(firstword $1)
 
-MIRRORED := $(addprefix build/cpu/src/,$(CU_SOURCES) $(HEADERS))
 MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
 MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
 
@@ -49,9 +49,14 @@ build/cpu/announced: $(RUNTIME) $(PREPASS) $(wildcard common/cpu/*/*.h)
 	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
 	@mkdir -p $(@D) && touch $@
 
-$(MIRRORED): build/cpu/src/%: % build/cpu/prepass
-	$(Q)mkdir -p $(@D)
+$(addprefix build/cpu/src/,$(CU_SOURCES)): build/cpu/src/%: % build/cpu/prepass
 	$(Q)build/cpu/prepass $< $@
+
+# All headers that changed at once, for one process; older than what it writes, so that these are up to date.
+build/cpu/headers: $(HEADERS) build/cpu/prepass
+	$(Q)touch $(new) && build/cpu/prepass --into=build/cpu/src $(if $(filter %/prepass,$?),$(HEADERS),$?) && $(put)
+$(MIRRORED_HEADERS): build/cpu/headers
+	$(if $(wildcard $@),,$(Q)build/cpu/prepass $(@:build/cpu/src/%=%) $@)
 
 build/cpu/zoo/announced: $(ZOO)
 	+$(call say,c++,tests/backend/zoo: $(words $(ZOO)) wrong programs)
@@ -66,6 +71,7 @@ plain_paths = sed -E -e ':a' -e 's,[^/ ]*[^/. ]/[.][.]/,,' -e 'ta' $(new).deps >
 define cpu_runtime
 $(call keep_flags,build/$1/runtime-flags,$(CXX) $(CPU_FLAGS) -g1 $2 / $3 / $4 / $(RUNTIME))
 
+build/$1/hot.o build/$1/rest.o: | $(MIRRORED_HEADERS)
 build/$1/calls.o: $(CALLS)
 build/$1/hot.o: $(HOT)
 build/$1/rest.o: $(REST)

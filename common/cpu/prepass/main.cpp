@@ -2,9 +2,11 @@
 // The pre-pass: turns a .cu or .cuh file into C++ for the CPU backend. Usage:
 //
 //   prepass [--shared=NAME...] IN OUT FOLDER...
+//   prepass --into=TREE FILE...
 //
 // FOLDER: where IN's headers are looked for, beside its own. NAME: a macro from the compiler's
-// command line that stands for __shared__.
+// command line that stands for __shared__. TREE: gets each FILE under its own path, so that one
+// process does for a hundred headers.
 //
 // Reads and writes by the C library: the streams of C++ would double what compiling this file
 // costs.
@@ -124,22 +126,10 @@ void refuse_headers(const std::string& path, const std::vector<std::string>& fol
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::set<std::string> names_of_shared;
-  const std::string option = "--shared=";
-  while (argc > 1 && std::strncmp(argv[1], option.c_str(), option.size()) == 0) {
-    names_of_shared.insert(argv[1] + option.size());
-    --argc;
-    ++argv;
-  }
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: prepass [--shared=NAME...] IN OUT FOLDER...\n");
-    return 2;
-  }
-  const std::string in_path = argv[1];
-  const std::string out_path = argv[2];
+/// Writes to `out_path` what becomes of the file at `in_path`; 1, after a message, if that fails.
+int rewrite_file(const std::string& in_path, const std::string& out_path,
+                 const std::vector<std::string>& folders,
+                 const std::set<std::string>& names_of_shared) {
   std::string text;
   if (!read_file(in_path, &text)) {
     std::fprintf(stderr, "prepass: cannot read %s: %s\n", in_path.c_str(), std::strerror(errno));
@@ -149,8 +139,8 @@ int main(int argc, char** argv) {
     prepass::LexedFile file = prepass::lex(text);
     file.names_of_shared.insert(names_of_shared.begin(), names_of_shared.end());
     std::set<std::string> seen;
-    learn_names_of_shared(text, in_path, {argv + 3, argv + argc}, &seen, &file.names_of_shared);
-    refuse_headers(in_path, {argv + 3, argv + argc}, &file);
+    learn_names_of_shared(text, in_path, folders, &seen, &file.names_of_shared);
+    refuse_headers(in_path, folders, &file);
     if (!write_file(out_path, prepass::rewrite(file, in_path))) {
       std::fprintf(stderr, "prepass: cannot write %s\n", out_path.c_str());
       return 1;
@@ -160,4 +150,39 @@ int main(int argc, char** argv) {
     return 1;
   }
   return 0;
+}
+
+/// What follows `option` if the argument begins with it, else null.
+const char* value_of(const char* option, const char* argument) {
+  const std::size_t length = std::strlen(option);
+  return std::strncmp(argument, option, length) == 0 ? argument + length : nullptr;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty()) {
+    if (const char* const tree = value_of("--into=", argv[1])) {
+      int failed = 0;
+      for (std::size_t i = 1; i < arguments.size(); ++i) {
+        failed |= rewrite_file(arguments[i], std::string(tree) + "/" + arguments[i], {}, {});
+      }
+      return failed;
+    }
+  }
+  std::set<std::string> names_of_shared;
+  auto at = arguments.begin();
+  for (; at != arguments.end(); ++at) {
+    const char* const name = value_of("--shared=", at->c_str());
+    if (name == nullptr) break;
+    names_of_shared.insert(name);
+  }
+  if (arguments.end() - at < 2) {
+    std::fprintf(stderr,
+                 "usage: prepass [--shared=NAME...] IN OUT FOLDER..., or prepass --into=TREE "
+                 "FILE...\n");
+    return 2;
+  }
+  return rewrite_file(at[0], at[1], {at + 2, arguments.end()}, names_of_shared);
 }
