@@ -612,14 +612,15 @@ class Rewriter {
   // extern __shared__ T name[];  ->  a pointer to the block's dynamic shared memory.
   void emit_dynamic_shared(const SharedTokens& shared, Style style) {
     const std::size_t name = shared.names[0];
-    std::string type, alignment;
+    std::string type;
+    std::vector<std::size_t> alignment;  // the tokens of what asks for one
     std::size_t type_first = shared.first;
     for (std::size_t i = shared.first; i < structure_.name_begin(name); ++i) {
       if (const std::size_t behind = structure_.skip_attribute(i);
           behind != i && !structure_.is(i, "decltype")) {
         if (structure_.is(i, "alignas") || structure_.is(i, "__align__") ||
             structure_.is(i, "__attribute__")) {
-          for (std::size_t k = i; k < behind; ++k) alignment += structure_.spelling(k) + ' ';
+          for (std::size_t k = i; k < behind; ++k) alignment.push_back(k);
         }
         i = behind - 1;
         continue;
@@ -648,7 +649,16 @@ class Rewriter {
     if (!alignment.empty()) {
       const std::string aligned =
           std::string("cuda_cpu_aligned_") + (macro_ != nullptr ? "##" : "") + word;
-      out_ += "struct " + aligned + " { " + alignment + "char first; }; ";
+      out_ += "struct " + aligned + " { ";
+      for (std::size_t i = 0; i < alignment.size(); ++i) {
+        if (i > 0 && alignment[i] == alignment[i - 1] + 1) {
+          copy_gap(alignment[i], style);
+        } else {
+          align_with(alignment[i], style);
+        }
+        out_ += structure_.spelling(alignment[i]);
+      }
+      out_ += " char first; }; ";
       least = ", alignof(" + aligned + ")";
     }
     if (structure_.scope(name) == Scope::kNamespace) {
