@@ -15,7 +15,7 @@ namespace cuda_cpu {
 /// Sequence numbers count the work of all streams together.
 class StreamOrder {
  public:
-  void learn(CUstream_st* stream, std::uint64_t sequence) {
+  void learn(const CUstream_st* stream, std::uint64_t sequence) {
     if (sequence <= all_) return;
     std::uint64_t& known = ended_[stream];
     known = std::max(known, sequence);
@@ -31,7 +31,7 @@ class StreamOrder {
     if (other.all_ > all_) learn_all(other.all_);
     for (const auto& [stream, sequence] : other.ended_) learn(stream, sequence);
   }
-  bool covers(CUstream_st* stream, std::uint64_t sequence) const {
+  bool covers(const CUstream_st* stream, std::uint64_t sequence) const {
     if (sequence <= all_) return true;
     const auto found = ended_.find(stream);
     return found != ended_.end() && sequence <= found->second;
@@ -39,7 +39,7 @@ class StreamOrder {
 
  private:
   std::uint64_t all_ = 0;
-  std::map<CUstream_st*, std::uint64_t> ended_;
+  std::map<const CUstream_st*, std::uint64_t> ended_;
 };
 
 }  // namespace cuda_cpu
