@@ -68,7 +68,7 @@ new:  ## a small CUDA program to start from: make new NAME=hello makes work/hell
 	@common/tools/own/new.sh $(call as_typed,NAME) $(if $(filter command,$(firstword $(origin EDITOR))),$(call as_typed,EDITOR))
 
 needs.debug = backend rules
-debug: $$(if $$(ONE)$$(FILE),$$(PROGRAMS))  ## in gdb, without a GPU: make debug FILE=work/hello.cu BLOCK=2 THREAD=5
+debug: $$(if $$(ONE)$$(FILE),$$(DEBUGGED))  ## in gdb, without a GPU: make debug FILE=work/hello.cu BLOCK=2 THREAD=5
 	$(direct)$(call as_env,BLOCK THREAD) $(DEBUG) -- $(RUN_ARGS)
 
 ##@ Labs

@@ -37,9 +37,9 @@ endif
 endif
 
 # What verbs build and run: for a chapter. FILE= puts other programs in their place (own.mk).
-PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)$(if $(filter cpu,$(CHOSEN_BACKEND)),$(DEBUGGED))/%)
-DEBUGGED := $(if $(filter debug,$(GOALS)),-debug)
+PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)/%)
+DEBUGGED = $(CHOSEN:%=build/$(CHOSEN_BACKEND:cpu=cpu-debug)/%)
 XRAY_PROGRAMS = $(CHOSEN:%=build/cpu-xray/%)
 RUN = common/tools/run/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)'
-DEBUG = common/tools/own/debug.sh '$(if $(ONE)$(OWN),$(PROGRAMS))' '$(wildcard chapters/$(ONE)/*.cu*)'
+DEBUG = common/tools/own/debug.sh '$(if $(ONE)$(OWN),$(DEBUGGED))' '$(wildcard chapters/$(ONE)/*.cu*)'
 RUN_ARGS = $(if $(N),--n $(N)) $(ARGS)

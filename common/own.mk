@@ -22,7 +22,7 @@ CHOSEN := $(OWN)
 OWN_VARIANT = $(if $(filter gpu,$(CHOSEN_BACKEND)),gpu,$(if $(filter 0,$(RACES))$(filter debug,$(GOALS)),cpu,cpu-races))
 PROGRAMS = build/$(OWN_VARIANT)/$(OWN)
 RUN = $(call as_env,SCHEDULE RACES) common/tools/own/run.sh $(OWN_VARIANT) $(PROGRAMS)
-
+DEBUGGED = $(PROGRAMS)
 DEBUG = $(OWN_TYPED) common/tools/own/debug.sh $(PROGRAMS) ''
 SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),build/cpu-asan/$(OWN) build/cpu-xray/$(OWN))
 SANITIZED_ZOO :=

@@ -6,7 +6,6 @@
 #include <cuda_pipeline.h>
 
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,32 +28,27 @@ struct Row {
   unsigned requests, sectors;
 };
 
-void read_offsets(std::istream& line, unsigned* offsets) {
-  std::string cell;
-  std::getline(line, cell, ',');
-  std::istringstream numbers(cell);
-  for (unsigned lane = 0; lane < kWarp; ++lane) REQUIRE(numbers >> offsets[lane]);
+void read_offsets(const std::string& cell, unsigned* offsets) {
+  const std::vector<std::string> numbers = split(cell, ' ');
+  REQUIRE(numbers.size() == kWarp);
+  for (const std::string& number : numbers) *offsets++ = static_cast<unsigned>(std::stoul(number));
 }
 
 std::vector<Row> measured() {
   std::ifstream file("tests/xray/h200_copy_patterns.csv");
-  std::string text;
-  REQUIRE(std::getline(file, text));
+  std::string line;
+  REQUIRE(std::getline(file, line));
   std::vector<Row> rows;
-  while (std::getline(file, text)) {
-    std::istringstream line(text);
+  while (std::getline(file, line)) {
+    const std::vector<std::string> cells = split(line, ',');
+    REQUIRE(cells.size() == 11);  // five of them: which GPU, and when
     Row row{};
-    std::string cell;
-    for (int i = 0; i < 5; ++i) std::getline(line, cell, ',');  // the GPU, and when
-    REQUIRE(line >> row.pattern.bytes);
-    line.ignore(1);
-    REQUIRE(line >> std::hex >> row.pattern.mask >> std::dec);
-    line.ignore(1);
-    read_offsets(line, row.pattern.from);
-    read_offsets(line, row.pattern.to);
-    REQUIRE(line >> row.requests);
-    line.ignore(1);
-    REQUIRE(line >> row.sectors);
+    row.pattern.bytes = static_cast<unsigned>(std::stoul(cells[5]));
+    row.pattern.mask = static_cast<unsigned>(std::stoul(cells[6], nullptr, 16));
+    read_offsets(cells[7], row.pattern.from);
+    read_offsets(cells[8], row.pattern.to);
+    row.requests = static_cast<unsigned>(std::stoul(cells[9]));
+    row.sectors = static_cast<unsigned>(std::stoul(cells[10]));
     rows.push_back(row);
   }
   return rows;

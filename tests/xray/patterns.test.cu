@@ -10,8 +10,6 @@
 //     result: _atom; constant_...: idc__requests, which counts the kernel's arguments as well
 //   h200_local_patterns.csv
 //     l1tex__t_sectors_pipe_lsu_mem_local_op_ld, _st
-#include <sstream>
-
 #include "local_patterns.cuh"
 #include "xray/model.h"
 #include "xray_testing.cuh"
@@ -32,13 +30,6 @@ struct Row {
   Pattern pattern;
   std::map<std::string, unsigned> counted;  // by column: load_4, store_16, atomic_used, ...
 };
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
 
 std::vector<Row> measured(const char* name, std::size_t patterns, std::size_t kernels) {
   std::ifstream file(std::string("tests/xray/") + name);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,14 @@ inline xray::Counts sum_of(const std::vector<Touched>& requests) {
     c.ideal_sectors += t.ideal_sectors();
   }
   return c;
+}
+
+/// The parts of a text between separators, as the cells of a line of CSV.
+inline std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
 }
 
 /// The request of a block's first threads when each has one element, side by side.

@@ -27,8 +27,8 @@ ArrayMemory* memory_of(cudaArray_const_t array) {
 
 std::mutex arrays_mutex;
 // Every array that was ever made: a freed one is still known.
-std::set<const void*>& known_arrays() {
-  static auto* const arrays = new std::set<const void*>;
+std::set<const ArrayMemory*>& known_arrays() {
+  static auto* const arrays = new std::set<const ArrayMemory*>;
   return *arrays;
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 struct Events {
   std::mutex mutex;
-  std::set<const void*> live;
+  std::set<CUevent_st*> live;
   std::vector<std::unique_ptr<CUevent_st>> created;  // a destroyed event stays, as a stream does
 };
 

@@ -35,8 +35,8 @@ Counts counts_of(const Request& request);
 /// each lane at the most wanted address in it, since a turn serves one lane at each address. An
 /// asynchronous copy of 16 bytes does not pass the L1: it takes, for each line of 128 bytes that it
 /// reads, the sectors of shared memory that it fills. These are more than it reads where source and
-/// target do not lie alike in their sectors. No documentation says this. It was found on an H200
-/// with the patterns in tests/xray/h200_copy_patterns.csv, and predicts all of them.
+/// target do not lie alike in their sectors. This was found on an H200 with the patterns in
+/// tests/xray/h200_copy_patterns.csv; the rule predicts all of them (copies.test.cu).
 /// `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` (`_st`, `_atom`, `_red`).
 unsigned sectors_of(const Request& request);
 
