@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -31,6 +32,9 @@ constexpr int kSignal = SIGUSR2;
 // takes more patience.
 constexpr double kBarrierPatience = 4;
 constexpr auto kTick = std::chrono::milliseconds(20);
+// What one tick can count as, however long it took: whoever stops the process (Ctrl-Z, a debugger) or
+// keeps its cores busy stops the kernel as well.
+constexpr auto kLongestTick = 5 * kTick;
 // A worker inside a library (printf, malloc) is not interrupted, since it may hold a lock. Then try
 // again.
 constexpr auto kRetry = std::chrono::milliseconds(1);
@@ -123,22 +127,24 @@ class Watchdog {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto barrier_timeout = std::chrono::duration<double>(barrier_timeout_seconds());
     std::uint64_t ended = 0, barriers = 0;
-    Clock::time_point since = Clock::now(), last_end = since, failed_since{}, interrupting_since{};
+    // Time in which this thread got its turns.
+    Clock::duration now{}, since{}, last_end{}, failed_since{}, interrupting_since{};
     bool interrupting = false;
     for (;;) {
       if (workers_.empty()) {
         asleep_ = true;
         wake_.wait(lock, [this] { return !workers_.empty(); });
         asleep_ = false;
-        since = last_end = Clock::now();
+        since = last_end = now;
         interrupting = false;
       }
       // A plain sleep, since nobody wakes it here. A wait with a timeout is a call that the race
       // checker of g++ 11 does not know: it took the mutex for locked all the while.
       lock.unlock();
+      const Clock::time_point asleep_since = Clock::now();
       std::this_thread::sleep_for(interrupting ? kRetry : kTick);
+      now += std::min<Clock::duration>(Clock::now() - asleep_since, kLongestTick);
       lock.lock();
-      const Clock::time_point now = Clock::now();
       if (changed(&Worker::ended, &ended)) since = last_end = now;
       if (changed(&Worker::barriers, &barriers)) since = now;
       const bool other_failed = failed();
