@@ -98,7 +98,7 @@ grade:  ## grade a class: make grade DIR=submissions OUT=grades.json
 needs.test = backend catch2 rules $(if $(ONE)$(filter gpu,$(CHOSEN_BACKEND)),,xray)
 needs.test-programs = $(needs.test)
 test: $$(TESTS) $$(PROGRAMS)  ## every test, or one chapter's
-	$(direct)CXX='$(CXX)' MAKE_BEGAN=build/began common/tools/checks/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' \
+	$(direct)CXX='$(CXX)' MAKE_BEGAN=build/began KEEP=$(if $(filter-out 0,$(FORCE)),0,1) common/tools/checks/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' \
 	  $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
 test-programs: $$(TESTS)
 

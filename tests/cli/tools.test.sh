@@ -223,6 +223,72 @@ expect_status 130
 for _ in $(seq 50); do has_ended && break; sleep 0.1; done
 expect "no process left behind" has_ended
 
+# What passed is kept only if that is asked for (KEEP=1), as make test does.
+keep() { KEEP=1 run_fakes "$@"; }
+times_run() { grep -c . "$scratch/runner/runs" 2>/dev/null; }
+forget_runs() { rm -f "$scratch/runner/runs"; }
+mkdir -p "$scratch/runner/tests" "$scratch/runner/chapters" "$scratch/runner/common"
+fake_test counted 'echo x >>runs; say started k; say passed k'
+: >"$scratch/runner/tests/counted.test.cu"
+fake_test looks_around 'echo x >>build/looked; say started l; say passed l'
+
+test_case "what passed is not run again while nothing has changed, and counts"
+keep counted
+keep counted
+expect_status 0
+expect "each schedule once" [ "$(times_run)" = 2 ]
+expect "1 passed" [ "$(last_line)" = "1 passed, 0 failed, 0 skipped" ]
+expect "it is said" has "$out" "1 of these passed before, and what they look at has not changed: FORCE=1"
+expect "no time" has "$(printf '%s' "$out" | tr -s ' ')" "counted 1 test, 2 schedules unchanged"
+
+test_case "without KEEP=1 everything runs"
+forget_runs
+run_fakes counted
+expect "two runs" [ "$(times_run)" = 2 ]
+
+test_case "a program that was compiled again runs again, and so does one whose data have changed"
+keep counted
+forget_runs
+touch "$scratch/runner/build/cpu/tests/counted.test"
+keep counted
+expect "two runs" [ "$(times_run)" = 2 ]
+echo 1 >"$scratch/runner/tests/data.csv"
+keep counted
+expect "four runs" [ "$(times_run)" = 4 ]
+echo 2 >"$scratch/runner/tests/source.cu"
+keep counted
+expect "still four" [ "$(times_run)" = 4 ]
+
+test_case "another compiler or another setting of the backend: all run again"
+forget_runs
+CUDA_CPU_WORKERS=1 keep counted
+expect "two runs" [ "$(times_run)" = 2 ]
+CUDA_CPU_WORKERS=1 CXX=no-such-compiler keep counted
+expect "four runs" [ "$(times_run)" = 4 ]
+
+test_case "what is no .test.cu runs again when any file has changed, or is gone"
+looked() { grep -c . "$scratch/runner/build/looked"; }
+keep looks_around
+keep looks_around
+expect "once" [ "$(looked)" = 1 ]
+echo 1 >"$scratch/runner/common/tool"
+keep looks_around
+expect "twice" [ "$(looked)" = 2 ]
+rm "$scratch/runner/common/tool"
+keep looks_around
+expect "three times" [ "$(looked)" = 3 ]
+
+test_case "what failed or was skipped is not kept"
+keep bad
+keep bad
+expect_failure
+expect "1 failed" [ "$(last_line)" = "1 passed, 1 failed, 0 skipped" ]
+keep good skips
+keep good skips
+lacks_unchanged() { ! printf '%s\n' "$out" | grep -q "skips.*unchanged"; }
+expect "good is kept" has "$out" "2 of these passed before"
+expect "skips ran" lacks_unchanged
+
 # ---- what the front page shows -------------------------------------------------------------------
 
 test_case "the CPU backend never waits with a timeout: the race checker of g++ 11 takes the mutex for locked"

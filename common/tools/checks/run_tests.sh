@@ -13,6 +13,8 @@
 # SCHEDULES="forward random:7" chooses others; BUILD=build/cpu-asan runs another variant. On the CPU backend
 # one test more than there are cores runs at a time, for some wait; AT_A_TIME=1 says otherwise. Each script builds in
 # a folder of its own. On a GPU tests run one after the other, for some of them measure it.
+#
+# KEEP=1: what passed and could only pass again is not run again, as make does not compile again (CPU backend only).
 set -u
 . "$(dirname "$0")/../run/terminal.sh"
 
@@ -41,9 +43,30 @@ mkdir -p "$build"
 runner=()
 [ -n "${TEST_RUNNER:-}" ] && read -r -a runner <<<"$TEST_RUNNER"
 
+# Whether a program or script passed before, in the surroundings of now, and nothing that it looks at has changed since.
+# A program compiled from a .test.cu looks at data beside itself. Others look at sources, run compilers or programs.
+still_passes() {
+  local test=$1 kept=$2 newer
+  [ -n "$keeping" ] && [ -e "$kept" ] && [ "$(cat "$kept")" = "$surroundings" ] || return 1
+  newer=$(find "$test" "$0" -newer "$kept")
+  if [ -z "$newer" ] && [ -f "$label.cu" ]; then
+    newer=$(find tests chapters -type f \( -name '*.csv' -o -name '*.txt' \) -newer "$kept" | head -1)
+  elif [ -z "$newer" ]; then
+    newer=$(find . \( -path ./build -o -path ./work -o -path ./.git -o -name node_modules -o -name __pycache__ \) -prune \
+      -o ! -path . -newer "$kept" -print | head -1)
+  fi
+  [ -z "$newer" ]
+}
+
 # Runs one program under one schedule; appends "TEST SCHEDULE STATUS NAME" lines (tabs) to $found.
 run_once() {
-  local test=$1 schedule=$2 lines=$mine/lines status signal why='' limit=${TEST_TIMEOUT:-300}
+  local test=$1 schedule=$2 lines=$mine/lines kept=$log.passed status signal why='' limit=${TEST_TIMEOUT:-300}
+  if still_passes "$test" "$kept"; then
+    cat "$log.results" >>"$found"
+    return
+  fi
+  rm -f "$kept"
+  ran=$((ran + 1))
   case $test in *.sh) limit=${TEST_TIMEOUT:-600} ;; esac # some compile
   : >"$lines"
   if [ "$schedule" != default ]; then export CUDA_CPU_SCHEDULE=$schedule; else unset CUDA_CPU_SCHEDULE; fi
@@ -63,6 +86,9 @@ run_once() {
     }' "$lines" >"$mine/new"
   cat "$mine/new" >>"$found"
   cp "$mine/new" "$log.results"
+  if [ -n "$keeping" ] && ! grep -qv "$(printf '\tpassed\t')" "$mine/new"; then
+    echo "$surroundings" >"$kept" && touch -r "$scratch/began" "$kept"
+  fi
   ! grep -q "$(printf '\tfailed\t')" "$mine/new"
 }
 
@@ -81,7 +107,7 @@ show_failure() {
 
 # Runs one test under all its schedules and says how it went; $mine is a folder of its own.
 run_test() {
-  local test=$1 mine=$2 found=$2/found name label orders=default schedule log start failed_under='' count=0 cases what first
+  local test=$1 mine=$2 found=$2/found name label orders=default schedule log start failed_under='' count=0 ran=0 took cases what first
   mkdir -p "$mine"
   name=${test#build/*/}
   name=${name#tests/}
@@ -100,16 +126,22 @@ run_test() {
     run_once "$test" "$schedule" || failed_under="$failed_under $schedule"
     count=$((count + 1))
   done
-  echo "$(($(now_ms) - start)) $test $name" >"$mine/took"
+  took="unchanged"
+  if [ $ran -gt 0 ]; then
+    took=$(since "$start")
+    echo "$(($(now_ms) - start)) $test $name" >"$mine/took"
+  else
+    cut -f 4 "$log.results" | sort -u | wc -l >"$mine/unchanged"
+  fi
   # What failed stays on the screen; what passed is one line.
   cases=$(cut -f 4 "$log.results" | sort -u | wc -l | tr -d ' ')
   what="$cases tests"
   [ "$cases" -eq 1 ] && what="1 test"
   [ "$count" -gt 1 ] && what="$what, $count schedules"
   if [ -z "$failed_under" ]; then
-    printf '  %sok%s    %-34s %-24s %9s\n' "$green" "$plain" "$name" "$what" "$(since "$start")"
+    printf '  %sok%s    %-34s %-24s %9s\n' "$green" "$plain" "$name" "$what" "$took"
   else
-    printf '  %sFAIL%s  %-34s %-24s %9s\n' "$red" "$plain" "$name" "$what" "$(since "$start")"
+    printf '  %sFAIL%s  %-34s %-24s %9s\n' "$red" "$plain" "$name" "$what" "$took"
     first=$(echo "$failed_under" | cut -d ' ' -f 2)
     log=$build/${label%.sh}.${first/:/-}.log
     [ "$first" = default ] && first=''
@@ -134,6 +166,14 @@ take_turns() {
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/tests.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 stop_on_interrupt
+: >"$scratch/began"
+
+# What decides beside the files whether a test passes.
+keeping=''
+[ "$backend" = gpu ] || [ -n "${TEST_RUNNER:-}" ] || [ "${KEEP:-0}" = 0 ] || keeping=yes
+unset KEEP # scripts try this one as well
+surroundings=$(${CXX:-g++} --version 2>&1 | head -1 | tr '\n' ' '
+  env | grep -E '^(PATH|TMPDIR|LANG|LC_[A-Z]*|CUDA_[A-Z_]*|CXX|CATCH2_DIR|TEST_[A-Z_]*|[A-Z]*SAN_OPTIONS|CHAPTERS)=' | sort | tr '\n' ' ')
 
 # The longest come first, as the last run measured them, so that none is left alone at the end. One that has not
 # been measured may be long, and a script more so.
@@ -181,6 +221,11 @@ totals=$(awk -F '\t' '
     for (key in worst) count[worst[key]]++
     printf "%d passed, %d failed, %d skipped\n", count[2], count[3], count[1]
   }' "$results")
+
+unchanged=$(cat "$scratch"/*/unchanged 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
+if [ "$unchanged" -gt 0 ]; then
+  printf '\n%s of these passed before, and what they look at has not changed: FORCE=1 runs them again\n' "$unchanged"
+fi
 
 echo
 if ! grep -q "$(printf '\t\\(passed\\|failed\\)\t')" "$results"; then
