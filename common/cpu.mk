@@ -16,9 +16,10 @@ CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 # Debuggers are told of lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing
 # and catches nothing.
 HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
-         scheduler shared stacks switching texture_objects texture_unit textures warp worker yielding)
-REST := $(patsubst %,common/cpu/engine/%.cpp,assertions device_functions launch_bounds rounding settings symbols texture_misuse worker_pool)
-CALLS := $(filter-out $(HOT) $(REST),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
+         scheduler shared stacks switching warp worker yielding)
+REST := $(patsubst %,common/cpu/engine/%.cpp,assertions device_functions launch_bounds rounding settings symbols worker_pool)
+TEXTURES := $(wildcard common/cpu/engine/texture*.cpp) common/cpu/runtime/arrays.cpp common/cpu/runtime/textures.cpp
+CALLS := $(filter-out $(HOT) $(REST) $(TEXTURES),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST) $(CALLS)
 piece = $(if $(filter hot.o,$1),$(HOT),$(if $(filter rest.o,$1),$(REST),$(CALLS)))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
@@ -26,10 +27,13 @@ PREPASS := $(wildcard common/cpu/prepass/*.cpp)
 # is optimised.
 CUBLAS := $(filter-out %/product_kernel.cpp,$(wildcard common/cpu/cublas/*.cpp))
 CUBLAS_USERS := $(shell common/tools/setup/includers.sh cublas_v2.h $(HEADERS) $(CU_SOURCES))
-# Graphs and the capture of streams are compiled when a program uses them.
+# Graphs with the capture of streams, and textures with arrays, are compiled when a program uses them. Graphs also copy
+# from arrays to arrays.
 GRAPHS := $(wildcard common/cpu/graphs/*.cpp)
 GRAPH_USERS := $(shell grep -lE 'cudaGraph|Captur' $(CU_SOURCES))
-graph_users = $(foreach u,$(GRAPH_USERS),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),\
+TEXTURE_USERS := $(sort $(GRAPH_USERS) $(shell grep -lE '[tT]exture|[sS]urface|cuda[A-Za-z0-9]*(Array|3D)' $(CU_SOURCES)))
+# $(call programs_of,VARIANT,SOURCES)
+programs_of = $(foreach u,$2,$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),\
   $(if $(filter $u,$(CHAPTER_SOURCES)),$(foreach c,$(notdir $(patsubst %/,%,$(dir $u))),build/$1/$c build/$1/tests/$c.test),\
   $(call test_binary,$1,$u))))
 # The compiler does not stop to look for memory that it could use again, which takes a tenth more of both.
@@ -80,10 +84,12 @@ build/$1/calls.o build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/
 	  -U_FORTIFY_SOURCE $$(compiled) \
 	  $$(call as_one,$$(call piece,$$(@F))) && $$(put_compiled)
 
-build/$1/graphs.o: $(GRAPHS) build/$1/runtime-flags
-	+$$(call say,c++,common/cpu/graphs: graphs for the CPU backend$$(comma) compiled once)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $4 $(NO_TIDYING) -fno-exceptions $$(compiled) $$(call as_one,$(GRAPHS)) \
-	  && $$(put_compiled)
+build/$1/graphs.o: $(GRAPHS)
+build/$1/textures.o: $(TEXTURES)
+build/$1/graphs.o build/$1/textures.o: build/$1/runtime-flags
+	+$$(call say,c++,common/cpu: $$(basename $$(@F)) for the CPU backend$$(comma) compiled once)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/graphs.o,$$@),$4,$3) $(NO_TIDYING) -fno-exceptions \
+	  $$(compiled) $$(call as_one,$$(if $$(filter %/graphs.o,$$@),$(GRAPHS),$(TEXTURES))) && $$(put_compiled)
 
 build/$1/libcudacpu.a: build/$1/calls.o build/$1/hot.o build/$1/rest.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$(wordlist 2,3,$$^) $$< && $$(put)
@@ -162,7 +168,8 @@ $1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu
     $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES)))
 $$($1_PROGRAMS): build/$1/libcudacpu.a
 $(call cublas_users,$1): $(call cublas_for,$1)
-$(call graph_users,$1): build/$(if $(filter cpu-xray cpu-debug,$1),cpu,$1)/graphs.o
+$(call programs_of,$1,$(GRAPH_USERS)): build/$(if $(filter cpu-xray cpu-debug,$1),cpu,$1)/graphs.o
+$(call programs_of,$1,$(TEXTURE_USERS)): build/$(if $(filter cpu-xray cpu-debug,$1),cpu,$1)/textures.o
 $$($1_PROGRAMS):
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o %/libcublas.a,$$^) build/$1/libcudacpu.a -ldl && $$(put)

@@ -67,7 +67,7 @@ else
   compiler=${CXX:-g++}
   device="CPU backend with ${compiler##* } $(${compiler##* } -dumpfullversion -dumpversion)"
   # What all of them share: not once for each.
-  "${MAKE:-make}" -s --no-print-directory CXX="${CXX:-g++}" build/cpu/prepass build/cpu/libcudacpu.a build/cpu/graphs.o || exit 2
+  "${MAKE:-make}" -s --no-print-directory CXX="${CXX:-g++}" build/cpu/prepass build/cpu/libcudacpu.a build/cpu/graphs.o build/cpu/textures.o || exit 2
 fi
 
 # MAKEFLAGS: each program is a make of its own, told FILE=.

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import runner
-from build import Failure, compiler_of, is_clang
+from build import Failure, backend, compiler_of, is_clang
 from catalogue import read
 from submission import Refused
 
@@ -417,7 +417,7 @@ def protected(builder, variant):
         if not SYMBOLS_ARE_READ:
             return set()
         compiler, names = builder.prepared[variant][0][0], set()
-        for part in ("build/labs/report.o", "build/tests/catch_main.o", f"build/{variant}/libcudacpu.a"):
+        for part in ("build/labs/report.o", "build/tests/catch_main.o", *backend(variant)):
             names.update(name for _, name in symbols(part))
         for library in ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libc++.so.1"):
             path = runner.run([compiler, f"-print-file-name={library}"], runner.COMPILE).output.strip()

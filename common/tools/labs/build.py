@@ -40,6 +40,11 @@ def compiler_of(command):
     return list(itertools.takewhile(lambda word: not word.startswith("-"), command))
 
 
+def backend(variant):
+    """What a check is linked with. X-ray does not look into textures."""
+    return f"build/{'cpu' if variant == 'cpu-xray' else variant}/textures.o", f"build/{variant}/libcudacpu.a"
+
+
 def is_clang(command):
     return "clang" in os.path.basename(compiler_of(command)[-1])
 
@@ -158,7 +163,7 @@ class Builder:
         yield [*compile_command, *self.bounds(lab, variant), *more, '-DLAB_FILE="lab.cu"', "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
                "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
         yield [*compiler_of(compile_command), "-pthread", *link_flags, "-o", target, f"{target}.o", "build/labs/report.o",
-               "build/tests/catch_main.o", f"build/{variant}/libcudacpu.a", "-ldl", *libraries]  # fmt: skip
+               "build/tests/catch_main.o", *backend(variant), "-ldl", *libraries]  # fmt: skip
 
     def catch_flags(self):
         with open("build/tests/flags", encoding="utf-8") as file:

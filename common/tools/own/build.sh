@@ -121,12 +121,17 @@ else
     case $source in *.cu) language=(-D__CUDACC__ -D__NVCC__ -include cuda_runtime.h -x c++) ;; esac
     "${tool[@]}" ${folders[@]+"${folders[@]}"} "${compile[@]:${#tool[@]}}" -idirafter build/own/standard ${thrust_flags[@]+"${thrust_flags[@]}"} "${language[@]}" -c -o "$object" "$(where "$source")" || exit 1
   done
-  # Graphs are compiled for programs that use them; X-ray does not look into them. This make must not be told FILE=.
-  if nm -u "${objects[@]}" 2>/dev/null | grep -qE 'cudaGraph|Captur'; then
-    graphs=${library%/*}/graphs.o
-    objects+=("${graphs/cpu-xray/cpu}")
-    env -u MAKEFLAGS -u FILE -u DEFINE -u INCLUDE -u LIBS make -s CXX="${tool[*]}" "${graphs/cpu-xray/cpu}" || exit 1
-  fi
+  # Graphs and textures are compiled for programs that use them; X-ray does not look into them. This make must not be
+  # told FILE=.
+  parts=()
+  missing=$(nm -u "${objects[@]}" 2>/dev/null | grep -oE 'cudaGraph|Captur|Texture|Surface|cuda[A-Za-z0-9]*(Array|3D)|fetch_(texel|sample|gathered)|surface_address')
+  case $missing in '') ;; *cudaGraph* | *Captur*) parts=(graphs textures) ;; *) parts=(textures) ;; esac
+  for part in ${parts[@]+"${parts[@]}"}; do
+    part=${library%/*}/$part.o
+    part=${part/cpu-xray/cpu}
+    objects+=("$part")
+    env -u MAKEFLAGS -u FILE -u DEFINE -u INCLUDE -u LIBS make -s CXX="${tool[*]}" "$part" || exit 1
+  done
 fi
 
 backend=(${library:+"$library"})
