@@ -32,8 +32,8 @@ constexpr int kSignal = SIGUSR2;
 // takes more patience.
 constexpr double kBarrierPatience = 4;
 constexpr auto kTick = std::chrono::milliseconds(20);
-// What one tick can count as, however long it took: whoever stops the process (Ctrl-Z, a debugger) or
-// keeps its cores busy stops the kernel as well.
+// What one tick can count as, however long it took: whoever stops the process (Ctrl-Z, a debugger)
+// or keeps its cores busy stops the kernel as well.
 constexpr auto kLongestTick = 5 * kTick;
 // A worker inside a library (printf, malloc) is not interrupted, since it may hold a lock. Then try
 // again.

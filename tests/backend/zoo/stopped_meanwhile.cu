@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that was stopped (Ctrl-Z) while its kernel ran has not hung: only time in which it could
-// run counts.
+// A program that was stopped (Ctrl-Z) while its kernel ran has not hung: only time in which it
+// could run counts.
 // RUN: CUDA_CPU_TIMEOUT=0.8
 // RUN: CUDA_CPU_TIMEOUT=0.8 CUDA_CPU_WORKERS=1
 // EXPECT-NOT: no progress
