@@ -277,6 +277,10 @@ expect "twice" [ "$(looked)" = 2 ]
 rm "$scratch/runner/common/tool"
 keep looks_around
 expect "three times" [ "$(looked)" = 3 ]
+mkdir "$scratch/runner/common/__pycache__"
+echo 1 >"$scratch/runner/common/__pycache__/tool.pyc"
+keep looks_around
+expect "what Python keeps is no change" [ "$(looked)" = 3 ]
 
 test_case "what failed or was skipped is not kept"
 keep bad

@@ -43,17 +43,22 @@ mkdir -p "$build"
 runner=()
 [ -n "${TEST_RUNNER:-}" ] && read -r -a runner <<<"$TEST_RUNNER"
 
+# The files of the tree, for what find shall say of each.
+tree() {
+  find . \( -path ./build -o -path ./work -o -path ./.git -o -name node_modules -o -name __pycache__ \) -prune -o -type f "$@"
+}
+# What decides beside the contents of files whether a test passes. A program compiled from a .test.cu looks at data
+# beside itself. Others look at sources, run compilers or programs: which files there are decides, too.
+surroundings_of() { if [ -f "$label.cu" ]; then echo "$surroundings"; else echo "$surroundings $files"; fi; }
 # Whether a program or script passed before, in the surroundings of now, and nothing that it looks at has changed since.
-# A program compiled from a .test.cu looks at data beside itself. Others look at sources, run compilers or programs.
 still_passes() {
   local test=$1 kept=$2 newer
-  [ -n "$keeping" ] && [ -e "$kept" ] && [ "$(cat "$kept")" = "$surroundings" ] || return 1
+  [ -n "$keeping" ] && [ -e "$kept" ] && [ "$(cat "$kept")" = "$(surroundings_of)" ] || return 1
   newer=$(find "$test" "$0" -newer "$kept")
   if [ -z "$newer" ] && [ -f "$label.cu" ]; then
     newer=$(find tests chapters -type f \( -name '*.csv' -o -name '*.txt' \) -newer "$kept" | head -1)
   elif [ -z "$newer" ]; then
-    newer=$(find . \( -path ./build -o -path ./work -o -path ./.git -o -name node_modules -o -name __pycache__ \) -prune \
-      -o ! -path . -newer "$kept" -print | head -1)
+    newer=$(tree -newer "$kept" -print | head -1)
   fi
   [ -z "$newer" ]
 }
@@ -87,7 +92,7 @@ run_once() {
   cat "$mine/new" >>"$found"
   cp "$mine/new" "$log.results"
   if [ -n "$keeping" ] && ! grep -qv "$(printf '\tpassed\t')" "$mine/new"; then
-    echo "$surroundings" >"$kept" && touch -r "$scratch/began" "$kept"
+    surroundings_of >"$kept" && touch -r "$scratch/began" "$kept"
   fi
   ! grep -q "$(printf '\tfailed\t')" "$mine/new"
 }
@@ -168,12 +173,12 @@ trap 'rm -rf "$scratch"' EXIT
 stop_on_interrupt
 : >"$scratch/began"
 
-# What decides beside the files whether a test passes.
 keeping=''
 [ "$backend" = gpu ] || [ -n "${TEST_RUNNER:-}" ] || [ "${KEEP:-0}" = 0 ] || keeping=yes
 unset KEEP # scripts try this one as well
 surroundings=$(${CXX:-g++} --version 2>&1 | head -1 | tr '\n' ' '
   env | grep -E '^(PATH|TMPDIR|LANG|LC_[A-Z]*|CUDA_[A-Z_]*|CXX|CATCH2_DIR|TEST_[A-Z_]*|[A-Z]*SAN_OPTIONS|CHAPTERS)=' | sort | tr '\n' ' ')
+files=$(tree -print | sort | cksum)
 
 # The longest come first, as the last run measured them, so that none is left alone at the end. One that has not
 # been measured may be long, and a script more so.
