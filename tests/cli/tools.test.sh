@@ -274,13 +274,16 @@ expect "once" [ "$(looked)" = 1 ]
 echo 1 >"$scratch/runner/common/tool"
 keep looks_around
 expect "twice" [ "$(looked)" = 2 ]
-rm "$scratch/runner/common/tool"
+echo 2 >"$scratch/runner/common/tool"
 keep looks_around
 expect "three times" [ "$(looked)" = 3 ]
+rm "$scratch/runner/common/tool"
+keep looks_around
+expect "four times" [ "$(looked)" = 4 ]
 mkdir "$scratch/runner/common/__pycache__"
 echo 1 >"$scratch/runner/common/__pycache__/tool.pyc"
 keep looks_around
-expect "what Python keeps is no change" [ "$(looked)" = 3 ]
+expect "what Python keeps is no change" [ "$(looked)" = 4 ]
 
 test_case "what failed or was skipped is not kept"
 keep bad
