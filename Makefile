@@ -125,7 +125,7 @@ check:  ## formatting, notes, figures, links and labs are as they should be
 
 needs.compatibility = backend
 compatibility:  ## which features of CUDA work here, by small programs; OUT=FILE stores the table
-	$(direct)CXX='$(CXX)' NVCC='$(NVCC)' MAKE='$(MAKE)' OUT='$(OUT)' ONLY='$(ONLY)' common/tools/checks/compatibility.sh $(CHOSEN_BACKEND) '$(ARCH)'
+	$(direct)$(compatibility_py)
 
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)

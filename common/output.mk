@@ -17,3 +17,7 @@ direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)
 # A setting as it was typed: make would take $x in a name for a variable, the shell its quote for an end.
 as_typed = '$(subst ','\'',$(value $1))'
 as_env = $(foreach v,$1,$v=$(call as_typed,$v))
+
+# make compatibility, with what it compiles programs with.
+compatibility_py = "$$(common/tools/setup/python.sh || echo python3)" common/tools/checks/compatibility.py --backend $(CHOSEN_BACKEND) \
+  --cxx '$(CXX)' --nvcc '$(NVCC)' --arch '$(ARCH)' --make '$(MAKE)' --out $(call as_typed,OUT) --only '$(ONLY)'

@@ -577,10 +577,8 @@ assert re.fullmatch(r"debian:\d+", container["image"]), container["image"]
 text = open(".github/workflows/ci.yml", encoding="utf-8").read()
 assert "\t" not in text and text.count("- run: .ci/run\n") == text.count("timeout-minutes:") == 2, "two jobs run .ci/run"
 assert text.count("fetch-depth: 0") == text.count("uses: actions/checkout@") == 2, "each with the history"
-citation = open("CITATION.cff", encoding="utf-8").read()
-for key in ("cff-version: 1.2.0", "message:", "title:", "authors:", "version:", "date-released:", "license: MIT"):
-    assert re.search("^" + re.escape(key), citation, re.M), key
-version = re.search(r'^version: "(.*)"', citation, re.M).group(1)
+citation = re.search("^To cite it: (.*)$", open("README.md", encoding="utf-8").read(), re.M).group(1)
+version = re.search(r"The CUDA Tutorial authors, \*CUDA tutorial.*\*, version ([\d.]+), \d+ \w+ \d+, .*MIT licence", citation).group(1)
 assert f"## {version}\n" in open(".github/CHANGELOG.md", encoding="utf-8").read(), version
 try:
     import yaml
@@ -589,7 +587,6 @@ except ImportError:
 else:
     jobs = yaml.safe_load(text)["jobs"]
     assert all(job["steps"][-1]["run"] == ".ci/run" and job["timeout-minutes"] for job in jobs.values()), jobs
-    assert yaml.safe_load(citation)["authors"] == [{"name": "The CUDA Tutorial authors"}]
 END
 run "$python" "$scratch/parse.py"
 expect_status 0

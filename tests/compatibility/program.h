@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the programs of this folder share. Each shows one feature of CUDA, checks what came of it
-// and says "ok" or "differs".
+// What the programs of this folder share. A file holds those of one area of CUDA, and
+// compatibility.py cuts it apart at its FEATURE lines. Each program shows one feature, checks what
+// came of it and says "ok" or "differs".
 #pragma once
 
 #include <cuda_runtime.h>
