@@ -4,16 +4,6 @@
 # A verb is one paragraph below: the line `verb: ...  ## what it does` makes it one, `needs.verb` above that
 # line says what it needs. The rules behind them are in common/*.mk, each read only by verbs that need it.
 
-# ---- settings a user may give --------------------------------------------------------------------
-
-BACKEND ?= auto
-NVCC ?= nvcc
-ifeq ($(origin CXX),default)
-CXX := $(firstword $(foreach c,g++ clang++,$(shell command -v $c 2>/dev/null && echo $c)) g++)
-CXX := $(notdir $(CXX))
-endif
-Q := $(if $(filter-out 0,$(V)),,@)
-
 # ---- how make itself behaves ---------------------------------------------------------------------
 
 SHELL := bash
@@ -64,6 +54,9 @@ needs.run = backend commit rules $(if $(FILE),xray)
 run: $$(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi", or FILE=work/hello.cu
 	$(direct)$(RUN) $(RUN_ARGS)
 
+single:  ## one file that nvcc compiles anywhere: make single CH=05 >sum.cu; EXPERIMENT=stray_bytes, or EX=1 for a solution
+	@$(python) common/tools/run/single.py $(SINGLE)
+
 new:  ## a small CUDA program to start from: make new NAME=hello makes work/hello.cu
 	@common/tools/own/new.sh $(call as_typed,NAME) $(if $(filter command,$(firstword $(origin EDITOR))),$(call as_typed,EDITOR))
 
@@ -95,25 +88,26 @@ grade:  ## grade a class: make grade DIR=submissions OUT=grades.json
 	$(call labs_sh,grade)
 
 ##@ Check
-needs.test = backend catch2 rules $(if $(ONE)$(filter gpu,$(CHOSEN_BACKEND)),,xray)
+needs.test = backend catch2 rules $(if $(filter gpu,$(CHOSEN_BACKEND)),,xray)
 needs.test-programs = $(needs.test)
-test: $$(TESTS) $$(PROGRAMS)  ## every test, or one chapter's
-	$(direct)CXX='$(CXX)' MAKE_BEGAN=build/began KEEP=$(if $(filter-out 0,$(FORCE)),0,1) common/tools/checks/run_tests.sh $(CHOSEN_BACKEND) '$(CHOSEN)' \
+test: $$(TESTS) $$(TESTED_PROGRAMS)  ## every test, or one chapter's
+	$(direct)CXX='$(CXX)' $(python) common/tools/checks/run_tests.py $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' --began build/began \
+	  $(if $(filter-out 0,$(FORCE)),,--keep) $(if $(filter-out all,$(EXPERIMENT)),--tag $(EXPERIMENT)) \
 	  $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
 test-programs: $$(TESTS)
 
 needs.races = rules xray
 races: $$(XRAY_PROGRAMS)  ## races between threads, blocks and streams, without a GPU, e.g. make races CH=05
-	$(direct)common/tools/run/races.sh build/cpu-xray '$(CHOSEN)' $(RUN_ARGS)
+	$(direct)common/tools/run/races.sh build/cpu-xray '$(CHOSEN_PROGRAMS)' $(RUN_ARGS)
 
 needs.sanitize = backend rules sanitizers xray $(if $(filter cpu,$(CHOSEN_BACKEND)),catch2)
 sanitize: $$(SANITIZED) $$(SANITIZED_ZOO) $$(ZOO_TEST)  ## race, memory and undefined-behaviour checkers over every program
-	$(direct)TSAN='$(TSAN)' common/tools/checks/sanitize.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%.test,$(SANITIZED))
+	$(direct)$(python) common/tools/checks/sanitize.py $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' $(if $(filter-out 0,$(TSAN)),--tsan) $(filter build/%.test,$(SANITIZED))
 	$(if $(ZOO_TEST),$(direct)echo; ZOO_DIR=build/cpu/zoo build/cpu/tests/backend/zoo.test)
 
 # Minutes, and Node.js, Chromium and matplotlib for some; what is missing is skipped. TOOLS="grade site" chooses.
 test-tools:  ## the tests of what teachers and authors use: grading, proofs of labs, decks, site, figures
-	$(direct)AT_A_TIME=1 BUILD=build/tools CXX='$(CXX)' common/tools/checks/run_tests.sh cpu '$(CHOSEN)' \
+	$(direct)CXX='$(CXX)' $(python) common/tools/checks/run_tests.py cpu --at-a-time 1 --build build/tools \
 	  $(if $(TOOLS),$(TOOLS:%=tests/tools/%.test.sh),$(wildcard tests/tools/*.test.sh))
 
 needs.check-labs = backend
@@ -125,29 +119,30 @@ check:  ## formatting, notes, figures, links and labs are as they should be
 
 needs.compatibility = backend
 compatibility:  ## which features of CUDA work here, by small programs; OUT=FILE stores the table
-	$(direct)$(compatibility_py)
+	$(direct)$(python) common/tools/checks/compatibility.py --backend $(CHOSEN_BACKEND) --cxx '$(CXX)' --nvcc '$(NVCC)' \
+	  --arch '$(ARCH)' --make '$(MAKE)' --out $(call as_typed,OUT) --only '$(ONLY)'
 
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)
 xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03; your lab: EX=1
-	$(direct)CSV='$(CSV)' LINE='$(LINE)' SVG='$(SVG)' BLOCKS='$(BLOCKS)' $(if $(EX),common/tools/labs/labs.sh xray $(LAB_SETTINGS),\
-	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)'))
+	$(direct)CSV='$(CSV)' LINE='$(LINE)' SVG='$(SVG)' BLOCKS='$(BLOCKS)' $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
+	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN_PROGRAMS)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)'))
 
 needs.xray-verify = backend commit rules xray
-xray-verify: $$(PROGRAMS) $$(XRAY_PROGRAMS)  ## X-ray's counts beside a GPU's counters (needs ncu)
-	$(direct)common/tools/measure/counters.sh xray-verify $(CHOSEN_BACKEND) '$(CHOSEN)'
+xray-verify: $$(VERIFIED)  ## X-ray's counts beside a GPU's counters (needs ncu)
+	$(direct)$(python) common/tools/measure/xray_verify.py --backend $(CHOSEN_BACKEND) $(CHOSEN)
 
 needs.xray-traces = rules xray
 xray-traces: $$(TRACED_PROGRAMS)  ## store X-ray's counts that figures draw
-	$(direct)common/tools/measure/xray_traces.sh build/cpu-xray '$(TRACED)'
+	$(direct)$(python) common/tools/measure/xray_traces.py build/cpu-xray $(TRACED)
 
 needs.bench = backend commit rules
 bench: $$(BENCHED)  ## GPU: full sizes into results/; CPU: the backend's own speed
-	$(direct)common/tools/measure/bench.sh $(CHOSEN_BACKEND) '$(CHOSEN)' $(filter build/%,$^)
+	$(direct)$(if $(filter gpu,$(CHOSEN_BACKEND)),$(python) common/tools/measure/bench.py $(if $(EXPERIMENT),--only $(CHOSEN_PROGRAMS)) $(CHOSEN),$(BENCHED))
 
 needs.profile = backend commit rules
-profile: $$(if $$(filter gpu,$$(CHOSEN_BACKEND)),$$(PROGRAMS))  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05, or FILE=work/hello.cu
-	$(direct)common/tools/measure/counters.sh profile $(CHOSEN_BACKEND) '$(CHOSEN)' $(if $(OWN),$(RUN_ARGS))
+profile: $$(if $$(filter gpu,$$(CHOSEN_BACKEND)),$$(if $$(OWN),$$(PROGRAMS),$$(PROFILED)))  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05, or FILE=work/hello.cu
+	$(direct)$(python) common/tools/measure/$(if $(OWN),own_profile.py,predictions.py) --backend $(CHOSEN_BACKEND) $(if $(OWN),$(PROGRAMS) $(RUN_ARGS),$(CHOSEN))
 
 ##@ Write
 notes:  ## refresh code, tables and numbers quoted in the notes

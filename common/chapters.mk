@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# The chapters there are, and the one that CH= names. A chapter is chapters/NN_name/name.cu.
+# The programs there are, and those that CH= and EXPERIMENT= choose. A chapter's program is chapters/NN_name/name.cu and
+# is called NN_name. An experiment is chapters/NN_name/experiments/topic.cu and is called NN_topic; it is compiled only
+# when it is asked for.
 
-name_of = $(subst $(firstword $(subst _, ,$1))_,,$1)
-source_of = chapters/$1/$(call name_of,$1).cu
 number_of = $(firstword $(subst _, ,$1))
 
 CHAPTERS := $(notdir $(patsubst %/,%,$(sort $(wildcard chapters/[0-9][0-9]_*/))))
-CHAPTERS := $(foreach c,$(CHAPTERS),$(if $(wildcard $(call source_of,$c)),$c))
+CHAPTERS := $(foreach c,$(CHAPTERS),$(if $(wildcard chapters/$c/$(subst $(call number_of,$c)_,,$c).cu),$c))
 CHOSEN := $(CHAPTERS)
 there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
 
@@ -28,6 +28,28 @@ else ifeq ($(origin CH),command line)
 $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
 
+# EXPERIMENT=topic takes the place of the chapter's program, EXPERIMENT=all comes beside it.
+EXPERIMENTS :=
+name_experiment = $(eval source.$1 := $2)$(eval EXPERIMENTS += $1)
+$(foreach s,$(sort $(wildcard $(CHOSEN:%=chapters/%/experiments/*.cu))),\
+  $(call name_experiment,$(call number_of,$(word 2,$(subst /, ,$s)))_$(basename $(notdir $s)),$s))
+source_of = $(or $(source.$1),chapters/$1/$(subst $(call number_of,$1)_,,$1).cu)
+CHOSEN_PROGRAMS = $(CHOSEN)
+ifeq ($(EXPERIMENT),all)
+CHOSEN_PROGRAMS = $(CHOSEN) $(EXPERIMENTS)
+else ifneq ($(EXPERIMENT),)
+CHOSEN_PROGRAMS := $(strip $(foreach e,$(EXPERIMENTS),$(if $(filter $(call number_of,$e)_$(EXPERIMENT),$e),$e)))
+ifneq ($(words $(CHOSEN_PROGRAMS)),1)
+$(error EXPERIMENT=$(EXPERIMENT): no such experiment$(if $(ONE), of $(ONE)); there are: $(or $(strip \
+  $(foreach e,$(EXPERIMENTS),$(basename $(notdir $(source.$e))))),none))
+endif
+EXPERIMENTS := $(CHOSEN_PROGRAMS)
+CHOSEN := $(notdir $(patsubst %/experiments/,%,$(dir $(source.$(CHOSEN_PROGRAMS)))))
+ONE := $(CHOSEN)
+endif
+# What tests, checkers and measurements run: everything, or the experiment alone.
+ALL_PROGRAMS = $(sort $(CHOSEN_PROGRAMS) $(EXPERIMENTS))
+
 # SHARE=k/n: the k-th of n parts of what takes long, here of the chapters. Labs and site take their parts themselves.
 ifneq ($(and $(SHARE),$(filter build sanitize,$(GOALS))),)
 CHOSEN := $(shell echo $(CHOSEN) | common/tools/run/part_of.sh '$(subst ','\'',$(SHARE))')
@@ -36,10 +58,12 @@ $(error SHARE=$(SHARE): expected k/n, the k-th of n parts, as in 1/3)
 endif
 endif
 
-# What verbs build and run: for a chapter. FILE= puts other programs in their place (own.mk).
-PROGRAMS = $(CHOSEN:%=build/$(CHOSEN_BACKEND)/%)
-DEBUGGED = $(CHOSEN:%=build/$(CHOSEN_BACKEND:cpu=cpu-debug)/%)
-XRAY_PROGRAMS = $(CHOSEN:%=build/cpu-xray/%)
-RUN = common/tools/run/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN)'
-DEBUG = common/tools/own/debug.sh '$(if $(ONE)$(OWN),$(DEBUGGED))' '$(wildcard chapters/$(ONE)/*.cu*)'
+# What verbs build and run. FILE= puts other programs in their place (own.mk).
+PROGRAMS = $(CHOSEN_PROGRAMS:%=build/$(CHOSEN_BACKEND)/%)
+DEBUGGED = $(CHOSEN_PROGRAMS:%=build/$(CHOSEN_BACKEND:cpu=cpu-debug)/%)
+XRAY_PROGRAMS = $(CHOSEN_PROGRAMS:%=build/cpu-xray/%)
+RUN = common/tools/run/run_programs.sh build/$(CHOSEN_BACKEND) '$(CHOSEN_PROGRAMS)'
+DEBUG = common/tools/own/debug.sh '$(if $(ONE)$(OWN),$(DEBUGGED))' '$(if $(ONE),$(foreach p,$(CHOSEN_PROGRAMS),$(call source_of,$p)))'
 RUN_ARGS = $(if $(N),--n $(N)) $(ARGS)
+SINGLE = $(if $(EX),$(or $(wildcard $(ONE:%=chapters/%/exercises/solutions/ex$(EX)_*.cu)),$(error EX=$(EX): no such exercise; \
+  make single wants CH= beside it)),$(if $(ONE),$(call source_of,$(CHOSEN_PROGRAMS)),$(error make single: which program? CH=05)))

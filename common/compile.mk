@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 # What all compile rules share: the sources there are, warnings, and flags whose change compiles again.
 
-CHAPTER_SOURCES := $(foreach c,$(CHAPTERS),$(call source_of,$c))
+CHAPTER_PROGRAMS := $(CHAPTERS) $(EXPERIMENTS)
+CHAPTER_SOURCES := $(foreach p,$(CHAPTER_PROGRAMS),$(call source_of,$p))
+program_of = $(firstword $(foreach p,$(CHAPTER_PROGRAMS),$(if $(filter $1,$(call source_of,$p)),$p)))
 CHAPTER_TESTS := $(wildcard tests/[0-9][0-9]_*.test.cu)
 COMMON_TESTS := $(wildcard tests/common/*.test.cu)
 BACKEND_TESTS := $(wildcard tests/backend/*.test.cu tests/backend/*.test.cpp)
 XRAY_TESTS := $(wildcard tests/xray/*.test.cu)
 ZOO := $(wildcard tests/backend/zoo/*.cu)
 CPU_BENCHES := $(wildcard common/cpu/bench/*.cu)
-HEADERS := $(wildcard common/*.cuh common/*.h tests/*.cuh tests/*.hpp tests/*.h tests/*/*.cuh \
+HEADERS := $(wildcard common/*.cuh common/*.h common/labs/*.cuh common/labs/*.h tests/*.cuh tests/*.hpp tests/*.h tests/*/*.cuh \
              tests/*/*.h tests/*/*.hpp tests/backend/zoo/*.cuh common/cpu/bench/*.cuh chapters/*/*.cuh chapters/*/*.h)
 TEST_SOURCES := $(filter %.cu,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS))
 CU_SOURCES := $(CHAPTER_SOURCES) $(TEST_SOURCES) $(XRAY_TESTS) $(ZOO) $(CPU_BENCHES)
@@ -35,4 +37,7 @@ keep_flags = $(shell mkdir -p $(dir $1) && { echo '$(strip $2)' | cmp -s - $1 ||
   { echo '$(strip $2)' >$1.$$$$ && mv -f $1.$$$$ $1; }; })
 
 # What make bench runs: the chapters, or the benchmarks of the CPU backend itself.
-BENCHED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROGRAMS),$(CPU_BENCHES:common/cpu/%.cu=build/cpu/%))
+BENCHED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(ALL_PROGRAMS:%=build/gpu/%),$(CPU_BENCHES:common/cpu/%.cu=build/cpu/%))
+# What make profile and make xray-verify run: settings may name any of a chapter's experiments.
+PROFILED = $(ALL_PROGRAMS:%=build/gpu/%)
+VERIFIED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(PROFILED) $(ALL_PROGRAMS:%=build/cpu-xray/%))

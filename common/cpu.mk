@@ -18,23 +18,23 @@ CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
          scheduler shared stacks switching warp worker yielding)
 REST := $(patsubst %,common/cpu/engine/%.cpp,assertions device_functions launch_bounds rounding settings symbols worker_pool)
-TEXTURES := $(wildcard common/cpu/engine/texture*.cpp) common/cpu/runtime/arrays.cpp common/cpu/runtime/textures.cpp
-CALLS := $(filter-out $(HOT) $(REST) $(TEXTURES),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
+CALLS := $(filter-out $(HOT) $(REST),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST) $(CALLS)
 piece = $(if $(filter hot.o,$1),$(HOT),$(if $(filter rest.o,$1),$(REST),$(CALLS)))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
 # cuBLAS is a library of its own, built for the first program that includes <cublas_v2.h>. What computes products
 # is optimised.
-CUBLAS := $(filter-out %/product_kernel.cpp,$(wildcard common/cpu/cublas/*.cpp))
-CUBLAS_USERS := $(shell common/tools/setup/includers.sh cublas_v2.h $(HEADERS) $(CU_SOURCES))
+CUBLAS := $(filter-out %/product_kernel.cpp,$(wildcard common/cpu/libs/cublas/*.cpp))
+CUBLAS_USERS := $(shell common/cpu/libs/users.sh cublas $(HEADERS) $(CU_SOURCES))
 # Graphs with the capture of streams, and textures with arrays, are compiled when a program uses them. Graphs also copy
 # from arrays to arrays.
-GRAPHS := $(wildcard common/cpu/graphs/*.cpp)
-GRAPH_USERS := $(shell grep -lE 'cudaGraph|Captur' $(CU_SOURCES))
-TEXTURE_USERS := $(sort $(GRAPH_USERS) $(shell grep -lE '[tT]exture|[sS]urface|cuda[A-Za-z0-9]*(Array|3D)' $(CU_SOURCES)))
+GRAPHS := $(wildcard common/cpu/libs/graphs/*.cpp)
+TEXTURES := $(wildcard common/cpu/libs/textures/*.cpp)
+GRAPH_USERS := $(shell common/cpu/libs/users.sh graphs $(CU_SOURCES))
+TEXTURE_USERS := $(shell common/cpu/libs/users.sh textures $(CU_SOURCES))
 # $(call programs_of,VARIANT,SOURCES)
 programs_of = $(foreach u,$2,$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),\
-  $(if $(filter $u,$(CHAPTER_SOURCES)),$(foreach c,$(notdir $(patsubst %/,%,$(dir $u))),build/$1/$c build/$1/tests/$c.test),\
+  $(if $(filter $u,$(CHAPTER_SOURCES)),build/$1/$(call program_of,$u) build/$1/tests/$(word 2,$(subst /, ,$u)).test,\
   $(call test_binary,$1,$u))))
 # The compiler does not stop to look for memory that it could use again, which takes a tenth more of both.
 NO_TIDYING := $(if $(filter clang%,$(notdir $(CXX))),,--param ggc-min-heapsize=1048576)
@@ -49,7 +49,7 @@ build/cpu/prepass: $(PREPASS) build/cpu/flags | build/cpu/announced
 	  $(call as_one,$(PREPASS)) -o $(new).o && mv -f $(new).deps $@.d && $(CXX) -o $(new) $(new).o && rm -f $(new).o && $(put)
 
 # One line for the backend as a whole, when any of it is about to be compiled.
-build/cpu/announced: $(RUNTIME) $(PREPASS) $(wildcard common/cpu/*/*.h)
+build/cpu/announced: $(RUNTIME) $(PREPASS) $(wildcard common/cpu/*/*.h common/cpu/libs/*/*.h)
 	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
 	@mkdir -p $(@D) && touch $@
 
@@ -87,20 +87,20 @@ build/$1/calls.o build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/
 build/$1/graphs.o: $(GRAPHS)
 build/$1/textures.o: $(TEXTURES)
 build/$1/graphs.o build/$1/textures.o: build/$1/runtime-flags
-	+$$(call say,c++,common/cpu: $$(basename $$(@F)) for the CPU backend$$(comma) compiled once)
+	+$$(call say,c++,common/cpu/libs: $$(basename $$(@F)) for the CPU backend$$(comma) compiled once)
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/graphs.o,$$@),$4,$3) $(NO_TIDYING) -fno-exceptions \
 	  $$(compiled) $$(call as_one,$$(if $$(filter %/graphs.o,$$@),$(GRAPHS),$(TEXTURES))) && $$(put_compiled)
 
 build/$1/libcudacpu.a: build/$1/calls.o build/$1/hot.o build/$1/rest.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$(wordlist 2,3,$$^) $$< && $$(put)
 
-build/$1/cublas/product_kernel.o: common/cpu/cublas/product_kernel.cpp
+build/$1/cublas/product_kernel.o: common/cpu/libs/cublas/product_kernel.cpp
 build/$1/cublas/calls.o: $(CUBLAS)
 build/$1/cublas/product_kernel.o build/$1/cublas/calls.o: build/$1/runtime-flags
-	+$$(if $$(filter %/calls.o,$$@),$$(call say,c++,common/cpu/cublas: cuBLAS for the CPU backend$$(comma) compiled once))
+	+$$(if $$(filter %/calls.o,$$@),$$(call say,c++,common/cpu/libs/cublas: cuBLAS for the CPU backend$$(comma) compiled once))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/calls.o,$$@),-O1,-O3) $(NO_TIDYING) -fno-exceptions \
-	  $$(compiled) $$(call as_one,$$(if $$(filter %/calls.o,$$@),$(CUBLAS),common/cpu/cublas/product_kernel.cpp)) && $$(put_compiled)
+	  $$(compiled) $$(call as_one,$$(if $$(filter %/calls.o,$$@),$(CUBLAS),common/cpu/libs/cublas/product_kernel.cpp)) && $$(put_compiled)
 
 build/$1/libcublas.a: build/$1/cublas/calls.o build/$1/cublas/product_kernel.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
@@ -115,7 +115,7 @@ BENCH_FLAGS := -O2
 
 # The programs of a variant that need cuBLAS, and which library: X-ray does not look into it.
 cublas_users = $(foreach u,$(CUBLAS_USERS),$(if $(filter $u,$(CHAPTER_SOURCES)),\
-  build/$1/$(notdir $(patsubst %/,%,$(dir $u))),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),$(call test_binary,$1,$u))))
+  build/$1/$(call program_of,$u),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),$(call test_binary,$1,$u))))
 cublas_for = build/$(if $(filter cpu-xray cpu-races cpu-debug,$1),cpu,$1)/libcublas.a
 # What many sources include, g++ reads once for all of them, and before the first line of each: $(call read_compiled,
 # VARIANT,NAME,HEADER,FLAGS,SOURCES). ccache would remember nothing of such sources, so with it each reads for itself.
@@ -161,10 +161,10 @@ $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): ITS_FLAGS := -g1
 $(call read_compiled,$1,first,common/cpu/cuda/cuda_runtime.h,$2 -g1,$(ZOO))
 $(if $(CATCH2),$(call read_compiled,$1,tests,build/cpu/src/tests/kernel_testing.cuh,$2 $(LINES_ONLY) $(CATCH2_FLAGS),$(SHARING_TESTS)))
-$(foreach c,$(CHAPTERS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
+$(foreach c,$(CHAPTER_PROGRAMS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
-$1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTERS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
+$1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTER_PROGRAMS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
     $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES)))
 $$($1_PROGRAMS): build/$1/libcudacpu.a
 $(call cublas_users,$1): $(call cublas_for,$1)

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Choosing a device, reading its attributes, and the peaks that follow from them.
+// Choosing a device, its attributes and the peaks that follow from them, its clock, and the speed
+// that its memory reaches.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
-#include "backend.cuh"
-#include "check.cuh"
+#include "memory.cuh"
 #include "options.cuh"
+#include "timer.cuh"
 
-/// One attribute. cudaDeviceProp lost its clocks in CUDA 13; the attributes are there in every
-/// version.
+/// One attribute. cudaDeviceProp lost its clocks in CUDA 13; every version has the attributes.
 inline int device_attribute(cudaDeviceAttr attribute, int ordinal) {
   int value = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, ordinal));
@@ -24,103 +16,53 @@ inline int device_attribute(cudaDeviceAttr attribute, int ordinal) {
 
 /// FP32 cores per multiprocessor, by compute capability ("Throughput of Native Arithmetic
 /// Instructions" in the CUDA C++ Programming Guide: results per clock and SM for 32-bit add).
-/// 0 when unknown: a capability this table has not met is reported, never guessed.
+/// 0 for a capability that this table has not met: it is reported, never guessed.
 inline int fp32_cores_per_sm(int major, int minor) {
-  struct Known {
-    int capability, cores;
-  };
-  constexpr Known kKnown[] = {{50, 128},  {52, 128},  {53, 128},  {60, 64},  {61, 128},
-                              {62, 128},  {70, 64},   {72, 64},   {75, 64},  {80, 64},
-                              {86, 128},  {87, 128},  {89, 128},  {90, 128}, {100, 128},
-                              {103, 128}, {110, 128}, {120, 128}, {121, 128}};
-  for (const Known& known : kKnown) {
-    if (known.capability == major * 10 + minor) return known.cores;
-  }
+  for (const int with_64 : {60, 70, 72, 75, 80})
+    if (with_64 == 10 * major + minor) return 64;
+  for (const int with_128 : {50, 52, 53, 61, 62, 86, 87, 89, 90, 100, 103, 110, 120, 121})
+    if (with_128 == 10 * major + minor) return 128;
   return 0;
 }
 
-/// The device that a program runs on.
-struct Device {
-  int ordinal = 0;
-  std::string name;
-  int major = 0, minor = 0;  ///< compute capability
-  int sm_count = 0;
-  int threads_per_sm = 0;  ///< that a multiprocessor holds at once
-  int core_khz = 0;        ///< boost clock of the multiprocessors
-  int memory_khz = 0;      ///< clock of the DRAM; data moves on both of its edges
-  int bus_bits = 0;        ///< width of the memory interface
-  std::size_t l2_bytes = 0;
-  std::size_t total_bytes = 0;
+/// "13.0" from 13000.
+inline std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// The device that a program runs on: CUDA's own description, and what it leaves out.
+struct Device : cudaDeviceProp {
+  int core_khz = 0;                             ///< boost clock of the multiprocessors
   int runtime_version = 0, driver_version = 0;  ///< 13000 means 13.0
 
-  /// Peak DRAM bandwidth in GB/s (1e9): clock x 2 edges x bus width. 0 when the device does not
-  /// say.
-  double peak_dram_gbps() const { return 2e3 * memory_khz * (bus_bits / 8) / 1e9; }
-
-  /// Peak FP32 rate in GFLOP/s: SMs x cores x 2 (a fused multiply-add is two) x clock. 0 when
-  /// unknown.
+  /// Peak FP32 rate in GFLOP/s: SMs x cores x 2 (a fused multiply-add is two) x clock. 0: unknown.
   double peak_fp32_gflops() const {
-    return 2e3 * sm_count * fp32_cores_per_sm(major, minor) * core_khz / 1e9;
-  }
-
-  /// Threads that the whole device holds at once.
-  std::size_t thread_slots() const { return static_cast<std::size_t>(sm_count) * threads_per_sm; }
-
-  /// "9.0"
-  std::string capability() const { return std::to_string(major) + "." + std::to_string(minor); }
-
-  /// "13.0" from 13000.
-  static std::string version_text(int version) {
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    return 2e3 * multiProcessorCount * fp32_cores_per_sm(major, minor) * core_khz / 1e9;
   }
 };
 
-/// Why there is no GPU to use, in words a user can act on.
-inline std::string no_device_text(cudaError_t status) {
-  std::string text = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
-  if (status != cudaErrorInsufficientDriver) return text;
-  int driver = 0, runtime = 0;
-  CUDA_CHECK(cudaDriverGetVersion(&driver));  // 0 without a driver
-  CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  if (driver == 0) return text + "; no driver is installed";
-  return text + "; the driver is for CUDA " + Device::version_text(driver) +
-         " and older, this program for " + Device::version_text(runtime);
-}
-
-/// Returns the number of devices; creates no context. Without a usable GPU it prints how to go on,
-/// exit status 77. An `opt.device` that is not there: one line, exit status 2.
+/// Returns the number of devices; creates no context. Without a usable GPU: a line that says how to
+/// go on, exit status 77. An `opt.device` that is not there: one line, exit status 2.
 inline int require_device(const Options& opt) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess || count == 0) {
     std::fprintf(stderr,
                  "%s: no usable NVIDIA GPU (%s). Without one: make run CH=%.2s BACKEND=cpu\n",
-                 opt.chapter().c_str(), no_device_text(status).c_str(), opt.chapter().c_str());
+                 opt.program.c_str(), cudaGetErrorString(status), opt.program.c_str());
     std::exit(kExitNoGpu);
   }
-  if (opt.device >= static_cast<std::size_t>(count)) {
+  if (opt.device >= static_cast<std::size_t>(count))
     opt.usage_error("--device " + std::to_string(opt.device) + ": expected 0 to " +
                     std::to_string(count - 1) + ", this machine's devices");
-  }
   return count;
 }
 
 /// Describes one device; it need not be the current one.
 inline Device describe_device(int ordinal) {
   Device d;
-  d.ordinal = ordinal;
-  cudaDeviceProp properties;
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
-  d.name = properties.name;
-  d.major = properties.major;
-  d.minor = properties.minor;
-  d.sm_count = properties.multiProcessorCount;
-  d.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
-  d.total_bytes = properties.totalGlobalMem;
-  d.threads_per_sm = device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, ordinal);
+  CUDA_CHECK(cudaGetDeviceProperties(&d, ordinal));
   d.core_khz = device_attribute(cudaDevAttrClockRate, ordinal);
-  d.memory_khz = device_attribute(cudaDevAttrMemoryClockRate, ordinal);
-  d.bus_bits = device_attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
   CUDA_CHECK(cudaRuntimeGetVersion(&d.runtime_version));
   CUDA_CHECK(cudaDriverGetVersion(&d.driver_version));
   return d;
@@ -129,38 +71,81 @@ inline Device describe_device(int ordinal) {
 /// Makes device `opt.device` current and describes it; ends the program as require_device() does.
 inline Device open_device(const Options& opt) {
   require_device(opt);
-  const int ordinal = static_cast<int>(opt.device);
-  CUDA_CHECK(cudaSetDevice(ordinal));
-  return describe_device(ordinal);
+  CUDA_CHECK(cudaSetDevice(static_cast<int>(opt.device)));
+  return describe_device(static_cast<int>(opt.device));
 }
 
-/// How many blocks of `kernel` the device holds at once, at least 1: as many as fit on an SM, times
-/// the number of SMs. In a grid of that size no block waits for another to end. `dynamic_bytes` is
-/// the dynamic shared memory of a block.
+/// How many blocks of `kernel` the device holds at once, at least 1. `dynamic_bytes` is the dynamic
+/// shared memory of a block.
 template <class Kernel>
-std::size_t blocks_held(const Device& device, Kernel* kernel, std::size_t block,
-                        std::size_t dynamic_bytes = 0) {
+unsigned blocks_held(const Device& device, Kernel* kernel, std::size_t block,
+                     std::size_t dynamic_bytes = 0) {
   int per_sm = 0;
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block),
                                                            dynamic_bytes));
-  return static_cast<std::size_t>(std::max(1, device.sm_count * per_sm));
+  return static_cast<unsigned>(std::max(1, device.multiProcessorCount * per_sm));
 }
 
-/// Bytes of memory that the current device has left.
-inline std::size_t free_device_bytes() {
-  std::size_t free_bytes = 0, total_bytes = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-  return free_bytes;
+/// Nanoseconds of a clock that all multiprocessors share (PTX %globaltimer; C++ has no name for
+/// it). It ticks about once in a microsecond. Unlike clock64(), which counts the cycles of one
+/// multiprocessor, its values may be compared between blocks.
+__device__ inline std::uint64_t global_timer_ns() {
+#ifdef __CUDA_CPU__
+  return cuda_cpu::global_timer_ns();
+#else
+  std::uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+#endif
 }
 
-/// Refuses a size that does not fit before anything is allocated: one line with the bytes asked for
-/// and the bytes free, exit status 2. `option` is what the user can make smaller, such as
-/// "--n 4294967296".
-inline void require_device_memory(const Options& opt, const std::string& option,
-                                  std::size_t bytes) {
-  const std::size_t free_bytes = free_device_bytes();
-  if (bytes > free_bytes) {
-    opt.usage_error(option + ": needs " + std::to_string(bytes) + " bytes of device memory, " +
-                    std::to_string(free_bytes) + " are free");
+/// Waits for `cycles` of the multiprocessor, and leaves in *mhz how fast they passed.
+static __global__ void measure_clock(long long cycles, double* mhz) {
+  const long long first_cycle = clock64();
+  const std::uint64_t first_ns = global_timer_ns();
+  long long passed = 0;
+  while (passed < cycles) passed = clock64() - first_cycle;
+  *mhz = 1e3 * passed / (global_timer_ns() - first_ns + 1);
+}
+
+/// The clock of a multiprocessor in MHz, which follows the load within milliseconds.
+inline double sm_clock_mhz() {
+  const DeviceArray<double> mhz(1);
+  measure_clock<<<1, 1>>>(500000, mhz);  // a quarter of a millisecond
+  CUDA_CHECK_LAUNCH();
+  return mhz.download()[0];
+}
+
+/// Reads `n` 16-byte words, eight of a thread in flight at a time. Their exclusive-or is stored if
+/// it is a number that it never is: so the compiler cannot drop the loads.
+static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* never) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  unsigned bits = 0;
+#pragma unroll 8
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    bits ^= x[i].x ^ x[i].y ^ x[i].z ^ x[i].w;
   }
+  if (bits == 0x9e3779b9u) *never = bits;
+}
+
+/// The speed of reading `bytes` of device memory, in GB/s (1e9 bytes per second); 0 without a GPU.
+inline double measured_read_gbps(const Device& device, std::size_t bytes) {
+  if (!kOnGpu) return 0;
+  const DeviceArray<uint4> data(bytes / sizeof(uint4));
+  const DeviceArray<unsigned> never(1);
+  const unsigned grid = blocks_held(device, read_everything, 512);
+  const Timing t = time_launches(11, [&] {
+    read_everything<<<grid, 512>>>(data, data.size(), never);
+    CUDA_CHECK_LAUNCH();
+  });
+  return static_cast<double>(data.bytes()) / t.median_ms / 1e6;
+}
+
+/// The speed of a copy from one half of so much memory to the other, bytes read and written.
+inline double measured_copy_gbps(std::size_t bytes) {
+  if (!kOnGpu) return 0;
+  const DeviceArray<char> from(bytes / 2), to(bytes / 2);
+  const Timing t = time_launches(
+      11, [&] { CUDA_CHECK(cudaMemcpyAsync(to, from, to.bytes(), cudaMemcpyDeviceToDevice)); });
+  return 2 * static_cast<double>(to.bytes()) / t.median_ms / 1e6;
 }

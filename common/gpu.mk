@@ -16,8 +16,8 @@ $(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)):
 # cuBLAS only where it is used, which the dependencies tell: it is large and slow to load.
 link_gpu = $(NVCC) -arch=$(ARCH) -o $(new) $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
 
-$(foreach c,$(CHAPTERS),$(eval build/gpu/$c: build/gpu/obj/$(call source_of,$c).o))
-$(addprefix build/gpu/,$(CHAPTERS)):
+$(foreach c,$(CHAPTER_PROGRAMS),$(eval build/gpu/$c: build/gpu/obj/$(call source_of,$c).o))
+$(addprefix build/gpu/,$(CHAPTER_PROGRAMS)):
 	$(Q)mkdir -p $(@D)
 	$(Q)$(link_gpu) && $(put)
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Labs: what labs.sh is told, and what every check of an exercise is built with. common/tools/labs/build.py
+# Labs: what labs.sh is told, and what every check of an exercise is built with. common/labs/build.py
 # asks for that, and compiles the exercises itself.
 
 LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' SANITIZE='$(SANITIZE)' GDB='$(GDB)' BACKEND='$(CHOSEN_BACKEND)' \
   CXX='$(CXX)' NVCC='$(NVCC)' ARCH='$(ARCH)' CATCH2_DIR='$(CATCH2_DIR)' DIR=$(call as_typed,DIR) OUT=$(call as_typed,OUT) JOBS='$(JOBS)' TIME='$(TIME)' SHARE='$(SHARE)'
-labs_sh = $(direct)common/tools/labs/labs.sh $1 $(LAB_SETTINGS)
+labs_sh = $(direct)common/labs/labs.sh $1 $(LAB_SETTINGS)
 
 ifneq ($(call is_needed,labs),)
-build/labs/report.o: tests/lab_report.cpp build/tests/flags
+build/labs/report.o: common/labs/report.cpp build/tests/flags
 	+$(call say,c++,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)

@@ -18,6 +18,5 @@ direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)
 as_typed = '$(subst ','\'',$(value $1))'
 as_env = $(foreach v,$1,$v=$(call as_typed,$v))
 
-# make compatibility, with what it compiles programs with.
-compatibility_py = "$$(common/tools/setup/python.sh || echo python3)" common/tools/checks/compatibility.py --backend $(CHOSEN_BACKEND) \
-  --cxx '$(CXX)' --nvcc '$(NVCC)' --arch '$(ARCH)' --make '$(MAKE)' --out $(call as_typed,OUT) --only '$(ONLY)'
+# A script in Python, or the word where to get Python: $(python) FILE.py ...
+python = common/tools/setup/python.sh --run

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # FILE=: a program of one's own in place of a chapter's. It may have several files, anywhere, with any names; make
-# cannot have such names in rules, so common/tools/own/build.sh compiles them and decides what has to be.
+# cannot have such names in rules, so common/tools/own/build.py compiles them and decides what has to be.
 
 OWN_VERBS := build run debug races sanitize xray profile
 ifneq ($(filter-out $(OWN_VERBS),$(GOALS)),)
@@ -10,12 +10,14 @@ ifneq ($(strip $(CH)),)
 $(error FILE= and CH=: one of them, a program of your own or a chapter)
 endif
 OWN_TYPED := $(call as_env,FILE DEFINE INCLUDE LIBS)
-answer_own := $(shell $(OWN_TYPED) common/tools/own/name.sh)
+answer_own := $(shell $(OWN_TYPED) $(python) common/tools/own/build.py name)
 ifneq ($(firstword $(answer_own)),ok)
 $(error $(wordlist 2,999,$(answer_own)))
 endif
 OWN := $(word 2,$(answer_own))
 CHOSEN := $(OWN)
+CHOSEN_PROGRAMS := $(OWN)
+EXPERIMENTS :=
 
 # Without a GPU a program of one's own runs under the race detector; RACES=0 runs it as chapters run, faster.
 # A debugger is for the latter.
@@ -33,7 +35,7 @@ OWN_FLAGS = $(filter-out -W%,$(CPU_FLAGS)) -Wall -Wno-unknown-pragmas -Wno-sign-
 OWN_XRAY = $(filter-out -iquote common/cpu,$(XRAY))
 
 own_build = $(direct)$(OWN_TYPED) CUBLAS=$(call cublas_for,$(@:build/%/$(OWN)=%)) MAKE='$(MAKE)' \
-  common/tools/own/build.sh $@
+  $(python) common/tools/own/build.py build $@
 
 $(addprefix build/,$(addsuffix /$(OWN),cpu cpu-races cpu-xray cpu-asan gpu)): .FORCE
 .PHONY: .FORCE

@@ -4,7 +4,7 @@
 
 # Of every verb; of run, of labs, of X-ray, of checks, of decks and the site.
 SETTINGS := CH BACKEND V CXX NVCC ARCH CATCH2_DIR TUTORIAL_COMMIT \
-            ARGS N FILE DEFINE INCLUDE LIBS SCHEDULE RACES NAME EDITOR BLOCK THREAD \
+            ARGS N EXPERIMENT FILE DEFINE INCLUDE LIBS SCHEDULE RACES NAME EDITOR BLOCK THREAD \
             EX LEVEL FORCE SANITIZE GDB DIR OUT JOBS TIME SHARE \
             LINE CSV SVG BLOCKS ONLY TSAN TOOLS STUDENTS NO_BWRAP SCHEDULES \
             FORMAT BASE PORT INSTALL
@@ -12,6 +12,15 @@ SETTINGS := CH BACKEND V CXX NVCC ARCH CATCH2_DIR TUTORIAL_COMMIT \
 KNOWN := CC CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS NVCCFLAGS LDLIBS \
          CUDA_% CCACHE_% XRAY_% TEST_% ASAN_% TSAN_% UBSAN_% NO_COLOR CHROME_PATH \
          SHELL TERM TMPDIR HOME PATH LANG LC_% PREFIX MAKE% GNUMAKEFLAGS MFLAGS Q
+
+# Defaults.
+BACKEND ?= auto
+NVCC ?= nvcc
+ifeq ($(origin CXX),default)
+CXX := $(firstword $(foreach c,g++ clang++,$(shell command -v $c 2>/dev/null && echo $c)) g++)
+CXX := $(notdir $(CXX))
+endif
+Q := $(if $(filter-out 0,$(V)),,@)
 
 given := $(foreach v,$(filter-out -% .%,$(.VARIABLES)),$(if $(filter command,$(firstword $(origin $v))),$v))
 strange := $(firstword $(filter-out $(SETTINGS) $(KNOWN),$(given)))

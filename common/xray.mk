@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # X-ray: compiled for TSan, which calls a function at every load and store, and for coverage, which calls one at
 # the beginning of every piece of code without a jump, but linked with functions of our own
-# (common/cpu/xray/hooks.cpp). A load in the source stays one load: nothing is split, doubled or joined, and
+# (common/cpu/watch/hooks.cpp). A load in the source stays one load: nothing is split, doubled or joined, and
 # functions of up to 200 instructions are inlined, so that each place in the code is one line of the kernel;
 # larger ones are told apart by their callers. (1000 count the same and compile twice as long.)
 INLINE_MOST := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
@@ -20,7 +20,7 @@ XRAY := -O1 -gdwarf-4 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
-XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp common/cpu/races/*.cpp)
+XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp common/cpu/races/*.cpp common/cpu/watch/*.cpp)
 build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 $(compiled) $(call as_one,$(XRAY_SOURCES)) && $(put_compiled)
@@ -35,5 +35,5 @@ $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/
 	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $(new) $(filter %.o %/libcublas.a,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS) && $(put)
 
 # The chapters whose figures draw what X-ray counted.
-TRACED := $(foreach c,$(CHOSEN),$(if $(wildcard chapters/$c/settings/xray_traces),$c))
-TRACED_PROGRAMS := $(TRACED:%=build/cpu-xray/%)
+TRACED := $(foreach c,$(CHOSEN),$(if $(shell grep -l '^\[traces\]' chapters/$c/settings 2>/dev/null),$c))
+TRACED_PROGRAMS := $(foreach c,$(TRACED),$(addprefix build/cpu-xray/,$c $(filter $(call number_of,$c)_%,$(EXPERIMENTS))))

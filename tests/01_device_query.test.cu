@@ -3,53 +3,73 @@
 #include "../chapters/01_device_query/device_query.cu"
 #undef main
 
-#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <set>
 
 #include "kernel_testing.cuh"
 
+#define main experiment_main
+namespace arithmetic {
+#include "../chapters/01_device_query/experiments/arithmetic.cu"
+}
+namespace capabilities {
+#include "../chapters/01_device_query/experiments/capabilities.cu"
+}
+namespace device_choice {
+#include "../chapters/01_device_query/experiments/device_choice.cu"
+}
+namespace locality {
+#include "../chapters/01_device_query/experiments/locality.cu"
+}
+#undef main
+
 namespace {
 
-// A device as its data sheet describes it, or as it describes itself.
-Device device_of(int major, int minor, int sm_count, int core_khz, int memory_khz, int bus_bits) {
-  Device d;
-  d.major = major;
-  d.minor = minor;
-  d.sm_count = sm_count;
-  d.core_khz = core_khz;
-  d.memory_khz = memory_khz;
-  d.bus_bits = bus_bits;
-  return d;
-}
+// A device as its data sheet describes it, or as it describes itself, and its memory.
+struct Described {
+  Described(int major, int minor, int sm_count, int core_khz, int memory_khz, int bus_bits)
+      : gbps(dram_gbps(memory_khz, bus_bits)) {
+    device.major = major;
+    device.minor = minor;
+    device.multiProcessorCount = sm_count;
+    device.core_khz = core_khz;
+  }
 
-const Device kH200 = device_of(9, 0, 132, 1980000, 3201000, 6016);
-const Device kA100 = device_of(8, 0, 108, 1410000, 1215000, 5120);
-const Device kRtx3090 = device_of(8, 6, 82, 1695000, 9751000, 384);
-const Device kV100 = device_of(7, 0, 80, 1530000, 877000, 4096);
+  double gflops() const { return device.peak_fp32_gflops(); }
+  // What the program prints: the peaks of memory, FP32 and FP64, then the balance.
+  std::string peak(std::size_t i, int fp64_ratio = 2) const {
+    return peaks_of(device, gbps, fp64_ratio).at(i).value;
+  }
+
+  Device device = {};
+  double gbps;
+};
+
+const Described kH200(9, 0, 132, 1980000, 3201000, 6016);
+const Described kA100(8, 0, 108, 1410000, 1215000, 5120);
+const Described kRtx3090(8, 6, 82, 1695000, 9751000, 384);
+const Described kV100(7, 0, 80, 1530000, 877000, 4096);
 
 bool is_within(double actual, double expected, double relative) {
   return is_close(actual, expected, relative * expected);
 }
 
-// The chapter's arrays with the data in them, the outputs poisoned.
+// The chapter's data, and what is made of it.
 struct Setup {
-  Setup(const std::vector<int>& pattern_of_data, std::size_t n, unsigned block, unsigned grid = 3)
-      : pattern(pattern_of_data), expected(reference(pattern, n)), arrays(pattern, n, block, grid) {
-    arrays.poison();
+  Setup(const std::vector<int>& pattern, std::size_t n, unsigned block, unsigned grid = 3)
+      : data(pattern, n, block), copy{data}, read(data, grid) {}
+
+  // Calls check(version, problem) with all versions.
+  template <class Check>
+  void each_version(Check check) const {
+    for (const auto& version : kCopies) check(version, copy);
+    for (const auto& version : kReads) check(version, read);
   }
 
-  bool run_and_check(const Version<Arrays>& version) const {
-    return runs_right(version, arrays, pattern, expected);
-  }
-  bool is_right(const Version<Arrays>& version) const {
-    return check(version.name, arrays, pattern, expected);
-  }
-
-  std::vector<int> pattern;
-  Expected expected;
-  Arrays arrays;
+  Data data;
+  Copy copy;
+  Read read;
 };
 
 void write(uint4* words, std::size_t i, int value) {
@@ -66,19 +86,19 @@ std::vector<unsigned> random_words(std::size_t n) {
 }  // namespace
 
 TEST_CASE("peak DRAM bandwidth is the clock, twice, times the bytes the bus is wide") {
-  CHECK(is_within(kH200.peak_dram_gbps(), 3.201 * 2 * 752, 1e-12));
-  CHECK(is_within(kH200.peak_dram_gbps(), 4800, 0.005));
-  CHECK(is_within(kA100.peak_dram_gbps(), 1555, 0.001));
-  CHECK(is_within(kRtx3090.peak_dram_gbps(), 936, 0.001));
-  CHECK(is_within(kV100.peak_dram_gbps(), 898, 0.001));
+  CHECK(is_within(kH200.gbps, 3.201 * 2 * 752, 1e-12));
+  CHECK(is_within(kH200.gbps, 4800, 0.005));
+  CHECK(is_within(kA100.gbps, 1555, 0.001));
+  CHECK(is_within(kRtx3090.gbps, 936, 0.001));
+  CHECK(is_within(kV100.gbps, 898, 0.001));
 }
 
 TEST_CASE("peak FP32 rate is two operations a clock for every core") {
-  CHECK(is_within(kH200.peak_fp32_gflops(), 2 * 132 * 128 * 1.98, 1e-12));
-  CHECK(is_within(kH200.peak_fp32_gflops(), 67000, 0.01));
-  CHECK(is_within(kA100.peak_fp32_gflops(), 19500, 0.001));
-  CHECK(is_within(kRtx3090.peak_fp32_gflops(), 35600, 0.001));
-  CHECK(is_within(kV100.peak_fp32_gflops(), 15700, 0.003));
+  CHECK(is_within(kH200.gflops(), 2 * 132 * 128 * 1.98, 1e-12));
+  CHECK(is_within(kH200.gflops(), 67000, 0.01));
+  CHECK(is_within(kA100.gflops(), 19500, 0.001));
+  CHECK(is_within(kRtx3090.gflops(), 35600, 0.001));
+  CHECK(is_within(kV100.gflops(), 15700, 0.003));
 }
 
 TEST_CASE("cores per multiprocessor are known for a capability or said to be unknown") {
@@ -96,35 +116,36 @@ TEST_CASE("cores per multiprocessor are known for a capability or said to be unk
 
 TEST_CASE("the machine balance is operations in the time of one float") {
   CHECK(is_within(operations_per_float(1000, 250), 16, 1e-12));  // 1 TFLOP/s, 62.5 G floats/s
-  CHECK(is_within(operations_per_float(kH200.peak_fp32_gflops(), kH200.peak_dram_gbps()), 55.6,
-                  0.001));
+  CHECK(is_within(operations_per_float(kH200.gflops(), kH200.gbps), 55.6, 0.001));
   CHECK(operations_per_float(1000, 0) == 0);
   CHECK(operations_per_float(0, 250) == 0);
 }
 
 TEST_CASE("peaks are printed with their units") {
-  CHECK(peak_dram_text(kH200) == "4814 GB/s");
-  CHECK(peak_fp32_text(kH200) == "66.91 TFLOP/s");
-  CHECK(balance_text(kH200) == "55.59 operations");
+  CHECK(kH200.peak(0) == "4814 GB/s");
+  CHECK(kH200.peak(1) == "66.91 TFLOP/s");
+  CHECK(kH200.peak(3) == "55.59 operations");
 }
 
 TEST_CASE("an unknown capability or clock is said, not guessed") {
-  const Device future = device_of(42, 7, 132, 1980000, 3201000, 6016);
-  CHECK(peak_fp32_text(future) == "unknown: compute capability 42.7 is not in common/device.cuh");
-  CHECK(peak_dram_text(future) == "4814 GB/s");
-  CHECK(balance_text(future) == "unknown, as a peak is");
+  const Described future(42, 7, 132, 1980000, 3201000, 6016);
+  CHECK(future.peak(1) == "unknown: capability 42.7 is not in device.cuh");
+  CHECK(future.peak(0) == "4814 GB/s");
+  CHECK(future.peak(3) == "unknown, as a peak is");
 
-  const Device silent = device_of(9, 0, 132, 1980000, 0, 0);
-  CHECK(peak_dram_text(silent) == "unknown: the device does not tell its memory clock");
-  CHECK(balance_text(silent) == "unknown, as a peak is");
+  const Described silent(9, 0, 132, 1980000, 0, 0);
+  CHECK(silent.peak(0) == "unknown: it tells no memory clock");
+  CHECK(silent.peak(3) == "unknown, as a peak is");
 }
 
 TEST_CASE("a capability is known with all its numbers, or said to be unknown") {
+  using namespace capabilities;
   std::set<int> seen;
   for (const Capability& c : kCapabilities) {
     INFO(c.major << "." << c.minor);
     CHECK(seen.insert(10 * c.major + c.minor).second);
     CHECK(find_capability(c.major, c.minor) == &c);
+    CHECK(generation(c.major, c.minor) == c.generation);
     const int fp32 = fp32_cores_per_sm(c.major, c.minor);
     CHECK(fp32 > 0);
     CHECK((c.fp64_per_clock == 0 || fp32 % c.fp64_per_clock == 0));
@@ -135,12 +156,14 @@ TEST_CASE("a capability is known with all its numbers, or said to be unknown") {
   CHECK(find_capability(7, 5)->warps_per_sm == 32);
   CHECK(find_capability(8, 6)->warps_per_sm == 48);
   for (const int unknown : {0, 42}) CHECK(find_capability(unknown, 0) == nullptr);
+  for (const int unknown : {0, 4, 13, 42}) CHECK(generation(unknown, 0) == "unknown");
   CHECK(known_text(0) == "unknown");
   CHECK(known_text(64) == "64");
 }
 
 TEST_CASE("a device's own numbers are those of its capability") {
   if (!kOnGpu) return;
+  using namespace capabilities;
   int count = 0;
   CUDA_CHECK(cudaGetDeviceCount(&count));
   for (int ordinal = 0; ordinal < count; ++ordinal) {
@@ -148,7 +171,7 @@ TEST_CASE("a device's own numbers are those of its capability") {
     const Capability* const known = find_capability(d.major, d.minor);
     if (known == nullptr) continue;
     INFO(d.name);
-    CHECK(d.threads_per_sm == 32 * known->warps_per_sm);
+    CHECK(d.maxThreadsPerMultiProcessor == 32 * known->warps_per_sm);
     const int ratio = device_attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, ordinal);
     if (known->fp64_per_clock > 0) {
       CHECK(ratio * known->fp64_per_clock == fp32_cores_per_sm(d.major, d.minor));
@@ -157,14 +180,14 @@ TEST_CASE("a device's own numbers are those of its capability") {
 }
 
 TEST_CASE("the peak FP64 rate follows from the ratio to FP32") {
-  CHECK(peak_fp64_text(kH200, 2) == "33.45 TFLOP/s");  // the data sheet: 34
-  CHECK(peak_fp64_text(kRtx3090, 64) == "0.5560 TFLOP/s");
-  CHECK(peak_fp64_text(device_of(42, 7, 132, 1980000, 0, 0), 2) == "unknown, as the FP32 rate is");
-  CHECK(peak_fp64_text(kH200, 0) == "unknown, as the FP32 rate is");
-  CHECK(fp64_text(64) == "1/64 of FP32");
+  CHECK(kH200.peak(2) == "33.45 TFLOP/s");  // the data sheet: 34
+  CHECK(kRtx3090.peak(2, 64) == "0.5560 TFLOP/s");
+  CHECK(Described(42, 7, 132, 1980000, 0, 0).peak(2) == "unknown, as the FP32 rate is");
+  CHECK(kH200.peak(2, 0) == "unknown, as the FP32 rate is");
 }
 
 TEST_CASE("a wish for a capability is fulfilled by that one and all later ones") {
+  using namespace device_choice;
   const auto has = [](int major, int minor, std::size_t bytes, const Wish& wish) {
     cudaDeviceProp device = {};
     device.major = major;
@@ -182,6 +205,7 @@ TEST_CASE("a wish for a capability is fulfilled by that one and all later ones")
 }
 
 TEST_CASE("the loop finds no device for a wish too large, cudaChooseDevice always one") {
+  using namespace device_choice;
   int count = 0;
   CUDA_CHECK(cudaGetDeviceCount(&count));
   CHECK(first_that_fulfils({0, 0, 0}) == 0);
@@ -235,6 +259,33 @@ TEST_CASE("operations per second are those of the rule of thumb") {
   CHECK(is_within(locality::mflops(20, 3 * 8) / locality::kOperations, 833.3, 0.001));
 }
 
+TEST_CASE("multiply-adds leave the right sums in every thread, whatever the chains and turns") {
+  for (const arithmetic::Mix& mix : arithmetic::kMixes) {
+    for (const double flop : {1.0, 1e5, 1e6}) {
+      const arithmetic::MultiplyAdds d(mix, flop, 2);
+      INFO(mix.name << ", " << flop << " operations");
+      CHECK(d.amount() >= flop);
+      CHECK(d.amount() - flop <= 2.0 * mix.chains * 2 * mix.blocks_per_sm * 256);
+      d.launch();
+      CUDA_CHECK_LAUNCH();
+      CHECK(d.is_right());
+    }
+  }
+}
+
+TEST_CASE("the checker of multiply-adds rejects a kernel that does nothing and one wrong thread") {
+  const arithmetic::MultiplyAdds d(arithmetic::kMixes[2], 1e5, 2);
+  CHECK_FALSE(d.is_right());
+  for (const std::size_t wrong : {0, 300, 511}) {
+    d.launch();
+    CUDA_CHECK_LAUNCH();
+    REQUIRE(d.is_right());
+    const float value = wrong == 300 ? std::numeric_limits<float>::quiet_NaN() : 1.0f;
+    CUDA_CHECK(cudaMemcpy(d.results + wrong, &value, sizeof value, cudaMemcpyHostToDevice));
+    CHECK_FALSE(d.is_right());
+  }
+}
+
 TEST_CASE("every device is described by named fields that all have a value") {
   int count = 0;
   CUDA_CHECK(cudaGetDeviceCount(&count));
@@ -242,9 +293,10 @@ TEST_CASE("every device is described by named fields that all have a value") {
     std::set<std::string> names;
     for (const auto& [title, fields] : describe(ordinal)) {
       CHECK_FALSE(title.empty());
-      for (const auto& [name, value] : fields) {
+      for (const auto& [name, value, h200] : fields) {
         INFO(title << ": " << name);
         CHECK_FALSE(value.empty());
+        CHECK_FALSE(h200.empty());
         CHECK(names.insert(name).second);
       }
     }
@@ -254,14 +306,15 @@ TEST_CASE("every device is described by named fields that all have a value") {
 
 TEST_CASE("what a CPU does not have means nothing there, what a program relies on does") {
   for (const auto& [title, fields] : describe(0)) {
-    for (const auto& [name, value] : fields) {
+    for (const auto& [name, value, h200] : fields) {
       INFO(title << ": " << name << " = " << value);
       if (name == "memory bus" || name == "peak FP32 rate" || name == "peak FP64 rate" ||
           name == "copy engines" || name == "generation") {
         CHECK((value == "-") == !kOnGpu);
       }
       if (name == "threads per warp") CHECK(value == "32");
-      if (name == "warps per SM") CHECK(32 * std::stoi(value) == describe_device(0).threads_per_sm);
+      if (name == "warps per SM")
+        CHECK(32 * std::stoi(value) == describe_device(0).maxThreadsPerMultiProcessor);
       if (name == "threads per block") CHECK(value == "1024");
       if (name == "constant memory") CHECK(value == "64 KiB");
     }
@@ -275,7 +328,7 @@ TEST_CASE("the values shown as an H200's are those that it printed, one for ever
     const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
   };
-  std::vector<Field> printed;
+  std::vector<std::pair<std::string, std::string>> printed;
   std::string line;
   while (std::getline(file, line) && line.find(" · ") == std::string::npos) {  // its context line
     if (line.size() != 68) continue;
@@ -283,20 +336,15 @@ TEST_CASE("the values shown as an H200's are those that it printed, one for ever
     if (!value.empty() && value.back() != ':')
       printed.emplace_back(trimmed(line.substr(2, 27)), value);
   }
-  std::vector<std::string> described;
-  for (const auto& [title, fields] : describe(0)) {
-    for (const auto& [name, value] : fields) described.push_back(trimmed(name));
-  }
+  std::vector<Field> described;
+  for (const auto& [title, fields] : describe(0))
+    described.insert(described.end(), fields.begin(), fields.end());
   REQUIRE(printed.size() == described.size());
-  REQUIRE(printed.size() == std::size(kH200Values));
   for (std::size_t i = 0; i < printed.size(); ++i) {
     INFO(printed[i].first);
-    CHECK(printed[i].first == described[i]);
-    CHECK(printed[i].first == trimmed(kH200Values[i].first));
-    CHECK(printed[i].second == kH200Values[i].second);
-    CHECK(printed[i].second == h200_value(kH200Values[i].first));
+    CHECK(printed[i].first == trimmed(described[i].name));
+    CHECK(printed[i].second == described[i].h200);
   }
-  CHECK(h200_value("no such field") == "-");
 }
 
 TEST_CASE("describing a device leaves another one current as it was") {
@@ -316,12 +364,11 @@ TEST_CASE("a device that is not there is refused by the runtime") {
 TEST_CASE("every version copies or reads every int at awkward sizes, whatever the values") {
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
-      Setup setup(input.values, n, 256);
-      for (const auto& version : kVersions) {
-        if (n == 0 && std::string(version.name) == "copy_kernel") continue;  // an empty grid
+      const Setup setup(input.values, n, 256);
+      setup.each_version([&](const auto& version, const auto& problem) {
         INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(setup.run_and_check(version));
-      }
+        CHECK(runs_right(version, problem));
+      });
     }
   }
 }
@@ -329,11 +376,11 @@ TEST_CASE("every version copies or reads every int at awkward sizes, whatever th
 TEST_CASE("every version works with any block size and with data that repeats") {
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {std::size_t{7}, std::size_t{777}, std::size_t{5003}}) {
-      Setup setup(random_ints(7, -9999, 9999, 3), n, block);
-      for (const auto& version : kVersions) {
+      const Setup setup(random_ints(7, -9999, 9999, 3), n, block);
+      setup.each_version([&](const auto& version, const auto& problem) {
         INFO(version.name << ", block " << block << ", n = " << n);
-        CHECK(setup.run_and_check(version));
-      }
+        CHECK(runs_right(version, problem));
+      });
     }
   }
 }
@@ -349,12 +396,19 @@ TEST_CASE("the expected bits and sum are those of the data written out") {
       sum += static_cast<long long>(x) * x;
     }
     INFO("n = " << n);
-    CHECK(reference(pattern, n).bits == bits);
-    CHECK(reference(pattern, n).sum_of_squares == sum);
+    const Setup setup(pattern, n, 32);
+    CHECK(setup.read.expected_bits == bits);
+    CHECK(setup.read.expected_sum == sum);
   }
 }
 
-TEST_CASE("read_everything reads each word once, whatever the grid") {
+TEST_CASE("a copy moves twice the bytes that a read does") {
+  const Setup setup(random_ints(7, -9, 9, 3), 1001, 32);
+  CHECK(setup.copy.amount() == 8008);
+  CHECK(setup.read.amount() == 4004);
+}
+
+TEST_CASE("read_words reads each word once, whatever the grid") {
   for (const std::size_t words : {0, 1, 31, 33, 257, 1023, 20011}) {
     const std::vector<unsigned> data = random_words(4 * words);
     unsigned expected = 0;
@@ -364,8 +418,8 @@ TEST_CASE("read_everything reads each word once, whatever the grid") {
     for (const auto& [grid, block] :
          {std::pair<unsigned, unsigned>{1, 1}, {1, 32}, {3, 33}, {2, 256}, {40, 512}}) {
       CUDA_CHECK(cudaMemset(d_bits.get(), 0, sizeof(unsigned)));
-      read_everything<<<grid, block>>>(reinterpret_cast<const uint4*>(d_data.get()), words,
-                                       d_bits.get());
+      read_words<<<grid, block>>>(reinterpret_cast<const uint4*>(d_data.get()), words,
+                                  d_bits.get());
       CUDA_CHECK_LAUNCH();
       INFO("words = " << words << ", grid " << grid << ", block " << block);
       CHECK(d_bits.download()[0] == expected);
@@ -374,51 +428,80 @@ TEST_CASE("read_everything reads each word once, whatever the grid") {
 }
 
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
-  for (const auto& version : kVersions) {
-    setup.arrays.poison();
-    for (int repeat = 0; repeat < 21; ++repeat)
-      version.launch(setup.arrays);  // odd: see reference()
-    CUDA_CHECK_LAUNCH();
-    INFO(version.name);
-    CHECK(setup.is_right(version));
-  }
+  const Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  setup.each_version([&](const auto& version, const auto& problem) {
+    for (const int launches : {20, 21}) {  // what a read leaves, an odd number of launches shows
+      problem.poison();
+      for (int repeat = 0; repeat < launches; ++repeat) version.launch(problem);
+      CUDA_CHECK_LAUNCH();
+      INFO(version.name << ", " << launches << " launches");
+      CHECK((problem.*version.is_right)(version.name));
+    }
+  });
 }
 
 TEST_CASE("the checker rejects a version that does nothing") {
-  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
-  for (const auto& version : kVersions) {
-    INFO(version.name);
-    CHECK_FALSE(setup.is_right(version));
-    REQUIRE(setup.run_and_check(version));
-    setup.arrays.poison();  // and what an earlier one has left is gone
-    CHECK_FALSE(setup.is_right(version));
+  const Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  REQUIRE(setup.read.expected_bits != 0);
+  for (int after_right_ones = 0; after_right_ones < 2; ++after_right_ones) {
+    CHECK_FALSE(runs_right(Version<Copy>{"no copy", "", [](const Copy&) {}}, setup.copy));
+    CHECK_FALSE(
+        runs_right(Version<Read>{"no read", "", [](const Read& d) { ++d.launches; }}, setup.read));
+    CHECK_FALSE(runs_right(Version<Read>{"no sum", "", [](const Read&) {}, &Read::sum_is_right},
+                           setup.read));
+    setup.each_version([&](const auto& version, const auto& problem) {
+      INFO(version.name);
+      REQUIRE(runs_right(version, problem));
+    });
   }
 }
 
 TEST_CASE("the checker rejects one wrong int of a copy, wherever it is") {
-  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  const Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
   for (const std::size_t wrong : {0, 996, 997, 5000, 10006}) {
     INFO("int " << wrong);
-    REQUIRE(setup.run_and_check(kVersions[1]));
-    write(setup.arrays.to, wrong, 12345);
-    CHECK_FALSE(setup.is_right(kVersions[1]));
+    REQUIRE(runs_right(kCopies[1], setup.copy));
+    write(setup.copy.to, wrong, 12345);
+    CHECK_FALSE(setup.copy.is_right("one wrong"));
   }
 }
 
 TEST_CASE("the checker rejects a read of data with one wrong int") {
-  Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
-  write(setup.arrays.from, 10006, 12345);
-  CHECK_FALSE(setup.run_and_check(kVersions[2]));
+  const Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  write(setup.data.words, 10006, 12345);
+  CHECK_FALSE(runs_right(kReads[0], setup.read));
+}
+
+TEST_CASE("a read counts the launches that cancel out since it was poisoned") {
+  const Setup setup(random_ints(997, -9999, 9999, 5), 10007, 256);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    REQUIRE(runs_right(kReads[0], setup.read));
+    CHECK(setup.read.launches == 1);
+  }
+  ++setup.read.launches;  // one that read nothing
+  CHECK_FALSE(setup.read.is_right("one of two"));
 }
 
 TEST_CASE("the measured yardsticks are positive bandwidths, below the peak of the memory") {
-  Options opt("01_device_query", "");
-  const Device device = open_device(opt);
-  const Yardstick y = measure_yardstick(device, kOnGpu ? 1_Gi : 1_Mi, 3);
-  CHECK(y.copy_gbps > 0);
-  CHECK(y.read_gbps > 0);
-  if (device.peak_dram_gbps() == 0 || !kOnGpu) return;
-  CHECK(y.copy_gbps < device.peak_dram_gbps());
-  CHECK(y.read_gbps < device.peak_dram_gbps());
+  const Device device = describe_device(0);
+  const double read = measured_read_gbps(device, 1_Gi), copy = measured_copy_gbps(1_Gi);
+  if (!kOnGpu) return;
+  CHECK(copy > 0);
+  CHECK(read > 0);
+  if (peak_dram_gbps(0) == 0) return;
+  CHECK(copy < peak_dram_gbps(0));
+  CHECK(read < peak_dram_gbps(0));
+}
+
+TEST_CASE("what the first calls are named after happens, and more than once") {
+  char name[] = "program";
+  char* arguments[] = {name, nullptr};
+  const Options opt(1, arguments, "01_device_query", "", {});
+  for (const FirstCalls& calls : kStart) {
+    calls.make(opt);
+    CHECK(cudaGetLastError() == cudaSuccess);
+  }
+  int device = -1;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CHECK(device == 0);
 }

@@ -7,32 +7,68 @@
 
 #include "kernel_testing.cuh"
 
+#define main experiment_main
+namespace beside_a_cpu_core {
+#include "../chapters/02_single_thread_sum/experiments/beside_a_cpu_core.cu"
+}
+namespace failing_calls {
+#include "../chapters/02_single_thread_sum/experiments/failing_calls.cu"
+}
+namespace launch_and_clocks {
+#include "../chapters/02_single_thread_sum/experiments/launch_and_clocks.cu"
+}
+namespace strides {
+#include "../chapters/02_single_thread_sum/experiments/strides.cu"
+}
+namespace ways_to_a_variable {
+#include "../chapters/02_single_thread_sum/experiments/ways_to_a_variable.cu"
+}
+#undef main
+
 namespace {
 
-// What the versions read and write, every result poisoned.
+long long reference(const std::vector<int>& x) {
+  return std::accumulate(x.begin(), x.end(), 0LL,
+                         [](long long sum, long long v) { return sum + v * v; });
+}
+
+// What the versions read and write, every place of a result poisoned.
 struct Setup {
-  explicit Setup(const std::vector<int>& x, std::size_t stride = 1)
-      : values(x), d_x(x), result(1), sum{d_x.get(), x.size(), result.get(), stride} {
-    poison(sum);
+  explicit Setup(const std::vector<int>& x) : values(x), d_x(x), result(1) {
+    Result* const pointed_to = result;
+    CUDA_CHECK(cudaMemcpyToSymbol(device_result_pointer, &pointed_to, sizeof pointed_to));
+    const std::vector<Result> poisoned(kPlaces, Result{-1, -1});
+    CUDA_CHECK(cudaMemcpyToSymbol(device_results, poisoned.data(), sizeof device_results));
+    for_each([](const auto&, const OneThreadSum& s) { s.poison(); });
   }
 
-  bool run_and_check(const Version<OneThreadSum>& version) const {
-    version.launch(sum);
-    CUDA_CHECK_LAUNCH();
-    return check(version.name, sum, reference(values));
+  OneThreadSum leaving_at(Result* place) const {
+    return {d_x, d_x.size(), place, reference(values)};
+  }
+
+  // Calls use(version, sum) for every version, with the place where it leaves its result.
+  template <class Use>
+  void for_each(Use use) const {
+    for (const auto& version : kThroughPointer) use(version, leaving_at(result));
+    use(kInVariable, leaving_at(address_of(device_result)));
+    use(kInArray, leaving_at(address_of(device_results) + kPlace));
+    use(kInManaged, leaving_at(&managed_result));
   }
 
   std::vector<int> values;
   DeviceArray<int> d_x;
   DeviceArray<Result> result;
-  OneThreadSum sum;
 };
 
-const Version<OneThreadSum>& named(const std::string& name) {
-  for (const auto& v : kVersions) {
-    if (name == v.name) return v;
-  }
-  throw std::runtime_error("no version " + name);
+bool is_right(const Version<OneThreadSum>& version, const OneThreadSum& s) {
+  return (s.*version.is_right)(version.name);
+}
+
+// Whether a kernel's own count of cycles can be true of its loop over n ints: no clock makes more
+// than ten in a nanosecond, and no thread adds more than 64 ints in a cycle.
+bool cycles_are_plausible(long long cycles, std::size_t n, double ms) {
+  const auto count = static_cast<double>(cycles);
+  return count > 0 && count <= 1e7 * ms && count >= static_cast<double>(n) / 64;
 }
 
 // One of each combination of qualifiers that the notes list as allowed.
@@ -56,59 +92,68 @@ TEST_CASE("every version adds every element at awkward sizes, whatever the value
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
       if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
-      const Setup setup(input.values);
-      for (const auto& version : kVersions) {
+      Setup(input.values).for_each([&](const auto& version, const OneThreadSum& sum) {
         INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(setup.run_and_check(version));
-      }
+        CHECK(runs_right(version, sum));
+      });
     }
   }
 }
 
-TEST_CASE("every stride visits every element exactly once, also strides longer than the array") {
+TEST_CASE("every stride visits every element exactly once, also strides longer than the array",
+          "[strides]") {
   for (const std::size_t stride : {2, 3, 8, 31, 64, 1000}) {
     for (const std::size_t n : {0, 1, 7, 64, 65, 1023, 5003}) {
       for (const NamedInts& input : ints_of_every_kind(n)) {
-        const Setup setup(input.values, stride);
+        const Setup setup(input.values);
         INFO("stride " << stride << ", n = " << n << ", " << input.name);
-        CHECK(setup.run_and_check(named("one_load_at_a_time")));
+        sum_one_load_at_a_time<<<1, 1>>>(setup.d_x, n, stride, setup.result);
+        CHECK(setup.leaving_at(setup.result).is_right("the chapter's"));
+        const strides::StridedSum sum{setup.d_x, stride, reference(input.values)};
+        strides::sum_strided<<<1, 1>>>(sum.x, n, stride, sum.result);
+        CHECK(sum.is_right("the experiment's"));
+        CHECK_FALSE(strides::StridedSum{setup.d_x, stride, -7}.is_right("nothing ran"));
       }
     }
   }
 }
 
-TEST_CASE("the CPU core adds every element at awkward sizes, whatever the values") {
+TEST_CASE("the CPU core and one thread add every element at awkward sizes, whatever the values",
+          "[beside_a_cpu_core]") {
+  using namespace beside_a_cpu_core;
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
+      const WholeSum whole{DeviceArray<int>(input.values), reference(input.values)};
       INFO("n = " << n << ", " << input.name);
-      CHECK(sum_on_cpu_core(input.values.data(), n) == reference(input.values));
+      CHECK(sum_on_cpu_core(input.values.data(), n) == whole.expected);
+      CHECK(runs_right(kSingleThread, whole));
+      for (const auto& version : kCub) {
+        if (n > 0) CHECK(runs_right(version, whole));
+      }
     }
   }
 }
 
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
   const Setup setup(random_ints(10007, 0, 9, 5));
-  for (const auto& version : kVersions) {
-    for (int repeat = 0; repeat < 20; ++repeat) version.launch(setup.sum);
+  setup.for_each([](const auto& version, const OneThreadSum& sum) {
+    for (int repeat = 0; repeat < 20; ++repeat) version.launch(sum);
     CUDA_CHECK_LAUNCH();
     INFO(version.name);
-    CHECK(check(version.name, setup.sum, reference(setup.values)));
-  }
+    CHECK(is_right(version, sum));
+  });
 }
 
 TEST_CASE("sums past 32 bits are exact, except in the narrow accumulator, which wraps") {
   // Nines are the chapter's own case; the others do it with few elements.
   for (const int value : {9, 40000, -46340}) {
     const std::size_t n = value == 9 ? 1_Mi : 4099;
-    const Setup setup(std::vector<int>(n, value));
-    for (const auto& version : kVersions) {
+    Setup(std::vector<int>(n, value)).for_each([&](const auto& version, const OneThreadSum& sum) {
       INFO(version.name << ", all " << value);
-      CHECK(setup.run_and_check(version));
-    }
+      CHECK(runs_right(version, sum));
+      if (value == 40000) CHECK(sum.is_right(version.name) == (&version != &kThroughPointer[3]));
+    });
   }
-  const Setup setup(std::vector<int>(4099, 40000));
-  REQUIRE(setup.run_and_check(named("narrow_accumulator")));
-  CHECK(fetch("narrow_accumulator", setup.sum).sum != reference(setup.values));
 }
 
 TEST_CASE("32 Mi nines are the first power of two whose sum passes an int") {
@@ -118,17 +163,33 @@ TEST_CASE("32 Mi nines are the first power of two whose sum passes an int") {
 
 TEST_CASE("every version counts the cycles that its loop took, and no more than the launch took") {
   for (const std::size_t n : {std::size_t{1}, std::size_t{100003}}) {
-    const Setup setup(random_ints(n, 0, 9, 5));
-    for (const auto& version : kVersions) {
+    Setup(random_ints(n, 0, 9, 5)).for_each([&](const auto& version, const OneThreadSum& sum) {
       EventTimer timer;
       timer.start();
-      version.launch(setup.sum);
+      version.launch(sum);
       const double ms = timer.stop_ms();
-      const long long cycles = fetch(version.name, setup.sum).cycles;
-      INFO(version.name << ", n = " << n << ": " << cycles << " cycles, " << ms << " ms");
-      CHECK(cycles_are_plausible(cycles, n, ms));
-    }
+      REQUIRE(is_right(version, sum));
+      INFO(version.name << ", n = " << n << ": " << sum.fetched.cycles << " cycles, " << ms);
+      CHECK(cycles_are_plausible(sum.fetched.cycles, n, ms));
+      CHECK(sum.cells() == std::vector<std::string>{digits_text(1.0 * sum.fetched.cycles / n)});
+    });
   }
+}
+
+TEST_CASE("the experiments count the cycles of their loops", "[strides][launch_and_clocks]") {
+  const std::vector<int> x = random_ints(100003, 0, 9, 5);
+  const DeviceArray<int> d_x(x);
+  EventTimer timer;
+  const strides::StridedSum strided{d_x, 3, reference(x)};
+  timer.start();
+  strides::sum_strided<<<1, 1>>>(d_x, x.size(), 3, strided.result);
+  CHECK(cycles_are_plausible(strided.result.download()[0].cycles, x.size(), timer.stop_ms()));
+  const DeviceArray<launch_and_clocks::Result> result(1);
+  timer.start();
+  launch_and_clocks::sum_timed<<<1, 1>>>(d_x, x.size(), result);
+  const double ms = timer.stop_ms();
+  CHECK(result.download()[0].sum == reference(x));
+  CHECK(cycles_are_plausible(result.download()[0].cycles, x.size(), ms));
 }
 
 TEST_CASE("cycles that no loop can have taken are not plausible") {
@@ -139,36 +200,58 @@ TEST_CASE("cycles that no loop can have taken are not plausible") {
   CHECK_FALSE(cycles_are_plausible(3600000000000, 1_Mi, 24.9));  // one reading, not a difference
 }
 
-TEST_CASE("a device variable reads the same by its symbol and by its address") {
-  const Setup setup(random_ints(1000, 0, 9, 5));
-  REQUIRE(setup.run_and_check(named("device_variable")));
-  CHECK(fetch("device_variable", setup.sum).sum == reference(setup.values));
-  CHECK(fetch_device_variable_by_address().sum == reference(setup.values));
-  CHECK(fetch("single_thread", setup.sum).sum == -1);  // and nothing went through the pointer
+TEST_CASE("all ways to the variables of the device end where the kernel wrote",
+          "[ways_to_a_variable]") {
+  using namespace ways_to_a_variable;
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
+    const std::vector<int> x = random_ints(n, 1, 9, 5);
+    const DeviceArray<int> d_x(x);
+    const DeviceArray<long long> pointed_to(2);
+    poison_variables(pointed_to);
+    CHECK_FALSE(are_right(fetch_variables(pointed_to), reference(x)));
+    sum_into_variables<<<1, 1>>>(d_x, n);
+    CUDA_CHECK_LAUNCH();
+    CHECK(are_right(fetch_variables(pointed_to), reference(x)));
+    CHECK_FALSE(are_right(fetch_variables(pointed_to), reference(x) + 1));
+    CHECK(pointed_to.download()[1] == -1);
+    std::vector<long long> places(ways_to_a_variable::kPlaces);
+    CUDA_CHECK(cudaMemcpyFromSymbol(places.data(), device_sums, sizeof device_sums));
+    for (unsigned place = 0; place < places.size(); ++place) {
+      INFO("place " << place);
+      CHECK((places[place] == -1) == (place != ways_to_a_variable::kPlace));
+    }
+    poison_variables(pointed_to);  // nothing that an earlier launch left passes
+    const Ways w = fetch_variables(pointed_to);
+    CHECK((w.by_symbol == -1 && w.by_address == -1 && w.by_offset == -1 && w.by_pointer == -1 &&
+           w.by_name == -1));
+  }
 }
 
 TEST_CASE("a result goes to its place of the array and to no other") {
-  Setup setup(random_ints(1000, 0, 9, 5));
+  const Setup setup(random_ints(1000, 0, 9, 5));
   for (unsigned place = 0; place < kPlaces; ++place) {
-    poison(setup.sum);
-    setup.sum.place = place;
-    REQUIRE(setup.run_and_check(named("device_array")));
-    for (setup.sum.place = 0; setup.sum.place < kPlaces; ++setup.sum.place) {
-      INFO("written to " << place << ", read from " << setup.sum.place);
-      CHECK((fetch("device_array", setup.sum).sum == -1) == (setup.sum.place != place));
+    for (unsigned p = 0; p < kPlaces; ++p)
+      setup.leaving_at(address_of(device_results) + p).poison();
+    sum_device_array<<<1, 1>>>(setup.d_x, setup.d_x.size(), place);
+    for (unsigned p = 0; p < kPlaces; ++p) {
+      const OneThreadSum there = setup.leaving_at(address_of(device_results) + p);
+      INFO("written to " << place << ", read from " << p);
+      CHECK(there.is_right("there") == (p == place));
+      CHECK((there.fetched.sum == -1) == (p != place));
     }
   }
 }
 
 TEST_CASE("a managed variable is the same for both sides") {
   const Setup setup(random_ints(1000, 0, 9, 5));
+  CUDA_CHECK(cudaDeviceSynchronize());
   CHECK(managed_result.sum == -1);  // the poison
-  REQUIRE(setup.run_and_check(named("managed_variable")));
+  REQUIRE(runs_right(kInManaged, setup.leaving_at(&managed_result)));
   CHECK(managed_result.sum == reference(setup.values));
   Result copied;
   CUDA_CHECK(cudaMemcpyFromSymbol(&copied, managed_result, sizeof copied));
   CHECK(copied.sum == reference(setup.values));
-  CHECK(fetch("single_thread", setup.sum).sum == -1);  // and nothing went through the pointer
+  CHECK(setup.result.download()[0].sum == -1);  // and nothing went through the pointer
 }
 
 TEST_CASE("qualifiers combine as the notes say, and variables of the device outlive a launch") {
@@ -186,41 +269,44 @@ TEST_CASE("qualifiers combine as the notes say, and variables of the device outl
 
 TEST_CASE("a pointer variable is followed to where the host points it") {
   const Setup setup(random_ints(1000, 0, 9, 5));
-  DeviceArray<Result> elsewhere(1);
+  const DeviceArray<Result> elsewhere(1);
   Result* const target = elsewhere.get();
   CUDA_CHECK(cudaMemcpyToSymbol(device_result_pointer, &target, sizeof target));
-  named("device_pointer_variable").launch(setup.sum);
+  kThroughPointer[4].launch(setup.leaving_at(setup.result));
   CUDA_CHECK_LAUNCH();
   CHECK(elsewhere.download()[0].sum == reference(setup.values));
-  CHECK_FALSE(check("device_pointer_variable", setup.sum, reference(setup.values)));
+  CHECK_FALSE(setup.leaving_at(setup.result).is_right("where nobody wrote"));
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing") {
-  const Setup setup(random_ints(1000, 0, 9, 5));
-  for (const auto& version : kVersions) {
+  Setup(random_ints(1000, 0, 9, 5)).for_each([](const auto& version, const OneThreadSum& sum) {
     INFO(version.name);
-    CHECK_FALSE(check(version.name, setup.sum, reference(setup.values)));
-    REQUIRE(setup.run_and_check(version));
-    poison(setup.sum);  // what an earlier launch left must not pass either
-    CHECK_FALSE(check(version.name, setup.sum, reference(setup.values)));
-  }
+    sum.poison();
+    CHECK_FALSE(is_right(version, sum));
+    REQUIRE(runs_right(version, sum));
+    sum.poison();  // what an earlier launch left must not pass either
+    CHECK_FALSE(is_right(version, sum));
+  });
 }
 
 TEST_CASE("the checker rejects one wrong element") {
-  const Setup setup(random_ints(1000, 0, 9, 5));
-  std::vector<int> other = setup.values;
-  other[999] += 1;
-  for (const auto& version : kVersions) {
-    REQUIRE(setup.run_and_check(version));
+  Setup(random_ints(1000, 0, 9, 5)).for_each([](const auto& version, OneThreadSum sum) {
+    REQUIRE(runs_right(version, sum));
+    sum.expected += 1;
     INFO(version.name);
-    CHECK_FALSE(check(version.name, setup.sum, reference(other)));
-  }
+    CHECK_FALSE(is_right(version, sum));
+  });
 }
 
-TEST_CASE("a block of more threads than the hardware has is refused at the launch, once") {
+TEST_CASE("a block of more threads than the hardware has is refused at the launch, once",
+          "[failing_calls]") {
   const Setup setup(random_ints(1000, 0, 9, 5));
-  sum_single_thread<<<1, 1025>>>(setup.sum.x, setup.sum.n, setup.sum.result);
+  sum_single_thread<<<1, 1025>>>(setup.d_x, setup.d_x.size(), setup.result);
   CHECK(refuses_configuration(cudaGetLastError()));
   CHECK(cudaGetLastError() == cudaSuccess);  // reading the error cleared it
-  CHECK(setup.run_and_check(named("single_thread")));
+  const DeviceArray<long long> sum(1);
+  failing_calls::launch_with_too_many_threads(setup.d_x, 1000, sum);
+  CHECK(refuses_configuration(cudaGetLastError()));
+  failing_calls::sum_plainly<<<1, 1>>>(setup.d_x, 1000, sum);  // the kernel itself is right
+  CHECK(sum.download()[0] == reference(setup.values));
 }

@@ -6,37 +6,163 @@
 #include <climits>
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <numeric>
+#include <optional>
 
 #include "kernel_testing.cuh"
 
+#define main experiment_main
+namespace block_sizes {
+#include "../chapters/04_multi_block/experiments/block_sizes.cu"
+}
+namespace blocks_over_time {
+#include "../chapters/04_multi_block/experiments/blocks_over_time.cu"
+}
+namespace grid_sizes {
+#include "../chapters/04_multi_block/experiments/grid_sizes.cu"
+}
+namespace load_latency {
+#include "../chapters/04_multi_block/experiments/load_latency.cu"
+}
+namespace load_widths {
+#include "../chapters/04_multi_block/experiments/load_widths.cu"
+}
+namespace three_clocks {
+#include "../chapters/04_multi_block/experiments/three_clocks.cu"
+}
+namespace waiting_blocks {
+#include "../chapters/04_multi_block/experiments/waiting_blocks.cu"
+}
+namespace warp_issue {
+#include "../chapters/04_multi_block/experiments/warp_issue.cu"
+}
+#undef main
+
 namespace {
 
+using Kernel = void (*)(const int* x, std::size_t n, long long* partial);
+
+// A kernel that leaves a partial sum per thread, and how many ints it takes at a time.
+struct Summing {
+  std::string name;
+  Kernel kernel;
+};
+
+const std::vector<Summing> kOfTheProgram = {{"sum_grid_stride", sum_grid_stride},
+                                            {"sum_four_in_flight", sum_four_in_flight},
+                                            {"sum_one_wide_load", sum_one_wide_load},
+                                            {"sum_eight_wide_loads", sum_eight_wide_loads}};
+const std::vector<Summing> kOfGridSizes = {{"sum_grid_stride", grid_sizes::sum_grid_stride},
+                                           {"sum_four_in_flight", grid_sizes::sum_four_in_flight}};
+const std::vector<Summing> kOfBlockSizes = {
+    {"sum_grid_stride", block_sizes::sum_grid_stride},
+    {"sum_four_in_flight", block_sizes::sum_four_in_flight}};
+
+std::vector<Summing> of_load_widths() {
+  std::vector<Summing> kernels;
+  for (const load_widths::Ladder& l : load_widths::kLadder) kernels.push_back({l.name, l.kernel});
+  return kernels;
+}
+
+long long sum_of_squares(const std::vector<int>& x) {
+  return std::accumulate(x.begin(), x.end(), 0LL,
+                         [](long long sum, long long v) { return sum + v * v; });
+}
+
+// What the threads of a launch leave, and two places more, which they must not touch.
+std::vector<long long> partial_sums(Kernel kernel, const std::vector<int>& x, unsigned grid,
+                                    unsigned block) {
+  const DeviceArray<int> d_x(x);
+  const DeviceArray<long long> partial(std::size_t{grid} * block + 2);
+  kernel<<<grid, block>>>(d_x, x.size(), partial);
+  CUDA_CHECK_LAUNCH();
+  return partial.download();
+}
+
+// The two places are as they were, every thread wrote a sum, and all sums together are right.
+bool adds_up(Kernel kernel, const std::vector<int>& x, unsigned grid, unsigned block) {
+  std::vector<long long> sums = partial_sums(kernel, x, grid, block);
+  for (int k = 0; k < 2; ++k) {
+    if (sums.back() != -1) return false;
+    sums.pop_back();
+  }
+  const bool all_wrote = *std::min_element(sums.begin(), sums.end()) >= 0;
+  return all_wrote && std::accumulate(sums.begin(), sums.end(), 0LL) == sum_of_squares(x);
+}
+
+// Right for any grid and block, for sizes that leave any number for the last round, for any values.
+void check_any_shape(const std::vector<Summing>& kernels) {
+  const std::size_t largest = small_sizes() ? 1003 : 5003, step = small_sizes() ? 13 : 1;
+  for (const Summing& s : kernels) {
+    for (const unsigned block : awkward_blocks()) {
+      for (const std::size_t n : {std::size_t{1}, std::size_t{257}, largest}) {
+        for (const unsigned grid : {1u, 2u, 3u, 7u}) {
+          INFO(s.name << ", grid " << grid << ", block " << block << ", n = " << n);
+          CHECK(adds_up(s.kernel, random_ints(n, -9, 9, 3), grid, block));
+        }
+      }
+    }
+    for (const NamedInts& input : ints_of_every_kind(largest)) {
+      INFO(s.name << ", " << input.name);
+      CHECK(adds_up(s.kernel, input.values, 3, 250));
+    }
+    for (std::size_t n = 0; n <= 300;
+         n += step) {  // a full round is up to 8 loads of 8 threads: 256
+      INFO(s.name << ", n = " << n);
+      CHECK(adds_up(s.kernel, random_ints(n, 1, 9, n), 2, 4));
+      CHECK(adds_up(s.kernel, random_ints(n, 1, 9, n), 1, 1));
+    }
+  }
+}
+
+// A thread's sum is that of its own elements, and a zero where it has none.
+void check_zeros(const std::vector<Summing>& kernels) {
+  for (const Summing& s : kernels) {
+    const std::vector<long long> sums = partial_sums(s.kernel, random_ints(5, 1, 9, 5), 2, 64);
+    INFO(s.name);
+    for (std::size_t i = 5; i < 128; ++i) REQUIRE(sums[i] == 0);
+    CHECK(sums[128] == -1);  // and nothing is written behind the last thread's sum
+  }
+}
+
+// Larger sums would pass 64 bits.
+void check_large_values(const std::vector<Summing>& kernels) {
+  for (const Summing& s : kernels) {
+    INFO(s.name);
+    CHECK(adds_up(s.kernel, {2000000000, -2000000000}, 1, 1));
+    CHECK(adds_up(s.kernel, {INT_MIN}, 1, 1));
+    CHECK(adds_up(s.kernel, {1000000000, -1000000000, 999999999, 5, -1000000000}, 1, 2));
+  }
+}
+
+Device this_device() { return describe_device(0); }
+
+unsigned sm_count() { return static_cast<unsigned>(this_device().multiProcessorCount); }
+
 std::size_t thread_slots_per_sm() {
-  return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+  return static_cast<std::size_t>(this_device().maxThreadsPerMultiProcessor);
 }
 
-Setting setting(unsigned block = 256) {
-  return {static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount, 0)), block};
+ThreadSums sums_of(const std::vector<int>& x, unsigned block = 256) {
+  return {this_device(), x, block};
 }
 
-// What the versions read and write, partial sums poisoned.
-ThreadSums sums_of(const std::vector<int>& x) {
-  const std::size_t places = 4 * thread_slots_per_sm() * setting().sm_count;
-  return {DeviceArray<int>(x), DeviceArray<long long>(places), reference(x)};
-}
-
-bool runs_right(const ThreadSums& d, Shape shape) {
-  d.partial.poison();
-  launch(d, shape);
-  CUDA_CHECK_LAUNCH();
-  return check("sum", d, shape);
-}
-
-bool runs_right(const ThreadSums& d, const wide_loads::Ladder& l, Shape shape) {
-  d.partial.poison();
-  l.launch(d, shape);
-  CUDA_CHECK_LAUNCH();
-  return check("sum", d, shape);
+// What an experiment prints and returns is tried by tests/cli; here, what it writes with --csv.
+template <class Main>
+std::vector<std::string> lines_of_csv(Main&& run, std::vector<std::string> options) {
+  const std::string file = "/tmp/04_" + std::to_string(host_ms()) + ".csv";
+  options.insert(options.begin(), "program");
+  options.insert(options.end(), {"--csv", file});
+  std::vector<char*> argv;
+  for (std::string& option : options) argv.push_back(option.data());
+  argv.push_back(nullptr);
+  REQUIRE(run(static_cast<int>(options.size()), argv.data()) == kExitOk);
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::remove(file.c_str());
+  return lines;
 }
 
 }  // namespace
@@ -45,98 +171,249 @@ TEST_CASE("every version adds every element at awkward sizes, whatever the value
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
       const ThreadSums sums = sums_of(input.values);
-      for (const ShapeVersion& v : kVersions) {
-        INFO(v.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(sums, v.shape(setting())));
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(runs_right(version, sums));
       }
     }
   }
 }
 
-TEST_CASE("both kernels cover any n with any grid and block, powers of two or not") {
-  for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
-    const ThreadSums sums = sums_of(random_ints(n, -9, 9, 3));
-    for (const unsigned block : awkward_blocks()) {
-      for (const unsigned grid : {1u, 2u, 3u, 7u}) {
-        for (const unsigned loads : {1u, kInFlight}) {
-          INFO("grid " << grid << ", block " << block << ", n = " << n << ", loads " << loads);
-          CHECK(runs_right(sums, {grid, block, loads}));
-        }
+TEST_CASE("every version works with any block size, powers of two or not") {
+  for (const unsigned block : awkward_blocks()) {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{20011}}) {
+      const ThreadSums sums = sums_of(random_ints(n, -9, 9, 3), block);
+      for (const auto& version : kVersions) {
+        INFO(version.name << ", block " << block << ", n = " << n);
+        CHECK(runs_right(version, sums));
       }
     }
   }
+}
+
+TEST_CASE("every version runs on as many threads as its name says") {
+  const ThreadSums sums = sums_of(std::vector<int>(1, 3));
+  const auto threads_of = [&](const char* name) -> std::size_t {
+    for (const auto& version : kVersions) {
+      if (std::strcmp(version.name, name) != 0) continue;
+      REQUIRE(runs_right(version, sums));
+      const std::vector<long long> partial = sums.partial.download();
+      return partial.size() -
+             static_cast<std::size_t>(std::count(partial.begin(), partial.end(), -1));
+    }
+    return 0;
+  };
+  CHECK(threads_of("one_block_512") == 512);
+  CHECK(threads_of("eight_blocks_64") == 512);
+  CHECK(threads_of("one_block_per_sm") == sm_count() * 256);
+  CHECK(threads_of("occupancy_grid") == sums.wave * 256);
+  CHECK(threads_of("occupancy_api_block") == std::size_t(sums.api_grid) * sums.api_block);
+  CHECK(threads_of("four_in_flight") == threads_of("occupancy_grid"));
+  CHECK(threads_of("one_wide_load") == threads_of("occupancy_grid"));
+  CHECK(threads_of("eight_wide_loads") == threads_of("one_block_per_sm"));
+}
+
+TEST_CASE("all kernels cover any n with any grid and block, powers of two or not") {
+  check_any_shape(kOfTheProgram);
 }
 
 TEST_CASE("four loads in flight leave no remainder behind, whatever is left for the last round") {
-  const Shape shape{3, 32, kInFlight};  // 96 threads: a full round takes 384 elements
-  for (std::size_t n = 3 * 96 - 2; n <= 5 * 96 + 2; ++n) {
+  for (std::size_t n = 3 * 96 - 2; n <= 5 * 96 + 2; ++n) {  // 96 threads: 384 in a full round
     INFO("n = " << n);
-    CHECK(runs_right(sums_of(random_ints(n, 1, 9, n)), shape));
+    CHECK(adds_up(sum_four_in_flight, random_ints(n, 1, 9, n), 3, 32));
   }
 }
 
-TEST_CASE("loads of any width and number add every element, whatever is left for the last round") {
-  for (const NamedInts& input : ints_of_every_kind(5003)) {
-    for (const unsigned block : awkward_blocks()) {
-      const ThreadSums sums = sums_of(input.values);
-      for (const wide_loads::Ladder& l : wide_loads::kLadder) {
-        for (const unsigned grid : {1u, 3u}) {
-          INFO(l.name() << ", grid " << grid << ", block " << block << ", " << input.name);
-          CHECK(runs_right(sums, l, {grid, block}));
-        }
-      }
+TEST_CASE("a thread without an element writes a zero") { check_zeros(kOfTheProgram); }
+
+TEST_CASE("a sum of squares past 32 bits is exact, of the most negative int too") {
+  check_large_values(kOfTheProgram);
+}
+
+TEST_CASE("a launch leaves nothing behind that the next one trips over") {
+  const ThreadSums sums = sums_of(random_ints(10007, 0, 9, 5));
+  for (const auto& version : kVersions) {
+    sums.poison();
+    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(sums);
+    CUDA_CHECK_LAUNCH();
+    INFO(version.name);
+    CHECK((sums.*version.is_right)(version.name));
+  }
+}
+
+TEST_CASE("one wave fits on the chip, and one more block per SM does not") {
+  for (const unsigned block : awkward_blocks()) {
+    const unsigned wave = sums_of({1}, block).wave;
+    INFO("block " << block << ", grid " << wave);
+    CHECK(wave % sm_count() == 0);
+    CHECK(std::size_t{wave} * block <= sm_count() * thread_slots_per_sm());
+    if (block >= 250) {  // smaller ones run out of block slots before they run out of thread slots
+      const std::size_t warps = div_up(block, 32);  // a block takes up whole warps
+      CHECK((wave / sm_count() + 1) * warps * 32 > thread_slots_per_sm());
     }
   }
-  for (std::size_t n = 0; n <= 300; ++n) {  // 8 rounds of 8 threads: 64 ints, or 256
-    const ThreadSums sums = sums_of(random_ints(n, 1, 9, n));
-    for (const wide_loads::Ladder& l : wide_loads::kLadder) {
-      INFO(l.name() << ", n = " << n);
-      CHECK(runs_right(sums, l, {2, 4}));
-    }
+}
+
+TEST_CASE("the runtime's choice can be launched and fills every SM") {
+  const ThreadSums sums = sums_of(random_ints(99991, 0, 9, 5));
+  const std::size_t grid = std::size_t(sums.api_grid), block = std::size_t(sums.api_block);
+  CHECK(grid >= sm_count());
+  CHECK(grid * block <= sm_count() * thread_slots_per_sm());
+  CHECK(adds_up(sum_grid_stride, random_ints(9991, 0, 9, 5), sums.api_grid, sums.api_block));
+}
+
+TEST_CASE("the checker rejects a kernel that does nothing") {
+  const ThreadSums sums = sums_of(random_ints(1000, 0, 9, 5));
+  for (const auto& version : kVersions) {
+    sums.poison();
+    INFO(version.name);
+    CHECK_FALSE((sums.*version.is_right)(version.name));
   }
 }
 
-TEST_CASE(
-    "a wide load's kernel leaves a zero for a thread without an element, and nothing behind") {
-  const ThreadSums sums = sums_of(random_ints(5, 1, 9, 5));
-  for (const wide_loads::Ladder& l : wide_loads::kLadder) {
-    INFO(l.name());
-    REQUIRE(runs_right(sums, l, {2, 64}));
-    const std::vector<long long> partial = sums.partial.download();
-    for (std::size_t i = 5; i < 128; ++i) REQUIRE(partial[i] == 0);
-    CHECK(partial[128] == -1);
+TEST_CASE("the checker rejects one wrong element, and one missing partial sum") {
+  std::vector<int> x = random_ints(1000, 1, 9, 5);
+  const ThreadSums sums = sums_of(x);
+  REQUIRE(runs_right(kVersions[0], sums));
+  CUDA_CHECK(cudaMemset(sums.partial + 17, 0xff, sizeof(long long)));
+  CHECK_FALSE(sums.is_right("one sum is missing"));
+  x[999] += 1;
+  CUDA_CHECK(cudaMemcpy(sums.x, x.data(), sums.x.bytes(), cudaMemcpyHostToDevice));
+  CHECK_FALSE(runs_right(kVersions[0], sums));
+}
+
+TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
+  const ThreadSums d = sums_of(random_ints(1000, 0, 9, 5));
+  sum_grid_stride<<<1, 1025>>>(d.x, d.n, d.partial);
+  CHECK(refuses_configuration(cudaGetLastError()));
+  CHECK(cudaGetLastError() == cudaSuccess);  // asking clears it
+}
+
+TEST_CASE("a grid of no blocks is refused at the launch") {
+  const ThreadSums d = sums_of(random_ints(1000, 0, 9, 5));
+  sum_grid_stride<<<0, 64>>>(d.x, d.n, d.partial);
+  CHECK(refuses_configuration(cudaGetLastError()));
+}
+
+TEST_CASE("the kernels add every element in any grid", "[grid_sizes]") {
+  check_any_shape(kOfGridSizes);
+  check_zeros(kOfGridSizes);
+  check_large_values(kOfGridSizes);
+}
+
+TEST_CASE("the grids grow, through one per SM and one wave, to four waves", "[grid_sizes]") {
+  for (const unsigned block : awkward_blocks()) {
+    const unsigned wave = blocks_held(this_device(), grid_sizes::sum_grid_stride, block);
+    const std::vector<unsigned> grids = grid_sizes::grids(sm_count(), wave);
+    INFO("block " << block);
+    CHECK(grids.front() == 1);
+    CHECK(grids.back() == 4 * wave);
+    for (const unsigned grid : {sm_count(), wave, 2 * wave})
+      CHECK(std::count(grids.begin(), grids.end(), grid) == 1);
+    for (std::size_t i = 1; i < grids.size(); ++i) CHECK(grids[i] > grids[i - 1]);
   }
 }
 
-TEST_CASE("a wide load's kernel gets the registers it was promised, and a wave of it fits") {
-  for (const wide_loads::Ladder& l : wide_loads::kLadder) {
-    INFO(l.name());
+TEST_CASE("every grid has a row for one load and one for four, and all are right", "[grid_sizes]") {
+  const std::vector<std::string> lines =
+      lines_of_csv(grid_sizes::experiment_main, {"--n", "5000", "--samples", "1"});
+  const unsigned wave = blocks_held(this_device(), grid_sizes::sum_grid_stride, 256);
+  CHECK(lines.size() == 1 + 2 * grid_sizes::grids(sm_count(), wave).size());
+}
+
+TEST_CASE("the kernels add every element in any block", "[block_sizes]") {
+  check_any_shape(kOfBlockSizes);
+  check_zeros(kOfBlockSizes);
+  check_large_values(kOfBlockSizes);
+}
+
+TEST_CASE("every block size has a row for one load and one for four, all right", "[block_sizes]") {
+  const std::vector<std::string> lines =
+      lines_of_csv(block_sizes::experiment_main, {"--n", "5000", "--samples", "1"});
+  CHECK(lines.size() == 1 + 2 * std::size(block_sizes::kBlocks));
+}
+
+TEST_CASE("loads of any width and number add every element, whatever is left for the last round",
+          "[load_widths]") {
+  check_any_shape(of_load_widths());
+}
+
+TEST_CASE("a wide load's kernel leaves a zero for a thread without an element, and nothing behind",
+          "[load_widths]") {
+  check_zeros(of_load_widths());
+}
+
+TEST_CASE("squares of large ints are exact in loads of any width and number", "[load_widths]") {
+  check_large_values(of_load_widths());
+}
+
+TEST_CASE("a wide load's kernel gets the registers it was promised, and a wave of it fits",
+          "[load_widths]") {
+  for (const load_widths::Ladder& l : load_widths::kLadder) {
+    INFO(l.name);
     cudaFuncAttributes of_kernel;
-    CUDA_CHECK(l.attributes(&of_kernel));
-    CHECK(of_kernel.numRegs <= (l.blocks == 1 ? 64 : 32));
+    CUDA_CHECK(cudaFuncGetAttributes(&of_kernel, l.kernel));
+    CHECK(of_kernel.numRegs <= (std::strstr(l.name, "/r32") == nullptr ? 64 : 32));
     CHECK(of_kernel.localSizeBytes == 0);  // every value in flight has a register
-    const Shape wave = l.wave(setting());
-    CHECK(wave.grid % setting().sm_count == 0);
-    const std::size_t per_sm = wave.threads() / setting().sm_count;
+    const unsigned wave = blocks_held(this_device(), l.kernel, 256);
+    CHECK(wave % sm_count() == 0);
+    const std::size_t per_sm = std::size_t{wave} * 256 / sm_count();
     CHECK(per_sm <= thread_slots_per_sm());
     CHECK(per_sm * static_cast<std::size_t>(of_kernel.numRegs) <= 65536);
   }
+  cudaFuncAttributes of_eight;
+  CUDA_CHECK(cudaFuncGetAttributes(&of_eight, sum_eight_wide_loads));
+  CHECK(of_eight.numRegs <= 64);
+  CHECK(of_eight.localSizeBytes == 0);
 }
 
-TEST_CASE("every chain makes every step, in blocks of any size, and its cycles are plausible") {
-  const warp_issue::Chains c;
+TEST_CASE("a walk along the ring ends where it has to", "[load_latency]") {
+  for (const std::size_t bytes : {std::size_t{128}, std::size_t{4096}, std::size_t{1} << 20}) {
+    bool is_right = false;
+    INFO(bytes << " bytes");
+    CHECK(load_latency::time_per_load(bytes, 2, &is_right).median_ms > 0);
+    CHECK(is_right);
+  }
+}
+
+TEST_CASE("the bytes in flight of a launch are those of each thread, and bound its speed",
+          "[load_latency]") {
+  using load_latency::in_flight;
+  CHECK(in_flight("a", 8, 64, 4, 335.5, 4254) ==
+        "  a: 8 x 64 threads, 0.002048 MB in flight, at most 6.104 GB/s");
+  CHECK(in_flight("b", 1056, 256, 16, 335.5, 4254) ==
+        "  b: 1056 x 256 threads, 4.325 MB in flight, at most 4254 GB/s");
+}
+
+TEST_CASE("a walk goes on where the last one ended", "[load_latency]") {
+  const DeviceArray<unsigned> next(std::vector<unsigned>{2, 0, 4, 1, 3});
+  const DeviceArray<unsigned> position(std::vector<unsigned>{0});
+  for (const unsigned expected : {2u, 4u, 3u}) {
+    load_latency::follow_links<<<1, 1>>>(next, position, 1);
+    CUDA_CHECK_LAUNCH();
+    CHECK(position.download()[0] == expected);
+  }
+  load_latency::follow_links<<<1, 1>>>(next, position, 7);  // five bring it back, and then two
+  CUDA_CHECK_LAUNCH();
+  CHECK(position.download()[0] == 0);
+}
+
+TEST_CASE("every chain makes every step, in blocks of any size, and its cycles are plausible",
+          "[warp_issue]") {
   for (const unsigned chains : {1u, warp_issue::kMostChains}) {
     for (const unsigned threads : awkward_blocks()) {
       INFO(chains << " chains, " << threads << " threads");
+      const warp_issue::Chains c{chains, threads};
       c.poison();
-      CHECK_FALSE(warp_issue::check("poison", c, chains, threads));
+      CHECK_FALSE(c.is_right("poison"));
+      CHECK_FALSE(c.took_cycles(1));
       EventTimer timer;
       timer.start();
-      c.launch(chains, threads);
+      c.launch();
       const double ms = timer.stop_ms();
-      CHECK(warp_issue::check("chains", c, chains, threads));
+      CHECK(c.is_right("chains"));
+      CHECK(c.took_cycles(ms));
       const auto cycles = static_cast<double>(c.cycles.download()[0]);
-      CHECK(cycles_fit(cycles, ms));
       CHECK(cycles >= warp_issue::kSteps / 64.0);  // the clock was read on both sides of the steps
       if (chains * threads < c.ends.size()) {
         CHECK(std::isnan(c.ends.download()[std::size_t{chains} * threads]));
@@ -145,17 +422,27 @@ TEST_CASE("every chain makes every step, in blocks of any size, and its cycles a
   }
 }
 
-TEST_CASE("the cycles of chains span the work of all warps of the block, not that of the first") {
+TEST_CASE("counts of cycles that no launch can have left are not plausible", "[warp_issue]") {
+  const warp_issue::Chains c{1, 32};
+  for (const long long count : {0LL, -1000LL, 10000001LL, LLONG_MAX, 10000000LL}) {
+    CUDA_CHECK(cudaMemcpy(c.cycles, &count, sizeof count, cudaMemcpyHostToDevice));
+    INFO(count);
+    CHECK(c.took_cycles(1) == (count == 10000000));  // 10 GHz for a millisecond
+  }
+}
+
+TEST_CASE("the cycles of chains span the work of all warps of the block, not that of the first",
+          "[warp_issue]") {
   // Thread 0 has a thousandth of the work: a span of its own would be short, when it comes first or
   // when it comes last. Many steps, or the barriers would take most of the time. The best of some
   // launches: others use the machine, too.
-  const warp_issue::Chains c;
+  const warp_issue::Chains c{warp_issue::kMostChains, 1024};
   double best = 0;
   for (int repeat = 0; repeat < 10 && best < 0.25; ++repeat) {
     EventTimer timer;
     timer.start();
-    run_chains<warp_issue::kMostChains>
-        <<<1, 1024>>>(32 * warp_issue::kSteps, c.ends.get(), c.cycles.get());
+    warp_issue::run_chains<warp_issue::kMostChains>
+        <<<1, 1024>>>(32 * warp_issue::kSteps, c.ends, c.cycles);
     CUDA_CHECK_LAUNCH();
     const double ms = timer.stop_ms();
     best = std::max(best, static_cast<double>(c.cycles.download()[0]) / sm_clock_mhz() / 1e3 / ms);
@@ -163,12 +450,12 @@ TEST_CASE("the cycles of chains span the work of all warps of the block, not tha
   CHECK(best >= 0.25);
 }
 
-TEST_CASE("blocks that all fit at once see the last one begin") {
+TEST_CASE("blocks that all fit at once see the last one begin", "[waiting_blocks]") {
   for (const unsigned block : {1u, 256u, 1024u}) {
-    const Shape wave = one_wave<wait_for_last_block>(setting(block));
-    for (const unsigned grid : {1u, 2u, wave.grid}) {
+    const unsigned wave = blocks_held(this_device(), waiting_blocks::wait_for_last_block, block);
+    for (const unsigned grid : {1u, 2u, wave}) {
       double ms = 0;
-      const Waiting w = waiting_blocks::run({grid, block}, waiting_blocks::kLongNs, &ms);
+      const auto w = waiting_blocks::run(grid, block, waiting_blocks::kLongNs, &ms);
       INFO("grid " << grid << ", block " << block);
       CHECK(w.last_has_begun == 1);
       CHECK(w.gave_up == 0);
@@ -176,216 +463,157 @@ TEST_CASE("blocks that all fit at once see the last one begin") {
   }
 }
 
-TEST_CASE("blocks that do not fit at once give up and do not hang") {
-  const Shape wave = one_wave<wait_for_last_block>(setting());
+TEST_CASE("blocks that do not fit at once give up and do not hang", "[waiting_blocks]") {
+  const unsigned wave = blocks_held(this_device(), waiting_blocks::wait_for_last_block, 256);
   // No order of blocks is promised. But where blocks give up, and only there, a launch takes as
   // long as a block is patient. Once is enough: on a busy machine any launch may take long.
   bool as_long_as_it_waited = false;
   for (int repeat = 0; repeat < 10 && !as_long_as_it_waited; ++repeat) {
     double ms = 0;
-    const Waiting w =
-        waiting_blocks::run({wave.grid + 1, wave.block}, waiting_blocks::kShortNs, &ms);
+    const auto w = waiting_blocks::run(wave + 1, 256, waiting_blocks::kShortNs, &ms);
     CHECK(w.last_has_begun == 1);  // in the end it had its place
-    CHECK(w.gave_up <= wave.grid);
+    CHECK(w.gave_up <= wave);
     as_long_as_it_waited = (w.gave_up > 0) == (ms * 1e6 > waiting_blocks::kShortNs);
   }
   CHECK(as_long_as_it_waited);
 }
 
-TEST_CASE("a thread without an element writes a zero") {
-  const ThreadSums sums = sums_of(random_ints(5, 1, 9, 5));
-  for (const unsigned loads : {1u, kInFlight}) {
-    REQUIRE(runs_right(sums, {2, 64, loads}));
-    const std::vector<long long> partial = sums.partial.download();
-    for (std::size_t i = 5; i < 128; ++i) REQUIRE(partial[i] == 0);
-    CHECK(partial[128] == -1);  // and nothing is written behind the last thread's sum
-  }
-}
-
-TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  const ThreadSums sums = sums_of(random_ints(10007, 0, 9, 5));
-  for (const ShapeVersion& v : kVersions) {
-    const Shape shape = v.shape(setting());
-    for (int repeat = 0; repeat < repeats(20); ++repeat) launch(sums, shape);
-    CUDA_CHECK_LAUNCH();
-    INFO(v.name);
-    CHECK(check(v.name, sums, shape));
-  }
-}
-
-TEST_CASE("a sum of squares past 32 bits is exact, of the most negative int too") {
-  // Larger sums would pass 64 bits.
-  for (const std::vector<int>& x : {std::vector<int>{2000000000, -2000000000}, {INT_MIN}}) {
-    const ThreadSums sums = sums_of(x);
-    CHECK(runs_right(sums, {1, 1}));
-    CHECK(runs_right(sums, {1, 1, kInFlight}));
-  }
-}
-
-TEST_CASE("squares of large ints are exact in loads of any width and number") {
-  const ThreadSums sums = sums_of({1000000000, -1000000000, 999999999, 5, -1000000000});
-  for (const wide_loads::Ladder& l : wide_loads::kLadder) {
-    INFO(l.name());
-    CHECK(runs_right(sums, l, {1, 2}));
-  }
-}
-
-TEST_CASE("one wave fits on the chip, and one more block per SM does not") {
-  const unsigned sm_count = setting().sm_count;
-  for (const unsigned block : awkward_blocks()) {
-    const Shape wave = one_wave<sum_grid_stride>({sm_count, block});
-    INFO("block " << block << ", grid " << wave.grid);
-    CHECK(wave.block == block);
-    CHECK(wave.grid % sm_count == 0);
-    CHECK(wave.threads() <= sm_count * thread_slots_per_sm());
-    if (block >= 250) {  // smaller ones run out of block slots before they run out of thread slots
-      const std::size_t warps = div_up(block, 32);  // a block takes up whole warps
-      CHECK((wave.grid / sm_count + 1) * warps * 32 > thread_slots_per_sm());
-    }
-  }
-}
-
-TEST_CASE("the runtime's choice can be launched and fills every SM") {
-  const Shape shape = api_choice<sum_grid_stride>(setting());
-  CHECK(shape.grid >= setting().sm_count);
-  CHECK(shape.threads() <= setting().sm_count * thread_slots_per_sm());
-  CHECK(runs_right(sums_of(random_ints(99991, 0, 9, 5)), shape));
-}
-
-TEST_CASE("the shapes of a sweep fit the array of partial sums and grow") {
-  const std::size_t places = sums_of({1}).partial.size();
-  for (const unsigned block : awkward_blocks()) {
-    for (const char* sweep : {"grid", "block"}) {
-      const std::vector<Shape> shapes = bytes_in_flight::shapes_of(sweep, setting(block));
-      for (std::size_t i = 0; i < shapes.size(); ++i) {
-        INFO(sweep << " sweep, block " << block << ", row " << i);
-        CHECK(shapes[i].threads() <= places);
-        if (i > 0 && sweep == std::string("grid")) CHECK(shapes[i].grid > shapes[i - 1].grid);
-        if (i > 0 && sweep == std::string("block")) CHECK(shapes[i].block > shapes[i - 1].block);
-      }
-    }
-  }
-}
-
-TEST_CASE("the bytes in flight of a launch are an int for each load of each thread") {
-  CHECK(Shape{8, 64}.bytes_in_flight() == 2048);
-  CHECK(Shape{1056, 256, kInFlight}.bytes_in_flight() == 4325376);
-}
-
-TEST_CASE(
-    "every block leaves one plausible record, blocks of one thread too, and the sum is right") {
-  const ThreadSums sums = sums_of(random_ints(99991, 0, 9, 5));
+TEST_CASE("every block leaves one plausible record, blocks of one thread too, and the sum is right",
+          "[three_clocks]") {
   for (const unsigned block : awkward_blocks()) {
     for (const unsigned grid : {1u, 5u, 50u}) {
-      double event_ms = 0;
-      const Shape shape{grid, block};
-      if (shape.threads() > sums.partial.size()) continue;
-      sums.partial.poison();
-      const std::vector<BlockRecord> blocks = record_blocks(sums, shape, &event_ms);
+      const three_clocks::Launch launch(random_ints(small_sizes() ? 9991 : 99991, 0, 9, 5), grid,
+                                        block);
       INFO("grid " << grid << ", block " << block);
-      CHECK(check("recorded", sums, shape));
-      CHECK(event_ms > 0);
-      REQUIRE(blocks.size() == grid);
-      CHECK(records_are_plausible(blocks, event_ms));
-      const BlockRecord all = whole_launch(blocks);
-      for (const BlockRecord& b : blocks) {
+      CHECK(launch.is_right());
+      CHECK(launch.event_ms > 0);
+      REQUIRE(launch.blocks.size() == grid);
+      const auto all = three_clocks::whole_launch(launch.blocks);
+      for (const auto& b : launch.blocks) {
         CHECK((all.start_ns <= b.start_ns && b.end_ns <= all.end_ns));
       }
     }
   }
 }
 
-TEST_CASE("a record spans the work of all threads of its block, not that of the first") {
+TEST_CASE("a record spans the work of all threads of its block, not that of the first",
+          "[three_clocks]") {
   // One block does everything, so its record takes up most of the launch. Of 1024 threads one has a
   // thousandth of the work: a record of one thread's work would be short, when this thread comes
   // first or when it comes last. The best of some launches: others use the machine, too.
-  const ThreadSums sums = sums_of(random_ints(small_sizes() ? 200003 : 2000003, 0, 9, 5));
+  const std::vector<int> x = random_ints(small_sizes() ? 200003 : 2000003, 0, 9, 5);
   double best = 0;
   for (int repeat = 0; repeat < 10 && best < 0.5; ++repeat) {
-    double event_ms = 0;
-    const BlockRecord b = record_blocks(sums, {1, 1024}, &event_ms)[0];
+    const three_clocks::Launch launch(x, 1, 1024);
+    const auto& b = launch.blocks[0];
     const double cycles_per_ns = b.cycles() / static_cast<double>(b.end_ns - b.start_ns);
-    INFO("record " << b.ms() << " ms, events " << event_ms << " ms");
+    INFO("record " << b.ms() << " ms, events " << launch.event_ms << " ms");
     CHECK(cycles_per_ns > 0.05);  // both clocks saw the same span
-    best = std::max(best, b.ms() / event_ms);
+    best = std::max(best, b.ms() / launch.event_ms);
   }
   CHECK(best >= 0.5);
 }
 
-TEST_CASE("records that no launch can have left are not plausible") {
+TEST_CASE("records that no launch can have left are not plausible", "[three_clocks]") {
+  using three_clocks::BlockRecord;
   const BlockRecord good{0, 1000000, 1500000, 500, 900500};  // half a millisecond at 1.8 GHz
-  CHECK(records_are_plausible({good}, 0.6));
-  CHECK_FALSE(records_are_plausible({good}, 0.4));  // longer than the launch
+  CHECK(three_clocks::are_plausible({good}, 0.6));
+  CHECK_FALSE(three_clocks::are_plausible({good}, 0.4));  // longer than the launch
   const auto spoilt = [&](auto&& spoil) {
     BlockRecord b = good;
     spoil(b);
-    return !records_are_plausible({good, b}, 0.6);
+    return !three_clocks::are_plausible({good, b}, 0.6);
   };
   CHECK(spoilt([](BlockRecord& b) { std::memset(static_cast<void*>(&b), 0xff, sizeof b); }));
+  CHECK(spoilt([](BlockRecord& b) { b.sm = ~0u; }));
   CHECK(spoilt([](BlockRecord& b) { std::swap(b.start_ns, b.end_ns); }));
   CHECK(spoilt([](BlockRecord& b) { std::swap(b.start_cycles, b.end_cycles); }));
+  CHECK(spoilt([](BlockRecord& b) { b.end_cycles = b.start_cycles; }));
   CHECK(spoilt([](BlockRecord& b) { b.start_cycles = -b.end_cycles * 100; }));
   CHECK(spoilt([](BlockRecord& b) { b.end_ns += 1000000; }));
   CHECK(spoilt([](BlockRecord& b) { b.start_ns = 0; }));
 }
 
-TEST_CASE("no more blocks run at a time than fit at once") {
-  const ThreadSums sums = sums_of(random_ints(99991, 0, 9, 5));
-  const Shape wave = one_wave<sum_recorded>(setting(256));
-  double event_ms = 0;
-  const std::vector<BlockRecord> blocks = record_blocks(sums, {wave.grid * 5 / 2, 256}, &event_ms);
+TEST_CASE("a launch that left a wrong sum is not right", "[three_clocks]") {
+  three_clocks::Launch launch(random_ints(1000, 0, 9, 5), 3, 64);
+  REQUIRE(launch.is_right());
+  launch.missing = 1;
+  CHECK_FALSE(launch.is_right());
+}
+
+TEST_CASE("the span of a launch is from the first start to the last end", "[three_clocks]") {
+  const std::vector<three_clocks::BlockRecord> blocks = {
+      {0, 20, 40, 7, 9}, {1, 10, 30, 1000, 1004}, {0, 25, 60, 9, 12}};
+  const auto all = three_clocks::whole_launch(blocks);
+  CHECK(all.ms() == 50 / 1e6);
+  CHECK(all.cycles() == 997);  // what the counters of two SMs make of it
+}
+
+TEST_CASE("each row takes its duration from its own clock", "[three_clocks]") {
+  three_clocks::Launch launch(random_ints(1000, 0, 9, 5), 2, 64);
+  launch.event_ms = 0.06;
+  launch.blocks = {{0, 1000, 41000, 700, 900}, {1, 11000, 51000, 5700, 5900}};
+  CHECK(three_clocks::kClocks[0].ms(launch) == 0.06);
+  CHECK(three_clocks::kClocks[1].ms(launch) == 0.05);
+  // 5200 cycles from one SM's counter to the other's; a cycle of the first block takes 200 ns.
+  CHECK(std::abs(three_clocks::kClocks[2].ms(launch) - 1.04) < 1e-12);
+}
+
+TEST_CASE("no more blocks run at a time than fit at once", "[blocks_over_time]") {
+  using namespace blocks_over_time;
+  const unsigned wave = blocks_held(this_device(), blocks_over_time::sum_recorded, 256);
+  const auto blocks = record_blocks(random_ints(20011, 0, 9, 5), wave * 5 / 2, 256);
   // At equal times ends sort before starts: a block's slot is free again when it has ended.
   std::vector<std::pair<std::uint64_t, int>> events;
-  for (const BlockRecord& b : blocks) {
+  for (const auto& b : blocks) {
     events.push_back({b.start_ns, b.end_ns > b.start_ns ? 1 : 0});
     events.push_back({b.end_ns, b.end_ns > b.start_ns ? -1 : 0});
   }
   std::sort(events.begin(), events.end());
   int running = 0, most = 0;
   for (const auto& event : events) most = std::max(most, running += event.second);
-  CHECK(most <= static_cast<int>(wave.grid));
+  CHECK(most <= static_cast<int>(wave));
 }
 
-TEST_CASE("the span of a launch is from the first start to the last end") {
-  const std::vector<BlockRecord> blocks = {
-      {0, 20, 40, 7, 9}, {1, 10, 30, 1000, 1004}, {0, 25, 60, 9, 12}};
-  const BlockRecord all = whole_launch(blocks);
-  CHECK(all.ms() == 50 / 1e6);
-  CHECK(all.cycles() == 997);  // what the counters of two SMs make of it
-}
-
-TEST_CASE("a walk along the ring ends where it has to") {
-  CHECK(measure_latency(4_Ki, 3).ok);
-  CHECK(measure_latency(4_Ki, 1).per_load.median_ms > 0);
-}
-
-TEST_CASE("the checker rejects a kernel that does nothing") {
-  const ThreadSums sums = sums_of(random_ints(1000, 0, 9, 5));
-  for (const ShapeVersion& v : kVersions) {
-    INFO(v.name);
-    CHECK_FALSE(check(v.name, sums, v.shape(setting())));
+TEST_CASE("every block leaves a record of its own, spanning its work", "[blocks_over_time]") {
+  using namespace blocks_over_time;
+  for (const unsigned block : awkward_blocks()) {
+    const auto blocks = record_blocks(random_ints(20011, 0, 9, 5), 7, block);
+    INFO("block " << block);
+    REQUIRE(blocks.size() == 7);
+    for (const auto& b : blocks) {
+      CHECK(b.sm < sm_count());
+      CHECK(b.start_ns <= b.end_ns);
+      CHECK(b.end_ns - b.start_ns < 60000000000);  // both were written
+      CHECK(b.start_cycles < b.end_cycles);
+      CHECK(b.end_cycles - b.start_cycles < 600000000000);
+    }
   }
+  const std::vector<int> x = random_ints(small_sizes() ? 200003 : 2000003, 0, 9, 5);
+  std::vector<double> shares;  // the median: others use the machine, too
+  while (shares.size() < 5) {
+    const double begin = host_ms();
+    const auto b = record_blocks(x, 1, 1024)[0];  // two launches, two copies and the host's sums
+    const double span_ms = static_cast<double>(b.end_ns - b.start_ns) / 1e6;
+    shares.push_back(2 * span_ms / (host_ms() - begin));
+  }
+  CHECK(median_of(shares) >= 0.3);
 }
 
-TEST_CASE("the checker rejects one wrong element, and one missing partial sum") {
-  std::vector<int> x = random_ints(1000, 1, 9, 5);
-  ThreadSums sums = sums_of(x);
-  const Shape shape{3, 64};
-  REQUIRE(runs_right(sums, shape));
-  CHECK_FALSE(check("sum", sums, {2, 64}));
-  x[999] += 1;
-  sums.expected = reference(x);
-  CHECK_FALSE(check("sum", sums, shape));
-}
-
-TEST_CASE("a block of more threads than the hardware has is refused at the launch") {
-  const ThreadSums sums = sums_of(random_ints(1000, 0, 9, 5));
-  launch(sums, {1, 1025});
-  CHECK(refuses_configuration(cudaGetLastError()));
-  CHECK(cudaGetLastError() == cudaSuccess);  // asking clears it
-}
-
-TEST_CASE("a grid of no blocks is refused at the launch") {
-  launch(sums_of(random_ints(1000, 0, 9, 5)), {0, 64});
-  CHECK(refuses_configuration(cudaGetLastError()));
+TEST_CASE("--csv has a line for every block, from the first start on", "[blocks_over_time]") {
+  const std::vector<std::string> lines = lines_of_csv(
+      blocks_over_time::experiment_main, {"--n", "5000", "--grid", "7", "--block", "32"});
+  REQUIRE(lines.size() == 8);
+  CHECK(lines[0] == "block,sm,start_ns,end_ns");
+  unsigned long long first = ULLONG_MAX;
+  for (unsigned i = 0; i < 7; ++i) {
+    unsigned block = 0, sm = 0;
+    unsigned long long start = 0, end = 0;
+    REQUIRE(std::sscanf(lines[i + 1].c_str(), "%u,%u,%llu,%llu", &block, &sm, &start, &end) == 4);
+    CHECK(block == i);
+    CHECK(sm < sm_count());
+    CHECK(start <= end);
+    first = std::min(first, start);
+  }
+  CHECK(first == 0);
 }

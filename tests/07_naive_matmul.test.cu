@@ -3,35 +3,47 @@
 #include "../chapters/07_naive_matmul/naive_matmul.cu"
 #undef main
 
-namespace {
-
-constexpr const char* kVersionForLargeShape = "columns_along_x";
-
-template <class... Arguments>
-ProductInBlocks product_of(const Arguments&... arguments) {
-  return {{arguments...}, 256};
-}
-
-}  // namespace
+#include <cublas_v2.h>
 
 #include "matmul_testing.cuh"
 
+#define main experiment_main
+namespace beside_cublas {
+#include "../chapters/07_naive_matmul/experiments/beside_cublas.cu"
+}
+#undef main
+
+template <class Check>
+void for_every_version(const Operands& operands, Check check) {
+  const ProductInBlocks product{operands.product(), dim3(kWarp, 8)};
+  for (const auto& version : kVersions) {
+    if (&version != &kVersions[2]) check(version, product);
+  }
+  const MatrixProduct plain = operands.product();
+  for (const auto& version : beside_cublas::kVersions) check(version, plain);
+  check(kVersions[2], product);  // the last one is tried at a large shape
+}
+
 TEST_CASE("every version works with every block size that is a multiple of a warp") {
-  for (const unsigned block : {32u, 96u, 1024u}) {
-    const ProductInBlocks product{{{50, 41, 37}, kSeed}, block};
+  for (const unsigned rows : {1u, 3u, 32u}) {
+    const ProductInBlocks product{{50, 41, 37, kSeed}, dim3(kWarp, rows)};
     for (const auto& version : kVersions) {
-      INFO(version.name << ", block " << block);
+      INFO(version.name << ", blocks of 32 x " << rows);
       CHECK(runs_right(version, product));
     }
   }
 }
 
 TEST_CASE("the kernels need no certain block: one thread, no whole warp, flat, tall") {
-  const ProductInBlocks product{{ProductShape{37, 41, 19}, kSeed, 3}, 256};
+  const Operands operands({37, 41, 19}, 3);
+  const MatrixProduct product = operands.product();
   const Matrix a = product.a, b = product.b, c = product.c;
   for (const dim3 block : {dim3(1, 1), dim3(5, 3), dim3(33, 1), dim3(1, 33), dim3(1024, 1)}) {
     check_blocks_of(product, block, block, [&](dim3 grid, dim3 threads) {
       multiply_columns_along_x<<<grid, threads>>>(a, b, c);
+    });
+    check_blocks_of(product, block, block, [&](dim3 grid, dim3 threads) {
+      beside_cublas::multiply_naive<<<grid, threads>>>(a, b, c);
     });
     // Here x counts rows and y counts columns.
     check_blocks_of(product, block, dim3(block.y, block.x), [&](dim3 grid, dim3 threads) {
@@ -46,10 +58,21 @@ TEST_CASE("the kernels need no certain block: one thread, no whole warp, flat, t
 }
 
 TEST_CASE("warps that have no element of C leave, also those of whole blocks") {
-  const ProductInBlocks product{{ProductShape{5, 7, 33}, kSeed, 3}, 256};
+  const Operands operands({5, 7, 33}, 3);
+  const MatrixProduct product = operands.product();
   for (const unsigned warps : {1u, 3u, 32u}) {
     check_blocks_of(product, warps * kWarp, dim3(1, 1), [&](dim3 grid, dim3 threads) {
       multiply_split_inner_loop<<<grid.x * grid.y, threads>>>(product.a, product.b, product.c);
     });
+  }
+}
+
+TEST_CASE("cuBLAS multiplies the same matrices, gaps included", "[beside_cublas]") {
+  for (const Sides s : {Sides{33, 47, 20}, Sides{1, 67, 1}}) {
+    const Operands operands(s, 5);
+    const MatrixProduct product = operands.product();
+    INFO(text_of(s));
+    CHECK(runs_right(beside_cublas::kVersions[1], product));
+    CHECK(gaps_are_untouched(product.c));
   }
 }

@@ -3,18 +3,18 @@
 #include "../chapters/08_tiled_matmul/tiled_matmul.cu"
 #undef main
 
-namespace {
-
-constexpr const char* kVersionForLargeShape = "tiled_32_ahead";
-
-template <class... Arguments>
-MatrixProduct product_of(const Arguments&... arguments) {
-  return {arguments...};
-}
-
-}  // namespace
-
 #include "matmul_testing.cuh"
+
+template <class Check>
+void for_every_version(const Operands& operands, Check check) {
+  const MatrixProduct product = operands.product();
+  const auto& last =
+      kVersions[3];  // of tiles fetched ahead: the one that is tried at a large shape
+  for (const auto& version : kVersions) {
+    if (&version != &last) check(version, product);
+  }
+  check(last, product);
+}
 
 namespace {
 
@@ -39,7 +39,8 @@ void check_tiles_of(const MatrixProduct& p) {
 }  // namespace
 
 TEST_CASE("tiles may have any side from one element to the largest block") {
-  const MatrixProduct product(ProductShape{37, 41, 35}, kSeed, 3);
+  const Operands operands({37, 41, 35}, 3);
+  const MatrixProduct product = operands.product();
   check_tiles_of<1>(product);
   check_tiles_of<3>(product);
   check_tiles_of<31>(product);
@@ -47,7 +48,8 @@ TEST_CASE("tiles may have any side from one element to the largest block") {
 }
 
 TEST_CASE("fetching ahead works for other tiles, and naive for other blocks") {
-  const MatrixProduct product(ProductShape{37, 41, 35}, kSeed, 3);
+  const Operands operands({37, 41, 35}, 3);
+  const MatrixProduct product = operands.product();
   const Matrix a = product.a, b = product.b, c = product.c;
   check_blocks_of(product, dim3(8, 8), dim3(8, 8), [&](dim3 grid, dim3 block) {
     multiply_tiled_ahead<8><<<grid, block>>>(a, b, c);
@@ -58,5 +60,17 @@ TEST_CASE("fetching ahead works for other tiles, and naive for other blocks") {
   for (const dim3 threads : {dim3(1, 1), dim3(5, 3), dim3(32, 32)}) {
     check_blocks_of(product, threads, threads,
                     [&](dim3 grid, dim3 block) { multiply_naive<<<grid, block>>>(a, b, c); });
+  }
+}
+
+TEST_CASE("cuBLAS multiplies the same matrices, gaps included") {
+  for (const Sides s : {Sides{33, 47, 20}, Sides{1, 67, 1}}) {
+    const Operands operands(s, 5);
+    const MatrixProduct product = operands.product();
+    product.poison();
+    multiply_by_cublas(product);
+    INFO(text_of(s));
+    CHECK(product.is_right("cublas"));
+    CHECK(gaps_are_untouched(product.c));
   }
 }

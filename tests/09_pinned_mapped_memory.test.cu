@@ -6,51 +6,151 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <numeric>
 #include <set>
-#include <sstream>
-#include <string_view>
 
 #include "kernel_testing.cuh"
 
+#define main experiment_main
+namespace chunk_counts {
+#include "../chapters/09_pinned_mapped_memory/experiments/chunk_counts.cu"
+}
+namespace chunk_timeline {
+#include "../chapters/09_pinned_mapped_memory/experiments/chunk_timeline.cu"
+}
+namespace copy_sizes {
+#include "../chapters/09_pinned_mapped_memory/experiments/copy_sizes.cu"
+}
+namespace default_stream {
+#include "../chapters/09_pinned_mapped_memory/experiments/default_stream.cu"
+}
+namespace host_meanwhile {
+#include "../chapters/09_pinned_mapped_memory/experiments/host_meanwhile.cu"
+}
+namespace host_reads {
+#include "../chapters/09_pinned_mapped_memory/experiments/host_reads.cu"
+}
+namespace managed_memory {
+#include "../chapters/09_pinned_mapped_memory/experiments/managed_memory.cu"
+}
+namespace read_passes {
+#include "../chapters/09_pinned_mapped_memory/experiments/read_passes.cu"
+}
+namespace scratch_memory {
+#include "../chapters/09_pinned_mapped_memory/experiments/scratch_memory.cu"
+}
+namespace second_read {
+#include "../chapters/09_pinned_mapped_memory/experiments/second_read.cu"
+}
+namespace stream_waits {
+#include "../chapters/09_pinned_mapped_memory/experiments/stream_waits.cu"
+}
+#undef main
+
 namespace {
 
-struct Setup : TransferMemory {
-  explicit Setup(std::size_t n, std::size_t chunks = 4, std::size_t streams = 3)
-      : TransferMemory(n, 9, streams) {
-    transfer.rounds = 5;
-    transfer.chunks = chunks;
-  }
-  bool run(Run how, At where) const { return run_and_check("route", transfer, how, where); }
-};
-
-const Route& route_named(std::string_view name) {
-  static const std::vector<Route> all = all_routes();
-  for (const Route& route : all) {
-    if (route.name == name) return route;
-  }
-  throw std::runtime_error("no version " + std::string(name));
+Transfer transfer(std::size_t n, std::size_t chunks = 4, std::size_t streams = 3) {
+  return Transfer(random_words(n, 9), 5, chunks, streams);
 }
 
-std::vector<std::string> lines_of(const std::string& path) {
+// Whether all words are there after `run`, where the byte 0xff was before.
+bool copies_right(const Copy& copy, const Transfer& t, Run run) {
+  unsigned* const host = copy.kind.get(t.n);
+  prepare(copy, t, host);
+  run(t, host);
+  const bool right = has_arrived(copy, t, host);
+  copy.kind.give_back(host);
+  return right;
+}
+bool copies_right(const Copy& copy, const Transfer& t) { return copies_right(copy, t, copy.run); }
+
+const Copy& copy_named(const std::string& name) {
+  for (const Copy& copy : kCopies) {
+    if (copy.name == name) return copy;
+  }
+  throw std::runtime_error("no copy " + name);
+}
+
+const Version<Transfer>& version_named(const std::string& name) {
+  for (const auto& version : kVersions) {
+    if (version.name == name) return version;
+  }
+  throw std::runtime_error("no version " + name);
+}
+
+// The same version, but with another way to launch it.
+Version<Transfer> with(const std::string& name, void (*launch)(const Transfer&)) {
+  Version<Transfer> version = version_named(name);
+  version.launch = launch;
+  return version;
+}
+
+const auto nothing = [](const Transfer&) {};
+const auto no_copy = [](const Transfer&, unsigned*) {};
+
+// `rounds` rounds, one by one.
+unsigned mixed(unsigned v, unsigned rounds) {
+  for (unsigned r = 0; r < rounds; ++r) v = v * 1664525u + 1013904223u;
+  return v;
+}
+
+// Runs a program with these options and a single sample. Returns its rows: the fields of each line
+// of its CSV. A wrong result makes the exit status, and this, fail.
+std::vector<std::vector<std::string>> rows_of(int (*program)(int, char**),
+                                              std::vector<std::string> words) {
+  const std::string path = "/tmp/rows_" + std::to_string(getpid()) + ".csv";
+  words.insert(words.begin(), "program");
+  words.insert(words.end(), {"--samples", "1", "--csv", path});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  CHECK(program(static_cast<int>(words.size()), arguments.data()) == 0);
   std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  return lines;
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(file, line);) {
+    line.erase(std::remove(line.begin(), line.end(), '"'), line.end());  // no comma is quoted
+    std::istringstream fields(line);
+    rows.emplace_back();
+    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
+  }
+  std::remove(path.c_str());
+  REQUIRE(!rows.empty());
+  rows.erase(rows.begin());  // the header
+  return rows;
+}
+
+constexpr std::size_t kName = 10, kRate = 14;  // columns of the CSV
+
+std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.push_back(row.at(kName));
+  return names;
 }
 
 }  // namespace
 
 TEST_CASE("every version delivers every word at awkward sizes") {
-  for (const std::size_t n : awkward_sizes()) {
-    if (n == 0) continue;  // the program refuses it
-    Setup setup(n);
-    for (const Route& route : all_routes()) {
-      INFO(route.name << ", n = " << n);
-      const Measured m = measure(route, setup.transfer, 1);
-      CHECK(m.ok);
-      CHECK(m.time.samples == 1);
-      CHECK(m.time.median_ms > 0);
+  for (const std::size_t n : sizes_to_test()) {
+    if (n == 0 || n > 3000) continue;  // the program refuses the first
+    const Transfer t = transfer(n);
+    for (const Copy& copy : kCopies) {
+      INFO(copy.name << ", n = " << n);
+      CHECK(copies_right(copy, t));
     }
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", n = " << n);
+      CHECK(runs_right(version, t));
+    }
+  }
+}
+
+TEST_CASE("every row of the program is checked before and after it was timed") {
+  const auto rows = rows_of(chapter_main, {"--n", "1000", "--rounds", "3"});
+  CHECK(rows.size() == std::size(kCopies) + std::size(kVersions));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    INFO(rows[i][kName]);
+    CHECK(std::stod(rows[i][11]) > 0);
+    CHECK(rows[i][19] == "ok");
   }
 }
 
@@ -58,16 +158,15 @@ TEST_CASE("a pass writes its own words and no other, with blocks of any size") {
   const std::size_t guard = 64;
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {1u, 31u, 32u, 33u, 257u, 1000u}) {
-      std::vector<unsigned> x(n + guard), expected(n + guard, 0xffffffffu);
-      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<unsigned>(random_bits(4, i));
+      std::vector<unsigned> x = random_words(n + guard, 4), expected(n + guard, 0xffffffffu);
       for (std::size_t i = 0; i < n; ++i) expected[i] = kRound(kRound(x[i]));
-      const DeviceArray<unsigned> d_x(x), d_y(n + guard);             // d_y is poisoned
-      const auto grid = static_cast<unsigned>(div_up(n, block)) + 1;  // a block more than it takes
-      mix<<<grid, block>>>(d_x.get(), n, kRound, 2, true, d_y.get());
+      const DeviceArray<unsigned> d_x(x), d_y(n + guard);  // d_y is poisoned
+      const unsigned grid = blocks_for(n, block) + 1;      // a block more than it takes
+      mix<<<grid, block>>>(d_x, n, kRound, 2, true, d_y);
       CUDA_CHECK_LAUNCH();
       INFO("n = " << n << ", block " << block);
       CHECK(d_y.download() == expected);
-      mix<<<grid, block>>>(d_x.get(), n, kRound, 1, false, d_y.get());
+      mix<<<grid, block>>>(d_x, n, kRound, 1, false, d_y);
       CUDA_CHECK_LAUNCH();
       for (std::size_t i = 0; i < n; ++i) expected[i] = kRound(expected[i] ^ x[i]);
       CHECK(d_y.download() == expected);
@@ -79,10 +178,10 @@ TEST_CASE("chunks cover every word, however many chunks and streams there are") 
   for (const std::size_t n : {1u, 7u, 256u, 1009u}) {
     for (const std::size_t chunks : {1u, 2u, 3u, 7u, 256u, 1009u, 5000u}) {
       for (const std::size_t streams : {1u, 2u, 5u}) {
-        Setup setup(n, chunks, streams);
+        const Transfer t = transfer(n, chunks, streams);
         INFO("n = " << n << ", " << chunks << " chunks, " << streams << " streams");
-        CHECK(setup.run(overlapped, At::kDevice));
-        CHECK(setup.run(overlapped_pageable, At::kDevice));
+        CHECK(runs_right(version_named("overlapped"), t));
+        CHECK(runs_right(version_named("overlapped_pageable"), t));
       }
     }
   }
@@ -92,114 +191,141 @@ TEST_CASE("many rounds in one step are what the rounds are one by one") {
   for (const unsigned count : {0u, 1u, 2u, 3u, 16u, 1000u}) {
     const Round all = repeated(kRound, count);
     for (unsigned v : {0u, 1u, 0xffffffffu, 123456789u}) {
-      unsigned expected = v;
-      for (unsigned k = 0; k < count; ++k) expected = kRound(expected);
-      CHECK(all(v) == expected);
+      CHECK(all(v) == mixed(v, count));
+      CHECK(second_read::Reads::repeated(count)(v) == mixed(v, count));
     }
   }
 }
 
 TEST_CASE("the reference is what the passes make of every word, written out") {
   const std::vector<unsigned> x = {0u, 1u, 0xffffffffu, 77777u};
-  CHECK(reference(x.data(), x.size(), 4, 0) == x);  // no pass
   for (const unsigned passes : {1u, 2u, 3u}) {
     std::vector<unsigned> y;
     for (const unsigned word : x) {
       unsigned v = 0;
-      for (unsigned pass = 0; pass < passes; ++pass) {
-        v ^= word;
-        for (unsigned r = 0; r < 4; ++r) v = v * 1664525u + 1013904223u;
-      }
+      for (unsigned pass = 0; pass < passes; ++pass) v = mixed(v ^ word, 4);
       y.push_back(v);
     }
-    CHECK(reference(x.data(), x.size(), 4, passes) == y);
+    CHECK(reference(x, 4, passes) == y);
   }
 }
 
 TEST_CASE("any number of passes and rounds gives what the host computes") {
-  Setup setup(1000);
+  Transfer t = transfer(1000);
   for (const unsigned rounds : {1u, 2u, 3u, 4u, 5u, 64u}) {
+    t.rounds = rounds;
     for (const unsigned passes : {1u, 2u, 3u, 8u}) {
-      setup.transfer.rounds = rounds;
-      setup.transfer.passes = passes;
       INFO(rounds << " rounds, " << passes << " passes");
-      CHECK(setup.transfer.rounds_per_pass() == std::max(1u, rounds / passes));
-      CHECK(setup.run(mapped_read, At::kDevice));
-      CHECK(setup.run(copied_read, At::kDevice));
-      CHECK(setup.run(kernel_alone, At::kDevice));
-      CHECK(setup.run(mapped_write, At::kHost));
-      CHECK(setup.run(copied_write, At::kHost));
+      CHECK(t.rounds_in_each_of(passes) == std::max(1u, rounds / passes));
+      t.poison();
+      run_passes(t, passes, t.mapped_x, t.d_y);
+      CHECK(t.is_mixed("mapped", t.d_y.download().data(), passes));
+      t.poison();
+      copy_and_run_passes(t, passes);
+      CHECK(t.is_mixed("copied", t.d_y.download().data(), passes));
+      t.poison();
+      run_passes(t, passes, t.d_data, t.mapped_y);
+      CUDA_CHECK(cudaDeviceSynchronize());
+      CHECK(t.is_mixed("mapped y", t.h_y, passes));
+      t.poison();
+    }
+    for (const auto& version : kVersions) {
+      INFO(version.name << ", " << rounds << " rounds");
+      CHECK(runs_right(version, t));
     }
   }
 }
 
 TEST_CASE("memory that the host had better not read is checked by way of the device") {
-  Setup setup(5003);
-  setup.transfer.passes = 0;
-  CHECK(setup.run(d2h, At::kUnread));
-  CHECK(std::equal(setup.data.begin(), setup.data.end(), setup.transfer.h_y));
-  CHECK_FALSE(setup.run([](const Transfer&) {}, At::kUnread));
-  CHECK(route_named("d2h_write_combined").where == At::kUnread);
-  CHECK(route_named("d2h_pinned").where == At::kHost);
+  const Transfer t = transfer(5003);
+  const Copy& copy = copy_named("d2h_write_combined");
+  unsigned* const host = copy.kind.get(t.n);
+  prepare(copy, t, host);
+  copy.run(t, host);
+  CHECK(has_arrived(copy, t, host));
+  CHECK(std::equal(t.data.begin(), t.data.end(), host));
+  CHECK(t.d_y.download() == t.data);
+  copy.kind.give_back(host);
+  CHECK_FALSE(copies_right(copy, t, no_copy));
 }
 
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  Setup setup(10007);
-  for (const Route& route : all_routes()) {
-    if (route.kind != nullptr) continue;
-    setup.transfer.passes = route.passes;
-    for (int repeat = 0; repeat < 20; ++repeat) route.run(setup.transfer);
-    CUDA_CHECK(cudaDeviceSynchronize());
-    INFO(route.name);
-    CHECK(check(route.name, setup.transfer, route.where));
+  const Transfer t = transfer(10007);
+  for (const auto& version : kVersions) {
+    for (int repeat = 0; repeat < repeats(20); ++repeat) version.launch(t);
+    CUDA_CHECK_LAUNCH();
+    INFO(version.name);
+    CHECK((t.*version.is_right)(version.name));
+  }
+  for (const Copy& copy : kCopies) {
+    unsigned* const host = copy.kind.get(t.n);
+    prepare(copy, t, host);
+    for (int repeat = 0; repeat < repeats(20); ++repeat) copy.run(t, host);
+    INFO(copy.name);
+    CHECK(has_arrived(copy, t, host));
+    copy.kind.give_back(host);
   }
 }
 
-TEST_CASE("the check rejects a route that does nothing, also after one that was right") {
-  Setup setup(1000);
-  const auto nothing = [](const Transfer&) {};
-  setup.transfer.passes = 0;
-  REQUIRE(setup.run(host_read, At::kSeen));
-  CHECK_FALSE(setup.run(nothing, At::kSeen));
-  setup.transfer.passes = 1;
-  REQUIRE(setup.run(mapped_write, At::kHost));
-  CHECK_FALSE(setup.run(nothing, At::kHost));
-  REQUIRE(setup.run(kernel_alone, At::kDevice));
-  CHECK_FALSE(setup.run(nothing, At::kDevice));
+TEST_CASE("the check rejects a version that does nothing, also after one that was right") {
+  const Transfer t = transfer(1000);
+  for (const auto& version : kVersions) {
+    INFO(version.name);
+    REQUIRE(runs_right(version, t));
+    CHECK_FALSE(runs_right(with(version.name, nothing), t));
+  }
+  for (const Copy& copy : kCopies) {
+    INFO(copy.name);
+    REQUIRE(copies_right(copy, t));
+    CHECK_FALSE(copies_right(copy, t, no_copy));
+  }
 }
 
-TEST_CASE("the check rejects a route that stops a word short, wherever it leads") {
-  Setup setup(1000);
-  setup.transfer.passes = 0;
-  const auto short_of_it = [](Transfer t, Run run) {
-    t.n -= 1;
-    run(t);
+TEST_CASE("the check rejects a copy that stops a word short, whichever way it goes") {
+  const Transfer t = transfer(1000);
+  const auto h2d_short = [](const Transfer& short_of_it, unsigned* host) {
+    CUDA_CHECK(cudaMemcpy(short_of_it.d_y, host, 999 * kWord, cudaMemcpyHostToDevice));
   };
-  static const auto step = short_of_it;
-  CHECK_FALSE(setup.run([](const Transfer& t) { step(t, h2d); }, At::kDevice));
-  CHECK_FALSE(setup.run([](const Transfer& t) { step(t, d2h); }, At::kHost));
-  CHECK_FALSE(setup.run([](const Transfer& t) { step(t, host_read); }, At::kSeen));
+  const auto d2h_short = [](const Transfer& short_of_it, unsigned* host) {
+    CUDA_CHECK(cudaMemcpy(host, short_of_it.d_data, 999 * kWord, cudaMemcpyDeviceToHost));
+  };
+  for (const Copy& copy : kCopies) {
+    INFO(copy.name);
+    CHECK_FALSE(
+        copies_right(copy, t, copy.way == Way::kToDevice ? Run{h2d_short} : Run{d2h_short}));
+  }
 }
 
 TEST_CASE("the check rejects one wrong byte") {
   for (const std::size_t byte : {std::size_t{0}, std::size_t{2001}, std::size_t{3999}}) {
-    Setup setup(1000);
-    reinterpret_cast<unsigned char*>(setup.transfer.h_x)[byte] ^= 1;
+    const Transfer t = transfer(1000);
     INFO("byte " << byte);
-    setup.transfer.passes = 0;
-    CHECK_FALSE(setup.run(h2d, At::kDevice));
-    CHECK_FALSE(setup.run(host_read, At::kSeen));
-    setup.transfer.passes = 1;
-    CHECK_FALSE(setup.run(mapped_read, At::kDevice));
-    CHECK_FALSE(setup.run(overlapped, At::kDevice));
+    for (const char* name : {"h2d_pinned", "d2h_pinned"}) {
+      const Copy& copy = copy_named(name);
+      unsigned* const host = copy.kind.get(t.n);
+      prepare(copy, t, host);
+      const bool to_host = copy.way == Way::kToHost;
+      if (!to_host) reinterpret_cast<unsigned char*>(host)[byte] ^= 1;
+      copy.run(t, host);
+      CUDA_CHECK(cudaDeviceSynchronize());
+      if (to_host) reinterpret_cast<unsigned char*>(host)[byte] ^= 1;
+      INFO(name);
+      CHECK_FALSE(has_arrived(copy, t, host));
+      copy.kind.give_back(host);
+    }
+    reinterpret_cast<unsigned char*>(t.h_x)[byte] ^= 1;
+    for (const char* name : {"mapped_read", "copied_read", "copied_read_twice", "overlapped"}) {
+      INFO(name);
+      CHECK_FALSE(runs_right(version_named(name), t));
+    }
   }
 }
 
 TEST_CASE("a kernel reads host memory as it is when it runs, not as it was") {
-  Setup setup(1000);
-  setup.data[17] = 4711;  // what is expected follows
-  setup.transfer.h_x[17] = 4711;
-  CHECK(setup.run(mapped_read, At::kDevice));
+  Transfer t = transfer(1000);
+  t.data[17] = 4711;  // what is expected follows
+  t.h_x[17] = 4711;
+  CHECK(runs_right(version_named("mapped_read"), t));
 }
 
 TEST_CASE("before anything has waited, the results of asynchronous work are not there") {
@@ -207,28 +333,29 @@ TEST_CASE("before anything has waited, the results of asynchronous work are not 
     WARN("on a GPU they may be there or not: the CPU backend shows the worst case every time");
     return;
   }
-  Setup setup(1000);
-  std::memset(setup.transfer.h_y, 0xff, 4000);
-  d2h(setup.transfer);
-  CHECK(setup.transfer.h_y[999] == 0xffffffffu);
+  const Transfer t = transfer(1000);
+  std::memset(t.h_y, 0xff, 4000);
+  d2h(t, t.h_y);
+  CHECK(t.h_y[999] == 0xffffffffu);
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(setup.transfer.h_y[999] == setup.data[999]);
-  std::memset(setup.transfer.h_y, 0xff, 4000);
-  mapped_write(setup.transfer);
-  CHECK(setup.transfer.h_y[999] == 0xffffffffu);
-  CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(setup.transfer.h_y[999] != 0xffffffffu);
+  CHECK(t.h_y[999] == t.data[999]);
+  for (const char* name : {"mapped_write", "copied_write"}) {
+    std::memset(t.h_y, 0xff, 4000);
+    version_named(name).launch(t);
+    CHECK(t.h_y[999] == 0xffffffffu);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CHECK(t.h_y[999] == mixed(t.data[999], 5));
+  }
 }
 
 TEST_CASE(
     "the pinned kinds are pinned, and plain memory is plain again when it has been returned") {
-  for (const HostMemory& kind : kKinds) {
-    INFO(kind.name);
-    unsigned* const words = kind.get(4096);
+  for (const HostMemory* kind : {&kPageable, &kPinned, &kWriteCombined, &kRegistered}) {
+    unsigned* const words = kind->get(4096);
     cudaPointerAttributes attributes;
     CUDA_CHECK(cudaPointerGetAttributes(&attributes, words));
-    CHECK((attributes.type == cudaMemoryTypeHost) == (&kind != &kPageable));
-    kind.give_back(words);
+    CHECK((attributes.type == cudaMemoryTypeHost) == (kind != &kPageable));
+    kind->give_back(words);
   }
   unsigned flags = 0;
   unsigned* const words = kWriteCombined.get(4096);
@@ -250,208 +377,55 @@ TEST_CASE("pinned memory that nobody asked to map is mapped all the same") {
   CUDA_CHECK(cudaFreeHost(words));
 }
 
-TEST_CASE("what the host works on during a copy is its share of the words, and no more") {
-  for (const std::size_t n : {1u, 1000u, 16383u, 16384u, 16385u, 40000u}) {
-    Setup setup(n);
-    const std::size_t count = div_up(n, kHostShare);
-    std::fill_n(setup.transfer.h_y, n, 0xffffffffu);
-    INFO("n = " << n);
-    CHECK_FALSE(host_work_is_right("nothing", setup.transfer));
-    host_work(setup.transfer);
-    CHECK(host_work_is_right("all", setup.transfer));
-    for (std::size_t i = 0; i < n; i = i + 1 < count + 2 ? i + 1 : i + 997) {
-      unsigned v = setup.data[i];
-      for (unsigned r = 0; r < setup.transfer.rounds; ++r) v = kRound(v);
-      CHECK(setup.transfer.h_y[i] == (i < count ? v : 0xffffffffu));
-    }
-    setup.transfer.h_y[count - 1] ^= 1;
-    CHECK_FALSE(host_work_is_right("one wrong bit", setup.transfer));
-  }
-  for (const Route& route : all_routes()) {
-    INFO(route.name);
-    const bool host_works = route.name.rfind("host_works", 0) == 0;
-    if (host_works) CHECK(route.also_right == host_work_is_right);
-    if (route.where == At::kElsewhere) CHECK(route.also_right != nullptr);
-  }
-}
-
-TEST_CASE("the host's own work is checked wherever a row does it") {
-  Setup setup(1000);
-  Route route = route_named("host_works_during_h2d_pinned");
-  CHECK(measure(route, setup.transfer, 1).ok);
-  route.run = h2d;  // only the copy
-  CHECK_FALSE(measure(route, setup.transfer, 1).ok);
-  route.run = host_work;  // only the work
-  CHECK_FALSE(measure(route, setup.transfer, 1).ok);
-}
-
-TEST_CASE("a word read with another one is checked: which other, and that it is read at all") {
-  for (const std::size_t n : {1u, 2u, 3u, 256u, 1001u}) {
-    Setup setup(n);
-    const Transfer& t = setup.transfer;
-    for (const std::size_t apart : {std::size_t{1}, n / 2, n - 1}) {
-      CUDA_CHECK(cudaMemset(t.d_y, 0xff, n * kWord));
-      read_with_other(t, t.mapped_x, apart);
-      INFO("n = " << n << ", " << apart << " apart");
-      CHECK(with_other_is_right("with another", t, apart));
-      std::vector<unsigned> y(n);
-      CUDA_CHECK(cudaMemcpy(y.data(), t.d_y, n * kWord, cudaMemcpyDeviceToHost));
-      for (std::size_t i = 0; i < n; ++i) {
-        unsigned v = setup.data[i];
-        for (unsigned r = 0; r < t.rounds; ++r) v = kRound(v);
-        CHECK(y[i] == (v ^ setup.data[(i + apart) % n]));
-      }
-      if (n > 2) CHECK_FALSE(with_other_is_right("with yet another", t, (apart + 1) % n));
+TEST_CASE("the versions that the chapter promises are there, each name once") {
+  std::set<std::string> names;
+  for (const Copy& copy : kCopies) CHECK(names.insert(copy.name).second);
+  for (const auto& version : kVersions) CHECK(names.insert(version.name).second);
+  for (const char* way : {"h2d_", "d2h_"}) {
+    for (const char* kind : {"pageable", "pinned", "write_combined", "registered"}) {
+      CHECK(names.count(std::string(way) + kind) == 1);
     }
   }
-  CHECK(route_named("mapped_read_near").also_right == near_is_right);
-  CHECK(route_named("mapped_read_far").also_right == far_is_right);
-}
-
-TEST_CASE("before every run of a managed version the host writes its words, and they count") {
-  Setup setup(3000);
-  Transfer t = setup.transfer;
-  t.h_x = kManaged.get(t.n);
-  cudaPointerAttributes attributes;
-  CUDA_CHECK(cudaPointerGetAttributes(&attributes, t.h_x));
-  CHECK(attributes.type == cudaMemoryTypeManaged);
-  for (const char* name : {"managed_read", "managed_prefetched"}) {
-    const Route& route = route_named(name);
-    REQUIRE(route.prepare != nullptr);
-    std::fill_n(t.h_x, t.n, 5u);
+  for (const char* name :
+       {"h2d_pinned_for_it", "mapped_read", "mapped_write", "mapped_read_twice", "copied_read",
+        "copied_read_twice", "copied_write", "kernel_alone", "overlapped", "overlapped_pageable"}) {
+    CHECK(names.count(name) == 1);
+  }
+  CHECK(names.size() == 18);
+  CHECK(version_named("mapped_read_twice").is_right == &Transfer::two_passes_are_right);
+  CHECK(version_named("copied_read_twice").is_right == &Transfer::two_passes_are_right);
+  for (const Copy& copy : kCopies) {  // what its name says of the memory
+    const std::string name = copy.name;
+    const auto ends_with = [&](const std::string& end) {
+      return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
+    };
     INFO(name);
-    CHECK_FALSE(run_and_check(name, t, route.run, route.where));
-    route.prepare(t);
-    CHECK(run_and_check(name, t, route.run, route.where));
+    CHECK((copy.way == Way::kToHost) == (name.substr(0, 3) == "d2h"));
+    if (ends_with("_pageable")) CHECK(&copy.kind == &kPageable);
+    if (ends_with("_pinned")) CHECK(&copy.kind == &kPinned);
+    if (ends_with("_write_combined")) CHECK(&copy.kind == &kWriteCombined);
+    if (ends_with("_registered")) CHECK(&copy.kind == &kRegistered);
+    if (ends_with("_pinned_for_it")) CHECK(&copy.kind == &kPageable);
   }
-  const Route& back = route_named("managed_host_write");
-  back.prepare(t);
+}
+
+TEST_CASE(
+    "the call of an asynchronous copy returns before the copy is done, if the memory is pinned") {
+  if (kOnGpu) {
+    WARN("a question of time on a GPU: the rows call_* of host_meanwhile measure it");
+    return;
+  }
+  const Transfer t = transfer(100);
+  const Copy& pinned = copy_named("h2d_pinned");
+  h2d(t, t.h_x);
+  t.h_x[99] = 4711;  // changed before the copy was done: the wrong word arrives
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(std::count(t.h_x, t.h_x + t.n, 0xffffffffu) == 3000);
-  CHECK_FALSE(back.also_right("filled", t));
-  back.run(t);
-  CHECK(back.also_right("written", t));
-  t.h_x[2999] ^= 1;
-  CHECK_FALSE(back.also_right("one wrong bit", t));
-  kManaged.give_back(t.h_x);
-  for (const char* name : {"managed_read_again", "managed_host_write_again"}) {
-    CHECK(route_named(name).prepare == nullptr);
-    CHECK(route_named(name).kind == &kManaged);
-  }
-}
-
-TEST_CASE("the share of the ideal is that of the slower part") {
-  CHECK(percent_of_ideal(4, 3, 5) == Approx(80));
-  CHECK(percent_of_ideal(3, 4, 5) == Approx(80));
-  CHECK(percent_of_ideal(4, 4, 4) == Approx(100));
-}
-
-TEST_CASE("the clock stands while a run is prepared, and every run is") {
-  std::string order;
-  const auto slow = [&] {
-    order += 'p';
-    const double begin = host_ms();
-    while (host_ms() - begin < 20) {
-    }
-  };
-  const Timing t = time_prepared(3, slow, [&] { order += 'r'; });
-  CHECK(order == "prprprpr");
-  CHECK(t.samples == 3);
-  CHECK(t.min_ms < 15);
-  order.clear();
-  const Timing call = time_prepared(
-      2, [&] { order += 'p'; }, [&] { order += 'r'; }, false);
-  CHECK(order == "prprpr");
-  CHECK(call.samples == 2);
-}
-
-TEST_CASE("the default stream takes turns with blocking streams, and with no others") {
-  if (races_are_looked_for()) return;  // it looks at words that a kernel may be writing
-  cudaStream_t looking = nullptr;      // waits for none of the others
-  CUDA_CHECK(cudaStreamCreateWithFlags(&looking, cudaStreamNonBlocking));
-  const auto arrived = [&](const Setup& s, std::size_t k) {  // the last word of the k-th third
-    unsigned word = 0;
-    CUDA_CHECK(
-        cudaMemcpyAsync(&word, s.transfer.d_y + 100 * k + 99, 4, cudaMemcpyDeviceToHost, looking));
-    CUDA_CHECK(cudaStreamSynchronize(looking));
-    return word != 0xffffffffu;
-  };
-  const char* const order = std::getenv("CUDA_CPU_SCHEDULE");
-  const bool only_what_is_needed = !kOnGpu && (order == nullptr || order[0] != 'r');
-  const auto poisoned = [](const Setup& s) {
-    CUDA_CHECK(cudaMemset(s.transfer.d_y, 0xff, 1200));
-    CUDA_CHECK(cudaDeviceSynchronize());
-  };
-  Setup setup(300);
-  const Transfer& t = setup.transfer;
-
-  poisoned(setup);
-  default_between(t);
-  CUDA_CHECK(cudaStreamSynchronize(t.blocking[1]));  // it waits for the default stream before it
-  for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(setup, k));
-
-  poisoned(setup);
-  default_three_times(t);
-  CUDA_CHECK(cudaStreamSynchronize(nullptr));
-  for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(setup, k));
-
-  poisoned(setup);
-  default_beside(t);
-  CUDA_CHECK(cudaStreamSynchronize(t.nonblocking[1]));
-  CHECK(arrived(setup, 2));
-  if (only_what_is_needed) CHECK_FALSE(arrived(setup, 1));
-  CUDA_CHECK(cudaStreamSynchronize(t.nonblocking[0]));
-  CHECK(arrived(setup, 0));
-  if (only_what_is_needed) CHECK_FALSE(arrived(setup, 1));
+  CHECK_FALSE(has_arrived(pinned, t, t.h_x));
+  std::vector<unsigned> plain = t.data;
+  h2d(t, plain.data());
+  plain[99] = 4711;  // pageable: the call has taken what it needs
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(arrived(setup, 1));
-
-  poisoned(setup);
-  per_thread_beside(t);
-  CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
-  CHECK(arrived(setup, 1));
-  if (only_what_is_needed) {
-    CHECK_FALSE(arrived(setup, 0));
-    CHECK_FALSE(arrived(setup, 2));
-  }
-  CUDA_CHECK(cudaStreamSynchronize(t.blocking[0]));
-  CUDA_CHECK(cudaStreamSynchronize(t.blocking[1]));
-  CHECK(arrived(setup, 0));
-  CHECK(arrived(setup, 2));
-  CUDA_CHECK(cudaStreamDestroy(looking));
-}
-
-TEST_CASE("the streams beside the default stream are what their names say") {
-  Setup setup(10);
-  for (int k = 0; k < 2; ++k) {
-    unsigned flags = 99;
-    CUDA_CHECK(cudaStreamGetFlags(setup.transfer.blocking[k], &flags));
-    CHECK(flags == cudaStreamDefault);
-    CUDA_CHECK(cudaStreamGetFlags(setup.transfer.nonblocking[k], &flags));
-    CHECK(flags == cudaStreamNonBlocking);
-  }
-}
-
-TEST_CASE("scratch memory is given back, and the pool keeps what it is told to") {
-  Setup setup(5000);
-  std::uint64_t threshold = 1;
-  cudaMemPool_t pool = nullptr;
-  CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-  for (const char* name : {"scratch_malloc", "scratch_async", "scratch_async_kept"}) {
-    const Route& route = route_named(name);
-    if (route.prepare != nullptr) route.prepare(setup.transfer);
-    route.run(setup.transfer);
-    CUDA_CHECK(cudaDeviceSynchronize());
-    const std::size_t free_before = free_device_bytes();
-    for (int repeat = 0; repeat < 3; ++repeat) route.run(setup.transfer);
-    CUDA_CHECK(cudaDeviceSynchronize());
-    INFO(name);
-    if (!kOnGpu) CHECK(free_device_bytes() == free_before);  // a GPU has other users
-    CUDA_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
-    if (name == std::string("scratch_async")) CHECK(threshold == 0);
-    if (name == std::string("scratch_async_kept")) CHECK(threshold == UINT64_MAX);
-  }
-  pool_keeps_nothing(setup.transfer);
+  CHECK(has_arrived(pinned, t, plain.data()));
 }
 
 TEST_CASE("memory cannot be registered twice, nor unregistered when it is not registered") {
@@ -470,133 +444,537 @@ TEST_CASE("pinning more than there is gets an error and nothing else") {
         cudaErrorMemoryAllocation);
   CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
   CHECK(cudaGetLastError() == cudaSuccess);
-  Setup setup(100);
-  CHECK(setup.run(overlapped, At::kDevice));
+  const Transfer t = transfer(100);
+  CHECK(runs_right(version_named("overlapped"), t));
 }
 
-TEST_CASE("the versions that the chapter promises are there, each name once") {
-  std::set<std::string> names;
-  for (const Route& route : all_routes()) CHECK(names.insert(route.name).second);
-  for (const char* way : {"h2d_", "d2h_"}) {
-    for (const char* kind : {"pageable", "pinned", "write_combined", "registered"}) {
-      CHECK(names.count(std::string(way) + kind) == 1);
-    }
-  }
-  for (const char* name :
-       {"mapped_read", "mapped_write", "mapped_read_twice", "overlapped", "managed_read",
-        "managed_prefetched", "host_works_during_h2d_pinned", "default_between", "default_beside",
-        "scratch_malloc", "scratch_async", "scratch_async_kept"}) {
-    CHECK(names.count(name) == 1);
-  }
-  CHECK(route_named("mapped_read_twice").passes == 2);
-  CHECK(route_named("copied_read_twice").passes == 2);
-}
-
-TEST_CASE("the size sweep goes from 1 KiB to all of the data, four times over") {
+TEST_CASE("the sizes go from 1 KiB to all of the data, four times over", "[copy_sizes]") {
   for (const std::size_t n : {1u, 256u, 257u, 5000u, 65536u}) {
-    const std::vector<Route> routes = routes_of_sweep("size", n);
+    const std::vector<std::size_t> sizes = copy_sizes::sizes_up_to(n);
     INFO("n = " << n);
-    std::size_t series = 0, last = 0;
-    for (const Route& route : routes) {
-      if (route.n <= last) ++series;
-      if (route.n <= last || last == 0) CHECK(route.n == std::min<std::size_t>(n, 256));
-      last = route.n;
-      CHECK(last <= n);
+    CHECK(sizes.front() == std::min<std::size_t>(n, 256));
+    CHECK(sizes.back() == n);
+    for (std::size_t i = 1; i < sizes.size(); ++i) {
+      CHECK(sizes[i] > sizes[i - 1]);
+      CHECK(sizes[i] <= 2 * sizes[i - 1]);
     }
-    CHECK(last == n);
-    // The first size of a series comes after the last of the one before.
-    CHECK(series + 1 == 4);
   }
-  const std::vector<Route> routes = routes_of_sweep("size", 1024);
-  REQUIRE(routes.size() == 12);
-  CHECK(routes[0].name == "h2d_pageable size=1 KiB");
-  CHECK(routes[11].name == "d2h_pinned size=4 KiB");
-}
-
-TEST_CASE("every row of the other sweeps is right") {
-  Setup setup(2053);
-  for (const char* sweep : {"passes", "chunks"}) {
-    const std::vector<Route> routes = routes_of_sweep(sweep, 2053);
-    CHECK(routes.size() == (sweep == std::string("passes") ? 16 : 9));
-    for (const Route& route : routes) {
-      INFO(route.name);
-      CHECK(measure(route, setup.transfer, 1).ok);
-    }
+  const auto names = names_of(rows_of(copy_sizes::experiment_main, {"--n", "1024"}));
+  REQUIRE(names.size() == 12);
+  const char* const series[] = {"h2d_pageable", "h2d_pinned", "d2h_pageable", "d2h_pinned"};
+  for (std::size_t i = 0; i < 12; ++i) {
+    CHECK(names[i] == series[i / 3] + (" size=" + std::to_string(1 << i % 3)) + " KiB");
   }
 }
 
-TEST_CASE("the timeline has every chunk of every version, each mark after the one before") {
-  Setup setup(4000, 8, 3);
-  const Options opt("09", "a test");
-  const std::string path = "/tmp/timeline_" + std::to_string(getpid()) + ".csv";
-  CsvFile csv;
-  csv.open(opt, "--timeline-csv", path);
-  CHECK(write_timeline(csv, setup.transfer));
-  REQUIRE(csv.finish());
-  const std::vector<std::string> lines = lines_of(path);
-  std::remove(path.c_str());
-  const std::size_t chunk_marks = 3 * (8 + 8 + 1), third_marks = 2 * 3;
-  REQUIRE(lines.size() == 1 + chunk_marks + 2 * third_marks);
-  CHECK(lines[0] == "version,chunk,stream,mark,ms");
-  std::string version_before;
-  std::vector<double> reached(3);  // by each stream: its work is done in order
-  const char* const marks[] = {"begin", "copied", "computed"};
-  double end_before = 0;  // of the kernel before, where the default stream is between two others
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    std::istringstream line(lines[i]);
-    std::string version, chunk, stream, mark, ms;
-    std::getline(line, version, ',');
-    std::getline(line, chunk, ',');
-    std::getline(line, stream, ',');
-    std::getline(line, mark, ',');
-    std::getline(line, ms, ',');
-    INFO(lines[i]);
-    if (i > chunk_marks) {
-      const bool ends = (i - 1 - chunk_marks) % 2 == 1;
-      CHECK(version == (i <= chunk_marks + third_marks ? "default_between" : "default_beside"));
-      CHECK(mark == (ends ? "computed" : "begin"));
-      CHECK(chunk == std::to_string((i - 1 - chunk_marks) / 2 % 3));
-      CHECK(stream == chunk);
-      if (ends || version == "default_between") CHECK(std::stod(ms) >= end_before);
-      end_before = std::stod(ms);
-      continue;
+TEST_CASE("copies of every size bring their words, and the check sees if not", "[copy_sizes]") {
+  using namespace copy_sizes;
+  for (const Series& series : kSeries) {
+    const Copies c(1000, series.pinned, 3);
+    cudaPointerAttributes attributes;
+    CUDA_CHECK(cudaPointerGetAttributes(&attributes, c.host));
+    CHECK((attributes.type == cudaMemoryTypeHost) == series.pinned);
+    CHECK(series.pinned == (std::string(series.name).find("pinned") != std::string::npos));
+    for (const std::size_t count : {1u, 31u, 257u, 999u, 1000u}) {
+      INFO(series.name << ", " << count << " words");
+      (c.*series.prepare)(count);
+      CHECK_FALSE((c.*series.is_right)("nothing ran", count));
+      (c.*series.run)(count);
+      CHECK((c.*series.is_right)(series.name, count));
+      (c.*series.prepare)(count);
+      (c.*series.run)(count - 1);
+      CHECK_FALSE((c.*series.is_right)("a word short", count));
     }
-    if (version != version_before) reached.assign(3, 0.0);
-    version_before = version;
-    const auto lane = static_cast<std::size_t>(std::stoul(stream));
-    CHECK(mark == marks[(i - 1) % 3]);
-    CHECK(lane == std::stoul(chunk) % 3);
-    CHECK(std::stod(ms) >= reached[lane]);
-    reached[lane] = std::stod(ms);
-    end_before = 0;
   }
 }
 
-TEST_CASE("the time of a call leaves out the first one") {
+TEST_CASE("what the host reads is what the pinned memory holds", "[host_reads]") {
+  for (const host_reads::Kind& kind : host_reads::kKinds) {
+    const std::vector<unsigned> data = random_words(1003, 5);
+    host_reads::PinnedWords words(data, kind.flags);
+    INFO(kind.name);
+    CHECK_FALSE(words.is_right("nothing read"));
+    words.read();
+    CHECK(words.is_right(kind.name));
+    words.pinned[1002] ^= 1;
+    words.read();
+    CHECK_FALSE(words.is_right("one wrong bit"));
+    unsigned flags = 0;
+    CUDA_CHECK(cudaHostGetFlags(&flags, words.pinned));
+    CHECK(((flags & cudaHostAllocWriteCombined) != 0) == (&kind == &host_reads::kKinds[1]));
+  }
+  CHECK(names_of(rows_of(host_reads::experiment_main, {"--n", "300"})) ==
+        std::vector<std::string>{"host_read_pinned", "host_read_write_combined"});
+}
+
+TEST_CASE("what the host works on during a copy is its share of the words, and no more",
+          "[host_meanwhile]") {
+  using namespace host_meanwhile;
+  for (const std::size_t n : {1u, 1000u, 16383u, 16384u, 16385u, 40000u}) {
+    Meanwhile m(n, 5, 9);
+    const std::size_t count = div_up(n, kHostShare);
+    m.poison();
+    INFO("n = " << n);
+    CHECK_FALSE(m.host_worked("nothing"));
+    m.host_works();
+    CHECK(m.host_worked("all"));
+    for (std::size_t i = 0; i < n; i = i + 1 < count + 2 ? i + 1 : i + 997) {
+      CHECK(m.results[i] == (i < count ? mixed(m.pageable[i], 5) : 0xffffffffu));
+    }
+    m.results[count - 1] ^= 1;
+    CHECK_FALSE(m.host_worked("one wrong bit"));
+  }
+}
+
+TEST_CASE("the host's own work is checked wherever a row does it", "[host_meanwhile]") {
+  using namespace host_meanwhile;
+  Meanwhile m(20000, 5, 9);
+  for (const Row& row : host_meanwhile::kRows) {
+    const std::string name = row.name;
+    INFO(name);
+    m.poison();
+    CHECK_FALSE((m.*row.is_right)("nothing ran"));
+    row.run(m);
+    CHECK((m.*row.is_right)(name));
+    const bool works = name.find("host_works") == 0, copies = name.find("h2d") != std::string::npos;
+    CHECK((row.is_right == &Meanwhile::both_are_right) == (works && copies));
+    CHECK(row.only_the_call == (name.find("call_") == 0));
+    m.poison();
+    if (copies) m.host_works();  // only the work,
+    if (!copies) m.copy(m.pinned);
+    CHECK_FALSE((m.*row.is_right)("the other half"));
+    m.poison();
+    if (works && copies) m.copy(m.pinned);  // or only the copy
+    CHECK_FALSE((m.*row.is_right)("one half"));
+  }
+  CHECK(rows_of(host_meanwhile::experiment_main, {"--n", "300"}).size() == 6);
+}
+
+TEST_CASE("a row's call copies from the memory that its name says", "[host_meanwhile]") {
+  using namespace host_meanwhile;
+  for (const Row& row : host_meanwhile::kRows) {
+    const std::string name = row.name;
+    if (name.find("h2d") == std::string::npos) continue;
+    const bool is_pinned = name.find("pinned") != std::string::npos;
+    Meanwhile m(100, 5, 9);
+    m.poison();
+    m.pinned[7] ^= 1;
+    row.run(m);
+    INFO(name);
+    CHECK(m.words_came(name) == !is_pinned);
+  }
+}
+
+TEST_CASE("the time of a call leaves out the first one", "[host_meanwhile]") {
   int calls = 0;
-  const Timing t = time_calls(3, [&] { ++calls; });
+  const Timing t = host_meanwhile::time_calls(3, [&] { ++calls; });
   CHECK(calls == 4);
   CHECK(t.samples == 3);
 }
 
-TEST_CASE(
-    "the call of an asynchronous copy returns before the copy is done, if the memory is pinned") {
-  if (kOnGpu) {
-    WARN("a question of time on a GPU: the program's call_* rows measure it");
-    return;
+TEST_CASE("every number of passes gives what the host computes", "[read_passes]") {
+  using namespace read_passes;
+  for (const std::size_t n : {1u, 257u, 2053u}) {
+    for (const unsigned rounds : {1u, 5u, 64u}) {
+      const Passes p(n, rounds, 9);
+      for (unsigned passes = 1; passes <= 8; ++passes) {
+        for (const Series& series : read_passes::kSeries) {
+          INFO(series.name << ", n = " << n << ", " << rounds << " rounds, " << passes);
+          p.poison();
+          CHECK_FALSE(p.is_right("nothing ran", passes));
+          series.run(p, passes);
+          CHECK(p.is_right(series.name, passes));
+        }
+        const std::vector<unsigned> y = p.d_y.download();
+        for (std::size_t i = 0; i < n; i += 97) {
+          unsigned v = 0;
+          for (unsigned k = 0; k < passes; ++k)
+            v = mixed(v ^ p.h_x[i], std::max(1u, rounds / passes));
+          CHECK(y[i] == v);
+        }
+      }
+    }
   }
-  Setup setup(100);
-  setup.transfer.passes = 0;
-  h2d(setup.transfer);
-  setup.transfer.h_x[99] = 4711;  // changed before the copy was done: the wrong word arrives
+  const Passes p(1000, 5, 9);  // which memory a series reads
+  p.poison();
+  p.h_x[3] = 4711;
+  read_passes::kSeries[0].run(p, 1);
+  CHECK(p.d_y.download()[3] == mixed(4711, 5));
+  CHECK(p.d_x.download()[3] == 0xffffffffu);
+  const auto names = names_of(rows_of(read_passes::experiment_main, {"--n", "300"}));
+  REQUIRE(names.size() == 16);
+  CHECK(names.front() == "mapped_read passes=1");
+  CHECK(names.back() == "copied_read passes=8");
+}
+
+TEST_CASE("a word read with another one is checked: which other, and that it is read at all",
+          "[second_read]") {
+  using namespace second_read;
+  for (const std::size_t n : {1u, 2u, 3u, 256u, 1001u}) {
+    const Reads m(n, 5, 9);
+    for (const std::size_t apart : {std::size_t{1}, n / 2, n - 1}) {
+      m.poison();
+      read_with_other(m, m.mapped_x, apart);
+      CUDA_CHECK_LAUNCH();
+      INFO("n = " << n << ", " << apart << " apart");
+      CHECK(m.with_other("with another", apart));
+      const std::vector<unsigned> y = m.d_y.download();
+      for (std::size_t i = 0; i < n; ++i) {
+        CHECK(y[i] == (mixed(m.h_x[i], 5) ^ m.h_x[(i + apart) % n]));
+      }
+      if (n > 2) CHECK_FALSE(m.with_other("with yet another", (apart + 1) % n));
+    }
+  }
+}
+
+TEST_CASE("every way of reading twice is right at awkward sizes, and the check sees if not",
+          "[second_read]") {
+  using namespace second_read;
+  for (const std::size_t n : sizes_to_test()) {
+    if (n == 0 || n > 3000) continue;
+    for (const unsigned rounds : {1u, 2u, 5u}) {
+      const Reads m(n, rounds, 9);
+      for (const auto& version : second_read::kVersions) {
+        INFO(version.name << ", n = " << n << ", " << rounds << " rounds");
+        CHECK(runs_right(version, m));
+        m.poison();
+        CHECK_FALSE((m.*version.is_right)("nothing ran"));
+      }
+    }
+  }
+  const Reads m(1000, 5, 9);  // near is the neighbour, far is half of all words away
+  const std::size_t apart[] = {1, 500, 500};
+  for (std::size_t k = 0; k < 3; ++k) {
+    REQUIRE(runs_right(second_read::kVersions[2 + k], m));
+    CHECK(m.d_y.download()[10] == (mixed(m.h_x[10], 5) ^ m.h_x[10 + apart[k]]));
+  }
+  m.h_x[3] ^= 1;  // the last version reads no host memory: now it differs from it
+  CHECK(runs_right(second_read::kVersions[3], m));
+  CHECK_FALSE(runs_right(second_read::kVersions[4], m));
+}
+
+TEST_CASE("any number of chunks, over any number of streams, is right", "[chunk_counts]") {
+  using namespace chunk_counts;
+  for (const std::size_t n : {1u, 7u, 256u, 1009u, 2053u}) {
+    for (const std::size_t streams : {1u, 2u, 5u}) {
+      const Chunks c(n, 5, streams, 9);
+      for (const std::size_t chunks : {1u, 2u, 3u, 7u, 256u, 1009u, 5000u}) {
+        INFO("n = " << n << ", " << chunks << " chunks, " << streams << " streams");
+        c.poison();
+        CHECK_FALSE(c.is_right("nothing ran"));
+        run_chunks(c, chunks);
+        CHECK(c.is_right("overlapped"));
+        const std::vector<unsigned> y = c.d_y.download();
+        for (std::size_t i = 0; i < n; i += 97) CHECK(y[i] == mixed(c.h_x[i], 5));
+      }
+    }
+  }
+  const auto names = names_of(rows_of(chunk_counts::experiment_main, {"--n", "2053"}));
+  REQUIRE(names.size() == 9);
+  CHECK(names.front() == "overlapped chunks=1");
+  CHECK(names.back() == "overlapped chunks=256");
+}
+
+TEST_CASE("the ideal of overlapping is the slower part", "[chunk_counts]") {
+  CHECK(chunk_counts::ideal_ms(4, 3) == 4);
+  CHECK(chunk_counts::ideal_ms(3, 4) == 4);
+  CHECK(chunk_counts::ideal_ms(4, 4) == 4);
+  const chunk_counts::Chunks c(1000, 5, 3, 9);
+  CHECK(chunk_counts::measured_ideal_gbps(c, 1) > 0);
+  CHECK(c.is_right("the kernel alone, behind the copy"));
+}
+
+TEST_CASE("the timeline has every chunk of every version, each mark after the one before",
+          "[chunk_timeline]") {
+  const auto rows =
+      rows_of(chunk_timeline::experiment_main, {"--n", "4000", "--chunks", "8", "--streams", "3"});
+  REQUIRE(rows.size() == 3 + 3 * (8 + 8 + 1));
+  const char* const marks[] = {"begin", "copied", "computed"};
+  std::size_t i = 0;
+  for (const char* version : {"overlapped", "overlapped_pageable", "one_chunk"}) {
+    CHECK(rows[i++][kName] == version);
+    std::vector<double> reached(3);  // by each stream: its work is done in order
+    for (std::size_t chunk = 0; chunk < (version == std::string("one_chunk") ? 1 : 8); ++chunk) {
+      for (const char* mark : marks) {
+        INFO(rows[i][kName]);
+        CHECK(rows[i][kName] == version + (" chunk=" + std::to_string(chunk)) +
+                                    " stream=" + std::to_string(chunk % 3) + " " + mark);
+        const double ms = rows[i][kRate].empty() ? 0 : std::stod(rows[i][kRate]);
+        CHECK(ms >= reached[chunk % 3]);
+        reached[chunk % 3] = ms;
+        ++i;
+      }
+    }
+  }
+}
+
+TEST_CASE("chunks with marks between them are right, from plain memory too", "[chunk_timeline]") {
+  using namespace chunk_timeline;
+  for (const std::size_t n : {1u, 256u, 1009u}) {
+    for (const std::size_t chunks : {1u, 3u, 256u, 2000u}) {
+      const Chunks c(n, 5, 3, 9);
+      for (const unsigned* from : {static_cast<const unsigned*>(c.h_x), c.data.data()}) {
+        INFO("n = " << n << ", " << chunks << " chunks");
+        c.poison();
+        CHECK_FALSE(c.is_right("nothing ran"));
+        const auto ms = when_reached(run_chunks(c, from, chunks));
+        CHECK(ms.size() == 1 + 3 * div_up(n, div_up(n, chunks)));
+        CHECK(c.is_right("with marks"));
+        CHECK(c.d_y.download()[n - 1] == mixed(c.data[n - 1], 5));
+      }
+    }
+  }
+  const Chunks c(1000, 5, 3, 9);
+  c.h_x[999] ^= 1;
+  when_reached(run_chunks(c, c.h_x, 4));
+  CHECK_FALSE(c.is_right("one wrong bit"));
+}
+
+TEST_CASE("the default stream takes turns with blocking streams, and with no others",
+          "[default_stream]") {
+  using namespace default_stream;
+  if (races_are_looked_for()) return;  // it looks at words that a kernel may be writing
+  cudaStream_t looking = nullptr;      // waits for none of the others
+  CUDA_CHECK(cudaStreamCreateWithFlags(&looking, cudaStreamNonBlocking));
+  const Thirds t(300, 5, 9);
+  const auto arrived = [&](std::size_t k) {  // the last word of the k-th third
+    unsigned word = 0;
+    CUDA_CHECK(cudaMemcpyAsync(&word, t.d_y + 100 * k + 99, 4, cudaMemcpyDeviceToHost, looking));
+    CUDA_CHECK(cudaStreamSynchronize(looking));
+    return word != 0xffffffffu;
+  };
+  const char* const order = std::getenv("CUDA_CPU_SCHEDULE");
+  const bool only_what_is_needed = !kOnGpu && (order == nullptr || order[0] != 'r');
+
+  t.poison();
+  default_between(t);
+  CUDA_CHECK(cudaStreamSynchronize(t.blocking[1]));  // it waits for the default stream before it
+  for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(k));
+
+  t.poison();
+  default_three_times(t);
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(k));
+
+  t.poison();
+  default_beside(t);
+  CUDA_CHECK(cudaStreamSynchronize(t.nonblocking[1]));
+  CHECK(arrived(2));
+  if (only_what_is_needed) CHECK_FALSE(arrived(1));
+  CUDA_CHECK(cudaStreamSynchronize(t.nonblocking[0]));
+  CHECK(arrived(0));
+  if (only_what_is_needed) CHECK_FALSE(arrived(1));
   CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK_FALSE(check("overwritten too early", setup.transfer, At::kDevice));
-  std::vector<unsigned> plain = setup.data;
-  unsigned* const pinned = setup.transfer.h_x;
-  setup.transfer.h_x = plain.data();
-  h2d(setup.transfer);
-  setup.transfer.h_x = pinned;
-  plain[99] = 4711;  // pageable: the call has taken what it needs
-  CUDA_CHECK(cudaDeviceSynchronize());
-  CHECK(check("overwritten", setup.transfer, At::kDevice));
+  CHECK(arrived(1));
+
+  t.poison();
+  per_thread_beside(t);
+  CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
+  CHECK(arrived(1));
+  if (only_what_is_needed) {
+    CHECK_FALSE(arrived(0));
+    CHECK_FALSE(arrived(2));
+  }
+  CUDA_CHECK(cudaStreamSynchronize(t.blocking[0]));
+  CUDA_CHECK(cudaStreamSynchronize(t.blocking[1]));
+  CHECK(arrived(0));
+  CHECK(arrived(2));
+  CUDA_CHECK(cudaStreamDestroy(looking));
+}
+
+TEST_CASE("three kernels cover every word, whichever streams they are in", "[default_stream]") {
+  using namespace default_stream;
+  for (const std::size_t n : {1u, 2u, 3u, 4u, 256u, 1000u, 2053u}) {
+    const Thirds t(n, 5, 9);
+    for (const auto& version : default_stream::kVersions) {
+      INFO(version.name << ", n = " << n);
+      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, t));
+      t.poison();
+      CHECK_FALSE(t.is_right("nothing ran"));
+    }
+    default_beside(t);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CHECK(t.d_y.download()[n - 1] == mixed(t.data[n - 1], 5));
+  }
+  CHECK(names_of(rows_of(default_stream::experiment_main, {"--n", "300"})) ==
+        std::vector<std::string>{"default_three_times", "default_between", "default_beside",
+                                 "per_thread_beside"});
+}
+
+TEST_CASE("the streams beside the default stream are what their names say", "[default_stream]") {
+  const auto flags_of = [](cudaStream_t stream) {
+    unsigned flags = 99;
+    CUDA_CHECK(cudaStreamGetFlags(stream, &flags));
+    return flags;
+  };
+  const default_stream::Thirds t(10, 5, 9);
+  for (cudaStream_t stream : t.blocking) CHECK(flags_of(stream) == cudaStreamDefault);
+  for (cudaStream_t stream : t.nonblocking) CHECK(flags_of(stream) == cudaStreamNonBlocking);
+  const unsigned expected[] = {cudaStreamDefault, cudaStreamNonBlocking};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const stream_waits::Thirds of_row(10, 5, stream_waits::kRows[i].stream_flags, 9);
+    for (cudaStream_t stream : of_row.others) CHECK(flags_of(stream) == expected[i]);
+  }
+}
+
+TEST_CASE("between blocking streams a kernel begins when the one before has ended",
+          "[stream_waits]") {
+  const auto rows = rows_of(stream_waits::experiment_main, {"--n", "4000"});
+  REQUIRE(rows.size() == 2 * (1 + 3 * 2));
+  std::size_t i = 0;
+  for (const char* version : {"default_between", "default_beside"}) {
+    CHECK(rows[i++][kName] == version);
+    double end_before = 0;
+    for (std::size_t k = 0; k < 3; ++k, i += 2) {
+      const std::string name = version + (" kernel=" + std::to_string(k));
+      INFO(name);
+      CHECK(rows[i][kName] == name + " begin");
+      CHECK(rows[i + 1][kName] == name + " computed");
+      const double begin = rows[i][kRate].empty() ? 0 : std::stod(rows[i][kRate]);
+      const double end = std::stod(rows[i + 1][kRate]);
+      CHECK(end >= begin);
+      if (version == std::string("default_between")) CHECK(begin >= end_before);
+      end_before = end;
+    }
+  }
+  for (const std::size_t n : {3u, 256u, 2053u}) {
+    for (const stream_waits::Row& row : stream_waits::kRows) {
+      const stream_waits::Thirds t(n, 5, row.stream_flags, 9);
+      INFO(row.name << ", n = " << n);
+      t.poison();
+      CHECK_FALSE(t.is_right("nothing ran"));
+      CHECK(stream_waits::when_reached(run_thirds(t)).size() == 7);
+      CHECK(t.is_right(row.name));
+      CHECK(t.d_y.download()[n - 1] == mixed(t.data[n - 1], 5));
+    }
+  }
+}
+
+TEST_CASE("before every run of a managed version the host writes its words, and they count",
+          "[managed_memory]") {
+  using namespace managed_memory;
+  const Managed m(3000, 5, 9);
+  cudaPointerAttributes attributes;
+  CUDA_CHECK(cudaPointerGetAttributes(&attributes, m.x));
+  CHECK(attributes.type == cudaMemoryTypeManaged);
+  const auto run = [&](const Row& row) {
+    m.d_y.poison();
+    (m.*row.run)();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return (m.*row.is_right)(row.name);
+  };
+  const auto prepare = [&](const Row& row) {
+    (m.*row.prepare)();
+    CUDA_CHECK(cudaDeviceSynchronize());
+  };
+  const Row& read = managed_memory::kRows[0];
+  const Row& prefetched = managed_memory::kRows[1];
+  for (const Row* row : {&read, &prefetched}) {
+    std::fill_n(m.x, m.n, 5u);
+    INFO(row->name);
+    CHECK_FALSE(run(*row));
+    prepare(*row);
+    CHECK(run(*row));
+    CHECK(m.d_y.download()[2999] == mixed(m.data[2999], 5));
+  }
+  const Row& again = managed_memory::kRows[2];
+  std::fill_n(m.x, m.n, 5u);
+  prepare(again);
+  CHECK_FALSE(run(again));  // nothing is written anew
+  const Row& back = managed_memory::kRows[3];
+  prepare(back);
+  CHECK(std::count(m.x, m.x + m.n, 0xffffffffu) == 3000);
+  CHECK_FALSE((m.*back.is_right)("filled"));
+  CHECK(run(back));
+  m.x[2999] ^= 1;
+  CHECK_FALSE((m.*back.is_right)("one wrong bit"));
+  const Row& back_again = managed_memory::kRows[4];
+  prepare(back_again);
+  CHECK_FALSE((m.*back_again.is_right)("nothing ran"));
+  CHECK(run(back_again));
+}
+
+TEST_CASE("managed versions are right at awkward sizes", "[managed_memory]") {
+  using namespace managed_memory;
+  for (const std::size_t n : {1u, 31u, 256u, 257u, 2053u}) {
+    const Managed m(n, 3, 9);
+    for (const Row& row : managed_memory::kRows) {
+      INFO(row.name << ", n = " << n);
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        m.d_y.poison();
+        (m.*row.prepare)();
+        CUDA_CHECK(cudaDeviceSynchronize());
+        (m.*row.run)();
+        CHECK((m.*row.is_right)(row.name));
+      }
+    }
+    m.d_y.poison();
+    CHECK_FALSE(m.device_is_right("nothing ran"));
+  }
+  CHECK(names_of(rows_of(managed_memory::experiment_main, {"--n", "300"})) ==
+        std::vector<std::string>{"managed_read", "managed_prefetched", "managed_read_again",
+                                 "managed_host_write", "managed_host_write_again"});
+}
+
+TEST_CASE("the clock stands while a run is prepared, and every run is", "[managed_memory]") {
+  std::string order;
+  const auto slow = [&] {
+    order += 'p';
+    const double begin = host_ms();
+    while (host_ms() - begin < 20) {
+    }
+  };
+  const Timing t = managed_memory::time_prepared(3, slow, [&] { order += 'r'; });
+  CHECK(order == "prprprpr");
+  CHECK(t.samples == 3);
+  CHECK(t.min_ms < 15);
+}
+
+namespace {
+std::size_t free_bytes() {
+  std::size_t free = 0, all = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &all));
+  return free;
+}
+}  // namespace
+
+TEST_CASE("scratch memory is given back, and the pool keeps what it is told to",
+          "[scratch_memory]") {
+  using namespace scratch_memory;
+  const Scratch s(5000, 9);
+  cudaMemPool_t pool = nullptr;
+  CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  for (const Row& row : scratch_memory::kRows) {
+    pool_keeps(row.pool_bytes);
+    row.run(s);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const std::size_t free_before = free_bytes();
+    for (int repeat = 0; repeat < 3; ++repeat) row.run(s);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    INFO(row.name);
+    if (!kOnGpu) CHECK(free_bytes() == free_before);  // a GPU has other users
+    std::uint64_t threshold = 1;
+    CUDA_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+    CHECK(threshold == row.pool_bytes);
+    CHECK(row.pool_bytes == (&row == &scratch_memory::kRows[3] ? UINT64_MAX : 0));
+  }
+  pool_keeps(0);
+  CHECK(rows_of(scratch_memory::experiment_main, {"--n", "300"}).size() == 4);
+}
+
+TEST_CASE("work in scratch memory is right wherever that memory is from", "[scratch_memory]") {
+  using namespace scratch_memory;
+  for (const std::size_t n : {1u, 31u, 256u, 257u, 2053u}) {
+    const Scratch s(n, 9);
+    for (const Row& row : scratch_memory::kRows) {
+      INFO(row.name << ", n = " << n);
+      s.poison();
+      CHECK_FALSE(s.is_right("nothing ran"));
+      row.run(s);
+      CHECK(s.is_right(row.name));
+      CHECK(s.d_y.download()[n - 1] == mixed(s.data[n - 1], 1));
+      CHECK((s.kept.download()[0] == s.data[0]) == (row.run == scratch_kept));
+    }
+  }
+  pool_keeps(0);
 }

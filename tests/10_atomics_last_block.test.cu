@@ -8,30 +8,115 @@
 #include "../chapters/10_atomics_last_block/atomics_last_block.cu"
 #undef main
 
+#include <cfloat>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <type_traits>
 
 #include "kernel_testing.cuh"
+#if !defined(__CUDA_CPU__)
+#include <cub/device/device_select.cuh>
+#endif
+
+#define main experiment_main
+namespace atomic_operations {
+#include "../chapters/10_atomics_last_block/experiments/atomic_operations.cu"
+}
+namespace block_filter {
+#include "../chapters/10_atomics_last_block/experiments/block_filter.cu"
+}
+namespace cooperative_launch {
+#include "../chapters/10_atomics_last_block/experiments/cooperative_launch.cu"
+}
+namespace data_races {
+#include "../chapters/10_atomics_last_block/experiments/data_races.cu"
+}
+namespace displaced_ticket {
+#include "../chapters/10_atomics_last_block/experiments/displaced_ticket.cu"
+}
+namespace float_sums {
+#include "../chapters/10_atomics_last_block/experiments/float_sums.cu"
+}
+namespace loads_and_tiles {
+#include "../chapters/10_atomics_last_block/experiments/loads_and_tiles.cu"
+}
+namespace long_chains {
+#include "../chapters/10_atomics_last_block/experiments/long_chains.cu"
+}
+namespace many_small_sums {
+#include "../chapters/10_atomics_last_block/experiments/many_small_sums.cu"
+}
+namespace max_by_cas {
+#include "../chapters/10_atomics_last_block/experiments/max_by_cas.cu"
+}
+namespace shared_ticket {
+#include "../chapters/10_atomics_last_block/experiments/shared_ticket.cu"
+}
+namespace sizes_against_cub {
+#include "../chapters/10_atomics_last_block/experiments/sizes_against_cub.cu"
+}
+namespace warp_filter {
+#include "../chapters/10_atomics_last_block/experiments/warp_filter.cu"
+}
+#undef main
 
 namespace {
 
-const Version<GridSum>& version_called(const std::string& name) {
-  return *std::find_if(std::begin(kVersions), std::end(kVersions),
-                       [&](const Version<GridSum>& version) { return version.name == name; });
+// Those of the chapter, and CUB's where there is one.
+std::vector<Version<SumMemory>> all_versions() {
+  std::vector<Version<SumMemory>> versions(std::begin(kVersions), std::end(kVersions));
+  for (const auto& version : kCub) versions.push_back(version);
+  return versions;
 }
 
-bool waits_for_the_grid(const Version<GridSum>& version) {
-  return std::string(version.name).rfind("grid_sync", 0) == 0;
+template <class Versions>
+auto version_called(const Versions& versions, const std::string& name) {
+  return *std::find_if(std::begin(versions), std::end(versions),
+                       [&](const auto& version) { return version.name == name; });
+}
+
+bool waits_for_the_grid(const Version<SumMemory>& version) {
+  return version.name == std::string("grid_sync");
 }
 
 unsigned largest_grid(unsigned block) { return grid_for(describe_device(0), kMaxN, block); }
 
-bool runs_right(const Version<GridSum>& version, const SumMemory& memory,
-                const std::vector<int>& x) {
-  memory.poison();
-  version.launch(memory.sum);
-  CUDA_CHECK_LAUNCH();
-  return check(version.name, memory, reference(x.data(), x.size()));
+Sum sum_of_squares(const std::vector<int>& x, std::size_t n) {
+  Sum sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += static_cast<Sum>(1LL * x[i] * x[i]);
+  return sum;
+}
+
+// Whether each version adds every element at awkward sizes, on grids of few and many blocks, also
+// of more blocks than threads in one.
+template <class Memory, class Versions>
+void check_sums(const Versions& versions) {
+  for (const std::size_t n : awkward_sizes()) {
+    if (small_sizes() && n % 2 == 0) continue;
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      const Memory memory(input.values, 3, 32);
+      for (const auto& version : versions) {
+        INFO(version.name << ", n = " << n << ", " << input.name);
+        CHECK(runs_right(version, memory));
+      }
+    }
+  }
+  for (const unsigned block : {32u, 96u, 1024u}) {
+    if (small_sizes() && block > 96) continue;
+    for (const unsigned most : {1u, 2u, 7u}) {
+      const unsigned grid = std::min(most, largest_grid(block));  // for a barrier across it
+      const std::size_t n = 16 * 2 * block + 16 * block / 2 + 3;
+      const Memory memory(random_ints(n, -9, 9, 16), grid, block);
+      for (const auto& version : versions) {
+        INFO(version.name << ", " << grid << " blocks of " << block);
+        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, memory));
+        memory.poison();
+        CHECK_FALSE((memory.*version.is_right)("nothing ran"));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -41,9 +126,9 @@ TEST_CASE("every version adds every element at awkward sizes, whatever the value
     for (const NamedInts& input : ints_of_every_kind(n)) {
       if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
       const SumMemory memory(input.values, 5, 128);
-      for (const auto& version : kVersions) {
+      for (const auto& version : all_versions()) {
         INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, memory, input.values));
+        CHECK(runs_right(version, memory));
       }
     }
   }
@@ -57,7 +142,7 @@ TEST_CASE("every version works with any number of whole warps per block") {
       const SumMemory memory(x, 2, block);
       for (const auto& version : kVersions) {
         INFO(version.name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(version, memory, x));
+        CHECK(runs_right(version, memory));
       }
     }
   }
@@ -70,7 +155,7 @@ TEST_CASE("every version gives the same sum on any grid, also of more blocks tha
     for (const auto& version : kVersions) {
       if (waits_for_the_grid(version) && grid > largest_grid(32)) continue;
       INFO(version.name << ", " << grid << " blocks");
-      CHECK(runs_right(version, memory, x));
+      CHECK(runs_right(version, memory));
     }
   }
 }
@@ -80,21 +165,23 @@ TEST_CASE("no launch leaves anything behind that a later one trips over, whateve
   const std::vector<int> x = random_ints(3000, 0, 9, 5);
   for (const unsigned block : {32u, 256u}) {
     const unsigned most = std::min(largest_grid(block), 40u);
-    const SumMemory memory(x, most, block, launches);
-    for (const auto& version : kVersions) {
-      memory.poison();
+    SumMemory memory(x, most, block);
+    const GridSum whole = memory.sum;
+    const DeviceArray<Sum> results(launches);
+    for (const auto& version : all_versions()) {
+      memory.poison(), results.poison();
       std::vector<Sum> expected(launches);
       for (std::size_t k = 0; k < launches; ++k) {
-        GridSum sum = memory.sum;
-        sum.n = 37 * k % 3001;
-        sum.grid = static_cast<unsigned>(1 + 7 * k % most);
-        sum.result += k;
-        version.launch(sum);
-        expected[k] = reference(x.data(), sum.n);
+        memory.sum = whole;
+        memory.sum.n = 37 * k % 3001;
+        memory.sum.grid = static_cast<unsigned>(1 + 7 * k % most);
+        memory.sum.result = results.get() + k;
+        version.launch(memory);
+        expected[k] = sum_of_squares(x, memory.sum.n);
       }
       CUDA_CHECK_LAUNCH();
       INFO(version.name << ", block " << block);
-      CHECK(memory.results.download() == expected);
+      CHECK(results.download() == expected);
       CHECK(memory.ticket.download()[0] == 0);
     }
   }
@@ -105,30 +192,31 @@ TEST_CASE("a sum of squares past 32 bits is exact") {
   const SumMemory memory(x, 3, 64);
   for (const auto& version : kVersions) {
     INFO(version.name);
-    CHECK(runs_right(version, memory, x));
+    CHECK(runs_right(version, memory));
   }
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing") {
   const std::vector<int> x = random_ints(1000, 0, 9, 5);
-  CHECK_FALSE(check("nothing", SumMemory(x, 3, 64), reference(x.data(), 1000)));
+  CHECK_FALSE(SumMemory(x, 3, 64).is_right("nothing"));
 }
 
 TEST_CASE("the checker rejects one wrong element") {
   std::vector<int> x = random_ints(1000, 0, 9, 5);
   const SumMemory memory(x, 3, 64);
-  REQUIRE(runs_right(version_called("last_block"), memory, x));
+  REQUIRE(runs_right(version_called(kVersions, "last_block"), memory));
   x[999] += 1;
-  CHECK_FALSE(check("wrong", memory, reference(x.data(), 1000)));
+  CUDA_CHECK(cudaMemcpy(memory.x, x.data(), memory.x.bytes(), cudaMemcpyHostToDevice));
+  CHECK_FALSE(runs_right(version_called(kVersions, "last_block"), memory));
 }
 
 TEST_CASE("the checker rejects a right sum when the ticket was not put back") {
   const std::vector<int> x = random_ints(1000, 0, 9, 5);
   const SumMemory memory(x, 3, 64);
-  REQUIRE(runs_right(version_called("last_block"), memory, x));
+  REQUIRE(runs_right(version_called(kVersions, "last_block"), memory));
   const unsigned drawn = 3;
   CUDA_CHECK(cudaMemcpy(memory.ticket.get(), &drawn, sizeof drawn, cudaMemcpyHostToDevice));
-  CHECK_FALSE(check("ticket", memory, reference(x.data(), 1000)));
+  CHECK_FALSE(memory.is_right("ticket"));
 }
 
 TEST_CASE("the grid is as large as the device holds at once, and no larger than the data") {
@@ -137,7 +225,7 @@ TEST_CASE("the grid is as large as the device holds at once, and no larger than 
     CHECK(grid_for(device, 1, block) == 1);
     CHECK(grid_for(device, 16 * block, block) == 1);
     CHECK(grid_for(device, 16 * block + 1, block) == 2);
-    CHECK(largest_grid(block) % device.sm_count == 0);
+    CHECK(largest_grid(block) % static_cast<unsigned>(device.multiProcessorCount) == 0);
   }
 }
 
@@ -146,7 +234,6 @@ TEST_CASE("a grid barrier with more blocks than the device holds at once is refu
   void* arguments[] = {&memory.sum};
   CHECK(cudaLaunchCooperativeKernel(sum_grid_sync, memory.sum.grid, memory.sum.block, arguments) ==
         cudaErrorCooperativeLaunchTooLarge);
-  CHECK(launch_with_attributes(memory.sum) == cudaErrorCooperativeLaunchTooLarge);
   cudaGetLastError();
 }
 
@@ -157,7 +244,7 @@ TEST_CASE("the versions that use no shuffles work with blocks of any size, also 
       const SumMemory memory(x, 3, block);
       for (const char* name : {"atomic_per_element", "shared_atomics"}) {
         INFO(name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(version_called(name), memory, x));
+        CHECK(runs_right(version_called(kVersions, name), memory));
       }
     }
   }
@@ -171,50 +258,60 @@ TEST_CASE("a block's partial sum goes to its own place, and nowhere else") {
   for (std::size_t i = 0; i < x.size(); ++i) expected[i / block % grid] += x[i] * x[i];
   expected[grid] = ~Sum{0};  // behind them all, poisoned and left alone
   for (const char* name : {"two_launches", "last_block", "scoped_ticket"}) {
-    const SumMemory memory(x, grid, block);
+    SumMemory memory(x, grid, block);
     const DeviceArray<Sum> partials(grid + 1);
-    GridSum sum = memory.sum;
-    sum.partials = partials.get();
-    version_called(name).launch(sum);
+    memory.sum.partials = partials;
+    version_called(kVersions, name).launch(memory);
     CUDA_CHECK_LAUNCH();
     INFO(name);
     CHECK(partials.download() == expected);
   }
 }
 
-// ---- wide_loads.cuh ----------------------------------------------------------------------------
+TEST_CASE("every combination of loads adds every element at awkward sizes, blocks and grids",
+          "[loads_and_tiles]") {
+  check_sums<loads_and_tiles::SumMemory>(loads_and_tiles::kVersions);
+}
 
-TEST_CASE("every combination of loads adds every element at awkward sizes, blocks and grids") {
-  for (const auto& version : wide_loads::kVersions) {
-    for (const std::size_t n : awkward_sizes()) {
-      if (small_sizes() && n % 2 == 0) continue;
-      for (const NamedInts& input : ints_of_every_kind(n)) {
-        const SumMemory memory(input.values, 3, 32);
-        INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, memory, input.values));
-      }
-    }
-    for (const unsigned block : {32u, 96u, 1024u}) {
-      if (small_sizes() && block > 96) continue;
-      for (const unsigned grid : {1u, 2u, 7u}) {
-        const std::vector<int> x = random_ints(16 * 2 * block + 16 * block / 2 + 3, -9, 9, 16);
-        const SumMemory memory(x, grid, block);
-        INFO(version.name << ", " << grid << " blocks of " << block);
-        CHECK(runs_right(version, memory, x));
+TEST_CASE("the last version and CUB add every element, at every size that they are compared at",
+          "[sizes_against_cub]") {
+  check_sums<sizes_against_cub::SumMemory>(sizes_against_cub::kWays);
+}
+
+TEST_CASE("a barrier across the grid is right by either launch, and refused with too many blocks",
+          "[cooperative_launch]") {
+  using namespace cooperative_launch;
+  check_sums<cooperative_launch::SumMemory>(cooperative_launch::kVersions);
+  const unsigned grid = 33 * largest_grid(1024);
+  cooperative_launch::SumMemory memory(random_ints(1000, 0, 9, 5), grid, 1024);
+  CHECK(launch_with_attributes(memory.sum) == cudaErrorCooperativeLaunchTooLarge);
+  cudaGetLastError();
+}
+
+TEST_CASE("many small sums in a row are all right, whatever the block and the largest grid",
+          "[many_small_sums]") {
+  for (const unsigned block : {32u, 96u, 512u}) {
+    for (const unsigned grid : {1u, 7u, 40u}) {
+      const std::vector<int> x = random_ints(2053, 1, 9, 22);
+      const many_small_sums::SmallSums sums(x, grid, block, small_sizes() ? 20 : 100);
+      CHECK(sums.expected[13] == sum_of_squares(x, 7 * 13));
+      for (const auto& version : many_small_sums::kVersions) {
+        INFO(version.name << ", up to " << grid << " blocks of " << block);
+        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, sums));
+        sums.poison();
+        CHECK_FALSE(sums.is_right("nothing ran"));
       }
     }
   }
 }
 
-// ---- float_sums.cuh ----------------------------------------------------------------------------
+// ---- sums of floats, by the kernels of two experiments -----------------------------------------
 
 namespace {
 
-float_sums::Exact exact_sum(const std::vector<int>& x) {
-  float_sums::Exact sum = 0;
-  for (const int v : x) sum += static_cast<Sum>(v) * static_cast<Sum>(v);
-  return sum;
-}
+using float_sums::Exact;
+
+Exact exact_sum(const std::vector<int>& x) { return sum_of_squares(x, x.size()); }
 
 // The result of a launch(result), of type T, which is 0 before.
 template <class T, class Launch>
@@ -239,11 +336,14 @@ TEST_CASE("every way to add floats stays within its bound, and integers are exac
     CHECK(result_of<Exact>([&](Exact* r) { add_by_atomics<<<3, 96>>>(p, n, r); }) == exact);
     const auto by_atomics = result_of<float>([&](float* r) { add_by_atomics<<<3, 96>>>(p, n, r); });
     CHECK(relative_error(by_atomics, exact) <= bound<float>(n));
-    const auto chains = result_of<float>([&](float* r) { add_chains<<<1, 32>>>(p, n, r); });
+    const auto chains =
+        result_of<float>([&](float* r) { long_chains::add_chains<<<1, 32>>>(p, n, r); });
     CHECK(relative_error(chains, exact) <= bound<float>(div_up(n, 32)));
-    const auto pairs = result_of<float>([&](float* r) { add_in_pairs<<<1, 32>>>(p, n, r); });
+    const auto pairs =
+        result_of<float>([&](float* r) { long_chains::add_in_pairs<<<1, 32>>>(p, n, r); });
     CHECK(relative_error(pairs, exact) <= bound<float>(0));
-    const auto kahan = result_of<float>([&](float* r) { add_compensated<<<1, 32>>>(p, n, r); });
+    const auto kahan =
+        result_of<float>([&](float* r) { long_chains::add_compensated<<<1, 32>>>(p, n, r); });
     CHECK(relative_error(kahan, exact) <= bound<float>(0));
     const auto tree = result_of<float>([&](float* r) {
       add_chains<<<3, 96>>>(p, n, partials.get());
@@ -265,10 +365,10 @@ TEST_CASE("a fixed order of float additions gives the same bits every time") {
       add_chains<<<5, 64>>>(x.get(), x.size(), partials.get());
       add_chains<<<1, 64>>>(partials.get(), 5, r);
     }));
-    pairs.insert(
-        result_of<float>([&](float* r) { add_in_pairs<<<1, 32>>>(x.get(), x.size(), r); }));
-    kahan.insert(
-        result_of<float>([&](float* r) { add_compensated<<<1, 32>>>(x.get(), x.size(), r); }));
+    pairs.insert(result_of<float>(
+        [&](float* r) { long_chains::add_in_pairs<<<1, 32>>>(x.get(), x.size(), r); }));
+    kahan.insert(result_of<float>(
+        [&](float* r) { long_chains::add_compensated<<<1, 32>>>(x.get(), x.size(), r); }));
   }
   CHECK(trees.size() == 1);
   CHECK(pairs.size() == 1);
@@ -282,12 +382,12 @@ TEST_CASE("compensated and pairwise sums keep what a long chain of float additio
   x[0] = 65536;
   const DeviceArray<int> d_x(x);
   const Exact exact = exact_sum(x);
-  const auto chain =
-      result_of<float>([&](float* r) { add_chains<<<1, 1>>>(d_x.get(), x.size(), r); });
-  const auto kahan =
-      result_of<float>([&](float* r) { add_compensated<<<1, 1>>>(d_x.get(), x.size(), r); });
-  const auto pairs =
-      result_of<float>([&](float* r) { add_in_pairs<<<1, 1>>>(d_x.get(), x.size(), r); });
+  const auto chain = result_of<float>(
+      [&](float* r) { long_chains::add_chains<<<1, 1>>>(d_x.get(), x.size(), r); });
+  const auto kahan = result_of<float>(
+      [&](float* r) { long_chains::add_compensated<<<1, 1>>>(d_x.get(), x.size(), r); });
+  const auto pairs = result_of<float>(
+      [&](float* r) { long_chains::add_in_pairs<<<1, 1>>>(d_x.get(), x.size(), r); });
   CHECK(chain == 4294967296.0f);
   CHECK(relative_error(kahan, exact) < 1e-7);
   CHECK(relative_error(pairs, exact) < 1e-6);
@@ -305,9 +405,9 @@ std::vector<double> float_sums_of(const std::vector<int>& x, unsigned grid, unsi
       static_cast<double>(
           result_of<Exact>([&](Exact* r) { add_by_atomics<<<grid, block>>>(p, n, r); })),
       result_of<float>([&](float* r) { add_by_atomics<<<grid, block>>>(p, n, r); }),
-      result_of<float>([&](float* r) { add_chains<<<1, block>>>(p, n, r); }),
-      result_of<float>([&](float* r) { add_in_pairs<<<1, block>>>(p, n, r); }),
-      result_of<float>([&](float* r) { add_compensated<<<1, block>>>(p, n, r); }),
+      result_of<float>([&](float* r) { long_chains::add_chains<<<1, block>>>(p, n, r); }),
+      result_of<float>([&](float* r) { long_chains::add_in_pairs<<<1, block>>>(p, n, r); }),
+      result_of<float>([&](float* r) { long_chains::add_compensated<<<1, block>>>(p, n, r); }),
       result_of<float>([&](float* r) {
         add_chains<<<grid, block>>>(p, n, floats.get());
         add_chains<<<1, block>>>(floats.get(), grid, r);
@@ -344,10 +444,10 @@ TEST_CASE("the compensated sum subtracts what was added too much, and adds what 
     std::vector<int> x(1 + ones, 1);
     x[0] = 4096;
     const DeviceArray<int> d_x(x);
-    const auto kahan =
-        result_of<float>([&](float* r) { add_compensated<<<1, 1>>>(d_x.get(), x.size(), r); });
-    const auto chain =
-        result_of<float>([&](float* r) { add_chains<<<1, 1>>>(d_x.get(), x.size(), r); });
+    const auto kahan = result_of<float>(
+        [&](float* r) { long_chains::add_compensated<<<1, 1>>>(d_x.get(), x.size(), r); });
+    const auto chain = result_of<float>(
+        [&](float* r) { long_chains::add_chains<<<1, 1>>>(d_x.get(), x.size(), r); });
     INFO(ones << " ones");
     CHECK(chain == 16777216.0f);
     CHECK(std::abs(static_cast<double>(kahan) - (16777216.0 + ones)) <= 2);  // one distance
@@ -363,24 +463,24 @@ TEST_CASE("the bound on a float sum lets neither 0 nor NaN pass") {
 }
 
 TEST_CASE("the maximum by compare-and-swap is found wherever it lies, also among many equals") {
-  using namespace float_sums;
   const auto maximum = [](const std::vector<int>& x) {
     const DeviceArray<int> d_x(x);
-    return result_of<float>([&](float* r) { max_by_cas<<<4, 96>>>(d_x.get(), x.size(), r); });
+    return result_of<float>(
+        [&](float* r) { max_by_cas::max_by_cas<<<4, 96>>>(d_x.get(), x.size(), r); });
   };
   std::vector<int> rising(5003);
   std::iota(rising.begin(), rising.end(), 1);
   CHECK(maximum(rising) == 5003);
   CHECK(maximum({rising.rbegin(), rising.rend()}) == 5003);
   CHECK(maximum(std::vector<int>(999, 7)) == 7);
-  CHECK(maximum({kLargest}) == kLargest);
+  CHECK(maximum({200000}) == 200000);
 }
 
 namespace {
 
 __global__ void take_maximum(const float* x, std::size_t n, float* result) {
   const std::size_t i = global_index();
-  if (i < n) float_sums::atomic_max(result, x[i]);
+  if (i < n) max_by_cas::atomic_max(result, x[i]);
 }
 
 // What `before` becomes when every value is offered, each by a thread of its own.
@@ -410,31 +510,64 @@ TEST_CASE("the maximum by compare-and-swap holds for negative values, zeros and 
   CHECK(maximum_with(-1e6f, {falling.rbegin(), falling.rend()}) == -1);
 }
 
-// ---- warp_filter.cuh ---------------------------------------------------------------------------
+TEST_CASE("the rows of one warp and of the maximum are right, and notice a wrong result",
+          "[long_chains][max_by_cas]") {
+  for (const std::size_t n : {1, 31, 33, 257, 5003}) {
+    const std::vector<int> x = random_ints(n, 1, 200000, 6);
+    const long_chains::ChainSum sum(x, 32);
+    CHECK(sum.exact == exact_sum(x));
+    for (const auto& version : long_chains::kVersions) {
+      INFO(version.name << ", n = " << n);
+      CHECK(runs_right(version, sum));
+      sum.poison();  // NaN
+      CHECK_FALSE((sum.*version.is_right)("nothing ran"));
+      CUDA_CHECK(cudaMemset(sum.result, 0, sizeof(float)));
+      CHECK_FALSE((sum.*version.is_right)("0"));
+    }
+    const max_by_cas::Maximum maximum(x, 3, 64);
+    CHECK(runs_right(max_by_cas::kMaxByCas, maximum));
+    maximum.poison();
+    CHECK_FALSE(maximum.is_right("nothing ran"));
+  }
+}
+
+// ---- filters ------------------------------------------------------------------------------------
 
 namespace {
 
 // With one counter for all blocks, and with a counter for each.
-bool filters_right(const Version<warp_filter::Filter>& version, const std::vector<int>& x,
+bool filters_right(const Version<warp_filter::FilterMemory>& version, const std::vector<int>& x,
                    unsigned grid, unsigned block) {
-  const DeviceArray<int> d_x(x);
   bool right = true;
   for (const bool own_counters : {false, true}) {
-    const warp_filter::FilterMemory memory(d_x, grid, block, own_counters);
-    for (int launch = 0; launch < 2; ++launch) {
-      memory.kept.poison();
-      version.launch(memory.filter);
-      CUDA_CHECK_LAUNCH();
-      right = warp_filter::check(version.name, memory, warp_filter::reference(x)) && right;
-    }
+    const warp_filter::FilterMemory memory(x, grid, block, own_counters);
+    for (int launch = 0; launch < 2; ++launch) right = runs_right(version, memory) && right;
   }
   return right;
 }
 
+// The filter of blocks, and CUB's where there is one.
+bool filters_right(const Version<block_filter::FilterMemory>& version, const std::vector<int>& x,
+                   unsigned grid, unsigned block) {
+  const block_filter::FilterMemory memory(x, grid, block);
+  bool right = true;
+  for (int launch = 0; launch < 2; ++launch) right = runs_right(version, memory) && right;
+  return right;
+}
+
+// Calls check(version) for each filter that shares one counter.
+template <class Check>
+void for_each_filter(Check check) {
+  for (const auto& version : warp_filter::kVersions) check(version);
+  check(block_filter::kFilterBlock);
+  for (const auto& version : block_filter::kCub) check(version);
+}
+
 }  // namespace
 
-TEST_CASE("every filter keeps every odd value once, at awkward sizes and blocks") {
-  for (const auto& version : warp_filter::kVersions) {
+TEST_CASE("every filter keeps every odd value once, at awkward sizes and blocks",
+          "[warp_filter][block_filter]") {
+  for_each_filter([](const auto& version) {
     for (const std::size_t n : awkward_sizes()) {
       INFO(version.name << ", n = " << n);
       CHECK(filters_right(version, random_ints(n, -9, 9, 11), 3, 96));
@@ -443,61 +576,74 @@ TEST_CASE("every filter keeps every odd value once, at awkward sizes and blocks"
       INFO(version.name << ", block " << block);
       CHECK(filters_right(version, random_ints(5003, 0, 9, 12), 2, block));
     }
-  }
+  });
 }
 
-TEST_CASE("every filter keeps nothing of even values, and all of odd ones") {
+TEST_CASE("every filter keeps nothing of even values, and all of odd ones",
+          "[warp_filter][block_filter]") {
   for (const auto& version : warp_filter::kOwnCounters) {
     INFO(version.name);
     CHECK(filters_right(version, random_ints(1003, -9, 9, 21), 3, 96));
   }
-  for (const auto& version : warp_filter::kVersions) {
+  for_each_filter([](const auto& version) {
     INFO(version.name);
     CHECK(filters_right(version, std::vector<int>(1023, 4), 2, 64));
     CHECK(filters_right(version, std::vector<int>(1023, -3), 2, 64));
+  });
+}
+
+TEST_CASE("what is kept is what is odd, negative or not", "[warp_filter][block_filter]") {
+  const std::vector<int> x = {-3, -2, -1, 0, 1, 2, 3, 3};
+  const std::map<int, std::size_t> tally = {{-3, 1}, {-1, 1}, {1, 1}, {3, 2}};
+  CHECK(warp_filter::FilterMemory(x, 1, 32, false).expected == tally);
+  CHECK(block_filter::FilterMemory(x, 1, 32).expected == tally);
+}
+
+TEST_CASE("the filters' checkers reject a missing and a wrong value, and a count beyond the room",
+          "[warp_filter][block_filter]") {
+  warp_filter::FilterMemory by_warp({3, 2, 1, 3}, 1, 32, false);
+  block_filter::FilterMemory by_block({3, 2, 1, 3}, 1, 32);
+  const auto check = [](const auto& version, auto& memory) {
+    REQUIRE(runs_right(version, memory));
+    memory.expected = {{1, 1}, {3, 3}};
+    CHECK_FALSE(memory.is_right("missing"));
+    memory.expected = {{1, 1}, {3, 1}, {5, 1}};
+    CHECK_FALSE(memory.is_right("wrong"));
+    memory.expected = {{1, 1}, {3, 2}};
+    CHECK(memory.is_right("right"));
+    CUDA_CHECK(cudaMemset(memory.count, 0xff, memory.count.bytes()));
+    CHECK_FALSE(memory.is_right("too many"));
+    CUDA_CHECK(cudaMemset(memory.count, 0, memory.count.bytes()));
+    CHECK_FALSE(memory.is_right("none"));
+  };
+  check(warp_filter::kVersions[1], by_warp);
+  check(block_filter::kFilterBlock, by_block);
+}
+
+TEST_CASE("the filters that need no whole warps work with blocks of any size, also of one thread",
+          "[warp_filter][block_filter]") {
+  for (const unsigned block : awkward_blocks()) {
+    INFO("block " << block);
+    const std::vector<int> x = random_ints(1003, -9, 9, 18);
+    CHECK(filters_right(warp_filter::kVersions[0], x, 3, block));
+    CHECK(filters_right(block_filter::kFilterBlock, x, 3, block));
   }
 }
 
-TEST_CASE("what is kept is what is odd, negative or not") {
-  const warp_filter::Tally tally = warp_filter::reference({-3, -2, -1, 0, 1, 2, 3, 3});
-  CHECK(tally == warp_filter::Tally{{-3, 1}, {-1, 1}, {1, 1}, {3, 2}});
-}
-
-TEST_CASE("the filter's checker rejects a missing and a wrong value") {
-  using namespace warp_filter;
-  const DeviceArray<int> x(std::vector<int>{3, 2, 1, 3});
-  const FilterMemory memory(x, 1, 32);
-  warp_filter::kVersions[1].launch(memory.filter);
-  CUDA_CHECK_LAUNCH();
-  CHECK(check("right", memory, reference({3, 2, 1, 3})));
-  CHECK_FALSE(check("missing", memory, reference({3, 3, 1, 3})));
-  CHECK_FALSE(check("wrong", memory, reference({3, 5, 1})));
-}
-
-TEST_CASE("the filters that need no whole warps work with blocks of any size, also of one thread") {
-  for (const auto& version : warp_filter::kVersions) {
-    if (version.name == std::string("filter_vote")) continue;
-    for (const unsigned block : awkward_blocks()) {
-      INFO(version.name << ", block " << block);
-      CHECK(filters_right(version, random_ints(1003, -9, 9, 18), 3, block));
-    }
-  }
-}
-
-TEST_CASE("a filter with a counter for each block keeps a block's values in the block's places") {
-  using namespace warp_filter;
+TEST_CASE("a filter with a counter for each block keeps a block's values in the block's places",
+          "[warp_filter]") {
   std::vector<int> x(1000);
   std::iota(x.begin(), x.end(), 0);
-  const DeviceArray<int> d_x(x);
-  const FilterMemory memory(d_x, 3, 32, true);
-  for (const auto& version : warp_filter::kVersions) {
-    version.launch(memory.filter);
+  const warp_filter::FilterMemory memory(x, 3, 32, true);
+  for (const auto& version : warp_filter::kOwnCounters) {
+    version.launch(memory);
     CUDA_CHECK_LAUNCH();
     const std::vector<unsigned long long> counts = memory.count.download();
     const std::vector<int> kept = memory.kept.download();
     INFO(version.name);
     REQUIRE(counts.size() == 3);
     for (unsigned block = 0; block < 3; ++block) {
+      CHECK(counts[block] > 150);
       for (std::size_t k = 0; k < counts[block]; ++k) {
         CHECK(static_cast<unsigned>(kept[block * memory.room + k]) / 32 % 3 == block);
       }
@@ -505,129 +651,163 @@ TEST_CASE("a filter with a counter for each block keeps a block's values in the 
   }
 }
 
-// ---- atomic_operations.cuh ---------------------------------------------------------------------
+// ---- atomic operations --------------------------------------------------------------------------
 
 namespace {
+
+using atomic_operations::Wide;
 
 // CUDA 13.0 (nvcc V13.0.88) for sm_90 leaves wrong bits where threads meet at one 64-bit word in
 // shared memory by and, or or xor, and the loop runs its last one to three turns. On an H200 the or
 // of 1 by 33 threads left 31. Whole groups of four turns are right, and so are the rows.
-template <class Op>
-bool turns_are_compiled_right(const atomic_operations::Meeting& m, unsigned turns) {
-  using Wide = unsigned long long;
-  const bool affected = std::is_same_v<Op, atomic_operations::And<Wide>> ||
-                        std::is_same_v<Op, atomic_operations::Or<Wide>> ||
-                        std::is_same_v<Op, atomic_operations::Xor<Wide>>;
-  return !(kOnGpu && affected && m.shared && m.one_word && turns % 4 != 0);
+template <atomic_operations::Op kOp, class T>
+bool turns_are_compiled_right(bool shared, bool one_word, unsigned turns) {
+  using namespace atomic_operations;
+  const bool affected = std::is_same_v<T, Wide> && (kOp == kAnd || kOp == kOr || kOp == kXor);
+  return !(kOnGpu && affected && shared && one_word && turns % 4 != 0);
 }
 
-template <class Op>
+template <atomic_operations::Op kOp, class T>
 void check_operation(const std::string& name) {
-  using namespace atomic_operations;
   for (const unsigned block : {1u, 33u, 256u}) {
     for (const unsigned grid : {1u, 3u}) {
-      for (const Meeting& m : kMeetings) {
-        for (const unsigned turns : {1u, 2u, 40u}) {
-          if (!turns_are_compiled_right<Op>(m, turns)) continue;
-          const std::vector<typename Op::Word> begin(grid * block, Op::begin());
-          const DeviceArray<typename Op::Word> fresh(begin), words(begin.size());
-          launch<Op>(m, fresh, words, turns, grid, block);
-          CUDA_CHECK_LAUNCH();
-          INFO(name << ", " << m.name << ", " << grid << " blocks of " << block << ", " << turns);
-          CHECK(words.download() == reference<Op>(m, turns, grid, block));
+      for (const bool shared : {true, false}) {
+        for (const bool one_word : {false, true}) {
+          for (const unsigned turns : {1u, 2u, 40u}) {
+            if (!turns_are_compiled_right<kOp, T>(shared, one_word, turns)) continue;
+            const atomic_operations::Words<kOp, T> w = {shared, one_word, turns, grid, block};
+            w.launch();
+            INFO(name << (shared ? ", shared, " : ", global, ") << (one_word ? "one" : "own")
+                      << " word, " << grid << " blocks of " << block << ", " << turns);
+            CHECK(w.are_right(name));
+          }
         }
       }
     }
   }
 }
 
+// Whether what must come out is `word` at each of the places that are multiples of `step`, and the
+// beginning elsewhere: worked out by hand.
+template <atomic_operations::Op kOp, class T>
+bool expects(const atomic_operations::Words<kOp, T>& w, T word, std::size_t step) {
+  std::vector<T> values(w.words.size(), w.begin);
+  for (std::size_t i = 0; i < values.size(); i += step) values[i] = word;
+  CUDA_CHECK(cudaMemcpy(w.words, values.data(), w.words.bytes(), cudaMemcpyHostToDevice));
+  return w.are_right("by hand");
+}
+
 }  // namespace
 
-TEST_CASE("every atomic operation leaves what one thread after the other would") {
+TEST_CASE("every atomic operation leaves what one thread after the other would",
+          "[atomic_operations]") {
   using namespace atomic_operations;
-  using Wide = unsigned long long;
-  check_operation<Add<int>>("add int"), check_operation<AddOne>("add 1"),
-      check_operation<Add<Wide>>("add 64");
-  check_operation<Add<float>>("add float"), check_operation<Add<double>>("add double");
-  check_operation<Sub<int>>("sub"), check_operation<Inc>("inc"), check_operation<Dec>("dec");
-  check_operation<Min<int>>("min"), check_operation<Min<Wide>>("min 64");
-  check_operation<Max<int>>("max"), check_operation<Max<Wide>>("max 64");
-  check_operation<And<unsigned>>("and"), check_operation<And<Wide>>("and 64");
-  check_operation<Or<unsigned>>("or"), check_operation<Or<Wide>>("or 64");
-  check_operation<Xor<unsigned>>("xor"), check_operation<Xor<Wide>>("xor 64");
-  check_operation<Exch<int>>("exch"), check_operation<Exch<float>>("exch float");
-  check_operation<Exch<Wide>>("exch 64");
-  check_operation<Cas<unsigned>>("CAS"), check_operation<Cas<Wide>>("CAS 64");
+  check_operation<kAdd, int>("add int"), check_operation<kAddOne, int>("add 1");
+  check_operation<kAdd, Wide>("add 64"), check_operation<kAdd, float>("add float");
+  check_operation<kAdd, double>("add double"), check_operation<kSub, int>("sub");
+  check_operation<kInc, unsigned>("inc"), check_operation<kDec, unsigned>("dec");
+  check_operation<kMin, int>("min"), check_operation<kMin, Wide>("min 64");
+  check_operation<kMax, int>("max"), check_operation<kMax, Wide>("max 64");
+  check_operation<kAnd, unsigned>("and"), check_operation<kAnd, Wide>("and 64");
+  check_operation<kOr, unsigned>("or"), check_operation<kOr, Wide>("or 64");
+  check_operation<kXor, unsigned>("xor"), check_operation<kXor, Wide>("xor 64");
+  check_operation<kExch, int>("exch"), check_operation<kExch, float>("exch float");
+  check_operation<kExch, Wide>("exch 64"), check_operation<kCas, unsigned>("CAS");
+  check_operation<kCas, Wide>("CAS 64");
 }
 
-TEST_CASE("the reference for atomic operations counts every thread that meets at a word") {
+TEST_CASE("the reference for atomic operations counts every thread that meets at a word",
+          "[atomic_operations]") {
   using namespace atomic_operations;
-  const auto word = [](const auto& words, std::size_t i) { return words.at(i); };
-  const Meeting &shared = kMeetings[1], &own = kMeetings[2], &global = kMeetings[3];
+  const bool shared = true, global = false, one = true, own = false;
   // 3 blocks of 4 threads, 5 turns: 2 + 3 + 2 + 3 + 2 = 12 for each thread.
-  CHECK(word(reference<Add<int>>(global, 5, 3, 4), 0) == 12 * 12);
-  CHECK(word(reference<Add<int>>(global, 5, 3, 4), 1) == 0);
-  CHECK(word(reference<Add<int>>(shared, 5, 3, 4), 4) == 12 * 4);
-  CHECK(word(reference<Add<int>>(shared, 5, 3, 4), 5) == 0);
-  CHECK(word(reference<Add<int>>(own, 5, 3, 4), 11) == 12);
-  CHECK(word(reference<Inc>(global, 100, 3, 4), 0) == 1200 - 1001);
-  CHECK(word(reference<Dec>(global, 1, 1, 2), 0) == 999);
-  CHECK(word(reference<Cas<unsigned>>(global, 5, 3, 4), 0) == 5);
-  CHECK(word(reference<Min<int>>(own, 3, 1, 1), 0) == -4);
-  CHECK(word(reference<Xor<unsigned>>(shared, 2, 1, 3), 0) == 3);
-  CHECK(word(reference<Xor<unsigned>>(shared, 2, 1, 4), 0) == 0);
+  CHECK(expects(Words<kAdd, int>{global, one, 5, 3, 4}, 12 * 12, 12));
+  CHECK(expects(Words<kAdd, int>{shared, one, 5, 3, 4}, 12 * 4, 4));
+  CHECK(expects(Words<kAdd, int>{global, own, 5, 3, 4}, 12, 1));
+  CHECK(expects(Words<kAdd, int>{shared, own, 5, 3, 4}, 12, 1));
+  CHECK_FALSE(expects(Words<kAdd, int>{shared, one, 5, 3, 4}, 12 * 4, 3));
+  CHECK_FALSE(expects(Words<kAdd, int>{global, own, 5, 3, 4}, 11, 1));
+  CHECK(expects(Words<kInc, unsigned>{global, one, 100, 3, 4}, 1200u - 1001, 12));
+  CHECK(expects(Words<kDec, unsigned>{global, one, 1, 1, 2}, 999u, 2));
+  CHECK(expects(Words<kCas, unsigned>{global, one, 5, 3, 4}, 5u, 12));
+  CHECK(expects(Words<kMin, int>{global, own, 3, 1, 1}, -4, 1));
+  CHECK(expects(Words<kXor, unsigned>{shared, one, 2, 1, 3}, 3u, 3));
+  CHECK(expects(Words<kXor, unsigned>{shared, one, 2, 1, 4}, 0u, 4));
 }
 
-// ---- races.cuh ---------------------------------------------------------------------------------
+// ---- what goes wrong, and its cures -------------------------------------------------------------
 
-TEST_CASE("atomic additions are never lost, plain ones may be, and on a GPU they are") {
+TEST_CASE("atomic additions are never lost, plain ones may be, and on a GPU they are",
+          "[data_races]") {
   for (const unsigned block : {1u, 33u, 256u}) {
-    const races::Found atomically = races::lost_updates(true, 3, block, 10);
+    const data_races::Found atomically = data_races::lost_updates(true, 3, block, 10);
     CHECK(atomically.plausible);
     CHECK(atomically.wrong == 0);
     CHECK(atomically.of == 30 * block);
   }
   if (small_sizes()) return;  // what follows is a race, and the race checker would say so
-  const races::Found plainly = races::lost_updates(false, 3, 256, 100);
+  const data_races::Found plainly = data_races::lost_updates(false, 3, 256, 100);
   CHECK(plainly.plausible);
   CHECK(plainly.wrong < plainly.of);
   if (kOnGpu) CHECK(plainly.wrong > plainly.of / 2);  // the 32 lanes of a warp read together
 }
 
-TEST_CASE("behind a fence every block reads the new value") {
-  for (int repeat = 0; repeat < repeats(20); ++repeat) {
-    const races::Found found = races::stale_reads<true>(kOnGpu ? 64 : 2);
-    CHECK(found.plausible);
-    CHECK(found.wrong == 0);
-    CHECK(found.of == (kOnGpu ? 63 : 1));
-  }
-  if (small_sizes()) return;  // a race
-  CHECK(races::stale_reads<false>(kOnGpu ? 64 : 2).plausible);
+TEST_CASE("one thread alone loses nothing by plain additions", "[data_races]") {
+  const data_races::Found alone = data_races::lost_updates(false, 1, 1, 100);
+  CHECK(alone.plausible);
+  CHECK(alone.wrong == 0);
 }
 
-TEST_CASE("of many blocks that write one element, one leaves its number") {
+TEST_CASE("behind a fence every block reads the new value", "[data_races]") {
+  const unsigned grid = kOnGpu ? 64 : 2;
+  for (int repeat = 0; repeat < repeats(20); ++repeat) {
+    const data_races::Found found = data_races::stale_reads<true>(grid);
+    CHECK(found.plausible);
+    CHECK(found.wrong == 0);
+    CHECK(found.of == grid - 1);
+  }
   if (small_sizes()) return;  // a race
-  const races::Found found = races::one_element(7, 20);
+  CHECK(data_races::stale_reads<false>(grid).plausible);
+}
+
+TEST_CASE("of many blocks that write one element, one leaves its number", "[data_races]") {
+  const data_races::Found alone = data_races::one_element(1, 3);
+  CHECK(alone.plausible);
+  CHECK(alone.wrong == 1);
+  if (small_sizes()) return;  // a race
+  const data_races::Found found = data_races::one_element(7, 20);
   CHECK(found.plausible);
   CHECK((found.wrong >= 1 && found.wrong <= 7));
 }
 
-TEST_CASE("two launches at a time are right when each has its own ticket") {
-  const std::vector<int> x = random_ints(20000, 0, 9, 19);
-  const races::Found own = races::two_streams(x, 40, 64, true, small_sizes() ? 2 : 20);
-  CHECK(own.plausible);
-  CHECK(own.wrong == 0);
+TEST_CASE("two launches at a time are right when each has its own ticket", "[shared_ticket]") {
+  const std::size_t runs = small_sizes() ? 2 : 20;
+  for (const unsigned block : {32u, 64u, 96u}) {
+    CHECK(shared_ticket::two_streams(true, 10000, block, runs) == 0);
+  }
   if (small_sizes()) return;  // a race
-  CHECK(races::two_streams(x, 40, 64, false, 20).plausible);
+  CHECK(shared_ticket::two_streams(false, 10000, 64, runs) <= 2 * runs);
 }
 
-TEST_CASE("a ticket that was left behind stays displaced until somebody sets it to 0") {
-  const std::vector<int> x = random_ints(20000, 1, 9, 20);
-  const SumMemory memory(x, 9, 64);
-  const races::Found cleared = races::left_ticket(memory, x, true, 3);
-  CHECK(cleared.plausible);
-  CHECK(cleared.wrong == 0);
-  if (small_sizes()) return;  // a race: the block that draws the last number comes too early
-  CHECK(races::left_ticket(memory, x, false, 3).plausible);
-  CHECK(memory.ticket.download()[0] == 0);  // for whoever comes next
+TEST_CASE("a wrong sum of two streams is counted", "[shared_ticket]") {
+  const shared_ticket::Launches launches(1000, 3, 64, 5, 1);
+  const std::vector<Sum> sums = {launches.expected, 1, launches.expected, 2, 3};
+  CUDA_CHECK(
+      cudaMemcpy(launches.results, sums.data(), launches.results.bytes(), cudaMemcpyHostToDevice));
+  CHECK(launches.wrong() == 3);
+}
+
+TEST_CASE("a ticket that was left behind stays displaced until somebody sets it to 0",
+          "[displaced_ticket]") {
+  using displaced_ticket::left_ticket;
+  for (const unsigned block : {32u, 64u, 96u}) {
+    const displaced_ticket::SumMemory memory(20000, 9, block, 20);
+    const displaced_ticket::Found cleared = left_ticket(memory, true, 3);
+    CHECK(cleared.plausible);
+    CHECK(cleared.wrong == 0);
+    CHECK(memory.ticket.download()[0] == 0);
+    if (small_sizes()) continue;  // a race: the block that draws the last number comes too early
+    CHECK(left_ticket(memory, false, 3).plausible);
+    CHECK(memory.ticket.download()[0] == 0);  // for whoever comes next
+  }
 }

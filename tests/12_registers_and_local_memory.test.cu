@@ -3,7 +3,30 @@
 #include "../chapters/12_registers_and_local_memory/registers_and_local_memory.cu"
 #undef main
 
+#include <functional>
+
 #include "kernel_testing.cuh"
+
+#define main experiment_main
+namespace carveout {
+#include "../chapters/12_registers_and_local_memory/experiments/carveout.cu"
+}
+namespace launch_bounds {
+#include "../chapters/12_registers_and_local_memory/experiments/launch_bounds.cu"
+}
+namespace memory_latency {
+#include "../chapters/12_registers_and_local_memory/experiments/memory_latency.cu"
+}
+namespace one_byte_more {
+#include "../chapters/12_registers_and_local_memory/experiments/one_byte_more.cu"
+}
+namespace operation_latency {
+#include "../chapters/12_registers_and_local_memory/experiments/operation_latency.cu"
+}
+namespace spilled_cells {
+#include "../chapters/12_registers_and_local_memory/experiments/spilled_cells.cu"
+}
+#undef main
 
 #ifndef __CUDA_CPU__
 #include <cuda_occupancy.h>  // the toolkit's own calculator
@@ -24,45 +47,152 @@ std::vector<NamedWords> words_of_every_kind(std::size_t n) {
     indices[i] = static_cast<unsigned>(i) * 0x9e3779b1u;  // no two alike
     one_digit[i] = static_cast<unsigned>(i % 16) * 0x11111111u;
   }
-  return {{"random", words_to_count(n, false, 3)},
-          {"lanes agree", words_to_count(n, true, 4)},
+  return {{"random", words_to_count(n, 1, 3)},
+          {"lanes agree", words_to_count(n, 32, 4)},
           {"index-valued", indices},
           {"one digit per word", one_digit},
           {"all f", std::vector<unsigned>(n, 0xffffffffu)}};
 }
 
-bool runs_right(const DigitVersion& v, const DigitCounts& d, const std::vector<unsigned>& words) {
-  d.counts.poison();
-  v.launch(d);
+// Sums that a kernel leaves, one per thread, where poison was before.
+template <class Launch>
+std::vector<unsigned> sums_left(std::size_t threads, Launch&& launch) {
+  const DeviceArray<unsigned> sums(threads);
+  launch(sums.get());
   CUDA_CHECK_LAUNCH();
-  return check(v.name, d, reference(words, d));
+  return sums.download();
 }
 
-// What cudaOccupancyMaxActiveBlocksPerMultiprocessor says of a device that is not here.
+// What a device that is not here says of itself.
 struct Chip {
   int capability;
-  SmSupply sm;
+  cudaDeviceProp sm;
 };
-SmSupply supply(unsigned threads, unsigned blocks, std::size_t shared_kib, std::size_t block_kib,
-                std::size_t reserved, std::size_t portion) {
-  return {threads / 32,      blocks,           65536,    65536,  255,
-          shared_kib * 1024, block_kib * 1024, reserved, portion};
+cudaDeviceProp supply(int threads, int blocks, std::size_t shared_kib, std::size_t block_kib,
+                      std::size_t reserved, int major = 9, int minor = 0) {
+  cudaDeviceProp sm = {};
+  sm.major = major;
+  sm.minor = minor;
+  sm.maxThreadsPerMultiProcessor = threads;
+  sm.maxBlocksPerMultiProcessor = blocks;
+  sm.regsPerMultiprocessor = sm.regsPerBlock = 65536;
+  sm.sharedMemPerMultiprocessor = shared_kib * 1024;
+  sm.sharedMemPerBlockOptin = block_kib * 1024;
+  sm.reservedSharedMemPerBlock = reserved;
+  return sm;
 }
 std::vector<Chip> chips() {
-  return {{75, supply(1024, 16, 64, 64, 0, 256)},      {80, supply(2048, 32, 164, 163, 1024, 128)},
-          {86, supply(1536, 16, 100, 99, 1024, 128)},  {89, supply(1536, 24, 100, 99, 1024, 128)},
-          {90, supply(2048, 32, 228, 227, 1024, 128)}, {100, supply(2048, 32, 228, 227, 1024, 128)},
-          {120, supply(1536, 24, 100, 99, 1024, 128)}};
+  return {
+      {75, supply(1024, 16, 64, 64, 0, 7, 5)},      {80, supply(2048, 32, 164, 163, 1024, 8, 0)},
+      {86, supply(1536, 16, 100, 99, 1024, 8, 6)},  {89, supply(1536, 24, 100, 99, 1024, 8, 9)},
+      {90, supply(2048, 32, 228, 227, 1024, 9, 0)}, {100, supply(2048, 32, 228, 227, 1024, 10, 0)},
+      {120, supply(1536, 24, 100, 99, 1024, 12, 0)}};
 }
-// Runs a chain and says where it ended and that the clock went on.
-template <class Value, class Launch>
-Value end_of_chain(Launch&& launch) {
-  const DeviceArray<ChainEnd<Value>> end(1);
+
+// The whole rule: registers in one experiment, shared memory in another; the least counts.
+int predicted_blocks(const cudaDeviceProp& sm, int threads, int registers, std::size_t bytes) {
+  const int by_registers = launch_bounds::blocks_by_registers(sm, threads, registers);
+  REQUIRE(spilled_cells::blocks_by_registers(sm, threads, registers) == by_registers);
+  if (bytes + sm.reservedSharedMemPerBlock == 0) return by_registers;  // it wants none
+  return std::min(by_registers, one_byte_more::blocks_by_shared(sm, threads, bytes));
+}
+template <class Kernel>
+int predicted_blocks(const cudaDeviceProp& sm, Kernel* kernel, int threads, std::size_t bytes) {
+  cudaFuncAttributes frame;
+  CUDA_CHECK(cudaFuncGetAttributes(&frame, kernel));
+  return predicted_blocks(sm, threads, frame.numRegs, frame.sharedSizeBytes + bytes);
+}
+template <class Kernel>
+int blocks_by_api(Kernel* kernel, int threads, std::size_t bytes) {
+  int blocks = -1;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes));
+  return blocks;
+}
+
+// Runs a chain, whose steps are counted in the end's cycles, and says where it ended.
+template <class End, class Launch>
+auto end_of_chain(Launch&& launch) {
+  const DeviceArray<End> end(1);
   launch(end.get());
   CUDA_CHECK_LAUNCH();
-  const ChainEnd<Value> found = end.download()[0];
+  const End found = end.download()[0];
   CHECK(found.cycles > 0);
   return found.value;
+}
+
+// Chains of one step in each thread of a block. The step of thread `slow` waits for so many cycles.
+__global__ void time_slow_step(operation_latency::ChainEnd<unsigned>* ends, unsigned slow,
+                               long long cycles) {
+  const bool waits = threadIdx.x == slow;
+  operation_latency::time_chain(ends + threadIdx.x, threadIdx.x, 1, [=](unsigned v) {
+    for (const long long begin = clock64(); waits && clock64() - begin < cycles;) continue;
+    return v + 1;
+  });
+}
+__global__ void time_slow_walk(memory_latency::WalkEnd* ends, unsigned slow, long long cycles) {
+  const bool waits = threadIdx.x == slow;
+  memory_latency::time_walk(ends + threadIdx.x, threadIdx.x, 1, [=](unsigned v) {
+    for (const long long begin = clock64(); waits && clock64() - begin < cycles;) continue;
+    return v + 1;
+  });
+}
+// Whether the clock of every thread runs from before the first step of all to behind the last.
+template <class End>
+void check_clock(void (*kernel)(End* ends, unsigned slow, long long cycles)) {
+  constexpr unsigned kThreads = 64;
+  constexpr long long kCycles = 200000;
+  for (const unsigned slow : {0u, 1u, 31u, 32u, kThreads - 1}) {
+    const DeviceArray<End> d_ends(kThreads);
+    const double began_ms = host_ms();
+    kernel<<<1, kThreads>>>(d_ends, slow, kCycles);
+    CUDA_CHECK_LAUNCH();
+    const std::vector<End> ends = d_ends.download();
+    const double most = 1e7 * (host_ms() - began_ms);  // cycles in that time, of a clock of 10 GHz
+    for (unsigned t = 0; t < kThreads; ++t) {
+      INFO("thread " << t << ", the slow one is " << slow);
+      CHECK(ends[t].value == t + 1);
+      CHECK(ends[t].cycles >= kCycles);
+      CHECK(static_cast<double>(ends[t].cycles) <= most);
+    }
+  }
+}
+
+// How much a cell of the beginning counts at the end, by another way: without ends there are as
+// many ways over d cells in so many rounds as a binomial coefficient says; a zero beyond each end
+// is a mirror that turns the sign.
+std::vector<unsigned> weights_by_mirrors(unsigned rounds) {
+  constexpr unsigned kCells = spilled_cells::kCells;
+  std::vector<unsigned> ways(rounds + 1, 0);  // to go right so many times
+  ways[0] = 1;
+  for (unsigned round = 1; round <= rounds; ++round) {
+    for (unsigned right = round; right > 0; --right) ways[right] += ways[right - 1];
+  }
+  constexpr int kPeriod = 2 * (kCells + 1);
+  std::vector<unsigned> weights(kCells, 0);
+  for (int from = 0; from < static_cast<int>(kCells); ++from) {
+    for (int right = 0; right <= static_cast<int>(rounds); ++right) {
+      const int place = from + 1 + 2 * right - static_cast<int>(rounds);  // an end is at 0
+      const int folded = (place % kPeriod + kPeriod) % kPeriod;
+      const bool mirrored = folded > static_cast<int>(kCells) + 1;
+      const int end = mirrored ? kPeriod - folded : folded;  // 0 and kCells + 1 are zeros
+      if (end == static_cast<int>(kCells) + 1) continue;
+      const auto weight = static_cast<unsigned>(end) * ways[static_cast<unsigned>(right)];
+      weights[static_cast<unsigned>(from)] += mirrored ? 0 - weight : weight;
+    }
+  }
+  return weights;
+}
+
+// The pair that is so many steps further in Fibonacci's series, by doubling: from the numbers k and
+// k + 1 of the series 0, 1, 1, 2, ... follow those with twice the index.
+operation_latency::Pair fibonacci_after(operation_latency::Pair pair, unsigned steps) {
+  unsigned a = 0, b = 1;  // numbers k and k + 1, where k is made of the leading bits of `steps`
+  for (unsigned bit = 1u << 31; bit != 0; bit /= 2) {
+    const unsigned even = a * (2 * b - a), odd = a * a + b * b;
+    a = (steps & bit) != 0 ? odd : even;
+    b = (steps & bit) != 0 ? even + odd : odd;
+  }
+  return {pair.last * (b - a) + pair.next * a, pair.last * a + pair.next * b};
 }
 
 }  // namespace
@@ -74,7 +204,7 @@ TEST_CASE("every version counts every digit of every thread at awkward sizes, wh
       const DigitCounts d(input.values, 256);
       for (const DigitVersion& v : kVersions) {
         INFO(v.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(v, d, input.values));
+        CHECK(runs_right(v, d));
       }
     }
   }
@@ -83,24 +213,24 @@ TEST_CASE("every version counts every digit of every thread at awkward sizes, wh
 TEST_CASE("every version works with any block size, whole warps or not") {
   for (const unsigned block : {1u, 31u, 32u, 33u, 96u, 250u, 256u, 512u}) {
     for (const std::size_t n : {std::size_t{1}, std::size_t{257}, std::size_t{5003}}) {
-      const std::vector<unsigned> words = words_to_count(n, false, block);
+      const std::vector<unsigned> words = words_to_count(n, 1, block);
       const DigitCounts d(words, block);
       for (const DigitVersion& v : kVersions) {
         INFO(v.name << ", block " << block << ", n = " << n);
-        CHECK(runs_right(v, d, words));
+        CHECK(runs_right(v, d));
       }
     }
   }
 }
 
 TEST_CASE("a launch leaves nothing behind that the next one trips over") {
-  const std::vector<unsigned> words = words_to_count(small_sizes() ? 1031 : 10007, false, 5);
+  const std::vector<unsigned> words = words_to_count(small_sizes() ? 1031 : 10007, 1, 5);
   const DigitCounts d(words, 256);
   for (const DigitVersion& v : kVersions) {
     for (int repeat = 0; repeat < repeats(20); ++repeat) v.launch(d);
     CUDA_CHECK_LAUNCH();
     INFO(v.name);
-    CHECK(check(v.name, d, reference(words, d)));
+    CHECK(d.is_right(v.name));
   }
 }
 
@@ -108,7 +238,7 @@ TEST_CASE("the reference counts each thread's own words") {
   // Threads 0 and 1 of a block of two have the even and the odd words: 16 each, then another block.
   std::vector<unsigned> words(34, 0x00000001u);
   words[1] = 0xfedcba98u, words[32] = 0x22222222u;
-  const std::vector<unsigned char> counts = reference(words, DigitCounts(words, 2));
+  const std::vector<unsigned char> counts = DigitCounts(words, 2).expected;
   REQUIRE(counts.size() == 4 * 16);
   CHECK(int{counts[0]} == 16 * 7);
   CHECK(int{counts[1]} == 16);
@@ -119,51 +249,95 @@ TEST_CASE("the reference counts each thread's own words") {
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing, and one wrong count") {
-  std::vector<unsigned> words = words_to_count(1000, false, 5);
+  std::vector<unsigned> words = words_to_count(1000, 1, 5);
   const DigitCounts d(words, 256);
   for (const DigitVersion& v : kVersions) {
-    d.counts.poison();
+    d.poison();
     INFO(v.name);
-    CHECK_FALSE(check(v.name, d, reference(words, d)));
+    CHECK_FALSE(d.is_right(v.name));
   }
-  REQUIRE(runs_right(kVersions[0], d, words));
+  REQUIRE(runs_right(kVersions[0], d));
   words[999] ^= 1;
-  CHECK_FALSE(check("one other digit", d, reference(words, d)));
+  CHECK_FALSE(DigitCounts(words, 256).expected == d.expected);
+  CUDA_CHECK(cudaMemcpy(d.x, words.data(), d.x.bytes(), cudaMemcpyHostToDevice));
+  CHECK_FALSE(runs_right(kVersions[0], d));
 }
 
 TEST_CASE("lanes that agree have one word per warp, others have not") {
-  const std::vector<unsigned> agree = words_to_count(96, true, 1);
-  const std::vector<unsigned> differ = words_to_count(96, false, 1);
+  const std::vector<unsigned> agree = words_to_count(96, 32, 1);
+  const std::vector<unsigned> differ = words_to_count(96, 1, 1);
   for (std::size_t i = 0; i < 96; ++i) CHECK(agree[i] == agree[i / 32 * 32]);
   CHECK(agree[0] != agree[32]);
   CHECK(differ[0] != differ[1]);
 }
 
-TEST_CASE("the kernels of the register sweep are right at awkward sizes and with any values") {
+TEST_CASE("sums of pairs are right at awkward sizes, with any values, for all bounds",
+          "[launch_bounds]") {
+  using namespace launch_bounds;
   for (const std::size_t n : sizes_to_test()) {
     if (n > 100000) continue;
+    const unsigned grid = blocks_for(n, kHeld * kHoldingBlock);
     for (const NamedInts& input : ints_of_every_kind(n)) {
-      for (const unsigned held : {kHeld, kCells}) {
-        const launch_bounds::HeldInts d(input.values, held);
-        const std::vector<unsigned> expected = launch_bounds::reference(input.values, d);
-        for (const auto& v : launch_bounds::kVersions) {
-          if (v.held != held || (!kOnGpu && v.blocks != 1 && v.blocks != 8)) continue;
-          d.sums.poison();
-          v.launch(d);
-          CUDA_CHECK_LAUNCH();
-          INFO(v.name() << ", n = " << n << ", " << input.name);
-          CHECK(launch_bounds::check(v.name(), d, expected));
-        }
+      const DeviceArray<int> x(input.values);
+      const std::vector<unsigned> expected = sums_of_threads(input.values, grid);
+      for (const BoundVersion& v : launch_bounds::kVersions) {
+        if (!kOnGpu && n != 257 && &v != launch_bounds::kVersions) continue;  // all alike there
+        INFO(v.name << ", n = " << n << ", " << input.name);
+        CHECK(sums_left(expected.size(), [&](unsigned* sums) {
+                v.kernel<<<grid, kHoldingBlock>>>(x, n, sums);
+              }) == expected);
       }
     }
   }
 }
 
-TEST_CASE("distances by sorting are those of all pairs") {
+TEST_CASE("sums of rods are right at awkward sizes, with any values, for all bounds",
+          "[spilled_cells]") {
+  using namespace spilled_cells;
+  for (const std::size_t n : sizes_to_test()) {
+    if (n > 100000) continue;
+    const unsigned grid = blocks_for(n, kCells * kHoldingBlock);
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      const DeviceArray<int> x(input.values);
+      const std::vector<unsigned> expected = sums_of_threads(input.values, grid);
+      for (const BoundVersion& v : spilled_cells::kVersions) {
+        if (!kOnGpu && n != 257 && &v != spilled_cells::kVersions) continue;  // all alike there
+        INFO(v.name << ", n = " << n << ", " << input.name);
+        CHECK(sums_left(expected.size(), [&](unsigned* sums) {
+                v.kernel<<<grid, kHoldingBlock>>>(x, n, kRounds, sums);
+              }) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("each thread holds its own values, a block's threads side by side",
+          "[launch_bounds][spilled_cells]") {
+  // Two blocks; the second has values for its first two threads only.
+  const std::size_t of_block = launch_bounds::kHeld * launch_bounds::kHoldingBlock;
+  std::vector<int> x(of_block + 2, 0);
+  x[launch_bounds::kHoldingBlock + 3] = 5;  // the second value of thread 3, and 63 zeros
+  x[of_block + 1] = -7;
+  const std::vector<unsigned> pairs = launch_bounds::sums_of_threads(x, 2);
+  for (std::size_t t = 0; t < pairs.size(); ++t) {
+    CHECK(pairs[t] == (t == 3 ? 63 * 5u : t == launch_bounds::kHoldingBlock + 1 ? 63 * 7u : 0u));
+  }
+  const std::size_t of_rods = spilled_cells::kCells * spilled_cells::kHoldingBlock;
+  std::vector<int> cells(of_rods + 2, 0);
+  cells[spilled_cells::kHoldingBlock + 3] = 5;
+  cells[of_rods + 1] = 7;
+  const std::vector<unsigned> weights = weights_by_mirrors(spilled_cells::kRounds);
+  const std::vector<unsigned> rods = spilled_cells::sums_of_threads(cells, 2);
+  for (std::size_t t = 0; t < rods.size(); ++t) {
+    const bool first_of_second = t == spilled_cells::kHoldingBlock + 1;
+    CHECK(rods[t] == (t == 3 ? 5 * weights[1] : first_of_second ? 7 * weights[0] : 0u));
+  }
+}
+
+TEST_CASE("distances by sorting are those of all pairs", "[launch_bounds]") {
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{64}}) {
-    std::vector<long long> values;
-    for (const int v : random_ints(count, -50, 50, count)) values.push_back(v);
-    long long sum = 0;
+    const std::vector<int> values = random_ints(count, -50, 50, count);
+    int sum = 0;
     for (std::size_t a = 0; a < count; ++a) {
       for (std::size_t b = 0; b < a; ++b) sum += std::abs(values[a] - values[b]);
     }
@@ -171,151 +345,183 @@ TEST_CASE("distances by sorting are those of all pairs") {
   }
 }
 
-TEST_CASE("the weights of a rod's cells are those of its rounds, also when ends are met often") {
+TEST_CASE("the weights of a rod's cells are those of its rounds, also when ends are met often",
+          "[spilled_cells]") {
   for (const unsigned rounds : {0u, 1u, 2u, 33u, 161u, 500u}) {
-    std::vector<unsigned> weights(kCells + 2, 0);  // rounds on the weights: the matrix is symmetric
-    for (unsigned k = 1; k <= kCells; ++k) weights[k] = k;
-    for (unsigned round = 0; round < rounds; ++round) {
-      std::vector<unsigned> next(kCells + 2, 0);
-      for (unsigned k = 1; k <= kCells; ++k) next[k] = weights[k - 1] + weights[k + 1];
-      weights.swap(next);
-    }
     INFO(rounds << " rounds");
-    CHECK(launch_bounds::weights_of_cells(rounds) ==
-          std::vector<unsigned>(weights.begin() + 1, weights.end() - 1));
+    CHECK(spilled_cells::weights_of_cells(rounds) == weights_by_mirrors(rounds));
   }
 }
 
-TEST_CASE("parked sums are right for any grid, any n and any bytes of shared memory") {
-  Device device = describe_device(0);
+TEST_CASE("parked sums are right for any grid, any n and any bytes of shared memory",
+          "[one_byte_more][carveout]") {
+  constexpr unsigned kThreads = one_byte_more::kParkingBlock;
   for (const std::size_t n :
        {std::size_t{0}, std::size_t{1}, std::size_t{255}, std::size_t{5003}}) {
-    const parked_sums::ParkedSums p(device, random_ints(n, -9, 9, 3));
+    const std::vector<int> ints = random_ints(n, -9, 9, 3);
+    const DeviceArray<int> x(ints);
     for (const unsigned grid : {1u, 3u, 31u}) {
-      for (const std::size_t bytes : {kParkingBlock * sizeof(long long), std::size_t{48} * 1024}) {
-        p.sums.poison();
-        sum_parked<0><<<grid, kParkingBlock, bytes>>>(p.x.get(), n, p.sums.get());
-        CUDA_CHECK_LAUNCH();
+      std::vector<long long> expected(grid + 1, 0);
+      for (std::size_t i = 0; i < n; ++i) expected[i / kThreads % grid] += ints[i];
+      expected[grid] = -1;  // poison: nothing behind the last block's place
+      for (const std::size_t bytes : {kThreads * sizeof(long long), std::size_t{48} * 1024}) {
         INFO("n = " << n << ", grid " << grid << ", " << bytes << " bytes");
-        CHECK(p.is_right("parked", grid));
-        CHECK(p.sums.download(grid + 1)[grid] == -1);  // nothing behind the last block's place
+        for (const auto kernel : {one_byte_more::sum_parked, carveout::sum_parked<1>}) {
+          const DeviceArray<long long> sums(grid + 1);
+          kernel<<<grid, kThreads, bytes>>>(x, n, sums);
+          CUDA_CHECK_LAUNCH();
+          CHECK(sums.download() == expected);
+        }
       }
     }
   }
 }
 
-TEST_CASE("the sums over the table are those of every thread") {
-  const Device device = describe_device(0);
-  const parked_sums::Table t(device, 3);
-  t.sums.poison();
-  CHECK_FALSE(t.is_right("poison"));
-  t.launch<1>();
-  CUDA_CHECK_LAUNCH();
-  CHECK(t.is_right("table"));
+TEST_CASE("the sums over the table are those of every thread", "[carveout]") {
+  const std::vector<int> table = random_ints(64, 0, 1000, 3);
+  const DeviceArray<int> d_table(table), d_sums(5 * 33 + 1);
+  for (const unsigned reads : {0u, 1u, 2u, 17u}) {
+    d_sums.poison();
+    carveout::sum_of_table<1><<<5, 33>>>(d_table, 63, reads, carveout::kRound, d_sums);
+    CUDA_CHECK_LAUNCH();
+    std::vector<int> expected(5 * 33 + 1, 0);
+    expected.back() = -1;
+    for (unsigned thread = 0; thread < 5 * 33; ++thread) {
+      unsigned v = thread;
+      for (unsigned k = 0; k < reads; ++k) {
+        v = v * 1664525u + 1013904223u;
+        expected[thread] += table[v / 1024 % 64];
+      }
+    }
+    INFO(reads << " reads");
+    CHECK(d_sums.download() == expected);
+  }
 }
 
-TEST_CASE("chains end where their steps lead, however many there are") {
+TEST_CASE("chains end where their steps lead, however many there are", "[operation_latency]") {
+  using namespace operation_latency;
+  for (const unsigned steps : {0u, 1u, 2u, 17u, 128u, 300u}) {
+    INFO(steps << " steps");
+    Pair pair{2, 5};
+    unsigned number = 7;
+    for (unsigned k = 0; k < steps; ++k) {
+      pair = {pair.next, pair.last + pair.next};
+      number = number * 1664525u + 1013904223u;
+    }
+    const float counted = 3.0f + static_cast<float>(steps);
+    CHECK(fibonacci_after({2, 5}, steps) == pair);
+    CHECK(end_of_chain<ChainEnd<Pair>>([&](auto* end) {
+            chain_int_adds<<<1, 1>>>(end, {2, 5}, steps);
+          }) == pair);
+    CHECK(end_of_chain<ChainEnd<unsigned>>(
+              [&](auto* end) { chain_int_rounds<<<1, 1>>>(end, 7, steps, kRound); }) == number);
+    CHECK(end_of_chain<ChainEnd<float>>(
+              [&](auto* end) { chain_float_adds<<<1, 1>>>(end, 3.0f, steps); }) == counted);
+    CHECK(end_of_chain<ChainEnd<float>>(
+              [&](auto* end) { chain_float_fmas<<<1, 1>>>(end, 3.0f, steps, 1.0f); }) == counted);
+    CHECK(end_of_chain<ChainEnd<double>>(
+              [&](auto* end) { chain_double_adds<<<1, 1>>>(end, 3.0, steps); }) == 3.0 + steps);
+  }
+  CHECK(end_of_chain<ChainEnd<float>>([&](auto* end) {
+          chain_float_fmas<<<1, 1>>>(end, 3.0f, 2, 2.0f);
+        }) == 15.0f);  // 2 * (2 * 3 + 1) + 1
+}
+
+TEST_CASE("walks end where their links lead, in every memory", "[memory_latency]") {
+  using namespace memory_latency;
   std::vector<unsigned> ring(kRing);
   for (unsigned k = 0; k < kRing; ++k) ring[k] = (k * 5 + 3) % kRing;  // a ring through all places
   const DeviceArray<unsigned> links(ring);
   CUDA_CHECK(cudaMemcpyToSymbol(constant_ring, ring.data(), sizeof constant_ring));
   for (const unsigned steps : {0u, 1u, 2u, 17u, 128u, 300u}) {
-    INFO(steps << " steps");
-    Pair pair{2, 5};
-    unsigned number = 7, at = 11;
-    for (unsigned k = 0; k < steps; ++k) {
-      pair = {pair.next, pair.last + pair.next};
-      number = number * kRound.factor + kRound.step;
-      at = ring[at];
+    unsigned at = 11;
+    for (unsigned k = 0; k < steps; ++k) at = ring[at];
+    for (const Memory& memory : kMemories) {
+      INFO(memory.name << ", " << steps << " steps");
+      CHECK(end_of_chain<WalkEnd>(
+                [&](auto* end) { memory.walk<<<1, 1>>>(end, 11, steps, links); }) == at);
     }
-    CHECK(latency_ladder::fibonacci_after({2, 5}, steps) == pair);
-    CHECK(end_of_chain<Pair>([&](auto* end) {
-            chain_int_adds<<<1, 1>>>(end, {2, 5}, steps);
-          }) == pair);
-    CHECK(end_of_chain<unsigned>(
-              [&](auto* end) { chain_int_rounds<<<1, 1>>>(end, 7, steps, kRound); }) == number);
-    CHECK(end_of_chain<float>([&](auto* end) { chain_float_adds<<<1, 1>>>(end, 3.0f, steps); }) ==
-          3.0f + static_cast<float>(steps));
-    CHECK(end_of_chain<float>([&](auto* end) {
-            chain_float_fmas<<<1, 1>>>(end, 3.0f, steps, 1.0f);
-          }) == 3.0f + static_cast<float>(steps));
-    CHECK(end_of_chain<float>([&](auto* end) { chain_float_fmas<<<1, 1>>>(end, 3.0f, 2, 2.0f); }) ==
-          15.0f);  // 2 * (2 * 3 + 1) + 1
-    CHECK(end_of_chain<double>([&](auto* end) { chain_double_adds<<<1, 1>>>(end, 3.0, steps); }) ==
-          3.0 + steps);
-    CHECK(end_of_chain<unsigned>(
-              [&](auto* end) { walk_constant_ring<<<1, 1>>>(end, 11, steps); }) == at);
-    CHECK(end_of_chain<unsigned>(
-              [&](auto* end) { walk_shared_ring<<<1, 1>>>(end, 11, steps, links.get()); }) == at);
-    CHECK(end_of_chain<unsigned>(
-              [&](auto* end) { walk_local_ring<<<1, 1>>>(end, 11, steps, links.get()); }) == at);
-    CHECK(end_of_chain<unsigned>(
-              [&](auto* end) { walk_global_ring<<<1, 1>>>(end, 11, steps, links.get()); }) == at);
   }
 }
 
-TEST_CASE("a ring leads through every place of its step and back") {
-  const std::vector<unsigned> ring = latency_ladder::ring_of(128, 32);
+TEST_CASE("every thread's clock is read before the first step and behind the last",
+          "[operation_latency][memory_latency]") {
+  check_clock(time_slow_step);
+  check_clock(time_slow_walk);
+}
+
+TEST_CASE("a ring leads through every place of its step and back", "[memory_latency]") {
+  const std::vector<unsigned> ring = memory_latency::ring_of(128 * sizeof(unsigned), 32);
+  REQUIRE(ring.size() == 128);
   CHECK(ring[0] == 32);
   CHECK(ring[96] == 0);
   CHECK(ring[127] == 31);
 }
 
-TEST_CASE("predicted blocks are the runtime's, for every kernel, block and amount of memory") {
+TEST_CASE("predicted blocks are the runtime's, for every kernel, block and amount of memory",
+          "[launch_bounds][spilled_cells][one_byte_more]") {
   const Device device = describe_device(0);
-  const SmSupply sm = supply_of(device);
-  for (const unsigned block : {1u, 31u, 32u, 33u, 64u, 96u, 128u, 160u, 250u, 256u, 384u, 512u,
-                               640u, 768u, 1000u, 1024u}) {
+  for (const int block :
+       {1, 31, 32, 33, 64, 96, 128, 160, 250, 256, 384, 512, 640, 768, 1000, 1024}) {
     INFO("block " << block);
     for (const DigitVersion& v : kVersions) {
       for (const std::size_t bytes : {0, 1, 127, 128, 1000, 16384, 16385, 45000, 49152}) {
         INFO(v.name << ", " << bytes << " bytes");
-        const BlocksHeld held = blocks_per_sm(device, v.kernel, block, bytes);
-        CHECK(held.predicted == held.by_api);
+        CHECK(predicted_blocks(device, v.kernel, block, bytes) ==
+              blocks_by_api(v.kernel, block, bytes));
       }
     }
-    if (block <= kHoldingBlock) {
-      for (const auto& v : launch_bounds::kVersions) {
-        INFO(v.name());
-        const BlocksHeld held = blocks_per_sm(device, v.kernel, block, 0);
-        CHECK(held.predicted == held.by_api);
-      }
+    if (block > static_cast<int>(launch_bounds::kHoldingBlock)) continue;
+    for (const auto& v : launch_bounds::kVersions) {
+      INFO(v.name);
+      CHECK(predicted_blocks(device, v.kernel, block, 0) == blocks_by_api(v.kernel, block, 0));
+    }
+    for (const auto& v : spilled_cells::kVersions) {
+      INFO(v.name);
+      CHECK(predicted_blocks(device, v.kernel, block, 0) == blocks_by_api(v.kernel, block, 0));
     }
   }
-  const auto kernel = sum_parked<0>;
+  const auto kernel = one_byte_more::sum_parked;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(sm.shared_per_block)));
-  for (const unsigned blocks : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
-    const std::size_t most = parked_sums::most_bytes_for(sm, blocks);
-    for (std::size_t bytes = most - 2; bytes <= std::min(most + 2, sm.shared_per_block); ++bytes) {
-      const BlocksHeld held = blocks_per_sm(device, kernel, kParkingBlock, bytes);
+                                  static_cast<int>(device.sharedMemPerBlockOptin)));
+  for (const int blocks : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    const std::size_t most =
+        one_byte_more::most_bytes_for(device, static_cast<std::size_t>(blocks));
+    for (std::size_t bytes = most - 2; bytes <= std::min(most + 2, device.sharedMemPerBlockOptin);
+         ++bytes) {
+      const int held = blocks_by_api(kernel, one_byte_more::kParkingBlock, bytes);
       INFO(blocks << " blocks, " << bytes << " bytes");
-      CHECK(held.predicted == held.by_api);
-      if (bytes <= most) CHECK(held.by_api >= blocks);
-      if (bytes > most) CHECK(held.by_api < blocks);
+      CHECK(predicted_blocks(device, kernel, one_byte_more::kParkingBlock, bytes) == held);
+      if (bytes <= most) CHECK(held >= blocks);
+      if (bytes > most) CHECK(held < blocks);
     }
   }
 }
 
-TEST_CASE("predicted blocks follow a wish for the split of L1 and shared memory") {
+TEST_CASE("predicted blocks follow a wish for the split of L1 and shared memory", "[carveout]") {
   const Device device = describe_device(0);
-  const auto kernel = sum_parked<7>;
-  for (int carveout = -1; carveout <= 100; ++carveout) {
+  const auto kernel = carveout::sum_parked<7>;
+  for (int percent = -1; percent <= 100; ++percent) {
     CUDA_CHECK(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, carveout));
+        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
     for (const std::size_t bytes : {std::size_t{2048}, std::size_t{8000}, std::size_t{24576}}) {
-      const BlocksHeld held = blocks_per_sm(device, kernel, kParkingBlock, bytes, carveout);
-      INFO("carve-out " << carveout << ", " << bytes << " bytes");
-      CHECK(held.predicted == held.by_api);
+      INFO("carve-out " << percent << ", " << bytes << " bytes");
+      CHECK(carveout::blocks_predicted(device, bytes, percent) ==
+            blocks_by_api(kernel, carveout::kParkingBlock, bytes));
     }
   }
 }
 
-TEST_CASE("the rule holds for chips that are not here, as the toolkit's calculator has it") {
+TEST_CASE("the rule holds for chips that are not here, as the toolkit's calculator has it",
+          "[launch_bounds][spilled_cells][one_byte_more]") {
   const std::vector<Chip> all = chips();
+  struct Needs {
+    int threads, registers;
+    std::size_t shared_bytes;
+  };
   struct Sample {
-    BlockNeeds needs;
-    unsigned blocks[7];  // on each of the chips
+    Needs needs;
+    int blocks[7];  // on each of the chips
   };
   const Sample samples[] = {
       // computed by cuda_occupancy.h of CUDA 13.0
@@ -339,69 +545,105 @@ TEST_CASE("the rule holds for chips that are not here, as the toolkit's calculat
       INFO("capability " << all[c].capability << ", " << s.needs.threads << " threads, "
                          << s.needs.registers << " registers, " << s.needs.shared_bytes
                          << " bytes");
-      CHECK(predicted_limits(s.needs, all[c].sm).blocks() == s.blocks[c]);
+      CHECK(predicted_blocks(all[c].sm, s.needs.threads, s.needs.registers, s.needs.shared_bytes) ==
+            s.blocks[c]);
     }
   }
 }
 
-TEST_CASE("a block that asks for more than there is cannot start") {
-  const SmSupply sm = supply(2048, 32, 228, 227, 1024, 128);
-  CHECK(predicted_limits({1024, 65, 0}, sm).blocks() == 0);
-  CHECK(predicted_limits({1024, 64, 0}, sm).blocks() == 1);
-  CHECK(predicted_limits({32, 256, 0}, sm).blocks() == 0);
-  CHECK(predicted_limits({32, 16, 227 * 1024 + 1}, sm).blocks() == 0);
-  CHECK(predicted_limits({32, 16, 227 * 1024}, sm).blocks() == 1);
+TEST_CASE("a block that asks for more than there is cannot start",
+          "[launch_bounds][spilled_cells][one_byte_more]") {
+  const cudaDeviceProp sm = supply(2048, 32, 228, 227, 1024);
+  CHECK(predicted_blocks(sm, 1024, 65, 0) == 0);
+  CHECK(predicted_blocks(sm, 1024, 64, 0) == 1);
+  CHECK(predicted_blocks(sm, 32, 256, 0) == 0);
+  CHECK(predicted_blocks(sm, 32, 16, 227 * 1024 + 1) == 0);
+  CHECK(predicted_blocks(sm, 32, 16, 227 * 1024) == 1);
 }
 
-TEST_CASE("a wish for shared memory is rounded up to a split, and no block is left without") {
+TEST_CASE("threads limit the blocks in whole warps, whatever else a block needs",
+          "[launch_bounds][spilled_cells][one_byte_more]") {
+  const cudaDeviceProp sm = supply(2048, 32, 228, 227, 1024);
+  for (const int threads : {65, 96}) {  // three warps
+    INFO(threads << " threads");
+    CHECK(launch_bounds::blocks_by_registers(sm, threads, 16) == 21);
+    CHECK(spilled_cells::blocks_by_registers(sm, threads, 16) == 21);
+    CHECK(one_byte_more::blocks_by_shared(sm, threads, 0) == 21);
+  }
+  CHECK(one_byte_more::blocks_by_shared(sm, 1, 0) == 32);  // the most blocks
+  CHECK(one_byte_more::blocks_by_shared(sm, 256, 28160) == 8);
+  CHECK(one_byte_more::blocks_by_shared(sm, 256, 28161) == 7);
+}
+
+TEST_CASE("a wish for shared memory is rounded up to a split, and no block is left without",
+          "[carveout]") {
+  using carveout::chosen_split;
+  const cudaDeviceProp sm = supply(2048, 32, 228, 227, 1024, 9, 0);
   const std::size_t most = 228 * 1024;
-  CHECK(chosen_split(90, most, 1024, -1) == most);
-  CHECK(chosen_split(90, most, 0, 0) == 0);
-  CHECK(chosen_split(90, most, 1024, 0) == 8 * 1024);
-  CHECK(chosen_split(90, most, 8 * 1024 + 1, 0) == 16 * 1024);
-  CHECK(chosen_split(90, most, 1024, 50) == 132 * 1024);
-  CHECK(chosen_split(90, most, 1024, 100) == most);
-  CHECK(chosen_split(75, 64 * 1024, 1024, 25) == 32 * 1024);
-  CHECK(chosen_split(999, most, 1024, 0) == most);  // a capability that nobody knows
+  CHECK(chosen_split(sm, 1024, -1) == most);
+  CHECK(chosen_split(sm, 0, 0) == 0);
+  CHECK(chosen_split(sm, 1024, 0) == 8 * 1024);
+  CHECK(chosen_split(sm, 8 * 1024 + 1, 0) == 16 * 1024);
+  CHECK(chosen_split(sm, 1024, 50) == 132 * 1024);
+  CHECK(chosen_split(sm, 1024, 100) == most);
+  CHECK(chosen_split(supply(1024, 16, 64, 64, 0, 7, 5), 1024, 25) == 32 * 1024);
+  CHECK(chosen_split(supply(1024, 16, 64, 64, 0, 7, 5), 1024, 0) == 32 * 1024);
+  CHECK(chosen_split(supply(2048, 32, 96, 96, 0, 7, 0), 1024, 80) == 96 * 1024);
+  CHECK(chosen_split(supply(2048, 32, 164, 163, 1024, 8, 0), 1024, 70) == 132 * 1024);
+  CHECK(chosen_split(supply(1536, 16, 100, 99, 1024, 8, 6), 1024, 70) == 100 * 1024);
+  CHECK(chosen_split(supply(2048, 32, 228, 227, 1024, 99, 9), 1024, 0) == most);  // nobody knows
+  CHECK(chosen_split(supply(2048, 32, 96, 48, 0, 6, 1), 1024, 0) == 96 * 1024);   // no split
+}
+
+TEST_CASE("blocks with a wish are those of the split that it gets", "[carveout]") {
+  const cudaDeviceProp sm = supply(2048, 32, 228, 227, 1024, 9, 0);
+  CHECK(carveout::blocks_predicted(sm, 24 * 1024, -1) == 8);
+  CHECK(carveout::blocks_predicted(sm, 24 * 1024, 0) == 1);   // 32 KiB for 25
+  CHECK(carveout::blocks_predicted(sm, 24 * 1024, 25) == 2);  // 64 KiB
+  CHECK(carveout::blocks_predicted(sm, 24 * 1024, 50) == 5);  // 132 KiB
+  CHECK(carveout::blocks_predicted(sm, 24 * 1024 + 1, 100) == 8);
+  CHECK(carveout::blocks_predicted(sm, 28 * 1024 - 512, 100) == 8);  // 28.5 KiB each
+  CHECK(carveout::blocks_predicted(sm, 28 * 1024 - 511, 100) == 7);
+  CHECK(carveout::blocks_predicted(supply(1024, 16, 64, 64, 0, 7, 5), 16 * 1024, 100) == 4);
+  CHECK(carveout::blocks_predicted(supply(1024, 16, 64, 64, 0, 7, 5), 16 * 1024 + 1, 100) == 3);
 }
 
 #ifndef __CUDA_CPU__
 TEST_CASE("the rule is that of the toolkit's calculator") {
   for (const Chip& chip : chips()) {
-    const SmSupply& sm = chip.sm;
+    const cudaDeviceProp& sm = chip.sm;
     cudaOccDeviceProp properties;
     properties.computeMajor = chip.capability / 10;
     properties.computeMinor = chip.capability % 10;
     properties.maxThreadsPerBlock = 1024;
-    properties.maxThreadsPerMultiprocessor = static_cast<int>(sm.warps * 32);
-    properties.regsPerBlock = static_cast<int>(sm.registers_per_block);
-    properties.regsPerMultiprocessor = static_cast<int>(sm.registers);
+    properties.maxThreadsPerMultiprocessor = sm.maxThreadsPerMultiProcessor;
+    properties.regsPerBlock = sm.regsPerBlock;
+    properties.regsPerMultiprocessor = sm.regsPerMultiprocessor;
     properties.warpSize = 32;
     properties.sharedMemPerBlock = 48 * 1024;
-    properties.sharedMemPerMultiprocessor = sm.shared_bytes;
+    properties.sharedMemPerMultiprocessor = sm.sharedMemPerMultiprocessor;
     properties.numSms = 1;
-    properties.sharedMemPerBlockOptin = sm.shared_per_block;
-    properties.reservedSharedMemPerBlock = sm.reserved_shared_bytes;
+    properties.sharedMemPerBlockOptin = sm.sharedMemPerBlockOptin;
+    properties.reservedSharedMemPerBlock = sm.reservedSharedMemPerBlock;
     bool equal = true;
-    for (unsigned threads = 1; threads <= 1024; threads += threads < 130 ? 1 : 37) {
-      for (unsigned registers = 16; registers <= 255; ++registers) {
+    for (int threads = 1; threads <= 1024; threads += threads < 130 ? 1 : 37) {
+      for (int registers = 16; registers <= 255; ++registers) {
         for (const std::size_t bytes : {0, 1, 4096, 9000, 33000, 49152, 98304, 101376, 160000}) {
-          if (bytes > sm.shared_per_block) continue;
+          if (bytes > sm.sharedMemPerBlockOptin) continue;
           cudaOccFuncAttributes attributes;
           attributes.maxThreadsPerBlock = 1024;
-          attributes.numRegs = static_cast<int>(registers);
+          attributes.numRegs = registers;
           attributes.sharedSizeBytes = 0;
           attributes.partitionedGCConfig = PARTITIONED_GC_OFF;
           attributes.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
-          attributes.maxDynamicSharedSizeBytes = sm.shared_per_block;
+          attributes.maxDynamicSharedSizeBytes = sm.sharedMemPerBlockOptin;
           attributes.numBlockBarriers = 1;
           const cudaOccDeviceState state;
           cudaOccResult result = {};
           REQUIRE(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
-                                                          static_cast<int>(threads),
-                                                          bytes) == CUDA_OCC_SUCCESS);
-          const unsigned predicted = predicted_limits({threads, registers, bytes}, sm).blocks();
-          equal = equal && predicted == static_cast<unsigned>(result.activeBlocksPerMultiprocessor);
+                                                          threads, bytes) == CUDA_OCC_SUCCESS);
+          const int predicted = predicted_blocks(sm, threads, registers, bytes);
+          equal = equal && predicted == result.activeBlocksPerMultiprocessor;
           if (!equal) {
             INFO(chip.capability << ": " << threads << " threads, " << registers << " registers, "
                                  << bytes << " bytes: " << predicted << ", calculator "
@@ -416,8 +658,10 @@ TEST_CASE("the rule is that of the toolkit's calculator") {
 }
 
 TEST_CASE("a launch of more threads than the launch bounds allow is refused") {
-  const launch_bounds::HeldInts d(random_ints(1000, 0, 9, 5), kHeld);
-  sum_pair_distances<1><<<1, 2 * kHoldingBlock>>>(d.x.get(), d.x.size(), d.sums.get());
+  using namespace launch_bounds;
+  const DeviceArray<int> x(random_ints(1000, 0, 9, 5));
+  const DeviceArray<unsigned> sums(2 * kHoldingBlock);
+  sum_pair_distances<1><<<1, 2 * kHoldingBlock>>>(x, x.size(), sums);
   CHECK(cudaGetLastError() != cudaSuccess);
 }
 #endif

@@ -4,10 +4,40 @@
 #undef main
 
 #include <functional>
+#include <limits>
 #include <set>
-#include <stdexcept>
 
 #include "kernel_testing.cuh"
+
+#define main experiment_main
+namespace address_modes {
+#include "../chapters/13_textures/experiments/address_modes.cu"
+}
+namespace angles {
+#include "../chapters/13_textures/experiments/angles.cu"
+}
+namespace angles_of_four {
+#include "../chapters/13_textures/experiments/angles_of_four.cu"
+}
+namespace filter_weights {
+#include "../chapters/13_textures/experiments/filter_weights.cu"
+}
+namespace image_walks {
+#include "../chapters/13_textures/experiments/image_walks.cu"
+}
+namespace integer_texels {
+#include "../chapters/13_textures/experiments/integer_texels.cu"
+}
+namespace mixed_square {
+#include "../chapters/13_textures/experiments/mixed_square.cu"
+}
+namespace stale_fetches {
+#include "../chapters/13_textures/experiments/stale_fetches.cu"
+}
+namespace surface_writes {
+#include "../chapters/13_textures/experiments/surface_writes.cu"
+}
+#undef main
 
 namespace {
 
@@ -19,8 +49,9 @@ struct Shape {
 
 // One pixel, one row, one column, primes, whole blocks of either shape, one more than those.
 std::vector<Shape> awkward_shapes() {
-  std::vector<Shape> shapes = {{1, 1}, {1, 37}, {67, 1}, {33, 31}, {32, 32}, {64, 128}, {65, 129}};
-  if (!small_sizes()) shapes.insert(shapes.end(), {{2, 2}, {251, 101}, {7, 300}, {300, 9}});
+  std::vector<Shape> shapes = {{1, 1},   {1, 37},   {67, 1},   {33, 31},
+                               {32, 32}, {64, 128}, {65, 129}, {7, 300}};
+  if (!small_sizes()) shapes.insert(shapes.end(), {{2, 2}, {251, 101}, {300, 9}});
   return shapes;
 }
 
@@ -39,6 +70,83 @@ std::vector<float> index_valued(const Shape& shape) {
   return pixels;
 }
 
+// ---- what must come out, on the host and in whole numbers --------------------------------------
+
+constexpr std::int64_t kSteps = 2 * kParts;  // coordinates are multiples of 1 / kSteps
+
+// A coordinate, counted in steps: the pixel it lies in, and how many steps into it.
+struct Split {
+  std::int64_t whole, rest;
+};
+Split split(std::int64_t steps) {
+  const std::int64_t rest = ((steps % kSteps) + kSteps) % kSteps;
+  return {(steps - rest) / kSteps, rest};
+}
+
+double mixed(const Four& four, std::int64_t a, std::int64_t b) {
+  const double right = static_cast<double>(a) / kSteps, down = static_cast<double>(b) / kSteps;
+  return four.p + right * (four.q - four.p) + down * (four.r - four.p) +
+         right * down * (four.p - four.q - four.r + four.s);
+}
+
+// A fraction in 256ths, rounded: half of one goes up.
+std::int64_t in_256ths(std::int64_t numerator, std::int64_t denominator) {
+  return (2 * 256 * numerator + denominator) / (2 * denominator);
+}
+
+double mixed_by_unit(const Four& four, std::int64_t a, std::int64_t b) {
+  const std::int64_t right = in_256ths(a, kSteps), down = in_256ths(b, kSteps);
+  const std::int64_t of_s = in_256ths(right * down, 256 * 256);
+  const std::int64_t of_q = right - of_s, of_r = down - of_s, of_p = 256 - right - of_r;
+  return (static_cast<double>(of_p) * four.p + static_cast<double>(of_q) * four.q +
+          static_cast<double>(of_r) * four.r + static_cast<double>(of_s) * four.s) /
+         256;
+}
+
+struct Turned {
+  std::vector<float> nearest, mixed, mixed_by_unit;
+  std::size_t inside = 0;  // pixels of the result that the image reaches
+};
+
+Turned turned_on_host(const std::vector<float>& pixels, const Turn& turn) {
+  const std::int64_t width = turn.width, height = turn.height;
+  const std::int64_t cosine = std::llround(turn.cosine * kParts);
+  const std::int64_t sine = std::llround(turn.sine * kParts);
+  const auto is_inside = [&](std::int64_t column, std::int64_t row) {
+    return column >= 0 && column < width && row >= 0 && row < height;
+  };
+  const auto pixel = [&](std::int64_t column, std::int64_t row) {
+    return is_inside(column, row) ? pixels[static_cast<std::size_t>(row * width + column)] : 0.0f;
+  };
+  Turned turned;
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      // Twice the distance from the middle is a whole number.
+      const std::int64_t right = 2 * x + 1 - width, down = 2 * y + 1 - height;
+      const std::int64_t from_x = cosine * right + sine * down + width * kParts;
+      const std::int64_t from_y = cosine * down - sine * right + height * kParts;
+      const std::int64_t column = split(from_x).whole, row = split(from_y).whole;
+      turned.nearest.push_back(pixel(column, row));
+      turned.inside += is_inside(column, row);
+      // Half a pixel to the left and above lies the corner of the pixel whose centre comes first.
+      const auto [left, a] = split(from_x - kParts);
+      const auto [top, b] = split(from_y - kParts);
+      const Four four = {pixel(left, top), pixel(left + 1, top), pixel(left, top + 1),
+                         pixel(left + 1, top + 1)};
+      turned.mixed.push_back(static_cast<float>(mixed(four, a, b)));
+      turned.mixed_by_unit.push_back(static_cast<float>(mixed_by_unit(four, a, b)));
+    }
+  }
+  return turned;
+}
+
+bool as_on_host(const std::vector<float>& got, const std::vector<float>& expected, double error) {
+  return got.size() == expected.size() && all_close("on the host", got.data(), expected.data(),
+                                                    got.size(), [&](std::size_t) { return error; });
+}
+
+using IsRight = bool (Rotation::*)(const std::string&) const;
+
 // An image in all of its homes, turned, with what has to come out.
 struct Case {
   Case(const Shape& of, std::size_t degrees, const std::vector<float>& of_pixels)
@@ -54,38 +162,34 @@ struct Case {
   Rotation rotation;
   Turned turned;
 
-  bool launched_right(const std::string& name, const std::function<void()>& launch) const {
-    poison(rotation);
+  // By the program's own reference, and by the host's.
+  bool is_right(IsRight check) const {
+    const bool exact = check == &Rotation::is_right;
+    return (rotation.*check)("a version") &&
+           as_on_host(rotation.result.download(),
+                      exact                          ? turned.nearest
+                      : check == &Rotation::is_mixed ? turned.mixed
+                                                     : turned.mixed_by_unit,
+                      exact ? 0 : kRounding);
+  }
+  template <class Launch>
+  bool launched_right(IsRight check, Launch&& launch) const {
+    rotation.poison();
     launch();
     CUDA_CHECK_LAUNCH();
-    return check(name, rotation, turned);
+    return is_right(check);
   }
   bool runs_right(const Version<Rotation>& version) const {
-    return launched_right(version.name, [&] { version.launch(rotation); });
+    return launched_right(version.is_right, [&] { version.launch(rotation); });
   }
 };
-
-// The rows of the table, those of several_pixels.cuh too.
-std::vector<Version<Rotation>> all_versions() {
-  std::vector<Version<Rotation>> versions(std::begin(kVersions), std::end(kVersions));
-  versions.insert(versions.end(), std::begin(several_pixels::kVersions),
-                  std::end(several_pixels::kVersions));
-  return versions;
-}
-
-Version<Rotation> named(const std::string& name) {
-  for (const auto& version : all_versions()) {
-    if (name == version.name) return version;
-  }
-  throw std::runtime_error("no version " + name);
-}
 
 // What the kernels take for the source of a few pixels.
 __global__ void sources(Turn turn, const unsigned* x, const unsigned* y, unsigned n,
                         float* result) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const Place from = turn.source(x[i], y[i]);
+  const float2 from = turn.source(x[i], y[i]);
   result[2 * i] = from.x;
   result[2 * i + 1] = from.y;
 }
@@ -96,7 +200,7 @@ TEST_CASE("every version turns images of awkward shapes by any angle, pixel by p
   for (const Shape& shape : awkward_shapes()) {
     for (const std::size_t degrees : awkward_angles()) {
       const Case c(shape, degrees);
-      for (const auto& version : all_versions()) {
+      for (const auto& version : kVersions) {
         INFO(version.name << ", " << shape.text() << ", " << degrees << " degrees");
         CHECK(c.runs_right(version));
       }
@@ -116,12 +220,10 @@ TEST_CASE("no turn gives the image back, a right angle its columns, two of them 
        {std::make_pair(0, image), std::make_pair(360, image), std::make_pair(90, columns),
         std::make_pair(180, reverse)}) {
     const Case c(shape, static_cast<std::size_t>(degrees), image);
-    for (const auto& version : all_versions()) {
+    for (const auto& version : kVersions) {
       REQUIRE(c.runs_right(version));
-      const bool in_array = version.name == std::string("array_to_array");
       INFO(version.name << ", " << degrees << " degrees");
-      CHECK((in_array ? c.rotation.result_array.download() : c.rotation.result.download()) ==
-            expected);
+      CHECK(c.rotation.result.download() == expected);
     }
   }
 }
@@ -137,32 +239,25 @@ TEST_CASE("blocks of any shape will do, and blocks to spare write nothing") {
       };
       const dim3 grid = covering(1), of_four = covering(kPixels);
       INFO("blocks of " << block.x << " x " << block.y << ", " << spare << " to spare");
-      CHECK(c.launched_right("nearest_plain", [&] {
-        rotate_plain<<<grid, block>>>(r.plain.get(), r.turn, r.result.get());
+      CHECK(c.launched_right(&Rotation::is_right,
+                             [&] { rotate_plain<<<grid, block>>>(r.plain, r.turn, r.result); }));
+      CHECK(c.launched_right(&Rotation::is_right,
+                             [&] { rotate_ldg<<<grid, block>>>(r.plain, r.turn, r.result); }));
+      CHECK(c.launched_right(&Rotation::is_right,
+                             [&] { rotate_fetch<<<grid, block>>>(r.fetch, r.turn, r.result); }));
+      CHECK(c.launched_right(&Rotation::is_right, [&] {
+        rotate_texture<<<grid, block>>>(r.array_nearest, r.turn, r.result);
       }));
-      CHECK(c.launched_right("nearest_ldg", [&] {
-        rotate_ldg<<<grid, block>>>(r.plain.get(), r.turn, r.result.get());
+      CHECK(c.launched_right(&Rotation::is_mixed,
+                             [&] { rotate_mixing<<<grid, block>>>(r.plain, r.turn, r.result); }));
+      CHECK(c.launched_right(&Rotation::is_right, [&] {
+        rotate_plain_four<<<of_four, block>>>(r.plain, r.turn, r.result);
       }));
-      CHECK(c.launched_right("nearest_fetch", [&] {
-        rotate_fetch<<<grid, block>>>(r.fetch.get(), r.turn, r.result.get());
+      CHECK(c.launched_right(&Rotation::is_mixed, [&] {
+        rotate_mixing_four<<<of_four, block>>>(r.plain, r.turn, r.result);
       }));
-      CHECK(c.launched_right("nearest_array", [&] {
-        rotate_texture<<<grid, block>>>(r.array_nearest.get(), r.turn, r.result.get());
-      }));
-      CHECK(c.launched_right("bilinear_plain", [&] {
-        rotate_mixing<<<grid, block>>>(r.plain.get(), r.turn, r.result.get());
-      }));
-      CHECK(c.launched_right("array_to_array", [&] {
-        rotate_to_surface<<<grid, block>>>(r.array_nearest.get(), r.turn, r.surface.get());
-      }));
-      CHECK(c.launched_right("four_plain", [&] {
-        rotate_plain_four<<<of_four, block>>>(r.plain.get(), r.turn, r.result.get());
-      }));
-      CHECK(c.launched_right("four_bilinear_plain", [&] {
-        rotate_mixing_four<<<of_four, block>>>(r.plain.get(), r.turn, r.result.get());
-      }));
-      CHECK(c.launched_right("four_bilinear_array", [&] {
-        rotate_texture_four<<<of_four, block>>>(r.array_linear.get(), r.turn, r.result.get());
+      CHECK(c.launched_right(&Rotation::is_mixed_by_unit, [&] {
+        rotate_texture_four<<<of_four, block>>>(r.array_linear, r.turn, r.result);
       }));
     }
   }
@@ -212,7 +307,7 @@ TEST_CASE("the sine and the cosine of a turn are the angle's, as near as steps o
 TEST_CASE("launches one after the other give the same result, also with another angle between") {
   const Shape shape = {70, 40};
   Case c(shape, 30);
-  for (const auto& version : all_versions()) {
+  for (const auto& version : kVersions) {
     INFO(version.name);
     const Turn thirty = c.rotation.turn;
     for (int repeat = 0; repeat < repeats(10); ++repeat) {
@@ -222,205 +317,374 @@ TEST_CASE("launches one after the other give the same result, also with another 
       version.launch(c.rotation);
     }
     CUDA_CHECK_LAUNCH();
-    CHECK(check(version.name, c.rotation, c.turned));
+    CHECK(c.is_right(version.is_right));
   }
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing, a NaN, and one wrong pixel") {
   const Case c({33, 34}, 30);
-  poison(c.rotation);
-  for (const auto& version : all_versions()) {
+  c.rotation.poison();
+  for (const auto& version : kVersions) {
     INFO(version.name);
-    CHECK_FALSE(check(version.name, c.rotation, c.turned));
+    CHECK_FALSE((c.rotation.*version.is_right)(version.name));
   }
-  for (const char* name : {"nearest_plain", "bilinear_plain", "bilinear_array"}) {
-    REQUIRE(c.runs_right(named(name)));
+  for (const auto& version : kVersions) {
+    REQUIRE(c.runs_right(version));
     const std::vector<float> right = c.rotation.result.download();
     for (const float wrong : {right[500] + 1e-6f, right[500] - 1e-6f, std::nanf("")}) {
       std::vector<float> other = right;
       other[500] = wrong;
-      CUDA_CHECK(cudaMemcpy(c.rotation.result.get(), other.data(), c.rotation.result.bytes(),
+      CUDA_CHECK(cudaMemcpy(c.rotation.result, other.data(), c.rotation.result.bytes(),
                             cudaMemcpyHostToDevice));
-      INFO(name << ", " << wrong << " for " << right[500]);
-      CHECK_FALSE(check(name, c.rotation, c.turned));
+      INFO(version.name << ", " << wrong << " for " << right[500]);
+      CHECK_FALSE((c.rotation.*version.is_right)(version.name));
     }
   }
 }
 
 TEST_CASE("the checker tells the unit's weights from exact ones") {
   const Case c({33, 34}, 30);
-  REQUIRE(c.runs_right(named("bilinear_plain")));
-  CHECK_FALSE(check("bilinear_array", c.rotation, c.turned));
-  REQUIRE(c.runs_right(named("bilinear_array")));
-  CHECK_FALSE(check("bilinear_plain", c.rotation, c.turned));
+  for (const auto& version : kVersions) {
+    if (version.is_right == &Rotation::is_right) continue;
+    REQUIRE(c.runs_right(version));
+    const bool by_hand = version.is_right == &Rotation::is_mixed;
+    INFO(version.name);
+    CHECK(by_hand == c.rotation.is_mixed(version.name));
+    CHECK(by_hand != c.rotation.is_mixed_by_unit(version.name));
+    CHECK_FALSE(c.rotation.is_right(version.name));
+  }
+}
+
+TEST_CASE("the program's reference is the host's, for awkward shapes and all angles") {
+  const auto agrees = [](const Shape& shape, std::size_t degrees) {
+    const Case c(shape, degrees);
+    return as_on_host(c.rotation.nearest.download(), c.turned.nearest, 0) &&
+           as_on_host(c.rotation.mixed.download(), c.turned.mixed, 0x1p-24) &&
+           as_on_host(c.rotation.by_unit.download(), c.turned.mixed_by_unit, 0x1p-24);
+  };
+  for (const Shape& shape : awkward_shapes()) {
+    for (const std::size_t degrees : awkward_angles()) {
+      INFO(shape.text() << ", " << degrees << " degrees");
+      CHECK(agrees(shape, degrees));
+    }
+  }
+  for (std::size_t degrees = 0; degrees <= 360; degrees += small_sizes() ? 60 : 7) {
+    INFO(degrees << " degrees");
+    CHECK(agrees({35, 23}, degrees));
+  }
 }
 
 TEST_CASE("the reference mixes by the exact weights, and by those that a unit of 8 bits has") {
   const Four four = {1, 2, 4, 16};
-  CHECK(mixed(four, 0, 0) == 1);
-  CHECK(mixed(four, kSteps / 2, 0) == 1.5);
-  CHECK(mixed(four, 0, kSteps / 4) == 1.75);
-  CHECK(mixed(four, kSteps / 2, kSteps / 2) == (1 + 2 + 4 + 16) / 4.0);
-  CHECK(mixed_by_unit(four, kSteps / 2, kSteps / 2) == (1 + 2 + 4 + 16) / 4.0);
+  CHECK(weighted(four, 0, 0, 0) == 1);
+  CHECK(weighted(four, 0.5, 0, 0) == 1.5);
+  CHECK(weighted(four, 0, 0.25, 0) == 1.75);
+  CHECK(weighted(four, 0.5, 0.5, 0.25) == (1 + 2 + 4 + 16) / 4.0);
+  CHECK(weighted_by_unit(four, 0.5, 0.5) == (1 + 2 + 4 + 16) / 4.0);
   // 3 and 5 of 256: their product, 15/256, is rounded away.
-  const std::int64_t step = kSteps / 256;
-  CHECK(mixed_by_unit(four, 3 * step, 5 * step) == (248 * 1 + 3 * 2 + 5 * 4) / 256.0);
+  const double step = 1.0 / 256;
+  CHECK(weighted_by_unit(four, 3 * step, 5 * step) == (248 * 1 + 3 * 2 + 5 * 4) / 256.0);
   // 16 and 8: a product of half a step goes up to a whole one.
-  CHECK(mixed_by_unit(four, 16 * step, 8 * step) == (233 * 1 + 15 * 2 + 7 * 4 + 16) / 256.0);
+  CHECK(weighted_by_unit(four, 16 * step, 8 * step) == (233 * 1 + 15 * 2 + 7 * 4 + 16) / 256.0);
   // Half a step goes up to a whole one, and the last half reaches the next pixel.
-  CHECK(mixed_by_unit(four, step / 2, 0) == (255 * 1 + 2) / 256.0);
-  CHECK(mixed_by_unit(four, kSteps - step / 2, 0) == 2);
+  CHECK(weighted_by_unit(four, step / 2, 0) == (255 * 1 + 2) / 256.0);
+  CHECK(weighted_by_unit(four, 1 - step / 2, 0) == 2);
 }
 
-TEST_CASE("each walk comes past every pixel once, and every version of it returns them in order") {
+TEST_CASE("each walk comes past every pixel once, and every version of it returns them in order",
+          "[image_walks]") {
+  using namespace image_walks;
   for (const Shape& shape : awkward_shapes()) {
     std::set<std::pair<unsigned, unsigned>> columns, diagonals;
     for (unsigned i = 0; i < shape.pixels(); ++i) {
-      const auto c = walks::spot<walks::Walk::kColumn>(i, shape.width, shape.height);
-      const auto d = walks::spot<walks::Walk::kDiagonal>(i, shape.width, shape.height);
+      const auto c = spot<Walk::kColumn>(i, shape.width, shape.height);
+      const auto d = spot<Walk::kDiagonal>(i, shape.width, shape.height);
       columns.insert({c.column, c.row});
       diagonals.insert({d.column, d.row});
     }
     INFO(shape.text());
     CHECK(columns.size() == shape.pixels());
     CHECK(diagonals.size() == shape.pixels());
-    const Case c(shape, 30, index_valued(shape));
-    for (const auto& version : walks::kVersions) {
-      const auto expected = walks::expected(version.name, c.pixels, shape.width, shape.height);
-      poison(c.rotation);
+    const Image image(index_valued(shape), shape.width, shape.height);
+    for (const auto& version : image_walks::kVersions) {
       INFO(version.name << ", " << shape.text());
-      CHECK_FALSE(walks::check(version.name, c.rotation, expected));
-      version.launch(c.rotation);
-      CUDA_CHECK_LAUNCH();
-      CHECK(walks::check(version.name, c.rotation, expected));
+      image.poison();
+      CHECK_FALSE((image.*version.is_right)(version.name));
+      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, image));
     }
   }
 }
 
-TEST_CASE("a walk by a diagonal goes one to the right and one down, and on at the left") {
+TEST_CASE("a walk by a diagonal goes one to the right and one down, and on at the left",
+          "[image_walks]") {
   const std::vector<float> pixels = {0, 1, 2, 3, 4, 5};  // two rows of three
-  CHECK(walks::expected("row_plain", pixels, 3, 2) == pixels);
-  CHECK(walks::expected("column_plain", pixels, 3, 2) == std::vector<float>{0, 3, 1, 4, 2, 5});
-  CHECK(walks::expected("diagonal_plain", pixels, 3, 2) == std::vector<float>{0, 4, 1, 5, 2, 3});
+  const image_walks::Image image(pixels, 3, 2);
+  const std::vector<std::vector<float>> walked = {pixels, {0, 3, 1, 4, 2, 5}, {0, 4, 1, 5, 2, 3}};
+  for (std::size_t v = 0; v < 9; ++v) {
+    const auto& version = image_walks::kVersions[v];
+    REQUIRE(runs_right(version, image));
+    INFO(version.name);
+    CHECK(image.result.download() == walked[v / 3]);
+  }
 }
 
-TEST_CASE("the sweep turns by each of its angles") {
-  const Shape shape = {61, 47};
-  Case c(shape, 0);
-  for (std::size_t degrees = 0; degrees <= 90; degrees += angles::kStep) {
-    c.rotation.turn = turn_by(degrees, shape.width, shape.height);
-    const Turned turned = turned_on_host(c.pixels, c.rotation.turn);
-    for (const auto& version : angles::kVersions) {
-      poison(c.rotation);
-      version.launch(c.rotation);
-      CUDA_CHECK_LAUNCH();
-      INFO(version.name << ", " << degrees << " degrees");
-      CHECK(check(angles::row_name(version.name, degrees), c.rotation, turned));
+TEST_CASE("a walk leaves what lies behind its last pixel alone", "[image_walks]") {
+  using namespace image_walks;
+  const Image image(index_valued({17, 11}), 17, 11);
+  const DeviceArray<float> longer(3 * kBlock);
+  const auto stays_within = [&](auto&& launch) {
+    longer.poison();
+    launch();
+    CUDA_CHECK_LAUNCH();
+    const std::vector<float> left = longer.download();
+    return left[17 * 11 - 1] >= 0 && std::isnan(left[17 * 11]) && std::isnan(left.back());
+  };
+  CHECK(stays_within(
+      [&] { walk_plain<Walk::kRow><<<3, kBlock>>>(image.plain, 17, 11, longer.get()); }));
+  CHECK(stays_within(
+      [&] { walk_texture<Walk::kRow><<<3, kBlock>>>(image.over_array, 17, 11, longer.get()); }));
+}
+
+TEST_CASE("the sweep turns by each of its angles", "[angles]") {
+  for (const Shape& shape : awkward_shapes()) {
+    const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
+    angles::Rotation r(pixels, shape.width, shape.height);
+    for (std::size_t degrees = 0; degrees <= 90; degrees += small_sizes() ? 30 : 15) {
+      r.turn_by(degrees);
+      const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
+      CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
+      for (const auto& version : angles::kVersions) {
+        INFO(version.name << ", " << shape.text() << ", " << degrees << " degrees");
+        CHECK(runs_right(version, r));
+        CHECK(as_on_host(r.result.download(), turned.nearest, 0));
+        r.poison();
+        CHECK_FALSE(r.is_right("nothing ran"));
+      }
     }
   }
-  CHECK(angles::row_name("plain", 30) == "plain@30");
+}
+
+TEST_CASE("the sweep of four pixels per thread turns by each of its angles", "[angles_of_four]") {
+  for (const Shape& shape : awkward_shapes()) {
+    const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
+    angles_of_four::Rotation r(pixels, shape.width, shape.height);
+    for (std::size_t degrees = 0; degrees <= 90; degrees += small_sizes() ? 30 : 15) {
+      r.turn_by(degrees);
+      const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
+      CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
+      for (const auto& version : angles_of_four::kVersions) {
+        INFO(version.name << ", " << shape.text() << ", " << degrees << " degrees");
+        CHECK(runs_right(version, r));
+        CHECK(as_on_host(r.result.download(), turned.nearest, 0));
+        r.poison();
+        CHECK_FALSE(r.is_right("nothing ran"));
+      }
+    }
+  }
+}
+
+TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_writes]") {
+  using namespace surface_writes;
+  for (const Shape& shape : awkward_shapes()) {
+    for (const std::size_t degrees : awkward_angles()) {
+      const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
+      const surface_writes::Rotation r(pixels,
+                                       surface_writes::turn_by(degrees, shape.width, shape.height));
+      const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
+      INFO(shape.text() << ", " << degrees << " degrees");
+      CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
+      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(kArrayToArray, r));
+      CHECK(as_on_host(r.result.download(), turned.nearest, 0));
+      r.poison();
+      CHECK_FALSE(r.is_right("nothing ran"));
+    }
+  }
+  const std::vector<float> pixels = random_floats(37 * 41, 0, 1, 7);
+  const surface_writes::Rotation r(pixels, surface_writes::turn_by(30, 37, 41));
+  for (const dim3 block : {dim3(1, 1), dim3(5, 3), dim3(32, 32), dim3(64, 2), dim3(1, 37)}) {
+    for (const unsigned spare : {0u, 1u}) {
+      const dim3 grid(r.grid(block).x + spare, r.grid(block).y + spare);
+      INFO("blocks of " << block.x << " x " << block.y << ", " << spare << " to spare");
+      r.poison();
+      surface_writes::rotate_to_surface<<<grid, block>>>(r.image, r.turn, r.surface);
+      CUDA_CHECK_LAUNCH();
+      CHECK(r.is_right("a surface"));
+    }
+  }
 }
 
 TEST_CASE("what is needed of the image is counted: all of it without a turn, less with one") {
   const Case straight({40, 30}, 0), turned({40, 30}, 30);
   CHECK(straight.turned.inside == 40 * 30);
-  CHECK(bytes_moved(straight.turned) == 2.0 * 40 * 30 * 4);
+  CHECK(straight.rotation.amount() == 2.0 * 40 * 30 * 4);
   CHECK(turned.turned.inside < 40 * 30);
   CHECK(turned.turned.inside > 40 * 30 / 2);
+  CHECK(turned.rotation.amount() == 4.0 * (40 * 30 + turned.turned.inside));
 }
 
-TEST_CASE("in every mode the unit returns what comes out by hand, inside and outside") {
+TEST_CASE("in every mode the unit returns what comes out by hand, inside and outside",
+          "[address_modes]") {
   std::vector<float> places;
   for (int quarter = -40; quarter <= 60; ++quarter) places.push_back(0.25f * quarter);
-  for (const auto& mode : modes::kModes) {
-    const std::vector<float> values = modes::by_unit(modes::kTexels, places, mode);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      INFO(mode.name << " at " << places[i]);
-      const auto place = static_cast<double>(places[i]);
-      CHECK(static_cast<double>(values[i]) == modes::by_hand(modes::kTexels, place, mode));
-    }
+  for (const auto& mode : address_modes::kModes) {
+    INFO(mode.name);
+    CHECK(address_modes::by_unit(places, mode.rules) == address_modes::by_hand(places, mode.rules));
   }
 }
 
-TEST_CASE("by hand the four modes are what the guide says of them") {
-  const auto& texels = modes::kTexels;
-  const auto at = [&](std::size_t mode, double place) {
-    return modes::by_hand(texels, place, modes::kModes[mode]);
+TEST_CASE("by hand the four modes are what the guide says of them", "[address_modes]") {
+  const auto at = [&](std::size_t mode, float place) {
+    return address_modes::by_hand({place}, address_modes::kModes[mode].rules)[0];
   };
   CHECK(at(0, -7) == 10);
   CHECK(at(0, 17) == 40);
-  CHECK(at(1, -0.5) == 0);
+  CHECK(at(1, -0.5f) == 0);
   CHECK(at(1, 4) == 0);
-  CHECK(at(1, 3.9) == 40);
-  CHECK(at(2, 4.5) == 10);
-  CHECK(at(2, -0.5) == 40);
-  CHECK(at(3, -0.5) == 10);
-  CHECK(at(3, 4.5) == 40);
-  CHECK(at(3, 7.5) == 10);
+  CHECK(at(1, 3.875f) == 40);
+  CHECK(at(2, 4.5f) == 10);
+  CHECK(at(2, -0.5f) == 40);
+  CHECK(at(3, -0.5f) == 10);
+  CHECK(at(3, 4.5f) == 40);
+  CHECK(at(3, 7.5f) == 10);
   CHECK(at(4, 1) == 15);
   CHECK(at(5, 0) == 5);
   CHECK(at(6, 0) == 25);
   CHECK(at(7, 0) == 10);
-  CHECK(at(8, 4.5) == 40);
+  CHECK(at(8, 4.5f) == 40);
 }
 
-TEST_CASE("integers are read as floats up to 1, and down to -1") {
-  const auto nearest = modes::kModes[0];
-  const std::vector<float> first = {0.5f};
+TEST_CASE("kernels that take places one by one leave the others alone", "[address_modes]") {
+  using namespace address_modes;
+  const DeviceArray<float> texels(kTexels), places(kPlaces), result(64);
+  sample_by_hand<<<2, 32>>>(texels, 4, kModes[0].rules, places, 11, result);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> left = result.download();
+  CHECK(left[10] == 40);
+  for (std::size_t i = 11; i < 64; ++i) CHECK(std::isnan(left[i]));
+}
+
+TEST_CASE("integers are read as floats up to 1, and down to -1", "[integer_texels]") {
+  using namespace integer_texels;
+  std::vector<unsigned char> bytes;
+  std::vector<signed char> signed_bytes;
   for (int texel = 0; texel <= 255; ++texel) {
-    const auto byte = static_cast<unsigned char>(texel);
-    CHECK(modes::by_unit(std::vector<unsigned char>{byte}, first, nearest)[0] ==
-          modes::normalized(byte));
-    if (small_sizes() && texel > 5) break;
+    bytes.push_back(static_cast<unsigned char>(texel));
+    signed_bytes.push_back(static_cast<signed char>(texel - 128));
   }
-  CHECK(modes::normalized<unsigned char>(255) == 1);
-  CHECK(modes::normalized<signed char>(-128) == -1);
-  CHECK(modes::normalized<signed char>(-127) == -1);
-  CHECK(modes::normalized<unsigned short>(65535) == 1);
-  CHECK(modes::normalized<unsigned char>(51) == 0.2f);
-  CHECK(modes::normalized(2.5f) == 2.5f);
+  CHECK(by_unit(bytes) == integer_texels::by_hand(bytes));
+  CHECK(by_unit(signed_bytes) == integer_texels::by_hand(signed_bytes));
+  CHECK(integer_texels::by_hand(std::vector<unsigned char>{255, 51, 0}) ==
+        std::vector<float>{1, 0.2f, 0});
+  CHECK(integer_texels::by_hand(std::vector<signed char>{-128, -127, 127}) ==
+        std::vector<float>{-1, -1, 1});
+  CHECK(integer_texels::by_hand(std::vector<unsigned short>{65535}) == std::vector<float>{1});
+  for (const std::size_t n : {1, 31, 32, 33}) {  // none but its own places
+    const DeviceArray<unsigned char> texels(std::vector<unsigned char>(n, 255));
+    const DeviceArray<float> result(96);
+    integer_texels::normalize<<<3, 32>>>(texels.get(), 255, static_cast<unsigned>(n), result.get());
+    CUDA_CHECK_LAUNCH();
+    INFO("n = " << n);
+    CHECK(result.download()[n - 1] == 1);
+    CHECK(std::isnan(result.download()[n]));
+  }
 }
 
-TEST_CASE("the unit's weights are 256ths, the exact ones rounded") {
-  const weights::LineSummary line = weights::summary_of(weights::weights_on_line());
+TEST_CASE("the unit's weights are 256ths, the exact ones rounded", "[filter_weights]") {
+  using namespace filter_weights;
+  const std::vector<float> weights = weights_on_line();
+  const LineSummary line = summary_of(weights);
   CHECK(line.different == 257);
-  CHECK(line.rounded == weights::kLineSteps + 1);
+  CHECK(line.rounded == kLineSteps + 1);
   CHECK(line.largest_error == 0.5);
+  CHECK(weights.front() == 0);
+  CHECK(weights.back() == 1);
 }
 
-TEST_CASE("a line of exact weights, or one that is cut off, is not taken for the unit's") {
+TEST_CASE("a line of exact weights, or one that is cut off, is not taken for the unit's",
+          "[filter_weights]") {
+  using namespace filter_weights;
   std::vector<float> exact, cut;
-  for (unsigned k = 0; k <= weights::kLineSteps; ++k) {
-    exact.push_back(static_cast<float>(k) / weights::kLineSteps);
+  for (unsigned k = 0; k <= kLineSteps; ++k) {
+    exact.push_back(static_cast<float>(k) / kLineSteps);
     cut.push_back(static_cast<float>(k / 16) / 256);
   }
-  CHECK(weights::summary_of(exact).different == weights::kLineSteps + 1);
-  CHECK(weights::summary_of(exact).largest_error == 0);
-  CHECK(weights::summary_of(exact).rounded == 257);
-  CHECK(weights::summary_of(cut).largest_error > 0.9);
+  CHECK(summary_of(exact).different == kLineSteps + 1);
+  CHECK(summary_of(exact).largest_error == 0);
+  CHECK(summary_of(exact).rounded == 257);
+  CHECK(summary_of(cut).largest_error > 0.9);
 }
 
-TEST_CASE("the picture of the weights' error is small, and is not nothing") {
-  const double error = weights::largest_error(weights::picture());
+TEST_CASE("the square's places are neighbours, an eighth of a step apart", "[filter_weights]") {
+  using namespace filter_weights;
+  const unsigned places = kSide * kSide, spare = 100;
+  const DeviceArray<float> x(places + spare), y(places + spare);
+  const DeviceArray<double> exact(places + spare);
+  enlarge_middle<<<blocks_for(places + spare, 256), 256>>>(x, y, exact);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> columns = x.download(), rows = y.download();
+  for (unsigned i = 0; i < places; ++i) {
+    REQUIRE(2048 * (columns[i] - 1) == i % kSide + 0.5f - kSide / 2.0f);
+    REQUIRE(2048 * (rows[i] - 1) == i / kSide + 0.5f - kSide / 2.0f);
+  }
+  CHECK(std::isnan(columns[places]));
+  CHECK(std::isnan(rows[places]));
+  CHECK(std::isnan(exact.download()[places]));
+}
+
+TEST_CASE("places are mixed one by one, and what lies behind the last is left alone",
+          "[mixed_square]") {
+  const Case c({33, 34}, 0);
+  const DeviceArray<float> x(std::vector<float>(64, 3.5f)), y(std::vector<float>(64, 2.5f));
+  const auto left_by = [&](auto kernel) {
+    const DeviceArray<float> result(64);
+    kernel<<<2, 32>>>(c.rotation.array_linear, x, y, 33, result);
+    CUDA_CHECK_LAUNCH();
+    return result.download();
+  };
+  for (const auto& left :
+       {left_by(filter_weights::sample_places), left_by(mixed_square::sample_places)}) {
+    CHECK(left[32] == c.pixels[2 * 33 + 3]);
+    for (std::size_t i = 33; i < 64; ++i) CHECK(std::isnan(left[i]));
+  }
+}
+
+TEST_CASE("the picture of the weights' error is small, and is not nothing", "[filter_weights]") {
+  const double error = filter_weights::largest_error();
   CHECK(error < 1.0 / 256);
   CHECK(error > 1.0 / 1024);
 }
 
-TEST_CASE("what a kernel writes is seen by loads at once, by a texture in the next launch") {
+TEST_CASE("the picture has the exact mixture, and that of the unit's weights", "[mixed_square]") {
+  using namespace mixed_square;
+  const Picture square = picture();
+  REQUIRE(square.unit.size() == kSide * kSide);
+  REQUIRE(square.exact.size() == kSide * kSide);
+  const ::Four four = {0, 1, 0.75, 0.25};
+  for (unsigned i = 0; i < kSide * kSide; ++i) {
+    const double a = 0.5 + (i % kSide + 0.5 - kSide / 2.0) / 2048;
+    const double b = 0.5 + (i / kSide + 0.5 - kSide / 2.0) / 2048;
+    INFO("place " << i);
+    REQUIRE(is_close(square.exact[i], weighted(four, a, b, a * b), 1e-12));
+    REQUIRE(is_close(square.unit[i], weighted_by_unit(four, a, b), 1e-6));
+  }
+}
+
+TEST_CASE("what a kernel writes is seen by loads at once, by a texture in the next launch",
+          "[stale_fetches]") {
   if (races_are_looked_for()) return;  // the fetch in the same launch is one
-  const written::Found found = written::look(3);
-  CHECK(found.loaded.new_values == written::kElements);
+  const stale_fetches::Found found = stale_fetches::look(3);
+  CHECK(found.loaded.new_values == stale_fetches::kElements);
   CHECK(found.loaded.old_values == 0);
-  CHECK(found.fetched.known() == written::kElements);
-  CHECK(found.next_launch.new_values == written::kElements);
+  CHECK(found.fetched.known() == stale_fetches::kElements);
+  CHECK(found.next_launch.new_values == stale_fetches::kElements);
   CHECK(found.next_launch.old_values == 0);
   CHECK(found.ok());
 }
 
-TEST_CASE("a value that is neither old nor new is noticed") {
+TEST_CASE("a value that is neither old nor new is noticed", "[stale_fetches]") {
   const std::vector<int> before = {1, 2, 3, 4};
-  const std::vector<int> after = {2, 1 + written::kNew, 7, 3};
-  const written::Ages ages = written::ages_of(after, before, 1);
+  const std::vector<int> after = {2, 1 + stale_fetches::kNew, 7, 3};
+  const stale_fetches::Ages ages = stale_fetches::ages_of(after, before, 1);
   CHECK(ages.old_values == 2);
   CHECK(ages.new_values == 1);
   CHECK(ages.known() == 3);

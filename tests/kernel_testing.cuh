@@ -11,6 +11,15 @@
 #include "awkward.h"
 #include "catch.hpp"
 
+/// Whether a version leaves the right result, where poison was before.
+template <class Problem>
+bool runs_right(const Version<Problem>& version, const Problem& problem) {
+  problem.poison();
+  version.launch(problem);
+  CUDA_CHECK_LAUNCH();
+  return (problem.*version.is_right)(version.name);
+}
+
 /// How often to repeat what must work every time.
 inline int repeats(int usual) { return small_sizes() ? 2 : usual; }
 

@@ -2,23 +2,16 @@
 // Chapter 02: what does one GPU thread cost?
 //
 // single_thread            one thread adds n squares; the result leaves through a pointer
-// device_variable          the result stays in a __device__ variable, which the host reads by name
-// device_pointer_variable  the pointer is no argument either: it is a __device__ variable
-// device_array, managed_variable   an array of results; a variable that both sides use by its name
 // one_load_at_a_time       the loop as written: every load waits until the one before is used
+// sixteen_loads_at_a_time  sixteen loads are under way before the first is used
 // narrow_accumulator       a bug that waits for a larger n: it adds in 32 bits
-// cpu_core                 the same sum on one core of the CPU
-// Run: make run CH=02
-//      make run CH=02 ARGS="--n 32Mi --values nines"   the bug shows
-//      make run CH=02 ARGS="--break kernel"            which check sees which error
+// device_pointer_variable, device_variable   no argument: the pointer, or the result, is a variable
+// device_array, managed_variable             an array of results; a variable that both sides use
+// Run: make run CH=02, or with ARGS="--n 32Mi --low 9", when the bug shows
 
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include "../../common/common.cuh"
-
-constexpr std::size_t kMaxN = 16_Gi;
 
 // What one launch leaves behind.
 struct Result {
@@ -62,7 +55,7 @@ __global__ void sum_device_pointer_variable(const int* x, std::size_t n) {
 }
 
 // An array in device memory. The host copies one place of it by the array's name and an offset.
-constexpr unsigned kPlaces = 4;
+constexpr unsigned kPlaces = 4, kPlace = 2;
 __device__ Result device_results[kPlaces];
 
 __global__ void sum_device_array(const int* x, std::size_t n, unsigned place) {
@@ -98,6 +91,16 @@ __global__ void sum_one_load_at_a_time(const int* x, std::size_t n, std::size_t 
   result->cycles = clock64() - begin;
 }
 
+// The other way: the compiler is asked to issue sixteen loads before it needs the first.
+__global__ void sum_sixteen_loads_at_a_time(const int* x, std::size_t n, Result* result) {
+  const long long begin = clock64();
+  long long sum = 0;
+#pragma unroll 16
+  for (std::size_t i = 0; i < n; ++i) sum += static_cast<long long>(x[i]) * x[i];
+  result->sum = sum;
+  result->cycles = clock64() - begin;
+}
+
 // The bug: the sum has 32 bits. Published code has an int here. Its overflow is undefined
 // behaviour, and the compiler may do anything. Unsigned arithmetic wraps by definition: the damage
 // is certain.
@@ -114,72 +117,88 @@ __global__ void sum_narrow_accumulator(const int* x, std::size_t n, Result* resu
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// What they read and write, all of it in device memory.
+// What 32 bits keep of a sum: the sum modulo 2^32, read as an int.
+int low_32_bits(long long sum) { return static_cast<int>(static_cast<unsigned>(sum)); }
+
+// What a version reads, and the place in device memory where it leaves its result.
 struct OneThreadSum {
-  const int* x;  // n values
+  const int* x;  // n values, in device memory
   std::size_t n;
   Result* result;
-  std::size_t stride = 1;  // one_load_at_a_time: distance between one load and the next, in ints
-  unsigned place = 2;      // device_array: where in it
+  long long expected;
+  mutable Result fetched{};  // what the host has seen of it
+
+  double amount() const { return 0; }
+  void poison() const { CUDA_CHECK(cudaMemset(result, 0xff, sizeof *result)); }
+
+  // The copy waits for the kernel: it is queued behind it.
+  bool delivers(const std::string& name, long long sum) const {
+    CUDA_CHECK(cudaMemcpy(&fetched, result, sizeof fetched, cudaMemcpyDeviceToHost));
+    return equals(name, fetched.sum, sum);
+  }
+  bool is_right(const std::string& name) const { return delivers(name, expected); }
+  bool wraps_right(const std::string& name) const { return delivers(name, low_32_bits(expected)); }
+
+  // Instead of a rate: cycles per int, as the kernel counted them.
+  std::vector<std::string> cells() const { return {digits_text(1.0 * fetched.cycles / n)}; }
 };
 
-const Version<OneThreadSum> kVersions[] = {
+const Version<OneThreadSum> kThroughPointer[] = {
     {"single_thread", "one thread, the result through a pointer",
      [](const OneThreadSum& s) { sum_single_thread<<<1, 1>>>(s.x, s.n, s.result); }},
-    {"device_variable", "the result in a __device__ variable",
-     [](const OneThreadSum& s) { sum_device_variable<<<1, 1>>>(s.x, s.n); }},
+    {"one_load_at_a_time", "not unrolled: each load waits for the one before",
+     [](const OneThreadSum& s) { sum_one_load_at_a_time<<<1, 1>>>(s.x, s.n, 1, s.result); }},
+    {"sixteen_loads_at_a_time", "unrolled sixteen times",
+     [](const OneThreadSum& s) { sum_sixteen_loads_at_a_time<<<1, 1>>>(s.x, s.n, s.result); }},
+    {"narrow_accumulator", "adds in 32 bits: right until the sum passes 2^31",
+     [](const OneThreadSum& s) { sum_narrow_accumulator<<<1, 1>>>(s.x, s.n, s.result); },
+     &OneThreadSum::wraps_right},
     {"device_pointer_variable", "the pointer in a __device__ variable",
      [](const OneThreadSum& s) { sum_device_pointer_variable<<<1, 1>>>(s.x, s.n); }},
-    {"device_array", "the result in a place of a __device__ array",
-     [](const OneThreadSum& s) { sum_device_array<<<1, 1>>>(s.x, s.n, s.place); }},
-    {"managed_variable", "the result in a __managed__ variable",
-     [](const OneThreadSum& s) { sum_managed_variable<<<1, 1>>>(s.x, s.n); }},
-    {"one_load_at_a_time", "not unrolled: each load waits for the one before",
-     [](const OneThreadSum& s) { sum_one_load_at_a_time<<<1, 1>>>(s.x, s.n, s.stride, s.result); }},
-    {"narrow_accumulator", "adds in 32 bits: right until the sum passes 2^31",
-     [](const OneThreadSum& s) { sum_narrow_accumulator<<<1, 1>>>(s.x, s.n, s.result); }},
 };
+const Version<OneThreadSum> kInVariable = {
+    "device_variable", "the result in a __device__ variable",
+    [](const OneThreadSum& s) { sum_device_variable<<<1, 1>>>(s.x, s.n); }};
+const Version<OneThreadSum> kInArray = {
+    "device_array", "the result in a place of a __device__ array",
+    [](const OneThreadSum& s) { sum_device_array<<<1, 1>>>(s.x, s.n, kPlace); }};
+const Version<OneThreadSum> kInManaged = {
+    "managed_variable", "the result in a __managed__ variable",
+    [](const OneThreadSum& s) { sum_managed_variable<<<1, 1>>>(s.x, s.n); }};
 
-// The square of 0..9 has at most 7 bits: a sum in 64 bits is exact for any n that fits a memory.
-long long reference(const std::vector<int>& x) {
-  return std::accumulate(x.begin(), x.end(), 0LL,
-                         [](long long sum, long long v) { return sum + v * v; });
+// Where a variable of the device lies: a pointer like any of cudaMalloc's.
+template <class Variable>
+Result* address_of(Variable& variable) {
+  void* address = nullptr;
+  CUDA_CHECK(cudaGetSymbolAddress(&address, variable));
+  return static_cast<Result*>(address);
 }
 
-#include "broken_on_purpose.cuh"  // --break: two errors, two checks
-#include "clock_rows.cuh"         // the rows of the table, and the clocks behind them
-#include "fetched_results.cuh"    // how a result reaches the host and is compared
-
 int main(int argc, char** argv) {
-  Options opt("02_single_thread_sum", "what does one GPU thread cost?");
-  opt.versions(kVersions);
-  opt.version("cpu_core", "one core of the CPU");
-  name_cub_row(opt);
-  std::size_t n = 1_Mi;
-  std::string values = "random", sweep, to_break;
-  opt.add("n", &n, 1, kMaxN, "ints to sum");
-  opt.add("values", &values, {"random", "nines"}, "0..9 at random, or all 9");
-  opt.add("sweep", &sweep, {"stride"}, "one_load_at_a_time alone, strides 1 to 64");
-  opt.add("break", &to_break, {"launch", "kernel"}, "fail, to see which check notices");
-  opt.parse(argc, argv);
-  if (!sweep.empty() && !opt.only.empty()) opt.usage_error("--sweep and --only: one or the other");
+  std::size_t n = 1_Mi, low = 0;
+  const Options opt(argc, argv, "02_single_thread_sum", "what does one GPU thread cost?",
+                    {{"n", &n, 1, 16_Gi, "ints to sum, at random"},
+                     {"low", &low, 0, 9, "the smallest of them; the largest is 9"}});
   const Device device = open_device(opt);
   const std::size_t bytes = n * sizeof(int);
-  require_device_memory(opt, "--n " + std::to_string(n), bytes + sizeof(Result));
-  const std::vector<int> x =
-      values == "nines" ? std::vector<int>(n, 9) : random_ints(n, 0, 9, opt.seed);
+  ResultTable table(opt, device, bytes, sizeof(Result), {"cycles_per_int"});
 
+  const std::vector<int> x = random_ints(n, static_cast<int>(low), 9, opt.seed);
   int* d_x = nullptr;
   Result* d_result = nullptr;
   CUDA_CHECK(cudaMalloc(&d_x, bytes));
   CUDA_CHECK(cudaMalloc(&d_result, sizeof(Result)));
   CUDA_CHECK(cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice));
-  const OneThreadSum sum = {d_x, n, d_result};
-  if (!to_break.empty()) return break_on_purpose(to_break, sum);
-  ResultTable table(opt, device, "n = " + std::to_string(n) + " · values " + values, bytes);
-  if (kOnGpu) table.rate_in("cycles/int");
-  if (sweep.empty()) add_rows(table, device, sum, x);
-  if (sweep == "stride") add_stride_rows(table, sum, reference(x));
+  CUDA_CHECK(cudaMemcpyToSymbol(device_result_pointer, &d_result, sizeof d_result));
+
+  const long long expected = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
+  const auto leaving_at = [&](Result* place) { return OneThreadSum{d_x, n, place, expected}; };
+  for (const auto& version : kThroughPointer) table.add(version, leaving_at(d_result));
+  table.add(kInVariable, leaving_at(address_of(device_result)));
+  table.add(kInArray, leaving_at(address_of(device_results) + kPlace));
+  table.add(kInManaged, leaving_at(&managed_result));
+  table.note("the sum is " + std::to_string(expected) + ", as an int " +
+             std::to_string(low_32_bits(expected)));
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(d_result));
   return table.finish();

@@ -6,21 +6,18 @@
 // one_block_per_sm     one block for every SM
 // occupancy_grid       as many blocks as the whole chip holds at once
 // occupancy_api_block  the same, with the block size chosen by the runtime
-// four_in_flight       occupancy_grid, with four loads per thread on their way at once
-// by_events, by_globaltimer, by_clock64   one launch, its duration read from three clocks
-// Run: make run CH=04
-//      make run CH=04 ARGS="--sweep loads"   1 to 8 loads per thread, of 4 bytes or of 16
+// four_in_flight       occupancy_grid, with four loads per thread in flight at once
+// one_wide_load        occupancy_grid, with one load of 16 bytes in place of the four
+// eight_wide_loads     one_block_per_sm again, with eight loads of 16 bytes per thread
+// Run: make run CH=04        NVIDIA's library for the same sum, on a GPU: cub
 
-#include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "../../common/common.cuh"
-#include "shapes.cuh"  // how many blocks, of how many threads
 
-constexpr std::size_t kMaxN = 16_Gi;
-constexpr std::size_t kMaxBlock = 1024;  // threads per block, a limit of the hardware
-constexpr unsigned kInFlight = 4;        // loads per thread that four_in_flight has on their way
+constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware
+constexpr unsigned kInFlight = 4;     // loads per thread that four_in_flight has in flight
+constexpr unsigned kWide = 8;         // and eight_wide_loads, of 16 bytes each
 
 // This thread's number in the whole grid, and how many there are. Widened before multiplying: the
 // product of two unsigned ints wraps at 2^32.
@@ -33,7 +30,7 @@ __device__ std::size_t grid_threads() { return static_cast<std::size_t>(gridDim.
 // covers any n, and at every step the lanes of a warp read neighbours.
 __device__ long long sum_of_share(const int* x, std::size_t n) {
   long long sum = 0;
-  // Not unrolled, so that a thread has one load on its way and waits for it: 4 bytes in flight.
+  // Not unrolled, so that a thread has one load in flight and waits for it: 4 bytes in flight.
 #pragma unroll 1
   for (std::size_t i = global_index(); i < n; i += grid_threads()) {
     sum += static_cast<long long>(x[i]) * x[i];
@@ -63,103 +60,133 @@ __global__ void sum_four_in_flight(const int* x, std::size_t n, long long* parti
   partial[global_index()] = sum;
 }
 
-// Each block notes where and when it runs: by a clock that all SMs share, and by the cycle counter
-// of its own SM.
-__global__ void sum_recorded(const int* x, std::size_t n, long long* partial,
-                             BlockRecord* records) {
-  BlockRecord& record = records[blockIdx.x];
-  if (threadIdx.x == 0) {
-    record.sm = sm_id();
-    record.start_ns = global_timer_ns();
-    record.start_cycles = clock64();
+__device__ long long square(int v) { return static_cast<long long>(v) * v; }
+__device__ long long squares_of(const int4& v) {
+  return square(v.x) + square(v.y) + square(v.z) + square(v.w);
+}
+
+// Wider loads instead of more of them: an int4 is four neighbours, 16 bytes that one load brings.
+__global__ void sum_one_wide_load(const int* x, std::size_t n, long long* partial) {
+  const int4* const quads = reinterpret_cast<const int4*>(x);  // cudaMalloc aligns to 256 bytes
+  const std::size_t count = n / 4, stride = grid_threads();
+  long long sum = 0;
+#pragma unroll 1
+  for (std::size_t i = global_index(); i < count; i += stride) {
+    const int4 v = quads[i];
+    sum += squares_of(v);
   }
-  __syncthreads();  // no warp loads anything before the start is noted
-  partial[global_index()] = sum_of_share(x, n);
-  __syncthreads();  // the block ends when its slowest warp does
-  if (threadIdx.x == 0) {
-    record.end_cycles = clock64();
-    record.end_ns = global_timer_ns();
+  // Up to three ints stand behind the last whole int4.
+  for (std::size_t i = 4 * count + global_index(); i < n; i += stride) sum += square(x[i]);
+  partial[global_index()] = sum;
+}
+
+// Both at once: 128 bytes per thread. They come into 32 registers, so the compiler has to know how
+// many a thread may take: as many as leave room for one block of kMaxBlock threads on an SM, 64.
+__global__ void __launch_bounds__(kMaxBlock, 1)
+    sum_eight_wide_loads(const int* x, std::size_t n, long long* partial) {
+  const int4* const quads = reinterpret_cast<const int4*>(x);
+  const std::size_t count = n / 4, stride = grid_threads();
+  std::size_t i = global_index();
+  long long sum = 0;
+#pragma unroll 1
+  for (; i + (kWide - 1) * stride < count; i += kWide * stride) {
+    int4 v[kWide];
+#pragma unroll
+    for (unsigned k = 0; k < kWide; ++k) v[k] = quads[i + k * stride];
+#pragma unroll
+    for (unsigned k = 0; k < kWide; ++k) sum += squares_of(v[k]);
   }
+#pragma unroll 1
+  for (; i < count; i += stride) sum += squares_of(quads[i]);  // fewer than eight left
+  for (std::size_t k = 4 * count + global_index(); k < n; k += stride) sum += square(x[k]);
+  partial[global_index()] = sum;
 }
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// What they read and write, and the sum of squares that is right.
+// n ints, and a place for the partial sum of every thread that the chip can hold at once.
 struct ThreadSums {
-  DeviceArray<int> x;
-  DeviceArray<long long> partial;  // one per thread of the largest grid
-  long long expected;
-};
-
-// Five versions are one kernel in five shapes; only the last has another kernel.
-const ShapeVersion kVersions[] = {
-    {"one_block_512", "1 x 512: one SM", fixed<1, 512>},
-    {"eight_blocks_64", "8 x 64: the same threads on eight SMs", fixed<8, 64>},
-    {"one_block_per_sm", "as many blocks as there are SMs", one_block_per_sm},
-    {"occupancy_grid", "as many blocks as the chip holds at once", one_wave<sum_grid_stride>},
-    {"occupancy_api_block", "block size and grid from the runtime", api_choice<sum_grid_stride>},
-    {"four_in_flight", "four loads per thread at once", one_wave<sum_four_in_flight, kInFlight>},
-};
-
-void launch(const ThreadSums& d, Shape shape) {
-  if (shape.loads == 1) {
-    sum_grid_stride<<<shape.grid, shape.block>>>(d.x.get(), d.x.size(), d.partial.get());
-  } else {
-    sum_four_in_flight<<<shape.grid, shape.block>>>(d.x.get(), d.x.size(), d.partial.get());
+  ThreadSums(const Device& device, const std::vector<int>& values, unsigned threads)
+      : x(values),
+        block(threads),
+        sms(static_cast<unsigned>(device.multiProcessorCount)),
+        wave(blocks_held(device, sum_grid_stride, block)),
+        partial(std::size_t{sms} * device.maxThreadsPerMultiProcessor) {
+    // The block size with the highest occupancy, and the smallest grid that reaches it everywhere.
+    CUDA_CHECK(cudaOccupancyMaxPotentialBlockSize(&api_grid, &api_block, sum_grid_stride));
+    for (const long long v : values) expected += v * v;
   }
-}
 
-long long reference(const std::vector<int>& x) {
-  return std::accumulate(x.begin(), x.end(), 0LL,
-                         [](long long sum, long long v) { return sum + v * v; });
-}
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { partial.poison(); }
 
-// Finishes on the host: copies the partial sum of every thread, adds them, compares.
-bool check(const std::string& version, const ThreadSums& d, Shape shape) {
-  const std::vector<long long> partial = d.partial.download(shape.threads());
-  return equals(version, std::accumulate(partial.begin(), partial.end(), 0LL), d.expected);
-}
+  // Finishes on the host. Where no thread of the launch wrote there is still the poison, a -1.
+  bool is_right(const std::string& version) const {
+    long long sum = 0;
+    for (const long long s : partial.download()) sum += s == -1 ? 0 : s;
+    return equals(version, sum, expected);
+  }
 
-void add_row(ResultTable& table, const std::string& name, const ThreadSums& d, Shape shape) {
-  if (!table.options().wants(name)) return;
-  add_measured_row(
-      table, name, static_cast<double>(d.x.bytes()), [&] { d.partial.poison(); },
-      [&] { launch(d, shape); }, [&] { return check(name, d, shape); });
-}
+  DeviceArray<int> x;
+  std::size_t n = x.size();
+  unsigned block, sms, wave;  // wave: blocks that the chip holds at once
+  int api_grid = 0, api_block = 0;
+  DeviceArray<long long> partial;
+  DeviceArray<char> scratch{1_Mi};  // for CUB
+  long long expected = 0;
+};
 
-#include "sweeps.cuh"        // --sweep, and what Little's law says of the versions
-#include "three_clocks.cuh"  // the rows by_*
+#if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040  // for GPUs only; older ones lack a call
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+#define WITH_CUB
+
+struct SquareOf {
+  __device__ long long operator()(int v) const { return square(v); }
+};
+
+// The whole sum, into partial[0].
+void sum_by_cub(const ThreadSums& d) {
+  std::size_t bytes = d.scratch.bytes();
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(d.scratch.get(), bytes, d.x.get(), d.partial.get(),
+                                                static_cast<std::int64_t>(d.n), cuda::std::plus<>{},
+                                                SquareOf{}, 0LL));
+}
+#endif
+
+const Version<ThreadSums> kVersions[] = {
+    {"one_block_512", "1 x 512: one SM",
+     [](const ThreadSums& d) { sum_grid_stride<<<1, 512>>>(d.x, d.n, d.partial); }},
+    {"eight_blocks_64", "8 x 64: the same threads on eight SMs",
+     [](const ThreadSums& d) { sum_grid_stride<<<8, 64>>>(d.x, d.n, d.partial); }},
+    {"one_block_per_sm", "as many blocks as there are SMs",
+     [](const ThreadSums& d) { sum_grid_stride<<<d.sms, d.block>>>(d.x, d.n, d.partial); }},
+    {"occupancy_grid", "as many blocks as the chip holds at once",
+     [](const ThreadSums& d) { sum_grid_stride<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
+    {"occupancy_api_block", "block size and grid from the runtime",
+     [](const ThreadSums& d) {
+       sum_grid_stride<<<d.api_grid, d.api_block>>>(d.x, d.n, d.partial);
+     }},
+    {"four_in_flight", "four loads per thread at once",
+     [](const ThreadSums& d) { sum_four_in_flight<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
+    {"one_wide_load", "one load of 16 bytes per thread",
+     [](const ThreadSums& d) { sum_one_wide_load<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
+    {"eight_wide_loads", "one block per SM, eight such loads per thread at once",
+     [](const ThreadSums& d) { sum_eight_wide_loads<<<d.sms, d.block>>>(d.x, d.n, d.partial); }},
+#ifdef WITH_CUB
+    {"cub", "the same sum by cub::DeviceReduce", sum_by_cub},
+#endif
+};
 
 int main(int argc, char** argv) {
-  Options opt("04_multi_block", "how many threads does it take to hide latency?");
   std::size_t n = kOnGpu ? 64_Mi : 250000, block = 256;
-  std::string sweep;
-  for (const ShapeVersion& v : kVersions) opt.version(v.name, v.summary);
-  opt.add("n", &n, 1, kMaxN, "ints to sum");
-  opt.add("block", &block, 1, kMaxBlock, "threads per block, where the version leaves it open");
-  opt.add("sweep", &sweep, kSweeps, "measure one of these instead");
-  ClockRows clocks(opt);
-  name_cub_row(opt);
-  opt.parse(argc, argv);
-  refuse_other_rows(opt, sweep, clocks.blocks_csv);
+  const Options opt(argc, argv, "04_multi_block", "how many threads does it take to hide latency?",
+                    {{"n", &n, 1, 16_Gi, "ints to sum"},
+                     {"block", &block, 1, kMaxBlock, "threads per block, if left open"}});
   const Device device = open_device(opt);
-  const Setting s = {static_cast<unsigned>(device.sm_count), static_cast<unsigned>(block)};
-  // No other grid is larger than four waves, and a wave is at most every thread slot of every SM.
-  const std::size_t threads = std::max(4 * device.thread_slots(), clocks.shape(s).threads());
-  require_device_memory(
-      opt, "--n " + std::to_string(n),
-      n * sizeof(int) + threads * sizeof(long long) + clocks.bytes(s) + kRingInMemory);
-  clocks.open_csv(opt);
-  const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
-  const ThreadSums data = {DeviceArray<int>(x), DeviceArray<long long>(threads), reference(x)};
-  const std::string size = "n = " + std::to_string(n) + " · block " + std::to_string(block);
-  ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size, data.x.bytes());
-  const double read_gbps = kOnGpu ? measure_yardstick(device, data.x.bytes()).read_gbps : 0;
-  if (kOnGpu) table.rate_in_gbps("read", read_gbps);
-  if (!sweep.empty()) return run_sweep(table, sweep, data, s);
-  for (const ShapeVersion& v : kVersions) add_row(table, v.name, data, v.shape(s));
-  add_cub_row(table, opt, data.x.get(), n, data.expected);
-  clocks.add_rows(table, data, s);
-  if (kOnGpu && opt.only.empty()) bytes_in_flight::note_bounds(table, s, read_gbps);
-  return clocks.finish(table);
+  ResultTable table(opt, device, n * sizeof(int), 16_Mi);
+  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  const ThreadSums sums(device, random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  for (const auto& version : kVersions) table.add(version, sums);
+  return table.finish();
 }

@@ -7,9 +7,9 @@
 // shared_interleaved  the same additions by the first threads: whole warps go idle, banks conflict
 // shared_sequential   the upper half onto the lower half: no divergence, no bank conflicts
 // dynamic_shared      the same, with the array sized by the launch
-// carved_arrays, barrier_votes, opt_in_tile   what else a block shares: shared_layouts.cuh
-// eight_each, last_warp, wide_loads, cub_block   the top of the ladder: eight_each.cuh
-// Run: make run CH=05, with ARGS="--show end_to_end" or ARGS="--try stray_bytes" for more
+// eight_each, last_warp, wide_loads   less tree: eight elements per thread, one warp at the end
+// cub_block, cub      NVIDIA's library, for a block and for all of x
+// Run: make run CH=05
 
 #include <climits>
 #include <numeric>
@@ -17,8 +17,9 @@
 
 #include "../../common/common.cuh"
 
-constexpr std::size_t kMaxBlock = 1024;  // threads per block, a limit of the hardware
-constexpr std::size_t kMaxN = 16_Gi;
+constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware
+constexpr unsigned kWarp = 32;
+constexpr unsigned kItems = 8;  // elements per thread, from eight_each on
 
 // The element this thread is responsible for.
 __device__ std::size_t global_index() {
@@ -120,114 +121,202 @@ __global__ void sum_dynamic_shared(const int* x, std::size_t n, long long* sums)
   if (threadIdx.x == 0) sums[blockIdx.x] = dynamic_partial[0];
 }
 
+// The squares of this thread's eight elements. They are blockDim.x apart, so that neighbouring
+// lanes read neighbours. No load waits for another: all eight are under way at once.
+__device__ long long sum_of_eight(const int* x, std::size_t n) {
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kItems * blockDim.x;
+  long long sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k < kItems; ++k) {
+    sum += square_or_zero(x, n, first + k * blockDim.x + threadIdx.x);
+  }
+  return sum;
+}
+
+__global__ void sum_eight_each(const int* x, std::size_t n, long long* sums) {
+  __shared__ long long partial[kMaxBlock];
+  partial[threadIdx.x] = sum_of_eight(x, n);
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  fold_to_front(partial, blockDim.x);
+  if (threadIdx.x == 0) sums[blockIdx.x] = partial[0];
+}
+
+// The tree stops at 32 partial sums. They belong to one warp, whose lanes can pass values to each
+// other directly: __shfl_down_sync returns the `sum` of the lane `distance` further up. It waits
+// for the lanes in the mask only, so that no barrier is needed. The chapter on warps says more.
+__device__ void fold_with_last_warp(long long* partial, long long* sum_of_block) {
+  const unsigned t = threadIdx.x;
+  unsigned count = blockDim.x;
+  while (count > kWarp) {
+    const unsigned half = (count + 1) / 2;
+    if (t < count - half) partial[t] += partial[half + t];
+    __syncthreads();  // the next level, or the last warp, reads what others have just written
+    count = half;
+  }
+  if (t >= kWarp) return;  // no barrier comes any more
+  const unsigned lanes = 0xffffffffu >> (kWarp - min(blockDim.x, kWarp));  // a bit for each lane
+  long long sum = partial[t];
+  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
+    const long long other = __shfl_down_sync(lanes, sum, distance);
+    if (t + distance < count) sum += other;  // what lies past the end is nobody's partial sum
+  }
+  if (t == 0) *sum_of_block = sum;
+}
+
+__global__ void sum_last_warp(const int* x, std::size_t n, long long* sums) {
+  __shared__ long long partial[kMaxBlock];
+  partial[threadIdx.x] = sum_of_eight(x, n);
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  fold_with_last_warp(partial, &sums[blockIdx.x]);
+}
+
+__device__ long long square(int value) { return static_cast<long long>(value) * value; }
+
+// Eight elements again, but four of them lie side by side and come with one load of 16 bytes. Both
+// loads are under way at once, because no branch stands between them: a block that the end of x
+// cuts short goes the other way as a whole.
+__device__ long long sum_of_two_quads(const int* x, std::size_t n) {
+  const std::size_t items = std::size_t{kItems} * blockDim.x, first = blockIdx.x * items;
+  if (first + items > n) return sum_of_eight(x, n);
+  const int4* quads = reinterpret_cast<const int4*>(x + first);
+  const int4 a = quads[threadIdx.x], b = quads[blockDim.x + threadIdx.x];
+  return square(a.x) + square(a.y) + square(a.z) + square(a.w) +  //
+         square(b.x) + square(b.y) + square(b.z) + square(b.w);
+}
+
+__global__ void sum_wide_loads(const int* x, std::size_t n, long long* sums) {
+  __shared__ long long partial[kMaxBlock];
+  partial[threadIdx.x] = sum_of_two_quads(x, n);
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  fold_with_last_warp(partial, &sums[blockIdx.x]);
+}
+
 // ---- the versions ------------------------------------------------------------------------------
 
-// What the versions read and write: n ints, one thread for each, and a place for the sum of every
-// block.
+// n ints in blocks of `block` threads: a thread for each int, or for eight of them.
 struct BlockSums {
-  BlockSums(const std::vector<int>& values, std::size_t threads)
-      : x(values),
-        n(values.size()),
-        grid(static_cast<unsigned>(std::max<std::size_t>(1, div_up(n, threads)))),
-        block(static_cast<unsigned>(threads)),
-        scratch(grid * threads),
-        sums(grid) {}
+  BlockSums(const std::vector<int>& values, unsigned threads)
+      : x(values), n(values.size()), block(threads) {
+    for (const long long v : values) expected += v * v;
+  }
+
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { sums.poison(); }
+
+  // The host finishes the sum: it adds what the blocks left.
+  bool adds_up(const std::string& version, unsigned blocks) const {
+    const std::vector<long long> s = sums.download(blocks);
+    return equals(version, std::accumulate(s.begin(), s.end(), 0LL), expected);
+  }
+  bool is_right(const std::string& version) const { return adds_up(version, grid); }
+  bool eighth_is_right(const std::string& version) const { return adds_up(version, eighth); }
+  bool total_is_right(const std::string& version) const { return adds_up(version, 1); }
 
   DeviceArray<int> x;
   std::size_t n;
-  unsigned grid, block;
-  DeviceArray<long long> scratch;  // one partial sum per thread, for the tree in global memory
-  DeviceArray<long long> sums;     // one sum of squares per block
+  unsigned block;
+  unsigned grid = blocks_for(n, block);            // blocks, if a thread has one element,
+  unsigned eighth = blocks_for(n, kItems* block);  // or eight
+  DeviceArray<long long> scratch{std::size_t{grid} * block};  // for the tree in global memory
+  DeviceArray<long long> sums{grid};                          // a sum of squares per block
+  long long expected = 0;
 };
-
-#include "shared_layouts.cuh"  // three more versions, on the same ints
 
 const Version<BlockSums> kVersions[] = {
     {"global_modulo", "tree in global memory, neighbours first",
      [](const BlockSums& d) {
-       sum_global_modulo<<<d.grid, d.block>>>(d.x.get(), d.n, d.scratch.get(), d.sums.get());
+       sum_global_modulo<<<d.grid, d.block>>>(d.x, d.n, d.scratch, d.sums);
      }},
     {"shared_one_thread", "shared memory, thread 0 adds",
-     [](const BlockSums& d) {
-       sum_shared_one_thread<<<d.grid, d.block>>>(d.x.get(), d.n, d.sums.get());
-     }},
+     [](const BlockSums& d) { sum_shared_one_thread<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
     {"shared_modulo", "tree in shared memory, neighbours first, by remainder",
-     [](const BlockSums& d) {
-       sum_shared_modulo<<<d.grid, d.block>>>(d.x.get(), d.n, d.sums.get());
-     }},
+     [](const BlockSums& d) { sum_shared_modulo<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
     {"shared_interleaved", "the same pairs by the first threads",
-     [](const BlockSums& d) {
-       sum_shared_interleaved<<<d.grid, d.block>>>(d.x.get(), d.n, d.sums.get());
-     }},
+     [](const BlockSums& d) { sum_shared_interleaved<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
     {"shared_sequential", "upper half onto lower half",
-     [](const BlockSums& d) {
-       sum_shared_sequential<<<d.grid, d.block>>>(d.x.get(), d.n, d.sums.get());
-     }},
+     [](const BlockSums& d) { sum_shared_sequential<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
     {"dynamic_shared", "the array sized by the launch",
      [](const BlockSums& d) {
        const std::size_t bytes = d.block * sizeof(long long);  // bytes, not elements
-       sum_dynamic_shared<<<d.grid, d.block, bytes>>>(d.x.get(), d.n, d.sums.get());
+       sum_dynamic_shared<<<d.grid, d.block, bytes>>>(d.x, d.n, d.sums);
      }},
+    {"eight_each", "eight elements per thread before the tree",
+     [](const BlockSums& d) { sum_eight_each<<<d.eighth, d.block>>>(d.x, d.n, d.sums); },
+     &BlockSums::eighth_is_right},
+    {"last_warp", "and the last 32 by one warp, without barriers",
+     [](const BlockSums& d) { sum_last_warp<<<d.eighth, d.block>>>(d.x, d.n, d.sums); },
+     &BlockSums::eighth_is_right},
+    {"wide_loads", "and the eight in two loads of 16 bytes",
+     [](const BlockSums& d) { sum_wide_loads<<<d.eighth, d.block>>>(d.x, d.n, d.sums); },
+     &BlockSums::eighth_is_right},
 };
 
-long long reference(const std::vector<int>& x) {
-  return std::accumulate(x.begin(), x.end(), 0LL,
-                         [](long long sum, long long v) { return sum + v * v; });
+// ---- CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here --------
+
+#if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
+#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+
+// It has to know the number of threads when it is compiled.
+template <unsigned kThreads>
+__global__ void sum_cub_block(const int* x, std::size_t n, long long* sums) {
+  using Reduce = cub::BlockReduce<long long, kThreads>;
+  __shared__ typename Reduce::TempStorage storage;
+  const long long sum = Reduce(storage).Sum(sum_of_eight(x, n));  // for thread 0 only
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// Finishes on the host: adds the sums of the blocks and compares.
-bool check(const std::string& version, const BlockSums& d, long long expected) {
-  const std::vector<long long> sums = d.sums.download();
-  return equals(version, std::accumulate(sums.begin(), sums.end(), 0LL), expected);
+template <unsigned kThreads>
+void launch_cub_block(const BlockSums& d) {
+  sum_cub_block<kThreads><<<d.eighth, kThreads>>>(d.x, d.n, d.sums);
 }
 
-#include "eight_each.cuh"   // the rows at the top of the ladder
-#include "end_to_end.cuh"   // --show
-#include "stray_bytes.cuh"  // --try
+struct SquareOf {
+  __device__ long long operator()(int v) const { return square(v); }
+};
 
-void name_versions(Options& opt) {
-  opt.versions(kVersions);
-  opt.versions(shared_layouts::kVersions);
-  eight_each::name_rows(opt);
-  name_cub_row(opt);
+// The whole sum, into sums[0]. CUB wants some memory for itself; the scratch is more than enough.
+void sum_by_cub(const BlockSums& d) {
+  std::size_t bytes = d.scratch.bytes();
+  const auto n = static_cast<std::int64_t>(d.n);
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(d.scratch.get(), bytes, d.x.get(), d.sums.get(), n,
+                                                cuda::std::plus<>{}, SquareOf{}, 0LL));
 }
 
-// Prints a row for each version. Returns the exit status of the program.
-int add_rows(ResultTable& table, const Device& device, const std::vector<int>& x,
-             const BlockSums& data) {
-  const long long expected = reference(x);
-  const std::size_t bytes = data.x.bytes();
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device, bytes).read_gbps);
-  add_version_rows(
-      table, kVersions, data, static_cast<double>(bytes), [&] { data.sums.poison(); },
-      [&](const char* version) { return check(version, data, expected); });
-  shared_layouts::add_rows(table, x, data);
-  eight_each::add_rows(table, data, expected);
-  add_cub_row(table, table.options(), data.x.get(), data.n, expected);
-  return table.finish();
+std::vector<Version<BlockSums>> cub_versions(unsigned block) {
+  const auto launch = block == 64     ? launch_cub_block<64>
+                      : block == 128  ? launch_cub_block<128>
+                      : block == 256  ? launch_cub_block<256>
+                      : block == 512  ? launch_cub_block<512>
+                      : block == 1024 ? launch_cub_block<1024>
+                                      : nullptr;
+  const char* const summary = "eight elements per thread, then cub::BlockReduce";
+  std::vector<Version<BlockSums>> versions;
+  if (launch != nullptr)
+    versions.push_back({"cub_block", summary, launch, &BlockSums::eighth_is_right});
+  versions.push_back(
+      {"cub", "the same sum by cub::DeviceReduce", sum_by_cub, &BlockSums::total_is_right});
+  return versions;
 }
+#else
+std::vector<Version<BlockSums>> cub_versions(unsigned) { return {}; }
+#endif
 
 int main(int argc, char** argv) {
-  Options opt("05_shared_tree_reduction", "how do the threads of a block add up together?");
-  std::size_t n = kOnGpu ? 64_Mi : 20000;  // the CPU default ends inside a block
+  std::size_t n = kOnGpu ? 64_Mi : 20000;  // without a GPU the last block is not full
   std::size_t block = 256;
-  std::string show, attempt;
-  opt.add("n", &n, 1, kMaxN, "ints to sum");
-  opt.add("block", &block, 1, kMaxBlock, "threads per block");
-  opt.add("show", &show, {"end_to_end"}, "the sum with the copies and what the host adds");
-  opt.add("try", &attempt, {"stray_bytes"}, "an array too small, in a launch that hides it");
-  opt.parse(argc, argv, [&] { show.empty() ? name_versions(opt) : end_to_end::name_rows(opt); });
+  const Options opt(
+      argc, argv, "05_shared_tree_reduction", "how do the threads of a block add up together?",
+      {{"n", &n, 1, 16_Gi, "ints to sum"}, {"block", &block, 1, kMaxBlock, "threads per block"}});
   const Device device = open_device(opt);
-  if (!attempt.empty()) return stray_bytes::run();
   const std::size_t blocks = div_up(n, block), bytes = n * sizeof(int);
   if (blocks > INT_MAX) opt.usage_error("--n and --block: a grid has at most 2147483647 blocks");
-  require_device_memory(opt, "--n " + std::to_string(n),
-                        bytes + blocks * (block + 1) * sizeof(long long) +
-                            blocks * shared_layouts::BlockResults::kBytesPerBlock);
+  ResultTable table(opt, device, bytes, blocks * (block + 1) * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
 
-  const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
-  const BlockSums data(x, block);
-  ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
-                    bytes);
-  return show.empty() ? add_rows(table, device, x, data) : end_to_end::run(table, x, data);
+  const BlockSums sums(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  for (const auto& version : kVersions) table.add(version, sums);
+  for (const auto& version : cub_versions(sums.block)) table.add(version, sums);
+  return table.finish();
 }

@@ -8,8 +8,10 @@
 //   random_*  scattered words
 // register, register_wide, block_wide        no table at all, and 16 bytes per thread
 // polynomial_constant, polynomial_readonly   a use: 32 coefficients that every thread needs
-// Run: make run CH=06, with ARGS= "--sweep distinct", "--show copies", "--try large_copy" for more
+// Run: make run CH=06
 
+#include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "../../common/common.cuh"
@@ -20,29 +22,27 @@ constexpr int kCoefficients = 32;      // of a polynomial of degree 31
 
 // The __constant__ variables of a file have 64 KiB between them, and the table takes them all. So
 // the coefficients use the same bytes, at another time: the host copies one or the other first.
-union ConstantWords {
+__constant__ union ConstantWords {
   int table[kWords];
   float coefficients[kCoefficients];
-};
-__constant__ ConstantWords constant_words;  // kernels use it by its name; it is no argument
+} constant_words;
 
 __device__ std::size_t global_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
 // Which word of the table thread i adds. What differs is how many words the lanes of a warp want.
-// 1357 is odd: 32 threads in a row meet 32 words, 5 KiB from one to the next, modulo the table.
-enum class Pattern { kBlock, kWarp, kThread, kRandom };
+enum Pattern { kPerBlock, kPerWarp, kPerThread, kScattered };
 template <Pattern kPattern>
 __device__ std::size_t word_of(std::size_t i) {
-  if constexpr (kPattern == Pattern::kBlock) {
+  if constexpr (kPattern == kPerBlock) {
     return blockIdx.x % kWords;
-  } else if constexpr (kPattern == Pattern::kWarp) {
+  } else if constexpr (kPattern == kPerWarp) {
     return i / kWarp % kWords;
-  } else if constexpr (kPattern == Pattern::kThread) {
+  } else if constexpr (kPattern == kPerThread) {
     return i % kWords;
   } else {
-    return i * 1357 % kWords;
+    return i * 1357 % kWords;  // an odd step: 32 lanes meet 32 words, 5 KiB apart
   }
 }
 
@@ -66,6 +66,32 @@ __global__ void add_readonly(const int* __restrict__ x, std::size_t n,
                              const int* __restrict__ table, int* __restrict__ y) {
   const std::size_t i = global_index();
   if (i < n) y[i] = x[i] + __ldg(&table[word_of<kPattern>(i)]);
+}
+
+// What the additions cost without any table: the second operand is in a register already.
+__global__ void add_register(const int* x, std::size_t n, int* y) {
+  const std::size_t i = global_index();
+  if (i < n) y[i] = x[i] + static_cast<int>(threadIdx.x);
+}
+
+// Adds `word` to four elements that lie side by side: one load and one store of 16 bytes. The last
+// thread may have fewer, and takes them one at a time.
+__device__ void add_to_four(const int* x, std::size_t n, int word, int* y) {
+  const std::size_t i = 4 * global_index();
+  if (i + 4 <= n) {
+    const int4 v = reinterpret_cast<const int4*>(x)[i / 4];
+    reinterpret_cast<int4*>(y)[i / 4] = {v.x + word, v.y + word, v.z + word, v.w + word};
+  } else {
+    for (std::size_t k = i; k < n; ++k) y[k] = x[k] + word;
+  }
+}
+
+__global__ void add_register_wide(const int* x, std::size_t n, int* y) {
+  add_to_four(x, n, static_cast<int>(threadIdx.x), y);
+}
+
+__global__ void add_block_wide(const int* x, std::size_t n, int* y) {
+  add_to_four(x, n, constant_words.table[blockIdx.x % kWords], y);
 }
 
 // Horner's rule. Every thread needs the same coefficient at the same time. Unrolled, its address is
@@ -92,128 +118,127 @@ __global__ void polynomial_readonly(const float* __restrict__ x, std::size_t n,
   y[i] = value;
 }
 
-#include "symbol_copies.cuh"  // constant memory, from the host
-
 // ---- the versions ------------------------------------------------------------------------------
 
-constexpr std::size_t kMaxBlock = 1024;
-constexpr std::size_t kMaxN = 1_Gi;
-constexpr int kLimit = 999999;  // of a value; 1024 of them can be added in an int
-
-// What the twelve read and write, one thread per sum. The table is also in constant memory.
-struct Additions {
-  std::vector<int> h_x, h_table;
+// n elements of x, a table, and y, all of them in device memory, for blocks of `block` threads.
+template <class T>
+struct Arrays {
+  std::vector<T> h_x, h_table;
   unsigned block;
   std::size_t n = h_x.size();
-  unsigned grid = static_cast<unsigned>(std::max<std::size_t>(1, div_up(n, block)));
-  DeviceArray<int> x{h_x}, table{h_table}, y{n};
+  unsigned grid = blocks_for(n, block);                        // with an element per thread
+  unsigned wide_grid = blocks_for(n, std::size_t{4} * block);  // with four
+  DeviceArray<T> x{h_x}, table{h_table}, y{n};
+
+  double amount() const { return 2.0 * static_cast<double>(x.bytes()); }
+  void poison() const { y.poison(); }
 };
 
-template <Pattern kPattern>
-void launch_constant(const Additions& d) {
-  add_constant<kPattern><<<d.grid, d.block>>>(d.x.get(), d.n, d.y.get());
-}
-template <Pattern kPattern>
-void launch_global(const Additions& d) {
-  add_global<kPattern><<<d.grid, d.block>>>(d.x.get(), d.n, d.table.get(), d.y.get());
-}
-template <Pattern kPattern>
-void launch_readonly(const Additions& d) {
-  add_readonly<kPattern><<<d.grid, d.block>>>(d.x.get(), d.n, d.table.get(), d.y.get());
-}
-
-const Version<Additions> kVersions[] = {
-    {"block_constant", "one word per block, from constant memory",
-     launch_constant<Pattern::kBlock>},
-    {"block_global", "the same from global memory", launch_global<Pattern::kBlock>},
-    {"block_readonly", "the same by the read-only path", launch_readonly<Pattern::kBlock>},
-    {"warp_constant", "one word per warp, from constant memory", launch_constant<Pattern::kWarp>},
-    {"warp_global", "the same from global memory", launch_global<Pattern::kWarp>},
-    {"warp_readonly", "the same by the read-only path", launch_readonly<Pattern::kWarp>},
-    {"thread_constant", "one word per thread, from constant memory",
-     launch_constant<Pattern::kThread>},
-    {"thread_global", "the same from global memory", launch_global<Pattern::kThread>},
-    {"thread_readonly", "the same by the read-only path", launch_readonly<Pattern::kThread>},
-    {"random_constant", "scattered words, from constant memory", launch_constant<Pattern::kRandom>},
-    {"random_global", "the same from global memory", launch_global<Pattern::kRandom>},
-    {"random_readonly", "the same by the read-only path", launch_readonly<Pattern::kRandom>},
-};
-
-// The patterns have the initials of their names.
-Pattern pattern_of(const std::string& version) {
-  return static_cast<Pattern>(std::string("bwtr").find(version[0]));
-}
-
-std::size_t expected_word(Pattern pattern, std::size_t i, std::size_t block) {
-  const std::size_t numbers[] = {i / block, i / kWarp, i, i * 1357};
-  return numbers[static_cast<int>(pattern)] % kWords;
-}
-
-// Compares every sum with the host's.
-bool check(const std::string& version, const Additions& d) {
-  const Pattern p = pattern_of(version);
-  std::vector<int> expected = d.h_x;
-  for (std::size_t i = 0; i < d.n; ++i) expected[i] += d.h_table[expected_word(p, i, d.block)];
-  return all_equal(version, d.y.download().data(), expected.data(), d.n);
-}
-
-#include "distinct_words.cuh"    // --sweep
-#include "polynomial.cuh"        // what the polynomial_* read and write, and their rows
-#include "register_operand.cuh"  // three more rows, on the same ints
-#include "symbol_rows.cuh"       // --show copies
-#include "within_block.cuh"      // --show within_block
-
-// The rows depend on what is shown.
-void name_rows(Options& opt, const std::string& sweep, const std::string& show) {
-  if (!sweep.empty()) return distinct_words::name_rows(opt);
-  if (show == "copies") return symbol_rows::name_rows(opt);
-  show.empty() ? opt.versions(kVersions) : opt.versions(within_block::kVersions);
-  opt.versions(register_operand::kVersions);
-  if (show.empty()) opt.versions(polynomial::kVersions);
-}
-
-// Prints the rows of the additions, the published patterns if `show` says so. Returns the exit
-// status of the program.
-int add_rows(ResultTable& table, const Device& device, const Additions& data,
-             const std::string& show) {
-  if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device, 2 * data.x.bytes()).copy_gbps);
-  table.without_speedup();  // the rows are to be compared pattern by pattern
-  if (show.empty()) {
-    add_version_rows(
-        table, kVersions, data, 2.0 * static_cast<double>(data.x.bytes()), [&] { data.y.poison(); },
-        [&](const char* version) { return check(version, data); });
-  } else {
-    within_block::add_rows(table, data);
+struct Additions : Arrays<int> {
+  // `sharing` elements in a row get the same word of the table, the next ones the word `step`
+  // further on; after `words` of them it begins again.
+  bool adds(const std::string& version, std::size_t sharing, std::size_t step = 1,
+            std::size_t words = kWords) const {
+    std::vector<int> expected = h_x;
+    for (std::size_t i = 0; i < n; ++i) expected[i] += h_table[i / sharing * step % words];
+    return all_equal(version, y.download().data(), expected.data(), n);
   }
-  register_operand::add_rows(table, data);
-  if (show.empty()) polynomial::add_rows(table, data.n);
-  return table.finish();
+  bool per_block(const std::string& version) const { return adds(version, block); }
+  bool per_warp(const std::string& version) const { return adds(version, kWarp); }
+  bool per_thread(const std::string& version) const { return adds(version, 1); }
+  bool scattered(const std::string& version) const { return adds(version, 1, 1357); }
+  bool wide_per_block(const std::string& version) const { return adds(version, 4 * block); }
+
+  // A thread's number in its block is what word 0, 1, 2, ... of the table says, too.
+  bool number(const std::string& version) const { return adds(version, 1, 1, block); }
+  bool wide_number(const std::string& version) const { return adds(version, 4, 1, block); }
+};
+
+template <Pattern kPattern>
+void from_constant(const Additions& d) {
+  add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y);
 }
+
+template <Pattern kPattern>
+void from_global(const Additions& d) {
+  add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+}
+
+template <Pattern kPattern>
+void from_readonly(const Additions& d) {
+  add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+}
+
+const Version<Additions> kAdditions[] = {
+    {"block_constant", "one word per block", from_constant<kPerBlock>, &Additions::per_block},
+    {"block_global", "from global memory", from_global<kPerBlock>, &Additions::per_block},
+    {"block_readonly", "the read-only path", from_readonly<kPerBlock>, &Additions::per_block},
+    {"warp_constant", "one word per warp", from_constant<kPerWarp>, &Additions::per_warp},
+    {"warp_global", "from global memory", from_global<kPerWarp>, &Additions::per_warp},
+    {"warp_readonly", "the read-only path", from_readonly<kPerWarp>, &Additions::per_warp},
+    {"thread_constant", "one word per thread", from_constant<kPerThread>, &Additions::per_thread},
+    {"thread_global", "from global memory", from_global<kPerThread>, &Additions::per_thread},
+    {"thread_readonly", "the read-only path", from_readonly<kPerThread>, &Additions::per_thread},
+    {"random_constant", "scattered words", from_constant<kScattered>, &Additions::scattered},
+    {"random_global", "from global memory", from_global<kScattered>, &Additions::scattered},
+    {"random_readonly", "the read-only path", from_readonly<kScattered>, &Additions::scattered},
+    {"register", "no table: what is added is in a register",
+     [](const Additions& d) { add_register<<<d.grid, d.block>>>(d.x, d.n, d.y); },
+     &Additions::number},
+    {"register_wide", "the same, 16 bytes per thread",
+     [](const Additions& d) { add_register_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
+     &Additions::wide_number},
+    {"block_wide", "one word per block, 16 bytes per thread",
+     [](const Additions& d) { add_block_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
+     &Additions::wide_per_block},
+};
+
+struct Polynomial : Arrays<float> {
+  // Horner's rule in floats is off by at most 2m u / (1 - 2m u) times the sum of |c[k] x^k|, with m
+  // coefficients and u = 2^-24 (Higham, "Accuracy and Stability of Numerical Algorithms", 5.1).
+  bool is_right(const std::string& version) const {
+    constexpr double kTwoMU = 2 * kCoefficients * 0x1p-24, kGamma = kTwoMU / (1 - kTwoMU);
+    std::vector<double> exact(n), bound(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      double power = 1;
+      for (const float coefficient : h_table) {
+        exact[i] += coefficient * power;
+        bound[i] += kGamma * std::abs(coefficient * power);
+        power *= h_x[i];
+      }
+    }
+    return all_close(version, y.download().data(), exact.data(), n,
+                     [&](std::size_t i) { return bound[i]; });
+  }
+};
+
+const Version<Polynomial> kPolynomials[] = {
+    {"polynomial_constant", "a polynomial, its coefficients in constant memory",
+     [](const Polynomial& d) { polynomial_constant<<<d.grid, d.block>>>(d.x, d.n, d.y); }},
+    {"polynomial_readonly", "its coefficients by the read-only path",
+     [](const Polynomial& d) { polynomial_readonly<<<d.grid, d.block>>>(d.x, d.n, d.table, d.y); }},
+};
 
 int main(int argc, char** argv) {
-  Options opt("06_constant_memory", "when is the constant cache right?");
-  std::size_t n = 0, block = 1024;
-  std::string sweep, show, attempt;
-  opt.add("n", &n, 1, kMaxN,
-          kOnGpu ? "additions [12800000; in a sweep: the threads that the device holds]"
-                 : "additions [128000; in a sweep: the threads that the device holds]");
-  opt.add("block", &block, 1, kMaxBlock, "threads per block");
-  distinct_words::add_option(opt, &sweep);
-  opt.add("show", &show, {"within_block", "copies"}, "the published patterns; copies of symbols");
-  opt.add("try", &attempt, {"large_copy"}, "a copy that has to be refused");
-  opt.parse(argc, argv, [&] { name_rows(opt, sweep, show); });
+  std::size_t n = kOnGpu ? 12800000 : 128000, block = 1024;
+  const Options opt(argc, argv, "06_constant_memory", "when is the constant cache right?",
+                    {{"n", &n, 1, 1_Gi, "elements"}, {"block", &block, 1, 1024, "of additions"}});
   const Device device = open_device(opt);
-  if (n == 0) n = !sweep.empty() ? device.thread_slots() : kOnGpu ? 12800000 : 128000;
-  require_device_memory(opt, "--n " + std::to_string(n), (4 * n + 2 * kWords) * sizeof(int));
-  const std::vector<int> words = random_ints(kWords, -kLimit, kLimit, opt.seed);
-  if (!upload_words(words)) return kExitWrong;
-  if (attempt == "large_copy") return try_large_copy(words);
-  if (show == "copies") return symbol_rows::run(opt, device, words);
-  const Additions data = {random_ints(n, -kLimit, kLimit, opt.seed + 1), words,
-                          static_cast<unsigned>(block)};
-  const std::string size = "n = " + std::to_string(n) + " · block " + std::to_string(block);
-  ResultTable table(opt, device, (sweep.empty() ? "" : sweep + " sweep · ") + size,
-                    (sweep.empty() ? 2 : 1) * data.x.bytes() + data.table.bytes());
-  if (!sweep.empty()) return distinct_words::run_sweep(table, device, data, sweep);
-  return add_rows(table, device, data, show);
+  ResultTable table(opt, device, 2 * n * sizeof(int) + sizeof(constant_words));
+  table.rate_in("GB/s", "copy", measured_copy_gbps(2 * n * sizeof(int)));
+  table.without_speedup();  // the rows are to be compared pattern by pattern
+
+  std::vector<int> words(kWords);
+  std::iota(words.begin(), words.end(), 0);  // no word is like another
+  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, words.data(), sizeof(constant_words)));
+  const Additions sums{{random_ints(n, -9, 9, opt.seed), words, static_cast<unsigned>(block)}};
+  for (const auto& version : kAdditions) table.add(version, sums);
+
+  // In blocks of 256 threads: with 1024, starting blocks would take the time.
+  const std::vector<float> coefficients = random_floats(kCoefficients, -1, 1, opt.seed + 1);
+  CUDA_CHECK(
+      cudaMemcpyToSymbol(constant_words, coefficients.data(), sizeof(float) * kCoefficients));
+  const Polynomial values{{random_floats(n, -1, 1, opt.seed + 2), coefficients, 256}};
+  for (const auto& version : kPolynomials) table.add(version, values);
+  return table.finish();
 }

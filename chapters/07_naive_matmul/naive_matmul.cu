@@ -5,15 +5,10 @@
 // rows_along_x      a thread per element, neighbouring threads in a column: uncoalesced
 // columns_along_x   a thread per element, neighbouring threads in a row: coalesced
 // split_inner_loop  the lanes of a warp share one dot product: the wrong loop to split
-// cublas            the library
 // C = A * B in float, row-major: A is m x k, B is k x n.
 // Run: make run CH=07
 
-#include <climits>
-
 #include "../../common/common.cuh"
-#include "../../common/cublas_row.cuh"
-#include "../../common/matrix_product.cuh"
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
@@ -72,60 +67,50 @@ __global__ void multiply_split_inner_loop(Matrix a, Matrix b, Matrix c) {
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// What the versions read and write, and the size of a block.
+// What the versions read and write, and a block of two dimensions, 32 wide.
 struct ProductInBlocks : MatrixProduct {
-  unsigned block;  // threads; a block of two dimensions is 32 wide
+  dim3 block;
 };
-
-unsigned blocks_for(std::size_t count, std::size_t size) {
-  return static_cast<unsigned>(div_up(count, size));
-}
 
 const Version<ProductInBlocks> kVersions[] = {
     {"row_per_thread", "a thread computes a whole row of C",
      [](const ProductInBlocks& p) {
-       multiply_row_per_thread<<<blocks_for(p.c.height, p.block), p.block>>>(p.a, p.b, p.c);
+       const unsigned block = p.block.x * p.block.y;
+       multiply_row_per_thread<<<blocks_for(p.c.height, block), block>>>(p.a, p.b, p.c);
      }},
     {"rows_along_x", "a thread per element, neighbours in a column",
      [](const ProductInBlocks& p) {
-       const dim3 grid(blocks_for(p.c.height, kWarp), blocks_for(p.c.width, p.block / kWarp));
-       multiply_rows_along_x<<<grid, dim3(kWarp, p.block / kWarp)>>>(p.a, p.b, p.c);
+       const dim3 grid(blocks_for(p.c.height, p.block.x), blocks_for(p.c.width, p.block.y));
+       multiply_rows_along_x<<<grid, p.block>>>(p.a, p.b, p.c);
      }},
     {"columns_along_x", "a thread per element, neighbours in a row",
      [](const ProductInBlocks& p) {
-       const dim3 grid(blocks_for(p.c.width, kWarp), blocks_for(p.c.height, p.block / kWarp));
-       multiply_columns_along_x<<<grid, dim3(kWarp, p.block / kWarp)>>>(p.a, p.b, p.c);
+       const dim3 grid(blocks_for(p.c.width, p.block.x), blocks_for(p.c.height, p.block.y));
+       multiply_columns_along_x<<<grid, p.block>>>(p.a, p.b, p.c);
      }},
     {"split_inner_loop", "a warp per element, its lanes share the dot product",
      [](const ProductInBlocks& p) {
-       const unsigned grid = blocks_for(p.shape.m * p.shape.n, p.block / kWarp);
-       multiply_split_inner_loop<<<grid, p.block>>>(p.a, p.b, p.c);
+       // A block has as many warps as it is rows high.
+       const unsigned grid = blocks_for(std::size_t{p.c.height} * p.c.width, p.block.y);
+       multiply_split_inner_loop<<<grid, p.block.x * p.block.y>>>(p.a, p.b, p.c);
      }},
 };
 
 int main(int argc, char** argv) {
-  Options opt("07_naive_matmul", "what bounds a kernel?");
-  opt.versions(kVersions);
-  name_cublas_row(opt);
-  ProductShape shape = ProductShape::square(kOnGpu ? 2048 : 100);
-  std::size_t block = 256;
-  shape.add_options(opt);
-  opt.add("block", &block, kWarp, 1024, "threads per block, a multiple of 32");
-  opt.parse(argc, argv);
-  if (block % kWarp != 0) {
-    opt.usage_error("--block " + std::to_string(block) + ": expected a multiple of 32");
-  }
-  const std::size_t side = std::max(shape.m, shape.n), warps = block / kWarp;
-  if (div_up(side, warps) > 65535 || div_up(shape.m * shape.n, warps) > INT_MAX) {
-    opt.usage_error("--m, --n: too many blocks for a grid; take a larger --block");
-  }
+  std::size_t m = kOnGpu ? 2048 : 100, n = m, k = m, block = 256;
+  // With sides up to 32 Ki no grid has too many blocks, whatever the block.
+  const Options opt(argc, argv, "07_naive_matmul", "what bounds a kernel?",
+                    {{"m", &m, 1, 32_Ki, "rows of A and C"},
+                     {"n", &n, 1, 32_Ki, "columns of B and C"},
+                     {"k", &k, 1, 32_Ki, "columns of A, rows of B"},
+                     {"block", &block, kWarp, 1024, "threads per block, a multiple of 32"}});
+  if (block % kWarp != 0) opt.usage_error("--block: expected a multiple of 32");
   const Device device = open_device(opt);
-  require_device_memory(opt, "--m, --n, --k", shape.bytes());
+  ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float));
+  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
 
-  const ProductInBlocks product{{shape, opt.seed}, static_cast<unsigned>(block)};
-  ResultTable table(opt, device, shape.text() + " · block " + std::to_string(block), shape.bytes());
-  table.rate_in_gflops("peak", device.peak_fp32_gflops());
-  add_product_rows(table, kVersions, product);
-  add_cublas_row(table, product);
+  const dim3 block_of_two(kWarp, static_cast<unsigned>(block / kWarp));
+  const ProductInBlocks product{{m, n, k, opt.seed}, block_of_two};
+  for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Chapter 08: what does shared memory buy?
+// Chapter 08: what does shared memory buy? C = A * B in float, row-major: A is m x k, B is k x n.
 //
-// naive              a thread per element, straight from global memory, 16 x 16 threads
-// tiled_16           16 x 16 tiles of A and B in shared memory
-// tiled_32           32 x 32 tiles: half the loads again
-// tiled_32_ahead     the next tiles are fetched while the present ones are used
-// tiled_32_dynamic   the tiles sized by the launch
-// column_conflict    tile of A stored transposed: its columns all lie in one bank
-// column_padded      the same with one element of padding per row
-// micro_tile         8 x 8 elements of C per thread; ..._padded: two words of padding, not one
-// micro_tile_wide    the same, 16 bytes per load from the tiles; ..._pairs: and fewer wavefronts
-// cublas             the library
-// C = A * B in float, row-major: A is m x k, B is k x n.
+// naive               a thread per element, straight from global memory, 16 x 16 threads
+// tiled_16, tiled_32  16 x 16 tiles of A and B in shared memory; 32 x 32: half the loads again
+// tiled_32_ahead      the next tiles are fetched while the present ones are used
+// tiled_32_dynamic    the tiles sized by the launch
+// column_conflict     tile of A stored transposed: its columns all lie in one bank; ..._padded
+// micro_tile          8 x 8 elements of C per thread; ..._padded: two words of padding, not one
+// micro_tile_wide     16 bytes per load from the tiles; ..._pairs: and fewer wavefronts
+// cublas              the library
 // Run: make run CH=08
 
+#include <cublas_v2.h>
+
 #include "../../common/common.cuh"
-#include "../../common/cublas_row.cuh"
-#include "../../common/matrix_product.cuh"
 
 __global__ void multiply_naive(Matrix a, Matrix b, Matrix c) {
   const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -50,6 +47,15 @@ __global__ void multiply_tiled(Matrix a, Matrix b, Matrix c) {
   }
   if (row < c.height && column < c.width) c.at(row, column) = sum;
 }
+
+// As many threads as a multiprocessor of the GPU being compiled for surely holds ("Technical
+// Specifications per Compute Capability" in the CUDA C++ Programming Guide).
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ <= 720 || __CUDA_ARCH__ == 800 || \
+    __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+constexpr unsigned kThreadsPerMultiprocessor = 2048;
+#else
+constexpr unsigned kThreadsPerMultiprocessor = 1024;
+#endif
 
 // The same, but the loads of the next tiles are issued before the arithmetic on the present
 // ones: the wait for memory and the arithmetic overlap. Two registers per thread buy it. The
@@ -171,14 +177,98 @@ __global__ void __launch_bounds__(kSide* kSide) multiply_micro_tile(Matrix a, Ma
   }
 }
 
-#include "wide_loads.cuh"  // the same with loads of 16 bytes
+// The micro tile with loads of 16 bytes. A thread's elements come in groups of four: one load from
+// a tile brings four.
+constexpr unsigned kWide = 4, kGroups = kPerThread / kWide;  // 4 floats are 16 bytes
+
+// Where group `group` begins of a thread that stands at `place` of kSide. Neighbouring threads have
+// neighbouring groups.
+__device__ unsigned first_of(unsigned group, unsigned place) {
+  return (group * kSide + place) * kWide;
+}
+
+// Four neighbours in one load. They must begin at a multiple of 16 bytes.
+__device__ void load_four(const float* from, float* to) {
+  const float4 four = *reinterpret_cast<const float4*>(from);
+  to[0] = four.x;
+  to[1] = four.y;
+  to[2] = four.z;
+  to[3] = four.w;
+}
+
+// A load of 16 bytes fills four registers of every lane. That takes four clocks, but two if lanes
+// 2p and 2p + 1, or else lanes p and p + 2 of every four, want the same. All lanes of half a warp
+// want the same four of A: two clocks. Of B they want what their neighbours do not: four. With
+// kInPairs two neighbouring lanes stand one above the other in C, and want the same of B as well.
+template <bool kInPairs>
+__global__ void __launch_bounds__(kSide* kSide)
+    multiply_micro_tile_wide(Matrix a, Matrix b, Matrix c) {
+  // Every row begins at a multiple of 16 bytes: padding by one word or by two would break that.
+  __shared__ alignas(16) float tile_a[kDepth][kMicroTile + kWide];
+  __shared__ alignas(16) float tile_b[kDepth][kMicroTile];
+  const unsigned t = threadIdx.y * kSide + threadIdx.x;
+  const unsigned x = kInPairs ? t / 32 % 2 * 8 + t / 2 % 8 : threadIdx.x;
+  const unsigned y = kInPairs ? t / 64 * 4 + t / 16 % 2 * 2 + t % 2 : threadIdx.y;
+  float sum[kPerThread][kPerThread] = {};
+  for (unsigned first = 0; first < a.width; first += kDepth) {
+    bring_tiles(tile_a, tile_b, a, b, first);
+    __syncthreads();  // both tiles are complete before anyone reads them
+#pragma unroll
+    for (unsigned i = 0; i < kDepth; ++i) {
+      float from_a[kPerThread], from_b[kPerThread];
+#pragma unroll
+      for (unsigned g = 0; g < kGroups; ++g) {
+        load_four(&tile_a[i][first_of(g, y)], &from_a[g * kWide]);
+        load_four(&tile_b[i][first_of(g, x)], &from_b[g * kWide]);
+      }
+#pragma unroll
+      for (unsigned r = 0; r < kPerThread; ++r) {
+#pragma unroll
+        for (unsigned q = 0; q < kPerThread; ++q) sum[r][q] += from_a[r] * from_b[q];
+      }
+    }
+    __syncthreads();  // everyone has read before anyone loads the next tiles over these
+  }
+#pragma unroll
+  for (unsigned r = 0; r < kPerThread; ++r) {
+#pragma unroll
+    for (unsigned q = 0; q < kPerThread; ++q) {
+      const unsigned row = blockIdx.y * kMicroTile + first_of(r / kWide, y) + r % kWide;
+      const unsigned column = blockIdx.x * kMicroTile + first_of(q / kWide, x) + q % kWide;
+      if (row < c.height && column < c.width) c.at(row, column) = sum[r][q];
+    }
+  }
+}
 
 // ---- the versions ------------------------------------------------------------------------------
 
 // One block per `tile` x `tile` elements of C.
 dim3 grid_for(const Matrix& c, std::size_t tile) {
-  return dim3(static_cast<unsigned>(div_up(c.width, tile)),
-              static_cast<unsigned>(div_up(c.height, tile)));
+  return dim3(blocks_for(c.width, tile), blocks_for(c.height, tile));
+}
+
+// A call of cuBLAS that fails ends the program.
+void ensure(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    on_cuda_failure(std::string(call) + " failed: " + cublasGetStatusString(status));
+}
+
+cublasHandle_t make_handle() {
+  cublasHandle_t handle = nullptr;
+  ensure(cublasCreate(&handle), "cublasCreate");
+  ensure(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");  // FP32 throughout
+  return handle;
+}
+
+// cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C.
+void multiply_by_cublas(const MatrixProduct& p) {
+  static const cublasHandle_t handle = make_handle();  // once: that takes longer than a product
+  const auto to_int = [](unsigned side) { return static_cast<int>(side); };
+  const float one = 1, zero = 0;
+  ensure(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, to_int(p.c.width), to_int(p.c.height),
+                     to_int(p.a.width), &one, p.b.data, to_int(p.b.stride), p.a.data,
+                     to_int(p.a.stride), &zero, p.c.data, to_int(p.c.stride)),
+         "cublasSgemm");
 }
 
 const Version<MatrixProduct> kVersions[] = {
@@ -229,22 +319,19 @@ const Version<MatrixProduct> kVersions[] = {
        const dim3 grid = grid_for(p.c, kMicroTile), block(kSide, kSide);
        multiply_micro_tile_wide<true><<<grid, block>>>(p.a, p.b, p.c);
      }},
+    {"cublas", "cublasSgemm, FP32 without tensor cores", multiply_by_cublas},
 };
 
 int main(int argc, char** argv) {
-  Options opt("08_tiled_matmul", "what does shared memory buy?");
-  opt.versions(kVersions);
-  name_cublas_row(opt);
-  ProductShape shape = ProductShape::square(kOnGpu ? 2048 : 100);
-  shape.add_options(opt);
-  opt.parse(argc, argv);
+  std::size_t m = kOnGpu ? 2048 : 100, n = m, k = m;
+  const Options opt(argc, argv, "08_tiled_matmul", "what does shared memory buy?",
+                    {{"m", &m, 1, 256_Ki, "rows of A and C"},
+                     {"n", &n, 1, 256_Ki, "columns of B and C"},
+                     {"k", &k, 1, 256_Ki, "columns of A, rows of B"}});
   const Device device = open_device(opt);
-  require_device_memory(opt, "--m, --n, --k", shape.bytes());
-
-  const MatrixProduct product(shape, opt.seed);
-  ResultTable table(opt, device, shape.text(), shape.bytes());
-  table.rate_in_gflops("peak", device.peak_fp32_gflops());
-  add_product_rows(table, kVersions, product);
-  add_cublas_row(table, product);
+  ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float));
+  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  const MatrixProduct product(m, n, k, opt.seed);
+  for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }

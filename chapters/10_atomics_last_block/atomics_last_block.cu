@@ -7,11 +7,13 @@
 // two_launches        partial sums; a second launch adds them
 // last_block          partial sums and a ticket: the block that draws the last one adds them
 // scoped_ticket       the same with cuda::atomic_ref in place of fences
-// grid_sync           partial sums and a barrier across the whole grid; _ex: the newer launch
+// grid_sync           partial sums and a barrier across the whole grid
 // last_block_wide     last_block, with four 16-byte loads per thread on their way
-// Run: make run CH=10 ARGS="--show loads" (sizes, floats, filter, atomics, races, stress)
+// Run: make run CH=10
 
 #include <cooperative_groups.h>
+
+#include <cuda/atomic>
 #include <numeric>
 #include <vector>
 
@@ -19,7 +21,7 @@
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 constexpr unsigned kInFlight = 4;  // 16-byte loads per thread of last_block_wide
-constexpr std::size_t kMaxN = 16_Gi;
+constexpr std::size_t kMaxN = 16_Gi, kCubBytes = 1_Mi;
 using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
 
 // One sum by one grid: what the blocks read, and where they meet.
@@ -89,6 +91,24 @@ __global__ void sum_atomic_per_block(GridSum p) {
   if (threadIdx.x == 0) atomicAdd(p.result, sum);
 }
 
+// Adds the partial sums, in an order that does not depend on which block came last. __ldcg reads
+// them from L2, where the writes of all blocks meet; the L1 of an SM may hold an older value.
+__device__ void add_partials(const GridSum& p) {
+  Sum sum = 0;
+  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) *p.result = sum;
+}
+
+__global__ void leave_partials(GridSum p) {
+  const Sum sum = block_sum(sum_of_share(p));
+  if (threadIdx.x == 0) p.partials[blockIdx.x] = sum;
+}
+
+// A launch of one block. It needs no fence: a kernel sees all that earlier ones of its stream
+// wrote.
+__global__ void add_left_partials(GridSum p) { add_partials(p); }
+
 // Hands in the block's sum, which thread 0 has, and draws a ticket. Returns true, to all threads,
 // in the block that drew the last one: by then every partial sum has been handed in.
 __device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
@@ -104,18 +124,29 @@ __device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
   return last;
 }
 
-// Adds the partial sums, in an order that does not depend on which block came last. __ldcg reads
-// them from L2, where the writes of all blocks meet; the L1 of an SM may hold an older value.
-__device__ void add_partials(const GridSum& p) {
-  Sum sum = 0;
-  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) *p.result = sum;
-}
-
 __global__ void sum_last_block(GridSum p) {
   const Sum sum = block_sum(sum_of_share(p));
   if (draws_last_ticket(p, sum)) add_partials(p);
+}
+
+// draws_last_ticket without fences. Release: what this thread wrote before is visible to whoever
+// draws later; acquire: what they wrote who drew before is visible to this thread. For all threads
+// of the device: with thread_scope_block only those of its own block would count.
+__device__ bool draws_last_scoped_ticket(const GridSum& p, Sum sum) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    p.partials[blockIdx.x] = sum;
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> ticket(*p.ticket);
+    last = ticket.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
+    if (last) ticket.store(0, cuda::memory_order_relaxed);  // fetch_add does not wrap
+  }
+  __syncthreads();  // all threads learn what thread 0 drew
+  return last;
+}
+
+__global__ void sum_scoped_ticket(GridSum p) {
+  const Sum sum = block_sum(sum_of_share(p));
+  if (draws_last_scoped_ticket(p, sum)) add_partials(p);
 }
 
 __global__ void sum_grid_sync(GridSum p) {
@@ -145,105 +176,110 @@ __global__ void sum_last_block_wide(GridSum p) {
   if (draws_last_ticket(p, sum)) add_partials(p);
 }
 
-#include "ways_to_agree.cuh"  // two_launches, scoped_ticket, grid_sync_ex
+// ---- the versions ------------------------------------------------------------------------------
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// Owns what a GridSum points to. The ticket is set once, for all launches.
+// The ints, and where the blocks meet. The ticket is set once, for all launches.
 struct SumMemory {
-  SumMemory(const std::vector<int>& values, unsigned grid, unsigned block, std::size_t sums = 1)
-      : x(values), partials(grid), results(sums), ticket(std::vector<unsigned>{0}) {
-    sum = {x.get(), x.size(), grid, block, partials.get(), ticket.get(), results.get()};
+  SumMemory(const std::vector<int>& values, unsigned grid, unsigned block)
+      : x(values), partials(grid), sum{x, x.size(), grid, block, partials, ticket, result} {
+    for (const long long v : values) expected += static_cast<Sum>(v * v);
   }
 
-  void poison() const { partials.poison(), results.poison(); }
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { partials.poison(), result.poison(); }
+
+  // The ticket must be back at 0, or the next launch would go wrong.
+  bool is_right(const std::string& version) const {
+    return equals(version, result.download()[0], expected) &&
+           equals(version + ", the ticket", ticket.download()[0], 0u);
+  }
 
   DeviceArray<int> x;
-  DeviceArray<Sum> partials, results;
-  DeviceArray<unsigned> ticket;
-  GridSum sum;  // of all of x; its result is results[0]
+  DeviceArray<Sum> partials, result{1};
+  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
+  DeviceArray<char> scratch{kCubBytes};  // what CUB wants for itself, and more
+  GridSum sum;
+  Sum expected = 0;
 };
 
 // The versions that add to *result need a 0 there at every launch. That is part of their price.
-const GridSum& cleared(const GridSum& p) {
-  CUDA_CHECK(cudaMemsetAsync(p.result, 0, sizeof(Sum)));
-  return p;
+const GridSum& cleared(const SumMemory& m) {
+  CUDA_CHECK(cudaMemsetAsync(m.sum.result, 0, sizeof(Sum)));
+  return m.sum;
 }
 
-const Version<GridSum> kVersions[] = {
+const Version<SumMemory> kVersions[] = {
     {"atomic_per_element", "every element by an atomic, all to one word",
-     [](const GridSum& p) { sum_atomic_per_element<<<p.grid, p.block>>>(cleared(p)); }},
+     [](const SumMemory& m) { sum_atomic_per_element<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
     {"shared_atomics", "one atomic per thread in shared memory, one per block outside",
-     [](const GridSum& p) { sum_shared_atomics<<<p.grid, p.block>>>(cleared(p)); }},
+     [](const SumMemory& m) { sum_shared_atomics<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
     {"atomic_per_block", "the block adds by shuffles, then one atomic",
-     [](const GridSum& p) { sum_atomic_per_block<<<p.grid, p.block>>>(cleared(p)); }},
-    {"two_launches", "partial sums; a second launch adds them", launch_two},
+     [](const SumMemory& m) { sum_atomic_per_block<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
+    {"two_launches", "partial sums; a second launch adds them",
+     [](const SumMemory& m) {
+       leave_partials<<<m.sum.grid, m.sum.block>>>(m.sum);
+       add_left_partials<<<1, m.sum.block>>>(m.sum);
+     }},
     {"last_block", "partial sums; the last block to finish adds them",
-     [](const GridSum& p) { sum_last_block<<<p.grid, p.block>>>(p); }},
+     [](const SumMemory& m) { sum_last_block<<<m.sum.grid, m.sum.block>>>(m.sum); }},
     {"scoped_ticket", "last_block with cuda::atomic_ref in place of fences",
-     [](const GridSum& p) { sum_scoped_ticket<<<p.grid, p.block>>>(p); }},
+     [](const SumMemory& m) { sum_scoped_ticket<<<m.sum.grid, m.sum.block>>>(m.sum); }},
     {"grid_sync", "partial sums, then a barrier across the grid",
-     [](const GridSum& p) {
-       void* arguments[] = {const_cast<GridSum*>(&p)};  // their addresses: <<<>>> cannot launch it
+     [](const SumMemory& m) {
+       GridSum p = m.sum;
+       void* arguments[] = {&p};  // their addresses: <<<>>> cannot launch it
        CUDA_CHECK(cudaLaunchCooperativeKernel(sum_grid_sync, p.grid, p.block, arguments));
      }},
-    {"grid_sync_ex", "grid_sync, launched by cudaLaunchKernelEx",
-     [](const GridSum& p) { CUDA_CHECK(launch_with_attributes(p)); }},
     {"last_block_wide", "last_block with four 16-byte loads per thread in flight",
-     [](const GridSum& p) { sum_last_block_wide<<<p.grid, p.block>>>(p); }},
+     [](const SumMemory& m) { sum_last_block_wide<<<m.sum.grid, m.sum.block>>>(m.sum); }},
 };
 
-Sum reference(const int* x, std::size_t n) {
-  return std::accumulate(x, x + n, Sum{0},
-                         [](Sum sum, long long v) { return sum + static_cast<Sum>(v * v); });
-}
+// ---- CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here --------
 
-// The ticket must be back at 0, or the next launch would go wrong.
-bool check(const std::string& version, const SumMemory& memory, Sum expected) {
-  return equals(version, memory.results.download(1)[0], expected) &&
-         equals(version + ", the ticket", memory.ticket.download()[0], 0u);
+#if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+
+struct SquareOf {
+  __device__ Sum operator()(int v) const { return square(v); }
+};
+
+void launch_cub(const SumMemory& m) {
+  std::size_t bytes = m.scratch.bytes();
+  const auto n = static_cast<std::int64_t>(m.sum.n);
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(m.scratch.get(), bytes, m.sum.x, m.sum.result, n,
+                                                cuda::std::plus<>{}, SquareOf{}, Sum{0}));
 }
+const std::vector<Version<SumMemory>> kCub = {
+    {"cub", "the same sum by cub::DeviceReduce", launch_cub}};
+#else
+const std::vector<Version<SumMemory>> kCub;
+#endif
 
 // At most one block without a full tile, and no more than the device holds at once: at the barrier
 // across the grid, resident blocks would wait for blocks that start only when one of them ends.
 unsigned grid_for(const Device& device, std::size_t n, std::size_t block) {
-  const std::size_t tiles = std::max(std::size_t{1}, div_up(n, 4 * kInFlight * block));
-  return static_cast<unsigned>(std::min({tiles, blocks_held(device, sum_last_block_wide, block),
-                                         blocks_held(device, sum_grid_sync, block)}));
+  return std::min({blocks_for(n, 4 * kInFlight * block),
+                   blocks_held(device, sum_last_block_wide, block),
+                   blocks_held(device, sum_grid_sync, block)});
 }
 
-#include "shows.cuh"  // the rows of --show
-
 int main(int argc, char** argv) {
-  Options opt("10_atomics_last_block", "how do blocks agree?");
-  opt.versions(kVersions);
-  name_cub_row(opt);
-  std::size_t n = 0, block = 512, launches = kOnGpu ? 10000 : 200;
-  std::string show;
-  opt.add("n", &n, 1, kMaxN, "ints to sum; if left out, what suits the rows");
-  opt.add("block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32");
-  opt.add("launches", &launches, 1, 1_Mi, "launches per row of --show stress");
-  opt.add("show", &show, shows::kAll, "other rows than the versions");
-  opt.parse(argc, argv);
+  std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
+  const Options opt(argc, argv, "10_atomics_last_block", "how do blocks agree?",
+                    {{"n", &n, 1, kMaxN, "ints to sum"},
+                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  if (!show.empty() && !opt.only.empty()) opt.usage_error("--show and --only: one or the other");
-  if (n == 0) n = !kOnGpu ? 256_Ki : show == "sizes" ? 1_Gi : show == "floats" ? 4_Mi : 64_Mi;
-  if (show == "floats" && n > 1_Gi) opt.usage_error("--n: with --show floats at most 1Gi");
   const Device device = open_device(opt);
   const unsigned grid = grid_for(device, n, block);
   const std::size_t bytes = n * sizeof(int);
-  require_device_memory(opt, "--n " + std::to_string(n),
-                        (show.empty() ? 1 : 2) * bytes + (grid + launches + 1) * sizeof(Sum));
-  const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
-  const SumMemory memory(x, grid, static_cast<unsigned>(block), launches);
-  ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
-                    bytes);
-  if (!show.empty()) return shows::run(show, table, device, x, memory);
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device, bytes).read_gbps);
-  const Sum expected = reference(x.data(), n);
-  add_version_rows(
-      table, kVersions, memory.sum, static_cast<double>(bytes), [&] { memory.poison(); },
-      [&](const char* version) { return check(version, memory, expected); });
-  add_cub_row(table, opt, memory.x.get(), n, static_cast<long long>(expected));
+  ResultTable table(opt, device, bytes, grid * sizeof(Sum) + kCubBytes);
+  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+
+  const SumMemory memory(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block));
+  for (const auto& version : kVersions) table.add(version, memory);
+  for (const auto& version : kCub) table.add(version, memory);
   return table.finish();
 }

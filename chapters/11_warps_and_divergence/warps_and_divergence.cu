@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Chapter 11: what happens when the lanes of a warp disagree?
 //
-// tree_bare      a warp's sum in shared memory, nothing between the levels: wrong
-// tree_volatile  the same with volatile, as in 2008: right by luck; tree_late: out of luck
-// tree_syncwarp  the same, with __syncwarp before each level
-// shuffle_down   values go from lane to lane, without memory; shuffle_xor: all lanes get the sum
-// reduce_add     the same by one instruction; cg_reduce: by cooperative groups
-// cub_warp       the same by the library (GPU only)
-// block_tree, block_shuffle, block_wide, cub_block   the sum of a block: block_sums.cuh
-// Run: make run CH=11, ARGS="--show paths" (votes, visibility) or "--try deadlock" for more
+// tree_syncwarp  the sum of a warp in shared memory, with __syncwarp before each level
+// shuffle_down   values go from lane to lane, without memory
+// shuffle_xor    the same with partners that swap: every lane gets the sum
+// reduce_add     the same by one instruction
+// cg_reduce      the same by cooperative groups
+// block_tree     the sum of a block as in chapter 05, with a barrier before each level
+// block_shuffle  each warp by shuffles, then their sums by one warp: one barrier
+// block_wide, cub_warp, cub_block   16 ints per thread in wide loads; NVIDIA's library
+// Run: make run CH=11
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include <numeric>
 #include <vector>
 
 #include "../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-constexpr std::size_t kMaxN = 8_Gi;
+constexpr unsigned kItems = 16;  // ints per thread of block_wide
 
 __device__ std::size_t global_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -32,36 +32,9 @@ __device__ int element_or_zero(const int* x, std::size_t n) {
   return global_index() < n ? x[global_index()] : 0;
 }
 
-// The upper half of the lanes onto the lower half, five times. Wrong: a lane adds what another was
-// to have written a level before, and nothing makes it wait. Nor need it be in memory by then: the
-// compiler may read ahead of a write, since it knows of no other thread.
-__global__ void sum_tree_bare(const int* x, std::size_t n, int* sums) {
-  __shared__ int partial[kMaxBlock];
-  const unsigned t = threadIdx.x;
-  partial[t] = element_or_zero(x, n);
-  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
-    if (lane_number() < distance) partial[t] += partial[t + distance];
-  }
-  if (lane_number() == 0) sums[warp_number()] = partial[t];
-}
-
-// volatile: every access is made, in this order. It was enough as long as lanes went in step.
-__device__ int volatile_tree(volatile int* partial, int value) {
-  const unsigned t = threadIdx.x;
-  partial[t] = value;
-  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
-    if (lane_number() < distance) partial[t] = partial[t] + partial[t + distance];
-  }
-  return partial[t];
-}
-
-__global__ void sum_tree_volatile(const int* x, std::size_t n, int* sums) {
-  __shared__ volatile int partial[kMaxBlock];
-  const int sum = volatile_tree(partial, element_or_zero(x, n));
-  if (lane_number() == 0) sums[warp_number()] = sum;
-}
-
-// Right: the lanes wait for each other, and see what the others wrote before.
+// The upper half of the lanes onto the lower half, five times. __syncwarp makes the lanes wait for
+// each other and see what the others wrote before: the hardware does not promise that they run in
+// step (experiments/lockstep.cu).
 __global__ void sum_tree_syncwarp(const int* x, std::size_t n, int* sums) {
   __shared__ int partial[kMaxBlock];
   const unsigned t = threadIdx.x;
@@ -100,12 +73,14 @@ __global__ void sum_shuffle_xor(const int* x, std::size_t n, int* sums) {
   if (lane_number() == 0) sums[warp_number()] = sum;
 }
 
-// One instruction, for 32-bit integers, from sm_80 on. (Without it the row is left out.)
+// One instruction, for 32-bit integers, from sm_80 on. Older chips have to shuffle.
 __global__ void sum_reduce_add(const int* x, std::size_t n, int* sums) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   const int sum = __reduce_add_sync(kAllLanes, element_or_zero(x, n));
-  if (lane_number() == 0) sums[warp_number()] = sum;
+#else
+  const int sum = sum_down(element_or_zero(x, n));
 #endif
+  if (lane_number() == 0) sums[warp_number()] = sum;
 }
 
 // A tile of 32 threads is a warp. The library picks the instruction, or shuffles.
@@ -116,120 +91,173 @@ __global__ void sum_cg_reduce(const int* x, std::size_t n, int* sums) {
   if (warp.thread_rank() == 0) sums[warp_number()] = sum;
 }
 
+// Chapter 05: a tree over all threads of the block, with a barrier before each level.
+__global__ void sum_block_tree(const int* x, std::size_t n, long long* sums) {
+  __shared__ long long partial[kMaxBlock];
+  partial[threadIdx.x] = element_or_zero(x, n);
+  for (unsigned count = blockDim.x; count > 1;) {
+    const unsigned half = (count + 1) / 2;
+    __syncthreads();  // a level reads what other threads wrote in the level before
+    if (threadIdx.x < count - half) partial[threadIdx.x] += partial[half + threadIdx.x];
+    count = half;
+  }
+  if (threadIdx.x == 0) sums[blockIdx.x] = partial[0];
+}
+
+// The sum over the block, for thread 0: two sums of a warp, and one barrier between them. At most
+// 32 warps, so that one warp can add what they leave.
+__device__ long long block_sum(long long value) {
+  __shared__ long long per_warp[kMaxBlock / kWarp];
+  const long long of_warp = sum_down(value);
+  if (lane_number() == 0) per_warp[threadIdx.x / kWarp] = of_warp;
+  __syncthreads();  // the first warp reads what the others wrote
+  if (threadIdx.x >= kWarp) return 0;
+  return sum_down(threadIdx.x < blockDim.x / kWarp ? per_warp[threadIdx.x] : 0);
+}
+
+__global__ void sum_block_shuffle(const int* x, std::size_t n, long long* sums) {
+  const long long sum = block_sum(element_or_zero(x, n));
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+__device__ long long sum_of_quad(int4 q) {
+  return static_cast<long long>(q.x) + q.y + (static_cast<long long>(q.z) + q.w);
+}
+
+// The sum of this thread's 16 ints: four quads, a block apart, all under way at once. Only the last
+// block can be cut short, and goes int by int.
+__device__ long long sum_of_items(const int* x, std::size_t n) {
+  const std::size_t items = std::size_t{kItems} * blockDim.x, first = blockIdx.x * items;
+  long long sum = 0;
+  if (first + items <= n) {
+    const auto* quads = reinterpret_cast<const int4*>(x + first) + threadIdx.x;
+    int4 v[kItems / 4];
+    for (unsigned k = 0; k < kItems / 4; ++k) v[k] = quads[k * blockDim.x];
+    for (const int4 quad : v) sum += sum_of_quad(quad);
+  } else {
+    for (std::size_t i = first + threadIdx.x; i < n; i += blockDim.x) sum += x[i];
+  }
+  return sum;
+}
+
+__global__ void sum_block_wide(const int* x, std::size_t n, long long* sums) {
+  const long long sum = block_sum(sum_of_items(x, n));
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
 // ---- the versions ------------------------------------------------------------------------------
 
-// n ints, a thread for each, and places for what warps and blocks leave. What warps sum up must fit
-// an int.
+// n ints, and places for what warps and blocks leave. What warps add up must fit an int.
 struct Sums {
-  Sums(const std::vector<int>& values, unsigned threads)
-      : x(values),
-        n(values.size()),
-        grid(static_cast<unsigned>(std::max<std::size_t>(1, div_up(n, threads)))),
-        block(threads),
-        of_warps(std::size_t{grid} * (threads / kWarp)),
-        of_blocks(grid) {}
-  void poison() const { of_warps.poison(), of_blocks.poison(); }
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { of_warps.poison(), of_blocks.poison(), of_wide_blocks.poison(); }
 
-  DeviceArray<int> x;
-  std::size_t n;
-  unsigned grid, block;  // block: whole warps
-  DeviceArray<int> of_warps;
-  DeviceArray<long long> of_blocks;
+  // Compares with the sums of every `count` neighbours, added by the host.
+  template <class T>
+  bool add_up(const std::string& version, const DeviceArray<T>& sums, std::size_t count) const {
+    std::vector<T> expected(sums.size());
+    for (std::size_t i = 0; i < n; ++i) expected[i / count] += host_x[i];
+    return all_equal(version, sums.download().data(), expected.data(), expected.size());
+  }
+  bool is_right(const std::string& version) const { return add_up(version, of_warps, kWarp); }
+  bool blocks_are_right(const std::string& version) const {
+    return add_up(version, of_blocks, block);
+  }
+  bool wide_blocks_are_right(const std::string& version) const {
+    return add_up(version, of_wide_blocks, kItems * block);
+  }
+
+  std::vector<int> host_x;
+  unsigned block;  // threads, whole warps
+  DeviceArray<int> x{host_x};
+  std::size_t n = x.size();
+  unsigned grid = blocks_for(n, block);               // blocks, if a thread has one int,
+  unsigned wide_grid = blocks_for(n, kItems* block);  // or kItems
+  DeviceArray<int> of_warps{std::size_t{grid} * (block / kWarp)};
+  DeviceArray<long long> of_blocks{grid}, of_wide_blocks{wide_grid};
 };
 
 const Version<Sums> kVersions[] = {
     {"tree_syncwarp", "shared memory, __syncwarp before each level",
-     [](const Sums& d) {
-       sum_tree_syncwarp<<<d.grid, d.block>>>(d.x.get(), d.n, d.of_warps.get());
-     }},
+     [](const Sums& d) { sum_tree_syncwarp<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
     {"shuffle_down", "from lane to lane, the sum in lane 0",
-     [](const Sums& d) {
-       sum_shuffle_down<<<d.grid, d.block>>>(d.x.get(), d.n, d.of_warps.get());
-     }},
+     [](const Sums& d) { sum_shuffle_down<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
     {"shuffle_xor", "partners swap, the sum in every lane",
-     [](const Sums& d) { sum_shuffle_xor<<<d.grid, d.block>>>(d.x.get(), d.n, d.of_warps.get()); }},
+     [](const Sums& d) { sum_shuffle_xor<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
     {"reduce_add", "one instruction (sm_80 and later)",
-     [](const Sums& d) { sum_reduce_add<<<d.grid, d.block>>>(d.x.get(), d.n, d.of_warps.get()); }},
+     [](const Sums& d) { sum_reduce_add<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
     {"cg_reduce", "cooperative groups: reduce over a tile of 32",
-     [](const Sums& d) { sum_cg_reduce<<<d.grid, d.block>>>(d.x.get(), d.n, d.of_warps.get()); }},
+     [](const Sums& d) { sum_cg_reduce<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
+    {"block_tree", "chapter 05: a tree with barriers",
+     [](const Sums& d) { sum_block_tree<<<d.grid, d.block>>>(d.x, d.n, d.of_blocks); },
+     &Sums::blocks_are_right},
+    {"block_shuffle", "shuffles in each warp, and again for the warps' sums",
+     [](const Sums& d) { sum_block_shuffle<<<d.grid, d.block>>>(d.x, d.n, d.of_blocks); },
+     &Sums::blocks_are_right},
+    {"block_wide", "the same with 16 ints per thread",
+     [](const Sums& d) { sum_block_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.of_wide_blocks); },
+     &Sums::wide_blocks_are_right},
 };
 
-// The sum of every `count` neighbours, by the host.
-template <class T>
-std::vector<T> sums_of_each(const std::vector<int>& x, std::size_t count, std::size_t places) {
-  std::vector<T> sums(places);
-  for (std::size_t i = 0; i < x.size(); ++i) sums[i / count] += x[i];
-  return sums;
+// ---- CUB, NVIDIA's library: for GPUs only ------------------------------------------------------
+
+#if !defined(__CUDA_CPU__)
+#include <cub/block/block_reduce.cuh>
+#include <cub/warp/warp_reduce.cuh>
+
+__global__ void sum_cub_warp(const int* x, std::size_t n, int* sums) {
+  using Reduce = cub::WarpReduce<int>;
+  __shared__ typename Reduce::TempStorage storage[kMaxBlock / kWarp];
+  const int sum = Reduce(storage[threadIdx.x / kWarp]).Sum(element_or_zero(x, n));
+  if (lane_number() == 0) sums[warp_number()] = sum;  // CUB gives it to lane 0 only
 }
 
-bool check(const std::string& version, const Sums& d, const std::vector<int>& expected) {
-  return all_equal(version, d.of_warps.download().data(), expected.data(), expected.size());
+// It has to know the number of threads when it is compiled.
+template <unsigned kThreads>
+__global__ void sum_cub_block(const int* x, std::size_t n, long long* sums) {
+  using Reduce = cub::BlockReduce<long long, kThreads>;
+  __shared__ typename Reduce::TempStorage storage;
+  const long long sum = Reduce(storage).Sum(sum_of_items(x, n));  // for thread 0 only
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-#include "block_sums.cuh"       // the rows below the warps' own
-#include "broken_sums.cuh"      // the rows above them
-#include "divergent_paths.cuh"  // --show paths
-#include "reconvergence.cuh"    // --try deadlock
-#include "visibility.cuh"       // --show visibility
-#include "votes.cuh"            // --show votes
-
-bool is_there(const Version<Sums>& v, const Device& device) {
-  return v.name != std::string("reduce_add") || !kOnGpu || device.major >= 8;
+template <unsigned kThreads>
+void launch_cub_block(const Sums& d) {
+  sum_cub_block<kThreads><<<d.wide_grid, kThreads>>>(d.x, d.n, d.of_wide_blocks);
 }
 
-int add_rows(ResultTable& table, const Device& device, const std::vector<int>& x, const Sums& d) {
-  const auto expected = sums_of_each<int>(x, kWarp, d.of_warps.size());
-  const auto bytes = static_cast<double>(d.x.bytes());
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device, d.x.bytes()).read_gbps);
-  broken_sums::add_rows(table, d, expected);
-  for (const Version<Sums>& v : kVersions) {
-    if (!table.options().wants(v.name)) continue;
-    if (!is_there(v, device)) {
-      table.note(std::string(v.name) + ": this chip has no such instruction");
-      continue;
-    }
-    add_measured_row(
-        table, v.name, bytes, [&] { d.poison(); }, [&] { v.launch(d); },
-        [&] { return check(v.name, d, expected); });
-  }
-  block_sums::add_rows(table, x, d, expected);
-  return table.finish();
+std::vector<Version<Sums>> cub_versions(unsigned block) {
+  std::vector<Version<Sums>> versions = {
+      {"cub_warp", "a warp's sum by cub::WarpReduce",
+       [](const Sums& d) { sum_cub_warp<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }}};
+  const auto launch = block == 128   ? launch_cub_block<128>
+                      : block == 256 ? launch_cub_block<256>
+                      : block == 512 ? launch_cub_block<512>
+                                     : nullptr;
+  const char* const summary = "block_wide, its sum by cub::BlockReduce";
+  if (launch != nullptr)
+    versions.push_back({"cub_block", summary, launch, &Sums::wide_blocks_are_right});
+  return versions;
 }
-
-void name_rows(Options& opt, const std::string& show, const std::string& attempt) {
-  if (!attempt.empty()) return reconvergence::name_rows(opt);
-  if (show == "paths") return divergent_paths::name_rows(opt);
-  if (show == "votes") return votes::name_rows(opt);
-  if (show == "visibility") return visibility::name_rows(opt);
-  opt.versions(broken_sums::kVersions);
-  opt.versions(kVersions);
-  block_sums::name_rows(opt);
-}
+#else
+std::vector<Version<Sums>> cub_versions(unsigned) { return {}; }
+#endif
 
 int main(int argc, char** argv) {
-  Options opt("11_warps_and_divergence", "what happens when the lanes of a warp disagree?");
-  std::size_t n = kOnGpu ? 64_Mi : 250000;  // the CPU default ends inside a warp
+  std::size_t n = kOnGpu ? 64_Mi : 250000;  // without a GPU the data ends inside a warp
   std::size_t block = 256;
-  std::string show, attempt;
-  opt.add("n", &n, 1, kMaxN, "ints to sum");
-  opt.add("block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32");
-  opt.add("show", &show, {"paths", "votes", "visibility"}, "other rows than the sums");
-  opt.add("try", &attempt, {"deadlock"}, "lanes that wait for each other; what hangs is stopped");
-  opt.parse(argc, argv, [&] { name_rows(opt, show, attempt); });
+  const Options opt(argc, argv, "11_warps_and_divergence",
+                    "what happens when the lanes of a warp disagree?",
+                    {{"n", &n, 1, 8_Gi, "ints to sum"},
+                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  if (!show.empty() && !attempt.empty()) opt.usage_error("--show and --try: one or the other");
   const Device device = open_device(opt);
-  const std::size_t blocks = div_up(n, block), bytes = n * sizeof(int);
-  require_device_memory(opt, "--n " + std::to_string(n), bytes + bytes / 4 + 16 * blocks);
-  if (reconvergence::is_child()) return reconvergence::run_case();
+  const std::size_t bytes = n * sizeof(int);
+  ResultTable table(opt, device, bytes, bytes / kWarp + 16 * (div_up(n, block) + 1));
+  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
 
-  const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
-  const Sums data(x, static_cast<unsigned>(block));
-  ResultTable table(opt, device, "n = " + std::to_string(n) + " · block " + std::to_string(block),
-                    bytes);
-  if (!attempt.empty()) return reconvergence::run(table, argv[0]);
-  if (show == "paths") return divergent_paths::run(table, device, n, data.block);
-  if (show == "votes") return votes::run(table, device, n, data.block);
-  if (show == "visibility") return visibility::run(table);
-  return add_rows(table, device, x, data);
+  const Sums sums{random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block)};
+  for (const auto& version : kVersions) table.add(version, sums);
+  for (const auto& version : cub_versions(sums.block)) table.add(version, sums);
+  return table.finish();
 }

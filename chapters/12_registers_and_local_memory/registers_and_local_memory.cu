@@ -8,14 +8,12 @@
 // shifted_counts   the counters are fields of one 64-bit register, the index becomes a shift
 // shared_rows      shared memory, the 16 counters of a thread side by side: banks conflict
 // shared_slots     shared memory, counters of neighbouring threads side by side: a bank per lane
-// Run: make run CH=12, with ARGS="--sweep registers" (or shared) or ARGS="--show latency"
+// Run: make run CH=12
 
-#include <string>
 #include <vector>
 
 #include "../../common/common.cuh"
 
-constexpr std::size_t kMaxN = 8_Gi;
 constexpr std::size_t kMaxBlock = 512;  // threads per block: 32 KiB of counters in shared memory
 constexpr unsigned kCounters = 16;      // the values of a hex digit
 constexpr unsigned kWords = 16;         // words per thread: no count passes 128, a byte holds it
@@ -107,129 +105,146 @@ __global__ void count_select_chain(Words words, uint4* counts) {
   store_as_bytes(count, counts);
 }
 
-#include "shared_counters.cuh"  // count_shared_rows, count_shared_slots
-#include "shifted_counts.cuh"   // count_shifted
+// A word has eight digits, so that no count within it passes 8: 16 counters of four bits fill one
+// 64-bit variable. Behind each word they are added to bytes, those of even and of odd digits apart.
+__global__ void count_shifted(Words words, uint4* counts) {
+  constexpr unsigned long long kEven = 0x0f0f0f0f0f0f0f0full;
+  unsigned long long even = 0, odd = 0;
+  for (unsigned k = 0; k < kWords; ++k) {
+    const std::size_t i = word_index(k);
+    if (i >= words.n) break;
+    unsigned long long in_word = 0;
+    for (unsigned shift = 0; shift < 32; shift += 4) {
+      in_word += 1ull << 4 * (words.x[i] >> shift & 15);
+    }
+    even += in_word & kEven;
+    odd += in_word >> 4 & kEven;
+  }
+  unsigned count[kCounters];
+#pragma unroll
+  for (unsigned c = 0; c < kCounters; ++c) count[c] = (c % 2 ? odd : even) >> 8 * (c / 2) & 255;
+  store_as_bytes(count, counts);
+}
+
+// Counts in shared memory: counter c of this thread is slots[c * step]. No other thread touches
+// them, so that no barrier is needed.
+__device__ void count_in_slots(Words words, unsigned* slots, unsigned step, uint4* counts) {
+  for (unsigned c = 0; c < kCounters; ++c) slots[c * step] = 0;
+  for (unsigned k = 0; k < kWords; ++k) {
+    const std::size_t i = word_index(k);
+    if (i >= words.n) break;
+    const unsigned word = words.x[i];
+    for (unsigned shift = 0; shift < 32; shift += 4) ++slots[(word >> shift & 15) * step];
+  }
+  unsigned count[kCounters];
+#pragma unroll
+  for (unsigned c = 0; c < kCounters; ++c) count[c] = slots[c * step];
+  store_as_bytes(count, counts);
+}
+
+// Lane t has banks 16t ... 16t + 15 of 32: all even lanes share one half of the banks.
+__global__ void count_shared_rows(Words words, uint4* counts) {
+  extern __shared__ unsigned all_slots[];
+  count_in_slots(words, all_slots + threadIdx.x * kCounters, 1, counts);
+}
+
+// Whatever the digit, lane t is in bank t, provided that the block is whole warps.
+__global__ void count_shared_slots(Words words, uint4* counts) {
+  extern __shared__ unsigned all_slots[];
+  count_in_slots(words, all_slots + threadIdx.x, blockDim.x, counts);
+}
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// Words, and a place for the counts of each thread.
-struct DigitCounts {
-  DigitCounts(const std::vector<unsigned>& values, std::size_t threads)
-      : x(values),
-        words{x.get(), x.size(), kCounters},
-        grid(static_cast<unsigned>(std::max<std::size_t>(1, div_up(x.size(), threads * kWords)))),
-        block(static_cast<unsigned>(threads)),
-        counts(grid * threads) {}
-
-  std::size_t slot_bytes() const { return block * kCounters * sizeof(unsigned); }
-
-  DeviceArray<unsigned> x;
-  Words words;
-  unsigned grid, block;
-  DeviceArray<uint4> counts;
-};
-
-struct DigitVersion {
-  const char *name, *summary;
-  void (*kernel)(Words words, uint4* counts);  // its registers are asked for
-  void (*launch)(const DigitCounts& d);
-};
-const DigitVersion kVersions[] = {
-    {"run_time_index", "the digit is the index: local memory", count_run_time_index,
-     [](const DigitCounts& d) {
-       count_run_time_index<<<d.grid, d.block>>>(d.words, d.counts.get());
-     }},
-    {"not_unrolled", "a loop of unknown length: local memory", count_not_unrolled,
-     [](const DigitCounts& d) {
-       count_not_unrolled<<<d.grid, d.block>>>(d.words, d.counts.get());
-     }},
-    {"constant_index", "unrolled: every counter a register", count_constant_index,
-     [](const DigitCounts& d) {
-       count_constant_index<<<d.grid, d.block>>>(d.words, d.counts.get());
-     }},
-    {"select_chain", "a run-time index by selects", count_select_chain,
-     [](const DigitCounts& d) {
-       count_select_chain<<<d.grid, d.block>>>(d.words, d.counts.get());
-     }},
-    {"shifted_counts", "16 counters in one 64-bit register", count_shifted,
-     [](const DigitCounts& d) { count_shifted<<<d.grid, d.block>>>(d.words, d.counts.get()); }},
-    {"shared_rows", "a thread's counters side by side", count_shared_rows,
-     [](const DigitCounts& d) {
-       count_shared_rows<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts.get());
-     }},
-    {"shared_slots", "each lane keeps to its own bank", count_shared_slots,
-     [](const DigitCounts& d) {
-       count_shared_slots<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts.get());
-     }},
-};
-
-// 16 counts for each thread of the grid, by division: word i belongs to thread i % block of its
-// block.
-std::vector<unsigned char> reference(const std::vector<unsigned>& x, const DigitCounts& d) {
-  std::vector<unsigned char> counts(d.counts.bytes(), 0);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::size_t thread = i / (kWords * d.block) * d.block + i % d.block;
-    unsigned rest = x[i];
-    for (unsigned digits = 0; digits < 8; ++digits, rest /= 16) ++counts[thread * 16 + rest % 16];
-  }
-  return counts;
-}
-
-bool check(const std::string& version, const DigitCounts& d,
-           const std::vector<unsigned char>& expected) {
-  const std::vector<uint4> counts = d.counts.download();
-  return all_equal(version, reinterpret_cast<const unsigned char*>(counts.data()), expected.data(),
-                   expected.size());
-}
-
-// Random words. Where the lanes agree, the 32 words that a warp loads at once are the same.
-std::vector<unsigned> words_to_count(std::size_t n, bool lanes_agree, std::uint64_t seed) {
+// Random words; so many in a row are alike. With 32 the lanes of a warp meet the same digits.
+std::vector<unsigned> words_to_count(std::size_t n, std::size_t alike, std::uint64_t seed) {
   std::vector<unsigned> words(n);
   for (std::size_t i = 0; i < n; ++i) {
-    words[i] = static_cast<unsigned>(random_bits(seed, lanes_agree ? i / 32 : i) >> 32);
+    words[i] = static_cast<unsigned>(random_bits(seed, i / alike) >> 32);
   }
   return words;
 }
 
-#include "other_rows.cuh"  // --sweep and --show
-
-int add_rows(ResultTable& table, const Device& device, const std::vector<unsigned>& x,
-             const DigitCounts& d) {
-  if (kOnGpu) table.rate_in_gbps("read", measure_yardstick(device, d.x.bytes()).read_gbps);
-  const std::vector<unsigned char> expected = reference(x, d);
-  for (const DigitVersion& v : kVersions) {
-    if (!table.options().wants(v.name)) continue;
-    table.next_row_has(frame_cells(v.kernel));
-    add_measured_row(
-        table, v.name, static_cast<double>(d.x.bytes()), [&] { d.counts.poison(); },
-        [&] { v.launch(d); }, [&] { return check(v.name, d, expected); });
+// Words, and 16 bytes for the counts of each thread.
+struct DigitCounts {
+  // What is expected, by division: word i belongs to thread i % block of its block.
+  DigitCounts(const std::vector<unsigned>& values, unsigned threads)
+      : x(values), block(threads), expected(counts.bytes(), 0) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t thread = i / (kWords * block) * block + i % block;
+      unsigned rest = values[i];
+      for (unsigned k = 0; k < 8; ++k, rest /= 16) ++expected[thread * 16 + rest % 16];
+    }
   }
-  return table.finish();
-}
+
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { counts.poison(); }
+  std::size_t slot_bytes() const { return block * kCounters * sizeof(unsigned); }
+  bool is_right(const std::string& version) const {
+    const std::vector<uint4> found = counts.download();
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(found.data());
+    return all_equal(version, bytes, expected.data(), expected.size());
+  }
+
+  DeviceArray<unsigned> x;
+  unsigned block;
+  unsigned grid = blocks_for(x.size(), kWords* block);
+  Words words{x, x.size(), kCounters};
+  DeviceArray<uint4> counts{std::size_t{grid} * block};
+  std::vector<unsigned char> expected;
+};
+
+// A version, and its kernel once more: the table shows its registers and its local memory.
+struct DigitVersion : Version<DigitCounts> {
+  void (*kernel)(Words words, uint4* counts);
+};
+const DigitVersion kVersions[] = {
+    {{"run_time_index", "the digit is the index: local memory",
+      [](const DigitCounts& d) { count_run_time_index<<<d.grid, d.block>>>(d.words, d.counts); }},
+     count_run_time_index},
+    {{"not_unrolled", "a loop of unknown length: local memory",
+      [](const DigitCounts& d) { count_not_unrolled<<<d.grid, d.block>>>(d.words, d.counts); }},
+     count_not_unrolled},
+    {{"constant_index", "unrolled: every counter a register",
+      [](const DigitCounts& d) { count_constant_index<<<d.grid, d.block>>>(d.words, d.counts); }},
+     count_constant_index},
+    {{"select_chain", "a run-time index by selects",
+      [](const DigitCounts& d) { count_select_chain<<<d.grid, d.block>>>(d.words, d.counts); }},
+     count_select_chain},
+    {{"shifted_counts", "16 counters in one 64-bit register",
+      [](const DigitCounts& d) { count_shifted<<<d.grid, d.block>>>(d.words, d.counts); }},
+     count_shifted},
+    {{"shared_rows", "a thread's counters side by side",
+      [](const DigitCounts& d) {
+        count_shared_rows<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts);
+      }},
+     count_shared_rows},
+    {{"shared_slots", "each lane keeps to its own bank",
+      [](const DigitCounts& d) {
+        count_shared_slots<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts);
+      }},
+     count_shared_slots},
+};
 
 int main(int argc, char** argv) {
-  Options opt("12_registers_and_local_memory", "where do a thread's own variables live?");
-  std::size_t n = kOnGpu ? 64_Mi : 250000, block = 256;
-  std::string lanes = "differ", sweep, show;
-  opt.add("n", &n, 1, kMaxN, "words to count, or ints of a sweep");
-  opt.add("block", &block, 1, kMaxBlock, "threads per block");
-  opt.add("lanes", &lanes, {"differ", "agree"}, "whether the lanes of a warp load different words");
-  opt.add("sweep", &sweep, {"registers", "shared"}, "what limits the blocks of a multiprocessor");
-  opt.add("show", &show, {"carveout", "latency"}, "L1 against shared memory; how long things take");
-  opt.parse(argc, argv, [&] {
-    if (!sweep.empty() && !show.empty()) opt.usage_error("--sweep and --show: one or the other");
-    name_rows(opt, sweep + show);
-  });
+  std::size_t n = kOnGpu ? 64_Mi : 250000, block = 256, alike = 1;
+  const Options opt(argc, argv, "12_registers_and_local_memory",
+                    "where do a thread's own variables live?",
+                    {{"n", &n, 1, 8_Gi, "words to count"},
+                     {"block", &block, 1, kMaxBlock, "threads per block"},
+                     {"alike", &alike, 1, 1_Ki, "words in a row that are alike; 32: a warp's"}});
   const Device device = open_device(opt);
-  if (!sweep.empty() || !show.empty()) return run_other_rows(opt, device, sweep + show, n);
   const std::size_t bytes = n * sizeof(unsigned);
-  require_device_memory(opt, "--n " + std::to_string(n),
-                        2 * bytes + (kWords + 1) * block * sizeof(uint4));
-  const std::vector<unsigned> x = words_to_count(n, lanes == "agree", opt.seed);
-  const DigitCounts data(x, block);
-  ResultTable table(
-      opt, device,
-      "n = " + std::to_string(n) + " · block " + std::to_string(block) + " · lanes " + lanes, bytes,
-      {"registers", "local_bytes"});
-  return add_rows(table, device, x, data);
+  ResultTable table(opt, device, bytes, n + kWords * block * sizeof(uint4),
+                    {"registers", "local_bytes"});
+  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+
+  const DigitCounts d(words_to_count(n, alike, opt.seed), static_cast<unsigned>(block));
+  for (const DigitVersion& v : kVersions) {
+    cudaFuncAttributes frame;  // where the compiler has put this kernel's variables
+    CUDA_CHECK(cudaFuncGetAttributes(&frame, v.kernel));
+    table.next_row_has({std::to_string(frame.numRegs), std::to_string(frame.localSizeBytes)});
+    table.add(v, d);
+  }
+  return table.finish();
 }

@@ -4,24 +4,18 @@
 //
 // nearest_plain     the nearest pixel by a plain load; a warp covers 32 x 1 pixels of the result
 // nearest_squarish  the same kernel; a warp covers 8 x 4 pixels
-// nearest_ldg, nearest_fetch  the same memory through __ldg, and through a texture's tex1Dfetch
-// nearest_pitched, nearest_array    tex2D, over rows with a pitch and over a cudaArray
+// nearest_ldg, nearest_fetch         the same memory through __ldg, and a texture's tex1Dfetch
+// nearest_pitched, nearest_array     tex2D, over rows with a pitch and over a cudaArray
 // bilinear_plain, bilinear_squarish  four pixels mixed by hand
 // bilinear_pitched, bilinear_array   four pixels mixed by the texture unit
-// array_to_array    nearest_array, written through a surface into another cudaArray
-// four_...          four pixels per thread: several_pixels.cuh
-// Run: make run CH=13, with ARGS="--sweep angle" or "--show walks|modes|weights|written" for more
-
-#include <vector>
+// four_...                           the same with four pixels per thread
+// Run: make run CH=13
 
 #include "../../common/common.cuh"
 
 constexpr int kParts = 512;             // cosine and sine are multiples of 1 / kParts
 constexpr std::size_t kMaxSide = 8192;  // so that every coordinate is exact in a float, see Turn
-
-struct Place {
-  float x, y;  // in pixels from the upper left corner; the first pixel reaches from 0 to 1
-};
+constexpr unsigned kPixels = 4;         // per thread, blockDim.y rows apart, from four_plain on
 
 // A turn around the middle of the image. Half sides and the centres of pixels are multiples of 1/2,
 // cosine and sine of 1/512: every coordinate is a multiple of 1/1024 below 2^14, which fits the 24
@@ -29,9 +23,9 @@ struct Place {
 struct Turn {
   unsigned width, height;
   float cosine, sine;
-
-  // Where the centre of pixel (x, y) of the result lies in the image.
-  __device__ Place source(unsigned x, unsigned y) const {
+  // Where the centre of pixel (x, y) of the result lies in the image, in pixels from the upper left
+  // corner. The first pixel reaches from 0 to 1.
+  __device__ float2 source(unsigned x, unsigned y) const {
     const float middle_x = 0.5f * width, middle_y = 0.5f * height;
     const float right = x + 0.5f - middle_x, down = y + 0.5f - middle_y;
     return {cosine * right + sine * down + middle_x, cosine * down - sine * right + middle_y};
@@ -50,7 +44,7 @@ __global__ void rotate_plain(const float* image, Turn turn, float* result) {
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= turn.width || y >= turn.height) return;
-  const Place from = turn.source(x, y);
+  const float2 from = turn.source(x, y);
   const int column = static_cast<int>(floorf(from.x)), row = static_cast<int>(floorf(from.y));
   result[turn.index(x, y)] = turn.has(column, row) ? image[turn.index(column, row)] : 0.0f;
 }
@@ -61,7 +55,7 @@ __global__ void rotate_ldg(const float* image, Turn turn, float* result) {
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= turn.width || y >= turn.height) return;
-  const Place from = turn.source(x, y);
+  const float2 from = turn.source(x, y);
   const int column = static_cast<int>(floorf(from.x)), row = static_cast<int>(floorf(from.y));
   result[turn.index(x, y)] = turn.has(column, row) ? __ldg(&image[turn.index(column, row)]) : 0.0f;
 }
@@ -71,7 +65,7 @@ __global__ void rotate_fetch(cudaTextureObject_t pixels, Turn turn, float* resul
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= turn.width || y >= turn.height) return;
-  const Place from = turn.source(x, y);
+  const float2 from = turn.source(x, y);
   const int column = static_cast<int>(floorf(from.x)), row = static_cast<int>(floorf(from.y));
   const int index = row * static_cast<int>(turn.width) + column;  // tex1Dfetch takes an int
   result[turn.index(x, y)] = turn.has(column, row) ? tex1Dfetch<float>(pixels, index) : 0.0f;
@@ -83,7 +77,7 @@ __global__ void rotate_texture(cudaTextureObject_t image, Turn turn, float* resu
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= turn.width || y >= turn.height) return;
-  const Place from = turn.source(x, y);
+  const float2 from = turn.source(x, y);
   result[turn.index(x, y)] = tex2D<float>(image, from.x, from.y);
 }
 
@@ -93,7 +87,7 @@ __device__ float pixel_or_zero(const float* image, const Turn& turn, int column,
 
 // What the unit does in its linear mode, by hand: the four pixels whose centres lie around the
 // place, each weighted by how near it is. A centre lies half a pixel from the pixel's corner.
-__device__ float mixed_at(const float* image, const Turn& turn, Place from) {
+__device__ float mixed_at(const float* image, const Turn& turn, float2 from) {
   const float left = floorf(from.x - 0.5f), top = floorf(from.y - 0.5f);
   const float a = from.x - 0.5f - left, b = from.y - 0.5f - top;
   const int column = static_cast<int>(left), row = static_cast<int>(top);
@@ -111,121 +105,246 @@ __global__ void rotate_mixing(const float* image, Turn turn, float* result) {
   result[turn.index(x, y)] = mixed_at(image, turn, turn.source(x, y));
 }
 
-// A kernel cannot store into a cudaArray by an address: nobody says how it is laid out. A surface
-// object can. Its first coordinate counts bytes.
-__global__ void rotate_to_surface(cudaTextureObject_t image, Turn turn,
-                                  cudaSurfaceObject_t result) {
+// Four pixels per thread: their loads do not wait for each other, four are under way at once.
+__global__ void rotate_plain_four(const float* image, Turn turn, float* result) {
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= turn.width || y >= turn.height) return;
-  const Place from = turn.source(x, y);
-  surf2Dwrite(tex2D<float>(image, from.x, from.y), result, static_cast<int>(x * sizeof(float)),
-              static_cast<int>(y));
+  const unsigned first = blockIdx.y * blockDim.y * kPixels + threadIdx.y;
+  float pixels[kPixels];
+#pragma unroll
+  for (unsigned k = 0; k < kPixels; ++k) {
+    const float2 from = turn.source(x, first + k * blockDim.y);
+    const int column = static_cast<int>(floorf(from.x)), row = static_cast<int>(floorf(from.y));
+    pixels[k] = turn.has(column, row) ? image[turn.index(column, row)] : 0.0f;
+  }
+#pragma unroll
+  for (unsigned k = 0; k < kPixels; ++k) {
+    const unsigned y = first + k * blockDim.y;
+    if (x < turn.width && y < turn.height) result[turn.index(x, y)] = pixels[k];
+  }
 }
 
-#include "image_homes.cuh"  // Rotation: the image in three kinds of memory, textures over them
-
-// ---- the versions ------------------------------------------------------------------------------
-
-const dim3 kFlat(32, 8), kSquarish(8, 32);  // threads of a block; a warp has 32 x 1 or 8 x 4
-
-void launch_plain(const Rotation& r, dim3 block) {
-  rotate_plain<<<r.grid(block), block>>>(r.plain.get(), r.turn, r.result.get());
+__global__ void rotate_texture_four(cudaTextureObject_t image, Turn turn, float* result) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned first = blockIdx.y * blockDim.y * kPixels + threadIdx.y;
+  float pixels[kPixels];
+#pragma unroll
+  for (unsigned k = 0; k < kPixels; ++k) {
+    const float2 from = turn.source(x, first + k * blockDim.y);
+    pixels[k] = tex2D<float>(image, from.x, from.y);
+  }
+#pragma unroll
+  for (unsigned k = 0; k < kPixels; ++k) {
+    const unsigned y = first + k * blockDim.y;
+    if (x < turn.width && y < turn.height) result[turn.index(x, y)] = pixels[k];
+  }
 }
-void launch_mixing(const Rotation& r, dim3 block) {
-  rotate_mixing<<<r.grid(block), block>>>(r.plain.get(), r.turn, r.result.get());
+
+__global__ void rotate_mixing_four(const float* image, Turn turn, float* result) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned first = blockIdx.y * blockDim.y * kPixels + threadIdx.y;
+  float pixels[kPixels];
+#pragma unroll
+  for (unsigned k = 0; k < kPixels; ++k) {
+    pixels[k] = mixed_at(image, turn, turn.source(x, first + k * blockDim.y));
+  }
+#pragma unroll
+  for (unsigned k = 0; k < kPixels; ++k) {
+    const unsigned y = first + k * blockDim.y;
+    if (x < turn.width && y < turn.height) result[turn.index(x, y)] = pixels[k];
+  }
 }
-void launch_texture(const Rotation& r, const Texture& texture, dim3 block) {
-  rotate_texture<<<r.grid(block), block>>>(texture.get(), r.turn, r.result.get());
+
+// The turn by so many degrees, its cosine and sine rounded to the steps that Turn asks for.
+Turn turn_by(std::size_t degrees, std::size_t width, std::size_t height) {
+  const double angle = static_cast<double>(degrees) * std::acos(-1.0) / 180;
+  const auto rounded = [](double v) { return static_cast<float>(std::round(v * kParts) / kParts); };
+  return {static_cast<unsigned>(width), static_cast<unsigned>(height), rounded(std::cos(angle)),
+          rounded(std::sin(angle))};
 }
+
+// ---- what must come out ------------------------------------------------------------------------
+
+// Pixels side by side: p q above r s.
+struct Four {
+  double p, q, r, s;
+};
+
+// A value among their centres. `right` is the weight of q and s together, `down` that of r and s,
+// `both` that of s alone.
+__host__ __device__ double weighted(const Four& four, double right, double down, double both) {
+  return (1 - right - down + both) * four.p + (right - both) * four.q + (down - both) * four.r +
+         both * four.s;
+}
+
+// How the unit of an H200 does it: it rounds both weights to 256ths, and then their product. The
+// weights of the four follow, so that they add up to 1.
+__host__ __device__ double weighted_by_unit(const Four& four, double right, double down) {
+  const auto in_256ths = [](double weight) { return floor(256 * weight + 0.5) / 256; };
+  const double a = in_256ths(right), b = in_256ths(down);
+  return weighted(four, a, b, in_256ths(a * b));
+}
+
+// The reference: by the nearest pixel, by four mixed, and by the unit's weights. Coordinates are
+// whole numbers here, of 1/1024 pixel. (The tests compare it with one on the host.)
+__global__ void expect(const float* image, Turn turn, float* nearest, float* mixed,
+                       float* by_unit) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int width = turn.width, height = turn.height;
+  if (x >= width || y >= height) return;
+  const int cosine = lrintf(kParts * turn.cosine), sine = lrintf(kParts * turn.sine);
+  const int right = 2 * x + 1 - width, down = 2 * y + 1 - height;  // twice the way from the middle
+  const int from_x = cosine * right + sine * down + kParts * width;
+  const int from_y = cosine * down - sine * right + kParts * height;
+  const auto pixel = [=](int column, int row) {
+    const bool inside = column >= 0 && column < width && row >= 0 && row < height;
+    return inside ? image[row * width + column] : 0.0f;
+  };
+  nearest[y * width + x] = pixel(from_x >> 10, from_y >> 10);
+  // Half a pixel to the left and above lies the corner of the pixel whose centre comes first.
+  const int left = from_x - kParts, top = from_y - kParts, column = left >> 10, row = top >> 10;
+  const double a = (left & 1023) / 1024.0, b = (top & 1023) / 1024.0;
+  const Four four = {pixel(column, row), pixel(column + 1, row), pixel(column, row + 1),
+                     pixel(column + 1, row + 1)};
+  mixed[y * width + x] = static_cast<float>(weighted(four, a, b, a * b));
+  by_unit[y * width + x] = static_cast<float>(weighted_by_unit(four, a, b));
+}
+
+// Pixels lie between 0 and 1, and so do all sums on the way to a mixed one. At most six operations
+// round on that way, the reference rounds once, each by at most 2^-25.
+constexpr double kRounding = 7 * 0x1p-25;
+
+// A texture object: memory, and the rules of reading it.
+cudaTextureObject_t texture_over(const cudaResourceDesc& memory, cudaTextureFilterMode filter) {
+  cudaTextureDesc rules = {};
+  rules.addressMode[0] = rules.addressMode[1] = cudaAddressModeBorder;  // 0 outside of the image
+  rules.filterMode = filter;                 // point: the nearest texel; linear: four mixed
+  rules.readMode = cudaReadModeElementType;  // floats are returned as they are
+  rules.normalizedCoords = 0;                // coordinates count pixels
+  cudaTextureObject_t texture = 0;
+  CUDA_CHECK(cudaCreateTextureObject(&texture, &memory, &rules, nullptr));
+  return texture;
+}
+
+const dim3 k32x1(32, 8), k8x4(8, 32);  // threads of a block; a warp has 32 x 1 or 8 x 4 pixels
+
+// The image in three kinds of memory, textures over them, and what must come out.
+struct Rotation {
+  Rotation(const std::vector<float>& pixels, const Turn& by) : turn(by), plain(pixels) {
+    const std::size_t row_bytes = turn.width * sizeof(float);
+    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+    cudaResourceDesc elements = {}, rows = {}, image = {};
+    elements.resType = cudaResourceTypeLinear;  // the image as it is, row after row
+    elements.res.linear = {plain, one_float, plain.bytes()};
+    std::size_t pitch = 0;  // bytes from one row to the next
+    CUDA_CHECK(cudaMallocPitch(&pitched, &pitch, row_bytes, turn.height));  // pitch >= row_bytes
+    CUDA_CHECK(cudaMemcpy2D(pitched, pitch, pixels.data(), row_bytes, row_bytes, turn.height,
+                            cudaMemcpyHostToDevice));
+    rows.resType = cudaResourceTypePitch2D;
+    rows.res.pitch2D = {pitched, one_float, turn.width, turn.height, pitch};
+    CUDA_CHECK(cudaMallocArray(&array, &one_float, turn.width, turn.height));
+    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, pixels.data(), row_bytes, row_bytes, turn.height,
+                                   cudaMemcpyHostToDevice));
+    image.resType = cudaResourceTypeArray;  // its layout is the driver's secret
+    image.res.array.array = array;
+    fetch = texture_over(elements, cudaFilterModePoint);
+    rows_nearest = texture_over(rows, cudaFilterModePoint);
+    rows_linear = texture_over(rows, cudaFilterModeLinear);
+    array_nearest = texture_over(image, cudaFilterModePoint);
+    array_linear = texture_over(image, cudaFilterModeLinear);
+    expect<<<grid(k32x1), k32x1>>>(plain, turn, nearest, mixed, by_unit);
+    CUDA_CHECK_LAUNCH();
+  }
+  ~Rotation() {  // an object does not keep its memory alive: it goes first
+    for (const auto t : {fetch, rows_nearest, rows_linear, array_nearest, array_linear})
+      cudaDestroyTextureObject(t);
+    cudaFree(pitched);
+    cudaFreeArray(array);
+  }
+  Rotation(const Rotation&) = delete;
+  // Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
+  double amount() const {
+    const std::vector<float> pixels = nearest.download();
+    return 2.0 * result.bytes() - sizeof(float) * std::count(pixels.begin(), pixels.end(), 0.0f);
+  }
+  void poison() const { result.poison(); }
+  bool is_right(const std::string& name) const { return matches(name, nearest, 0); }
+  bool is_mixed(const std::string& name) const { return matches(name, mixed, kRounding); }
+  bool is_mixed_by_unit(const std::string& name) const { return matches(name, by_unit, kRounding); }
+  bool matches(const std::string& name, const DeviceArray<float>& pixels, double error) const {
+    return all_close(name, result.download().data(), pixels.download().data(), pixels.size(),
+                     [&](std::size_t) { return error; });
+  }
+  // Blocks that cover the result: with a pixel per thread, or with four.
+  dim3 grid(dim3 block, unsigned pixels = 1) const {
+    return dim3(blocks_for(turn.width, block.x), blocks_for(turn.height, block.y * pixels));
+  }
+  dim3 fourth(dim3 block) const { return grid(block, kPixels); }
+
+  Turn turn;
+  DeviceArray<float> plain, result{plain.size()};
+  DeviceArray<float> nearest{plain.size()}, mixed{plain.size()}, by_unit{plain.size()};
+  void* pitched = nullptr;
+  cudaArray_t array = nullptr;
+  cudaTextureObject_t fetch, rows_nearest, rows_linear, array_nearest, array_linear;
+};
 
 const Version<Rotation> kVersions[] = {
     {"nearest_plain", "the nearest pixel by a plain load",
-     [](const Rotation& r) { launch_plain(r, kFlat); }},
+     [](auto& r) { rotate_plain<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
     {"nearest_squarish", "the same kernel, 8 x 4 pixels per warp",
-     [](const Rotation& r) { launch_plain(r, kSquarish); }},
+     [](auto& r) { rotate_plain<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
     {"nearest_ldg", "through the read-only path",
-     [](const Rotation& r) {
-       rotate_ldg<<<r.grid(kFlat), kFlat>>>(r.plain.get(), r.turn, r.result.get());
-     }},
+     [](auto& r) { rotate_ldg<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
     {"nearest_fetch", "tex1Dfetch from the same memory",
-     [](const Rotation& r) {
-       rotate_fetch<<<r.grid(kFlat), kFlat>>>(r.fetch.get(), r.turn, r.result.get());
-     }},
+     [](auto& r) { rotate_fetch<<<r.grid(k32x1), k32x1>>>(r.fetch, r.turn, r.result); }},
     {"nearest_pitched", "tex2D from rows with a pitch",
-     [](const Rotation& r) { launch_texture(r, r.pitched_nearest, kFlat); }},
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.rows_nearest, r.turn, r.result); }},
     {"nearest_array", "tex2D from a cudaArray",
-     [](const Rotation& r) { launch_texture(r, r.array_nearest, kFlat); }},
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.array_nearest, r.turn, r.result); }},
     {"bilinear_plain", "four plain loads, mixed by hand",
-     [](const Rotation& r) { launch_mixing(r, kFlat); }},
+     [](auto& r) { rotate_mixing<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); },
+     &Rotation::is_mixed},
     {"bilinear_squarish", "the same kernel, 8 x 4 pixels per warp",
-     [](const Rotation& r) { launch_mixing(r, kSquarish); }},
+     [](auto& r) { rotate_mixing<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); },
+     &Rotation::is_mixed},
     {"bilinear_pitched", "mixed by the unit, rows with a pitch",
-     [](const Rotation& r) { launch_texture(r, r.pitched_linear, kFlat); }},
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.rows_linear, r.turn, r.result); },
+     &Rotation::is_mixed_by_unit},
     {"bilinear_array", "mixed by the unit, a cudaArray",
-     [](const Rotation& r) { launch_texture(r, r.array_linear, kFlat); }},
-    {"array_to_array", "nearest_array, written through a surface",
-     [](const Rotation& r) {
-       rotate_to_surface<<<r.grid(kFlat), kFlat>>>(r.array_nearest.get(), r.turn, r.surface.get());
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.array_linear, r.turn, r.result); },
+     &Rotation::is_mixed_by_unit},
+    {"four_plain", "nearest_plain, four pixels per thread",
+     [](auto& r) { rotate_plain_four<<<r.fourth(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
+    {"four_squarish", "nearest_squarish, four pixels per thread",
+     [](auto& r) { rotate_plain_four<<<r.fourth(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
+    {"four_array", "nearest_array, four pixels per thread, 8 x 4 per warp",
+     [](auto& r) {
+       rotate_texture_four<<<r.fourth(k8x4), k8x4>>>(r.array_nearest, r.turn, r.result);
      }},
+    {"four_bilinear_plain", "bilinear_plain, four pixels per thread",
+     [](auto& r) { rotate_mixing_four<<<r.fourth(k32x1), k32x1>>>(r.plain, r.turn, r.result); },
+     &Rotation::is_mixed},
+    {"four_bilinear_squarish", "bilinear_squarish, four pixels per thread",
+     [](auto& r) { rotate_mixing_four<<<r.fourth(k8x4), k8x4>>>(r.plain, r.turn, r.result); },
+     &Rotation::is_mixed},
+    {"four_bilinear_array", "bilinear_array, four pixels per thread, 8 x 4 per warp",
+     [](auto& r) {
+       rotate_texture_four<<<r.fourth(k8x4), k8x4>>>(r.array_linear, r.turn, r.result);
+     },
+     &Rotation::is_mixed_by_unit},
 };
 
-#include "several_pixels.cuh"  // the rows at the top of the ladder
-
-#include "reference.cuh"  // the same on the host, in whole numbers, and the check
-
-#include "angles.cuh"   // --sweep angle
-#include "modes.cuh"    // --show modes
-#include "walks.cuh"    // --show walks
-#include "weights.cuh"  // --show weights
-#include "written.cuh"  // --show written
-
-// Prints a row for each version. Returns the exit status of the program.
-int run(ResultTable& table, const std::vector<float>& pixels, const Rotation& rotation) {
-  const Turned turned = turned_on_host(pixels, rotation.turn);
-  const auto add = [&](const auto& versions) {
-    add_version_rows(
-        table, versions, rotation, bytes_moved(turned), [&] { poison(rotation); },
-        [&](const char* version) { return check(version, rotation, turned); });
-  };
-  add(kVersions);
-  add(several_pixels::kVersions);
-  return table.finish();
-}
-
-void name_rows(Options& opt, const std::string& sweep, const std::string& show) {
-  if (!sweep.empty() && !show.empty()) opt.usage_error("--sweep " + sweep + ": not with --show");
-  if (sweep == "angle") return angles::name_rows(opt);
-  if (show == "walks") return opt.versions(walks::kVersions);
-  if (show.empty()) return opt.versions(kVersions), opt.versions(several_pixels::kVersions);
-  if (!opt.only.empty()) opt.usage_error("--show " + show + ": not with --only");
-}
-
 int main(int argc, char** argv) {
-  Options opt("13_textures", "what does the texture unit still buy?");
   std::size_t width = kOnGpu ? kMaxSide : 203, height = kOnGpu ? kMaxSide : 149, angle = 30;
-  std::string sweep, show, picture;
-  opt.add("width", &width, 1, kMaxSide, "pixels in a row of the image");
-  opt.add("height", &height, 1, kMaxSide, "rows of the image");
-  opt.add("angle", &angle, 0, 360, "degrees to turn it by");
-  opt.add("sweep", &sweep, {"angle"}, "turn by 0 to 90 degrees");
-  opt.add("show", &show, {"walks", "modes", "weights", "written"}, "what else a texture does");
-  opt.add_file("picture-csv", &picture, "where --show weights writes its picture");
-  opt.parse(argc, argv, [&] { name_rows(opt, sweep, show); });
+  const Options opt(argc, argv, "13_textures", "what does the texture unit still buy?",
+                    {{"width", &width, 1, kMaxSide, "pixels in a row of the image"},
+                     {"height", &height, 1, kMaxSide, "rows of the image"},
+                     {"angle", &angle, 0, 360, "degrees to turn it by"}});
   const Device device = open_device(opt);
-  CsvFile picture_csv;
-  picture_csv.open(opt, "--picture-csv", picture);
-  require_device_memory(opt, "--width, --height", bytes_needed(width, height));
-
-  const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
-  ResultTable table(opt, device, workload_text(width, height, angle, sweep, show), bytes);
-  if (show == "modes") return modes::run(table);
-  if (show == "weights") return weights::run(table, picture_csv);
-  if (show == "written") return written::run(table);
-  const std::vector<float> pixels = random_floats(width * height, 0, 1, opt.seed);
-  Rotation rotation(pixels, turn_by(angle, width, height));
-  if (kOnGpu) table.rate_in_gbps("copy", measure_yardstick(device, bytes).copy_gbps);
-  if (show == "walks") return walks::run(table, pixels, rotation);
-  if (sweep == "angle") return angles::run(table, pixels, rotation);
-  return run(table, pixels, rotation);
+  const std::size_t bytes = 2 * width * height * sizeof(float);         // the image and the result
+  ResultTable table(opt, device, bytes, 5 * bytes / 2 + 512 * height);  // in all: seven images
+  table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
+  const Rotation r(random_floats(width * height, 0, 1, opt.seed), turn_by(angle, width, height));
+  for (const auto& version : kVersions) table.add(version, r);
+  return table.finish();
 }

@@ -1,28 +1,40 @@
 // SPDX-License-Identifier: MIT
 // Chapter 14: what does it take to reach cuBLAS?
-//
-// micro_tile       8 x 8 elements of C per thread, as in chapter 08
-// wide_copies      16 bytes per load from global memory, and per store to C
-// warp_tiles       a warp's 32 threads lie 8 x 4
-// registers_ahead  the next values are loaded while the present ones are multiplied
-// two_stages       two slices of A and B in shared memory: one barrier per step
-// async_copies     three, those of B copied past the registers
-// large_tiles      128 x 256 elements of C per block, 8 x 16 per thread
-// edges_guarded    tiles that need no guard ask once
-// grouped_tiles    tiles in an order that the L2 likes
-// serpentine       products ordered so that fewer registers are read
-// even_shares      every block gets as many steps as every other
-// by_shape         serpentine, or small tiles in even shares; what is not aligned is copied first
-// multiply_adds    as many multiply-adds, and nothing else
-// cublas           the library
 // C = A * B in float, row-major: A is m x k, B is k x n.
+// micro_tile, wide_copies  8 x 8 elements per thread, as in chapter 08; 16 bytes per load and store
+// warp_tiles               a warp's 32 threads lie 8 x 4
+// registers_ahead          the next values are loaded while the present ones are multiplied
+// two_stages, async_copies two slices in shared memory, one barrier per step; three, B's copied
+// large_tiles              128 x 256 elements of C per block, 8 x 16 per thread
+// edges_guarded            tiles that need no guard ask once
+// grouped_tiles            tiles in an order that the L2 likes
+// serpentine, cublas       products ordered so that fewer registers are read; the library
 // Run: make run CH=14
 
 #include "../../common/common.cuh"
-#include "../../common/cublas_row.cuh"
-#include "../../common/matrix_product.cuh"
-#include "../../common/multiply_adds.cuh"
+#include "cublas_product.cuh"
 #include "tile.cuh"  // a tile of C: who brings, multiplies and stores what
+#include "walk.cuh"  // the walk along k with copies under way
+
+// Loads the thread's pieces of B's slice into registers.
+template <class T>
+__device__ void fetch_b(float4 (&pieces)[T::kPiecesOfB], const Matrix& b, unsigned first,
+                        unsigned first_column, Access access) {
+#pragma unroll
+  for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
+    const Place p = piece_of_b<T>(i);
+    pieces[i] = four_of(b, first + p.row, first_column + p.column, access);
+  }
+}
+
+template <class T>
+__device__ void store_b(float* slice_of_b, const float4 (&pieces)[T::kPiecesOfB]) {
+#pragma unroll
+  for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
+    const Place p = piece_of_b<T>(i);
+    *reinterpret_cast<float4*>(&slice_of_b[p.row * T::kColumns + p.column]) = pieces[i];
+  }
+}
 
 // A block computes one tile of C: brings a slice of A and of B, multiplies them, and so on along k.
 template <class T, bool kWideCopies, bool kAhead>
@@ -76,8 +88,6 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
   sums.store(c, corner, place, true);
 }
 
-#include "walk.cuh"  // the walk along k with copies under way
-
 // B is copied past the registers, kStages slices are in shared memory.
 template <class T, bool kAsksOnce, bool kInGroups>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
@@ -93,12 +103,10 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
   if (kAsksOnce) {
     walk_guarding_edges<T>(sums, slices, a, b, corner, place, 0, steps);
   } else {
-    walk<T>(sums, slices, GuardedSlices<T>(a, b, corner, 0), place, steps);
+    walk<T>(sums, slices, guarded_slices<T>(a, b, corner, 0), place, steps);
   }
   sums.store(c, corner, place, true);
 }
-
-#include "even_shares.cuh"  // the work divided by steps, not by tiles
 
 // ---- the versions ------------------------------------------------------------------------------
 
@@ -109,90 +117,78 @@ dim3 grid_for(const Matrix& c) {
               static_cast<unsigned>(div_up(c.height, T::kRows)));
 }
 
-constexpr unsigned kLargeBytes = Large::kStages * Large::kSliceBytes;
-
-void launch_serpentine(const Matrix& a, const Matrix& b, const Matrix& c) {
-  const dim3 grid = grid_for<Turning>(c);
-  allow_dynamic_shared(multiply_async<Turning, true, true>, kLargeBytes);
-  multiply_async<Turning, true, true><<<grid, Turning::kThreads, kLargeBytes>>>(a, b, c);
+template <class T, bool kWideCopies, bool kAhead>
+void launch_in_turn(const MatrixProduct& p) {
+  multiply_in_turn<T, kWideCopies, kAhead><<<grid_for<T>(p.c), T::kThreads>>>(p.a, p.b, p.c);
 }
 
-#include "by_shape.cuh"  // which of them for which shape
+template <class T>
+void launch_two_stages(const MatrixProduct& p) {
+  multiply_two_stages<T><<<grid_for<T>(p.c), T::kThreads, 2 * T::kSliceBytes>>>(p.a, p.b, p.c);
+}
 
-const Version<Product> kVersions[] = {
+template <class T, bool kAsksOnce, bool kInGroups>
+void launch_async(const MatrixProduct& p) {
+  constexpr unsigned kBytes = T::kStages * T::kSliceBytes;  // more than a block gets without asking
+  const auto kernel = multiply_async<T, kAsksOnce, kInGroups>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  const dim3 grid = grid_for<T>(p.c);
+  multiply_async<T, kAsksOnce, kInGroups><<<grid, T::kThreads, kBytes>>>(p.a, p.b, p.c);
+}
+
+const Version<MatrixProduct> kVersions[] = {
     {"micro_tile", "8 x 8 elements of C per thread, as in chapter 08",
-     [](const Product& p) {
-       multiply_in_turn<Flat, false, false><<<grid_for<Flat>(p.c), Flat::kThreads>>>(p.a, p.b, p.c);
-     }},
+     launch_in_turn<Flat, false, false>},
     {"wide_copies", "16 bytes per load from global memory, and per store",
-     [](const Product& p) {
-       multiply_in_turn<Flat, true, false><<<grid_for<Flat>(p.c), Flat::kThreads>>>(p.a, p.b, p.c);
-     }},
-    {"warp_tiles", "a warp's threads lie 8 x 4",
-     [](const Product& p) {
-       const dim3 grid = grid_for<Square>(p.c);
-       multiply_in_turn<Square, true, false><<<grid, Square::kThreads>>>(p.a, p.b, p.c);
-     }},
+     launch_in_turn<Flat, true, false>},
+    {"warp_tiles", "a warp's threads lie 8 x 4", launch_in_turn<Square, true, false>},
     {"registers_ahead", "the next values loaded while the present ones are multiplied",
-     [](const Product& p) {
-       const dim3 grid = grid_for<Square>(p.c);
-       multiply_in_turn<Square, true, true><<<grid, Square::kThreads>>>(p.a, p.b, p.c);
-     }},
-    {"two_stages", "two slices in shared memory, one barrier per step",
-     [](const Product& p) {
-       const dim3 grid = grid_for<Square>(p.c);
-       multiply_two_stages<Square>
-           <<<grid, Square::kThreads, 2 * Square::kSliceBytes>>>(p.a, p.b, p.c);
-     }},
+     launch_in_turn<Square, true, true>},
+    {"two_stages", "two slices in shared memory, one barrier per step", launch_two_stages<Square>},
     {"async_copies", "three slices, B copied past the registers",
-     [](const Product& p) {
-       constexpr unsigned kBytes = Square::kStages * Square::kSliceBytes;
-       const dim3 grid = grid_for<Square>(p.c);
-       allow_dynamic_shared(multiply_async<Square, false, false>, kBytes);
-       multiply_async<Square, false, false><<<grid, Square::kThreads, kBytes>>>(p.a, p.b, p.c);
-     }},
+     launch_async<Square, false, false>},
     {"large_tiles", "128 x 256 elements of C per block, 8 x 16 per thread",
-     [](const Product& p) {
-       const dim3 grid = grid_for<Large>(p.c);
-       allow_dynamic_shared(multiply_async<Large, false, false>, kLargeBytes);
-       multiply_async<Large, false, false><<<grid, Large::kThreads, kLargeBytes>>>(p.a, p.b, p.c);
-     }},
-    {"edges_guarded", "tiles that need no guard ask once",
-     [](const Product& p) {
-       const dim3 grid = grid_for<Large>(p.c);
-       allow_dynamic_shared(multiply_async<Large, true, false>, kLargeBytes);
-       multiply_async<Large, true, false><<<grid, Large::kThreads, kLargeBytes>>>(p.a, p.b, p.c);
-     }},
-    {"grouped_tiles", "tiles in an order that the L2 likes",
-     [](const Product& p) {
-       const dim3 grid = grid_for<Large>(p.c);
-       allow_dynamic_shared(multiply_async<Large, true, true>, kLargeBytes);
-       multiply_async<Large, true, true><<<grid, Large::kThreads, kLargeBytes>>>(p.a, p.b, p.c);
-     }},
+     launch_async<Large, false, false>},
+    {"edges_guarded", "tiles that need no guard ask once", launch_async<Large, true, false>},
+    {"grouped_tiles", "tiles in an order that the L2 likes", launch_async<Large, true, true>},
     {"serpentine", "a thread's products in an order that saves reads of registers",
-     [](const Product& p) { launch_serpentine(p.a, p.b, p.c); }},
-    {"even_shares", "every block gets as many steps as every other",
-     [](const Product& p) { launch_shares<Turning>(p, p.a, p.b); }},
-    {"by_shape", "serpentine, or small tiles in even shares; what is not aligned is copied first",
-     launch_by_shape},
+     launch_async<Turning, true, true>},
 };
 
-int main(int argc, char** argv) {
-  Options opt("14_matmul_at_the_limit", "what does it take to reach cuBLAS?");
-  opt.versions(kVersions);
-  opt.version(kMultiplyAddsRow, "as many multiply-adds, and nothing else");
-  name_cublas_row(opt);
-  ProductShape shape = ProductShape::square(kOnGpu ? 4096 : 100);
-  shape.add_options(opt);
-  opt.parse(argc, argv);
-  const Device device = open_device(opt);
-  require_device_memory(opt, "--m, --n, --k", shape.bytes() + Product::workspace_bytes(shape));
+// The largest error of an element of C, as a part of what it may be.
+double error_of_bound(const MatrixProduct& p) {
+  const std::vector<float> c = p.download();
+  double worst = 0;
+  for (std::size_t i = 0; i < c.size(); ++i)
+    worst = std::max(worst, std::abs(c[i] - p.expected[i]) / p.tolerance[i]);
+  return worst;
+}
 
-  const Product product(shape, opt.seed);
-  ResultTable table(opt, device, shape.text(), shape.bytes(), {kErrorColumn});
-  table.rate_in_gflops("peak", device.peak_fp32_gflops());
-  add_product_rows(table, kVersions, product);
-  add_multiply_adds_row(table, device, shape.flop());
-  add_cublas_row(table, product);
+void add_row(ResultTable& table, const Version<MatrixProduct>& version, const MatrixProduct& p) {
+  table.add(
+      version.name, p.amount(), [&] { p.poison(); }, [&] { version.launch(p); },
+      [&] {
+        table.next_row_has({digits_text(error_of_bound(p))});
+        return p.is_right(version.name);
+      },
+      version.summary);
+}
+
+int main(int argc, char** argv) {
+  constexpr std::size_t kMost = 256_Ki;  // grids stay within their limits
+  std::size_t m = kOnGpu ? 4096 : 100, n = m, k = m;
+  const Options opt(argc, argv, "14_matmul_at_the_limit", "what does it take to reach cuBLAS?",
+                    {{"m", &m, 1, kMost, "rows of A and C"},
+                     {"n", &n, 1, kMost, "columns of B and C"},
+                     {"k", &k, 1, kMost, "columns of A, rows of B"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float), 0, {"of_bound"});
+  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
+
+  const MatrixProduct product(static_cast<unsigned>(m), static_cast<unsigned>(n),
+                              static_cast<unsigned>(k), opt.seed);
+  for (const auto& version : kVersions) add_row(table, version, product);
+  add_row(table, kCublas<MatrixProduct>, product);
   return table.finish();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Chapter 14: what the kernels are made of. Included by matmul_at_the_limit.cu.
-// A block computes a tile of C, a warp a part of it, a thread some elements of that. The block
-// walks along A and B in steps, and keeps a slice of either in shared memory: of A kDepth columns,
-// stored as rows, of B kDepth rows.
+// Chapter 14: what the kernels are made of. A block computes a tile of C, a warp a part of it, a
+// thread some elements of that. The block walks along A and B in steps, and keeps a slice of either
+// in shared memory: of A kDepth columns, stored as rows, of B kDepth rows.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -10,7 +9,6 @@
 #include <cstdint>
 
 #include "../../common/common.cuh"
-#include "../../common/matrix.cuh"
 
 constexpr unsigned kWide = 4;  // floats in 16 bytes: the widest load there is
 
@@ -183,26 +181,6 @@ __device__ void store_a(float* slice_of_a, const float4 (&pieces)[T::kPiecesOfA]
     to[T::kRowOfA] = pieces[i].y;
     to[2 * T::kRowOfA] = pieces[i].z;
     to[3 * T::kRowOfA] = pieces[i].w;
-  }
-}
-
-/// Loads the thread's pieces of B's slice into registers.
-template <class T>
-__device__ void fetch_b(float4 (&pieces)[T::kPiecesOfB], const Matrix& b, unsigned first,
-                        unsigned first_column, Access access) {
-#pragma unroll
-  for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
-    const Place p = piece_of_b<T>(i);
-    pieces[i] = four_of(b, first + p.row, first_column + p.column, access);
-  }
-}
-
-template <class T>
-__device__ void store_b(float* slice_of_b, const float4 (&pieces)[T::kPiecesOfB]) {
-#pragma unroll
-  for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
-    const Place p = piece_of_b<T>(i);
-    *reinterpret_cast<float4*>(&slice_of_b[p.row * T::kColumns + p.column]) = pieces[i];
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chapter 14: the walk along k with copies under way. Included by matmul_at_the_limit.cu.
+// Chapter 14: the walk along k with copies under way.
 #pragma once
 
 #include "tile.cuh"
@@ -7,81 +7,76 @@
 /// The slices of a tile that can lie anywhere, one after the other: for each it is asked how it may
 /// be read.
 template <class T>
-class GuardedSlices {
- public:
-  __device__ GuardedSlices(const Matrix& a, const Matrix& b, Place corner, unsigned first_step)
-      : a_(a),
-        b_(b),
-        corner_(corner),
-        tile_(access_for<T>(a, b, corner)),
-        k_of_a_(first_step * T::kDepth),
-        k_of_b_(k_of_a_) {}
+struct GuardedSlices {
+  const Matrix &a, &b;
+  Place corner;
+  Access tile;
+  unsigned k_of_a, k_of_b;  ///< where the next slice begins
 
   /// Loads the thread's pieces of A's slice.
   __device__ void fetch_a(float4 (&pieces)[T::kPiecesOfA]) const {
-    ::fetch_a<T>(pieces, a_, corner_.row, k_of_a_, access_at<T>(tile_, a_, k_of_a_));
+    ::fetch_a<T>(pieces, a, corner.row, k_of_a, access_at<T>(tile, a, k_of_a));
   }
 
   /// Begins to copy B's slice.
   __device__ void copy_b(float* slice_of_b) const {
-    copy_b_async<T>(slice_of_b, b_, k_of_b_, corner_.column, access_at<T>(tile_, a_, k_of_b_));
+    copy_b_async<T>(slice_of_b, b, k_of_b, corner.column, access_at<T>(tile, a, k_of_b));
   }
 
   /// To the next slice.
-  __device__ void advance_a() { k_of_a_ += T::kDepth; }
-  __device__ void advance_b() { k_of_b_ += T::kDepth; }
-
- private:
-  const Matrix &a_, &b_;
-  Place corner_;
-  Access tile_;
-  unsigned k_of_a_, k_of_b_;
+  __device__ void advance_a() { k_of_a += T::kDepth; }
+  __device__ void advance_b() { k_of_b += T::kDepth; }
 };
+
+template <class T>
+__device__ GuardedSlices<T> guarded_slices(const Matrix& a, const Matrix& b, Place corner,
+                                           unsigned first_step) {
+  const unsigned k = first_step * T::kDepth;
+  return {a, b, corner, access_for<T>(a, b, corner), k, k};
+}
 
 /// The slices of a tile that lies inside, with whole steps only and rows that are aligned: nothing
 /// is asked, and the addresses of the next slice are those of this one, a step further.
 template <class T>
-class InsideSlices {
- public:
+struct InsideSlices {
+  const float *of_a[T::kPiecesOfA], *of_b[T::kPiecesOfB];  ///< the thread's pieces
+  unsigned stride_of_b;
+
   __device__ InsideSlices(const Matrix& a, const Matrix& b, Place corner, unsigned first_step)
-      : stride_of_b_(b.stride) {
+      : stride_of_b(b.stride) {
     const unsigned k = first_step * T::kDepth;
     for (unsigned i = 0; i < T::kPiecesOfA; ++i) {
       const Place p = piece_of_a<T>(i);
-      a_[i] = &a.at(corner.row + p.row, k + p.column);
+      of_a[i] = &a.at(corner.row + p.row, k + p.column);
     }
     for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
       const Place p = piece_of_b<T>(i);
-      b_[i] = &b.at(k + p.row, corner.column + p.column);
+      of_b[i] = &b.at(k + p.row, corner.column + p.column);
     }
   }
 
   __device__ void fetch_a(float4 (&pieces)[T::kPiecesOfA]) const {
 #pragma unroll
     for (unsigned i = 0; i < T::kPiecesOfA; ++i)
-      pieces[i] = *reinterpret_cast<const float4*>(a_[i]);
+      pieces[i] = *reinterpret_cast<const float4*>(of_a[i]);
   }
 
   __device__ void copy_b(float* slice_of_b) const {
 #pragma unroll
     for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
       const Place p = piece_of_b<T>(i);
-      __pipeline_memcpy_async(&slice_of_b[p.row * T::kColumns + p.column], b_[i], sizeof(float4));
+      __pipeline_memcpy_async(&slice_of_b[p.row * T::kColumns + p.column], of_b[i], sizeof(float4));
     }
   }
 
   __device__ void advance_a() {
 #pragma unroll
-    for (unsigned i = 0; i < T::kPiecesOfA; ++i) a_[i] += T::kDepth;
+    for (unsigned i = 0; i < T::kPiecesOfA; ++i) of_a[i] += T::kDepth;
   }
   __device__ void advance_b() {
 #pragma unroll
-    for (unsigned i = 0; i < T::kPiecesOfB; ++i) b_[i] += std::size_t{T::kDepth} * stride_of_b_;
+    for (unsigned i = 0; i < T::kPiecesOfB; ++i) of_b[i] += std::size_t{T::kDepth} * stride_of_b;
   }
-
- private:
-  const float *a_[T::kPiecesOfA], *b_[T::kPiecesOfB];  // the thread's pieces
-  unsigned stride_of_b_;
 };
 
 /// Adds to `sums` the products of `count` steps, with T::kStages slices of A and of B in shared
@@ -135,6 +130,6 @@ __device__ void walk_guarding_edges(Sums<T>& sums, float* slices, const Matrix& 
   if (tile.inside && tile.wide && (first + count) * T::kDepth <= a.width) {
     walk<T>(sums, slices, InsideSlices<T>(a, b, corner, first), place, count);
   } else {
-    walk<T>(sums, slices, GuardedSlices<T>(a, b, corner, first), place, count);
+    walk<T>(sums, slices, guarded_slices<T>(a, b, corner, first), place, count);
   }
 }

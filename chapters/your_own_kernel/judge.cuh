@@ -50,36 +50,18 @@ bool is_right(const Task<In, Out>& task, Launch&& launch) {
   return all_equal(task.name + ", the input", input.data(), task.input.data(), input.size());
 }
 
-// What a project counts: the bytes that a launch has to move, and the share of a yardstick's
-// bandwidth, "read" or "copy", that is its target.
+// What a project counts: the bytes that a launch has to move, and the share of a read's or a copy's
+// bandwidth that is its target.
 struct Goal {
   double bytes;
-  const char* of;
+  bool of_read;  // else of a copy
   double share;
 };
-
-// The row of an input at full size, checked before and after it is timed.
-template <class In, class Out, class Launch>
-void add_row(ResultTable& table, const Task<In, Out>& task, const Goal& goal, double yardstick_gbps,
-             Launch&& launch) {
-  const DeviceArray<In> in(task.input);
-  const DeviceArray<Out> out(task.expected.size());
-  const Measured m = measure_checked(
-      table.options().sampling(), [&] { out.poison(); }, [&] { launch(in.get(), out.get()); },
-      [&] {
-        const std::vector<Out> got = out.download();
-        return all_equal(task.name, got.data(), task.expected.data(), got.size());
-      });
-  table.add(task.name, m.time, goal.bytes, m.ok);
-  const bool reached = goal.bytes / m.time.median_ms / 1e6 >= goal.share * yardstick_gbps;
-  table.note(task.name + ": the target, " + digits_text(100 * goal.share) + " % of a " + goal.of +
-             (reached ? ", is reached" : ", is not reached yet"));
-}
 
 // All small inputs, then the large ones: on a GPU in a table, with their times. The program's exit
 // status.
 template <class In, class Out, class Launch>
-int run(const Options& opt, const std::string& size, const std::vector<Task<In, Out>>& small,
+int run(const Options& opt, const std::vector<Task<In, Out>>& small,
         const std::vector<Task<In, Out>>& large, const Goal& goal, Launch&& launch) {
   const Device device = open_device(opt);
   const auto all_right = [&](const std::vector<Task<In, Out>>& tasks) {
@@ -91,19 +73,28 @@ int run(const Options& opt, const std::string& size, const std::vector<Task<In, 
   std::printf("%zu small inputs: right\n", small.size());
   if (!kOnGpu) {
     if (!all_right(large)) return kExitWrong;
-    std::printf("%s: right. The time and the target need a GPU.\n", size.c_str());
+    std::printf("%s: right. The time and the target need a GPU.\n", opt.workload().c_str());
     return kExitOk;
   }
   std::printf("\n");
-  const std::size_t bytes = large[0].input.size() * sizeof(In);
-  ResultTable table(opt, device, size, bytes);
+  ResultTable table(opt, device, large[0].input.size() * sizeof(In));
   table.without_speedup();
-  const Yardstick measured = measure_yardstick(device, 1_Gi);
-  const double yardstick = goal.of == std::string("read") ? measured.read_gbps : measured.copy_gbps;
-  table.rate_in_gbps(goal.of, yardstick);
+  const double yardstick =
+      goal.of_read ? measured_read_gbps(device, 1_Gi) : measured_copy_gbps(1_Gi);
+  const char* const of = goal.of_read ? "read" : "copy";
+  table.rate_in("GB/s", of, yardstick);
   for (const auto& task : large) {
-    if (!opt.wants(task.name)) continue;
-    add_row(table, task, goal, yardstick, [&](const In* in, Out* out) { launch(task, in, out); });
+    const DeviceArray<In> in(task.input);
+    const DeviceArray<Out> out(task.expected.size());
+    const double ms = table.add(
+        task.name, goal.bytes, [&] { out.poison(); }, [&] { launch(task, in.get(), out.get()); },
+        [&] {
+          return all_equal(task.name, out.download().data(), task.expected.data(), out.size());
+        });
+    if (ms == 0) continue;  // not wanted
+    const bool reached = goal.bytes / ms / 1e6 >= goal.share * yardstick;
+    table.note(task.name + ": the target, " + digits_text(100 * goal.share) + " % of a " + of +
+               (reached ? ", is reached" : ", is not reached yet"));
   }
   return table.finish();
 }
@@ -183,11 +174,9 @@ using PrefixSum = void (*)(const unsigned* in, std::size_t n, unsigned* out,
 inline std::size_t scratch_size(std::size_t n) { return n / 64 + 4096; }
 
 inline int judge_blur(int argc, char** argv, Blur blur) {
-  Options opt("blur", "the mean of the 5 x 5 pixels around each");
   std::size_t side = kOnGpu ? 16_Ki : 301;
-  opt.version("blur", "the large image");
-  opt.add("side", &side, 1, 32_Ki, "pixels: width and height of the large image");
-  opt.parse(argc, argv);
+  const Options opt(argc, argv, "blur", "the mean of the 5 x 5 pixels around each",
+                    {{"side", &side, 1, 32_Ki, "pixels: width and height of the large image"}});
   std::vector<judge::Task<judge::Byte, judge::Byte>> small;
   for (const auto& [width, height] : std::vector<std::pair<unsigned, unsigned>>{
            {1, 1}, {1, 9}, {9, 1}, {3, 2}, {31, 33}, {257, 100}, {1023, 65}, {64, 129}}) {
@@ -195,9 +184,8 @@ inline int judge_blur(int argc, char** argv, Blur blur) {
     small.push_back(judge::blur_task(size, width, height));
   }
   const auto pixels = static_cast<unsigned>(side);
-  const std::string size = std::to_string(side) + " x " + std::to_string(side) + " pixels";
-  const judge::Goal goal = {2.0 * static_cast<double>(side * side), "copy", 1.0 / 3};
-  return judge::run(opt, size, small, {judge::blur_task("blur", pixels, pixels)}, goal,
+  const judge::Goal goal = {2.0 * static_cast<double>(side * side), false, 1.0 / 3};
+  return judge::run(opt, small, {judge::blur_task("blur", pixels, pixels)}, goal,
                     [&](const auto& task, const judge::Byte* in, judge::Byte* out) {
                       const std::size_t height = task.input.size() / task.width;
                       blur(in, out, task.width, static_cast<unsigned>(height));
@@ -205,12 +193,9 @@ inline int judge_blur(int argc, char** argv, Blur blur) {
 }
 
 inline int judge_histogram(int argc, char** argv, Histogram histogram) {
-  Options opt("histogram", "how often does each of 256 values come?");
   std::size_t n = kOnGpu ? 256_Mi : 300007;
-  opt.version("random", "bytes of every value");
-  opt.version("alike", "one value only: all threads want one counter");
-  opt.add("n", &n, 1, 2_Gi, "bytes of the large inputs");
-  opt.parse(argc, argv);
+  const Options opt(argc, argv, "histogram", "how often does each of 256 values come?",
+                    {{"n", &n, 1, 2_Gi, "bytes of the large inputs"}});
   std::vector<judge::Task<judge::Byte, unsigned>> small, large;
   for (const std::size_t size : judge::small_sizes()) {
     const std::string of = " " + std::to_string(size);
@@ -219,19 +204,17 @@ inline int judge_histogram(int argc, char** argv, Histogram histogram) {
   }
   large.push_back(judge::histogram_task("random", judge::random_values<judge::Byte>(n)));
   large.push_back(judge::histogram_task("alike", std::vector<judge::Byte>(n, 200)));
-  const judge::Goal goal = {static_cast<double>(n), "read", 1.0 / 2};
-  return judge::run(opt, "n = " + std::to_string(n), small, large, goal,
+  const judge::Goal goal = {static_cast<double>(n), true, 1.0 / 2};
+  return judge::run(opt, small, large, goal,
                     [&](const auto& task, const judge::Byte* in, unsigned* counts) {
                       histogram(in, task.input.size(), counts);
                     });
 }
 
 inline int judge_prefix_sum(int argc, char** argv, PrefixSum prefix_sum) {
-  Options opt("prefix_sum", "the sum of all elements up to each");
   std::size_t n = kOnGpu ? 256_Mi : 300007;
-  opt.version("prefix_sum", "the large input");
-  opt.add("n", &n, 1, 1_Gi, "elements of the large input");
-  opt.parse(argc, argv);
+  const Options opt(argc, argv, "prefix_sum", "the sum of all elements up to each",
+                    {{"n", &n, 1, 1_Gi, "elements of the large input"}});
   std::vector<judge::Task<unsigned, unsigned>> small;
   for (const std::size_t size : judge::small_sizes()) {
     const std::string of = " " + std::to_string(size);
@@ -239,10 +222,9 @@ inline int judge_prefix_sum(int argc, char** argv, PrefixSum prefix_sum) {
     small.push_back(judge::scan_task("ones" + of, std::vector<unsigned>(size, 1)));
   }
   const DeviceArray<unsigned long long> scratch(scratch_size(std::max(n, 16_Mi + 3)));
-  const judge::Goal goal = {2.0 * static_cast<double>(n * sizeof(unsigned)), "copy", 1.0 / 2};
-  return judge::run(opt, "n = " + std::to_string(n), small,
-                    {judge::scan_task("prefix_sum", judge::random_values<unsigned>(n))}, goal,
-                    [&](const auto& task, const unsigned* in, unsigned* out) {
+  const judge::Goal goal = {2.0 * static_cast<double>(n * sizeof(unsigned)), false, 1.0 / 2};
+  return judge::run(opt, small, {judge::scan_task("prefix_sum", judge::random_values<unsigned>(n))},
+                    goal, [&](const auto& task, const unsigned* in, unsigned* out) {
                       prefix_sum(in, task.input.size(), out, scratch.get());
                     });
 }

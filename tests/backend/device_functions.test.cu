@@ -317,6 +317,17 @@ TEST_CASE("loads and stores with cache hints load and store") {
 
 namespace {
 
+// The multiprocessor that the calling thread runs on, from 0: PTX %smid, for which C++ has no name.
+__device__ unsigned sm_id() {
+#ifdef __CUDA_CPU__
+  return cuda_cpu::sm_id();
+#else
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+#endif
+}
+
 __device__ inline long long ticks_in_a_device_function() { return clock(); }
 
 __global__ void read_clocks(long long* out) {

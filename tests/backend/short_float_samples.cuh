@@ -13,9 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "../../common/check.cuh"
-#include "../../common/device_array.cuh"
-#include "../../common/random.cuh"
+#include "../../common/common.cuh"
 
 namespace short_float_samples {
 

@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "../../common/check.cuh"
-#include "../../common/random.cuh"
+#include "../../common/common.cuh"
 
 namespace texture_samples {
 

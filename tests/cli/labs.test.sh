@@ -112,7 +112,7 @@ expect_output "index 2"
 
 test_case "with nvcc as well a warning is no error"
 run "$python" -c 'import sys
-sys.path.insert(0, "common/tools/labs")
+sys.path.insert(0, "common/labs")
 from build import lenient
 print(*lenient("nvcc -O3 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror".split(), "gpu"))'
 expect_output "nvcc -O3 -Xcompiler -Wall,-Wextra,-Wno-sign-compare"
@@ -156,7 +156,7 @@ expect_output "Error 1, means no more than: not yet"
 
 test_case "behind the last exercise come those that were left out; only after all of them it is over"
 run "$python" -c 'import sys
-sys.path.insert(0, "common/tools/labs")
+sys.path.insert(0, "common/labs")
 import catalogue, learner
 labs = catalogue.all_labs()
 learner.Learner.status = lambda self, lab, tell=False: "passed" if lab.label not in sys.argv[1:] else "failed"
@@ -181,7 +181,7 @@ done
 lab hint CH=05 EX=2 LEVEL=1
 expect_output "hint 1 of 3"
 for level in 0 4 x; do
-  run common/tools/labs/labs.sh hint CH=05_shared_tree_reduction EX=2 LEVEL=$level
+  run common/labs/labs.sh hint CH=05_shared_tree_reduction EX=2 LEVEL=$level
   expect_status 2
   expect_one_line
 done
@@ -235,14 +235,14 @@ rm -rf work
 for arguments in "CH=05_shared_tree_reduction EX=9" "CH=05_shared_tree_reduction EX=x" EX=1; do
   for verb in lab hint solution; do
     # shellcheck disable=SC2086  # two arguments
-    run common/tools/labs/labs.sh $verb $arguments
+    run common/labs/labs.sh $verb $arguments
     expect_status 2
     expect_one_line
   done
 done
-run common/tools/labs/labs.sh lab CH=05_shared_tree_reduction EX=9
+run common/labs/labs.sh lab CH=05_shared_tree_reduction EX=9
 expect_output "1 (ex1_block_sum)"
-run common/tools/labs/labs.sh reset
+run common/labs/labs.sh reset
 expect_status 2
 expect_one_line
 expect "no work/" [ ! -e work ]

@@ -120,10 +120,11 @@ fake_test() {
     >"$scratch/runner/build/cpu/tests/$1.test"
   chmod +x "$scratch/runner/build/cpu/tests/$1.test"
 }
+flags=()
 run_fakes() {
   local tests=() name
   for name in "$@"; do tests+=("build/cpu/tests/$name.test"); done
-  cd "$scratch/runner" && SCHEDULES="forward reverse" run "$tools/checks/run_tests.sh" cpu '' ${tests[@]+"${tests[@]}"}
+  cd "$scratch/runner" && SCHEDULES="forward reverse" run "$tools/setup/python.sh" --run "$tools/checks/run_tests.py" cpu ${flags[@]+"${flags[@]}"} ${tests[@]+"${tests[@]}"}
   cd - >/dev/null || exit
 }
 last_line() { printf '%s\n' "$out" | tail -1; }
@@ -185,13 +186,16 @@ meets() {
 }
 meets ann bob 200 passed failed
 meets bob ann 200 passed failed
-AT_A_TIME=2 run_fakes ann bob
+flags=(--at-a-time 2)
+run_fakes ann bob
 expect_status 0
 rm -f "$scratch/runner/ann.begun" "$scratch/runner/bob.begun"
 meets ann bob 3 failed passed 'rm -f ann.begun'
 meets bob ann 3 failed passed 'rm -f bob.begun'
-AT_A_TIME=1 run_fakes ann bob
+flags=(--at-a-time 1)
+run_fakes ann bob
 expect_status 0
+flags=()
 
 test_case "a run ends with where the time went: compiling, then the tests that took longest"
 fake_test slow 'say started s; sleep 0.3; say passed s'
@@ -199,21 +203,25 @@ mkdir -p "$scratch/runner/build/cpu/obj"
 date +%s >"$scratch/runner/build/began"
 touch -t 202001010000 "$scratch/runner/build/began"
 touch "$scratch/runner/build/cpu/obj/a.o" "$scratch/runner/build/cpu/obj/b.o"
-MAKE_BEGAN=build/began run_fakes good slow
+flags=(--began build/began)
+run_fakes good slow
 expect_output "where the time went"
 expect_output "compiling: cpu 2 files"
 expect "the slowest first" has "$(printf '%s\n' "$out" | sed '1,/testing, /d' | head -1)" slow
-AT_A_TIME=1 run_fakes good slow
+flags=(--at-a-time 1)
+run_fakes good slow
 expect "what took longest last time to come first" has "$(printf '%s\n' "$out" | sed -n 2p)" slow
 touch "$scratch/runner/build/began"
-MAKE_BEGAN=build/began run_fakes good
+flags=(--began build/began)
+run_fakes good
+flags=()
 expect_no_output "compiling"
 
 test_case "a run that is stopped stops what it has started"
 # shellcheck disable=SC2016
 fake_test sleeps 'say started s; sleep 60 & echo $! >"$PIDS"; wait'
 has_ended() { ! kill -0 "$(cat "$scratch/pids")" 2>/dev/null; }
-(cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/checks/run_tests.sh" cpu '' build/cpu/tests/sleeps.test >/dev/null 2>&1) &
+(cd "$scratch/runner" && PIDS=$scratch/pids exec "$tools/setup/python.sh" --run "$tools/checks/run_tests.py" cpu build/cpu/tests/sleeps.test >/dev/null 2>&1) &
 stopped=$!
 for _ in $(seq 100); do [ -s "$scratch/pids" ] && break; sleep 0.1; done
 kill -TERM $stopped
@@ -223,8 +231,8 @@ expect_status 130
 for _ in $(seq 50); do has_ended && break; sleep 0.1; done
 expect "no process left behind" has_ended
 
-# What passed is kept only if that is asked for (KEEP=1), as make test does.
-keep() { KEEP=1 run_fakes "$@"; }
+# What passed is kept only if that is asked for, as make test does.
+keep() { local flags=(--keep); run_fakes "$@"; }
 times_run() { grep -c . "$scratch/runner/runs" 2>/dev/null; }
 forget_runs() { rm -f "$scratch/runner/runs"; }
 mkdir -p "$scratch/runner/tests" "$scratch/runner/chapters" "$scratch/runner/common"
@@ -241,7 +249,7 @@ expect "1 passed" [ "$(last_line)" = "1 passed, 0 failed, 0 skipped" ]
 expect "it is said" has "$out" "1 of these passed before, and what they look at has not changed: FORCE=1"
 expect "no time" has "$(printf '%s' "$out" | tr -s ' ')" "counted 1 test, 2 schedules unchanged"
 
-test_case "without KEEP=1 everything runs"
+test_case "without --keep everything runs"
 forget_runs
 run_fakes counted
 expect "two runs" [ "$(times_run)" = 2 ]
@@ -627,39 +635,69 @@ program 3 5 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share
 expect_status 0
 expect "lines, code, device code, share, first kernel, main" \
-  [ "$(printf '%s\n' "$out" | grep 05_sum | tr -s ' ')" = "05_sum 26 20 9 45 % 14 5" ]
+  [ "$(printf '%s\n' "$out" | grep sum.cu | tr -s ' ')" = "05_sum/sum.cu 26 20 9 45 % 14 5" ]
 
 test_case "a kernel that comes late, a long main, a long file and too little device code are found"
+program 0 3 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
-program 5 5 >"$scratch/share/chapters/05_sum/sum.cu"
+program 3 5 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
 expect_status 1
-expect "nothing but the share" [ "$output" = "device code without chapters 01, 09: 9 of 22 lines, 40.9 %: at least 42 %" ]
+expect "nothing but the share of all" [ "${output%: at least *}" = "device code in the programs: 9 of 20 lines, 45.0 %" ]
 program 40 36 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
 expect_status 1
-expect_output "chapters/05_sum/sum.cu:51: the first kernel: at most line 50"
+expect_output "chapters/05_sum/sum.cu: the first kernel stands in line 51: at most 50"
 expect_output "chapters/05_sum/sum.cu: main has 36 lines: at most 35"
-program 200 36 >"$scratch/share/chapters/05_sum/sum.cu"
+expect_output "% of the code is device code: at least "
+program 300 36 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
-expect_output "chapters/05_sum/sum.cu: 254 lines: at most 250"
+expect_output "chapters/05_sum/sum.cu: 354 lines: at most 350"
 mv "$scratch/share/chapters/05_sum" "$scratch/share/chapters/09_sum"
 run in_share --check
 expect_no_output "the first kernel"
 expect_output "main has 36 lines"
+rm -r "$scratch/share/chapters/09_sum"
+
+test_case "experiments and headers count, an experiment has its bounds, and no program includes another one"
+mkdir -p "$scratch/share/chapters/05_sum/experiments" "$scratch/share/common"
+program 0 3 >"$scratch/share/chapters/05_sum/sum.cu"
+program 9 3 >"$scratch/share/chapters/05_sum/experiments/short.cu"
+program 150 3 >"$scratch/share/chapters/05_sum/experiments/long.cu"
+{
+  printf '#include "../../../common/common.cuh"\n#include "../part.cuh"\n#include "../sum.cu"\n#include "../../03_x/y.cuh"\n'
+  program 20 3
+} >"$scratch/share/chapters/05_sum/experiments/guest.cu"
+for ((i = 0; i < 1001; ++i)); do echo "// $i"; done >"$scratch/share/common/check.cuh"
+run in_share --check
+expect_status 1
+expect_output "chapters/05_sum/experiments/short.cu: 30 lines: 40 to 150"
+expect_output "chapters/05_sum/experiments/long.cu: 171 lines: 40 to 150"
+expect_output "device code in programs, experiments and headers: 36 of 243 lines, 14.8 %: at least "
+expect_output "guest.cu: includes ../sum.cu"
+expect_output "guest.cu: includes ../../03_x/y.cuh"
+expect_no_output "part.cuh"
+expect_output "common/*.cuh: 1 headers, 1001 lines; check.cuh and timer.cuh 1001: at most 8, 1000, 200"
 
 # ---- profile -------------------------------------------------------------------------------------
 
 profiled=$scratch/profiled
-mkdir -p "$profiled/chapters/05_sum/settings" "$profiled/build/gpu"
-cat >"$profiled/chapters/05_sum/settings/profile.csv" <<'END'
+mkdir -p "$profiled/chapters/05_sum" "$profiled/build/gpu"
+cat >"$profiled/chapters/05_sum/settings" <<'END'
+[profile]
+# a comment
 version,args,metric,predicted,why
 tree,--n 1Mi,smsp__inst_executed.sum,1000,"one per warp, and level"
 END
 fake_gpu "NVIDIA H200"
-in_profiled() { (cd "$profiled" && with_fakes "$tools/measure/counters.sh" profile "$@"); }
+# in_profiled BACKEND CHAPTER, or BACKEND PROGRAM OPTION... of a program of one's own
+in_profiled() {
+  local script=predictions.py
+  case $2 in build/*) script=own_profile.py ;; esac
+  (cd "$profiled" && with_fakes "$python" -B "$tools/measure/$script" --backend "$@")
+}
 
 test_case "profile takes the last launch of the version's kernel"
 # shellcheck disable=SC2016  # expanded when the stand-in runs
@@ -688,7 +726,7 @@ cat >"$2" <<REPORT
 "2","sum<(int)2>(int *)","smsp__inst_executed.sum","inst","1,234"
 REPORT
 exit 3'
-run in_profiled gpu own/hello --n "1 2"
+run in_profiled gpu build/gpu/own/hello --n "1 2"
 expect "the program's own status" [ "$status" -eq 3 ]
 expect_output "build/gpu/own/hello --n 1 2"
 expect_output "init(int *), one launch"
@@ -696,7 +734,7 @@ expect_output "sum<(int)2>(int *), the last of 2 launches"
 expect_output "| instructions of warps | 1234 | inst | smsp__inst_executed.sum |"
 expect_output "| time | n/a |  | gpu__time_duration.sum |"
 fake_command ncu 'echo "==ERROR== The application returned an error code (9)."; exit 9'
-run in_profiled gpu own/hello
+run in_profiled gpu build/gpu/own/hello
 expect_failure
 expect_one_error_line
 expect_output "ncu saw no kernel"

@@ -17,6 +17,22 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
+// A program's command line, with an option of its own.
+struct Program {
+  explicit Program(std::vector<std::string> typed = {}) : words(std::move(typed)) {}
+
+  std::vector<char*> arguments() {
+    std::vector<char*> argv = {const_cast<char*>("example")};
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    return argv;
+  }
+
+  std::vector<std::string> words;
+  std::vector<char*> argv = arguments();
+  Options opt{static_cast<int>(words.size()) + 1, argv.data(), "05_example", "how fast?", {}};
+};
+
 __global__ void spin(int* x, int rounds) {
   for (int i = 0; i < rounds; ++i) x[threadIdx.x] = (x[threadIdx.x] * 3 + 1) & 0xffff;
 }
@@ -89,15 +105,15 @@ TEST_CASE("time_launches takes the samples asked for and orders its figures") {
   CUDA_CHECK(cudaFree(d_x));
 }
 
-TEST_CASE("the peaks of an H200 follow from its attributes") {
+TEST_CASE("the FP32 peak of an H200 follows from its attributes") {
   Device d;
   d.major = 9;
-  d.sm_count = 132;
+  d.minor = 0;
+  d.multiProcessorCount = 132;
   d.core_khz = 1980000;
-  d.memory_khz = 3201000;
-  d.bus_bits = 6016;
-  CHECK(is_close(d.peak_dram_gbps(), 4814.3, 0.1));     // data sheet: 4.8 TB/s
   CHECK(is_close(d.peak_fp32_gflops(), 66908.2, 0.1));  // data sheet: 67 TFLOP/s
+  d.major = 42;
+  CHECK(d.peak_fp32_gflops() == 0);
 }
 
 TEST_CASE("an unknown compute capability has no peak rather than a guessed one") {
@@ -108,91 +124,122 @@ TEST_CASE("an unknown compute capability has no peak rather than a guessed one")
 }
 
 TEST_CASE("the device that is opened is one the runtime knows") {
-  const Options opt("05_example", "which device?");
-  const Device d = open_device(opt);
-  CHECK_FALSE(d.name.empty());
-  CHECK(d.sm_count >= 1);
-  CHECK(d.total_bytes > 0);
+  const Program program;
+  const Device d = open_device(program.opt);
+  CHECK_FALSE(std::string(d.name).empty());
+  CHECK(d.multiProcessorCount >= 1);
+  CHECK(d.totalGlobalMem > 0);
 }
 
-TEST_CASE("a CSV appears under its name only when it is finished, with awkward fields quoted") {
-  Options opt("05_example", "where does it go?");
-  opt.csv = "build/csv_test.csv";
-  std::remove(opt.csv.c_str());
+TEST_CASE("a CSV appears under its name only when it is finished, a row for each of the table") {
+  const Program program({"--csv", "build/csv_test.csv"});
+  std::remove("build/csv_test.csv");
+  const Device d = open_device(program.opt);
   {
-    CsvFile csv;
-    csv.open(opt);
-    csv.row({"a", "b,c", "say \"x\""});
-    CHECK(contents(opt.csv).empty());
-    CHECK(csv.finish());
+    ResultTable table(program.opt, d, 64, 0, {"blocks, say"});
+    table.rate_in("GB/s");
+    table.next_row_has({"3"});
+    table.row("tree", {2, 1, 3, 5, 0.5}, 8, true);
+    CHECK(contents("build/csv_test.csv").empty());
+    CHECK(table.finish() == kExitOk);
   }
-  CHECK(contents(opt.csv) == "a,\"b,c\",\"say \"\"x\"\"\"\n");
+  const std::string text = contents("build/csv_test.csv");
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+  CHECK_THAT(text, Catch::Matchers::Contains(",sm_mhz,\"blocks, say\"\n05_example,"));
+  CHECK_THAT(text, Catch::Matchers::Contains(",5,\"tree\",2,1,3,8,GB/s,,,1,ok,0.5,,\"3\"\n"));
   {
-    CsvFile csv;  // a run that ends early leaves the old file as it was
-    csv.open(opt);
-    csv.row({"lost"});
+    ResultTable table(program.opt, d, 64);  // a run that ends early leaves the old file as it was
+    table.row("lost", {2, 1, 3, 5, 0.5}, 8, true);
   }
-  CHECK(contents(opt.csv) == "a,\"b,c\",\"say \"\"x\"\"\"\n");
+  CHECK(contents("build/csv_test.csv") == text);
   CHECK(std::fopen("build/csv_test.csv.partial", "r") == nullptr);
-  std::remove(opt.csv.c_str());
+  std::remove("build/csv_test.csv");
+}
+
+TEST_CASE("a wrong row makes the program fail") {
+  const Program program;
+  ResultTable table(program.opt, open_device(program.opt), 64);
+  table.row("right", {2, 1, 3, 5, 0.5}, 0, true);
+  table.row("wrong", {2, 1, 3, 5, 0.5}, 0, false);
+  table.row("right_again", {2, 1, 3, 5, 0.5}, 0, true);
+  CHECK(table.finish() == kExitWrong);
+}
+
+TEST_CASE("a row is checked before it is timed and after, each time over fresh poison at first") {
+  const Program program;
+  const Device d = open_device(program.opt);
+  for (const int wrong_check : {1, 2, 3}) {  // the third never comes
+    ResultTable table(program.opt, d, 64);
+    int poisons = 0, launches = 0, checks = 0;
+    table.add(
+        "row", 1, [&] { ++poisons; }, [&] { ++launches; },
+        [&] {
+          CHECK(poisons == 1);
+          CHECK(launches >= 1);
+          return ++checks != wrong_check;
+        });
+    CHECK(checks == 2);
+    CHECK(launches >= 3);  // one to check, a warm-up, a sample at the least
+    CHECK(table.finish() == (wrong_check == 3 ? kExitOk : kExitWrong));
+  }
 }
 
 TEST_CASE("a full disk is reported and is no success") {
-  Options opt("05_example", "where does it go?");
-  opt.csv = "/dev/full";
   if (std::FILE* probe = std::fopen("/dev/full", "w")) {
     std::fclose(probe);
-    CsvFile csv;
-    csv.open(opt);
-    csv.row({"does", "not", "fit"});
-    CHECK_FALSE(csv.finish());
+    const Program program({"--csv", "/dev/full"});
+    ResultTable table(program.opt, open_device(program.opt), 64);
+    table.row("does_not_fit", {2, 1, 3, 5, 0.5}, 0, true);
+    CHECK(table.finish() == kExitWrong);
   } else {
     WARN("no /dev/full on this system: not tested");
   }
 }
 
-TEST_CASE("the yardsticks move every word, also at sizes that are no multiple of their loads") {
-  const Options opt("05_example", "how fast?");
-  const Device d = open_device(opt);
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{64}, std::size_t{100}, 1_Mi + 192}) {
-    CAPTURE(bytes);
-    const Yardstick y = measure_yardstick(d, bytes, 3);
-    CHECK(y.copy_gbps > 0);
-    CHECK(y.read_gbps > 0);
-    CHECK(y.ok);
+TEST_CASE("the read that others are compared with reads every word once, at any size") {
+  // A thread stores its exclusive-or only if it is this number. Words of one thread are chosen so
+  // that it comes about if the thread reads all of its words, and each once.
+  constexpr unsigned kNever = 0x9e3779b9u;
+  for (const unsigned threads : {1u, 32u, 192u}) {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{1000}, 64_Ki + 5}) {
+      for (const std::size_t chosen : {std::size_t{0}, std::min<std::size_t>(threads, n) - 1}) {
+        std::vector<uint4> words(n);
+        unsigned all = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          const std::uint64_t low = random_bits(1, 2 * i), high = random_bits(1, 2 * i + 1);
+          words[i] = {unsigned(low), unsigned(low >> 32), unsigned(high), unsigned(high >> 32)};
+          if (i % threads == chosen) all ^= words[i].x ^ words[i].y ^ words[i].z ^ words[i].w;
+        }
+        words[(n - 1 - chosen) / threads * threads + chosen].w ^= all ^ kNever;  // its last word
+        const DeviceArray<uint4> data(words);
+        const DeviceArray<unsigned> stored(1);
+        read_everything<<<(threads + 63) / 64, std::min(threads, 64u)>>>(data, n, stored);
+        CUDA_CHECK_LAUNCH();
+        CAPTURE(n, threads, chosen);
+        CHECK(stored.download()[0] == kNever);
+      }
+    }
   }
 }
 
-TEST_CASE("the bits of the yardstick's pattern tell when a word is missing, or read twice") {
-  for (const std::size_t n : {std::size_t{16}, std::size_t{1000}}) {
-    const unsigned all = pattern_bits(n);
-    for (std::size_t i = 0; i < n; ++i) CHECK((all ^ pattern_word(i)) != all);
-    CHECK(pattern_bits(n - 1) != all);
+TEST_CASE("a read and a copy have a speed on a GPU, at any size, and none elsewhere") {
+  const Program program;
+  const Device d = open_device(program.opt);
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{100}, 1_Mi + 192}) {
+    CAPTURE(bytes);
+    CHECK((measured_read_gbps(d, bytes) > 0) == kOnGpu);
+    CHECK((measured_copy_gbps(bytes) > 0) == kOnGpu);
   }
 }
 
 TEST_CASE("noise is the standard deviation over the mean") {
-  CHECK(noise_percent({5.0}) == 0);
-  CHECK(noise_percent({4.0, 4.0, 4.0}) == 0);
-  CHECK(noise_percent({1.0, 3.0}) == Approx(100 * std::sqrt(2.0) / 2));
+  CHECK(timing_of({5.0}).noise_percent == 0);
+  CHECK(timing_of({4.0, 4.0, 4.0}).noise_percent == 0);
   CHECK(timing_of({1.0, 3.0}).noise_percent == Approx(100 * std::sqrt(2.0) / 2));
 }
 
-TEST_CASE(
-    "a launch that is timed cold finds nothing in the L2, and the clock of a row is measured") {
-  if (!kOnGpu) return;  // the CPU backend has neither
-  const Options opt("05_example", "how fast?");
-  const Device d = open_device(opt);
-  const std::size_t words = d.l2_bytes / 4 / sizeof(uint4);  // a quarter of the L2
-  const DeviceArray<uint4> data(words);
-  const DeviceArray<unsigned> bits(1);
-  const auto read = [&] {
-    read_everything<<<read_grid(d, 512), 512>>>(data.get(), words, bits.get());
-    CUDA_CHECK_LAUNCH();
-  };
-  const Timing hot = time_launches({11, false}, read), cold = time_launches({11, true}, read);
-  CHECK(cold.min_ms > hot.median_ms);
-  CHECK(cold.samples == 11);
-  CHECK(hot.sm_mhz > 100);
-  CHECK(hot.sm_mhz < 5000);
+TEST_CASE("the clock of a multiprocessor is some gigahertz on a GPU") {
+  if (!kOnGpu) return;  // the CPU backend has none
+  CHECK(sm_clock_mhz() > 100);
+  CHECK(sm_clock_mhz() < 5000);
 }

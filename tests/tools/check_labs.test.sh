@@ -57,7 +57,7 @@ broken "a solution that is wrong" $solution 's/  __shared__/  if (t == 1) return
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"
 mutants=$exercises/ex1_block_sum.mutants
-broken "a lab of whose wrong solutions fewer than three are evasions" $mutants 's/^# Evasions/# Others/' "at least 3"
+broken "a lab of whose wrong solutions fewer than three are evasions" $mutants 's/^\[evasions\]/[wrong]/' "below [evasions]: at least 3"
 at=$mutants:$(sed -n '/^no_guard:/=' $mutants)
 broken "a mutant that is right, and names its line" $mutants 's/^no_guard: .*/no_guard: sum = 0; => sum = 0 + 0;/' \
   "$at: no_guard (cpu-xray): must be rejected, but it passes"
@@ -68,11 +68,11 @@ broken "a mutant that differs outside of the TODO" $mutants 's/^no_guard: .*/no_
 broken "a mutant whose edit does not apply" $mutants 's/^no_guard: .*/no_guard: i < m => i <= m/' \
   "$at: no_guard: must stand exactly once in $solution, stands there not at all: i < m"
 check=$exercises/ex1_block_sum.check.cu
-broken "a demand for speed that no wrong solution fails" $check 's/^#include "tests.lab_counts.*/&\n#include "tests\/lab_speed.cuh"/' \
+broken "a demand for speed that no wrong solution fails" $check 's/^#include "common.labs.counts.*/&\n#include "common\/labs\/speed.cuh"/' \
   "has a line \`// TOO SLOW: NAME, ...\`"
 broken "a wrong solution that is too slow, and is none" $check \
-  's/^#include "tests.lab_counts.*/&\n#include "tests\/lab_speed.cuh"\n\/\/ TOO SLOW: nothing_like_it/' "has no nothing_like_it"
-broken "too few mutants" $mutants "/^all_of_shared_memory:/,\$d" "$mutants: 1 mutants: at least 3"
+  's/^#include "common.labs.counts.*/&\n#include "common\/labs\/speed.cuh"\n\/\/ TOO SLOW: nothing_like_it/' "has no nothing_like_it"
+broken "too few mutants" $mutants '/^all_of_shared_memory:/,/^\[right/{/^\[right/!d;}' "$mutants: 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \
@@ -80,19 +80,19 @@ broken "a hint that gives the solution" $exercises/README.md \
 broken "a missing points line" $exercises/README.md '/^\[ex1_block_sum/d' "is missing"
 broken "a check that compares nothing" $exercises/ex1_block_sum.check.cu '/lab::Trials/,/^  });/d' "must pass, but it fails"
 
-alternatives=$exercises/ex1_block_sum.alternatives
-printf '# Right as well.\n\nother_name_of_0: sum = 0 => sum = 0 + 0\n' >$alternatives
+sed -i.bak '/^\[right\]/,$d' $mutants && rm $mutants.bak
+printf '[right]\nother_name_of_0: sum = 0 => sum = 0 + 0\n' >>$mutants
 test_case "make check-labs passes right solutions of other kinds"
 check_labs
 expect_status 0
 expect_output "1 alternatives pass"
-broken "an alternative that is wrong" $alternatives 's/0 + 0/1/' "$alternatives:3: other_name_of_0 (cpu-xray): must pass"
-broken "an alternative that warns" $alternatives 's/0 + 0/0; int unused/' "compiles with a warning"
-rm $alternatives
+at=$mutants:$(sed -n '/^other_name_of_0:/=' $mutants)
+broken "an alternative that is wrong" $mutants 's/0 + 0/1/' "$at: other_name_of_0 (cpu-xray): must pass"
+broken "an alternative that warns" $mutants 's/0 + 0/0; int unused/' "compiles with a warning"
 
 test_case "a mutant that does not compile is rejected only by what nvcc would say as well"
 run "$(common/tools/setup/python.sh)" -c 'import sys
-sys.path[:0] = ["common/tools/labs", "common/tools/checks"]
+sys.path[:0] = ["common/labs", "common/tools/checks"]
 import catalogue, check_labs, outcome
 lab = catalogue.labs_of("05_shared_tree_reduction")[0]
 trial = check_labs.Try(lab, "mutant", lab.solution, "cpu-xray")

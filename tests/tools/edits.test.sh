@@ -91,6 +91,25 @@ edits tests/99_sums.mutants no_step.2
 expect "the second one gone" cmp -s "$scratch/out" <(sed '7s/step();//' $solution)
 rm tests/99_sums.mutants
 
+test_case "sections say which are to be rejected and which to pass"
+written <<'END'
+first: i < n => i <= n
+[evasions]
+# By luck.
+second: i = 0 => i = n
+[right]
+third: sum = 0 => sum = 0 + 0
+END
+edits $mutants
+expect_status 0
+expect_output "$mutants:4: second"
+expect_output "$mutants:6: third [right]"
+run "$python" -c 'import sys
+sys.path.insert(0, sys.argv[1])
+import edits
+print(*(mutant.section for mutant in edits.read(sys.argv[2])))' "$here/common/tools/checks" $mutants
+expect "a section for each" [ "$output" = "wrong evasions right" ]
+
 # refused WHAT LINE TEXT: the mutants on stdin are refused in one line that names LINE and says TEXT
 refused() {
   test_case "refused: $1"
@@ -179,6 +198,22 @@ END
 refused "a file that is not there" 1 "a: no such file: $exercises/solutions/other.cu" <<'END'
 a [in other.cu]: i < n => i <= n
 END
+
+refused "a section that nobody knows" 1 "[rihgt] is no section here; there are: evasions, wrong, right" <<'END'
+[rihgt]
+a: i < n => i <= n
+END
+refused "an edit between a section and its first name" 3 "an edit before any NAME: i = 0 => i = 1" <<'END'
+a: i < n => i <= n
+[right]
+  i = 0 => i = 1
+END
+test_case "refused: sections among the bugs that a chapter's tests reject"
+written tests/99_sums.mutants <<<'[wrong]'
+edits --check tests/99_sums.mutants
+expect_status 1
+expect_output "tests/99_sums.mutants:1: [wrong] is no section here; only exercises have sections"
+rm tests/99_sums.mutants
 
 test_case "all that is wrong is said at once, a line for each"
 written <<'END'

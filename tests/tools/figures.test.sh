@@ -15,16 +15,20 @@ in_copy() { (cd "$copy" && "$@"); }
 
 # ---- the traces that figures draw ----------------------------------------------------------------
 
-traced=()
-for list in chapters/*/settings/xray_traces; do
-  chapter=${list%/settings/xray_traces}
-  traced+=("${chapter##*/}")
-done
 dir=build/cpu-xray
-make -s "${traced[@]/#/$dir/}" >"$scratch/build" 2>&1 || cat "$scratch/build"
+read -r -a traced <<<"$(grep -l '^\[traces\]' chapters/*/settings | cut -d/ -f2 | tr '\n' ' ')"
+programs=() # of those chapters, and their experiments
+for chapter in "${traced[@]}"; do
+  programs+=("$dir/$chapter")
+  for source in chapters/"$chapter"/experiments/*.cu; do
+    [ ! -f "$source" ] || programs+=("$dir/${chapter%%_*}_$(basename "$source" .cu)")
+  done
+done
+make -s "${programs[@]}" >"$scratch/build" 2>&1 || cat "$scratch/build"
+traces() { common/tools/setup/python.sh --run common/tools/measure/xray_traces.py "$@"; }
 
 test_case "the stored traces are what X-ray sees in the kernels"
-run common/tools/measure/xray_traces.sh --check $dir "${traced[*]}"
+run traces --check $dir "${traced[@]}"
 expect_status 0
 expect "nothing else said" [ -z "$output" ]
 
@@ -32,45 +36,45 @@ expect "nothing else said" [ -z "$output" ]
 mkdir -p "$copy/build"
 ln -s "$PWD/$dir" "$copy/build/cpu-xray"
 tree=05_shared_tree_reduction
-stored=chapters/$tree/results/xray_warp.csv
+stored=chapters/$tree/results/xray.csv settings=chapters/$tree/settings
 
 test_case "a trace that a kernel no longer makes is found"
 sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"
-run in_copy common/tools/measure/xray_traces.sh --check $dir $tree
+run in_copy traces --check $dir $tree
 expect_status 1
 expect_one_error_line
 expect_output "$stored: the kernels do something else now; run make xray-traces figures"
 
 test_case "tracing again mends it, byte for byte"
-run in_copy common/tools/measure/xray_traces.sh $dir $tree
+run in_copy traces $dir $tree
 expect_status 0
 expect_output "traced $stored"
 expect "the same file" cmp -s $stored "$copy/$stored"
 
-test_case "a trace that is missing, or that no list names, is found"
-mv "$copy/$stored" "$copy/chapters/$tree/results/xray_other.csv"
-run in_copy common/tools/measure/xray_traces.sh --check $dir $tree
+test_case "a trace that is missing, or that settings do not name, is found"
+rm "$copy/$stored"
+run in_copy traces --check $dir $tree
 expect_status 1
-expect_output "$stored: not traced yet"
-expect_output "results/xray_other.csv: chapters/$tree/settings/xray_traces does not say how it was traced"
-mv "$copy/chapters/$tree/results/xray_other.csv" "$copy/$stored"
+expect_output "$stored: the kernels do something else now"
+{ cat $stored; sed -n '2s/^[a-z]*,/other,/p' $stored; } >"$copy/$stored"
+run in_copy traces --check $dir $tree
+expect_status 1
+cp $stored "$copy/$stored"
 
-test_case "a topic that would leave the folder is refused in one line"
-cp "$copy/chapters/$tree/settings/xray_traces" "$scratch/traces"
-echo "../x --n 32" >>"$copy/chapters/$tree/settings/xray_traces"
-run in_copy common/tools/measure/xray_traces.sh $dir $tree
-expect_status 2
+test_case "a name that is none is refused in one line"
+awk '{ print } /^\[traces\]/ { print "../x: --n 32" }' $settings >"$copy/$settings"
+run in_copy traces $dir $tree
+expect_status 1
 expect_one_error_line
-expect_output "'../x': a topic is made of a-z, 0-9 and _"
-cp "$scratch/traces" "$copy/chapters/$tree/settings/xray_traces"
+expect_output "'../x': a name is made of a-z, 0-9 and _"
 
 test_case "a version that there is not leaves the stored traces alone"
-echo "warp --only no_such_version" >"$copy/chapters/$tree/settings/xray_traces"
-run in_copy common/tools/measure/xray_traces.sh $dir $tree
+awk '{ print } /^\[traces\]/ { print "new: --only no_such_version" }' $settings >"$copy/$settings"
+run in_copy traces $dir $tree
 expect_status 1
 expect_output "no_such_version"
-expect "the trace is as it was" cmp -s $stored "$copy/$stored"
-cp "$scratch/traces" "$copy/chapters/$tree/settings/xray_traces"
+expect "the traces are as they were" cmp -s $stored "$copy/$stored"
+cp $settings "$copy/$settings"
 
 # ---- the figures ---------------------------------------------------------------------------------
 
@@ -92,7 +96,7 @@ expect "the same files" diff -r "$scratch/once" "$copy/chapters/$tree/figures"
 
 test_case "a number that changes in a CSV changes the figure, and is found until it is drawn"
 results=chapters/$tree/results/h200.csv
-awk 'BEGIN { FS = OFS = "," } $11 == "shared_sequential" { $12 = 0.5 } { print }' "$results" >"$copy/$results"
+awk 'BEGIN { FS = OFS = "," } $12 == "shared_sequential" { $13 = 0.5 } { print }' "$results" >"$copy/$results"
 run draw --check $tree
 expect_status 1
 expect_output "$figure: drifted from its script or data; run make figures"

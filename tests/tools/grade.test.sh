@@ -135,7 +135,7 @@ for _ in $(seq 600); do
 done
 # The grading process itself, found by its argument: OUT is this test's own file.
 for process in /proc/[0-9]*; do
-  if { tr '\0' ' ' <"$process/cmdline" | grep -q "tools/labs grade .*OUT=$grades"; } 2>/dev/null; then
+  if { tr '\0' ' ' <"$process/cmdline" | grep -q "common/labs grade .*OUT=$grades"; } 2>/dev/null; then
     kill -9 "${process#/proc/}" 2>/dev/null
   fi
 done
@@ -196,20 +196,20 @@ run "$python" "$scratch/compare.py" "$grades"
 expect_status 0
 
 test_case "a folder that is not there, none at all, or one without students: one line, status 2"
-run common/tools/labs/labs.sh grade DIR="$scratch/nowhere"
+run common/labs/labs.sh grade DIR="$scratch/nowhere"
 expect_status 2
 expect_one_line
 expect_output "no such folder"
-run common/tools/labs/labs.sh grade
+run common/labs/labs.sh grade
 expect_status 2
 expect_one_line
 mkdir -p "$scratch/nobody"
-run common/tools/labs/labs.sh grade DIR="$scratch/nobody"
+run common/labs/labs.sh grade DIR="$scratch/nobody"
 expect_status 2
 expect_one_line
-run common/tools/labs/labs.sh grade DIR="$class" OUT=/dev/null/grades.json
+run common/labs/labs.sh grade DIR="$class" OUT=/dev/null/grades.json
 expect_status 2
 expect_one_line
-run common/tools/labs/labs.sh grade DIR="$class" JOBS=none
+run common/labs/labs.sh grade DIR="$class" JOBS=none
 expect_status 2
 expect_one_line

@@ -55,7 +55,7 @@ killed() {
   done
   for process in /proc/[0-9]*; do
     # The first of them is the oldest: its supervisors go with it.
-    if { tr '\0' ' ' <"$process/cmdline" | grep -q "tools/labs grade .*OUT=$grades"; } 2>/dev/null; then
+    if { tr '\0' ' ' <"$process/cmdline" | grep -q "common/labs grade .*OUT=$grades"; } 2>/dev/null; then
       kill -s "$1" "${process#/proc/}" 2>/dev/null
     fi
   done
@@ -101,7 +101,7 @@ expect "no process" [ -z "$output" ]
 test_case "a program that was just forked when its runner is killed ends as well"
 cat >"$scratch/orphan.py" <<'END'
 import os, signal, sys, time
-sys.path.insert(0, "common/tools/labs")
+sys.path.insert(0, "common/labs")
 import runner
 class Late:  # the runner is killed before the child can ask to go with it
     def prctl(self, what, *more):
@@ -144,7 +144,7 @@ if [ "$status" -eq 77 ]; then skip "$output"; else expect_status 0; fi
 test_case "OUT that is no file is refused and left as it is"
 for place in /dev/full /dev/null "$scratch" "$scratch/pipe"; do
   [ "$place" != "$scratch/pipe" ] || mkfifo "$place"
-  run common/tools/labs/labs.sh grade CH=05_shared_tree_reduction EX=1 DIR="$class" OUT="$place"
+  run common/labs/labs.sh grade CH=05_shared_tree_reduction EX=1 DIR="$class" OUT="$place"
   expect_status 2
   expect_one_line
   expect "it is still there" [ -e "$place" ]
@@ -159,9 +159,9 @@ once >"$scratch/first" 2>&1 &
 main=$!
 # A supervisor is a child of a process with the same words: each is killed as soon as it is there.
 while kill -0 $main 2>/dev/null; do
-  for process in $(pgrep -f "tools/labs grade .*OUT=$scratch/one.json"); do
+  for process in $(pgrep -f "common/labs grade .*OUT=$scratch/one.json"); do
     parent=$(ps -o ppid= -p "$process" 2>/dev/null)
-    if pgrep -f "python.*tools/labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then kill -9 "$process" 2>/dev/null; fi
+    if pgrep -f "python.*common/labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then kill -9 "$process" 2>/dev/null; fi
   done
   sleep 0.05
 done
@@ -182,12 +182,12 @@ else
   mkdir "$scratch/small"
   cat >"$scratch/mounted" <<'END'
 mount -t tmpfs -o size=16k none "$1/small" && head -c 16k /dev/zero >"$1/small/fill" 2>/dev/null
-common/tools/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" OUT="$1/small/grades.json" \
+common/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" OUT="$1/small/grades.json" \
   >"$1/full.out" 2>"$1/full.err"
 echo "$? $(grep -c 'No space left on device' "$1/full.err") $(grep -c Traceback "$1/full.err") $(grep -c '1/1' "$1/full.out")"
 mount --bind . . && mount -o remount,ro,bind . && cd "$PWD"
-common/tools/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" 2>&1
-common/tools/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" OUT="$1/ro.json" >"$1/ro.out" 2>&1
+common/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" 2>&1
+common/labs/labs.sh grade BACKEND=cpu CXX=g++ CH=05_shared_tree_reduction EX=1 DIR="$1/one" OUT="$1/ro.json" >"$1/ro.out" 2>&1
 echo "$? $(grep -c Traceback "$1/ro.out")"
 END
   run unshare -m bash "$scratch/mounted" "$scratch"

@@ -139,7 +139,7 @@ test_case "a result that depends on the order of threads asks for a barrier only
 mutant ex2_block_tree no_barrier_in_the_loop >"$scratch/no_barrier.cu"
 for text in "$scratch/no_barrier.cu" $exercises/solutions/ex2_block_tree.cu; do
   run "$python" -c 'import sys
-sys.path.insert(0, "common/tools/labs")
+sys.path.insert(0, "common/labs")
 import catalogue, outcome, report
 lab = catalogue.labs_of("05_shared_tree_reduction")[1]
 lab.work = sys.argv[1]

@@ -51,7 +51,7 @@ expect "the same limits" cmp -s "$here/$stored/h200_limits.csv" $stored/h200_lim
 expect "the same counters" cmp -s "$here/$stored/h200_limits_counters.csv" $stored/h200_limits_counters.csv
 
 test_case "a measurement that changes a limit is found as drift"
-edit $stored/h200.csv '/,serpentine,/s/,[0-9.]+,([^,]*)$/,1755.00,\1/'  # the clock
+edit $stored/h200.csv '/^default,.*,serpentine,/s/,[0-9.]+,([^,]*)$/,1755.00,\1/'  # the clock
 complains "$stored/h200_limits.csv: drifted"
 fresh
 
@@ -69,14 +69,15 @@ limits
 expect_status 1
 expect_output "serpentine, smsp__inst_executed.sum at 2048 x 2048 x 2048: "
 expect_output " derived, 299999999 counted"
-echo 'serpentine,smsp__inst_executed.sum,made up' >>$chapter/settings/limits_reasons.csv
+edit $chapter/settings '/^version,metric,why$/a\
+serpentine,smsp__inst_executed.sum,made up'
 limits
 expect_status 0
 expect "the reason is stored" grep -q "^serpentine,2048 x 2048 x 2048,smsp__inst_executed.sum,.*,made up," $stored/h200_limits_counters.csv
 fresh
 
 test_case "a store that X-ray sees to take more wavefronts than derived is found"
-edit $stored/xray_versions.csv '/^"multiply_two_stages.*,shared,store,"dynamic",16,/s/,65536,0,0,512,/,65536,0,0,576,/'
+edit $stored/xray.csv '/^versions,"multiply_two_stages.*,shared,store,"dynamic",16,/s/,65536,0,0,512,/,65536,0,0,576,/'
 limits
 expect_status 1
 expect_one_error_line
@@ -167,16 +168,18 @@ for file in sm_90_loops.csv sm_90_ptxas.csv; do
 done
 
 test_case "the search over shapes compiles the chapter's own kernel"
-shapes=$chapter/settings/tile_search.csv
+settings=$chapter/settings
 tile_search() { run "$python" "$here/common/tools/measure/tile_search.py" "$@"; }
-sed -n '1,2p' "$here/$shapes" >$shapes
+# Only the first of the shapes.
+first_shape=$(($(sed -n '/^\[tile_search\]/=' $settings) + 2))
+edit $settings "$((first_shape + 1)),\$d"
 tile_search --compile
 expect_status 0
 registers=$(sed -n 's/^"multiply_async<Tile<128u, 256u, 16u, 64u, 64u, 8u, 3u, 1u, true>, true, true>",\([0-9]*\),.*/\1/p' $stored/sm_90_ptxas.csv)
 expect_output "128,256,16,64,64,8,3,1,$registers,0,74496,1"
 
 test_case "a shape that needs too much shared memory is refused in one line"
-sed -i '2s/,3,1$/,10,1/' $shapes
+edit $settings "$first_shape"'s/,3,1$/,10,1/'
 tile_search --compile
 expect_status 1
 expect_one_error_line

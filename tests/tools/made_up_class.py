@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Makes a class of made-up submissions, and says whether its grades are right.
 
-    made_up_class.py make FOLDER COUNT OUTSIDE     of COUNT students (20 to 1000) a third or more are hostile, each in
-                                                   another way; of 200 so many that every trick below is tried
-    made_up_class.py judge FOLDER GRADES           one line per grade that is wrong, status 1 if there is one
+    make FOLDER COUNT OUTSIDE     of COUNT students (20 to 1000) a third or more are hostile, each in
+                                  another way; of 200 so many that every trick below is tried
+    judge FOLDER GRADES           one line per grade that is wrong, status 1 if there is one
 
 Every hostile submission computes a wrong result: to pass, its trick must have worked. OUTSIDE is a folder with a secret
 that no submission may read or change. Run it in the root of the repository."""
 
+import argparse
 import glob
 import json
 import os
@@ -79,7 +80,7 @@ def tricks(outside, student):
         "macro_of_a_header": first("#define private public\n#define accumulate iota\n#include <numeric>\n#include <regex>"),
         "macro_cuda_check": before("#undef CUDA_CHECK_LAUNCH\n#define CUDA_CHECK_LAUNCH() return"),
         # lines that name other files
-        "line": before('#line 1 "tests/lab_testing.cuh"'),
+        "line": before('#line 1 "common/labs/testing.cuh"'),
         "marker_leaves": before(f'# 1 "chapters/{LAB[0]}/exercises/{LAB[1]}.check.cu" 2'),
         "marker_enters": before('# 1 "/usr/include/stdio.h" 1\nnamespace lab {}\n# 9 "lab.cu" 2'),
         "system_header": before("#pragma GCC system_header"),
@@ -289,7 +290,14 @@ def judge(root, grades):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "make":
-        make(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for name, words in (("make", ("folder", "count", "outside")), ("judge", ("folder", "grades"))):
+        verb = verbs.add_parser(name)
+        for word in words:
+            verb.add_argument(word, type=int if word == "count" else str)
+    given = parser.parse_args()
+    if given.verb == "make":
+        make(given.folder, given.count, given.outside)
     else:
-        sys.exit(judge(*sys.argv[2:4]))
+        sys.exit(judge(given.folder, given.grades))

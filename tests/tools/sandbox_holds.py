@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Tries, from inside of grading's sandbox, what a submission must not be able to do. One line per thing that it can.
 
-    sandbox_holds.py FOLDER SECRET     a folder to work in; a file that must not be readable. Status 77 without bubblewrap."""
+FOLDER is where it works, SECRET a file that must not be readable. Status 77 without bubblewrap."""
 
+import argparse
 import os
 import socket
 import sys
 
-sys.path[:0] = ["common/tools/labs"]
+sys.path[:0] = ["common/labs"]
 import runner
 import sandbox
 
-folder, secret = sys.argv[1:3]
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("folder")
+parser.add_argument("secret")
+given = parser.parse_args()
+folder, secret = given.folder, given.secret
 box = sandbox.Sandbox(folder, "cpu", os.environ.get("CXX", "g++"))
 if not box.bwrap:
     print(box.why_not)
@@ -36,7 +41,7 @@ TRIES = {
 CAN = {
     "writes a file to /tmp": "head -c 1000000 /dev/zero >/tmp/left_by_a_student",
     "uses /dev/shm": "head -c 1000000 /dev/zero >/dev/shm/left_by_a_student",
-    "reads the tree": f"test -r '{box.root}/tests/lab_testing.cuh'",
+    "reads the tree": f"test -r '{box.root}/common/labs/testing.cuh'",
 }
 wrong = 0
 for tries, wanted in ((TRIES, False), (CAN, True)):

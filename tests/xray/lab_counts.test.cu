@@ -5,11 +5,11 @@
 #include <functional>
 #include <vector>
 
-#include "../lab_counts.cuh"
-#include "../lab_speed.cuh"
+#include "../../common/labs/counts.cuh"
+#include "../../common/labs/speed.cuh"
 #include "xray_testing.cuh"
 
-// lab_report.cpp has it, and is linked to the checks of labs.
+// report.cpp has it, and is linked to the checks of labs.
 void lab::tell(const std::string&, const std::string& value) { CHECK(!value.empty()); }
 
 namespace {

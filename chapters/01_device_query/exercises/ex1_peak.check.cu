@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the peak of a fast memory
-#include "tests/lab_testing.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every int is copied by a thread of its own and nothing else is touched
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

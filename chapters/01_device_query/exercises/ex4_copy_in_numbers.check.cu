@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what the copies ask for
-#include "tests/lab_testing.cuh"
+#include "common/labs/testing.cuh"
 #include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE
@@ -27,14 +27,14 @@ xray::Counts loads(const xray::Launch& launch) {
   return launch.total(xray::Space::kGlobal, xray::Operation::kLoad);
 }
 
-// A device that does not exist.
+// A device that does not exist, and its memory.
+constexpr double kMemoryGhz = 1, kBusBytes = 3072 / 8.0;
+
 Device made_up() {
-  Device d;
+  Device d = {};
   d.major = 8;  // 64 cores in each multiprocessor
-  d.sm_count = 100;
+  d.multiProcessorCount = 100;
   d.core_khz = 1500000;
-  d.memory_khz = 1000000;
-  d.bus_bits = 3072;
   return d;
 }
 
@@ -59,8 +59,7 @@ TEST_CASE("the predictions are what the copies ask for") {
                counters);
   lab::predict("kSectorsOf32IntLanes", kSectorsOf32IntLanes, sectors(copy_of(copy_ints, 32, 32)),
                counters);
-  const Device device = made_up();
-  const double gbps = device.peak_dram_gbps(), gflops = device.peak_fp32_gflops();
+  const double gbps = kMemoryGhz * 2 * kBusBytes, gflops = made_up().peak_fp32_gflops();
   lab::predict("kGigabytesPerSecond", kGigabytesPerSecond, gbps, notes + "The idea, peaks");
   lab::predict("kGigaflops", kGigaflops, gflops, notes + "The idea, peaks");
   lab::predict("kOperationsPerFloat", kOperationsPerFloat, gflops / (gbps / sizeof(float)),

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

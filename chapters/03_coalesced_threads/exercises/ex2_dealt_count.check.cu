@@ -2,8 +2,8 @@
 // STARTER FAILS: every thread counts the elements that are dealt to it
 #include <algorithm>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every lane leaves the sum of its columns
 // TOO SLOW: one_thread_per_row, first_lane_works_for_its_warp
-#include "tests/lab_counts.cuh"
-#include "tests/lab_speed.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/speed.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

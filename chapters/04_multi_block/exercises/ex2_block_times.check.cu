@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: spans are right on SMs whose counters began at different times
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
-// What a GPU might note: {sm, start_ns, end_ns, start_cycles, end_cycles}. Its clock rate is given
+// What a GPU might note: {start_ns, end_ns, start_cycles, end_cycles}. Its clock rate is given
 // as 2 cycles per ns, and some of its SMs are slower than that.
 struct Case {
   const char* what;
@@ -17,35 +17,35 @@ struct Case {
 
 const std::uint64_t kNow = 1700000000000000000u;
 const std::vector<Case> kCases = {
-    {"one block", {{0, kNow + 50, kNow + 250, 7000, 7400}}, 200, 400},
+    {"one block", {{kNow + 50, kNow + 250, 7000, 7400}}, 200, 400},
     {"one SM, two blocks one after the other",
-     {{0, kNow, kNow + 100, 500, 700}, {0, kNow + 100, kNow + 250, 700, 1000}},
+     {{kNow, kNow + 100, 500, 700}, {kNow + 100, kNow + 250, 700, 1000}},
      250,
      300},
     {"two SMs at the same time",
-     {{0, kNow, kNow + 300, 1000000, 1000600}, {1, kNow + 20, kNow + 120, 40, 240}},
+     {{kNow, kNow + 300, 1000000, 1000600}, {kNow + 20, kNow + 120, 40, 240}},
      300,
      600},
     {"three SMs, the first block starts last and the last ends first",
-     {{2, kNow + 90, kNow + 190, 9000000000, 9000000200},
-      {0, kNow + 10, kNow + 400, 123, 903},
-      {1, kNow, kNow + 80, 5000000, 5000160}},
+     {{kNow + 90, kNow + 190, 9000000000, 9000000200},
+      {kNow + 10, kNow + 400, 123, 903},
+      {kNow, kNow + 80, 5000000, 5000160}},
      400,
      780},
     {"the slowest block is the last one",
-     {{0, kNow, kNow + 10, 300, 320}, {1, kNow + 5, kNow + 75, 90000, 90140}},
+     {{kNow, kNow + 10, 300, 320}, {kNow + 5, kNow + 75, 90000, 90140}},
      75,
      140},
     {"one SM that has been slowed down",
-     {{0, kNow, kNow + 200, 1000, 1250}, {0, kNow + 210, kNow + 300, 1260, 1360}},
+     {{kNow, kNow + 200, 1000, 1250}, {kNow + 210, kNow + 300, 1260, 1360}},
      300,
      250},
     {"two SMs of different speeds",
-     {{0, kNow, kNow + 100, 10, 110}, {1, kNow + 10, kNow + 90, 5000, 5150}},
+     {{kNow, kNow + 100, 10, 110}, {kNow + 10, kNow + 90, 5000, 5150}},
      100,
      150}};
 
-// Loads of 4 bytes: of x, and of nothing else that the kernel has. (sm is stored.)
+// Loads of 4 bytes: of x, and of nothing else that the kernel has.
 template <class Seen>
 std::uint64_t int_lanes(const Seen& seen) {
   std::uint64_t lanes = 0;
@@ -120,8 +120,10 @@ TEST_CASE("the record of a block spans the work of all its threads") {
                         std::to_string(r.end_ns - latest) + " ns after it");
             lab::expect(r.start_cycles <= r.end_cycles, block + "end_cycles",
                         "not before start_cycles", "before start_cycles");
-            // Two microseconds for the ticks of the shared clock.
-            lab::expect(cycles_fit(r.cycles() + 1, r.ms() + 0.002), block + "end_cycles",
+            // At most 10 cycles per ns; two microseconds for the ticks of the shared clock.
+            const auto cycles = static_cast<double>(r.end_cycles - r.start_cycles);
+            lab::expect(cycles >= 0 && cycles < 10.0 * (r.end_ns - r.start_ns + 2000),
+                        block + "end_cycles",
                         "after as many cycles as the block's nanoseconds hold",
                         std::to_string(r.end_cycles - r.start_cycles) + " cycles after the start");
           }

@@ -2,8 +2,8 @@
 // STARTER FAILS: every thread leaves its share of the dot product
 #include <algorithm>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -2,7 +2,7 @@
 // STARTER FAILS: the predictions are what the runtime says, what the kernels ask for, and the law
 #include <cmath>
 
-#include "tests/lab_testing.cuh"
+#include "common/labs/testing.cuh"
 #include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE

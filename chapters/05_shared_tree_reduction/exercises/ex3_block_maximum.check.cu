@@ -3,9 +3,9 @@
 // TOO SLOW: remainders
 #include <algorithm>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_speed.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/speed.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

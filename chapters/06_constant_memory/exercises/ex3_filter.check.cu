@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element is the weighted sum of its neighbourhood
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the product is right for matrices of any shape
-#include "common/matrix_reference.cuh"
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -5,7 +5,6 @@
 // along a row of C. A test with 64 x 64 finds nothing wrong.
 // Check it: make lab CH=07 EX=1      A hint: make hint CH=07 EX=1
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 constexpr unsigned kBlockX = 32, kBlockY = 8;
 

@@ -4,9 +4,8 @@
 #include <limits>
 #include <memory>
 
-#include "common/matrix_reference.cuh"
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

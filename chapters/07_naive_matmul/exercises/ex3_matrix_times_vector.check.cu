@@ -2,8 +2,8 @@
 // STARTER FAILS: every element of y is the dot product of its row with x
 #include <limits>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -6,7 +6,6 @@
 // i = l, l + 32, l + 64, ...; the lanes add up by shuffles; lane 0 writes y[r].
 // Check it: make lab CH=07 EX=3      A hint: make hint CH=07 EX=3
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;

@@ -5,7 +5,6 @@
 // sizes. C is right as long as k is no more than 16. Make it right for every k.
 // Check it: make lab CH=08 EX=1      A hint: make hint CH=08 EX=1
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 constexpr unsigned kTile = 16;
 

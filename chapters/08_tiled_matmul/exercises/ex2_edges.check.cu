@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element of C is the product of a row of A and a column of B
-#include "tests/lab_counts.cuh"
-#include "tests/lab_matrices.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/matrices.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -6,7 +6,6 @@
 // and what lies between them may be anything, NaN too.
 // Check it: make lab CH=08 EX=2      A hint: make hint CH=08 EX=2
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 constexpr unsigned kTile = 16;
 

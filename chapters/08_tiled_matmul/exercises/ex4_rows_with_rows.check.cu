@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_matrices.cuh"
-#include "tests/lab_speed.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/matrices.cuh"
+#include "common/labs/speed.cuh"
 // the learner's file:
 #include LAB_FILE
 

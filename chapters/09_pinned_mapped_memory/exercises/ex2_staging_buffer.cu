@@ -10,7 +10,13 @@
 #include <functional>
 
 #include "common/common.cuh"
-#include "common/rounds.cuh"
+
+// One round of work: v becomes v * factor + step, modulo 2^32.
+struct Round {
+  unsigned factor, step;
+  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
+};
+constexpr Round kRound{1664525, 1013904223};
 
 using Fill = std::function<void(unsigned* to, std::size_t first, std::size_t count)>;
 

@@ -2,7 +2,7 @@
 // STARTER FAILS: the predictions are what crosses the bus, and when
 #include <set>
 
-#include "tests/lab_pinned.cuh"
+#include "common/labs/pinned.cuh"
 #include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE

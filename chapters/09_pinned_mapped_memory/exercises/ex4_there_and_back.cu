@@ -8,7 +8,13 @@
 #include <vector>
 
 #include "common/common.cuh"
-#include "common/rounds.cuh"
+
+// One round of work: v becomes v * factor + step, modulo 2^32.
+struct Round {
+  unsigned factor, step;
+  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
+};
+constexpr Round kRound{1664525, 1013904223};
 
 // Every word goes through `rounds` rounds: v = round(v).
 __global__ void mix(unsigned* words, std::size_t n, Round round, unsigned rounds) {

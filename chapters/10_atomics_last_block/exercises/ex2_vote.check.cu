@@ -2,8 +2,8 @@
 // STARTER FAILS: every odd value is kept once, and a warp takes its places by one atomic
 #include <algorithm>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

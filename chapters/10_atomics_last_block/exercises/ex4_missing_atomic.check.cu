@@ -2,8 +2,8 @@
 // STARTER FAILS: the product of all numbers arrives, whoever comes between
 #include <algorithm>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

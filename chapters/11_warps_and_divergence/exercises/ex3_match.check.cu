@@ -2,8 +2,8 @@
 // STARTER FAILS: every key is counted, by one atomic request of each warp
 #include <set>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every walk ends where it should, and no lane waits for another
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

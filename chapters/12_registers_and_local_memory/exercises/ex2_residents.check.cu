@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what the rules and the banks give
-#include "tests/lab_testing.cuh"
+#include "common/labs/testing.cuh"
 #include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
-// One more block as long as there is room for it. make run CH=12 ARGS="--sweep registers" asks the
+// One more block as long as there is room for it. make run CH=12 EXPERIMENT=launch_bounds asks the
 // API on a GPU.
 double blocks_of(std::size_t threads, std::size_t registers, std::size_t shared_bytes) {
   const std::size_t warps = (threads + 31) / 32;

@@ -2,8 +2,8 @@
 // STARTER FAILS: every row has the largest of its window, without local memory
 #include <climits>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

@@ -2,8 +2,8 @@
 // STARTER FAILS: every pixel of the result is mixed by the texture unit, around its own middle
 #include <cmath>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

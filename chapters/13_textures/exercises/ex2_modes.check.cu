@@ -2,7 +2,7 @@
 // STARTER FAILS: the predictions are what the texture unit returns
 #include <set>
 
-#include "tests/lab_testing.cuh"
+#include "common/labs/testing.cuh"
 #include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE

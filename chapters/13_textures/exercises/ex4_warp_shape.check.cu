@@ -2,8 +2,8 @@
 // STARTER FAILS: every pixel comes from its place, and a warp reads few sectors at every angle
 #include <cmath>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_testing.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 

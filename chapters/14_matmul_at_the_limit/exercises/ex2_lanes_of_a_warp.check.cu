@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the predictions are what the warps ask for
-#include "tests/lab_testing.cuh"
+#include "common/labs/testing.cuh"
 #include "xray/counts.h"
 // the learner's file:
 #include LAB_FILE

@@ -3,9 +3,9 @@
 // TOO SLOW: as_many_blocks_for_each_tile
 #include <algorithm>
 
-#include "tests/lab_counts.cuh"
-#include "tests/lab_matrices.cuh"
-#include "tests/lab_speed.cuh"
+#include "common/labs/counts.cuh"
+#include "common/labs/matrices.cuh"
+#include "common/labs/speed.cuh"
 // the learner's file:
 #include LAB_FILE
 
@@ -30,31 +30,34 @@ struct TilesOnAllMultiprocessors {
         host_a(random_floats(m * kDepthOfAll, -1, 1, 5)),
         host_b(random_floats(kDepthOfAll * n, -1, 1, 6)),
         expected(multiply_on_host(host_a, host_b, m, n, kDepthOfAll)),
-        tolerance(host_a, host_b, m, n, kDepthOfAll),
+        bounds(product_bounds(host_a, host_b, m, n, kDepthOfAll)),
         a(host_a, m, kDepthOfAll, 0),
         b(host_b, kDepthOfAll, n, 0),
         c(m, n, 0),
-        blocks(static_cast<unsigned>(lab::this_device().sm_count)) {}
+        blocks(static_cast<unsigned>(lab::this_device().multiProcessorCount)) {}
 
   void launch() const {
     CUDA_CHECK(cudaMemsetAsync(c.view().data, 0, m * n * sizeof(float)));
     multiply<<<blocks, dim3(kTile, kTile)>>>(a.view(), b.view(), c.view());
   }
-  void check() const { lab::expect_close("C", c.download("C"), expected, tolerance, n); }
+  void check() const {
+    lab::expect_close(
+        "C", c.download("C"), expected, [&](std::size_t i) { return bounds[i]; }, n);
+  }
   double operations() const { return 2.0 * static_cast<double>(m * n) * kDepthOfAll; }
 
   static constexpr std::size_t kDepthOfAll = 4096;
   std::size_t m, n;
   std::vector<float> host_a, host_b;
   std::vector<double> expected;
-  DotProductBound tolerance;
+  std::vector<double> bounds;
   lab::DeviceMatrix a, b, c;
   unsigned blocks;
 };
 
 // Three tiles for two blocks, compared with one for each.
 void expect_speed() {
-  const auto sms = static_cast<std::size_t>(lab::this_device().sm_count);
+  const auto sms = static_cast<std::size_t>(lab::this_device().multiProcessorCount);
   const TilesOnAllMultiprocessors one_each(1, sms), three_for_two(3, sms / 2);
   one_each.launch();
   one_each.check();
@@ -80,7 +83,8 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
         const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
         const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
-        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+        const std::vector<double> bounds = product_bounds(a, b, at.rows, at.columns, at.depth);
+        const auto tolerance = [&](std::size_t i) { return bounds[i]; };
         const lab::DeviceMatrix d_a(a, at.rows, at.depth, 3), d_b(b, at.depth, at.columns, 0);
         const std::size_t tiles = div_up(at.rows, kTile) * div_up(at.columns, kTile);
         const std::size_t steps = div_up(at.depth, kTile), all = tiles * steps;

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "vector_types.h"
+#include "../types/vector_types.h"
 
 typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;

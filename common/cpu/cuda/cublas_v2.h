@@ -6,11 +6,11 @@
 
 #define CUBLAS_V2_H_
 
-#include "../cublas/handles.h"
-#include "../cublas/products.h"
-#include "../cublas/transfers.h"
-#include "../cublas/types.h"
-#include "../cublas/vectors.h"
+#include "../libs/cublas/handles.h"
+#include "../libs/cublas/products.h"
+#include "../libs/cublas/transfers.h"
+#include "../libs/cublas/types.h"
+#include "../libs/cublas/vectors.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "cuda_runtime_api.h"

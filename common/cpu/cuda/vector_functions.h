@@ -2,4 +2,4 @@
 // Stands in for <vector_functions.h>: make_float4 and the like, which stand beside their types.
 #pragma once
 
-#include "vector_types.h"
+#include "../types/vector_types.h"

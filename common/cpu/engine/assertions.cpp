@@ -9,7 +9,7 @@
 #include <string>
 
 #include "../report/diagnostics.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "current.h"
 #include "worker.h"
 

@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "../report/diagnostics.h"
-#include "../report/memory_notes.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "current.h"
 #include "device_limits.h"
 #include "memory.h"
+#include "memory_notes.h"
 #include "observer.h"
 #include "pages.h"
 #include "phase_barriers.h"

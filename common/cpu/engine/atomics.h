@@ -10,7 +10,7 @@
 #include "uninstrumented.h"
 #include "yielding.h"
 #if defined(CUDA_CPU_XRAY)
-#include "../xray/hooks.h"
+#include "hooks.h"
 #endif
 
 namespace cuda_cpu {

@@ -4,8 +4,7 @@
 #include <cstring>
 
 #include "../report/diagnostics.h"
-#include "../report/stuck.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "block.h"
 #include "current.h"
 #include "fences.h"
@@ -13,6 +12,7 @@
 #include "resident_blocks.h"
 #include "sanitizers.h"
 #include "scheduler.h"
+#include "stuck.h"
 #include "switching.h"
 #include "warp.h"
 #include "worker.h"

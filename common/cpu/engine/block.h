@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../cuda/vector_types.h"
-#include "site.h"
+#include "../types/site.h"
+#include "../types/vector_types.h"
 
 namespace cuda_cpu {
 

@@ -3,7 +3,7 @@
 // in the learner's program may have a member named blockDim.
 #pragma once
 
-#include "../cuda/vector_types.h"
+#include "../types/vector_types.h"
 
 // The engine writes them (current.h), under the names after __asm__, whenever another CUDA thread
 // goes on. Here they are const, since device code cannot assign them. For one CUDA thread they

@@ -2,8 +2,8 @@
 // Tells which CUDA thread the calling OS thread runs.
 #pragma once
 
-#include "../cuda/vector_types.h"
-#include "site.h"
+#include "../types/site.h"
+#include "../types/vector_types.h"
 
 namespace cuda_cpu {
 
@@ -26,15 +26,6 @@ extern __thread dim3 running_grid_dim __asm__("cuda_cpu_grid_dim");
 
 /// True while the calling OS thread executes device code.
 bool in_kernel();
-
-/// Where a CUDA thread is. `inside` is false on the host.
-struct Where {
-  bool inside;
-  LaunchedKernel kernel;
-  dim3 grid, block_dim;
-  uint3 block, thread;
-  unsigned linear_thread, lane, warp;
-};
 
 /// Where the calling CUDA thread is.
 Where where();

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "../report/diagnostics.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "current.h"
 #include "settings.h"
 #include "worker.h"

@@ -15,13 +15,13 @@
 #include <limits>
 #include <type_traits>
 
-#include "../cuda/vector_types.h"
+#include "../types/vector_types.h"
 #include "fences.h"
 #include "local_arrays.h"
 #include "uninstrumented.h"
 #include "yielding.h"
 #if defined(CUDA_CPU_XRAY)
-#include "../xray/hooks.h"
+#include "hooks.h"
 #endif
 
 namespace cuda_cpu {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "../cuda/vector_types.h"
+#include "../types/site.h"
+#include "../types/vector_types.h"
 #include "settings.h"
-#include "site.h"
 
 namespace cuda_cpu {
 

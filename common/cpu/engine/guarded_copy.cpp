@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "../report/faults.h"
+#include "faults.h"
 
 namespace cuda_cpu {
 namespace {

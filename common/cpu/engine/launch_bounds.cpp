@@ -2,7 +2,7 @@
 #include "launch_bounds.h"
 
 #include "../report/diagnostics.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "worker.h"
 
 namespace cuda_cpu {

@@ -4,7 +4,7 @@
 #pragma once
 
 #if defined(CUDA_CPU_XRAY)
-#include "../xray/hooks.h"
+#include "hooks.h"
 // `has_unknown_index`: an index into it is not known before the program runs, so it cannot be in
 // registers.
 #define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)                             \

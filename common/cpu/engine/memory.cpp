@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../report/diagnostics.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "pages.h"
 #include "sanitizers.h"
 #include "settings.h"

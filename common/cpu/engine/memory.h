@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "site.h"
+#include "../types/site.h"
 
 struct CUmemPoolHandle_st;
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "site.h"
+#include "../types/site.h"
 
 namespace cuda_cpu {
 

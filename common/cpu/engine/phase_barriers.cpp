@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "../report/diagnostics.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "current.h"
 #include "fences.h"
 #include "observer.h"

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "../report/stuck.h"
 #include "barriers.h"
 #include "block.h"
 #include "current.h"
@@ -11,6 +10,7 @@
 #include "resident_blocks.h"
 #include "sanitizers.h"
 #include "stacks.h"
+#include "stuck.h"
 #include "switching.h"
 #include "warp.h"
 #include "worker.h"

@@ -162,9 +162,4 @@ namespace {
 __attribute__((constructor(102))) void check_settings_at_start() { check_settings(); }
 }  // namespace
 
-bool colour_is_unwanted() {
-  const char* const text = std::getenv("NO_COLOR");
-  return text != nullptr && *text != '\0';
-}
-
 }  // namespace cuda_cpu

@@ -61,7 +61,4 @@ bool launches_block();
 /// Ends the program if a variable has a value that is not allowed, used or not. Runs before main.
 void check_settings();
 
-/// NO_COLOR.
-bool colour_is_unwanted();
-
 }  // namespace cuda_cpu

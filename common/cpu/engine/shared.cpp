@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "../report/diagnostics.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "memory.h"
 #include "pages.h"
 #include "sanitizers.h"

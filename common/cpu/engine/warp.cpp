@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "../report/diagnostics.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "block.h"
 #include "current.h"
 #include "fences.h"

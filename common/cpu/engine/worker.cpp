@@ -2,17 +2,17 @@
 #include "worker.h"
 
 #include "../report/diagnostics.h"
-#include "../report/faults.h"
-#include "../report/stuck.h"
-#include "../report/watchdog.h"
-#include "../runtime/error_codes.h"
+#include "../types/error_codes.h"
 #include "block.h"
 #include "context.h"
 #include "current.h"
 #include "device_limits.h"
+#include "faults.h"
 #include "resident_blocks.h"
 #include "sanitizers.h"
 #include "stacks.h"
+#include "stuck.h"
+#include "watchdog.h"
 
 namespace cuda_cpu {
 
@@ -110,5 +110,11 @@ void escape_from_interrupt(const Fault& fault, Interrupt why) {
 void hold_interrupts() {
   if (current_worker != nullptr) current_worker->interruptible.store(false);
 }
+
+namespace {
+__attribute__((constructor(101))) void listen_to_reports() {
+  consequences.report_begins = hold_interrupts;
+}
+}  // namespace
 
 }  // namespace cuda_cpu

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "../engine/memory.h"
+#include "../engine/memory_notes.h"
 #include "../report/diagnostics.h"
-#include "../report/memory_notes.h"
-#include "../xray/places.h"
+#include "../report/places.h"
 
 namespace races {
 namespace {

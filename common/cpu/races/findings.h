@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../engine/site.h"
+#include "../types/site.h"
 #include "shadow.h"
 
 namespace races {

@@ -8,16 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <mutex>
 #include <set>
 #include <utility>
 
-#include "../engine/settings.h"
-#include "../engine/worker.h"
-#include "../runtime/last_error.h"
-#include "../runtime/last_words.h"
-#include "../runtime/work_queues.h"
 #include "text.h"
 
 namespace cuda_cpu {
@@ -37,7 +31,10 @@ Printed& printed() {
   return *p;
 }
 
-bool wants_colour() { return !colour_is_unwanted() && isatty(STDERR_FILENO) != 0; }
+bool wants_colour() {
+  const char* const unwanted = std::getenv("NO_COLOR");
+  return (unwanted == nullptr || *unwanted == '\0') && isatty(STDERR_FILENO) != 0;
+}
 
 std::string location_text(Site site) { return format("%s:%d: ", site.file, site.line); }
 
@@ -94,31 +91,10 @@ void print(const std::string& text) {
   }
 }
 
-/// Runs when the process ends, after the program's own code: a program with a report must not end
-/// in success.
-void end_of_process(int status) {
-  Printed& p = printed();
-  if (status == 0 && !p.failed) note_unfinished_work();
-  if (!p.failed) say_last_words(status == 0 && unhandled_misuses() <= 0);
-  if (status != 0 || (!p.failed && unhandled_misuses() <= 0)) return;
-  std::cout.flush();
-  std::fflush(nullptr);
-  _exit(1);
-}
-
-#if defined(__GLIBC__)
-void end_of_process_glibc(int status, void*) { end_of_process(status); }
-__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_glibc, nullptr); }
-#else
-__attribute__((constructor(101))) void watch_the_end() {
-  std::atexit([] { end_of_process(0); });
-}
-#endif
-
 }  // namespace
 
 int report(const Report& report) {
-  hold_interrupts();
+  if (consequences.report_begins != nullptr) consequences.report_begins();
   Printed& p = printed();
   {
     const std::lock_guard<std::mutex> lock(p.mutex);
@@ -129,7 +105,7 @@ int report(const Report& report) {
     }
     p.failed = true;
   }
-  set_sticky_error(report.cuda_error);
+  if (consequences.error_sticks != nullptr) consequences.error_sticks(report.cuda_error);
   return report.cuda_error;
 }
 
@@ -143,7 +119,7 @@ int misuse(const Report& report) {
     if (p.misused.insert({file, report.site.line}).second) {
       print(wants_colour() ? text_of(report, true) : p.last_text);
     }
-    count_misuse();
+    if (consequences.misuse_is_explained != nullptr) consequences.misuse_is_explained();
   }
   return report.cuda_error;
 }
@@ -170,7 +146,7 @@ void reset_diagnostics() {
   p.failed = false;
   p.misused.clear();
   p.last_text.clear();
-  forget_errors();
+  if (consequences.all_is_forgotten != nullptr) consequences.all_is_forgotten();
 }
 
 extern "C" int cuda_cpu_has_failed() { return printed().failed ? 1 : 0; }

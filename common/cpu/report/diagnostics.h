@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "../engine/current.h"
-#include "../engine/site.h"
+#include "../types/site.h"
 #include "text.h"
 
 namespace cuda_cpu {
@@ -36,7 +35,17 @@ struct Report {
   bool names_thread = true;  ///< false: leave block and thread out of the headline
 };
 
-/// Prints the report unless one was printed before, sets the sticky error, and returns
+/// What else a report brings about, set before main by those who know: the engine and the runtime
+/// are above this room.
+struct Consequences {
+  void (*report_begins)() = nullptr;
+  void (*error_sticks)(int cuda_error) = nullptr;
+  void (*misuse_is_explained)() = nullptr;
+  void (*all_is_forgotten)() = nullptr;
+};
+inline Consequences consequences;
+
+/// Prints the report unless one was printed before, makes its error stick, and returns
 /// `cuda_error`.
 int report(const Report& report);
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../engine/site.h"
+#include "../types/site.h"
 
 namespace cuda_cpu {
 

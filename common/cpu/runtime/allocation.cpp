@@ -9,7 +9,7 @@
 
 #include "../engine/device_limits.h"
 #include "../engine/memory.h"
-#include "../report/memory_notes.h"
+#include "../engine/memory_notes.h"
 #include "call.h"
 #include "capture.h"
 #include "last_words.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "../engine/current.h"
+#include "../engine/faults.h"
 #include "../engine/worker.h"
-#include "../report/faults.h"
 #include "work_queues.h"
 
 namespace cuda_cpu {

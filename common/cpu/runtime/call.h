@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "../engine/site.h"
 #include "../report/diagnostics.h"
+#include "../types/site.h"
 #include "errors.h"
 
 namespace cuda_cpu {

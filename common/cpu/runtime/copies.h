@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "../engine/site.h"
+#include "../types/site.h"
 #include "types.h"
 
 namespace cuda_cpu {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "error_codes.h"
+#include "../types/error_codes.h"
 #include "types.h"
 
 cudaError_t cudaGetDeviceCount(int* count);

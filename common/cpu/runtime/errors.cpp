@@ -14,7 +14,7 @@ ErrorText error_text(cudaError_t error) {
 #define X(name, number, text) \
   case number:                \
     return {#name, text};
-#include "error_codes.inc"
+#include "../types/error_codes.inc"
 #undef X
     default:
       return {"unrecognized error code", "unrecognized error code"};

@@ -2,7 +2,7 @@
 // Names and texts of errors, and the last error.
 #pragma once
 
-#include "error_codes.h"
+#include "../types/error_codes.h"
 #include "last_error.h"
 
 namespace cuda_cpu {

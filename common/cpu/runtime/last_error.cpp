@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "../report/diagnostics.h"
+
 namespace cuda_cpu {
 namespace {
 
@@ -54,5 +56,13 @@ void forget_errors() {
   last_error = 0;
   explained = 0;
 }
+
+namespace {
+__attribute__((constructor(101))) void listen_to_reports() {
+  consequences.error_sticks = set_sticky_error;
+  consequences.misuse_is_explained = count_misuse;
+  consequences.all_is_forgotten = forget_errors;
+}
+}  // namespace
 
 }  // namespace cuda_cpu

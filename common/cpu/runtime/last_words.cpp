@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "last_words.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <iostream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -13,7 +17,10 @@
 
 #include "../engine/pages.h"
 #include "../engine/settings.h"
+#include "../report/diagnostics.h"
 #include "../report/text.h"
+#include "last_error.h"
+#include "work_queues.h"
 
 namespace cuda_cpu {
 namespace {
@@ -125,5 +132,30 @@ void say_last_words(bool success) {
   }
   if (success && leaks_are_noted()) note_memory_left();
 }
+
+namespace {
+
+/// Runs when the process ends, after the program's own code: a program with a report must not end
+/// in success.
+void end_of_process(int status) {
+  const bool failed = cuda_cpu_has_failed() != 0;
+  if (status == 0 && !failed) note_unfinished_work();
+  if (!failed) say_last_words(status == 0 && unhandled_misuses() <= 0);
+  if (status != 0 || (!failed && unhandled_misuses() <= 0)) return;
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+#if defined(__GLIBC__)
+void end_of_process_glibc(int status, void*) { end_of_process(status); }
+__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_glibc, nullptr); }
+#else
+__attribute__((constructor(101))) void watch_the_end() {
+  std::atexit([] { end_of_process(0); });
+}
+#endif
+
+}  // namespace
 
 }  // namespace cuda_cpu

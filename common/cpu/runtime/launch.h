@@ -9,13 +9,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "../cuda/vector_types.h"
 #include "../engine/block.h"
 #include "../engine/current.h"
 #include "../engine/marked_pointers.h"
-#include "../engine/site.h"
 #include "../engine/uninstrumented.h"
-#include "error_codes.h"
+#include "../types/error_codes.h"
+#include "../types/site.h"
+#include "../types/vector_types.h"
 
 struct CUstream_st;
 
@@ -161,6 +161,18 @@ int enqueue_call(const LaunchConfig& config, const LaunchedKernel& launched, boo
   return enqueue_grid(config, launched, cooperative, std::move(call));
 }
 
+/// What an argument is to a kernel. An object that owns memory and cannot be copied, but becomes a
+/// pointer by itself, is that pointer, as it is to nvcc.
+template <class T>
+decltype(auto) as_argument(T&& argument) {
+  if constexpr (std::is_class_v<std::decay_t<T>> &&
+                !std::is_copy_constructible_v<std::decay_t<T>>) {
+    return &*argument;
+  } else {
+    return std::forward<T>(argument);
+  }
+}
+
 /// Evaluates the arguments anew in every CUDA thread: for argument lists that cannot be copied
 /// first, such as braced initialisers or a literal 0 for a pointer.
 template <class Plain>
@@ -175,8 +187,9 @@ void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain pl
 template <class Plain, class Bound, class... Arguments>
 void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain plain, Bound bound,
             const void* function, Arguments&&... arguments) {
-  if constexpr (std::is_invocable_v<Bound&, std::decay_t<Arguments>&...>) {
-    enqueue_call(config, launched, false, function, bound, std::forward<Arguments>(arguments)...);
+  if constexpr (std::is_invocable_v<Bound&, std::decay_t<decltype(as_argument(arguments))>&...>) {
+    enqueue_call(config, launched, false, function, bound,
+                 as_argument(std::forward<Arguments>(arguments))...);
   } else {
     launch(config, launched, std::move(plain));
   }

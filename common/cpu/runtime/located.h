@@ -2,7 +2,7 @@
 // Arguments that know which line of the program they come from.
 #pragma once
 
-#include "../engine/site.h"
+#include "../types/site.h"
 
 namespace cuda_cpu {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "error_codes.h"
+#include "../types/error_codes.h"
 
 #define CUDART_VERSION 13000
 #define CUDART_CB

@@ -7,12 +7,12 @@
 #include <mutex>
 #include <vector>
 
+#include "../engine/faults.h"
 #include "../engine/memory.h"
 #include "../engine/observer.h"
 #include "../engine/settings.h"
-#include "../report/faults.h"
+#include "../types/error_codes.h"
 #include "capture.h"
-#include "error_codes.h"
 #include "last_error.h"
 
 namespace cuda_cpu {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../engine/site.h"
+#include "../types/site.h"
 #include "stream_order.h"
 
 struct CUstream_st;

@@ -33,7 +33,7 @@
 #include <string>
 #include <vector>
 
-#include "../cuda/vector_types.h"
+#include "../types/vector_types.h"
 
 namespace xray {
 

@@ -3,56 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "clocks.h"
+#include "unrolling.h"
+
 namespace xray {
 namespace {
-
-/// A lane's meetings since the last barrier of the block: those of its whole warp and, since the
-/// last of these, those of some lanes.
-struct Meetings {
-  std::uint32_t whole = 0, partial = 0;
-
-  bool operator==(const Meetings& o) const { return (whole == o.whole) & (partial == o.partial); }
-};
-
-/// Accesses of different lanes are one group if they agree in this, and in the visit.
-struct Key {
-  Instruction instruction;
-  CallTree::Chain calls;
-  Meetings meetings;
-  std::uint32_t turn = 0;  // of the clock, see below
-
-  bool operator==(const Key& o) const {
-    return instruction == o.instruction && calls == o.calls && meetings == o.meetings &&
-           turn == o.turn;
-  }
-};
-
-/// Lanes that all go round a loop equally often go round it together, even if some of them skip a
-/// part of it in some turns. An access that every lane makes in every turn is the loop's clock:
-/// what lanes do in different turns of it is not one request. In the last turn of a strided loop
-/// only the first lanes may be left: `turns` are those that all lanes make. Lanes that pass by the
-/// whole loop, since they have returned or have no element, do not count: see is_passed_by.
-struct Clock {
-  Instruction instruction;
-  CallTree::Chain calls;
-  std::uint32_t turns = 0;
-  std::uint32_t lanes = 0;  // that go round
-
-  bool operator==(const Clock& o) const {
-    return instruction == o.instruction && calls == o.calls && turns == o.turns && lanes == o.lanes;
-  }
-};
-
-/// For some numbers of whole meetings, the clocks between that one and the next: one for each loop.
-using Clocks = std::map<std::uint32_t, std::vector<Clock>>;
-constexpr std::size_t kClocks = 4;
 
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
@@ -67,52 +28,7 @@ struct KeyHash {
   }
 };
 
-/// All accesses of all lanes under one key.
-struct Visits {
-  Key key;
-  unsigned lane = kLanes;     // whose visits are being counted
-  std::size_t count = 0;      // of this lane so far
-  std::vector<Group> groups;  // by visit
-  std::size_t next = 0;       // which visits came after these the last time
-  std::size_t by_busy = 0;    // visits that lanes with accesses made: the first of the groups
-};
-
-/// nvcc may unroll a loop whose number of turns is known when it begins. What it makes of it has
-/// been seen in the machine code: first the turns that are no multiple of four, then 16 at a time
-/// while more than 12 are left, then 8, then 4. Lanes are together in each of these parts, not in
-/// each turn.
-std::uint32_t turns_if_unrolled(const std::uint32_t* turns_of_lane) {
-  std::uint32_t most_single = 0, most_sixteens = 0;
-  bool any_eight = false, any_four = false;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const std::uint32_t single = turns_of_lane[lane] % 4, rest = turns_of_lane[lane] - single;
-    const std::uint32_t sixteens = rest > 12 ? (rest + 3) / 16 : 0;
-    const std::uint32_t left = rest - std::min(rest, 16 * sixteens);
-    most_single = std::max(most_single, single);
-    most_sixteens = std::max(most_sixteens, sixteens);
-    any_eight = any_eight || left > 4;
-    any_four = any_four || left == 4 || left == 12;
-  }
-  return most_single + 16 * most_sixteens + 8 * any_eight + 4 * any_four;
-}
-
-/// How many requests more these would be if nvcc unrolled the loop that they stand in. None where
-/// the lanes' turns differ by one at most: so do those of a strided loop, which is not unrolled
-/// that way.
-std::uint32_t more_if_unrolled(const std::vector<Group>& groups) {
-  const auto turns = static_cast<std::uint32_t>(groups.size());
-  if (turns < 4 || groups[0].mask == groups[turns - 1].mask) return 0;
-  std::uint32_t of_lane[kLanes] = {}, least = turns;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    while (of_lane[lane] < turns && (groups[of_lane[lane]].mask >> lane & 1) != 0) ++of_lane[lane];
-    if ((groups[0].mask >> lane & 1) != 0) least = std::min(least, of_lane[lane]);
-  }
-  if (turns - least <= 1) return 0;
-  const std::uint32_t unrolled = turns_if_unrolled(of_lane);
-  return unrolled - std::min(unrolled, turns);
-}
-
-/// A lane's visit to a place: among which visits, and the how manieth of the lane.
+/// A lane's visit to a place: among which visits, and the index of the access within its lane.
 struct PlaceVisit {
   std::size_t visits, visit;
 };
@@ -145,61 +61,7 @@ class WarpGrouping {
     for (const auto& [whole, meetings] : partial_) join(whole, meetings);
   }
 
-  /// The first clocks by which to group once more; none where that would change nothing. A loop is
-  /// entered before any part of it that lanes may skip, so the first place that can be a clock is
-  /// one.
-  Clocks first_clocks() const {
-    Clocks found, of_some;
-    std::set<std::uint32_t> uneven;  // between these meetings some lanes may have skipped something
-    for (const Visits& visits : visits_) {
-      if (visits.by_busy == 0) continue;
-      const std::uint32_t whole = visits.key.meetings.whole, turns = turns_of(visits);
-      if (turns < 2) uneven.insert(whole);
-      if (turns < 2 || busy_meet_after_.count(whole) != 0) continue;
-      const Clock clock{visits.key.instruction, visits.key.calls, turns, lanes_of(visits)};
-      (clock.lanes == busy_ ? found : of_some).emplace(whole, std::vector<Clock>{clock});
-    }
-    found.insert(of_some.begin(), of_some.end());
-    for (auto it = found.begin(); it != found.end();) {
-      it = uneven.count(it->first) != 0 ? std::next(it) : found.erase(it);
-    }
-    return found;
-  }
-
-  /// These clocks and one more, for a loop that turns several times within one of their turns: an
-  /// inner one, or one that follows. What lanes make equally often, but not in the same turns of
-  /// the other clocks, is no clock. `without_clocks`: the same accesses.
-  Clocks one_more(const WarpGrouping& without_clocks) const {
-    using Place = std::tuple<Instruction, std::uint32_t, std::uint32_t>;
-    const auto place_of = [](const Key& key) {
-      return Place{key.instruction, key.calls.node, key.meetings.whole};
-    };
-    std::map<Place, std::uint32_t> together;  // visits by all lanes in the same turn
-    std::set<Place> again;                    // visited more than once in a turn
-    for (const Visits& visits : visits_) {
-      if (visits.by_busy == 0) continue;
-      std::uint32_t& sum = together[place_of(visits.key)];
-      const std::uint32_t all = lanes_of(visits);
-      for (const Group& group : visits.groups) sum += (group.mask & busy_) == all;
-      if (turns_of(visits) > 1) again.insert(place_of(visits.key));
-    }
-    Clocks found = clocks_;
-    std::set<std::uint32_t> done;
-    for (const Visits& visits : without_clocks.visits_) {
-      if (visits.by_busy == 0) continue;
-      const std::uint32_t whole = visits.key.meetings.whole;
-      const auto clocks = found.find(whole);
-      if (clocks == found.end() || clocks->second.size() == kClocks) continue;
-      const std::uint32_t turns = without_clocks.turns_of(visits);
-      const Place place = place_of(visits.key);
-      if (turns < 2 || again.count(place) == 0 || together[place] < turns) continue;
-      if (without_clocks.lanes_of(visits) != clocks->second.front().lanes) continue;
-      if (!done.insert(whole).second) continue;
-      clocks->second.push_back(
-          Clock{visits.key.instruction, visits.key.calls, turns, without_clocks.lanes_of(visits)});
-    }
-    return found;
-  }
+  ClockFinder finder() const { return {visits_, busy_, busy_meet_after_}; }
 
   void hand_on(const OnGroup& on_group) const {
     for (const Visits& visits : visits_) {
@@ -214,40 +76,6 @@ class WarpGrouping {
   }
 
  private:
-  /// The lanes that came by a place.
-  std::uint32_t lanes_of(const Visits& visits) const { return visits.groups[0].mask & busy_; }
-
-  /// How often all lanes visited a place, if only the first ones did so once more; else 0. All: but
-  /// for those that pass by.
-  std::uint32_t turns_of(const Visits& visits) const {
-    const auto busy_of = [&](std::size_t turn) { return visits.groups[turn].mask & busy_; };
-    std::size_t turns = visits.by_busy;
-    const std::uint32_t lanes = lanes_of(visits);
-    if (busy_of(turns - 1) != lanes) {
-      const std::uint32_t more = busy_of(--turns), others = lanes & ~more;
-      if (others == 0 || __builtin_ctz(others) < 31 - __builtin_clz(more)) return 0;
-    }
-    const bool all = turns > 0 && busy_of(turns - 1) == lanes;
-    if (!all || (lanes != busy_ && !is_passed_by(visits.key.meetings.whole, lanes))) return 0;
-    return static_cast<std::uint32_t>(turns);
-  }
-
-  /// Whether the lanes that are not among these make no access between these meetings that those do
-  /// not make as well, and go round no loop of their own: they have returned, or skip what the
-  /// others do.
-  bool is_passed_by(std::uint32_t whole, std::uint32_t lanes) const {
-    const auto known = passed_by_.emplace(std::make_pair(whole, lanes), true);
-    bool& is_so = known.first->second;
-    if (!known.second) return is_so;
-    for (const Visits& visits : visits_) {
-      const std::uint32_t mask = visits.groups[0].mask;
-      if (visits.key.meetings.whole != whole || (mask & busy_ & ~lanes) == 0) continue;
-      const bool is_passing = !visits.key.instruction.is_access() && visits.groups.size() == 1;
-      if ((mask & lanes) != lanes && !is_passing) is_so = false;
-    }
-    return is_so;
-  }
-
   const std::vector<Clock>& clocks_between(std::uint32_t whole) const {
     static const auto* const none = new std::vector<Clock>;
     const auto found = clocks_.find(whole);
@@ -379,14 +207,9 @@ class WarpGrouping {
   const Clocks& clocks_;
   std::vector<Visits> visits_;  // in the order in which the first lane came to them
   std::unordered_map<Key, std::size_t, KeyHash> index_;
-  mutable std::map<std::pair<std::uint32_t, std::uint32_t>, bool> passed_by_;  // see is_passed_by
   std::map<std::uint32_t, PerLane> partial_;  // by the whole warp's meetings before
   std::set<std::uint32_t> busy_meet_after_;   // those of them that lanes with accesses made
 };
-
-}  // namespace
-
-namespace {
 
 template <class IsIt>
 std::uint32_t lanes_with(const Lane* lanes, unsigned count, IsIt is_it) {
@@ -428,11 +251,12 @@ void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& o
   const OnGroup& on_any = is_alone ? on_place : on_group;
   const Clocks none;
   const WarpGrouping grouping(lanes, count, busy, at_end, none);
-  Clocks clocks = grouping.first_clocks();
+  const ClockFinder without_clocks = grouping.finder();
+  Clocks clocks = without_clocks.first_clocks();
   if (clocks.empty()) return grouping.hand_on(on_any);
   for (;;) {
     const WarpGrouping by_turns(lanes, count, busy, at_end, clocks);
-    Clocks more = by_turns.one_more(grouping);
+    Clocks more = by_turns.finder().one_more(clocks, without_clocks);
     if (more == clocks) return by_turns.hand_on(on_any);
     clocks = std::move(more);
   }

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../engine/hooks.h"
 #include "counts.h"
-#include "hooks.h"
 
 namespace xray {
 
@@ -153,11 +153,11 @@ struct Lane {
   std::vector<OwnArray> arrays;  // those of inner scopes stay until something else lies there
 };
 
-/// The CUDA threads of a block, in their order. The engine hands it back to us as
-/// block.observation.
 /// What one lane may do between two barriers and be counted. 24 bytes each.
 constexpr std::size_t kMostEvents = std::size_t{1} << 24;
 
+/// The CUDA threads of a block, in their order. The engine hands it back to us as
+/// block.observation.
 struct BlockLanes {
   std::vector<Lane> lanes;
   CallTree call_tree;

@@ -14,9 +14,9 @@
 #include "../engine/observer.h"
 #include "../report/diagnostics.h"
 #include "../report/function_names.h"
+#include "../report/places.h"
 #include "grouping.h"
 #include "lanes.h"
-#include "places.h"
 #include "tally.h"
 
 namespace xray {

@@ -79,8 +79,9 @@ else
   check "lines, sizes, licence lines" "$python" "$tools/checks/check_text.py" lines
   check "chapters complete" "$python" "$tools/checks/check_text.py" notes
   check "chapters begin with their kernels" "$python" "$tools/checks/code_share.py" --check
+  check "rooms of the CPU backend" "$python" "$tools/checks/rooms.py" --check
   # shellcheck disable=SC2046  # file names without blanks
-  check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants' '*.alternatives')
+  check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants')
   check "terms are explained before they are used" "$python" "$tools/checks/terms.py" --check
   check "links" "$python" "$tools/checks/check_text.py" links
   check "chapter 14's limits follow its sources, machine code and counters" "$python" "$tools/measure/product_limits.py" --check

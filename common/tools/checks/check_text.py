@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Rules that no formatter knows, over every file of the repository. Prints file:line: what is wrong.
 
-    check_text.py lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines, names of
-                             Python files
-    check_text.py notes      each chapter has notes, with all sections in order and at most 320 lines, a program
-                             and tests; its settings stand where they are read
-    check_text.py links      relative links and images in Markdown lead somewhere, anchors included
+    lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines, names of
+               Python files
+    notes      each chapter has notes, with all sections in order and at most 320 lines, a program
+               and tests; its settings stand where they are read
+    links      relative links and images in Markdown lead somewhere, anchors included
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -35,7 +36,7 @@ OF_MEASUREMENTS = {"measured", "then and now", "profile it", "further reading"} 
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
 STANDARD_MODULES = getattr(sys, "stdlib_module_names", {"profile"})  # known since Python 3.10
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
-TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args", ".mutants", ".alternatives")
+TEXT = SOURCES + (".md", ".csv", ".txt", ".svg", ".json", ".yml", ".js", ".css", ".args", ".mutants")
 
 problems = 0
 
@@ -113,8 +114,8 @@ def check_notes(files):
         if f"tests/{chapter}.test.cu" not in files:
             complain(program, 0, f"no tests/{chapter}.test.cu")
         for path in files:
-            if re.fullmatch(f"{folder}/[^/]+", path) and not path.endswith(("/README.md", ".cu", ".cuh")):
-                complain(path, 0, f"nobody reads it here: program, notes and headers only; settings stand in {folder}/settings/")
+            if re.fullmatch(f"{folder}/[^/]+", path) and not path.endswith(("/README.md", "/settings", ".cu", ".cuh")):
+                complain(path, 0, "nobody reads it here: program, notes, settings and headers only")
         notes = f"{folder}/README.md"
         if notes not in files:
             complain(folder, 0, "README.md, the notes, is missing")
@@ -191,10 +192,9 @@ def check_links(files):
 
 def main():
     checks = {"lines": check_lines, "notes": check_notes, "links": check_links}
-    if len(sys.argv) != 2 or sys.argv[1] not in checks:
-        print(f"usage: check_text.py {'|'.join(checks)}", file=sys.stderr)
-        return 2
-    checks[sys.argv[1]](all_files())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=checks)
+    checks[parser.parse_args().what](all_files())
     return 1 if problems else 0
 
 

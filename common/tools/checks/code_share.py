@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How much of each chapter's program is the lesson: a table of its lines, its code, the device code in it, the line
-of the first kernel, and the length of main.
-
-    code_share.py [--check]      --check prints only what breaks a limit below, and fails if anything does
+"""How much of the chapters' code is the lesson: for each program, experiment and header its lines, its code, and the
+device code in it; for programs also the line of the first kernel and the length of main.
 
 Blank lines and comments are no code. Device code is each definition marked __global__, __device__ or __constant__,
 with its template line; of a struct only the members so marked.
 """
 
+import argparse
 import glob
 import os
 import re
 import sys
 
-HOST_LESSONS = {"01", "09"}  # their lesson is host code: share and first kernel have no limit there
-MOST_LINES, MOST_MAIN, LATEST_KERNEL = 250, 35, 50
-LEAST_SHARE = 42  # per cent of the code, over all chapters with a lesson in device code
+HOST_LESSONS = {"00", "01", "09"}  # their lesson is the host's code, or the first kernel: no share is asked of them
+MOST_LINES, MOST_MAIN, LATEST_KERNEL = 350, 35, 50  # of a program
+EXPERIMENT_LINES = range(40, 151)
+# Per cent of the code that is device code, at least: of each program, of all programs, of all that is compiled.
+# Ratchets: what is reached. The goal is 45, 55 and 45; a bound moves up with the code, never down.
+OF_EACH, OF_PROGRAMS, OF_ALL = 39, 51, 37
+HARNESS, MOST_HEADERS, MOST_HARNESS_LINES, MOST_FIRST_LINES = "common/*.cuh", 8, 1000, 200
 
 COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 DEVICE = re.compile(r"^(?:[ \t]*template\b[^\n]*\n)?[^\n]*?(__(?:global|device|constant)__)", re.M)
@@ -42,13 +45,18 @@ def lines_of_code(text):
     return sum(1 for line in text.split("\n") if line.strip())
 
 
-class Program:
+class Source:
+    """A file of a chapter that is compiled. `kind`: program, experiment or header."""
+
     def __init__(self, path):
         self.path, self.chapter = path, path.split("/")[1]
-        self.host_lesson = self.chapter[:2] in HOST_LESSONS
+        name = os.path.basename(path)
+        self.kind = "experiment" if "/experiments/" in path else "program" if name.endswith(".cu") else "header"
+        self.lesson = self.chapter[:2] not in HOST_LESSONS
         with open(path, encoding="utf-8") as file:
             text = file.read()
         self.lines = text.count("\n")
+        self.includes = re.findall(r'^#include "([^"]*)"', text, re.M)
         text = only_code(text)
         self.code = lines_of_code(text)
         self.device, self.first_kernel, behind = 0, None, 0
@@ -62,37 +70,64 @@ class Program:
         main = re.search(r"^int main\(", text, re.M)
         self.main = text.count("\n", main.start(), end_of_definition(text, main.start())) + 1 if main else 0
 
+    def share(self):
+        return 100 * self.device / self.code if self.code else 0
+
     def complaints(self):
-        if self.lines > MOST_LINES:
-            yield f"{self.path}: {self.lines} lines: at most {MOST_LINES}"
-        if self.main > MOST_MAIN:
-            yield f"{self.path}: main has {self.main} lines: at most {MOST_MAIN}"
-        if not self.host_lesson and not self.first_kernel:
-            yield f"{self.path}: no kernel"
-        elif not self.host_lesson and self.first_kernel > LATEST_KERNEL:
-            yield f"{self.path}:{self.first_kernel}: the first kernel: at most line {LATEST_KERNEL}"
+        for name in self.includes:  # the harness, or a header of the chapter's own
+            if not re.fullmatch(r"(\.\./)+common/common\.cuh|(\.\./)?\w+\.cuh", name):
+                yield f"{self.path}: includes {name}: common/common.cuh and headers of its own chapter are allowed"
+        if self.kind == "program":
+            if self.lines > MOST_LINES:
+                yield f"{self.path}: {self.lines} lines: at most {MOST_LINES}"
+            if self.main > MOST_MAIN:
+                yield f"{self.path}: main has {self.main} lines: at most {MOST_MAIN}"
+            if self.lesson and (self.first_kernel or LATEST_KERNEL + 1) > LATEST_KERNEL:
+                yield f"{self.path}: the first kernel stands in line {self.first_kernel}: at most {LATEST_KERNEL}"
+            if self.lesson and self.share() < OF_EACH:
+                yield f"{self.path}: {self.share():.1f} % of the code is device code: at least {OF_EACH} %"
+        elif self.kind == "experiment" and self.lines not in EXPERIMENT_LINES:
+            yield f"{self.path}: {self.lines} lines: {EXPERIMENT_LINES[0]} to {EXPERIMENT_LINES[-1]}"
+
+
+def sources():
+    patterns = ("[!_]*.cu", "*.cuh", "*.h", "experiments/*")
+    paths = (p for pattern in patterns for p in glob.glob(f"chapters/[0-9][0-9]_*/{pattern}"))
+    return [Source(p) for p in sorted(paths, key=lambda p: (p.split("/")[1], p.count("/"), p))]
+
+
+def total(of, what):
+    device, code = sum(s.device for s in of), sum(s.code for s in of)
+    return 100 * device / code if code else 100, f"device code in {what}: {device} of {code} lines, {100 * device / max(code, 1):.1f} %"
 
 
 def main():
-    paths = (f"{folder}/{os.path.basename(folder)[3:]}.cu" for folder in sorted(glob.glob("chapters/[0-9][0-9]_*")))
-    programs = [Program(path) for path in paths if os.path.exists(path)]
-    lessons = [p for p in programs if not p.host_lesson]
-    device, code = sum(p.device for p in lessons), sum(p.code for p in lessons)
-    share = 100 * device / code if code else 100
-    total = f"device code without chapters {', '.join(sorted(HOST_LESSONS))}: {device} of {code} lines, {share:.1f} %"
-    if sys.argv[1:] == ["--check"]:
-        complaints = [c for p in programs for c in p.complaints()]
-        if share < LEAST_SHARE:
-            complaints.append(f"{total}: at least {LEAST_SHARE} %")
-        print("\n".join(complaints), end="\n" if complaints else "")
-        return 1 if complaints else 0
-    row = "{:<24}{:>7}{:>7}{:>13}{:>8}{:>14}{:>6}".format
-    print(row("chapter", "lines", "code", "device code", "share", "first kernel", "main"))
-    for p in programs:
-        share_of_it = f"{100 * p.device / p.code:.0f} %"
-        print(row(p.chapter, p.lines, p.code, p.device, share_of_it, p.first_kernel or "-", p.main))
-    print(total)
-    return 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="print only what breaks a bound, and fail if anything does")
+    check = parser.parse_args().check
+    found = sources()
+    lessons = [s for s in found if s.lesson]
+    totals = (
+        (*total([s for s in lessons if s.kind == "program"], "the programs"), OF_PROGRAMS),
+        (*total(lessons, "programs, experiments and headers"), OF_ALL),
+    )
+    headers = {path: sum(1 for _ in open(path, encoding="utf-8")) for path in sorted(glob.glob(HARNESS))}
+    first = sum(headers.get(f"common/{name}.cuh", 0) for name in ("check", "timer"))
+    harness = f"{HARNESS}: {len(headers)} headers, {sum(headers.values())} lines; check.cuh and timer.cuh {first}"
+    if not check:
+        row = "{:<64}{:>6}{:>6}{:>8}{:>7}{:>8}{:>6}".format
+        print(row("", "lines", "code", "device", "share", "kernel", "main"))
+        for s in found:
+            share = f"{s.share():.0f} %" if s.lesson else "-"
+            print(row(s.path.removeprefix("chapters/"), s.lines, s.code, s.device, share, s.first_kernel or "-", s.main or "-"))
+        print("\n".join([text for _, text, _ in totals] + [harness]))
+        return 0
+    complaints = [c for s in found for c in s.complaints()]
+    complaints += [f"{text}: at least {least} %" for share, text, least in totals if share < least]
+    if len(headers) > MOST_HEADERS or sum(headers.values()) > MOST_HARNESS_LINES or first > MOST_FIRST_LINES:
+        complaints.append(f"{harness}: at most {MOST_HEADERS}, {MOST_HARNESS_LINES}, {MOST_FIRST_LINES}")
+    print("\n".join(complaints), end="\n" if complaints else "")
+    return 1 if complaints else 0
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def store(path, programs, device, keep_others):
     os.replace(f"{path}.partial", path)
 
 
-def main(arguments):
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--only", type=str.split, default=[], metavar="NAMES", help="programs; only their rows are stored then")
@@ -170,7 +170,7 @@ def main(arguments):
     parser.add_argument("--cxx", default="g++")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--make", default="make")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args()
     try:
         programs = chosen_programs(given.programs, given.only)
         runner = Runner(given)
@@ -200,4 +200,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -8,7 +8,6 @@
 
 tests/NN_name.mutants                           edits chapters/NN_name/name.cu
 chapters/NN_name/exercises/exN_topic.mutants    edits solutions/exN_topic.cu beside it
-                          exN_topic.alternatives: the same notation, but these are right and must pass
 
     # A comment stands on lines of its own.
     no_guard: if (i < n) y[i] => y[i]
@@ -31,20 +30,34 @@ ends too. C++ has no =>. Words in brackets behind the name, parted by commas:
 
     each          every place where the text stands gives a mutant of its own
     regex         the text is a regular expression of Python (`^` and `$` of a line), \\1 a group of it
-    in FILE       the edit is made to FILE beside the program; with a slash, from the repository's root
+    in FILE       the edit is made to FILE beside the program; with a slash, from the repository's root; @topic is
+                  the experiment of that name
     sanitize      tests/ only: the bug shows under `make sanitize` alone
+
+An exercise's file has sections. Each begins with a line of its own; before the first all mutants are wrong:
+
+    [evasions]    the results are right, but the program does not do what the exercise teaches: to be rejected
+    [wrong]       the results are wrong: to be rejected
+    [right]       right solutions that look otherwise: the check must pass them
 """
 
+import argparse
 import difflib
 import os
 import re
 import sys
 
-# Each kind of file: its path, the program that it edits, and the kinds of mutants that it may hold.
+# Each kind of file: its path, the program that it edits, and the kinds of mutants and the sections that it may hold.
 OWNERS = (
-    (re.compile(r"tests/(\d\d_(\w+))\.mutants$"), r"chapters/\1/\2.cu", ("sanitize",)),
-    (re.compile(r"chapters/(\w+)/exercises/(\w+)\.(?:mutants|alternatives)$"), r"chapters/\1/exercises/solutions/\2.cu", ()),
+    (re.compile(r"tests/(\d\d_(\w+))\.mutants$"), r"chapters/\1/\2.cu", ("sanitize",), ()),
+    (
+        re.compile(r"chapters/(\w+)/exercises/(\w+)\.mutants$"),
+        r"chapters/\1/exercises/solutions/\2.cu",
+        (),
+        ("evasions", "wrong", "right"),
+    ),
 )
+SECTION = re.compile(r"\[(.*)\]$")
 NAME = re.compile(r"(\w+)(?: \[([^\]]*)\])?:(?:\s+(.*))?$")
 ARROW = re.compile(r"\s+=>(?:\s+|$)")
 
@@ -65,21 +78,21 @@ def part_of(mutants, text):
 
 
 class Mutant:
-    """One wrong program. `program` is the file that is edited, `text` its text with the bug in it, `at` the line of
-    the bug there. `line` is the mutant's line in the file of mutants, `kind` "" or what its brackets say; `label`
-    is its name, and which it is where `each` gives several."""
+    """One edited program. `program` is the file that is edited, `text` its text with the edit made, `at` the line of
+    the edit there. `line` is the mutant's line in the file of mutants, `section` where it stands there, `kind` "" or
+    what its brackets say; `label` is its name, and which it is where `each` gives several."""
 
     def __init__(self, entry, program, text, at, number=None):
         self.program, self.text, self.at = program, text, at
-        self.name, self.line, self.kind = entry.name, entry.line, entry.kind
+        self.name, self.line, self.section, self.kind = entry.name, entry.line, entry.section, entry.kind
         self.label = f"{self.name}.{number}" if number else self.name
 
 
 class Entry:
     """All that stands under one name. `edits`: [(line, pattern, text to show, function from match to new text)]."""
 
-    def __init__(self, line, name):
-        self.line, self.name = line, name
+    def __init__(self, line, name, section):
+        self.line, self.name, self.section = line, name, section
         self.kind, self.file, self.each, self.regex = "", None, False, False
         self.edits = []
         self.refused = False  # there is a complaint about it
@@ -96,7 +109,9 @@ class Reader:
     def __init__(self, path):
         self.path = path.replace(os.sep, "/")
         self.problems = []
-        for pattern, program, self.kinds in OWNERS:
+        self.section = "wrong"
+        self.entry = None  # to which an edit belongs
+        for pattern, program, self.kinds, self.sections in OWNERS:
             owner = pattern.search(self.path)
             if owner:
                 self.root = self.path[: owner.start()]
@@ -122,7 +137,7 @@ class Reader:
             lines = file.read().split("\n")
         for number, line in enumerate([*lines, ""], 1):
             if block and (line[:1] not in ("-", "+") or (line[:1] == "-" and block.new)):
-                self.close(entries, block)
+                self.close(block)
                 block = None
             if not line.strip() or line.startswith(("#", "@@")):
                 continue
@@ -130,7 +145,9 @@ class Reader:
                 block = block or Block(number)
                 (block.old if line[0] == "-" else block.new).append(line[1:])
             elif line[0].isspace():
-                self.add_edit(entries, number, line.strip())
+                self.add_edit(number, line.strip())
+            elif SECTION.match(line):
+                self.begin_section(number, SECTION.match(line)[1])
             else:
                 self.begin(entries, number, line)
         for entry in entries:
@@ -140,15 +157,21 @@ class Reader:
                 self.complain(entry.line, "has no edit", entry)
         return [entry for entry in entries if not entry.refused]
 
+    def begin_section(self, number, name):
+        self.section, self.entry = name, None
+        if name not in self.sections:
+            there_are = f"there are: {', '.join(self.sections)}" if self.sections else "only exercises have sections"
+            self.complain(number, f"[{name}] is no section here; {there_are}")
+
     def begin(self, entries, number, line):
         match = NAME.match(line)
         if not match:
-            entries.append(Entry(number, line.split()[0]))  # edits below it are nobody else's
-            entries[-1].refused = True
+            self.entry = Entry(number, line.split()[0], self.section)  # edits below it are nobody else's
+            self.entry.refused = True
             self.complain(number, f"expected NAME: OLD => NEW, or NAME: with edits below it, found: {line}")
             return
         name, words, edit = match.groups()
-        entry = Entry(number, name)
+        entry = self.entry = Entry(number, name, self.section)
         earlier = next((e for e in entries if e.name == name), None)
         if earlier:
             self.complain(number, f"line {earlier.line} has this name already", entry)
@@ -166,13 +189,13 @@ class Reader:
                 self.complain(number, f"[{word}] is not known here; there are: {known}", entry)
         entries.append(entry)
         if edit:
-            self.add_edit(entries, number, edit.strip())
+            self.add_edit(number, edit.strip())
 
-    def add_edit(self, entries, number, text):
-        if not entries:
+    def add_edit(self, number, text):
+        entry = self.entry
+        if not entry:
             self.complain(number, f"an edit before any NAME: {text}")
             return
-        entry = entries[-1]
         parts = ARROW.split(text)
         if len(parts) != 2 or not parts[0]:
             self.complain(number, f"expected OLD => NEW, found: {text}", entry)
@@ -189,21 +212,22 @@ class Reader:
             except re.error as error:
                 self.complain(number, f"no regular expression ({error}): {old}", entry)
 
-    def close(self, entries, block):
+    def close(self, block):
         """A block is complete."""
-        if not entries:
+        entry = self.entry
+        if not entry:
             self.complain(block.line, "a block before any NAME")
         elif not block.old:
-            self.complain(block.line, "lines with + need lines with - that they replace", entries[-1])
+            self.complain(block.line, "lines with + need lines with - that they replace", entry)
         elif block.old == block.new:
-            self.complain(block.line, f"changes nothing: {block.old[0].strip()}", entries[-1])
-        elif entries[-1].regex:
-            self.complain(block.line, "a block is no regular expression", entries[-1])
+            self.complain(block.line, f"changes nothing: {block.old[0].strip()}", entry)
+        elif entry.regex:
+            self.complain(block.line, "a block is no regular expression", entry)
         else:
             pattern = "".join(f"^{re.escape(line)}\n" for line in block.old)
             shown = " / ".join(line.strip() for line in block.old)
             new = "".join(line + "\n" for line in block.new)
-            entries[-1].edits.append((block.line, re.compile(pattern, re.M), shown, lambda _: new))
+            entry.edits.append((block.line, re.compile(pattern, re.M), shown, lambda _: new))
 
     # ---- from entries to programs
 
@@ -211,7 +235,8 @@ class Reader:
         """The mutants of one entry; none where an edit does not apply."""
         program = self.program
         if entry.file:
-            program = f"{self.root}{entry.file}" if "/" in entry.file else f"{os.path.dirname(program)}/{entry.file}"
+            beside = re.sub(r"^@(\w+)$", r"experiments/\1.cu", entry.file)
+            program = f"{self.root}{entry.file}" if "/" in entry.file else f"{os.path.dirname(program)}/{beside}"
         try:
             with open(program, encoding="utf-8") as file:
                 original = file.read()
@@ -277,7 +302,7 @@ def show(path, mutant):
     """The diff that a mutant makes."""
     with open(mutant.program, encoding="utf-8") as file:
         original = file.read()
-    print(f"\n{path}:{mutant.line}: {mutant.label}")
+    print(f"\n{path}:{mutant.line}: {mutant.label}{' [right]' if mutant.section == 'right' else ''}")
     lines = difflib.unified_diff(original.splitlines(True), mutant.text.splitlines(True), n=0)
     print("".join(list(lines)[2:]), end="")
 
@@ -294,33 +319,35 @@ def check(paths):
     return status
 
 
-def main(arguments):
-    if arguments[:1] == ["--check"]:
-        return check(arguments[1:])
-    if len(arguments) not in (1, 2):
-        print("usage: edits.py FILE.mutants [NAME] | --check FILE.mutants...", file=sys.stderr)
-        return 2
-    path, *name = arguments
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only see whether every edit of the files applies")
+    parser.add_argument("file", metavar="FILE.mutants")
+    parser.add_argument("more", nargs="*", metavar="NAME", help="the mutant to print; with --check further files")
+    given = parser.parse_args()
+    if given.check:
+        return check([given.file, *given.more])
     try:
-        mutants = read(path)
+        mutants = read(given.file)
     except (Wrong, OSError) as problem:
         print(problem, file=sys.stderr)
         return 1
-    if not name:
+    if not given.more:
         for mutant in mutants:
-            show(path, mutant)
-        return 0
-    chosen = next((mutant for mutant in mutants if mutant.label == name[0]), None)
-    if not chosen:
-        print(f"{path}: no mutant {name[0]}; there are: {', '.join(m.label for m in mutants)}", file=sys.stderr)
-        return 1
-    print(chosen.text, end="")
+            show(given.file, mutant)
+    for name in given.more:
+        chosen = next((mutant for mutant in mutants if mutant.label == name), None)
+        if not chosen:
+            there_are = ", ".join(mutant.label for mutant in mutants)
+            print(f"{given.file}: no mutant {name}; there are: {there_are}", file=sys.stderr)
+            return 1
+        print(chosen.text, end="")
     return 0
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(main())
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Puts one bug at a time into a chapter and sees whether its tests notice, on the CPU backend.
 
-    mutants.py [--share=k/n] [CH...]    CH: a chapter's number or name; without, every chapter that has mutants.
-                                        k/n: the k-th of n parts of each chapter's mutants
-
 tests/NN_name.mutants names the bugs; edits.py says how they are written. A mutant is rejected when a test
 fails under some schedule, one of kind `sanitize` when `make sanitize` fails. One that survives, or that does
 not even compile, fails the run. The work is done in build/mutants/; the chapter itself is never touched.
 """
 
+import argparse
 import concurrent.futures
 import contextlib
 import glob
@@ -103,17 +101,19 @@ def as_it_is(chapter):
         return program, file.read()
 
 
-def main(arguments):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--share", default="", metavar="k/n", help="only the k-th of n parts of each chapter's mutants")
+    parser.add_argument("chapters", nargs="*", metavar="CH", help="a chapter's number or name; without, all that have mutants")
+    options = parser.parse_args()
+    share = options.share
     files = sorted(glob.glob("tests/[0-9][0-9]_*.mutants"))
     names = {f: os.path.basename(f)[: -len(".mutants")] for f in files}
-    share = ""
-    if arguments and arguments[0].startswith("--share="):
-        share = arguments.pop(0).partition("=")[2]
     if edits.part_of([], share) is None:
         print(f"--share={share}: expected k/n, the k-th of n parts of the mutants, as in 1/3", file=sys.stderr)
         return 2
-    if arguments:
-        wanted = [a.zfill(2) if a.isdigit() else a for a in arguments]
+    if options.chapters:
+        wanted = [a.zfill(2) if a.isdigit() else a for a in options.chapters]
         unknown = [w for w in wanted if not any(w in (n, n[:2]) for n in names.values())]
         if unknown:
             print(f"{' '.join(unknown)}: no tests/NN_name.mutants of that name or number", file=sys.stderr)
@@ -166,4 +166,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -208,7 +208,7 @@ def all_edits(chapter):
     listed = f"tests/{chapter}.mutants"
     if os.path.exists(listed):
         known = {(mutant.program, essence(mutant.text)) for mutant in edits.read(listed)}
-    for program in sorted(glob.glob(f"chapters/{chapter}/*.cu") + glob.glob(f"chapters/{chapter}/*.cuh")):
+    for program in sorted(path for pattern in ("*.cu", "*.cuh", "experiments/*.cu") for path in glob.glob(f"chapters/{chapter}/{pattern}")):
         with open(program, encoding="utf-8") as file:
             text = file.read()
         bare = without_comments(text)
@@ -269,7 +269,7 @@ class Judge:
         if self.make(tree, "build", chapter) != 0:
             return "its build"
         small = subprocess.run(
-            ["common/tools/run/small_args.sh", chapter, f"build/cpu/{chapter}"],
+            ["common/tools/run/settings.sh", "small", chapter],
             cwd=tree, stdout=subprocess.PIPE, text=True, check=True,
         )  # fmt: skip
         for options in small.stdout.splitlines():

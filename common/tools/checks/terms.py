@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Terms are explained before they are used: reads the glossary beside the notes, in the order of the chapters.
 
-    terms.py            the list: each term, where it is explained, where it is first used
-    terms.py --check    only what is wrong, as file:line: what
-
 An entry of chapters/GLOSSARY.md is a paragraph:
 
     <a id="sector"></a>**sector**: what it is. [03](03_coalesced_threads/README.md)
@@ -22,6 +19,7 @@ begin with a capital one; any other is taken as it is written. Where one term is
 longer one is used.
 """
 
+import argparse
 import glob
 import os
 import re
@@ -202,10 +200,10 @@ def print_list(entries):
         print(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}")
 
 
-def main(arguments):
-    if arguments not in ([], ["--check"]):
-        print("usage: terms.py [--check]", file=sys.stderr)
-        return 2
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only what is wrong, as file:line: what; not the list of terms")
+    options = parser.parse_args()
     problems = []
     complain = lambda path, line, message: problems.append((path, line, message))
     entries = read_glossary(complain)
@@ -214,7 +212,7 @@ def main(arguments):
         check(entries, complain)
     elif not problems:
         complain(GLOSSARY, 1, "has no entries")
-    if not arguments:
+    if not options.check:
         print_list(entries)
     for path, line, message in sorted(problems):
         print(f"{path}:{line}: {message}")
@@ -222,4 +220,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

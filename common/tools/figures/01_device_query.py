@@ -59,8 +59,8 @@ def memory_spaces():
 
 
 def bandwidth_by_size():
-    sizes = ["_256ki", "_1mi", "_4mi", "_16mi", "_64mi", "_256mi", ""]
-    rows = [r for size in sizes for r in style.rows(f"h200{size}.csv") if r["rate"] != ""]
+    sizes = ["256ki", "1mi", "4mi", "16mi", "64mi", "256mi", "default"]
+    rows = [r for size in sizes for r in style.rows(size) if r["rate"] != ""]
     for r in rows:
         r["bytes"] = 4 * int(re.search(r"n = (\d+)", r["workload"]).group(1))
     peak = 100 * rows[-1]["rate"] / rows[-1]["of_percent"]

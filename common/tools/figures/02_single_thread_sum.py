@@ -69,9 +69,9 @@ def launch():
 
 
 def stride_sweep():
-    rows = [r for r in style.rows("h200_stride.csv") if str(r["version"]).startswith("stride=")]
+    rows = [r for r in style.rows("stride") if str(r["version"]).startswith("stride=")]
     strides = [int(r["version"].split("=")[1]) for r in rows]
-    cycles = [r["rate"] for r in rows]
+    cycles = [r["cycles_per_int"] for r in rows]
     fig, ax = style.axes("stride between one load and the next [ints]", "cycles per int")
     # A miss brings `ints` ints into L1. Both curves are pinned to the first and the last measured point; they are
     # wide and pale, so that one of them can be seen beneath the points that lie on it.

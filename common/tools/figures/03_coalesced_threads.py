@@ -79,8 +79,8 @@ def elements(row):
 
 
 def one_block():
-    files = ["_64ki", "_256ki", "_1mi", "_4mi", "_8mi", "", "_32mi", "_64mi"]
-    rows = [r for suffix in files for r in style.rows(f"h200{suffix}.csv")]
+    sizes = ["64ki", "256ki", "1mi", "4mi", "8mi", "default", "32mi", "64mi"]
+    rows = [r for size in sizes for r in style.rows(size)]
     fig, ax = style.axes("ints summed by one block of 512 threads", "time per int [ns]")
     for name, label, color, marker, dashes, shift in (
             ("sum_chunked", "sum_chunked", style.RED, "s", "-", (7, 10)),
@@ -105,8 +105,8 @@ def one_block():
 
 
 def sweeps():
-    strides, offsets = style.rows("h200_stride.csv"), style.rows("h200_offset.csv")
-    fetch32, stores = style.rows("h200_stride_fetch32.csv"), style.rows("h200_store.csv")
+    strides, offsets = style.rows("stride"), style.rows("offset")
+    fetch32, stores = style.rows("stride_fetch32"), style.rows("store")
     read = 100 * strides[0]["rate"] / strides[0]["of_percent"]
     fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, style.HEIGHT),
                                       gridspec_kw={"width_ratios": [3, 2]})

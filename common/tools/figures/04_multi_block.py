@@ -130,7 +130,7 @@ def shapes(rows):
 
 def wide_loads():
     """Bytes per load, loads per thread, whether registers were limited, and the grid in names such as '16Bx8/r32 grid=1056'."""
-    for row in style.rows("h200_loads.csv"):
+    for row in style.rows("loads"):
         match = re.fullmatch(r"(\d+)Bx(\d+)(/r\d+)? grid=(\d+)", row["version"])
         if match:
             width, loads, spared, grid = match.groups()
@@ -138,10 +138,10 @@ def wide_loads():
 
 
 def draw_saturation():
-    rows = style.rows("h200_grid.csv")
-    block = int(re.search(r"block (\d+)", rows[0]["workload"]).group(1))
+    rows = style.rows("grid")
+    block = int(re.search(r"block (?:= )?(\d+)", rows[0]["workload"]).group(1))
     wave = max(grid for grid, _, _ in shapes(rows)) // 4  # the sweep ends at four waves
-    in_memory = style.rows("h200_latency.csv")[-1]
+    in_memory = style.rows("latency")[-1]
     latency_ns = in_memory["median_ms"] * 1e6
     read = rows[-1]["rate"] / rows[-1]["of_percent"] * 100
 
@@ -205,7 +205,7 @@ def bytes_name(value, _):
 
 
 def draw_block_sizes():
-    rows = style.rows("h200_block.csv")
+    rows = style.rows("block")
     fig, ax = style.axes("threads per block (as many blocks as fit at once)", "bandwidth [GB/s]")
     for loads, color, marker in ((1, style.BLUE, "o"), (4, style.RED, "s")):
         points = [(b, r["rate"]) for b, k, r in shapes(rows) if k == loads]
@@ -255,7 +255,7 @@ def draw_blocks():
     ax.set_yticks(range(0, len(sms), 20))
     ax.grid(False)
     busy = sum(b["end_ns"] - b["start_ns"] for b in blocks) / (end * 1e3 * at_once)
-    style.source(fig, style.rows("h200_waves.csv"))
+    style.source(fig, style.rows("waves"))
     style.save(
         fig,
         "blocks",

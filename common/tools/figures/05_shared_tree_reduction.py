@@ -106,7 +106,7 @@ def banks():
 
 def ladder():
     """All rows, in three groups by what a thread brings to the tree, and how long one read of the data takes."""
-    rows = style.rows("h200.csv")
+    rows = style.rows("default")
     eight = ("eight_each", "last_warp", "wide_loads", "cub_block")
     fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", size=(style.WIDTH, 4.6))
     names = [r["version"] for r in rows]
@@ -131,7 +131,7 @@ def ladder():
 trees()
 banks()
 ladder()
-measured = style.rows("h200.csv")
+measured = style.rows("default")
 terminal.save("terminal", "h200.txt", "make run CH=05", f"What chapter 05 prints on an {measured[0]['device']}",
               "A line names the GPU, the size and how it was measured. A table follows, a row for each version: "
               + ", ".join(f"{r['version']} {r['median_ms']:.4f} ms, {r['rate']:.0f} GB/s, {r['check']}" for r in measured)

@@ -32,7 +32,7 @@ def requests():
 
 
 def twelve():
-    rows = {r["version"]: r for r in style.rows("h200.csv")}
+    rows = {r["version"]: r for r in style.rows("default")}
     patterns, sources = ("block", "warp", "thread", "random"), ("constant", "global", "readonly")
     colors = {"constant": style.RED, "global": style.BLUE, "readonly": style.SKY}
     fig, ax = style.axes("time [us], logarithmic", size=(style.WIDTH, 4.3))
@@ -84,8 +84,8 @@ def sweep(ax, name, title, label_at):
 
 def sweeps():
     fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, style.HEIGHT))
-    rows, base, slope = sweep(left, "h200_distinct.csv", "Side by side, 1 KiB in all", (0.05, 0.82))
-    _, far_base, far_slope = sweep(right, "h200_spread.csv", "5 KiB per lane, modulo 64 KiB", (0.05, 0.82))
+    rows, base, slope = sweep(left, "distinct", "Side by side, 1 KiB in all", (0.05, 0.82))
+    _, far_base, far_slope = sweep(right, "spread", "5 KiB per lane, modulo 64 KiB", (0.05, 0.82))
     left.set_ylabel("time per load of a warp [ns]")
     style.source(fig, rows)
     style.save(fig, "sweep", "Time of a load from constant memory against the number of different words in it",

@@ -90,7 +90,7 @@ def frame(ax, title, peak, unit_note):
 
 
 def roofline():
-    rows = {r["version"]: r for r in style.rows("h200.csv")}
+    rows = {r["version"]: r for r in style.rows("default") + style.rows("cublas")}
     fig, (then, now) = plt.subplots(1, 2, figsize=(style.WIDTH, 4.0), gridspec_kw={"width_ratios": [2, 3]})
 
     frame(then, "Then: GTX 280", 622, "FLOP per byte of DRAM")

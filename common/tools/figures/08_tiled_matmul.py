@@ -145,7 +145,7 @@ PEAK = SMS * CLOCK_GHZ * WARP_FLOP * 4 / 1000  # TFLOP/s
 
 
 def bounds():
-    rows = [r for r in style.rows("h200_4096.csv") if r["version"] in KERNELS or r["version"] == "cublas"]
+    rows = [r for r in style.rows("4096") if r["version"] in KERNELS or r["version"] == "cublas"]
     fig, ax = style.axes("TFLOP/s", size=(style.WIDTH, 4.1))
     for place, row in enumerate(reversed(rows)):
         name, rate = row["version"], row["rate"] / 1000
@@ -171,7 +171,7 @@ def bounds():
 
 
 def roofline():
-    rows = {r["version"]: r for r in style.rows("h200_4096.csv")}
+    rows = {r["version"]: r for r in style.rows("4096")}
     shared = SMS * CLOCK_GHZ * WAVEFRONT / 1000  # TB/s
     fig, ax = style.axes("FLOP per byte of shared memory and L1 (128 bytes per wavefront)", "TFLOP/s", size=(style.WIDTH, 4.1))
     ax.set_xscale("log", base=2)

@@ -53,7 +53,7 @@ def bytes_of(text):
 
 
 def draw_sizes():
-    rows = style.rows("h200_size.csv")
+    rows = style.rows("size")
     series = {}
     for row in rows:
         match = re.fullmatch(r"(\w+) size=(.+)", row["version"])
@@ -95,7 +95,7 @@ def draw_sizes():
 
 
 def draw_passes():
-    rows = style.rows("h200_passes.csv")
+    rows = style.rows("passes")
     fig, ax = style.axes("passes over the data (the arithmetic stays the same)", "time [ms]")
     for name, label, color, marker in (("mapped_read", "mapped", style.RED, "s"), ("copied_read", "copied once", style.BLUE, "o")):
         points = []
@@ -118,8 +118,8 @@ def draw_passes():
 
 
 def draw_chunks():
-    rows = style.rows("h200_chunks.csv")
-    alone = {row["version"]: row["median_ms"] for row in style.rows("h200.csv")}
+    rows = style.rows("chunks")
+    alone = {row["version"]: row["median_ms"] for row in style.rows("default")}
     points = []
     for row in rows:
         match = re.fullmatch(r"overlapped chunks=(\d+)", row["version"])
@@ -153,11 +153,12 @@ def draw_chunks():
 
 def bars(rows, version):
     """[(stream, start, end)] of the copies and of the kernels: each starts when its stream has come to it and the
-    one before it, on the same engine, has ended. The first begins at 0: before it the poison was written."""
+    one before it, on the same engine, has ended. The first begins at 0."""
     reached = {}
     for row in rows:
-        if row["version"] == version:
-            reached.setdefault((row["chunk"], row["stream"]), {})[row["mark"]] = row["ms"]
+        match = re.fullmatch(version + r" chunk=(\d+) stream=(\d+) (\w+)", row["version"])
+        if match:
+            reached.setdefault((int(match.group(1)), int(match.group(2))), {})[match.group(3)] = row["rate"]
     zero = min(marks["begin"] for marks in reached.values())
 
     def one_engine(starts, ends):
@@ -171,7 +172,7 @@ def bars(rows, version):
 
 
 def draw_timeline():
-    rows = style.rows("h200_timeline.csv")
+    rows = style.rows("timeline")
     panels = [
         ("one_chunk", "one chunk: copy, then kernel"),
         ("overlapped", "chunks over streams, from pinned memory"),
@@ -195,7 +196,7 @@ def draw_timeline():
         ax.set_title(title, fontsize=style.SMALL)
         ax.set_xlim(0, width)
     axes[-1].set_xlabel("time by events [ms]   (0 to 3: the streams)")
-    style.source(fig, style.rows("h200_overlap.csv"))
+    style.source(fig, rows)
     ends = {version: max(end for _, _, end in bars(rows, version)[1]) for version, _ in panels}
     style.save(
         fig,
@@ -209,7 +210,7 @@ def draw_timeline():
 
 def draw_waits():
     """Three kernels each: when each could begin, and when it had ended."""
-    rows = style.rows("h200_timeline.csv")
+    rows = style.rows("waits")
     panels = [
         ("default_between", "1 and 3 in streams made by cudaStreamCreate", ("stream A", "default", "stream B")),
         ("default_beside", "1 and 3 in streams made with cudaStreamNonBlocking", ("stream A", "default", "stream B")),
@@ -217,7 +218,8 @@ def draw_waits():
     fig, axes = style.axes(size=(style.WIDTH, 3.9), nrows=2, sharex=True)
     ends = {}
     for ax, (version, title, names) in zip(axes, panels):
-        reached = {(row["chunk"], row["mark"]): row["ms"] for row in rows if row["version"] == version}
+        found = [(re.fullmatch(version + r" kernel=(\d) (\w+)", row["version"]), row["rate"]) for row in rows]
+        reached = {(int(match.group(1)), match.group(2)): ms for match, ms in found if match}
         zero = min(reached.values())
         for k in range(3):
             start, end = reached[k, "begin"] - zero, reached[k, "computed"] - zero
@@ -230,7 +232,7 @@ def draw_waits():
         ax.grid(axis="y", visible=False)
         ax.set_title(title, fontsize=style.SMALL)
     axes[-1].set_xlabel("time by events [ms]   (1 to 3: the order of the launches)")
-    style.source(fig, style.rows("h200_overlap.csv"))
+    style.source(fig, rows)
     style.save(
         fig,
         "waits",

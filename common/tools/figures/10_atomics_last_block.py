@@ -47,7 +47,7 @@ style.save(fig, "ticket", "The last block of five",
 
 # ---- every size against CUB -----------------------------------------------------------------------
 
-rows = style.rows("h200_sizes.csv")
+rows = style.rows("sizes")
 fig, ax = style.axes("ints", "bandwidth [GB/s]")
 texts = []
 for kind, label, color, marker in (("wide", "last_block_wide", style.BLUE, "o"), ("cub", "CUB", style.RED, "s")):
@@ -81,7 +81,7 @@ LADDER = [
 ]
 labels, rates = [], []
 for chapter, version, label in LADDER:
-    row = next(r for r in style.rows("h200.csv", chapter) if r["version"] == version)
+    row = next(r for r in style.rows("default", chapter) if r["version"] == version)
     ints = int(row["workload"].split("n = ")[1].split(" ")[0])
     labels.append(label)
     # The CSV's own rate, as in the tables: computed again it may be rounded the other way.
@@ -100,7 +100,7 @@ ax.minorticks_off()
 ax.axvline(read, color=style.BLACK, linewidth=1.4, linestyle="--")
 ax.set_title(f"a kernel that only reads: {read:,.0f}", loc="right", fontsize=style.SMALL)
 ax.grid(axis="y", visible=False)
-style.source(fig, style.rows("h200.csv"))
+style.source(fig, style.rows("default"))
 style.save(fig, "course", "The ladder of the whole course",
            "Sum of squares in GB/s, logarithmic: " + "; ".join(f"{' '.join(n.split())} {r:,.2f}" for n, r in zip(labels, rates)) +
            f". A dashed line at {read:,.0f}, what a kernel reaches that only reads.")

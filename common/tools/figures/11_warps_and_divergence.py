@@ -48,7 +48,7 @@ def fit(x, y):
 
 def paths():
     """Time against the number of paths in a warp, on the whole chip and for one warp alone, with the lines."""
-    rows = style.rows("h200_paths.csv")
+    rows = style.rows("paths")
     times = {str(r["version"]): r["median_ms"] for r in rows if r["median_ms"] != ""}
     counts = [1, 2, 4, 8, 16, 32]
     fig, ax = style.axes("different paths in a warp", "time, in times of one path", size=(style.WIDTH, 3.9))
@@ -113,7 +113,7 @@ def shuffles():
 
 def ladder():
     """All rows of the main table, and how long one read of the data takes."""
-    rows = [r for r in style.rows("h200.csv") if r["median_ms"] != ""]
+    rows = [r for r in style.rows("lockstep") + style.rows("default") if r["median_ms"] != ""]
     fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", size=(style.WIDTH, 4.4))
     names, times = [r["version"] for r in rows], [r["median_ms"] for r in rows]
     read = next(r["median_ms"] * r["of_percent"] / 100 for r in rows)

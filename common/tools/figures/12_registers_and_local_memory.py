@@ -9,7 +9,7 @@ WORD, COUNTERS, SECTOR_LANES = 4, 16, 8
 
 
 def digits_that_differ():
-    """A digit for each of 32 lanes, from the generator that the program takes its words from (common/random.cuh), the
+    """A digit for each of 32 lanes, from the generator that the program takes its words from (common/compare.cuh), the
     first digit of words 0 to 31 with seed 1."""
     mask = (1 << 64) - 1
     digits = []
@@ -52,7 +52,7 @@ def layout():
 
 def registers():
     """Both kernels: time by the limit of registers, the bytes that spill at the points."""
-    rows = style.rows("h200_registers.csv")
+    rows = style.rows("registers") + style.rows("spills")
     fig, ax = style.axes("most registers per thread", "time [ms], 64 Mi ints")
     says = []
     for kernel, color in (("pairs", style.BLUE), ("rod", style.ORANGE)):
@@ -80,7 +80,7 @@ def registers():
 
 def carveout():
     """A kernel that wants the L1 and one that wants shared memory, by the wish of each."""
-    rows = style.rows("h200_carveout.csv")
+    rows = style.rows("carveout")
     fig, ax = style.axes("carve-out: wish for shared memory [%]", "time [ms]")
     says = []
     for kernel, color, name in (("table", style.BLUE, "table: wants the L1"), ("parked", style.ORANGE, "parked: wants shared memory")):
@@ -99,7 +99,7 @@ def carveout():
 
 
 def latency():
-    rows = [r for r in style.rows("h200_latency.csv") if r["rate_unit"] == "cycles/step"]
+    rows = [r for r in style.rows("latency") + style.rows("memory_latency") if r["rate_unit"] == "cycles/step"]
     fig, ax = style.axes("cycles until the next step can begin", size=(style.WIDTH, 3.6))
     names = [r["version"] for r in rows]
     cycles = [r["rate"] for r in rows]
@@ -121,7 +121,7 @@ layout()
 registers()
 carveout()
 latency()
-measured = style.rows("h200.csv")
+measured = style.rows("default")
 terminal.save("terminal", "h200.txt", "make run CH=12", f"What chapter 12 prints on an {measured[0]['device']}",
               "A line names the GPU, the size and how it was measured. A table follows, a row for each version: "
               + ", ".join(f"{r['version']} {r['median_ms']:.4f} ms, {r['registers']:.0f} registers, {r['local_bytes']:.0f} local bytes, {r['check']}"

@@ -71,7 +71,7 @@ def warps():
 
 def modes():
     """What the four address modes return along a line through four texels, by the unit and by hand."""
-    rows = [r for r in style.rows("h200_modes.csv") if ", " in str(r["version"]) and "not" not in r["version"]]
+    rows = [r for r in style.rows("modes") if ", " in str(r["version"]) and "not" not in r["version"]]
     texels = [10, 20, 30, 40]
 
     def texel(index, mode):
@@ -121,7 +121,7 @@ COLORS = {"plain": style.BLUE, "squarish": style.GREEN, "array": style.RED, "arr
 
 def angles():
     """Time against the angle, one pixel per thread and four."""
-    rows = style.rows("h200_angle.csv")
+    rows = style.rows("angle") + style.rows("angle_four")
     fig, ax = style.axes("turned by [degrees]", "time [µs], 4096 x 4096 pixels", size=(style.WIDTH, 4.3))
     ends, says = [], []
     for name in ("plain", "squarish", "array", "four_plain", "four_squarish", "four_array"):
@@ -198,7 +198,7 @@ def weights():
     right.set_title("error [1/1000]")
     right.set_xlabel("place [1/256 of a pixel]")
     fig.colorbar(drawn, ax=right, shrink=0.8)
-    measured = style.rows("h200_weights.csv")
+    measured = style.rows("weights")
     style.source(fig, measured)
     style.save(fig, "weights", "Four pixels mixed by the texture unit, enlarged 256 times and more",
                f"Between pixels of 0, 1, 0.75 and 0.25 the unit returns a staircase whose steps are 1/256 of a pixel wide, "

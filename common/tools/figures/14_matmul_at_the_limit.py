@@ -35,8 +35,9 @@ def tiles():
 
 
 def ladder():
-    rows = [r for r in style.rows("h200.csv") if r["version"] != "multiply_adds"]
-    limit = next(r["rate"] / 1000 for r in style.rows("h200.csv") if r["version"] == "multiply_adds")
+    *rows, cublas = style.rows("default")
+    rows += [next(r for r in style.rows(e) if r["version"] == e) for e in ("even_shares", "by_shape")] + [cublas]
+    limit = style.rows("multiply_adds")[0]["rate"] / 1000
     fig, ax = style.axes("TFLOP/s", size=(style.WIDTH, 4.1))
     for place, row in enumerate(reversed(rows)):
         rate = row["rate"] / 1000
@@ -90,22 +91,24 @@ def limits():
 def sizes():
     fig, ax = style.axes("m = n = k", "share of cuBLAS [%]", size=(style.WIDTH, 3.4))
     series = {"by_shape": (style.BLUE, "o"), "serpentine": (style.ORANGE, "s"), "even_shares": (style.PURPLE, "^")}
-    files = {512: "h200_512.csv", 1024: "h200_1024.csv", 2048: "h200_2048.csv", 4096: "h200.csv", 8192: "h200_8192.csv"}
+    settings = {512: "by_shape_512", 1024: "by_shape_1024", 2048: "by_shape_2048", 4096: "by_shape", 8192: "8192"}
+    shares = {512: "even_shares_512", 1024: "even_shares_1024", 2048: "even_shares_2048", 4096: "even_shares"}
     said = []
     for version, (color, marker) in series.items():
         points = []
-        for side, file in files.items():
-            rates = {r["version"]: r["rate"] for r in style.rows(file)}
+        for side, setting in settings.items():
+            rows = style.rows(setting) + (style.rows(shares[side]) if side in shares else [])
+            rates = {r["version"]: r["rate"] for r in rows}
             if version in rates:
                 points.append((side, 100 * rates[version] / rates["cublas"]))
         ax.plot([p[0] for p in points], [p[1] for p in points], color=color, marker=marker, linewidth=1.6, markersize=7, label=version)
         said.append(f"{version} " + ", ".join(f"{share:.0f} % at {side}" for side, share in points))
     ax.axhline(100, color=style.BLACK, linestyle=":", linewidth=1.2)
     ax.set_xscale("log", base=2)
-    ax.set_xticks(list(files), [str(s) for s in files])
+    ax.set_xticks(list(settings), [str(s) for s in settings])
     ax.set_ylim(0, 130)
     ax.legend(loc="lower right", fontsize=style.SMALL, frameon=False)
-    style.source(fig, style.rows("h200.csv"))
+    style.source(fig, style.rows("default"))
     style.save(fig, "sizes", "The last versions beside cuBLAS, size by size", "Share of cuBLAS's rate: " + "; ".join(said) + ".")
 
 
@@ -113,15 +116,15 @@ def sizes():
 
 SIDE = 2048  # the only size at which each of the chapters measured all of these
 COURSE = [
-    ("07_naive_matmul", "h200.csv", "row_per_thread", "07  a thread per row of C"),
-    ("07_naive_matmul", "h200.csv", "rows_along_x", "07  a thread per element"),
-    ("07_naive_matmul", "h200.csv", "columns_along_x", "07  ... side by side"),
-    ("08_tiled_matmul", "h200.csv", "tiled_32", "08  tiles in shared memory"),
-    ("08_tiled_matmul", "h200.csv", "micro_tile_wide", "08  8 x 8 elements per thread"),
-    ("14_matmul_at_the_limit", "h200_2048.csv", "wide_copies", "14  16 bytes per copy"),
-    ("14_matmul_at_the_limit", "h200_2048.csv", "large_tiles", "14  large tiles, copied ahead"),
-    ("14_matmul_at_the_limit", "h200_2048.csv", "by_shape", "14  no guards, chosen by shape"),
-    ("14_matmul_at_the_limit", "h200_2048.csv", "cublas", "cuBLAS"),
+    ("07_naive_matmul", "default", "row_per_thread", "07  a thread per row of C"),
+    ("07_naive_matmul", "default", "rows_along_x", "07  a thread per element"),
+    ("07_naive_matmul", "default", "columns_along_x", "07  ... side by side"),
+    ("08_tiled_matmul", "default", "tiled_32", "08  tiles in shared memory"),
+    ("08_tiled_matmul", "default", "micro_tile_wide", "08  8 x 8 elements per thread"),
+    ("14_matmul_at_the_limit", "2048", "wide_copies", "14  16 bytes per copy"),
+    ("14_matmul_at_the_limit", "2048", "large_tiles", "14  large tiles, copied ahead"),
+    ("14_matmul_at_the_limit", "by_shape_2048", "by_shape", "14  no guards, chosen by shape"),
+    ("14_matmul_at_the_limit", "2048", "cublas", "cuBLAS"),
 ]
 
 
@@ -133,7 +136,7 @@ def course():
             raise ValueError(f"{chapter}, {file}: measured at {row['workload']}, not at {SIDE}")
         labels.append(label)
         rates.append(row["rate"] / 1000)
-    limit = next(r["rate"] / 1000 for r in style.rows("h200_2048.csv") if r["version"] == "multiply_adds")
+    limit = style.rows("multiply_adds_2048")[0]["rate"] / 1000
     fig, ax = style.axes("TFLOP/s, logarithmic", size=(style.WIDTH, 4.6))
     colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
     ax.barh(labels[::-1], rates[::-1], color=colors[::-1], height=0.68)
@@ -149,7 +152,7 @@ def course():
     ax.axvline(limit, color=style.BLACK, linewidth=1.4, linestyle="--")
     ax.set_title(f"multiply-adds alone: {limit:.1f}", loc="right", fontsize=style.SMALL)
     ax.grid(axis="y", visible=False)
-    style.source(fig, style.rows("h200_2048.csv"))
+    style.source(fig, style.rows("2048"))
     style.save(fig, "course", "The ladder of the product, through three chapters",
                f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
                + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))

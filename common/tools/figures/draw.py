@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Runs the figure scripts NN_name.py of this folder.
 
-    draw.py [--check] [CHAPTER...]
-
 --check draws into a temporary folder and fails when a committed figure has other bytes, is missing, or
 is drawn by no script. Figures drawn with another version of matplotlib are not compared.
 """
 
+import argparse
 import glob
 import os
 import re
@@ -82,11 +81,15 @@ def check(chapters):
     return status
 
 
-def main(arguments):
-    if "--check" in arguments:
-        return check([a for a in arguments if a != "--check"])
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("chapters", nargs="*", metavar="CHAPTER")
+    options = parser.parse_args()
+    if options.check:
+        return check(options.chapters)
     before = {name: read(path) for name, path in figures_in(ROOT).items()}
-    failed = run_scripts(arguments, ROOT)
+    failed = run_scripts(options.chapters, ROOT)
     for name, path in sorted(figures_in(ROOT).items()):
         if before.get(name) != read(path):
             print(f"drew {name}")
@@ -96,4 +99,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -5,7 +5,7 @@ A chapter's script, common/tools/figures/NN_name.py, looks like this:
 
     import style
 
-    rows = style.rows("h200_stride.csv")                  # chapters/NN_name/results/
+    rows = style.rows("stride")                           # of chapters/NN_name/results/h200.csv
     fig, ax = style.axes("stride [elements]", "bandwidth [GB/s]")
     style.line(ax, [r["stride"] for r in rows], [r["rate"] for r in rows], "measured", style.BLUE)
     style.source(fig, rows)                                # "NVIDIA H200, CUDA 13.0, 2026-01-31"
@@ -89,10 +89,17 @@ def _root():
 
 
 def rows(name, of_chapter=None):
-    """The rows of a results CSV as dicts; text that reads as a number becomes one."""
-    path = os.path.join(_root(), "chapters", of_chapter or chapter(), "results", name)
-    with open(path, newline="", encoding="utf-8") as file:
-        return [{key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)]
+    """Measured rows as dicts; text that reads as a number becomes one. `name` is a setting of results/h200.csv, or
+    another file there, such as h200_profile.csv."""
+    file = name if name.endswith(".csv") else "h200.csv"
+    path = os.path.join(_root(), "chapters", of_chapter or chapter(), "results", file)
+    with open(path, newline="", encoding="utf-8") as source_file:
+        found = list(csv.DictReader(source_file))
+    if file != name:
+        found = [row for row in found if row["setting"] == name]
+        if not found:
+            raise ValueError(f"{path}: no row with the setting {name}")
+    return [{key: _number(text) for key, text in row.items()} for row in found]
 
 
 def output(name, of_chapter=None):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What X-ray counted (results/xray_TOPIC.csv, written by make xray-traces), for the figures that draw it.
+"""What X-ray counted (the rows of a trace in results/xray.csv, written by make xray-traces), for the figures that draw it.
 
     import xray
 
@@ -40,9 +40,10 @@ def equal(what, drawn, counted):
 
 def accesses(topic, **wanted):
     """The rows of a trace in which these columns have these values."""
-    found = [Access(r) for r in style.rows(f"xray_{topic}.csv") if all(r[k] == v for k, v in wanted.items())]
+    wanted["trace"] = topic
+    found = [Access(r) for r in style.rows("xray.csv") if all(r[k] == v for k, v in wanted.items())]
     if not found:
-        raise ValueError(f"xray_{topic}.csv: no row with {wanted}")
+        raise ValueError(f"xray.csv: no row with {wanted}")
     return found
 
 
@@ -50,7 +51,7 @@ def only(topic, **wanted):
     """The one row of a trace in which these columns have these values."""
     found = accesses(topic, **wanted)
     if len(found) != 1:
-        raise ValueError(f"xray_{topic}.csv: {len(found)} rows with {wanted}, expected one")
+        raise ValueError(f"xray.csv: {len(found)} rows with {wanted}, expected one")
     return found[0]
 
 

@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-from ptxas import number, output_of, own_kernels, short_name
+from ptxas import number, output_of, own_kernels, programs_of, short_name
 
 SIZE = 16  # bytes of an instruction
 KINDS = {0x223: "multiply_adds", 0x823: "multiply_adds", 0x984: "shared_loads", 0x388: "shared_stores",
@@ -152,10 +152,12 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     chapter, arch = sys.argv[1], (sys.argv[2:] or ["sm_90"])[0]
+    kernels = {}
     with tempfile.TemporaryDirectory() as folder:
         binary = os.path.join(folder, "kernels.cubin")
-        output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-cubin", f"chapters/{chapter}/{chapter[3:]}.cu", "-o", binary])
-        kernels = kernels_of(binary)
+        for source in programs_of(chapter):
+            output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-cubin", source, "-o", binary])
+            kernels.update(kernels_of(binary))
     cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     demangled = subprocess.run(["c++filt"], input="\n".join(kernels), capture_output=True, text=True, check=True).stdout

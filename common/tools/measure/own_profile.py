@@ -2,16 +2,13 @@
 # SPDX-License-Identifier: MIT
 """What Nsight Compute counts for each kernel of a program of one's own.
 
-    own_profile.py PROGRAM [OPTION...]
-
 A fixed set of metrics; of a kernel's launches the last one is shown, since those before it warm up.
 """
 
-import subprocess
+import argparse
 import sys
-import tempfile
 
-import predictions
+import counters
 
 # Each in words, as the notes call it. ncu runs a launch again until it has all of them.
 METRICS = {
@@ -46,27 +43,23 @@ def show_kernel(name, times, rows):
     print("|------|---------:|------|--------|")
     for metric, words in METRICS.items():
         row = measured.get(metric)
-        value = predictions.show(row["Metric Value"].replace(",", "")) if row else "n/a"
+        value = counters.show(counters.value_of(row)) if row else "n/a"
         print(f"| {words} | {value} | {row['Metric Unit'] if row else ''} | {metric} |")
 
 
 def main():
-    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as log:
-        command = ["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "--log-file", log.name]
-        command += ["--metrics", ",".join(METRICS)] + sys.argv[1:]
-        sys.stdout.flush()
-        status = subprocess.run(command, check=False).returncode
-        report = log.read()
-    if "ERR_NVGPUCTRPERM" in report:
-        print(predictions.HOW_TO_ALLOW, file=sys.stderr)
-        return 1
-    rows = predictions.parse_report(report)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", required=True)
+    parser.add_argument("program")
+    parser.add_argument("options", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    counters.Machine("profile", options.backend)
+    try:
+        rows, status = counters.read([options.program, *options.options], METRICS, ["--print-units", "base"], shown=True)
+    except counters.Failure as problem:
+        counters.stop(1, problem)
     for kernel in last_launches(rows):
         show_kernel(*kernel)
-    if not rows:
-        said = [line for line in report.splitlines() if line.startswith(("==ERROR==", "==WARNING=="))]
-        print(said[-1] if said else "ncu saw no kernel in this program", file=sys.stderr)
-        return status or 1
     return status
 
 

@@ -5,14 +5,14 @@ what an H200 does in a clock. Beside them stands what was measured.
 
     product_limits.py [--check]
 
-Reads the tiles and the versions from the chapter's sources, registers and instructions from what ptxas.py and
-machine_code.py stored, and times, clocks and counters from results/h200*.csv. Writes
+Reads the tiles and the versions from the chapter's sources, the experiment even_shares among them, registers and
+instructions from what ptxas.py and machine_code.py stored, and times, clocks and counters from results/h200*.csv. Writes
 
     results/h200_limits.csv           a row for each version: counts, limits, and the measured time
-    results/h200_limits_counters.csv  counts beside the counters of h200_profile.csv and X-ray's of xray_versions.csv
+    results/h200_limits_counters.csv  counts beside the counters of h200_profile.csv and X-ray's of xray.csv
 
 --check compares these two files instead. It also fails where a count of the source is not in the machine code, or
-is more than 2 % off what was counted; settings/limits_reasons.csv (version,metric,why) can say why it may be.
+is more than 2 % off what was counted; [limits_reasons] of settings (version,metric,why) can say why it may be.
 """
 
 import csv
@@ -23,11 +23,11 @@ import re
 import sys
 
 CHAPTER = "chapters/14_matmul_at_the_limit"
-PROGRAM = f"{CHAPTER}/matmul_at_the_limit.cu"
+PROGRAM, EXPERIMENT = f"{CHAPTER}/matmul_at_the_limit.cu", f"{CHAPTER}/experiments/even_shares.cu"
+MEASURED, SETTINGS = f"{CHAPTER}/results/h200.csv", f"{CHAPTER}/settings"
 DEVICE_QUERY = "chapters/01_device_query/results"
 PTXAS, LOOPS = f"{CHAPTER}/results/sm_90_ptxas.csv", f"{CHAPTER}/results/sm_90_loops.csv"
 LIMITS, COUNTERS = f"{CHAPTER}/results/h200_limits.csv", f"{CHAPTER}/results/h200_limits_counters.csv"
-REASONS = f"{CHAPTER}/settings/limits_reasons.csv"
 SIDE, LANES, BANKS, FLOAT, WIDE = 4096, 32, 32, 4, 4  # of the matrices, of a warp, of shared memory; bytes; floats
 TOLERANCE = 2.0  # per cent
 
@@ -40,7 +40,7 @@ REGISTERS_AT_A_TIME = 256  # that a warp is given
 # as many as the tile says), and whether every multiprocessor gets the same share.
 HOW = {"multiply_in_turn": (False, 2, 1, False), "multiply_two_stages": (False, 1, 2, False),
        "multiply_async": (True, 1, 0, False), "multiply_even_shares": (True, 1, 0, True)}
-NOT_DERIVED = ("by_shape", "multiply_adds", "cublas")  # it chooses between two of the others; these are no versions
+NOT_DERIVED = "cublas"
 
 
 class Failure(Exception):
@@ -55,6 +55,14 @@ def text_of(path):
 def rows_of(path):
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def section_of_settings(name):
+    """The lines of a section, without comments."""
+    lines = text_of(SETTINGS).split(f"[{name}]\n", 1)
+    if len(lines) == 1:
+        return []
+    return [line for line in lines[1].split("\n[", 1)[0].split("\n") if line and not line.startswith("#")]
 
 
 def row_of(path, **wanted):
@@ -123,21 +131,13 @@ def tiles_of_source():
 
 
 def versions_of_source():
-    """[(version, kernel, name of its tile, further template arguments)], without by_shape, which only chooses."""
+    """[(version, kernel, name of its tile, further template arguments)]"""
     text = text_of(PROGRAM)
     table = text[text.index("kVersions[]") : text.index("int main")]
-    found = []
-    for version, body in re.findall(r'\{"(\w+)", "(.*?)(?=\n    \{"|\n\};)', table, re.S):
-        helper = re.search(r"\b(launch_\w+)\(p\.a", body)
-        if helper:  # a function of its own launches it
-            body = text[text.index(f"void {helper[1]}(") :]
-        call = re.search(r"(multiply_\w+)<(\w+)((?:, (?:true|false))*)>", body)
-        shares = re.search(r"launch_shares<(\w+)>", body)
-        if call and not (shares and shares.start() < call.start()):
-            found.append((version, call[1], call[2], call[3]))
-        elif shares:
-            found.append((version, "multiply_even_shares", shares[1], ""))
-    return found
+    entry = r'\{"(\w+)",\s*"[^"]*",\s*launch_(\w+)<(\w+)((?:, (?:true|false))*)>\}'
+    found = [(version, f"multiply_{kernel}", tile, more) for version, kernel, tile, more in re.findall(entry, table)]
+    shares = re.search(r"EvenShares<(\w+)> shares", text_of(EXPERIMENT))
+    return found + [("even_shares", "multiply_even_shares", shares[1], "")] if shares else found
 
 
 def blocks_per_sm(tile, registers, slices):
@@ -246,8 +246,9 @@ def counted_by_xray(versions):
         ("shared", "store", "wavefronts"): lambda v: v.tile.wavefronts_of_stores(),
         ("global", "load", "requests"): lambda v: v.global_loads + v.loop["async_copies"],
     }
-    options = re.search(r"^versions (.*)", text_of(f"{CHAPTER}/settings/xray_traces"), re.M)[1]
-    shape, rows = shape_of(options), rows_of(f"{CHAPTER}/results/xray_versions.csv")
+    options = "".join(line for line in section_of_settings("traces") if line.startswith("versions: "))
+    shape = shape_of(options)
+    rows = [r for r in rows_of(f"{CHAPTER}/results/xray.csv") if r["trace"] == "versions"]
     for version in (v for v in versions if v.name in re.split(r"[ ,]", options)):
         for (space, operation, column), count in counts.items():
             counted = sum(int(r[column]) for r in rows if (r["kernel"], r["space"], r["operation"]) == (version.kernel, space, operation))
@@ -256,14 +257,14 @@ def counted_by_xray(versions):
 
 def counters_of(versions):
     """Rows of counts beside what counts them, and complaints."""
-    reasons = {(r["version"], r["metric"]): r["why"] for r in rows_of(REASONS)} if os.path.exists(REASONS) else {}
+    reasons = {(r["version"], r["metric"]): r["why"] for r in csv.DictReader(section_of_settings("limits_reasons"))}
     rows, complaints = [], []
     for count in (counted_by_gpu, counted_by_xray):
         for version, shape, metric, derived, counted, source in count(versions):
             off = 100 * (float(counted) / derived - 1)
             why, of_shape = reasons.get((version.name, metric), ""), " x ".join(map(str, shape))
             if abs(off) > TOLERANCE and not why:
-                complaints.append(f"{version.name}, {metric} at {of_shape}: {derived} derived, {counted} counted; {REASONS} does not say why")
+                complaints.append(f"{version.name}, {metric} at {of_shape}: {derived} derived, {counted} counted; [limits_reasons] of {SETTINGS} does not say why")
             rows.append({"version": version.name, "shape": of_shape, "metric": metric, "derived": derived, "counted": counted,
                          "off_percent": f"{off:.2f}", "why": why, "device": source.get("device", ""), "date": source.get("date", "")})
     return rows, complaints
@@ -276,16 +277,17 @@ def derive():
     if not versions:
         raise Failure(f"{PROGRAM}: no versions found")
     # The best of chapter 01: copies that stay in the L2, and reads of gigabytes. GB/s are 10^6 bytes per millisecond.
-    l2_rate = max(float(r["rate"]) for r in rows_of(f"{DEVICE_QUERY}/h200_4mi.csv") if r["rate"]) * 1e6
-    dram_rate = float(row_of(f"{DEVICE_QUERY}/h200.csv", version="read")["rate"]) * 1e6
-    limits = [limits_of(v, row_of(f"{CHAPTER}/results/h200.csv", version=v.name), l2_rate, dram_rate) for v in versions]
+    l2_rate = max(float(r["rate"]) for r in rows_of(f"{DEVICE_QUERY}/h200.csv") if r["setting"] == "4mi" and r["rate"]) * 1e6
+    dram_rate = float(row_of(f"{DEVICE_QUERY}/h200.csv", setting="default", version="read")["rate"]) * 1e6
+    settings = {v.name: "even_shares" if v.is_even else "default" for v in versions}
+    limits = [limits_of(v, row_of(MEASURED, setting=settings[v.name], version=v.name), l2_rate, dram_rate) for v in versions]
     compiled = set(r["cuda"] for r in rows_of(PTXAS) + rows_of(LOOPS))
     complaints = [f"{r['version']}: its {r['measured_ms']} ms are less than the bound of {r['bound_ms']} ms by {r['binding']}"
                   for r in limits if float(r["measured_ms"]) < float(r["bound_ms"])]
     if compiled != {limits[0]["cuda"]}:
         complaints.append(f"compiled with CUDA {', '.join(sorted(compiled))}, measured with {limits[0]['cuda']}")
-    measured = [r["version"] for r in rows_of(f"{CHAPTER}/results/h200.csv") if r["version"] not in NOT_DERIVED]
-    if measured != [v.name for v in versions]:
+    measured = [r["version"] for r in rows_of(MEASURED) if r["setting"] == "default" and r["version"] != NOT_DERIVED]
+    if measured + ["even_shares"] != [v.name for v in versions]:
         complaints.append(f"{PROGRAM}: found {', '.join(v.name for v in versions)}; measured {', '.join(measured)}")
     counters, more = counters_of(versions)
     files = {}

@@ -36,9 +36,15 @@ def short_name(demangled):
     return re.sub(r"^void |\(.*$|u(?=>)", "", demangled)
 
 
+def programs_of(chapter):
+    """The chapter's program and its experiments."""
+    return [f"chapters/{chapter}/{chapter[3:]}.cu", *sorted(glob.glob(f"chapters/{chapter}/experiments/*.cu"))]
+
+
 def own_kernels(chapter):
     """A function: whether a kernel is the chapter's own, not one of common/ or of a library."""
-    own = "".join(open(path, encoding="utf-8").read() for path in glob.glob(f"chapters/{chapter}/*.cu*"))
+    paths = programs_of(chapter) + glob.glob(f"chapters/{chapter}/*.cuh")
+    own = "".join(open(path, encoding="utf-8").read() for path in paths)
     return lambda name: f" {name.split('<')[0]}(" in own
 
 
@@ -46,8 +52,9 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     chapter, arch = sys.argv[1], (sys.argv[2:] or ["sm_90"])[0]
-    source = f"chapters/{chapter}/{chapter[3:]}.cu"
-    said = output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-Xptxas", "-v", "-c", source, "-o", os.devnull])
+    said = ""
+    for source in programs_of(chapter):
+        said += output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-Xptxas", "-v", "-c", source, "-o", os.devnull])
     lines = output_of(["c++filt"], input=said).splitlines()
     cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
@@ -58,7 +65,7 @@ def main():
             continue
         if "Function properties for" in line:
             name = short_name(line.split(" for ", 1)[1])
-            wanted = is_own(name)
+            wanted = is_own(name) and name not in (row[0] for row in rows)  # two programs may have the same kernel
             if wanted:
                 rows.append([name] + ["0"] * 5 + [arch, cuda, today])
                 line = line.split(" for ")[0] + " for " + name

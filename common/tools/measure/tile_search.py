@@ -4,7 +4,7 @@
 
     tile_search.py [--compile [ARCH]]
 
-Tries the shapes of settings/tile_search.csv. The chapter's program gets them as its versions, a few at a time, and is
+Tries the shapes of [tile_search] in settings. The chapter's program gets them as its versions, a few at a time, and is
 compiled and run as it is otherwise: every result is checked, and cuBLAS is measured in the same run. Writes
 
     results/GPU_tiles.csv    a row for each shape: registers, spills, blocks per multiprocessor, time, share of cuBLAS
@@ -21,22 +21,15 @@ import re
 import subprocess
 import sys
 
-from product_limits import CHAPTER, PROGRAM, Tile, blocks_per_sm, rows_of, text_of
+from product_limits import CHAPTER, PROGRAM, SETTINGS, Tile, blocks_per_sm, rows_of, section_of_settings, text_of
 from ptxas import number, output_of, short_name
 
-SHAPES = f"{CHAPTER}/settings/tile_search.csv"
 FOLDER = "build/tile_search"
 AT_A_TIME = 4  # shapes in a program
 OPTIONS = ["--m", "4096", "--n", "4096", "--k", "4096"]
 SHARED_OF_BLOCK = 227 * 1024  # bytes, the most that a block of an H200 may have
-TABLE = re.compile(r"(const Version<Product> kVersions\[\] = \{\n).*?(\n\};)", re.S)
-ENTRY = """    {{"{name}", "a shape of the search",
-     [](const Product& p) {{
-       using Shape = Tile<{arguments}, true>;
-       constexpr unsigned kBytes = Shape::kStages * Shape::kSliceBytes;
-       allow_dynamic_shared(multiply_async<Shape, true, true>, kBytes);
-       multiply_async<Shape, true, true><<<grid_for<Shape>(p.c), Shape::kThreads, kBytes>>>(p.a, p.b, p.c);
-     }}}},"""
+TABLE = re.compile(r"(const Version<MatrixProduct> kVersions\[\] = \{\n).*?(\n\};)", re.S)
+ENTRY = '    {{"{name}", "a shape of the search", launch_async<Tile<{arguments}, true>, true, true>}},'
 SHOWN = ["registers", "spilled_bytes", "shared_bytes", "blocks_per_sm"]
 MEASURED = ["median_ms", "rate", "rate_unit", "of_cublas", "check", "device", "cuda", "date"]
 
@@ -103,10 +96,10 @@ def main():
     if arguments[1 if compile_only else 0 :] and (not compile_only or len(arguments) > 2):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    shapes = [Shape(row) for row in rows_of(SHAPES)]
+    shapes = [Shape(row) for row in csv.DictReader(section_of_settings("tile_search"))]
     for shape in shapes:
         if shape.shared > SHARED_OF_BLOCK:
-            sys.exit(f"{SHAPES}: {shape.name}: {shape.shared} bytes of shared memory, at most {SHARED_OF_BLOCK} are allowed")
+            sys.exit(f"{SETTINGS}: {shape.name}: {shape.shared} bytes of shared memory, at most {SHARED_OF_BLOCK} are allowed")
     os.makedirs(FOLDER, exist_ok=True)
     arch = (arguments[1:] or ["sm_90"])[0] if compile_only else "native"
     groups = [shapes[i : i + AT_A_TIME] for i in range(0, len(shapes), AT_A_TIME)]

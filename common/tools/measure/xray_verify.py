@@ -2,36 +2,32 @@
 # SPDX-License-Identifier: MIT
 """Compares X-ray's counts with a GPU's counters: the same program with the same options, under both.
 
-    xray_verify.py GPU CHAPTER...
-
-Every line of chapters/NN_name/settings/xray.args is a run. Launches are matched by kernel, grid and block; the
-first of several that are alike counts. Each counter that is above zero on either side makes a pair: equal, or
-different for a reason that chapters/NN_name/settings/xray_reasons.csv gives:
+Every line of [xray] in a chapter's settings is a run. Launches are matched by kernel, grid and block; the first of
+several that are alike counts. Each counter that is above zero on either side makes a pair: equal, or different for a
+reason that the table [xray_reasons] gives:
 
     kernel,counter,reason        kernel as the launch names it, without template arguments; * is any
 
-Local memory is compared where X-ray predicts any: what nvcc spills besides, X-ray cannot know. How often lanes of
-a warp part at a branch is compared for the kernels that chapters/NN_name/settings/xray_branches names, one on a
-line: those of whose branches nvcc makes branches. Elsewhere it makes predicates, or selects, of the short ones.
+Local memory is compared where X-ray predicts any: what nvcc spills besides, X-ray cannot know. How often lanes of a warp
+part at a branch is compared for the kernels that [xray_branches] names, one on a line: those of whose branches nvcc makes
+branches. Elsewhere it makes predicates, or selects, of the short ones.
 
-A reason says what the compiler did, as seen in the machine code. One that begins with "in some runs" may be there
-for nothing. Prints one table per chapter, writes
-results/GPU_xray.csv, and fails when a pair differs without a reason, when a reason explains nothing, or when
-fewer than 80 % of all pairs are equal.
+A reason says what the compiler did, as seen in the machine code. One that begins with "in some runs" may be there for
+nothing. Prints one table per chapter, writes results/GPU_xray.csv, and fails when a pair differs without a reason, when
+a reason explains nothing, or when fewer than 80 % of all pairs are equal.
 """
 
+import argparse
 import collections
 import csv
-import datetime
-import io
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 
-import predictions as ncu_profile
+import counters as ncu
+import settings
 
 LEAST_SHARE = 0.8
 
@@ -83,30 +79,6 @@ LAUNCH = ("kernel", "arguments", "launch", "grid", "block")
 COLUMNS = ["run", "kernel", "grid", "block", "counter", "predicted", "measured", "verdict", "device", "driver", "cuda", "date"]
 
 
-def runs_of(chapter):
-    path = f"chapters/{chapter}/settings/xray.args"
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip() and not line.lstrip().startswith("#")]
-
-
-def reasons_of(chapter):
-    path = f"chapters/{chapter}/settings/xray_reasons.csv"
-    if not os.path.exists(path):
-        return {}
-    with open(path, newline="", encoding="utf-8") as file:
-        return {(row["kernel"], row["counter"]): row["reason"] for row in csv.DictReader(file)}
-
-
-def branching_kernels_of(chapter):
-    path = f"chapters/{chapter}/settings/xray_branches"
-    if not os.path.exists(path):
-        return set()
-    with open(path, encoding="utf-8") as file:
-        return {line.strip() for line in file if line.strip() and not line.lstrip().startswith("#")}
-
-
 def counters_of(launches, branching):
     """The counters to compare, where these launches are predicted."""
     counters = dict(COUNTERS)
@@ -119,7 +91,7 @@ def counters_of(launches, branching):
 
 
 def base_name(kernel):
-    return ncu_profile.base_name(kernel.split("(")[0])
+    return ncu.base_name(kernel.split("(")[0])
 
 
 def predicted_launches(chapter, options):
@@ -128,10 +100,11 @@ def predicted_launches(chapter, options):
         "r", suffix=".csv", encoding="utf-8"
     ) as passages:
         environment = {**os.environ, "XRAY_CSV": out.name, "XRAY_PASSAGES": passages.name, "XRAY_BLOCKS": "all"}
-        command = [f"build/cpu-xray/{chapter}"] + shlex.split(options)
+        program, words = settings.program_of(chapter, options)
+        command = [f"build/cpu-xray/{program}", *words]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise ncu_profile.Failure(f"{' '.join(command)}\n  failed: {done.stderr.strip()[-300:]}")
+            raise ncu.Failure(f"{' '.join(command)}\n  failed: {done.stderr.strip()[-300:]}")
         rows = list(csv.DictReader(open(out.name, newline="", encoding="utf-8")))
         passages_rows = list(csv.DictReader(open(passages.name, newline="", encoding="utf-8")))
     partings = {}
@@ -157,17 +130,8 @@ def predicted_launches(chapter, options):
 def measured_launches(chapter, options, counters):
     """{(kernel, grid, block): {full name: {counter: value}}}, the first launch of each."""
     metrics = sorted({m for counter in [*counters, *COUNTERS_OF_COPIES.values()] for m in counter.split("+")})
-    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as log:
-        command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--log-file", log.name]
-        command += ["--print-units", "base", "--metrics", ",".join(metrics), f"build/gpu/{chapter}"]
-        command += shlex.split(options)
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        report = log.read()
-    if "ERR_NVGPUCTRPERM" in report + done.stdout:
-        raise ncu_profile.Failure(ncu_profile.HOW_TO_ALLOW)
-    rows = ncu_profile.parse_report(report)
-    if not rows:
-        raise ncu_profile.Failure(f"{' '.join(command)}\n  gave nothing: {(report + done.stdout).strip()[-400:]}")
+    program, words = settings.program_of(chapter, options)
+    rows, _ = ncu.read([f"build/gpu/{program}", *words], metrics, ["--cache-control", "none", "--print-units", "base"])
     first, launches = {}, {}
     for row in rows:
         extent = lambda text: re.sub(r"[() ]", "", text).replace(",", "x")
@@ -177,7 +141,7 @@ def measured_launches(chapter, options, counters):
             continue
         values = launches.setdefault(key, {}).setdefault(name, {})
         if row["Metric Value"] != "n/a":  # before compute capability 8.0 there are no asynchronous copies
-            values[row["Metric Name"]] = int(float(row["Metric Value"].replace(",", "")))
+            values[row["Metric Name"]] = int(float(ncu.value_of(row)))
     return launches
 
 
@@ -185,16 +149,16 @@ def short(counter):
     return " + ".join(part.replace(".sum", "") for part in counter.split("+"))
 
 
-def verify_chapter(gpu, chapter):
+def verify_chapter(machine, chapter):
     """(pairs, equal pairs, complaints)"""
-    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    machine = [os.environ.get("GPU_NAME", gpu), os.environ.get("GPU_DRIVER", ""), os.environ.get("GPU_CUDA", ""), today]
-    reasons, used, branching = reasons_of(chapter), set(), branching_kernels_of(chapter)
+    of_machine = [machine.name, machine.driver, machine.cuda, machine.date]
+    reasons = {(row["kernel"], row["counter"]): row["reason"] for row in settings.table_of(chapter, "xray_reasons")}
+    used, branching = set(), set(settings.lines_of(chapter, "xray_branches"))
     results, seen, complaints, elsewhere = [], set(), [], set()
     print(f"\n{chapter}\n")
     print("| kernel | counter | predicted | measured | verdict |")
     print("|--------|---------|----------:|---------:|---------|")
-    for options in runs_of(chapter):
+    for options in settings.lines_of(chapter, "xray"):
         predicted = predicted_launches(chapter, options)
         counters = counters_of(predicted, branching)
         measured = measured_launches(chapter, options, counters)
@@ -226,48 +190,40 @@ def verify_chapter(gpu, chapter):
                         else:
                             used.add(where)
                     print(f"| {kernel} {grid} x {block} | {short(counter)} | {want} | {got} | {verdict} |")
-                    results.append([options, kernel, grid, block, counter, want, got, verdict] + machine)
+                    results.append([options, kernel, grid, block, counter, want, got, verdict] + of_machine)
     for kernel, counter in sorted(set(reasons) - used):
         if reasons[kernel, counter].startswith("in some runs"):
             continue
-        complaints.append(f"chapters/{chapter}/settings/xray_reasons.csv: {kernel}, {counter}: explains nothing")
+        complaints.append(f"chapters/{chapter}/settings: [xray_reasons]: {kernel}, {counter}: explains nothing")
     if elsewhere:
         print(f"\nlaunched otherwise on this GPU, so not compared: {', '.join(sorted(elsewhere))}")
-    path = f"chapters/{chapter}/results/{gpu}_xray.csv"
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(results)
-    with open(path + ".partial", "w", newline="", encoding="utf-8") as file:
-        file.write(text.getvalue())
-    os.replace(path + ".partial", path)
+    path = f"chapters/{chapter}/results/{machine.file_name}_xray.csv"
+    settings.write_whole(path, ncu.csv_text(COLUMNS, results))
     equal = sum(1 for row in results if row[7] == "equal")
     print(f"\n{equal} of {len(results)} pairs equal -> {path}")
     return len(results), equal, complaints
 
 
 def main():
-    gpu, chapters = sys.argv[1], sys.argv[2:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", required=True)
+    parser.add_argument("chapters", nargs="+", metavar="CHAPTER")
+    options = parser.parse_args()
+    machine = ncu.Machine("xray-verify", options.backend)
     pairs = equal = 0
     complaints = []
-    for chapter in chapters:
-        if not runs_of(chapter):
+    for chapter in options.chapters:
+        if not settings.lines_of(chapter, "xray"):
             continue
         try:
-            counted = verify_chapter(gpu, chapter)
-        except FileNotFoundError as problem:
-            print(ncu_profile.HOW_TO_GET if problem.filename == "ncu" else problem, file=sys.stderr)
-            return 2
-        except ncu_profile.Failure as problem:
-            print(problem, file=sys.stderr)
-            return 1
+            counted = verify_chapter(machine, chapter)
+        except ncu.Failure as problem:
+            ncu.stop(1, problem)
         pairs += counted[0]
         equal += counted[1]
         complaints += counted[2]
     if pairs == 0:
-        print("nothing to verify: no settings/xray.args in these chapters", file=sys.stderr)
-        return 2
+        ncu.stop(2, "nothing to verify: no [xray] in these chapters' settings")
     print(f"\nin all {equal} of {pairs} pairs equal: {100 * equal / pairs:.1f} %")
     if equal < LEAST_SHARE * pairs:
         complaints.append(f"fewer than {100 * LEAST_SHARE:.0f} % of the pairs are equal")

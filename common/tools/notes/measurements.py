@@ -128,7 +128,10 @@ def holds(row, condition):
 
 
 def select(rows, text):
+    """Without a word on the setting, the rows of results/GPU.csv that were measured with the default one."""
     wanted = conditions(text or "")
+    if "setting" not in (column for column, _, _ in wanted):
+        rows = [row for row in rows if row.get("setting", "default") == "default"]
     chosen = [row for row in rows if all(holds(row, c) for c in wanted)]
     if not chosen:
         raise Problem(f"no row where {text}")

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Fills the marked regions of the notes from sources and measurements, or checks that they are up to date.
 
-    notes.py [--check] [FILE.md...]        without files: README.md, chapters/README.md, chapters/*/README.md,
-                                           slides/*.md
-
 A region is the text between a marker and the next `<!-- end -->`. Paths are relative to the Markdown
 file; in a deck, slides/NN_name.md, to its chapter, chapters/NN_name/, so that a marker reads the same in
 notes and deck; in a deck without a chapter, to the repository's root. Quotes in a deck hold no links.
@@ -47,6 +44,7 @@ Markers:
     have no pause.
 """
 
+import argparse
 import glob
 import os
 import re
@@ -122,9 +120,12 @@ def refresh(path, text):
     return result + text[position:], messages
 
 
-def main(arguments):
-    check_only = "--check" in arguments
-    files = [a for a in arguments if a != "--check"]
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where a region has drifted")
+    parser.add_argument("files", nargs="*", metavar="FILE.md", help="without: the front page, all notes and decks")
+    options = parser.parse_args()
+    files, check_only = options.files, options.check
     if not files:
         files = [f for f in ["README.md", "chapters/README.md", "common/cpu/README.md"] if os.path.exists(f)]
         files += sorted(glob.glob("chapters/*/README.md")) + sorted(glob.glob("slides/*.md"))
@@ -147,4 +148,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -5,7 +5,6 @@
 # It stops where the backend is about to report a bug. With BLOCK= and THREAD= (from the environment; x, or x,y,z) it
 # also stops when that thread begins a kernel: any __global__ function of the sources.
 set -u
-. "$(dirname "$0")/files.sh"
 stop() { echo "$1" >&2; exit 2; }
 
 program=$1
@@ -14,7 +13,10 @@ files=($2)
 shift 3
 [ -n "$program" ] || stop "make debug: which program? CH=05, or FILE=work/hello.cu"
 case $program in build/gpu/*) stop "make debug is for the CPU backend (BACKEND=cpu); on a GPU: cuda-gdb $program" ;; esac
-if [ ${#files[@]} -eq 0 ]; then own_files || exit 2; fi
+if [ ${#files[@]} -eq 0 ]; then
+  said=$(common/tools/setup/python.sh --run "$(dirname "$0")/build.py" files) || exit 2
+  while IFS= read -r file; do files+=("$file"); done <<<"$said"
+fi
 command -v gdb >/dev/null 2>&1 || stop "gdb is not here; where it comes from: make doctor"
 
 # condition NAME TEXT VARIABLE: the index that TEXT names, as gdb reads it from the backend

@@ -5,7 +5,7 @@
 #
 #   races.sh DIR 'CHAPTER...' [program options]
 #
-# Without options each of a chapter's small runs is tried (small_args.sh). Ends with status 1 when there was a race.
+# Without options each of a chapter's small runs is tried (settings.sh). Ends with status 1 when there was a race.
 set -u
 tools=$(dirname "$(dirname "$0")")
 . "$tools/run/terminal.sh"
@@ -43,6 +43,6 @@ for chapter in $chapters; do
   while read -r options; do
     # shellcheck disable=SC2086  # options are words
     look "$chapter" $options
-  done < <("$tools/run/small_args.sh" "$chapter" "$dir/$chapter")
+  done < <("$tools/run/settings.sh" small "$chapter")
 done
 exit $status

@@ -5,7 +5,7 @@
 #   xray.sh DIR 'CHAPTER...' [program options]
 #   xray.sh --check PROGRAM FILE NAME       a lab's check: the kernels of FILE, each in its largest launch
 #
-# The first line of chapters/NN_name/settings/xray.args makes the program small; options that are given come
+# The first line of [xray] in chapters/NN_name/settings makes the program small (else of [small]); options that are given come
 # after it. (The other lines are further runs for make xray-verify.) From the environment:
 #   CSV=FILE|-            the counts instead of the listing
 #   LINE=N or FILE:N      draw the costliest request of that line ...
@@ -64,7 +64,8 @@ xray() {
 
 status=0
 for chapter in $chapters; do
-  small=$(sed -n '/^ *#/d; /^ *$/d; p; q' "chapters/$chapter/settings/xray.args" 2>/dev/null)
+  small=$("$tools/run/settings.sh" xray "$chapter" | head -1)
+  [ -n "$small" ] || small=$("$tools/run/settings.sh" small "$chapter" | head -1)
   # shellcheck disable=SC2086  # options are words
   xray "$chapter" $small "$@" || { status=$?; continue; }
   if [ "${CSV:-}" = - ]; then

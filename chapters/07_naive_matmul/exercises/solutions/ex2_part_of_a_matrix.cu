@@ -6,7 +6,6 @@
 // matrix is whole.
 // Check it: make lab CH=07 EX=2      A hint: make hint CH=07 EX=2
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 // The part with `height` rows and `width` columns that begins at (row, column) of `whole`.
 Matrix part_of(const Matrix& whole, unsigned row, unsigned column, unsigned height,

@@ -7,7 +7,6 @@
 // request to memory touches 5 sectors at most, and one to shared memory takes one wavefront.
 // Check it: make lab CH=08 EX=4      A hint: make hint CH=08 EX=4
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 // Outside of the matrix there are zeros, which change no sum.
 __device__ float at_or_zero(const Matrix& m, unsigned row, unsigned column) {

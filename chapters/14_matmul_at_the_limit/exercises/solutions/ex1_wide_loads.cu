@@ -7,7 +7,6 @@
 // matrices begin at multiples of 16 bytes.
 // Check it: make lab CH=14 EX=1      A hint: make hint CH=14 EX=1
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 constexpr unsigned kTile = 64, kDepth = 16, kSide = 16, kEach = kTile / kSide;
 

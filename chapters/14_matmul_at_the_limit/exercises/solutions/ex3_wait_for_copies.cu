@@ -8,7 +8,6 @@
 #include <cuda_pipeline.h>
 
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 constexpr unsigned kTile = 16, kPairs = 3;
 

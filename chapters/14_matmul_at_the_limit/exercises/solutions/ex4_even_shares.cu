@@ -7,7 +7,6 @@
 // then share a tile, and add what each of them has to C, once per tile and block. C begins as zero.
 // Check it: make lab CH=14 EX=4      A hint: make hint CH=14 EX=4
 #include "common/common.cuh"
-#include "common/matrix.cuh"
 
 constexpr unsigned kTile = 16;
 

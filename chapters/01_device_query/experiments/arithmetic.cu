@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// How much of the peak that was derived do multiply-adds reach, and nothing else?
+//
+// A multiply-add waits some clocks for the one before it in its chain. Meanwhile the scheduler
+// takes another warp's, or one of another chain of the same thread.
+
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kBlock = 256;  // threads: 8 warps
+
+// Each thread does `turns` multiply-adds on each of kChains numbers. Those of one number wait for
+// each other, those of different ones do not. Number c ends as c * factor^turns + ..., with factor
+// and term 1 as c + turns; the sum of a thread's numbers is its result.
+template <unsigned kChains>
+__global__ void multiply_adds(float factor, float term, unsigned turns, float* results) {
+  float x[kChains];
+#pragma unroll
+  for (unsigned c = 0; c < kChains; ++c) x[c] = static_cast<float>(c);
+#pragma unroll 16
+  for (unsigned turn = 0; turn < turns; ++turn) {
+#pragma unroll
+    for (unsigned c = 0; c < kChains; ++c) x[c] = x[c] * factor + term;
+  }
+  float sum = 0;
+#pragma unroll
+  for (unsigned c = 0; c < kChains; ++c) sum += x[c];
+  results[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// One row: chains per thread, and blocks per SM.
+struct Mix {
+  const char *name, *summary;
+  unsigned chains, blocks_per_sm;
+  void (*kernel)(float factor, float term, unsigned turns, float* results);
+};
+
+constexpr Mix kMixes[] = {
+    {"chains_1", "each waits for the one before; 8 warps on an SM", 1, 1, multiply_adds<1>},
+    {"chains_1_warps_32", "the same with 32 warps on an SM", 1, 4, multiply_adds<1>},
+    {"chains_2", "two that do not wait for each other, 8 warps", 2, 1, multiply_adds<2>},
+    {"chains_4", "four", 4, 1, multiply_adds<4>},
+    {"chains_8", "eight", 8, 1, multiply_adds<8>},
+    {"chains_16", "sixteen", 16, 1, multiply_adds<16>},
+    {"chains_16_warps_32", "sixteen, with 32 warps on an SM", 16, 4, multiply_adds<16>},
+};
+
+// `flop` operations in all, two for a multiply-add, rounded up to whole turns of all threads.
+struct MultiplyAdds {
+  MultiplyAdds(const Mix& row, double flop, unsigned sms)
+      : mix(row), blocks(sms * mix.blocks_per_sm) {
+    turns = static_cast<unsigned>(flop / of_a_turn()) + 1;
+  }
+
+  double of_a_turn() const { return 2.0 * mix.chains * static_cast<double>(results.size()); }
+  double amount() const { return of_a_turn() * turns; }
+  void poison() const { results.poison(); }
+  void launch() const { mix.kernel<<<blocks, kBlock>>>(1.0f, 1.0f, turns, results); }
+
+  // All these are whole numbers, and exact in a float up to 2^24.
+  bool is_right() const {
+    const auto chains = static_cast<float>(mix.chains);
+    const float sum = chains * (static_cast<float>(turns) + (chains - 1) / 2);
+    const std::vector<float> expected(results.size(), sum);
+    return all_equal(mix.name, results.download().data(), expected.data(), expected.size());
+  }
+
+  const Mix& mix;
+  unsigned blocks, turns = 0;
+  DeviceArray<float> results{std::size_t{blocks} * kBlock};
+};
+
+int main(int argc, char** argv) {
+  std::size_t mflop = kOnGpu ? 200000 : 2;
+  const Options opt(argc, argv, "01_arithmetic", "what do multiply-adds reach of the peak?",
+                    {{"mflop", &mflop, 1, 1_Mi, "millions of operations in a launch"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, 0);
+  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  const auto sms = static_cast<unsigned>(device.multiProcessorCount);
+  for (const Mix& mix : kMixes) {
+    const MultiplyAdds d(mix, 1e6 * static_cast<double>(mflop), sms);
+    table.add(
+        mix.name, d.amount(), [&] { d.poison(); }, [&] { d.launch(); },
+        [&] { return d.is_right(); }, mix.summary);
+  }
+  return table.finish();
+}

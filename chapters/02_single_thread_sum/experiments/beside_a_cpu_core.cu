@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// How fast is one core of the CPU beside one thread of the GPU, and the whole GPU beside both?
+
+#include <numeric>
+
+#include "../../../common/common.cuh"
+
+__global__ void sum_by_one_thread(const int* x, std::size_t n, long long* result) {
+  long long sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += static_cast<long long>(x[i]) * x[i];
+  *result = sum;
+}
+
+// A plain loop, which the host's compiler may unroll and vectorise.
+long long sum_on_cpu_core(const int* x, std::size_t n) {
+  long long sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += static_cast<long long>(x[i]) * x[i];
+  return sum;
+}
+
+// n ints in device memory, and their sum.
+struct WholeSum {
+  DeviceArray<int> x;
+  long long expected;
+  DeviceArray<long long> sum{1};
+
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { sum.poison(); }
+  bool is_right(const std::string& name) const { return equals(name, sum.download()[0], expected); }
+};
+
+const Version<WholeSum> kSingleThread = {
+    "single_thread", "one thread of the GPU",
+    [](const WholeSum& s) { sum_by_one_thread<<<1, 1>>>(s.x, s.x.size(), s.sum); }};
+
+// CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here.
+#if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+
+struct SquareOf {
+  __device__ long long operator()(int v) const { return static_cast<long long>(v) * v; }
+};
+
+// cub::DeviceReduce wants some memory for itself, and says how much when it is given none.
+void sum_by_cub(const WholeSum& s) {
+  const auto count = static_cast<std::int64_t>(s.x.size());
+  static std::size_t bytes = 0;
+  const auto reduce = [&](void* scratch) {
+    CUDA_CHECK(cub::DeviceReduce::TransformReduce(scratch, bytes, s.x.get(), s.sum.get(), count,
+                                                  cuda::std::plus<>{}, SquareOf{}, 0LL));
+  };
+  if (bytes == 0) reduce(nullptr);
+  static const DeviceArray<char> scratch(bytes);  // once: no row pays for an allocation
+  reduce(scratch);
+}
+
+const std::vector<Version<WholeSum>> kCub = {
+    {"cub", "the same sum by cub::DeviceReduce, the whole GPU", sum_by_cub}};
+#else
+const std::vector<Version<WholeSum>> kCub;
+#endif
+
+int main(int argc, char** argv) {
+  std::size_t n = 1_Mi, low = 0;
+  const Options opt(argc, argv, "02_beside_a_cpu_core", "how fast is one core of the CPU?",
+                    {{"n", &n, 1, 4_Gi, "ints to sum, at random"},
+                     {"low", &low, 0, 9, "the smallest of them; the largest is 9"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, n * sizeof(int));
+  const std::vector<int> x = random_ints(n, static_cast<int>(low), 9, opt.seed);
+  const WholeSum whole{DeviceArray<int>(x), std::inner_product(x.begin(), x.end(), x.begin(), 0LL)};
+  table.add(kSingleThread, whole);
+  if (table.wants("cpu_core", "one core of the CPU")) {
+    long long sum = 0;
+    const Timing t = time_on_host(opt.samples, [&] { sum = sum_on_cpu_core(x.data(), n); });
+    table.row("cpu_core", t, 0, equals("cpu_core", sum, whole.expected));
+  }
+  for (const auto& version : kCub) table.add(version, whole);
+  return table.finish();
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// How many blocks are enough, with one load per thread in flight and with four?
+
+#include <numeric>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kInFlight = 4;  // loads per thread of sum_four_in_flight
+
+// This thread's number in the whole grid, and how many there are. Widened before multiplying: the
+// product of two unsigned ints wraps at 2^32.
+__device__ std::size_t global_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::size_t grid_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+// One load in flight: a thread waits for each value before it asks for the next.
+__global__ void sum_grid_stride(const int* x, std::size_t n, long long* partial) {
+  long long sum = 0;
+#pragma unroll 1
+  for (std::size_t i = global_index(); i < n; i += grid_threads()) {
+    sum += static_cast<long long>(x[i]) * x[i];
+  }
+  partial[global_index()] = sum;
+}
+
+// Four loads leave before the first value is used: one wait for four.
+__global__ void sum_four_in_flight(const int* x, std::size_t n, long long* partial) {
+  const std::size_t stride = grid_threads();
+  std::size_t i = global_index();
+  long long sum = 0;
+#pragma unroll 1
+  for (; i + (kInFlight - 1) * stride < n; i += kInFlight * stride) {
+    int v[kInFlight];  // in registers: the two loops below are unrolled
+#pragma unroll
+    for (unsigned k = 0; k < kInFlight; ++k) v[k] = x[i + k * stride];
+#pragma unroll
+    for (unsigned k = 0; k < kInFlight; ++k) sum += static_cast<long long>(v[k]) * v[k];
+  }
+  for (; i < n; i += stride) sum += static_cast<long long>(x[i]) * x[i];  // fewer than four left
+  partial[global_index()] = sum;
+}
+
+// 1, 2, 4, ... blocks; from one per SM on, twice as many each time; then one, two and four waves. A
+// wave is as many blocks as the chip holds at once: what is more than that waits for a place.
+std::vector<unsigned> grids(unsigned sms, unsigned wave) {
+  std::vector<unsigned> blocks;
+  for (unsigned grid = 1; grid < sms; grid *= 2) blocks.push_back(grid);
+  for (unsigned grid = sms; grid < wave; grid *= 2) blocks.push_back(grid);
+  blocks.insert(blocks.end(), {wave, 2 * wave, 4 * wave});
+  return blocks;
+}
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 250000, block = 256;
+  const Options opt(argc, argv, "04_grid_sizes", "how many blocks are enough?",
+                    {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
+  const Device device = open_device(opt);
+  const unsigned wave = blocks_held(device, sum_grid_stride, block);
+  const std::size_t bytes = n * sizeof(int), threads = 4 * wave * block;
+  ResultTable table(opt, device, bytes, threads * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+
+  const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
+  const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);
+  const DeviceArray<int> x(values);
+  const DeviceArray<long long> partial(threads);
+  for (const unsigned loads : {1u, kInFlight}) {
+    const auto kernel = loads == 1 ? sum_grid_stride : sum_four_in_flight;
+    for (const unsigned grid : grids(static_cast<unsigned>(device.multiProcessorCount), wave)) {
+      const std::string name = "grid=" + std::to_string(grid) + " loads=" + std::to_string(loads);
+      table.add(
+          name, static_cast<double>(bytes), [&] { partial.poison(); },
+          [&] { kernel<<<grid, static_cast<unsigned>(block)>>>(x, n, partial); },
+          [&] {
+            const std::vector<long long> sums = partial.download(grid * block);
+            return equals(name, std::accumulate(sums.begin(), sums.end(), 0LL), expected);
+          });
+    }
+  }
+  return table.finish();
+}

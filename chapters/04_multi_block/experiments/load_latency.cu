@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// How long does one load take when nothing else is going on, and what follows for many?
+//
+// Little's law: bytes in flight = latency x bandwidth.
+
+#include <algorithm>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+// One thread; each load brings the address of the next, so that nothing can overlap: the time per
+// load is the latency.
+__global__ void follow_links(const unsigned* next, unsigned* position, std::size_t loads) {
+  unsigned at = *position;
+  for (std::size_t k = 0; k < loads; ++k) at = next[at];
+  *position = at;  // the next launch goes on from here
+}
+
+constexpr std::size_t kRingInMemory = kOnGpu ? 256_Mi : 8_Mi;  // more than any cache holds
+constexpr std::size_t kLoads = kOnGpu ? 64_Ki : 1_Ki;          // of a launch
+
+// Follows a ring of links, one in every 128-byte line, that takes up `bytes` (a power of two, at
+// least 128). A ring that fits a cache gives that cache's latency. One larger than all caches gives
+// the memory's: each launch goes on where the last ended, so that it meets only new lines. Returns
+// the time per load; *is_right: whether the walk ended where it had to.
+Timing time_per_load(std::size_t bytes, std::size_t samples, bool* is_right) {
+  constexpr std::size_t kStep = 128 / sizeof(unsigned);
+  const std::size_t count = bytes / sizeof(unsigned);
+  std::vector<unsigned> next(count);
+  for (std::size_t i = 0; i < count; ++i) next[i] = static_cast<unsigned>((i + kStep) % count);
+  const DeviceArray<unsigned> d_next(next), d_position(std::vector<unsigned>{0});
+
+  std::size_t followed = 0;
+  Timing t = time_launches(samples, [&] {
+    follow_links<<<1, 1>>>(d_next, d_position, kLoads);
+    CUDA_CHECK_LAUNCH();
+    followed += kLoads;
+  });
+  for (double* ms : {&t.median_ms, &t.min_ms, &t.max_ms}) *ms /= kLoads;
+  const std::size_t position = d_position.download()[0];
+  *is_right = equals("links", position, followed * kStep % count);
+  return t;
+}
+
+// What Little's law says of a launch that has so many bytes per thread in flight, where a load
+// takes `ns` and the memory is read at `read_gbps` at best.
+std::string in_flight(const char* version, unsigned grid, unsigned block, unsigned bytes, double ns,
+                      double read_gbps) {
+  const double all = 1.0 * grid * block * bytes;
+  return std::string("  ") + version + ": " + std::to_string(grid) + " x " + std::to_string(block) +
+         " threads, " + digits_text(all / 1e6) + " MB in flight, at most " +
+         digits_text(std::min(all / ns, read_gbps)) + " GB/s";
+}
+
+int main(int argc, char** argv) {
+  const Options opt(argc, argv, "04_load_latency", "how long does a load take, all alone?", {});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, kRingInMemory, kRingInMemory);
+  const double read_gbps = measured_read_gbps(device, kRingInMemory);
+  table.rate_in("GB/s", "read", read_gbps);
+  double ns = 0;
+  for (const std::size_t ring : {64_Ki, 4_Mi, kRingInMemory}) {
+    if (!table.wants("ring=" + bytes_text(ring))) continue;
+    bool is_right = false;
+    const Timing t = time_per_load(ring, opt.samples, &is_right);
+    ns = 1e6 * t.median_ms;
+    table.row("ring=" + bytes_text(ring), t, sizeof(unsigned) / ns, is_right);
+  }
+  if (!kOnGpu || !opt.only.empty()) return table.finish();
+
+  // What the memory wants in flight, and what the versions could reach if nothing else counted.
+  table.note("one load alone takes " + digits_text(ns) + " ns; " + digits_text(read_gbps) +
+             " GB/s for that long are " + digits_text(ns * read_gbps / 1e6) + " MB in flight");
+  const auto sms = static_cast<unsigned>(device.multiProcessorCount);
+  const unsigned places = sms * static_cast<unsigned>(device.maxThreadsPerMultiProcessor);
+  const auto note = [&](const char* version, unsigned grid, unsigned block, unsigned bytes) {
+    table.note(in_flight(version, grid, block, bytes, ns, read_gbps));
+  };
+  note("one_block_512", 1, 512, 4);
+  note("eight_blocks_64", 8, 64, 4);
+  note("one_block_per_sm", sms, 256, 4);
+  note("occupancy_grid", places / 256, 256, 4);
+  note("occupancy_api_block", places / 1024, 1024, 4);
+  note("four_in_flight", places / 256, 256, 4 * 4);
+  note("one_wide_load", places / 256, 256, 16);
+  note("eight_wide_loads", sms, 256, 8 * 16);
+  return table.finish();
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// What does a block gain, and lose, with more shared memory than it gets without asking?
+
+#include <algorithm>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kTileItems = 8192;                       // partial sums
+constexpr int kTileBytes = kTileItems * sizeof(long long);  // 64 KiB
+
+// The square of x[i], or 0 (which changes no sum) for threads past the end of x. They must not
+// return early: everyone is needed at the barriers below.
+__device__ long long square_or_zero(const int* x, std::size_t n, std::size_t i) {
+  return i < n ? static_cast<long long>(x[i]) * x[i] : 0;
+}
+
+// Folds partial[0..count) into partial[0], the upper half onto the lower half: lanes that work are
+// neighbours and so are their slots. When the count is odd the middle slot waits for the next
+// level. Every thread of the block must call it, with a barrier after the last write to partial.
+__device__ void fold_to_front(long long* partial, unsigned count) {
+  while (count > 1) {
+    const unsigned half = (count + 1) / 2;
+    for (unsigned k = threadIdx.x; k < count - half; k += blockDim.x) {
+      partial[k] += partial[half + k];
+    }
+    __syncthreads();  // the next level reads sums that other threads have just written
+    count = half;
+  }
+}
+
+// A tile of 8192 partial sums per block, whatever the number of threads: 64 KiB, which a launch may
+// ask for only after cudaFuncSetAttribute has raised the kernel's limit.
+__global__ void sum_opt_in_tile(const int* x, std::size_t n, long long* sums) {
+  extern __shared__ long long tile[];
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kTileItems;
+  for (unsigned k = threadIdx.x; k < kTileItems; k += blockDim.x) {
+    tile[k] = square_or_zero(x, n, first + k);
+  }
+  __syncthreads();  // the fold reads slots of other threads
+  fold_to_front(tile, kTileItems);
+  if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
+}
+
+// n ints, and the sum of squares of each tile.
+struct TileSums {
+  explicit TileSums(const std::vector<int>& values, unsigned threads)
+      : host_x(values), x(values), block(threads) {
+    CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    kTileBytes));  // once, not at each launch
+  }
+
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { sums.poison(); }
+  bool is_right(const std::string& name) const {
+    std::vector<long long> expected(grid);
+    for (std::size_t i = 0; i < n; ++i) expected[i / kTileItems] += 1LL * host_x[i] * host_x[i];
+    return all_equal(name, sums.download().data(), expected.data(), grid);
+  }
+
+  std::vector<int> host_x;
+  DeviceArray<int> x;
+  unsigned block;
+  std::size_t n = x.size();
+  unsigned grid = blocks_for(n, kTileItems);
+  DeviceArray<long long> sums{grid};
+};
+
+const Version<TileSums> kOptInTile = {
+    "opt_in_tile", "64 KiB of shared memory per block",
+    [](const TileSums& d) { sum_opt_in_tile<<<d.grid, d.block, kTileBytes>>>(d.x, d.n, d.sums); }};
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 20000, block = 256;
+  const Options opt(argc, argv, "05_opt_in_tile", "what does more shared memory cost a block?",
+                    {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, n * sizeof(int), n / 1000);
+  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  const TileSums sums(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  table.add(kOptInTile, sums);
+  int blocks_per_sm = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, sum_opt_in_tile,
+                                                           static_cast<int>(block), kTileBytes));
+  table.note(std::to_string(blocks_per_sm) +
+             " such blocks fit on a multiprocessor: " + std::to_string(blocks_per_sm * block) +
+             " of its " + std::to_string(device.maxThreadsPerMultiProcessor) + " threads");
+  return table.finish();
+}

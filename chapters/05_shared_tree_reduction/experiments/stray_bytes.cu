@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Does anything notice a shared array that is too small?
+//
+// Not always: bytes that a launch asks for besides can hide it.
+
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kBlocks = 8, kThreads = 64;
+
+// The element this thread is responsible for.
+__device__ std::size_t global_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+// A bug that was published: the array has a slot per block of the launch, and a block has 64
+// threads, each of which needs one.
+__global__ void sum_in_eight_slots(const int* x, long long* sums) {
+  __shared__ long long partial[kBlocks];  // wrong: kThreads
+  partial[threadIdx.x] = static_cast<long long>(x[global_index()]) * x[global_index()];
+  __syncthreads();  // thread 0 is about to read every slot
+  if (threadIdx.x == 0) {
+    long long sum = 0;
+    for (unsigned k = 0; k < blockDim.x; ++k) sum += partial[k];
+    sums[blockIdx.x] = sum;
+  }
+}
+
+// Launches it with so many bytes of dynamic shared memory, which the kernel does not use. Says what
+// came of it; returns whether anything did.
+bool is_noticed(std::size_t dynamic_bytes) {
+  const std::vector<int> x = random_ints(kBlocks * kThreads, 0, 9, 1);
+  const DeviceArray<int> d_x(x);
+  const DeviceArray<long long> d_sums(kBlocks);
+  std::vector<long long> sums(kBlocks, -1);
+  sum_in_eight_slots<<<kBlocks, kThreads, dynamic_bytes>>>(d_x, d_sums);
+  cudaError_t status = cudaGetLastError();
+  if (status == cudaSuccess)
+    status = cudaMemcpy(sums.data(), d_sums, d_sums.bytes(), cudaMemcpyDeviceToHost);
+  const bool right = std::accumulate(sums.begin(), sums.end(), 0LL) ==
+                     std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
+  std::printf("%u slots for %u threads, %zu stray bytes: %s, %s\n", kBlocks, kThreads,
+              dynamic_bytes, cudaGetErrorName(status), right ? "sums right" : "no sums");
+  return status != cudaSuccess || !right;
+}
+
+// The launch with stray bytes comes first: after an error the device is of no more use.
+int main(int argc, char** argv) {
+  const Options opt(argc, argv, "05_stray_bytes", "does anything notice an array too small?", {});
+  open_device(opt);
+  const bool noticed = is_noticed(kThreads * sizeof(long long)) || is_noticed(0);
+  std::printf(noticed ? "noticed\n" : "not noticed: the array is too small all the same\n");
+  return noticed ? kExitWrong : kExitOk;
+}

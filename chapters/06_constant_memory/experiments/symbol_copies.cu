@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Which ways lead to a symbol and from it, and how long does each hold up the host?
+//
+// The time is that until the words are there, by the host's clock; beside it stands the call alone.
+
+#include <algorithm>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr std::size_t kWords = 16384;  // ints in the table: 64 KiB, all there is
+constexpr unsigned kBlock = 256;
+
+__constant__ int constant_words[kWords];
+
+constexpr std::size_t kAll = sizeof(constant_words);
+
+// What kernels see: a thread for each word.
+__global__ void read_words(int* words) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  words[i] = constant_words[i];
+}
+
+// Two tables of words, and the places that they are copied from or to.
+struct Places {
+  Places(const std::vector<int>& to_bring, const std::vector<int>& to_fetch)
+      : words(to_bring), others(to_fetch), on_device(words), received(kWords), seen(kWords) {
+    CUDA_CHECK(cudaMallocHost(&pinned, 2 * kAll));
+    std::copy(words.begin(), words.end(), pinned);
+  }
+  ~Places() { cudaFreeHost(pinned); }
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
+
+  // The other words in constant memory, and none where copies from there go.
+  void poison() const {
+    CUDA_CHECK(cudaMemcpyToSymbol(constant_words, others.data(), kAll));
+    std::fill(fetched(), fetched() + kWords, -1);
+    received.poison();
+  }
+
+  // A kernel behind the copy on the same stream finds the new words; the host need not wait.
+  bool brought(const std::string& version) const {
+    read_words<<<kWords / kBlock, kBlock>>>(seen);
+    CUDA_CHECK_LAUNCH();
+    return all_equal(version, seen.download().data(), words.data(), kWords);
+  }
+
+  // The other words arrive where they belong, and nowhere else.
+  bool arrived(const std::string& version, const int* at_host, const int* at_device) const {
+    const std::vector<int> device = received.download();  // waits for the copy
+    return all_equal(version, fetched(), at_host, kWords) &&
+           all_equal(version, device.data(), at_device, kWords);
+  }
+  bool at_host(const std::string& version) const {
+    return arrived(version, others.data(), std::vector<int>(kWords, -1).data());
+  }
+  bool at_device(const std::string& version) const {
+    return arrived(version, std::vector<int>(kWords, -1).data(), others.data());
+  }
+
+  int* fetched() const { return pinned + kWords; }
+
+  const std::vector<int> words, others;
+  DeviceArray<int> on_device, received, seen;
+  int* pinned = nullptr;  // memory of the host that the device reads by itself: chapter 09
+};
+
+// The last argument is the direction. In the asynchronous forms a stream follows, here the default.
+const Version<Places> kVersions[] = {
+    {"to_symbol", "from ordinary memory of the host",
+     [](const Places& p) { CUDA_CHECK(cudaMemcpyToSymbol(constant_words, p.words.data(), kAll)); },
+     &Places::brought},
+    {"to_symbol_async", "from pinned memory of the host, asynchronously",
+     [](const Places& p) {
+       CUDA_CHECK(
+           cudaMemcpyToSymbolAsync(constant_words, p.pinned, kAll, 0, cudaMemcpyHostToDevice));
+     },
+     &Places::brought},
+    {"to_symbol_device", "from global memory",
+     [](const Places& p) {
+       CUDA_CHECK(
+           cudaMemcpyToSymbol(constant_words, p.on_device, kAll, 0, cudaMemcpyDeviceToDevice));
+     },
+     &Places::brought},
+    {"to_symbol_device_async", "from global memory, asynchronously",
+     [](const Places& p) {
+       CUDA_CHECK(
+           cudaMemcpyToSymbolAsync(constant_words, p.on_device, kAll, 0, cudaMemcpyDeviceToDevice));
+     },
+     &Places::brought},
+    {"from_symbol", "to pinned memory of the host",
+     [](const Places& p) { CUDA_CHECK(cudaMemcpyFromSymbol(p.fetched(), constant_words, kAll)); },
+     &Places::at_host},
+    {"from_symbol_async", "to pinned memory of the host, asynchronously",
+     [](const Places& p) {
+       CUDA_CHECK(
+           cudaMemcpyFromSymbolAsync(p.fetched(), constant_words, kAll, 0, cudaMemcpyDeviceToHost));
+     },
+     &Places::at_host},
+    {"from_symbol_device", "to global memory",
+     [](const Places& p) {
+       CUDA_CHECK(
+           cudaMemcpyFromSymbol(p.received, constant_words, kAll, 0, cudaMemcpyDeviceToDevice));
+     },
+     &Places::at_device},
+    {"from_symbol_device_async", "to global memory, asynchronously",
+     [](const Places& p) {
+       CUDA_CHECK(cudaMemcpyFromSymbolAsync(p.received, constant_words, kAll, 0,
+                                            cudaMemcpyDeviceToDevice));
+     },
+     &Places::at_device},
+};
+
+// Each call alone: what it starts is waited for while the clock stands. The first warms up.
+template <class Call>
+double median_call_us(std::size_t samples, Call&& call) {
+  std::vector<double> us;
+  for (std::size_t i = 0; i <= samples; ++i) {
+    const double begin = host_ms();
+    call();
+    us.push_back(1000 * (host_ms() - begin));
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
+  return median_of({us.begin() + 1, us.end()});
+}
+
+int main(int argc, char** argv) {
+  const Options opt(argc, argv, "06_symbol_copies", "which ways lead to a symbol and from it?", {});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, kAll, 2 * kAll);
+  table.rate_in("us of call");
+  table.without_speedup();
+  const Places places(random_ints(kWords, -999999, 999999, opt.seed),
+                      random_ints(kWords, -999999, 999999, opt.seed + 1));
+  for (const auto& version : kVersions) {
+    if (!table.wants(version.name, version.summary)) continue;
+    const auto copy = [&] { version.launch(places); };
+    places.poison();
+    copy();
+    const bool right = (places.*version.is_right)(version.name);
+    const Timing done = time_on_host(opt.samples, [&] {
+      copy();
+      CUDA_CHECK(cudaDeviceSynchronize());
+    });
+    const double us = median_call_us(opt.samples, copy);
+    table.row(version.name, done, us, (places.*version.is_right)(version.name) && right);
+  }
+  return table.finish();
+}

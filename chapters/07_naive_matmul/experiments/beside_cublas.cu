@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// How far is the best naive product from what NVIDIA's library reaches?
+
+#include <cublas_v2.h>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kBlockX = 32, kBlockY = 8;
+
+// A thread per element of C. For every i a warp loads one element of A, the same for all lanes, and
+// 32 neighbours of B: two loads for every multiplication and addition.
+__global__ void multiply_naive(Matrix a, Matrix b, Matrix c) {
+  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= c.height || column >= c.width) return;  // no barrier follows
+  float sum = 0;
+  for (unsigned i = 0; i < a.width; ++i) sum += a.at(row, i) * b.at(i, column);
+  c.at(row, column) = sum;
+}
+
+// A call of cuBLAS that fails ends the program.
+void ensure(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    on_cuda_failure(std::string(call) + " failed: " + cublasGetStatusString(status));
+}
+
+cublasHandle_t make_handle() {
+  cublasHandle_t handle = nullptr;
+  ensure(cublasCreate(&handle), "cublasCreate");
+  ensure(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");  // FP32 throughout
+  return handle;
+}
+
+// cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C.
+void multiply_by_cublas(const MatrixProduct& p) {
+  static const cublasHandle_t handle = make_handle();  // once: that takes longer than a product
+  const auto to_int = [](unsigned side) { return static_cast<int>(side); };
+  const float one = 1, zero = 0;
+  ensure(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, to_int(p.c.width), to_int(p.c.height),
+                     to_int(p.a.width), &one, p.b.data, to_int(p.b.stride), p.a.data,
+                     to_int(p.a.stride), &zero, p.c.data, to_int(p.c.stride)),
+         "cublasSgemm");
+}
+
+const Version<MatrixProduct> kVersions[] = {
+    {"columns_along_x", "a thread per element, neighbours in a row",
+     [](const MatrixProduct& p) {
+       const dim3 grid(blocks_for(p.c.width, kBlockX), blocks_for(p.c.height, kBlockY));
+       multiply_naive<<<grid, dim3(kBlockX, kBlockY)>>>(p.a, p.b, p.c);
+     }},
+    {"cublas", "cublasSgemm, FP32 without tensor cores", multiply_by_cublas},
+};
+
+int main(int argc, char** argv) {
+  std::size_t m = kOnGpu ? 2048 : 100, n = m, k = m;
+  const Options opt(argc, argv, "07_beside_cublas", "how far is it to what the library reaches?",
+                    {{"m", &m, 1, 64_Ki, "rows of A and C"},
+                     {"n", &n, 1, 64_Ki, "columns of B and C"},
+                     {"k", &k, 1, 64_Ki, "columns of A, rows of B"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float));
+  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  const MatrixProduct product(m, n, k, opt.seed);
+  for (const auto& version : kVersions) table.add(version, product);
+  return table.finish();
+}

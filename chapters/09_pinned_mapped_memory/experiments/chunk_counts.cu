@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// How many chunks are best?
+//
+// More of them overlap better, and each costs the start of a copy and of a kernel.
+
+#include <algorithm>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
+constexpr unsigned kBlock = 256;
+
+// One round of work: v becomes v * factor + step, modulo 2^32.
+struct Round {
+  unsigned factor, step;
+  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
+};
+constexpr Round kRound{1664525, 1013904223};
+
+// Every word of x goes through `rounds` rounds.
+__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
+                    unsigned* y) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) {
+    unsigned v = first ? x[i] : y[i] ^ x[i];
+    for (unsigned r = 0; r < rounds; ++r) v = round(v);
+    y[i] = v;
+  }
+}
+
+// Words in pinned memory, their place on the device, and the streams over which the chunks go.
+struct Chunks {
+  Chunks(std::size_t words, unsigned rounds_per_word, std::size_t stream_count, std::uint64_t seed)
+      : n(words), rounds(rounds_per_word), streams(stream_count), d_x(n), d_y(n) {
+    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
+    for (std::size_t i = 0; i < n; ++i) h_x[i] = static_cast<unsigned>(random_bits(seed, i));
+    for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
+  }
+  ~Chunks() {
+    CUDA_CHECK(cudaFreeHost(h_x));
+    for (cudaStream_t stream : streams) CUDA_CHECK(cudaStreamDestroy(stream));
+  }
+
+  void poison() const { d_x.poison(), d_y.poison(); }
+  bool is_right(const std::string& name) const {
+    Round all{1, 0};  // all rounds in one
+    for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
+    std::vector<unsigned> expected(n);
+    for (std::size_t i = 0; i < n; ++i) expected[i] = all(h_x[i]);
+    return all_equal(name, d_y.download().data(), expected.data(), n);
+  }
+
+  std::size_t n;
+  unsigned rounds;
+  std::vector<cudaStream_t> streams;
+  unsigned* h_x = nullptr;
+  DeviceArray<unsigned> d_x, d_y;
+};
+
+// A chunk's copy and its kernel are in one stream, the next chunk's in the next stream.
+void run_chunks(const Chunks& c, std::size_t chunks) {
+  const std::size_t chunk_words = div_up(c.n, chunks);
+  for (std::size_t begin = 0, chunk = 0; begin < c.n; begin += chunk_words, ++chunk) {
+    const std::size_t count = std::min(chunk_words, c.n - begin);
+    const unsigned grid = blocks_for(count, kBlock);
+    const cudaStream_t stream = c.streams[chunk % c.streams.size()];
+    CUDA_CHECK(cudaMemcpyAsync(c.d_x + begin, c.h_x + begin, count * kWord, cudaMemcpyHostToDevice,
+                               stream));
+    mix<<<grid, kBlock, 0, stream>>>(c.d_x + begin, count, kRound, c.rounds, true, c.d_y + begin);
+    CUDA_CHECK_LAUNCH();
+  }
+}
+
+// Nothing is faster than its slowest part: that is the ideal of overlapping.
+double ideal_ms(double copy_ms, double kernel_ms) { return std::max(copy_ms, kernel_ms); }
+
+// The speed of the ideal in GB/s: copy and kernel are timed alone, each on all words.
+double measured_ideal_gbps(const Chunks& c, std::size_t samples) {
+  const double copy_ms =
+      time_launches(samples, [&] {
+        CUDA_CHECK(cudaMemcpyAsync(c.d_x, c.h_x, c.n * kWord, cudaMemcpyHostToDevice));
+      }).median_ms;
+  const double kernel_ms =
+      time_launches(samples, [&] {
+        mix<<<blocks_for(c.n, kBlock), kBlock>>>(c.d_x, c.n, kRound, c.rounds, true, c.d_y);
+        CUDA_CHECK_LAUNCH();
+      }).median_ms;
+  return static_cast<double>(c.n * kWord) / ideal_ms(copy_ms, kernel_ms) / 1e6;
+}
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 256_Ki, rounds = kOnGpu ? 1024 : 16, streams = 4, most = 256;
+  const Options opt(argc, argv, "09_chunk_counts", "how many chunks are best?",
+                    {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
+                     {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"},
+                     {"chunks", &most, 1, 64_Ki, "the most chunks"},
+                     {"streams", &streams, 1, 32, "streams, over which the chunks go"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, n * kWord, n * kWord);
+  const Chunks c(n, static_cast<unsigned>(rounds), streams, opt.seed);
+  table.rate_in("GB/s", "ideal", kOnGpu ? measured_ideal_gbps(c, opt.samples) : 0);
+  for (std::size_t chunks = 1; chunks <= most; chunks *= 2) {
+    const std::string name = "overlapped chunks=" + std::to_string(chunks);
+    table.add(
+        name, static_cast<double>(n * kWord), [&] { c.poison(); }, [&] { run_chunks(c, chunks); },
+        [&] { return c.is_right(name); });
+  }
+  return table.finish();
+}

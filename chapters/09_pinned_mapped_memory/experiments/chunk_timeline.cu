@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// When was each chunk copied, and when was it computed?
+
+#include <algorithm>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
+constexpr unsigned kBlock = 256;
+
+// One round of work: v becomes v * factor + step, modulo 2^32.
+struct Round {
+  unsigned factor, step;
+  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
+};
+constexpr Round kRound{1664525, 1013904223};
+
+// Every word of x goes through `rounds` rounds.
+__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
+                    unsigned* y) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) {
+    unsigned v = first ? x[i] : y[i] ^ x[i];
+    for (unsigned r = 0; r < rounds; ++r) v = round(v);
+    y[i] = v;
+  }
+}
+
+// Words in plain and in pinned memory, their place on the device, and streams for their chunks.
+struct Chunks {
+  Chunks(std::size_t words, unsigned rounds_per_word, std::size_t stream_count, std::uint64_t seed)
+      : n(words), rounds(rounds_per_word), data(n), streams(stream_count), d_x(n), d_y(n) {
+    for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<unsigned>(random_bits(seed, i));
+    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
+    std::copy(data.begin(), data.end(), h_x);
+    for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
+  }
+  ~Chunks() {
+    CUDA_CHECK(cudaFreeHost(h_x));
+    for (cudaStream_t stream : streams) CUDA_CHECK(cudaStreamDestroy(stream));
+  }
+
+  void poison() const { d_x.poison(), d_y.poison(); }
+  bool is_right(const std::string& name) const {
+    Round all{1, 0};  // all rounds in one
+    for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
+    std::vector<unsigned> expected(n);
+    for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
+    return all_equal(name, d_y.download().data(), expected.data(), n);
+  }
+
+  std::size_t n;
+  unsigned rounds;
+  std::vector<unsigned> data;
+  std::vector<cudaStream_t> streams;
+  unsigned* h_x = nullptr;
+  DeviceArray<unsigned> d_x, d_y;
+};
+
+// An event in a stream: it is reached when all work put there before it has ended.
+cudaEvent_t mark(cudaStream_t stream) {
+  cudaEvent_t event = nullptr;
+  CUDA_CHECK(cudaEventCreate(&event));
+  CUDA_CHECK(cudaEventRecord(event, stream));
+  return event;
+}
+
+// Sends the chunks and mixes them. Returns a mark before all, and three for each chunk: its stream
+// had come to it, it was copied, it was computed.
+std::vector<cudaEvent_t> run_chunks(const Chunks& c, const unsigned* host_x, std::size_t chunks) {
+  std::vector<cudaEvent_t> marks = {mark(nullptr)};
+  const std::size_t chunk_words = div_up(c.n, chunks);
+  for (std::size_t begin = 0, chunk = 0; begin < c.n; begin += chunk_words, ++chunk) {
+    const std::size_t count = std::min(chunk_words, c.n - begin);
+    const unsigned grid = blocks_for(count, kBlock);
+    const cudaStream_t stream = c.streams[chunk % c.streams.size()];
+    marks.push_back(mark(stream));
+    CUDA_CHECK(cudaMemcpyAsync(c.d_x + begin, host_x + begin, count * kWord, cudaMemcpyHostToDevice,
+                               stream));
+    marks.push_back(mark(stream));
+    mix<<<grid, kBlock, 0, stream>>>(c.d_x + begin, count, kRound, c.rounds, true, c.d_y + begin);
+    CUDA_CHECK_LAUNCH();
+    marks.push_back(mark(stream));
+  }
+  return marks;
+}
+
+// Waits for the marks. Returns when each was reached, in ms since the first.
+std::vector<double> when_reached(const std::vector<cudaEvent_t>& marks) {
+  CUDA_CHECK(cudaDeviceSynchronize());
+  std::vector<double> reached;
+  for (cudaEvent_t event : marks) {
+    float ms = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&ms, marks[0], event));
+    reached.push_back(ms);
+  }
+  for (cudaEvent_t event : marks) CUDA_CHECK(cudaEventDestroy(event));
+  return reached;
+}
+
+struct Row {
+  const char *name, *summary;
+  bool pinned, in_chunks;
+};
+const Row kRows[] = {{"overlapped", "chunks of pinned memory over streams", true, true},
+                     {"overlapped_pageable", "chunks of plain memory", false, true},
+                     {"one_chunk", "all in a single chunk", true, false}};
+
+// A row, and below the table a line for each chunk. The marks go into the CSV.
+void draw(ResultTable& table, const Row& row, const Chunks& c, const std::vector<double>& ms) {
+  const double last = std::max(1e-3, *std::max_element(ms.begin(), ms.end()));
+  const auto columns = [&](double until) { return static_cast<std::size_t>(60 * until / last); };
+  table.row(row.name, {last, last, last, 1}, 0, c.is_right(row.name));
+  table.note(std::string(row.name) + ": c until it is copied, k until it is computed");
+  for (std::size_t k = 0; 3 * k + 3 < ms.size(); ++k) {
+    const double begin = ms[3 * k + 1], copied = ms[3 * k + 2], computed = ms[3 * k + 3];
+    const std::string stream = std::to_string(k % c.streams.size());
+    const std::string name = row.name + (" chunk=" + std::to_string(k)) + " stream=" + stream + " ";
+    table.measured(name + "begin", begin, "ms", "");
+    table.measured(name + "copied", copied, "ms", "");
+    std::string line(columns(begin), ' ');
+    line.resize(std::max(line.size(), columns(copied)), 'c');
+    line.resize(std::max(line.size(), columns(computed)), 'k');
+    table.measured(name + "computed", computed, "ms", "  stream " + stream + " |" + line);
+  }
+}
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 256_Ki, rounds = kOnGpu ? 1024 : 16, chunks = 16, streams = 4;
+  const Options opt(argc, argv, "09_chunk_timeline", "when was each chunk copied and computed?",
+                    {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
+                     {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"},
+                     {"chunks", &chunks, 1, 1_Ki, "chunks"},
+                     {"streams", &streams, 1, 32, "streams, over which the chunks go"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, n * kWord, n * kWord);
+  const Chunks c(n, static_cast<unsigned>(rounds), streams, opt.seed);
+  for (const Row& row : kRows) {
+    if (!table.wants(row.name, row.summary)) continue;
+    const auto* const from = row.pinned ? c.h_x : c.data.data();
+    const std::size_t pieces = row.in_chunks ? chunks : 1;
+    when_reached(run_chunks(c, from, pieces));  // warms up
+    c.poison();
+    const std::vector<double> ms = when_reached(run_chunks(c, from, pieces));
+    draw(table, row, c, ms);
+  }
+  return table.finish();
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What does every further pass over the data cost, if the kernel reads the host's memory?
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
+constexpr unsigned kBlock = 256;
+
+// One round of work: v becomes v * factor + step, modulo 2^32.
+struct Round {
+  unsigned factor, step;
+  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
+};
+constexpr Round kRound{1664525, 1013904223};
+
+// One pass. Whether x and y are in the device's memory or in the host's, the code is the same.
+__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
+                    unsigned* y) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) {
+    unsigned v = first ? x[i] : y[i] ^ x[i];
+    for (unsigned r = 0; r < rounds; ++r) v = round(v);
+    y[i] = v;
+  }
+}
+
+// Words in pinned memory, which the kernel reads or which are copied to the device.
+struct Passes {
+  Passes(std::size_t words, unsigned rounds_per_word, std::uint64_t seed)
+      : n(words), rounds(rounds_per_word), d_x(n), d_y(n) {
+    CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
+    CUDA_CHECK(cudaHostGetDevicePointer(&mapped_x, h_x, 0));  // the same words, for the kernel
+    for (std::size_t i = 0; i < n; ++i) h_x[i] = static_cast<unsigned>(random_bits(seed, i));
+  }
+  ~Passes() { CUDA_CHECK(cudaFreeHost(h_x)); }
+
+  // The rounds are shared among the passes, so that the arithmetic is always the same.
+  unsigned rounds_in_each_of(unsigned passes) const { return std::max(1u, rounds / passes); }
+
+  void poison() const { d_x.poison(), d_y.poison(); }
+  bool is_right(const std::string& name, unsigned passes) const {
+    Round all{1, 0};  // all rounds of a pass in one
+    for (unsigned r = 0; r < rounds_in_each_of(passes); ++r) {
+      all = {all.factor * kRound.factor, kRound(all.step)};
+    }
+    std::vector<unsigned> expected(n, 0);
+    for (unsigned pass = 0; pass < passes; ++pass) {
+      for (std::size_t i = 0; i < n; ++i) expected[i] = all(expected[i] ^ h_x[i]);
+    }
+    return all_equal(name, d_y.download().data(), expected.data(), n);
+  }
+
+  std::size_t n;
+  unsigned rounds;
+  unsigned *h_x = nullptr, *mapped_x = nullptr;
+  DeviceArray<unsigned> d_x, d_y;
+};
+
+void run_passes(const Passes& p, unsigned passes, const unsigned* x) {
+  const unsigned grid = blocks_for(p.n, kBlock);
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    mix<<<grid, kBlock>>>(x, p.n, kRound, p.rounds_in_each_of(passes), pass == 0, p.d_y);
+    CUDA_CHECK_LAUNCH();
+  }
+}
+
+void mapped_read(const Passes& p, unsigned passes) { run_passes(p, passes, p.mapped_x); }
+
+void copied_read(const Passes& p, unsigned passes) {
+  CUDA_CHECK(cudaMemcpyAsync(p.d_x, p.h_x, p.n * kWord, cudaMemcpyHostToDevice));
+  run_passes(p, passes, p.d_x);
+}
+
+struct Series {
+  const char* name;
+  void (*run)(const Passes&, unsigned passes);
+};
+const Series kSeries[] = {{"mapped_read", mapped_read}, {"copied_read", copied_read}};
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 256_Ki, rounds = kOnGpu ? 1024 : 16, most = 8;
+  const Options opt(argc, argv, "09_read_passes", "what does every further pass cost?",
+                    {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
+                     {"rounds", &rounds, 1, 1_Mi, "the work per word, over all passes"},
+                     {"passes", &most, 1, 64, "the most passes"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, n * kWord, n * kWord);
+  table.rate_in("GB/s");
+  table.without_speedup();
+  const Passes p(n, static_cast<unsigned>(rounds), opt.seed);
+  for (const Series& series : kSeries) {
+    for (unsigned passes = 1; passes <= most; ++passes) {
+      const std::string name = std::string(series.name) + " passes=" + std::to_string(passes);
+      table.add(
+          name, static_cast<double>(n * kWord), [&] { p.poison(); }, [&] { series.run(p, passes); },
+          [&] { return p.is_right(name, passes); });
+    }
+  }
+  return table.finish();
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What goes wrong without atomics, and without fences?
+//
+// lost_updates     many threads count by x = x + 1
+// no_lost_updates  the same by atomicAdd
+// stale_read       blocks read what another has just written, without a fence
+// fenced_read      the same with a fence
+// one_element      every block writes its number to one word: whose stays?
+
+#include <set>
+
+#include "../../../common/common.cuh"
+
+// Reads, adds, writes: three steps, and others may come between them. volatile only makes sure that
+// each happens in every turn, and not once at the end.
+__global__ void count_plainly(unsigned* x, unsigned turns) {
+  volatile unsigned* const word = x;
+  for (unsigned k = 0; k < turns; ++k) *word = *word + 1;
+}
+
+__global__ void count_by_atomics(unsigned* x, unsigned turns) {
+  for (unsigned k = 0; k < turns; ++k) atomicAdd(x, 1u);
+}
+
+// Block 0 writes data[1] when all others have read data[0], which lies beside it: the L1 of each SM
+// fetches 32 bytes at a time, so that each now holds an old copy of data[1], too. Then a flag says
+// that data[1] is written. seen[b]: what block b reads when it has seen the flag. All blocks must
+// be on the chip at once: they wait for each other.
+template <bool kFence>
+__global__ void read_behind_flag(unsigned* data, unsigned* readers, unsigned* flag,
+                                 unsigned* seen) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    while (atomicAdd(readers, 0u) != gridDim.x - 1) {
+    }
+    data[1] = 1;
+    __threadfence();  // who sees the flag raised could see data[1], too
+    atomicExch(flag, 1u);
+    return;
+  }
+  atomicAdd(readers, 1 + data[0]);  // data[0] is 0; adding it makes the atomic wait for it
+  unsigned raised = 0;
+  while (raised == 0) raised = atomicAdd(flag, 0u);
+  if (kFence) __threadfence();  // nothing below is read before the flag was, nor from an old copy
+  seen[blockIdx.x] = data[raised];
+}
+
+__global__ void write_own_number(unsigned* x) {
+  if (threadIdx.x == 0) *x = blockIdx.x + 1;
+}
+
+// What one row found, in as many runs as it had.
+struct Found {
+  std::size_t wrong = 0, of = 0;
+  bool plausible = true;  // within what can happen at all; of a cure: right
+};
+
+Found lost_updates(bool atomically, unsigned grid, unsigned block, unsigned turns) {
+  const DeviceArray<unsigned> x(std::vector<unsigned>{0});
+  const auto kernel = atomically ? count_by_atomics : count_plainly;
+  kernel<<<grid, block>>>(x, turns);
+  CUDA_CHECK_LAUNCH();
+  const std::size_t all = std::size_t{grid} * block * turns, arrived = x.download()[0];
+  // One at least: somebody writes last, and what it wrote was more than 0.
+  return {all - arrived, all, arrived >= 1 && arrived <= all && !(atomically && arrived != all)};
+}
+
+template <bool kFence>
+Found stale_reads(unsigned grid) {
+  const DeviceArray<unsigned> words(std::vector<unsigned>(128, 0)), seen(grid);
+  unsigned *data = words.get(), *readers = data + 64, *flag = data + 96, *all_seen = seen.get();
+  void* arguments[] = {&data, &readers, &flag, &all_seen};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(read_behind_flag<kFence>, grid, 32, arguments));
+  Found found = {0, grid - 1, words.download()[1] == 1};
+  const std::vector<unsigned> values = seen.download();
+  for (unsigned b = 1; b < grid; ++b) {
+    found.wrong += values[b] == 0;
+    found.plausible = found.plausible && (values[b] == 1 || (values[b] == 0 && !kFence));
+  }
+  return found;
+}
+
+// `wrong`: how many different numbers stayed, in `runs` runs.
+Found one_element(unsigned grid, std::size_t runs) {
+  const DeviceArray<unsigned> x(1);
+  std::set<unsigned> numbers;
+  for (std::size_t k = 0; k < runs; ++k) {
+    x.poison();
+    write_own_number<<<grid, 32>>>(x);
+    CUDA_CHECK_LAUNCH();
+    numbers.insert(x.download()[0]);
+  }
+  return {numbers.size(), runs, *numbers.begin() >= 1 && *numbers.rbegin() <= grid};
+}
+
+struct Row {
+  const char *name, *what, *bug;  // what is counted; the check's word when there is any
+  Found (*run)(unsigned grid, unsigned block, unsigned sms);
+};
+
+const Row kRows[] = {
+    {"lost_updates", "additions lost of", "lost",
+     [](unsigned grid, unsigned block, unsigned) { return lost_updates(false, grid, block, 100); }},
+    {"no_lost_updates", "additions lost of", "ok",
+     [](unsigned grid, unsigned block, unsigned) { return lost_updates(true, grid, block, 100); }},
+    {"stale_read", "old values read, of", "stale",
+     [](unsigned, unsigned, unsigned sms) { return stale_reads<false>(sms); }},
+    {"fenced_read", "old values read, of", "ok",
+     [](unsigned, unsigned, unsigned sms) { return stale_reads<true>(sms); }},
+    {"one_element", "different numbers left behind, in runs:", "any",
+     [](unsigned grid, unsigned, unsigned) { return one_element(grid, kOnGpu ? 1000 : 20); }},
+};
+
+int main(int argc, char** argv) {
+  std::size_t block = 512;
+  const Options opt(argc, argv, "10_data_races", "what goes wrong without atomics and fences?",
+                    {{"block", &block, 1, 1024, "threads per block that count"}});
+  const Device device = open_device(opt);
+  const unsigned grid = blocks_held(device, count_plainly, block);
+  const auto sms =
+      static_cast<unsigned>(std::max(2, device.multiProcessorCount));  // blocks that meet
+  ResultTable table(opt, device, sms * sizeof(unsigned));
+  table.without_speedup();
+  for (const Row& row : kRows) {
+    if (!table.wants(row.name, row.what)) continue;
+    const double begin = host_ms();
+    const Found f = row.run(grid, static_cast<unsigned>(block), sms);
+    const double ms = host_ms() - begin;
+    table.row(row.name, {ms, ms, ms, 1}, 0, f.plausible, f.wrong > 0 ? row.bug : "ok");
+    const std::string text = row.name + (": " + std::to_string(f.wrong)) + " " + row.what + " ";
+    table.measured(row.name, static_cast<double>(f.wrong), "wrong", "");
+    table.measured(row.name, static_cast<double>(f.of - f.wrong), "right", "");
+    table.measured(row.name, static_cast<double>(f.of), "of", text + std::to_string(f.of));
+  }
+  return table.finish();
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Every addition of floats rounds: how far off is a sum, and is it the same every time?
+
+#include <limits>
+#include <set>
+
+#include "../../../common/common.cuh"
+
+// The values are 1 ... kLargest. Their squares have up to 36 bits, so that a float must round them,
+// and a double a sum of many; in 64 bits the sum is exact, for up to 1 Gi values.
+using Exact = unsigned long long;
+constexpr int kLargest = 200000;
+constexpr unsigned kMaxBlock = 1024;
+constexpr std::size_t kLargeFactor = kOnGpu ? 64 : 1;  // the trees' second rows: more data by that
+
+// What one value contributes: the square of an element, or a block's sum as it is.
+template <class T>
+__device__ T term(int v) {
+  return static_cast<T>(v) * static_cast<T>(v);
+}
+template <class T>
+__device__ T term(T v) {
+  return v;
+}
+
+__device__ std::size_t first_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+// Adds over the block by the tree of chapter 05; its sum goes to out[blockIdx.x].
+template <class T>
+__device__ void leave_block_sum(T mine, T* out) {
+  __shared__ T partial[kMaxBlock];
+  partial[threadIdx.x] = mine;
+  __syncthreads();  // the first level reads what the upper half of the threads wrote
+  for (unsigned count = blockDim.x; count > 1; count = (count + 1) / 2) {
+    const unsigned half = (count + 1) / 2;
+    if (threadIdx.x < count - half) partial[threadIdx.x] += partial[threadIdx.x + half];
+    __syncthreads();  // the next level reads what other threads have just written
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
+}
+
+template <class T>
+__global__ void add_by_atomics(const int* x, std::size_t n, T* result) {
+  for (std::size_t i = first_index(); i < n; i += stride()) atomicAdd(result, term<T>(x[i]));
+}
+
+// One addition after the other, in the order of i.
+template <class X, class T>
+__global__ void add_chains(const X* x, std::size_t n, T* out) {
+  T sum = 0;
+  for (std::size_t i = first_index(); i < n; i += stride()) sum += term<T>(x[i]);
+  leave_block_sum(sum, out);
+}
+
+// How far off a result is, as a share of the right one. NaN for NaN.
+template <class T>
+double relative_error(T result, Exact exact) {
+  return static_cast<double>(std::abs(static_cast<long double>(result) / exact - 1));
+}
+
+// How far off it may be. An addition rounds by at most epsilon / 2 of its result, and no sum on the
+// way is larger than the last, as all terms are positive. So k in a row are off by k * epsilon / 2
+// at most; trees add less than 100 to k. Integers have epsilon 0. A bound of 1 would allow a 0.
+template <class T>
+double bound(std::size_t in_a_row) {
+  const auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  return std::min(static_cast<double>(in_a_row + 100) * epsilon / 2, 0.999);
+}
+
+struct Input {
+  explicit Input(const std::vector<int>& values) : x(values) {
+    for (const int v : values) exact += static_cast<Exact>(v) * static_cast<Exact>(v);
+  }
+  DeviceArray<int> x;
+  Exact exact = 0;  // the sum of squares
+};
+
+struct Row {
+  const char *name, *summary;
+  std::size_t in_a_row;  // additions
+  bool fixed_order;      // the same bits every time
+};
+
+// `launch` adds to *result, which is 0 before. It runs once for each sample; then it is timed.
+template <class T, class Launch>
+void add_row(ResultTable& table, const Options& opt, const Row& row, Exact exact, Launch launch) {
+  if (!table.wants(row.name, row.summary)) return;
+  const DeviceArray<T> result(1);
+  const auto run = [&] {
+    CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(T)));
+    launch(result.get());
+    CUDA_CHECK_LAUNCH();
+  };
+  const auto error = [&] { return relative_error(result.download()[0], exact); };
+  std::set<T> results;
+  double worst = 0;
+  bool ok = true;
+  for (std::size_t k = 0; k < opt.samples; ++k) {
+    run();
+    results.insert(result.download()[0]);
+    worst = std::max(worst, error());
+    ok = ok && error() <= bound<T>(row.in_a_row);
+  }
+  const Timing t = time_launches(opt.samples, run);
+  ok = ok && error() <= bound<T>(row.in_a_row) && (results.size() == 1 || !row.fixed_order);
+  table.row(row.name, t, 0, ok);
+  char text[96];
+  std::snprintf(text, sizeof text, "%s: relative error %.1e, different results in %zu runs: %zu",
+                row.name, worst, opt.samples, results.size());
+  table.measured(row.name, worst, "relative error", text);
+  table.measured(row.name, static_cast<double>(results.size()), "different results", "");
+}
+
+// The sum by a whole grid: shares, blocks, then the blocks' sums in the order of their numbers.
+template <class T>
+void add_tree_row(ResultTable& table, const Options& opt, const char* name, const Input& in,
+                  unsigned grid, unsigned block) {
+  const DeviceArray<T> partials(grid);
+  const std::size_t share = div_up(in.x.size(), std::size_t{grid} * block);
+  const Row row = {name, "a whole grid, in a fixed order", share + div_up(grid, block), true};
+  add_row<T>(table, opt, row, in.exact, [&](T* r) {
+    add_chains<<<grid, block>>>(in.x.get(), in.x.size(), partials.get());
+    add_chains<<<1, block>>>(partials.get(), grid, r);
+  });
+}
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 4_Mi : 256_Ki, block = 512;
+  const Options opt(argc, argv, "10_float_sums", "is a sum of floats the same every time?",
+                    {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
+  const Device device = open_device(opt);
+  const unsigned held = blocks_held(device, add_chains<int, double>, block);
+  const unsigned grid = std::min(held, blocks_for(n, 16 * block)), b = static_cast<unsigned>(block);
+  ResultTable table(opt, device, n * sizeof(int), kLargeFactor * n * sizeof(int));
+  table.without_speedup();  // they do not all do the same work
+  const Input in(random_ints(n, 1, kLargest, opt.seed));
+  add_row<Exact>(table, opt, {"int_atomics", "64-bit integers, as they come", n, true}, in.exact,
+                 [&](Exact* r) { add_by_atomics<<<grid, b>>>(in.x.get(), n, r); });
+  add_row<float>(table, opt, {"float_atomics", "one float, as they come", n, false}, in.exact,
+                 [&](float* r) { add_by_atomics<<<grid, b>>>(in.x.get(), n, r); });
+  add_tree_row<float>(table, opt, "float_tree", in, grid, b);
+  add_tree_row<double>(table, opt, "double_tree", in, grid, b);
+  const Input large(random_ints(std::min(kLargeFactor * n, 1_Gi), 1, kLargest, opt.seed));
+  add_tree_row<float>(table, opt, "float_tree_large", large, grid, b);
+  add_tree_row<double>(table, opt, "double_tree_large", large, grid, b);
+  return table.finish();
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// What makes last_block_wide fast? It differs from last_block in three things.
+//
+// 4B or 16B     bytes that one load brings
+// x1 or x4      loads of a thread that leave before the first value is used
+// grid or tile  a thread's next word: a whole grid further, or a block further within a tile
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
+constexpr unsigned kTurn = 4;    // words that a thread reads in one turn of the grid
+using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
+
+struct GridSum {
+  const int* x;  // n values, 16-byte aligned
+  std::size_t n;
+  unsigned grid, block;  // block: whole warps
+  Sum* partials;         // one per block
+  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
+  Sum* result;           // one value
+};
+
+__device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
+__device__ Sum square(int4 v) { return square(v.x) + square(v.y) + square(v.z) + square(v.w); }
+__device__ std::size_t global_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::size_t grid_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+__device__ Sum sum_of_share(const GridSum& p, std::size_t first = 0) {
+  Sum sum = 0;
+  for (std::size_t i = first + global_index(); i < p.n; i += grid_threads()) sum += square(p.x[i]);
+  return sum;
+}
+
+__device__ Sum warp_sum(Sum value) {
+  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
+    value += __shfl_down_sync(kAllLanes, value, distance);
+  }
+  return value;
+}
+
+__device__ Sum block_sum(Sum value) {
+  __shared__ Sum per_warp[kMaxBlock / kWarp];
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  value = warp_sum(value);
+  if (lane == 0) per_warp[warp] = value;
+  __syncthreads();  // warp 0 reads what the other warps wrote
+  if (warp == 0) value = warp_sum(lane < blockDim.x / kWarp ? per_warp[lane] : 0);
+  return value;
+}
+
+__device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    p.partials[blockIdx.x] = sum;
+    __threadfence();  // whoever sees the ticket drawn sees the partial sum too
+    // Counts 0, 1, ... gridDim.x - 1 and wraps to 0: ready for the next launch.
+    last = atomicInc(p.ticket, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence();  // nothing below is read before the ticket was drawn
+  }
+  __syncthreads();  // all threads learn what thread 0 drew
+  return last;
+}
+
+__device__ void add_partials(const GridSum& p) {
+  Sum sum = 0;
+  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) *p.result = sum;
+}
+
+template <class Word, unsigned kLoads, bool kTiles>
+__global__ void sum_by_words(GridSum p) {
+  const auto* words = reinterpret_cast<const Word*>(p.x);
+  constexpr std::size_t kInts = sizeof(Word) / sizeof(int);
+  const std::size_t count = p.n / kInts;
+  // In a turn the grid reads 4 words per thread: the same words, in another order.
+  const std::size_t block_begins = std::size_t{blockIdx.x} * blockDim.x;
+  const std::size_t first = (kTiles ? kTurn : 1) * block_begins + threadIdx.x;
+  const std::size_t step = kTiles ? blockDim.x : grid_threads();
+  Sum sum = 0;
+  for (std::size_t w = first; w < count; w += kTurn * grid_threads()) {
+#pragma unroll 1
+    for (unsigned k = 0; k < kTurn; k += kLoads) {  // kLoads on their way, no more
+      Word v[kLoads];
+#pragma unroll
+      for (unsigned j = 0; j < kLoads; ++j) {
+        const std::size_t at = w + (k + j) * step;
+        v[j] = at < count ? words[at] : Word{};
+      }
+#pragma unroll
+      for (unsigned j = 0; j < kLoads; ++j) sum += square(v[j]);
+    }
+  }
+  sum = block_sum(sum + sum_of_share(p, count * kInts));  // and the ints that fill no word
+  if (draws_last_ticket(p, sum)) add_partials(p);
+}
+
+struct SumMemory {
+  SumMemory(const std::vector<int>& values, unsigned grid, unsigned block)
+      : x(values), partials(grid), sum{x, x.size(), grid, block, partials, ticket, result} {
+    for (const long long v : values) expected += static_cast<Sum>(v * v);
+  }
+
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { result.poison(); }
+  bool is_right(const std::string& version) const {
+    return equals(version, result.download()[0], expected) &&
+           equals(version + ", the ticket", ticket.download()[0], 0u);
+  }
+
+  DeviceArray<int> x;
+  DeviceArray<Sum> partials, result{1};
+  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
+  GridSum sum;
+  Sum expected = 0;
+};
+
+template <class Word, unsigned kLoads, bool kTiles>
+void launch(const SumMemory& d) {
+  sum_by_words<Word, kLoads, kTiles><<<d.sum.grid, d.sum.block>>>(d.sum);
+}
+
+const Version<SumMemory> kVersions[] = {
+    {"4B_x1_grid", "last_block as it is", launch<int, 1, false>},
+    {"4B_x1_tile", "only tiles", launch<int, 1, true>},
+    {"4B_x4_grid", "only four loads in flight", launch<int, 4, false>},
+    {"4B_x4_tile", "four in flight, and tiles", launch<int, 4, true>},
+    {"16B_x1_grid", "only 16 bytes per load", launch<int4, 1, false>},
+    {"16B_x1_tile", "16 bytes, and tiles", launch<int4, 1, true>},
+    {"16B_x4_grid", "16 bytes, four in flight", launch<int4, 4, false>},
+    {"16B_x4_tile", "all three: last_block_wide", launch<int4, 4, true>},
+};
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
+  const Options opt(argc, argv, "10_loads_and_tiles", "what makes last_block_wide fast?",
+                    {{"n", &n, 1, 16_Gi, "ints to sum"},
+                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
+  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, n * sizeof(int));
+  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  const unsigned held = blocks_held(device, sum_by_words<int, 1, false>, block);
+  const unsigned grid = std::min(held, blocks_for(n, 4 * kTurn * block));
+  const SumMemory memory(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block));
+  for (const auto& version : kVersions) table.add(version, memory);
+  return table.finish();
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// What does a sum cost where there is little but launches?
+//
+// Many in a row, each of another n, on another grid, to a place of its own. The kernels are those
+// of atomics_last_block.cu, which says why each line is there.
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
+using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
+
+struct GridSum {
+  const int* x;  // n values, 16-byte aligned
+  std::size_t n;
+  unsigned grid, block;  // block: whole warps
+  Sum* partials;         // one per block
+  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
+  Sum* result;           // one value
+};
+
+__device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
+__device__ std::size_t global_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::size_t grid_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+__device__ Sum sum_of_share(const GridSum& p, std::size_t first = 0) {
+  Sum sum = 0;
+  for (std::size_t i = first + global_index(); i < p.n; i += grid_threads()) sum += square(p.x[i]);
+  return sum;
+}
+
+__device__ Sum warp_sum(Sum value) {
+  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
+    value += __shfl_down_sync(kAllLanes, value, distance);
+  }
+  return value;
+}
+
+__device__ Sum block_sum(Sum value) {
+  __shared__ Sum per_warp[kMaxBlock / kWarp];
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  value = warp_sum(value);
+  if (lane == 0) per_warp[warp] = value;
+  __syncthreads();  // warp 0 reads what the other warps wrote
+  if (warp == 0) value = warp_sum(lane < blockDim.x / kWarp ? per_warp[lane] : 0);
+  return value;
+}
+
+__global__ void sum_atomic_per_block(GridSum p) {
+  const Sum sum = block_sum(sum_of_share(p));
+  if (threadIdx.x == 0) atomicAdd(p.result, sum);
+}
+
+__device__ void add_partials(const GridSum& p) {
+  Sum sum = 0;
+  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) *p.result = sum;
+}
+
+__global__ void leave_partials(GridSum p) {
+  const Sum sum = block_sum(sum_of_share(p));
+  if (threadIdx.x == 0) p.partials[blockIdx.x] = sum;
+}
+
+__global__ void add_left_partials(GridSum p) { add_partials(p); }
+
+__device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    p.partials[blockIdx.x] = sum;
+    __threadfence();  // whoever sees the ticket drawn sees the partial sum too
+    // Counts 0, 1, ... gridDim.x - 1 and wraps to 0: ready for the next launch.
+    last = atomicInc(p.ticket, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence();  // nothing below is read before the ticket was drawn
+  }
+  __syncthreads();  // all threads learn what thread 0 drew
+  return last;
+}
+
+__global__ void sum_last_block(GridSum p) {
+  const Sum sum = block_sum(sum_of_share(p));
+  if (draws_last_ticket(p, sum)) add_partials(p);
+}
+
+// All draw from one ticket, which is set once. Each leaves its sum in a place of its own.
+struct SmallSums {
+  SmallSums(const std::vector<int>& values, unsigned grid, unsigned block, std::size_t launches)
+      : x(values), partials(grid), results(launches), expected(launches) {
+    for (unsigned k = 0; k < launches; ++k) {
+      const std::size_t n = 7ull * k % std::min(x.size() + 1, 5_Ki);
+      const unsigned blocks = 1 + k % grid;
+      sums.push_back({x, n, blocks, block, partials, ticket, results.get() + k});
+      for (std::size_t i = 0; i < n; ++i)
+        expected[k] += static_cast<Sum>(1LL * values[i] * values[i]);
+    }
+  }
+
+  double amount() const { return 0; }  // no rate is shown
+  void poison() const { partials.poison(), results.poison(); }
+  bool is_right(const std::string& version) const {
+    return all_equal(version, results.download().data(), expected.data(), expected.size()) &&
+           equals(version + ", the ticket", ticket.download()[0], 0u);
+  }
+
+  DeviceArray<int> x;
+  DeviceArray<Sum> partials, results;
+  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
+  std::vector<GridSum> sums;
+  std::vector<Sum> expected;
+};
+
+const Version<SmallSums> kVersions[] = {
+    {"atomic_per_block", "set the result to 0, then one atomic per block",
+     [](const SmallSums& d) {
+       for (const GridSum& p : d.sums) {
+         CUDA_CHECK(cudaMemsetAsync(p.result, 0, sizeof(Sum)));
+         sum_atomic_per_block<<<p.grid, p.block>>>(p);
+       }
+     }},
+    {"two_launches", "partial sums; a second launch adds them",
+     [](const SmallSums& d) {
+       for (const GridSum& p : d.sums) {
+         leave_partials<<<p.grid, p.block>>>(p);
+         add_left_partials<<<1, p.block>>>(p);
+       }
+     }},
+    {"last_block", "partial sums; the last block to finish adds them",
+     [](const SmallSums& d) {
+       for (const GridSum& p : d.sums) sum_last_block<<<p.grid, p.block>>>(p);
+     }},
+};
+
+int main(int argc, char** argv) {
+  std::size_t n = 5_Ki, block = 512, launches = kOnGpu ? 10000 : 200;
+  const Options opt(argc, argv, "10_many_small_sums", "what does a sum cost, if it is small?",
+                    {{"n", &n, 1, 1_Gi, "ints"},
+                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"},
+                     {"launches", &launches, 1, 1_Mi, "sums in a row"}});
+  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
+  const Device device = open_device(opt);
+  const unsigned grid = blocks_held(device, sum_last_block, block);
+  ResultTable table(opt, device, n * sizeof(int), (grid + launches) * sizeof(Sum));
+  const SmallSums sums(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block),
+                       launches);
+  for (const auto& version : kVersions) table.add(version, sums);
+  return table.finish();
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// How do you build an atomic that CUDA does not have?
+//
+// max_by_cas  the largest of n floats: there is no atomicMax for them, but compare-and-swap
+
+#include <algorithm>
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+// Any update of one word can be made from compare-and-swap: compute from what was seen, and store
+// only if that is still there; else look again.
+__device__ void atomic_max(float* address, float value) {
+  auto* word = reinterpret_cast<int*>(address);
+  int seen = __float_as_int(-INFINITY);  // a guess; the first swap tells what is really there
+  while (__int_as_float(seen) < value) {
+    const int before = atomicCAS(word, seen, __float_as_int(value));
+    if (before == seen) return;  // nobody came between: the value is in place
+    seen = before;
+  }
+}
+
+__device__ std::size_t first_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+__global__ void max_by_cas(const int* x, std::size_t n, float* result) {
+  float largest = 0;  // all values are above
+  for (std::size_t i = first_index(); i < n; i += stride()) {
+    largest = fmaxf(largest, static_cast<float>(x[i]));
+  }
+  atomic_max(result, largest);
+}
+
+// Positive ints that a float holds exactly, and the largest of them.
+struct Maximum {
+  Maximum(const std::vector<int>& values, unsigned blocks, unsigned threads)
+      : x(values), grid(blocks), block(threads) {
+    if (!values.empty()) largest = *std::max_element(values.begin(), values.end());
+  }
+
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { result.poison(); }
+  bool is_right(const std::string& version) const {
+    return equals(version, result.download()[0], static_cast<float>(largest));
+  }
+
+  DeviceArray<int> x;
+  unsigned grid, block;
+  DeviceArray<float> result{1};
+  int largest = 0;
+};
+
+const Version<Maximum> kMaxByCas = {"max_by_cas", "each thread brings the largest of its share",
+                                    [](const Maximum& m) {
+                                      CUDA_CHECK(cudaMemsetAsync(m.result, 0, sizeof(float)));
+                                      max_by_cas<<<m.grid, m.block>>>(m.x, m.x.size(), m.result);
+                                    }};
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 4_Mi : 256_Ki, block = 512;
+  const Options opt(argc, argv, "10_max_by_cas", "how is an atomic built that CUDA does not have?",
+                    {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
+  const Device device = open_device(opt);
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(device, max_by_cas, block));
+  ResultTable table(opt, device, n * sizeof(int));
+  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  const Maximum maximum(random_ints(n, 1, 200000, opt.seed), grid, static_cast<unsigned>(block));
+  table.add(kMaxByCas, maximum);
+  return table.finish();
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// A filter keeps some elements and closes the gaps: where does the next one go?
+// A counter knows. Is it worth while that a warp asks it once, for all of its lanes?
+//
+// filter_atomic       one atomic for each element that is kept
+// filter_vote         one atomic for a warp: its lanes vote, and share out the places
+// own_counter_atomic  filter_atomic, but each block counts for itself: no counter in common
+// own_counter_vote    filter_vote, the same way
+
+#include <map>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
+
+// What is filtered, and where to. With own_counters each block has a counter and `room` places.
+struct Filter {
+  const int* x;  // n values
+  std::size_t n;
+  unsigned grid, block;       // block: whole warps
+  int* kept;                  // room for n
+  unsigned long long* count;  // of those kept
+  unsigned own_counters = 0;  // 1: yes
+  std::size_t room = 0;
+
+  // Of the block that asks.
+  __device__ unsigned long long* counter() const { return count + blockIdx.x * own_counters; }
+  __device__ int* places() const { return kept + blockIdx.x * own_counters * room; }
+};
+
+__host__ __device__ bool is_kept(int v) { return v % 2 != 0; }
+
+__device__ std::size_t first_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+__device__ void keep_by_atomic(const Filter& p) {
+  for (std::size_t i = first_index(); i < p.n; i += stride()) {
+    if (is_kept(p.x[i])) p.places()[atomicAdd(p.counter(), 1ull)] = p.x[i];
+  }
+}
+
+__device__ void keep_by_vote(const Filter& p) {
+  const unsigned lane = threadIdx.x % kWarp;
+  // All lanes stay while the first has an element: a vote needs all 32.
+  for (std::size_t i = first_index(); i - lane < p.n; i += stride()) {
+    const bool keep = i < p.n && is_kept(p.x[i]);
+    const unsigned votes = __ballot_sync(kAllLanes, keep);  // bit k: lane k keeps its element
+    unsigned long long first = 0;
+    if (lane == 0) first = atomicAdd(p.counter(), 1ull * __popc(votes));
+    first = __shfl_sync(kAllLanes, first, 0);
+    const unsigned before_me = votes & ((1u << lane) - 1);  // those of lower lanes
+    if (keep) p.places()[first + static_cast<unsigned>(__popc(before_me))] = p.x[i];
+  }
+}
+
+__global__ void filter_atomic(Filter p) { keep_by_atomic(p); }
+__global__ void filter_vote(Filter p) { keep_by_vote(p); }
+__global__ void own_counter_atomic(Filter p) { keep_by_atomic(p); }
+__global__ void own_counter_vote(Filter p) { keep_by_vote(p); }
+
+// How often each value was kept. In which order is up to the atomics.
+using Tally = std::map<int, std::size_t>;
+
+// The memory of a filter, with a counter for all blocks or one for each.
+struct FilterMemory {
+  FilterMemory(const std::vector<int>& values, unsigned grid, unsigned block, bool own_counters)
+      : x(values),
+        room(own_counters ? div_up(x.size(), std::size_t{grid} * block) * block : x.size()),
+        kept(own_counters ? room * grid : room),
+        count(own_counters ? grid : 1),
+        filter{x, x.size(), grid, block, kept, count, own_counters, room} {
+    for (const int v : values)
+      if (is_kept(v)) ++expected[v];
+  }
+
+  double amount() const { return 0; }  // no rate is shown
+  void poison() const { kept.poison(); }
+  bool is_right(const std::string& version) const {
+    const std::vector<unsigned long long> counts = count.download();
+    const std::vector<int> values = kept.download();
+    Tally tally;
+    for (std::size_t c = 0; c < counts.size(); ++c) {
+      if (counts[c] > room) return report_wrong(version, ", a count", counts[c], room);
+      for (std::size_t k = 0; k < counts[c]; ++k) ++tally[values[c * room + k]];
+    }
+    return tally == expected ||
+           report_wrong(version, ", the values kept", tally.size(), expected.size());
+  }
+
+  DeviceArray<int> x;
+  std::size_t room;  // places per counter
+  DeviceArray<int> kept;
+  DeviceArray<unsigned long long> count;
+  Filter filter;
+  Tally expected;
+};
+
+// The counts must be 0 at every launch. That is part of the price.
+const Filter& cleared(const FilterMemory& m) {
+  CUDA_CHECK(cudaMemsetAsync(m.count, 0, m.count.bytes()));
+  return m.filter;
+}
+
+const Version<FilterMemory> kVersions[] = {
+    {"filter_atomic", "one atomic per element that is kept",
+     [](const FilterMemory& m) { filter_atomic<<<m.filter.grid, m.filter.block>>>(cleared(m)); }},
+    {"filter_vote", "one atomic per warp, places by vote",
+     [](const FilterMemory& m) { filter_vote<<<m.filter.grid, m.filter.block>>>(cleared(m)); }},
+};
+
+// The first two again, for memory with a counter per block.
+const Version<FilterMemory> kOwnCounters[] = {
+    {"own_counter_atomic", "filter_atomic, each block with a counter of its own",
+     [](const FilterMemory& m) {
+       own_counter_atomic<<<m.filter.grid, m.filter.block>>>(cleared(m));
+     }},
+    {"own_counter_vote", "filter_vote, each block with a counter of its own",
+     [](const FilterMemory& m) {
+       own_counter_vote<<<m.filter.grid, m.filter.block>>>(cleared(m));
+     }},
+};
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
+  const Options opt(argc, argv, "10_warp_filter", "is it worth while that a warp asks once?",
+                    {{"n", &n, 1, 2_Gi - 1, "ints to filter"},
+                     {"block", &block, kWarp, 1024, "threads per block, a multiple of 32"}});
+  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
+  const Device device = open_device(opt);
+  const unsigned grid =
+      std::min(blocks_for(n, 16 * block), blocks_held(device, filter_vote, block));
+  const auto b = static_cast<unsigned>(block);
+  ResultTable table(opt, device, n * sizeof(int), (n + std::size_t{grid} * b) * sizeof(int));
+  const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
+  for (const auto& version : kVersions) table.add(version, FilterMemory(x, grid, b, false));
+  for (const auto& version : kOwnCounters) table.add(version, FilterMemory(x, grid, b, true));
+  return table.finish();
+}

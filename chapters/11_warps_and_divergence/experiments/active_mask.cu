@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Does __activemask tell a warp which of its lanes are in a branch?
+//
+// active_mask  what it says where lanes have parted: no vote at all
+
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
+constexpr unsigned kSegment = 1024;  // ints that a warp goes through, 32 at a time
+constexpr int kValues = 1000;        // the ints are 0 ... kValues - 1
+
+__device__ unsigned lane_number() { return threadIdx.x % kWarp; }
+__device__ std::size_t warp_number() {  // of the whole grid
+  return (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarp;
+}
+
+// The warp's segment of n ints, as far as there is one: element `first` to `last`.
+struct Range {
+  std::size_t first, last;
+  __device__ explicit Range(std::size_t n)
+      : first(min(warp_number() * kSegment, n)), last(min(first + kSegment, n)) {}
+};
+
+// Wrong: __activemask says which lanes happen to be together here. Three looks, of which the
+// source suggests: the lanes with an odd value; those that left the loop in this turn; all.
+__global__ void ask_active_mask(const int* x, std::size_t n, unsigned* surprised) {
+  const Range r(n);
+  for (std::size_t row = r.first; row < r.last; row += kWarp) {
+    const bool inside = row + lane_number() < r.last;
+    const int value = inside ? x[row + lane_number()] : 0;
+    unsigned in_branch = 0, in_loop = 0;
+    if (value % 2 != 0) in_branch = __activemask();
+    for (int turn = 0; turn < 4; ++turn) {
+      if (value % 4 == turn) {
+        in_loop = __activemask();
+        break;
+      }
+    }
+    const unsigned behind = __activemask();
+    __syncwarp();
+    const unsigned odd = __ballot_sync(kAllLanes, value % 2 != 0);
+    const unsigned same_turn = __match_any_sync(kAllLanes, value % 4);
+    const unsigned wrong[3] = {__ballot_sync(kAllLanes, value % 2 != 0 && in_branch != odd),
+                               __ballot_sync(kAllLanes, in_loop != same_turn),
+                               __ballot_sync(kAllLanes, behind != kAllLanes)};
+    if (lane_number() == 0) {
+      for (unsigned k = 0; k < 3; ++k) surprised[row / kWarp * 3 + k] = wrong[k];
+    }
+  }
+}
+
+// n ints, and for every 32 of them three words: which lanes were surprised by each look.
+struct Looks {
+  double amount() const { return static_cast<double>(x.bytes()); }
+  void poison() const { surprised.poison(); }
+  bool is_right(const std::string&) const { return true; }  // nothing is promised
+
+  // In how many rows of 32 a lane was surprised: in the branch, in the loop, behind both.
+  std::vector<std::size_t> surprises() const {
+    std::vector<std::size_t> count(3);
+    const std::vector<unsigned> lanes = surprised.download();
+    for (std::size_t k = 0; k < lanes.size(); ++k) count[k % 3] += lanes[k] != 0;
+    return count;
+  }
+
+  DeviceArray<int> x;
+  unsigned block;  // threads, whole warps
+  std::size_t n = x.size();
+  unsigned grid = blocks_for(n, std::size_t{kSegment} * block / kWarp);
+  DeviceArray<unsigned> surprised{div_up(n, kWarp) * 3};
+};
+
+const Version<Looks> kActiveMask = {
+    "active_mask", "what __activemask says: nothing that can be relied on",
+    [](const Looks& d) { ask_active_mask<<<d.grid, d.block>>>(d.x, d.n, d.surprised); }};
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 250000;
+  const Options opt(argc, argv, "11_active_mask",
+                    "does __activemask tell which lanes are in a branch?",
+                    {{"n", &n, 1, 8_Gi, "ints"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, n * sizeof(int), n * sizeof(int));
+  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  const Looks looks{DeviceArray<int>(random_ints(n, 0, kValues - 1, opt.seed)), 256};
+  table.add(kActiveMask, looks);
+  if (!table.wants(kActiveMask.name)) return table.finish();
+  const char* const where[] = {"in a branch", "in a loop", "behind both"};
+  for (unsigned k = 0; k < 3; ++k) {
+    const std::size_t count = looks.surprises()[k];
+    table.measured(std::string("active_mask ") + where[k], static_cast<double>(count), "rows",
+                   std::string("active_mask: ") + where[k] +
+                       ", not the lanes that the source suggests in " + std::to_string(count) +
+                       " of " + std::to_string(div_up(n, kWarp)) + " rows of 32");
+  }
+  return table.finish();
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Do the lanes of a warp run in lockstep, so that they need not wait for each other?
+//
+// tree_bare      a warp's sum in shared memory, nothing between the levels: wrong
+// tree_volatile  the same with volatile, as in 2008: right by luck
+// tree_late      the same in a warp whose lanes come at different times: out of luck
+
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kWarp = 32, kMaxBlock = 1024, kBlock = 256;
+
+__device__ std::size_t global_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ unsigned lane_number() { return threadIdx.x % kWarp; }
+__device__ std::size_t warp_number() { return global_index() / kWarp; }  // of the whole grid
+
+// This thread's element, or 0 past the end of x. Nobody may leave: each lane is needed below.
+__device__ int element_or_zero(const int* x, std::size_t n) {
+  return global_index() < n ? x[global_index()] : 0;
+}
+
+// The upper half of the lanes onto the lower half, five times. Wrong: a lane adds what another was
+// to have written a level before, and nothing makes it wait. Nor need it be in memory by then: the
+// compiler may read ahead of a write, since it knows of no other thread.
+__global__ void sum_tree_bare(const int* x, std::size_t n, int* sums) {
+  __shared__ int partial[kMaxBlock];
+  const unsigned t = threadIdx.x;
+  partial[t] = element_or_zero(x, n);
+  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
+    if (lane_number() < distance) partial[t] += partial[t + distance];
+  }
+  if (lane_number() == 0) sums[warp_number()] = partial[t];
+}
+
+// volatile: every access is made, in this order. It was enough as long as lanes went in step.
+__device__ int volatile_tree(volatile int* partial, int value) {
+  const unsigned t = threadIdx.x;
+  partial[t] = value;
+  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
+    if (lane_number() < distance) partial[t] = partial[t] + partial[t + distance];
+  }
+  return partial[t];
+}
+
+__global__ void sum_tree_volatile(const int* x, std::size_t n, int* sums) {
+  __shared__ volatile int partial[kMaxBlock];
+  const int sum = volatile_tree(partial, element_or_zero(x, n));
+  if (lane_number() == 0) sums[warp_number()] = sum;
+}
+
+// tree_volatile once more, in a warp whose lanes come one after the other: each has waited up to
+// three times, depending on its value. Nothing brings them together again.
+__global__ void sum_tree_late(const int* x, std::size_t n, int* sums) {
+  __shared__ volatile int partial[kMaxBlock];
+  const int value = element_or_zero(x, n);
+  for (int k = 0; k < (value & 3); ++k) __nanosleep(20);
+  const int sum = volatile_tree(partial, value);
+  if (lane_number() == 0) sums[warp_number()] = sum;
+}
+
+// n ints, a thread for each, and a place for each warp's sum.
+struct WarpSums {
+  // How many of the sums differ from the host's.
+  std::size_t count_wrong() const {
+    std::vector<int> expected(sums.size());
+    for (std::size_t i = 0; i < n; ++i) expected[i / kWarp] += host_x[i];
+    const std::vector<int> actual = sums.download();
+    std::size_t wrong = 0;
+    for (std::size_t w = 0; w < actual.size(); ++w) wrong += actual[w] != expected[w];
+    return wrong;
+  }
+
+  std::vector<int> host_x;
+  DeviceArray<int> x{host_x};
+  std::size_t n = x.size();
+  unsigned grid = blocks_for(n, kBlock);
+  DeviceArray<int> sums{std::size_t{grid} * (kBlock / kWarp)};
+};
+
+struct Row {
+  const char *name, *summary;
+  void (*launch)(const WarpSums&);
+};
+
+const Row kRows[] = {
+    {"tree_bare", "shared memory, nothing between the levels: wrong",
+     [](const WarpSums& d) { sum_tree_bare<<<d.grid, kBlock>>>(d.x, d.n, d.sums); }},
+    {"tree_volatile", "the same with volatile: right by luck",
+     [](const WarpSums& d) { sum_tree_volatile<<<d.grid, kBlock>>>(d.x, d.n, d.sums); }},
+    {"tree_late", "tree_volatile, whose lanes come at different times: wrong",
+     [](const WarpSums& d) { sum_tree_late<<<d.grid, kBlock>>>(d.x, d.n, d.sums); }},
+};
+
+// No result fails the program: nothing is promised of these sums.
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 250000;
+  const Options opt(argc, argv, "11_lockstep", "do the lanes of a warp run in lockstep?",
+                    {{"n", &n, 1, 8_Gi, "ints to sum"}});
+  const Device device = open_device(opt);
+  const std::size_t bytes = n * sizeof(int);
+  ResultTable table(opt, device, bytes, bytes / kWarp);
+  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  const WarpSums d{random_ints(n, 0, 9, opt.seed)};
+  for (const Row& row : kRows) {
+    if (!table.wants(row.name, row.summary)) continue;
+    d.sums.poison();
+    const Timing t = time_launches(opt.samples, [&] {
+      row.launch(d);
+      CUDA_CHECK_LAUNCH();
+    });
+    const std::size_t wrong = d.count_wrong();
+    const double gbps = static_cast<double>(bytes) / t.median_ms / 1e6;
+    table.row(row.name, t, gbps, true, wrong > 0 ? "wrong" : "by luck");
+    table.measured(row.name, static_cast<double>(wrong), "wrong sums",
+                   std::string(row.name) + ": " + std::to_string(wrong) + " of " +
+                       std::to_string(d.sums.size()) + " sums wrong");
+  }
+  return table.finish();
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// How long does an operation take until the next one can use its result?
+
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+// Where a chain of steps ended, and the cycles that it took.
+template <class Value>
+struct ChainEnd {
+  Value value;
+  long long cycles;
+};
+
+template <class Value, class Step>
+__device__ void time_chain(ChainEnd<Value>* end, Value start, unsigned steps, Step step) {
+  Value v = start;
+  const long long begin = clock64();
+  __syncthreads();  // the clock is read before the first step
+#pragma unroll 128
+  for (unsigned k = 0; k < steps; ++k) v = step(v);
+  end->value = v;
+  __syncthreads();  // and again after the last
+  end->cycles = clock64() - begin;
+}
+
+// Fibonacci's numbers: every addition needs the one before. (The same number added again and again
+// would be a multiplication to the compiler.)
+struct Pair {
+  unsigned last, next;
+  bool operator==(const Pair& other) const { return last == other.last && next == other.next; }
+};
+__global__ void chain_int_adds(ChainEnd<Pair>* end, Pair start, unsigned steps) {
+  time_chain(end, start, steps, [](Pair v) { return Pair{v.next, v.last + v.next}; });
+}
+
+// A multiplication and an addition: the next random number (Press et al., "Numerical Recipes").
+struct Round {
+  unsigned factor, step;
+  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
+};
+constexpr Round kRound{1664525, 1013904223};
+
+__global__ void chain_int_rounds(ChainEnd<unsigned>* end, unsigned start, unsigned steps,
+                                 Round round) {
+  time_chain(end, start, steps, [round](unsigned v) { return round(v); });
+}
+__global__ void chain_float_adds(ChainEnd<float>* end, float start, unsigned steps) {
+  time_chain(end, start, steps, [](float v) { return v + 1.0f; });
+}
+__global__ void chain_float_fmas(ChainEnd<float>* end, float start, unsigned steps, float factor) {
+  time_chain(end, start, steps, [factor](float v) { return fmaf(v, factor, 1.0f); });
+}
+__global__ void chain_double_adds(ChainEnd<double>* end, double start, unsigned steps) {
+  time_chain(end, start, steps, [](double v) { return v + 1.0; });
+}
+
+// Adds a row: cycles per step, from a chain and one of twice as many steps. What both have, the
+// beginning and the end, falls out of the difference. The host takes every `step`, too.
+template <class Value, class Chain, class Step, class... More>
+double add_row(ResultTable& table, std::size_t samples, unsigned steps, const char* name,
+               Chain chain, Value v, Step step, More... more) {
+  if (!table.wants(name, "each step needs the result of the one before")) return 0;
+  const DeviceArray<ChainEnd<Value>> end(1);
+  EventTimer timer;
+  std::vector<double> ms, cycles_per_step;
+  bool ok = true;
+  for (std::size_t sample = 0; sample <= samples; ++sample) {
+    double took = 0, cycles = 0;
+    for (const unsigned length : {steps, 2 * steps}) {
+      end.poison();
+      timer.start();
+      chain<<<1, 1>>>(end, v, length, more...);
+      CUDA_CHECK_LAUNCH();
+      took = timer.stop_ms();
+      const ChainEnd<Value> found = end.download()[0];
+      for (unsigned k = 0; k < length; ++k) v = step(v);
+      cycles = static_cast<double>(found.cycles) - cycles;  // of the second half of the longer
+      ok = ok && found.value == v && found.cycles > 0 && found.cycles < 1e7 * took;  // 10 GHz
+    }
+    if (sample == 0) continue;  // it warms up
+    ms.push_back(took);
+    cycles_per_step.push_back(cycles / steps);
+  }
+  table.row(name, timing_of(ms), median_of(cycles_per_step), ok);
+  return median_of(cycles_per_step);
+}
+
+int main(int argc, char** argv) {
+  std::size_t length = kOnGpu ? 8192 : 128;
+  const Options opt(argc, argv, "12_operation_latency", "how long does an operation take?",
+                    {{"steps", &length, 1, 64_Ki, "of the shorter of two chains"}});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, sizeof(ChainEnd<double>));
+  table.rate_in("cycles/step");
+  table.without_speedup();
+  const auto row = [&](auto... arguments) {
+    return add_row(table, opt.samples, static_cast<unsigned>(length), arguments...);
+  };
+  const auto next = [](Pair v) { return Pair{v.next, v.last + v.next}; };
+  const auto add_one = [](auto v) { return v + 1; };
+  row("int_add", chain_int_adds, Pair{0, 1}, next);
+  row("int_multiply_add", chain_int_rounds, 1u, kRound, kRound);
+  const double add = row("float_add", chain_float_adds, 0.0f, add_one);
+  row("float_multiply_add", chain_float_fmas, 0.0f, add_one, 1.0f);
+  row("double_add", chain_double_adds, 0.0, add_one);
+
+  const double threads = add * fp32_cores_per_sm(device.major, device.minor);
+  if (kOnGpu && threads > 0) {
+    table.measured("threads_to_hide", threads, "threads",
+                   digits_text(threads) + " threads on an SM hide each other's float_add");
+  }
+  return table.finish();
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// What does a texture return outside of its texels?
+//
+// Four texels, read in every mode; beside the unit a kernel that does the same by hand.
+
+#include "../../../common/common.cuh"
+
+// How a texture is read. Places count texels; normalized ones go from 0 to 1 instead.
+struct Rules {
+  cudaTextureAddressMode outside;
+  cudaTextureFilterMode filter;
+  bool normalized;
+};
+
+__global__ void sample_line(cudaTextureObject_t line, const float* x, unsigned n, float* result) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) result[i] = tex1D<float>(line, x[i]);
+}
+
+// The texel with a number that may lie outside. Wrap and mirror need normalized places: without,
+// they are taken for clamp in silence.
+__device__ float texel(const float* texels, int count, int number, Rules rules) {
+  const auto turns = [=](int period) { return (number % period + period) % period; };
+  if (rules.outside == cudaAddressModeBorder)
+    return number >= 0 && number < count ? texels[number] : 0;
+  if (rules.outside == cudaAddressModeWrap && rules.normalized) return texels[turns(count)];
+  if (rules.outside == cudaAddressModeMirror && rules.normalized) {
+    const int there_and_back = turns(2 * count);
+    return texels[min(there_and_back, 2 * count - 1 - there_and_back)];
+  }
+  return texels[min(max(number, 0), count - 1)];
+}
+
+// What the unit does, at places that count texels.
+__global__ void sample_by_hand(const float* texels, int count, Rules rules, const float* places,
+                               unsigned n, float* result) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (rules.filter == cudaFilterModePoint) {
+    result[i] = texel(texels, count, static_cast<int>(floorf(places[i])), rules);
+  } else {  // mixed by how near the two centres are
+    const int left = static_cast<int>(floorf(places[i] - 0.5f));
+    const float weight = places[i] - 0.5f - static_cast<float>(left);
+    result[i] = (1 - weight) * texel(texels, count, left, rules) +
+                weight * texel(texels, count, left + 1, rules);
+  }
+}
+
+struct Mode {
+  const char* name;
+  Rules rules;
+};
+
+const Mode kModes[] = {
+    {"clamp, nearest", {cudaAddressModeClamp, cudaFilterModePoint, false}},
+    {"border, nearest", {cudaAddressModeBorder, cudaFilterModePoint, false}},
+    {"wrap, nearest", {cudaAddressModeWrap, cudaFilterModePoint, true}},
+    {"mirror, nearest", {cudaAddressModeMirror, cudaFilterModePoint, true}},
+    {"clamp, linear", {cudaAddressModeClamp, cudaFilterModeLinear, false}},
+    {"border, linear", {cudaAddressModeBorder, cudaFilterModeLinear, false}},
+    {"wrap, linear", {cudaAddressModeWrap, cudaFilterModeLinear, true}},
+    {"mirror, linear", {cudaAddressModeMirror, cudaFilterModeLinear, true}},
+    {"wrap, not normalized", {cudaAddressModeWrap, cudaFilterModePoint, false}},
+    {"mirror, not normalized", {cudaAddressModeMirror, cudaFilterModePoint, false}},
+};
+
+const std::vector<float> kTexels = {10, 20, 30, 40};
+
+// Places along the texels, the first of which reaches from 0 to 1. All are quarters: the unit's
+// weights and the division by 4 are exact.
+const std::vector<float> kPlaces = {-5.25f, -1, -0.25f, 0, 0.75f, 1, 2.5f, 3.75f, 4, 4.25f, 9.5f};
+
+std::vector<float> by_unit(std::vector<float> places, Rules rules) {
+  const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+  const std::size_t bytes = kTexels.size() * sizeof(float);
+  cudaResourceDesc line = {};
+  line.resType = cudaResourceTypeArray;
+  cudaArray_t& array = line.res.array.array;
+  CUDA_CHECK(cudaMallocArray(&array, &one_float, kTexels.size()));  // no height: one dimension
+  CUDA_CHECK(
+      cudaMemcpy2DToArray(array, 0, 0, kTexels.data(), bytes, bytes, 1, cudaMemcpyHostToDevice));
+  cudaTextureDesc how = {};
+  how.addressMode[0] = rules.outside;
+  how.filterMode = rules.filter;
+  how.normalizedCoords = rules.normalized;
+  cudaTextureObject_t texture = 0;
+  CUDA_CHECK(cudaCreateTextureObject(&texture, &line, &how, nullptr));
+
+  for (float& x : places) x /= rules.normalized ? 4 : 1;
+  const DeviceArray<float> x(places), result(places.size());
+  const unsigned n = static_cast<unsigned>(places.size());
+  sample_line<<<blocks_for(n, 32), 32>>>(texture, x, n, result);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> values = result.download();
+  CUDA_CHECK(cudaDestroyTextureObject(texture));
+  CUDA_CHECK(cudaFreeArray(array));
+  return values;
+}
+
+std::vector<float> by_hand(const std::vector<float>& places, Rules rules) {
+  const DeviceArray<float> texels(kTexels), d_places(places), result(places.size());
+  const unsigned n = static_cast<unsigned>(places.size());
+  sample_by_hand<<<blocks_for(n, 32), 32>>>(texels, 4, rules, d_places, n, result);
+  CUDA_CHECK_LAUNCH();
+  return result.download();
+}
+
+int main(int argc, char** argv) {
+  const Options opt(argc, argv, "13_address_modes", "what is returned outside of the texels?", {});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, kTexels.size() * sizeof(float));
+  std::printf("Texels 10, 20, 30, 40; the first reaches from 0 to 1, its centre lies at 0.5.\n\n");
+  std::printf("| place                  |");
+  for (const float place : kPlaces) std::printf(" %5g |", place);
+  std::printf(" check |\n|------------------------|");
+  for (std::size_t i = 0; i < kPlaces.size(); ++i) std::printf("------:|");
+  std::printf("-------|\n");
+  bool all_right = true;
+  for (const Mode& mode : kModes) {
+    const std::vector<float> unit = by_unit(kPlaces, mode.rules),
+                             hand = by_hand(kPlaces, mode.rules);
+    const bool right = all_equal(mode.name, unit.data(), hand.data(), hand.size());
+    std::printf("| %-22s |", mode.name);
+    for (std::size_t i = 0; i < unit.size(); ++i) {
+      char place[32];
+      std::snprintf(place, sizeof place, "%g", kPlaces[i]);
+      std::printf(" %5g |", unit[i]);
+      table.measured(mode.name, unit[i], place, "");
+    }
+    std::printf(" %-5s |\n", right ? "ok" : "WRONG");
+    all_right = all_right && right;
+  }
+  const int status = table.finish();
+  return all_right ? status : kExitWrong;
+}

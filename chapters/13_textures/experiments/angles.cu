@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// At which angles does the shape of a warp matter, and at which the texture?
+
+#include "../../../common/common.cuh"
+
+constexpr int kParts = 512;            // cosine and sine are multiples of 1 / kParts
+const dim3 k32x1(32, 8), k8x4(8, 32);  // threads of a block; a warp has 32 x 1 or 8 x 4 pixels
+
+// A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
+struct Turn {
+  unsigned width, height;
+  float cosine, sine;
+  // Where the centre of pixel (x, y) of the result lies in the image.
+  __device__ float2 source(unsigned x, unsigned y) const {
+    const float middle_x = 0.5f * width, middle_y = 0.5f * height;
+    const float right = x + 0.5f - middle_x, down = y + 0.5f - middle_y;
+    return {cosine * right + sine * down + middle_x, cosine * down - sine * right + middle_y};
+  }
+  __device__ bool has(int column, int row) const {
+    return column >= 0 && row >= 0 && column < static_cast<int>(width) &&
+           row < static_cast<int>(height);
+  }
+  __device__ std::size_t index(unsigned column, unsigned row) const {
+    return static_cast<std::size_t>(row) * width + column;
+  }
+};
+
+__global__ void rotate_plain(const float* image, Turn turn, float* result) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= turn.width || y >= turn.height) return;
+  const float2 from = turn.source(x, y);
+  const int column = static_cast<int>(floorf(from.x)), row = static_cast<int>(floorf(from.y));
+  result[turn.index(x, y)] = turn.has(column, row) ? image[turn.index(column, row)] : 0.0f;
+}
+
+__global__ void rotate_texture(cudaTextureObject_t image, Turn turn, float* result) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= turn.width || y >= turn.height) return;
+  const float2 from = turn.source(x, y);
+  result[turn.index(x, y)] = tex2D<float>(image, from.x, from.y);
+}
+
+// What must come out: the nearest pixel, 0 outside. Coordinates are whole numbers, of 1/1024 pixel.
+__global__ void expect(const float* image, Turn turn, float* nearest) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int width = turn.width, height = turn.height;
+  if (x >= width || y >= height) return;
+  const int cosine = lrintf(kParts * turn.cosine), sine = lrintf(kParts * turn.sine);
+  const int right = 2 * x + 1 - width, down = 2 * y + 1 - height;  // twice the way from the middle
+  const int column = (cosine * right + sine * down + kParts * width) >> 10;
+  const int row = (cosine * down - sine * right + kParts * height) >> 10;
+  const bool inside = column >= 0 && column < width && row >= 0 && row < height;
+  nearest[y * width + x] = inside ? image[row * width + column] : 0.0f;
+}
+
+// The image as an array, as rows with a pitch, as a cudaArray; textures over the last two.
+struct Rotation {
+  Rotation(const std::vector<float>& image, unsigned width, unsigned height)
+      : turn{width, height, 1, 0}, plain(image) {
+    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+    const std::size_t row_bytes = width * sizeof(float);
+    cudaTextureDesc rules = {};  // the nearest pixel, coordinates that count pixels, 0 outside
+    rules.addressMode[0] = rules.addressMode[1] = cudaAddressModeBorder;
+    cudaResourceDesc in_rows = {}, in_array = {};
+    std::size_t pitch = 0;
+    CUDA_CHECK(cudaMallocPitch(&rows, &pitch, row_bytes, height));
+    CUDA_CHECK(
+        cudaMemcpy2D(rows, pitch, plain, row_bytes, row_bytes, height, cudaMemcpyDeviceToDevice));
+    in_rows.resType = cudaResourceTypePitch2D;
+    in_rows.res.pitch2D = {rows, one_float, width, height, pitch};
+    CUDA_CHECK(cudaCreateTextureObject(&over_rows, &in_rows, &rules, nullptr));
+    CUDA_CHECK(cudaMallocArray(&array, &one_float, width, height));
+    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, plain, row_bytes, row_bytes, height,
+                                   cudaMemcpyDeviceToDevice));
+    in_array.resType = cudaResourceTypeArray;
+    in_array.res.array.array = array;
+    CUDA_CHECK(cudaCreateTextureObject(&over_array, &in_array, &rules, nullptr));
+  }
+  ~Rotation() {
+    for (const auto texture : {over_rows, over_array}) cudaDestroyTextureObject(texture);
+    cudaFree(rows);
+    cudaFreeArray(array);
+  }
+  Rotation(const Rotation&) = delete;
+  void turn_by(std::size_t degrees) {
+    const double angle = degrees * std::acos(-1.0) / 180;
+    turn.cosine = std::round(std::cos(angle) * kParts) / kParts;
+    turn.sine = std::round(std::sin(angle) * kParts) / kParts;
+    expect<<<grid(k32x1), k32x1>>>(plain, turn, result);
+    CUDA_CHECK_LAUNCH();
+    expected = result.download();
+  }
+  // Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
+  double amount() const {
+    const auto outside = std::count(expected.begin(), expected.end(), 0.0f);
+    return 2.0 * result.bytes() - sizeof(float) * outside;
+  }
+  void poison() const { result.poison(); }
+  dim3 grid(dim3 block) const {
+    return dim3(blocks_for(turn.width, block.x), blocks_for(turn.height, block.y));
+  }
+  bool is_right(const std::string& name) const {
+    return all_equal(name, result.download().data(), expected.data(), expected.size());
+  }
+  Turn turn;
+  DeviceArray<float> plain, result{plain.size()};
+  std::vector<float> expected;
+  void* rows = nullptr;
+  cudaArray_t array = nullptr;
+  cudaTextureObject_t over_rows = 0, over_array = 0;
+};
+
+const Version<Rotation> kVersions[] = {
+    {"plain", "nearest_plain",
+     [](auto& r) { rotate_plain<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
+    {"squarish", "nearest_squarish",
+     [](auto& r) { rotate_plain<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
+    {"pitched", "nearest_pitched",
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.over_rows, r.turn, r.result); }},
+    {"array", "nearest_array",
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.over_array, r.turn, r.result); }},
+    {"array_squarish", "nearest_array, 8 x 4 pixels per warp",
+     [](auto& r) { rotate_texture<<<r.grid(k8x4), k8x4>>>(r.over_array, r.turn, r.result); }},
+};
+
+int main(int argc, char** argv) {
+  std::size_t width = kOnGpu ? 4096 : 203, height = kOnGpu ? 4096 : 149;
+  const Options opt(argc, argv, "13_angles", "at which angles does the shape of a warp matter?",
+                    {{"width", &width, 1, 8192, "pixels in a row of the image"},
+                     {"height", &height, 1, 8192, "rows of the image"}});
+  const Device device = open_device(opt);
+  const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
+  ResultTable table(opt, device, bytes, bytes + 512 * height);
+  table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
+  Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
+  for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {
+    r.turn_by(degrees);
+    for (auto version : kVersions) {
+      const std::string name = version.name + ("@" + std::to_string(degrees));
+      version.name = name.c_str();
+      table.add(version, r);
+    }
+  }
+  return table.finish();
+}

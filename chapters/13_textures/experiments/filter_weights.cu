@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// How finely does the texture unit mix?
+//
+// A line between two pixels of 0 and 1 returns the weights themselves.
+
+#include <set>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kLineSteps = 4096;  // places between two pixels: 16 for each step of the unit
+constexpr unsigned kUnitSteps = 256;   // 8 bits
+constexpr unsigned kCells = 6, kFine = 8, kSide = kCells * kFine;  // of the square, see below
+
+// Mixes at (x, y), one thread per place.
+__global__ void sample_places(cudaTextureObject_t image, const float* x, const float* y, unsigned n,
+                              float* result) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) result[i] = tex2D<float>(image, x[i], y[i]);
+}
+
+// Places on the way from the centre of one pixel to that of the next.
+__global__ void walk_line(float* x, float* y) {
+  const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (k > kLineSteps) return;
+  x[k] = 0.5f + static_cast<float>(k) / kLineSteps;
+  y[k] = 0.5f;
+}
+
+// The middle of the square between four pixels of 0, 1, 0.75 and 0.25, much enlarged: the places,
+// and the exact mixture there. They lie half a fine step beside those where the unit takes its next
+// weight.
+__global__ void enlarge_middle(float* x, float* y, double* exact) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= kSide * kSide) return;
+  const double step = 1.0 / (kUnitSteps * kFine);
+  const double a = 0.5 + (i % kSide + 0.5 - kSide / 2.0) * step;
+  const double b = 0.5 + (i / kSide + 0.5 - kSide / 2.0) * step;
+  x[i] = static_cast<float>(0.5 + a);  // 0.5: the centre of the first pixel
+  y[i] = static_cast<float>(0.5 + b);
+  exact[i] = (1 - b) * a + b * ((1 - a) * 0.75 + a * 0.25);
+}
+
+// What a texture of 2 x 2 pixels, which mixes, returns at places in device memory.
+std::vector<float> sample(const std::vector<float>& pixels, const DeviceArray<float>& x,
+                          const DeviceArray<float>& y) {
+  const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+  cudaResourceDesc memory = {};
+  memory.resType = cudaResourceTypeArray;
+  CUDA_CHECK(cudaMallocArray(&memory.res.array.array, &one_float, 2, 2));
+  CUDA_CHECK(cudaMemcpy2DToArray(memory.res.array.array, 0, 0, pixels.data(), 2 * sizeof(float),
+                                 2 * sizeof(float), 2, cudaMemcpyHostToDevice));
+  cudaTextureDesc rules = {};  // coordinates that count pixels
+  rules.filterMode = cudaFilterModeLinear;
+  cudaTextureObject_t image = 0;
+  CUDA_CHECK(cudaCreateTextureObject(&image, &memory, &rules, nullptr));
+  const DeviceArray<float> result(x.size());
+  const unsigned n = static_cast<unsigned>(x.size());
+  sample_places<<<blocks_for(n, 256), 256>>>(image, x, y, n, result);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> values = result.download();
+  CUDA_CHECK(cudaDestroyTextureObject(image));
+  CUDA_CHECK(cudaFreeArray(memory.res.array.array));
+  return values;
+}
+
+// The unit's weights at k / kLineSteps of the way from a pixel of 0 to one of 1.
+std::vector<float> weights_on_line() {
+  const DeviceArray<float> x(kLineSteps + 1), y(kLineSteps + 1);
+  walk_line<<<blocks_for(kLineSteps + 1, 256), 256>>>(x, y);
+  CUDA_CHECK_LAUNCH();
+  return sample({0, 1, 0, 1}, x, y);
+}
+
+struct LineSummary {
+  std::size_t different = 0;  // weights that occur
+  double largest_error = 0;   // in steps of 1/256
+  std::size_t rounded = 0;    // weights that are the exact one, rounded to the next 1/256
+};
+
+LineSummary summary_of(const std::vector<float>& line) {
+  LineSummary s;
+  s.different = std::set<float>(line.begin(), line.end()).size();
+  for (unsigned k = 0; k <= kLineSteps; ++k) {
+    const double exact = 1.0 * kUnitSteps * k / kLineSteps, got = 1.0 * kUnitSteps * line[k];
+    s.largest_error = std::max(s.largest_error, std::abs(got - exact));
+    s.rounded += got == std::floor(exact + 0.5);
+  }
+  return s;
+}
+
+// How far the unit is off in the square.
+double largest_error() {
+  const DeviceArray<float> x(kSide * kSide), y(kSide * kSide);
+  const DeviceArray<double> d_exact(kSide * kSide);
+  enlarge_middle<<<blocks_for(kSide * kSide, 256), 256>>>(x, y, d_exact);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> unit = sample({0, 1, 0.75f, 0.25f}, x, y);
+  const std::vector<double> exact = d_exact.download();
+  double largest = 0;
+  for (std::size_t i = 0; i < unit.size(); ++i)
+    largest = std::max(largest, std::abs(unit[i] - exact[i]));
+  return largest;
+}
+
+int main(int argc, char** argv) {
+  const Options opt(argc, argv, "13_filter_weights", "how finely does the texture unit mix?", {});
+  const Device device = open_device(opt);
+  ResultTable table(opt, device, 3 * (kLineSteps + 1) * sizeof(float));
+  const LineSummary line = summary_of(weights_on_line());
+  const double error = largest_error();
+  table.measured("different_weights", line.different, "weights",
+                 std::to_string(line.different) + " different weights between two pixels, at " +
+                     std::to_string(kLineSteps + 1) + " places");
+  table.measured("rounded_weights", line.rounded, "places",
+                 std::to_string(line.rounded) + " of them are the exact weight rounded to 1/256");
+  table.measured("weight_error", line.largest_error, "1/256",
+                 "a weight is off by at most " + digits_text(line.largest_error) + " of 1/256");
+  table.measured("pixel_error", error, "",
+                 "pixels of 0 to 1, mixed, are off by at most " + digits_text(error));
+  const int status = table.finish();
+  return line.largest_error <= 0.5 ? status : kExitWrong;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Which way may the lanes of a warp walk through an image?
+//
+// Along a row, down a column, along a diagonal, by plain loads and through textures.
+
+#include <vector>
+
+#include "../../../common/common.cuh"
+
+constexpr unsigned kBlock = 256;
+
+enum class Walk { kRow, kColumn, kDiagonal };
+
+struct Spot {
+  unsigned column, row;
+};
+
+// The i-th pixel of a walk. Each walk comes past every pixel once; a diagonal that leaves the image
+// on the right goes on at the left.
+template <Walk kWalk>
+__host__ __device__ Spot spot(unsigned i, unsigned width, unsigned height) {
+  if constexpr (kWalk == Walk::kRow) {
+    return {i % width, i / width};
+  } else if constexpr (kWalk == Walk::kColumn) {
+    return {i / height, i % height};
+  } else {
+    return {(i / height + i % height) % width, i % height};
+  }
+}
+
+template <Walk kWalk>
+__global__ void walk_plain(const float* image, unsigned width, unsigned height, float* result) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= width * height) return;  // at most 2^26
+  const Spot at = spot<kWalk>(i, width, height);
+  result[i] = image[static_cast<std::size_t>(at.row) * width + at.column];
+}
+
+// A pixel's centre lies half a pixel behind its corner: there the nearest pixel is this one.
+template <Walk kWalk>
+__global__ void walk_texture(cudaTextureObject_t image, unsigned width, unsigned height,
+                             float* result) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= width * height) return;
+  const Spot at = spot<kWalk>(i, width, height);
+  result[i] = tex2D<float>(image, at.column + 0.5f, at.row + 0.5f);
+}
+
+// The image as an array, as rows with a pitch, and as a cudaArray, with textures over the last two.
+struct Image {
+  Image(const std::vector<float>& of, unsigned columns, unsigned rows)
+      : pixels(of), width(columns), height(rows), plain(of), result(of.size()) {
+    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+    const std::size_t row_bytes = width * sizeof(float);
+    cudaResourceDesc in_rows = {}, in_array = {};
+    cudaTextureDesc nearest = {};  // zeros: the nearest pixel, clamped to the image, as it is
+    std::size_t pitch = 0;
+    CUDA_CHECK(cudaMallocPitch(&pitched, &pitch, row_bytes, height));
+    CUDA_CHECK(cudaMemcpy2D(pitched, pitch, of.data(), row_bytes, row_bytes, height,
+                            cudaMemcpyHostToDevice));
+    in_rows.resType = cudaResourceTypePitch2D;
+    in_rows.res.pitch2D = {pitched, one_float, width, height, pitch};
+    CUDA_CHECK(cudaCreateTextureObject(&over_rows, &in_rows, &nearest, nullptr));
+    CUDA_CHECK(cudaMallocArray(&array, &one_float, width, height));
+    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, of.data(), row_bytes, row_bytes, height,
+                                   cudaMemcpyHostToDevice));
+    in_array.resType = cudaResourceTypeArray;
+    in_array.res.array.array = array;
+    CUDA_CHECK(cudaCreateTextureObject(&over_array, &in_array, &nearest, nullptr));
+  }
+  ~Image() {
+    for (const auto texture : {over_rows, over_array}) cudaDestroyTextureObject(texture);
+    cudaFree(pitched);
+    cudaFreeArray(array);
+  }
+  Image(const Image&) = delete;
+
+  double amount() const { return 2.0 * result.bytes(); }
+  void poison() const { result.poison(); }
+  bool is_right(const std::string& name) const {  // along the rows: the pixels as they lie
+    return all_equal(name, result.download().data(), pixels.data(), pixels.size());
+  }
+  bool down_columns(const std::string& name) const { return walks_down(name, 0); }
+  bool down_diagonals(const std::string& name) const { return walks_down(name, 1); }
+
+  // Walks down from each pixel of the first row, with each step `aside` columns to the right.
+  bool walks_down(const std::string& name, std::size_t aside) const {
+    std::vector<float> walked;
+    for (std::size_t first = 0; first < width; ++first) {
+      for (std::size_t row = 0; row < height; ++row)
+        walked.push_back(pixels[row * width + (first + aside * row) % width]);
+    }
+    return all_equal(name, result.download().data(), walked.data(), walked.size());
+  }
+
+  const std::vector<float> pixels;
+  unsigned width, height;
+  DeviceArray<float> plain, result;
+  unsigned grid = blocks_for(pixels.size(), kBlock);
+  void* pitched = nullptr;
+  cudaArray_t array = nullptr;
+  cudaTextureObject_t over_rows = 0, over_array = 0;
+};
+
+template <Walk kWalk>
+void plain(const Image& image) {
+  walk_plain<kWalk><<<image.grid, kBlock>>>(image.plain, image.width, image.height, image.result);
+}
+template <Walk kWalk, auto kTexture>
+void texture(const Image& i) {
+  walk_texture<kWalk><<<i.grid, kBlock>>>(i.*kTexture, i.width, i.height, i.result);
+}
+constexpr auto kRows = &Image::over_rows, kArray = &Image::over_array;
+
+const Version<Image> kVersions[] = {
+    {"row_plain", "lanes along a row, plain loads", plain<Walk::kRow>},
+    {"row_pitched", "the same by tex2D, rows with a pitch", texture<Walk::kRow, kRows>},
+    {"row_array", "the same by tex2D, a cudaArray", texture<Walk::kRow, kArray>},
+    {"column_plain", "lanes down a column, plain loads", plain<Walk::kColumn>,
+     &Image::down_columns},
+    {"column_pitched", "the same by tex2D, rows with a pitch", texture<Walk::kColumn, kRows>,
+     &Image::down_columns},
+    {"column_array", "the same by tex2D, a cudaArray", texture<Walk::kColumn, kArray>,
+     &Image::down_columns},
+    {"diagonal_plain", "lanes along a diagonal, plain loads", plain<Walk::kDiagonal>,
+     &Image::down_diagonals},
+    {"diagonal_pitched", "the same by tex2D, rows with a pitch", texture<Walk::kDiagonal, kRows>,
+     &Image::down_diagonals},
+    {"diagonal_array", "the same by tex2D, a cudaArray", texture<Walk::kDiagonal, kArray>,
+     &Image::down_diagonals},
+};
+
+int main(int argc, char** argv) {
+  std::size_t width = kOnGpu ? 4096 : 203, height = kOnGpu ? 4096 : 149;
+  const Options opt(argc, argv, "13_image_walks", "which way may a warp walk through an image?",
+                    {{"width", &width, 1, 8192, "pixels in a row of the image"},
+                     {"height", &height, 1, 8192, "rows of the image"}});
+  const Device device = open_device(opt);
+  const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
+  ResultTable table(opt, device, bytes, bytes + 512 * height);   // and two more of the image
+  table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
+  const Image image(random_floats(width * height, 0, 1, opt.seed), width, height);
+  for (const auto& version : kVersions) table.add(version, image);
+  return table.finish();
+}

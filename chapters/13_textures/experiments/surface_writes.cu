@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// What does it cost to write a cudaArray?
+
+#include "../../../common/common.cuh"
+
+constexpr int kParts = 512;  // cosine and sine are multiples of 1 / kParts
+
+// A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
+struct Turn {
+  unsigned width, height;
+  float cosine, sine;
+  // Where the centre of pixel (x, y) of the result lies in the image.
+  __device__ float2 source(unsigned x, unsigned y) const {
+    const float middle_x = 0.5f * width, middle_y = 0.5f * height;
+    const float right = x + 0.5f - middle_x, down = y + 0.5f - middle_y;
+    return {cosine * right + sine * down + middle_x, cosine * down - sine * right + middle_y};
+  }
+};
+
+// A kernel cannot store into a cudaArray by an address: nobody says how it is laid out. A surface
+// object can. Its first coordinate counts bytes.
+__global__ void rotate_to_surface(cudaTextureObject_t image, Turn turn,
+                                  cudaSurfaceObject_t result) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= turn.width || y >= turn.height) return;
+  const float2 from = turn.source(x, y);
+  surf2Dwrite(tex2D<float>(image, from.x, from.y), result, static_cast<int>(x * sizeof(float)),
+              static_cast<int>(y));
+}
+
+// The turn by so many degrees.
+Turn turn_by(std::size_t degrees, unsigned width, unsigned height) {
+  const double angle = degrees * std::acos(-1.0) / 180;
+  const auto rounded = [](double v) { return static_cast<float>(std::round(v * kParts) / kParts); };
+  return {width, height, rounded(std::cos(angle)), rounded(std::sin(angle))};
+}
+
+// What must come out: the nearest pixel, 0 outside. Coordinates are whole numbers, of 1/1024 pixel.
+__global__ void expect(const float* image, Turn turn, float* nearest) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int width = turn.width, height = turn.height;
+  if (x >= width || y >= height) return;
+  const int cosine = lrintf(kParts * turn.cosine), sine = lrintf(kParts * turn.sine);
+  const int right = 2 * x + 1 - width, down = 2 * y + 1 - height;  // twice the way from the middle
+  const int column = (cosine * right + sine * down + kParts * width) >> 10;
+  const int row = (cosine * down - sine * right + kParts * height) >> 10;
+  const bool inside = column >= 0 && column < width && row >= 0 && row < height;
+  nearest[y * width + x] = inside ? image[row * width + column] : 0.0f;
+}
+
+// The image in one cudaArray, with a texture over it; the result in another, with a surface.
+struct Rotation {
+  Rotation(const std::vector<float>& pixels, const Turn& by) : turn(by), plain(pixels) {
+    const dim3 block(32, 8);
+    expect<<<grid(block), block>>>(plain, turn, result);
+    CUDA_CHECK_LAUNCH();
+    expected = result.download();
+    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
+    CUDA_CHECK(cudaMallocArray(&array, &one_float, turn.width, turn.height));
+    CUDA_CHECK(cudaMallocArray(&result_array, &one_float, turn.width, turn.height,
+                               cudaArraySurfaceLoadStore));
+    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, pixels.data(), row_bytes(), row_bytes(),
+                                   turn.height, cudaMemcpyHostToDevice));
+    cudaResourceDesc memory = {};
+    memory.resType = cudaResourceTypeArray;
+    memory.res.array.array = array;
+    cudaTextureDesc rules = {};  // the nearest pixel, coordinates that count pixels, 0 outside
+    rules.addressMode[0] = rules.addressMode[1] = cudaAddressModeBorder;
+    CUDA_CHECK(cudaCreateTextureObject(&image, &memory, &rules, nullptr));
+    memory.res.array.array = result_array;
+    CUDA_CHECK(cudaCreateSurfaceObject(&surface, &memory));
+  }
+  ~Rotation() {
+    cudaDestroyTextureObject(image);
+    cudaDestroySurfaceObject(surface);
+    for (const auto memory : {array, result_array}) cudaFreeArray(memory);
+  }
+  Rotation(const Rotation&) = delete;
+  // Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
+  double amount() const {
+    const auto outside = std::count(expected.begin(), expected.end(), 0.0f);
+    return 2.0 * result.bytes() - sizeof(float) * outside;
+  }
+  void poison() const {
+    result.poison();
+    CUDA_CHECK(cudaMemcpy2DToArray(result_array, 0, 0, result, row_bytes(), row_bytes(),
+                                   turn.height, cudaMemcpyDeviceToDevice));
+  }
+  bool is_right(const std::string& name) const {
+    CUDA_CHECK(cudaMemcpy2DFromArray(result, row_bytes(), result_array, 0, 0, row_bytes(),
+                                     turn.height, cudaMemcpyDeviceToDevice));
+    return all_equal(name, result.download().data(), expected.data(), expected.size());
+  }
+  std::size_t row_bytes() const { return turn.width * sizeof(float); }
+  dim3 grid(dim3 block) const {
+    return dim3(blocks_for(turn.width, block.x), blocks_for(turn.height, block.y));
+  }
+
+  Turn turn;
+  DeviceArray<float> plain;
+  DeviceArray<float> result{
+      plain.size()};  // copied to the array before a launch, from it afterwards
+  std::vector<float> expected;
+  cudaArray_t array = nullptr, result_array = nullptr;
+  cudaTextureObject_t image = 0;
+  cudaSurfaceObject_t surface = 0;
+};
+
+const Version<Rotation> kArrayToArray = {
+    "array_to_array", "nearest_array, written through a surface", [](const Rotation& r) {
+      const dim3 block(32, 8);
+      rotate_to_surface<<<r.grid(block), block>>>(r.image, r.turn, r.surface);
+    }};
+
+int main(int argc, char** argv) {
+  std::size_t width = kOnGpu ? 8192 : 203, height = kOnGpu ? 8192 : 149, angle = 30;
+  const Options opt(argc, argv, "13_surface_writes", "what does it cost to write a cudaArray?",
+                    {{"width", &width, 1, 8192, "pixels in a row of the image"},
+                     {"height", &height, 1, 8192, "rows of the image"},
+                     {"angle", &angle, 0, 360, "degrees to turn it by"}});
+  const Device device = open_device(opt);
+  const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
+  ResultTable table(opt, device, bytes, bytes);
+  table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
+  const Rotation r(random_floats(width * height, 0, 1, opt.seed), turn_by(angle, width, height));
+  table.add(kArrayToArray, r);
+  return table.finish();
+}

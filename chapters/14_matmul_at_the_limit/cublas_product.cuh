@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Chapter 14: the product by cuBLAS, NVIDIA's library, that every other version stands beside.
+#pragma once
+
+#include <cublas_v2.h>
+
+#include "../../common/common.cuh"
+
+inline void ensure(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    on_cuda_failure(std::string(call) + " failed: " + cublasGetStatusString(status));
+}
+
+inline cublasHandle_t make_handle() {
+  cublasHandle_t handle = nullptr;
+  ensure(cublasCreate(&handle), "cublasCreate");
+  ensure(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");  // FP32 throughout
+  return handle;
+}
+
+/// cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C.
+inline void multiply_by_cublas(const MatrixProduct& p) {
+  static const cublasHandle_t handle = make_handle();  // once: that takes longer than a product
+  const auto to_int = [](unsigned side) { return static_cast<int>(side); };
+  const float one = 1, zero = 0;
+  ensure(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, to_int(p.c.width), to_int(p.c.height),
+                     to_int(p.a.width), &one, p.b.data, to_int(p.b.stride), p.a.data,
+                     to_int(p.a.stride), &zero, p.c.data, to_int(p.c.stride)),
+         "cublasSgemm");
+}
+
+/// The row, for a program's own kind of product.
+template <class Product>
+constexpr Version<Product> kCublas = {"cublas", "cublasSgemm, FP32 without tensor cores",
+                                      [](const Product& p) { multiply_by_cublas(p); }};

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "bounds.h"
+
+#include <atomic>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "../report/diagnostics.h"
+#include "../types/error_codes.h"
+#include "block.h"
+#include "memory.h"
+#include "memory_notes.h"
+#include "worker.h"
+
+#if !defined(CUDA_CPU_ASAN)  // it comes with the compiler's own function
+
+namespace cuda_cpu {
+namespace {
+
+std::string line_of(const char* file, std::uint32_t number) {
+  std::ifstream source(file);
+  std::string text;
+  for (std::uint32_t i = 0; i < number && std::getline(source, text); ++i) {
+  }
+  return source ? text : "";
+}
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The name before the brackets that end at `close`: "a" for a[i][j], "s.x" for s.x[i].
+std::string name_before(const std::string& text, std::size_t close) {
+  std::size_t at = close;
+  while (text[at] == ']') {
+    int depth = 0;
+    for (;; --at) {
+      depth += text[at] == ']' ? 1 : text[at] == '[' ? -1 : 0;
+      if (depth == 0) break;
+      if (at == 0) return "";
+    }
+    do {
+      if (at-- == 0) return "";
+    } while (text[at] == ' ');
+  }
+  const std::size_t end = at + 1;
+  while (at > 0 && (is_name(text[at]) || text[at] == '.')) --at;
+  if (!is_name(text[at])) ++at;
+  return at < end ? text.substr(at, end - at) : "";
+}
+
+/// The array as the source names it; "" where that cannot be told. g++ names the column of the `]`,
+/// clang that of the name.
+std::string array_name(const CheckedIndex& place) {
+  const std::string text = line_of(place.file, place.line);
+  std::size_t at = place.column;
+  if (at == 0 || at > text.size()) return "";
+  if (text[--at] == ']') return name_before(text, at);
+  std::size_t end = at;
+  while (end < text.size() && (is_name(text[end]) || text[end] == '.')) ++end;
+  return text.substr(at, end - at);
+}
+
+bool is_shared(const std::string& name) {
+  const Block* const block = current_block;
+  for (unsigned i = 0; i < block->shared_count; ++i) {
+    const SharedArray& array = block->shared[i];
+    if (array.pages != nullptr && array.serial == block->serial && name == array.name) return true;
+  }
+  return false;
+}
+
+/// The same place can come again and again, so the source is read once.
+std::string known_array_name(const CheckedIndex* place) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<const CheckedIndex*, std::string>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known.find(place);
+  if (found != known.end()) return found->second;
+  return known[place] = array_name(*place);
+}
+
+std::string index_text(const CheckedType& type, std::uintptr_t index) {
+  if ((type.info & 1) == 0) return std::to_string(index);
+  const unsigned bits = 1u << (type.info >> 1);
+  const unsigned spare = bits < 64 ? 64 - bits : 0;
+  return std::to_string(static_cast<std::int64_t>(std::uint64_t{index} << spare) >> spare);
+}
+
+/// "float [8]": g++ and clang quote it, and clang writes no space.
+std::string type_text(const CheckedType& type) {
+  std::string text = type.name;
+  if (text.size() > 1 && text[0] == '\'') text = text.substr(1, text.size() - 2);
+  const std::size_t bracket = text.find('[');
+  if (bracket != std::string::npos && bracket > 0 && text[bracket - 1] != ' ') {
+    text.insert(bracket, " ");
+  }
+  return text;
+}
+
+void report_index(const CheckedIndex& place, const std::string& name, std::uintptr_t index) {
+  Report it;
+  it.headline = "out-of-bounds index";
+  it.site = {intern(place.file), static_cast<int>(place.line)};
+  it.where = where();
+  const std::string type = type_text(*place.array);
+  const std::string array = name.empty() ? "an array" : "'" + name + "'";
+  it.details.push_back("index " + index_text(*place.index, index) + " of " + array + ", " + type);
+  const std::size_t bracket = type.find('[');
+  const unsigned long length =
+      bracket == std::string::npos ? 0 : std::strtoul(type.c_str() + bracket + 1, nullptr, 10);
+  if (length > 0) {
+    it.details.push_back(length == 1 ? "only 0 is valid"
+                                     : format("valid are 0 to %lu", length - 1));
+  }
+  MemoryRange range;
+  if (!name.empty() && find_symbol_named(name.c_str(), &range)) {
+    it.notes.push_back(origin_note(range));
+  }
+  it.help = "guard the index, or make the array as long as the loop that runs over it";
+  it.cuda_error = cudaErrorIllegalAddress;
+  abandon_grid(report(it));
+}
+
+}  // namespace
+}  // namespace cuda_cpu
+
+void __ubsan_handle_out_of_bounds(const cuda_cpu::CheckedIndex* place, std::uintptr_t index) {
+  if (!cuda_cpu::in_kernel()) return;
+  // The watchdog must not jump out of here while a lock is held.
+  std::atomic<bool>& interruptible = cuda_cpu::current_worker->interruptible;
+  const bool was_interruptible = interruptible.exchange(false);
+  const std::string name = cuda_cpu::known_array_name(place);
+  if (!cuda_cpu::is_shared(name)) cuda_cpu::report_index(*place, name, index);
+  interruptible.store(was_interruptible);
+}
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "watchdog.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../report/diagnostics.h"
+#include "../report/machine_context.h"
+#include "../report/program_image.h"
+#include "../types/error_codes.h"
+#include "current.h"
+#include "sanitizers.h"
+#include "settings.h"
+#include "worker.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSignal = SIGUSR2;
+// An endless loop around a barrier makes progress, barrier by barrier. So does a long loop, so this
+// takes more patience.
+constexpr double kBarrierPatience = 4;
+constexpr auto kTick = std::chrono::milliseconds(20);
+// What one tick can count as, however long it took: whoever stops the process (Ctrl-Z, a debugger)
+// or keeps its cores busy stops the kernel as well.
+constexpr auto kLongestTick = 5 * kTick;
+// A worker inside a library (printf, malloc) is not interrupted, since it may hold a lock. Then try
+// again.
+constexpr auto kRetry = std::chrono::milliseconds(1);
+// After that long the process has to end without the worker's help.
+constexpr auto kPatience = std::chrono::seconds(5);
+
+void on_interrupt(int, siginfo_t*, void* context) {
+  Worker* const worker = current_worker;
+  if (worker == nullptr || !in_kernel() || !worker->interruptible.load()) return;
+  const Interrupt why = worker->interrupt.load();
+  void* const pc = registers_of(context).pc;
+  if (why == Interrupt::kNone || !is_in_program_text(pc)) return;
+  worker->interrupt.store(Interrupt::kNone);
+  escape_from_interrupt(Fault{kSignal, nullptr, pc, false, false}, why);
+}
+
+class Watchdog {
+ public:
+  void add(Worker* worker) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!started_) start();
+    workers_.push_back(worker);
+    if (asleep_) wake_.notify_one();
+  }
+
+  void remove(Worker* worker) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    worker->interrupt.store(Interrupt::kNone);
+    for (Worker*& entry : workers_) {
+      if (entry != worker) continue;
+      entry = workers_.back();
+      workers_.pop_back();
+      return;
+    }
+  }
+
+ private:
+  void start() {
+    started_ = true;
+    struct sigaction action {};
+    action.sa_sigaction = on_interrupt;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(kSignal, &action, nullptr);
+    std::thread(&Watchdog::watch, this).detach();
+  }
+
+  // Whether the workers have done more of something than at the last call. They count without
+  // locks; a value that is a little old will do.
+  bool changed(std::uint64_t Worker::*count, std::uint64_t* seen) const {
+    std::uint64_t sum = workers_.size();
+    for (const Worker* const worker : workers_) {
+      sum += __atomic_load_n(&(worker->*count), __ATOMIC_RELAXED);
+    }
+    return sum != std::exchange(*seen, sum);
+  }
+
+  // Workers that only wait for others are not to blame, unless all do.
+  void interrupt_workers(Interrupt why) {
+    bool all_wait = true;
+    for (const Worker* const worker : workers_) all_wait = all_wait && waits_for_others(worker);
+    for (Worker* const worker : workers_) {
+      if (why != Interrupt::kOtherWorkerFailed && !all_wait && waits_for_others(worker)) continue;
+      worker->interrupt.store(why);
+      pthread_kill(worker->os_thread, kSignal);
+    }
+  }
+
+  static bool waits_for_others(const Worker* worker) {
+    return __atomic_load_n(&worker->fruitless_turns, __ATOMIC_RELAXED) > 0;
+  }
+
+  // False when all are writing their reports, which may take a while.
+  bool any_interruptible() const {
+    for (const Worker* const worker : workers_) {
+      if (worker->interruptible.load()) return true;
+    }
+    return false;
+  }
+
+  bool failed() const {
+    for (const Worker* const worker : workers_) {
+      if (worker->grid->error.load(std::memory_order_relaxed) != 0) return true;
+    }
+    return false;
+  }
+
+  [[noreturn]] void watch() {
+    const auto timeout = std::chrono::duration<double>(timeout_seconds());
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto barrier_timeout = std::chrono::duration<double>(barrier_timeout_seconds());
+    std::uint64_t ended = 0, barriers = 0;
+    // Time in which this thread got its turns.
+    Clock::duration now{}, since{}, last_end{}, failed_since{}, interrupting_since{};
+    bool interrupting = false;
+    for (;;) {
+      if (workers_.empty()) {
+        asleep_ = true;
+        wake_.wait(lock, [this] { return !workers_.empty(); });
+        asleep_ = false;
+        since = last_end = now;
+        interrupting = false;
+      }
+      // A plain sleep, since nobody wakes it here. A wait with a timeout is a call that the race
+      // checker of g++ 11 does not know: it took the mutex for locked all the while.
+      lock.unlock();
+      const Clock::time_point asleep_since = Clock::now();
+      std::this_thread::sleep_for(interrupting ? kRetry : kTick);
+      now += std::min<Clock::duration>(Clock::now() - asleep_since, kLongestTick);
+      lock.lock();
+      if (changed(&Worker::ended, &ended)) since = last_end = now;
+      if (changed(&Worker::barriers, &barriers)) since = now;
+      const bool other_failed = failed();
+      if (!other_failed) failed_since = now;
+      // A worker normally notices by itself that another has failed, at its block's end at the
+      // latest.
+      const bool limited = timeout.count() > 0;
+      Interrupt why = Interrupt::kNone;
+      if (other_failed) {
+        if (now - failed_since > 5 * kTick) why = Interrupt::kOtherWorkerFailed;
+      } else if (limited && now - since > timeout) {
+        why = Interrupt::kTimeout;
+      } else if (limited && now - last_end > barrier_timeout) {
+        why = Interrupt::kOnlyBarriers;
+      }
+      if (why == Interrupt::kNone) {
+        interrupting = false;
+        continue;
+      }
+      if (!interrupting || !any_interruptible()) interrupting_since = now;
+      interrupting = true;
+      interrupt_workers(why);
+      if (now - interrupting_since > kPatience) give_up();
+    }
+  }
+
+  [[noreturn]] void give_up() {
+    Report r;
+    const LaunchedKernel kernel = workers_.front()->grid->launch->kernel;
+    r.headline = format("no progress for %g s in kernel '%s', which does not react to signals",
+                        timeout_seconds(), kernel.name);
+    r.site = {kernel.file, kernel.line};
+    r.cuda_error = cudaErrorLaunchTimeout;
+    {
+      const TsanBlindfold unseen;
+      report(r);
+    }
+    _exit(1);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Worker*> workers_;
+  bool started_ = false, asleep_ = false;
+};
+
+Watchdog& watchdog() {
+  static Watchdog& dog = *new Watchdog;  // leaked: its thread outlives main
+  return dog;
+}
+
+}  // namespace
+
+double barrier_timeout_seconds() { return kBarrierPatience * timeout_seconds(); }
+
+void watch(Worker* worker) { watchdog().add(worker); }
+
+void unwatch(Worker* worker) { watchdog().remove(worker); }
+
+}  // namespace cuda_cpu

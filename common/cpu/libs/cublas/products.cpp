@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+#include "products.h"
+
+#include <algorithm>
+#include <string>
+
+#include "../../report/text.h"
+#include "operands.h"
+#include "product_kernel.h"
+
+namespace cuda_cpu {
+namespace {
+
+std::size_t size_of(cudaDataType type) {
+  switch (type) {
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+      return 2;
+    case CUDA_R_64F:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+bool is_operation(cublasOperation_t op) {
+  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
+/// One matrix of a product as the caller gives it.
+struct Given {
+  const char *name, *leading_name;
+  cublasOperation_t op;
+  const void* data;
+  cudaDataType type;
+  int leading;
+  long long distance;
+
+  /// Rows in memory of what is rows x columns after op().
+  int rows(int rows_after, int columns_after) const {
+    return op == CUBLAS_OP_N ? rows_after : columns_after;
+  }
+  CublasOperand operand(int rows_after, int columns_after, int count, bool is_written) const {
+    const int height = rows(rows_after, columns_after);
+    const int width = op == CUBLAS_OP_N ? columns_after : rows_after;
+    return {name,
+            leading_name,
+            data,
+            size_of(type),
+            static_cast<std::size_t>(height),
+            static_cast<std::size_t>(width),
+            static_cast<std::size_t>(leading),
+            is_written,
+            static_cast<std::size_t>(count),
+            distance};
+  }
+  Factor factor(int index) const {
+    const auto* const start =
+        static_cast<const char*>(data) + index * distance * static_cast<long long>(size_of(type));
+    const auto step = static_cast<std::size_t>(leading);
+    return {start, type, op == CUBLAS_OP_N ? 1 : step, op == CUBLAS_OP_N ? step : 1};
+  }
+};
+
+/// Everything that a product is told.
+struct Asked {
+  int m, n, k, count;
+  const void *alpha, *beta;
+  Given a, b, c;
+  Inputs inputs;
+};
+
+/// Success if leading dimension and operation fit; else reports it.
+cublasStatus_t check_shape(const CublasCall& call, const Given& it, int rows_after,
+                           int columns_after) {
+  if (!is_operation(it.op)) {
+    return refuse(call, CUBLAS_STATUS_INVALID_VALUE,
+                  format("operation %d of %s", static_cast<int>(it.op), it.name),
+                  "there are CUBLAS_OP_N, CUBLAS_OP_T and CUBLAS_OP_C");
+  }
+  const int needed = std::max(1, it.rows(rows_after, columns_after));
+  if (it.leading >= needed) return CUBLAS_STATUS_SUCCESS;
+  return refuse(
+      call, CUBLAS_STATUS_INVALID_VALUE,
+      format("%s = %d, but %s has %d rows in memory%s", it.leading_name, it.leading, it.name,
+             it.rows(rows_after, columns_after), it.op == CUBLAS_OP_N ? "" : " (it is transposed)"),
+      "the leading dimension counts from column to column: matrices are column-major "
+      "here");
+}
+
+cublasStatus_t check_sizes(const CublasCall& call, int m, int n, int k, int count) {
+  if (m >= 0 && n >= 0 && k >= 0 && count >= 0) return CUBLAS_STATUS_SUCCESS;
+  return refuse(call, CUBLAS_STATUS_INVALID_VALUE,
+                format("a size is negative: m = %d, n = %d, k = %d%s", m, n, k,
+                       count < 0 ? ", and so is the batch's" : ""));
+}
+
+cublasStatus_t refuse_null(const CublasCall& call, const char* name) {
+  return refuse(call, CUBLAS_STATUS_INVALID_VALUE, format("%s is a null pointer", name));
+}
+
+template <class T>
+cublasStatus_t run_product(const CublasCall& call, const Asked& asked) {
+  if (const auto status = check_sizes(call, asked.m, asked.n, asked.k, asked.count)) return status;
+  if (const auto status = check_shape(call, asked.a, asked.m, asked.k)) return status;
+  if (const auto status = check_shape(call, asked.b, asked.k, asked.n)) return status;
+  if (const auto status = check_shape(call, asked.c, asked.m, asked.n)) return status;
+  if (asked.m == 0 || asked.n == 0 || asked.count == 0) return CUBLAS_STATUS_SUCCESS;
+  if (asked.alpha == nullptr) return refuse_null(call, "alpha");
+  if (asked.beta == nullptr) return refuse_null(call, "beta");
+  if (!is_in_its_place(call, "alpha", asked.alpha, sizeof(T), false) ||
+      !is_in_its_place(call, "beta", asked.beta, sizeof(T), false)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  const CublasScalar<T> alpha(call, asked.alpha), beta(call, asked.beta);
+  std::vector<CublasOperand> operands;
+  if (asked.c.data == nullptr) return refuse_null(call, "C");
+  if (asked.k != 0 && !alpha.is(0)) {
+    if (asked.a.data == nullptr) return refuse_null(call, "A");
+    if (asked.b.data == nullptr) return refuse_null(call, "B");
+    operands = {asked.a.operand(asked.m, asked.k, asked.count, false),
+                asked.b.operand(asked.k, asked.n, asked.count, false)};
+  }
+  operands.push_back(asked.c.operand(asked.m, asked.n, asked.count, true));
+  return submit(call, operands, [asked, alpha, beta] {
+    for (int i = 0; i < asked.count; ++i) {
+      const Factor c = asked.c.factor(i);
+      multiply<T>({static_cast<std::size_t>(asked.m), static_cast<std::size_t>(asked.n),
+                   static_cast<std::size_t>(asked.k), asked.a.factor(i), asked.b.factor(i),
+                   const_cast<void*>(c.data), c.type, c.column_step, asked.inputs},
+                  alpha.get(), beta.get());
+    }
+  });
+}
+
+/// How a handle's mode lets elements of type float be read.
+Inputs inputs_of(const cublasContext& handle) {
+  const int kind = handle.math & ~CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+  return kind == CUBLAS_TF32_TENSOR_OP_MATH ? Inputs::kTf32 : Inputs::kAsTheyAre;
+}
+
+const char* name_of(cudaDataType type) {
+  switch (type) {
+    case CUDA_R_32F:
+      return "CUDA_R_32F";
+    case CUDA_R_64F:
+      return "CUDA_R_64F";
+    case CUDA_R_16F:
+      return "CUDA_R_16F";
+    case CUDA_R_16BF:
+      return "CUDA_R_16BF";
+    case CUDA_R_8I:
+      return "CUDA_R_8I";
+    case CUDA_R_32I:
+      return "CUDA_R_32I";
+    default:
+      return "another type";
+  }
+}
+
+bool is_short(cudaDataType type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }
+
+/// The products of cublasGemmEx that are computed here.
+bool is_supported(const Asked& it, cublasComputeType_t compute) {
+  if (it.a.type != it.b.type) return false;
+  switch (compute) {
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+      return it.a.type == CUDA_R_64F && it.c.type == CUDA_R_64F;
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+      return it.a.type == CUDA_R_32F && it.c.type == CUDA_R_32F;
+    case CUBLAS_COMPUTE_32F:
+    case CUBLAS_COMPUTE_32F_PEDANTIC:
+      return (it.a.type == CUDA_R_32F || is_short(it.a.type)) &&
+             (it.c.type == CUDA_R_32F || (is_short(it.a.type) && it.c.type == it.a.type));
+    default:
+      return false;
+  }
+}
+
+cublasStatus_t run_typed_product(const char* name, const CublasHandle& handle, Asked asked,
+                                 cublasComputeType_t compute) {
+  if (const auto status = begin_cublas_call(name, handle)) return status;
+  const CublasCall call = {name, handle.site, handle.value};
+  if (!is_supported(asked, compute)) {
+    return refuse(call, CUBLAS_STATUS_NOT_SUPPORTED,
+                  format("A of %s, B of %s, C of %s with compute type %d is not supported",
+                         name_of(asked.a.type), name_of(asked.b.type), name_of(asked.c.type),
+                         static_cast<int>(compute)),
+                  "on the CPU backend there are: CUDA_R_32F; CUDA_R_16F or CUDA_R_16BF, with C of "
+                  "that or of CUDA_R_32F; all with CUBLAS_COMPUTE_32F; and CUDA_R_64F with "
+                  "CUBLAS_COMPUTE_64F");
+  }
+  asked.inputs = compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? Inputs::kTf32 : inputs_of(*handle.value);
+  if (compute == CUBLAS_COMPUTE_32F_PEDANTIC) asked.inputs = Inputs::kAsTheyAre;
+  return asked.a.type == CUDA_R_64F ? run_product<double>(call, asked)
+                                    : run_product<float>(call, asked);
+}
+
+template <class T>
+constexpr cudaDataType kTypeOf = sizeof(T) == 8 ? CUDA_R_64F : CUDA_R_32F;
+
+template <class T>
+cublasStatus_t run_plain_product(const char* name, const CublasHandle& handle, Asked asked) {
+  if (const auto status = begin_cublas_call(name, handle)) return status;
+  const CublasCall call = {name, handle.site, handle.value};
+  asked.inputs = inputs_of(*handle.value);
+  return run_product<T>(call, asked);
+}
+
+template <class T>
+cublasStatus_t run_sum(const char* name, const CublasHandle& handle, int m, int n,
+                       const void* alpha_at, const Given& a, const void* beta_at, const Given& b,
+                       const Given& c) {
+  if (const auto status = begin_cublas_call(name, handle)) return status;
+  const CublasCall call = {name, handle.site, handle.value};
+  if (const auto status = check_sizes(call, m, n, 0, 0)) return status;
+  if (const auto status = check_shape(call, a, m, n)) return status;
+  if (const auto status = check_shape(call, b, m, n)) return status;
+  if (const auto status = check_shape(call, c, m, n)) return status;
+  for (const Given* const in : {&a, &b}) {
+    if (in->data != c.data || c.data == nullptr) continue;
+    if (in->op == CUBLAS_OP_N && in->leading == c.leading) continue;
+    return refuse(call, CUBLAS_STATUS_INVALID_VALUE,
+                  format("C is %s, so %s must not be transposed and %s must be ldc", in->name,
+                         in->name, in->leading_name));
+  }
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  if (alpha_at == nullptr) return refuse_null(call, "alpha");
+  if (beta_at == nullptr) return refuse_null(call, "beta");
+  if (!is_in_its_place(call, "alpha", alpha_at, sizeof(T), false) ||
+      !is_in_its_place(call, "beta", beta_at, sizeof(T), false)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  const CublasScalar<T> alpha(call, alpha_at), beta(call, beta_at);
+  std::vector<CublasOperand> operands;
+  if (c.data == nullptr) return refuse_null(call, "C");
+  if (!alpha.is(0)) {
+    if (a.data == nullptr) return refuse_null(call, "A");
+    operands.push_back(a.operand(m, n, 1, false));
+  }
+  if (!beta.is(0)) {
+    if (b.data == nullptr) return refuse_null(call, "B");
+    operands.push_back(b.operand(m, n, 1, false));
+  }
+  operands.push_back(c.operand(m, n, 1, true));
+  return submit(call, operands, [=] {
+    const Factor from_a = a.factor(0), from_b = b.factor(0), to = c.factor(0);
+    const T x = alpha.get(), y = beta.get();
+    const auto at = [](const Factor& f, std::size_t i, std::size_t j) {
+      return static_cast<const T*>(f.data) + i * f.row_step + j * f.column_step;
+    };
+    for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
+        // A factor of 0 makes 0 of what may be NaN: its matrix is not read.
+        const T first = x == 0 ? 0 : x * *at(from_a, i, j);
+        *const_cast<T*>(at(to, i, j)) = y == 0 ? first : first + y * *at(from_b, i, j);
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace cuda_cpu
+
+using cuda_cpu::CublasHandle;
+using cuda_cpu::Inputs;
+
+#define CUDA_CPU_CUBLAS_PRODUCTS(S, T)                                                          \
+  cublasStatus_t cublas##S##gemm(CublasHandle handle, cublasOperation_t transa,                 \
+                                 cublasOperation_t transb, int m, int n, int k, const T* alpha, \
+                                 const T* A, int lda, const T* B, int ldb, const T* beta, T* C, \
+                                 int ldc) {                                                     \
+    constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
+    return cuda_cpu::run_plain_product<T>("cublas" #S "gemm", handle,                           \
+                                          {m,                                                   \
+                                           n,                                                   \
+                                           k,                                                   \
+                                           1,                                                   \
+                                           alpha,                                               \
+                                           beta,                                                \
+                                           {"A", "lda", transa, A, type, lda, 0},               \
+                                           {"B", "ldb", transb, B, type, ldb, 0},               \
+                                           {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0},          \
+                                           Inputs::kAsTheyAre});                                \
+  }                                                                                             \
+  cublasStatus_t cublas##S##gemmStridedBatched(                                                 \
+      CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
+      int k, const T* alpha, const T* A, int lda, long long strideA, const T* B, int ldb,       \
+      long long strideB, const T* beta, T* C, int ldc, long long strideC, int batchCount) {     \
+    constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
+    return cuda_cpu::run_plain_product<T>("cublas" #S "gemmStridedBatched", handle,             \
+                                          {m,                                                   \
+                                           n,                                                   \
+                                           k,                                                   \
+                                           batchCount,                                          \
+                                           alpha,                                               \
+                                           beta,                                                \
+                                           {"A", "lda", transa, A, type, lda, strideA},         \
+                                           {"B", "ldb", transb, B, type, ldb, strideB},         \
+                                           {"C", "ldc", CUBLAS_OP_N, C, type, ldc, strideC},    \
+                                           Inputs::kAsTheyAre});                                \
+  }                                                                                             \
+  cublasStatus_t cublas##S##geam(                                                               \
+      CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
+      const T* alpha, const T* A, int lda, const T* beta, const T* B, int ldb, T* C, int ldc) { \
+    constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
+    return cuda_cpu::run_sum<T>(                                                                \
+        "cublas" #S "geam", handle, m, n, alpha, {"A", "lda", transa, A, type, lda, 0}, beta,   \
+        {"B", "ldb", transb, B, type, ldb, 0}, {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0});     \
+  }
+
+CUDA_CPU_CUBLAS_PRODUCTS(S, float)
+CUDA_CPU_CUBLAS_PRODUCTS(D, double)
+
+#undef CUDA_CPU_CUBLAS_PRODUCTS
+
+cublasStatus_t cublasGemmEx(CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb,
+                            int m, int n, int k, const void* alpha, const void* A,
+                            cudaDataType Atype, int lda, const void* B, cudaDataType Btype, int ldb,
+                            const void* beta, void* C, cudaDataType Ctype, int ldc,
+                            cublasComputeType_t computeType, cublasGemmAlgo_t) {
+  return cuda_cpu::run_typed_product("cublasGemmEx", handle,
+                                     {m,
+                                      n,
+                                      k,
+                                      1,
+                                      alpha,
+                                      beta,
+                                      {"A", "lda", transa, A, Atype, lda, 0},
+                                      {"B", "ldb", transb, B, Btype, ldb, 0},
+                                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, 0},
+                                      Inputs::kAsTheyAre},
+                                     computeType);
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx(
+    CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+    const void* alpha, const void* A, cudaDataType Atype, int lda, long long strideA, const void* B,
+    cudaDataType Btype, int ldb, long long strideB, const void* beta, void* C, cudaDataType Ctype,
+    int ldc, long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t) {
+  return cuda_cpu::run_typed_product("cublasGemmStridedBatchedEx", handle,
+                                     {m,
+                                      n,
+                                      k,
+                                      batchCount,
+                                      alpha,
+                                      beta,
+                                      {"A", "lda", transa, A, Atype, lda, strideA},
+                                      {"B", "ldb", transb, B, Btype, ldb, strideB},
+                                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, strideC},
+                                      Inputs::kAsTheyAre},
+                                     computeType);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The capture of streams: what would be put on a stream becomes nodes of a graph. Which calls spoil
+// a capture, and the codes that they return, are an H200's (tests/backend/h200_graph_calls.csv).
+#pragma once
+
+#include "../../types/site.h"
+#include "types.h"
+
+namespace cuda_cpu {
+
+struct Work;
+
+/// Calls `call` with a stream of its own and gives what the call would have put there.
+int record_work(cudaError_t (*call)(void* context, cudaStream_t stream), void* context, Work* work);
+template <class Call>
+int record_work(Call call, Work* work) {
+  return record_work(
+      [](void* context, cudaStream_t stream) { return (*static_cast<Call*>(context))(stream); },
+      &call, work);
+}
+
+}  // namespace cuda_cpu
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
+                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaStreamBeginCaptureToGraph(
+    cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+    const cudaGraphEdgeData* edges, size_t count, cudaStreamCaptureMode mode,
+    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id = nullptr, cudaGraph_t* graph = nullptr,
+                                     const cudaGraphNode_t** dependencies = nullptr,
+                                     const cudaGraphEdgeData** edges = nullptr,
+                                     size_t* count = nullptr);
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData* edges, size_t count,
+                                                unsigned int flags = 0);
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What a graph, a node of it and a capture consist of. Not for programs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../runtime/work_queues.h"
+#include "types.h"
+
+/// A cudaGraphNode_t points to this.
+struct CUgraphNode_st {
+  CUgraph_st* graph = nullptr;
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  cuda_cpu::Work work;
+  std::unique_ptr<CUgraph_st> child;    // of a child graph's node
+  CUevent_st* event = nullptr;          // of a node that records an event or waits for one
+  std::vector<CUgraphNode_st*> after;   // what it depends on
+  std::vector<CUgraphNode_st*> before;  // what depends on it
+  const CUgraphNode_st* copied_from = nullptr;
+  bool enabled = true;
+  // What the program may ask for. `arguments` stands for a kernel's, which are not given back.
+  cudaMemsetParams memset{};
+  cudaHostNodeParams host{};
+  std::vector<void*> arguments;
+};
+
+/// A cudaGraph_t points to this.
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
+  bool is_child = false;                               // a node owns it
+};
+
+namespace cuda_cpu {
+
+/// A capture, from cudaStreamBeginCapture to cudaStreamEndCapture.
+struct Capture {
+  unsigned long long id = 0;
+  CUgraph_st* graph = nullptr;
+  bool owns_graph = true;  // until it ends; false if the program gave the graph
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread;
+  CUstream_st* origin = nullptr;
+  std::vector<CUstream_st*> streams;  // that take part
+  Site began{nullptr, 0};
+  bool valid = true;
+  bool active = true;
+};
+
+}  // namespace cuda_cpu

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Graphs that are ready to run: what a graph was when it was instantiated, updated or not since.
+#pragma once
+
+#include <cstddef>
+
+#include "../../types/site.h"
+#include "types.h"
+
+namespace cuda_cpu {
+
+/// The node of a ready graph that was made of one that the program names; nullptr if there is none
+/// of that type.
+CUgraphNode_st* ready_node(CUgraphExec_st* ready, const CUgraphNode_st* original,
+                           cudaGraphNodeType type);
+
+}  // namespace cuda_cpu
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t graph,
+                                          unsigned long long flags = 0);
+/// As CUDA 11 has it.
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
+                                 cudaGraphNode_t* error_node, char* log, size_t log_bytes);
+cudaError_t cudaGraphUpload(cudaGraphExec_t ready, cudaStream_t stream);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready);
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t ready, unsigned long long* flags);
+
+/// Takes all parameters from a graph that has the same nodes, added in the same order, and the same
+/// edges.
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info);
+/// As CUDA 11 has it.
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
+                                cudaGraphNode_t* error_node, cudaGraphExecUpdateResult* result);
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* parameters,
+                                             cuda_cpu::Site site = {__builtin_FILE(),
+                                                                    __builtin_LINE()});
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(
+    cudaGraphExec_t ready, cudaGraphNode_t node, void* destination, const void* source,
+    size_t bytes, cudaMemcpyKind kind, cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                             const cudaMemsetParams* parameters,
+                                             cuda_cpu::Site site = {__builtin_FILE(),
+                                                                    __builtin_LINE()});
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* parameters);
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                                 cudaGraph_t child);
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                    unsigned int enabled);
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                    unsigned int* enabled);

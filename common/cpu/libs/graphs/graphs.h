@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Graphs: nodes, and which of them wait for which. Nodes without a path from one to the other may
+// run in any order.
+#pragma once
+
+#include <cstddef>
+
+#include "../../runtime/copies.h"
+#include "../../runtime/functions.h"
+#include "../textures/array_types.h"
+#include "types.h"
+
+namespace cuda_cpu {
+
+struct Work;
+
+CUgraph_st* create_graph();
+void destroy_graph(CUgraph_st* graph);
+bool is_graph(const CUgraph_st* graph);
+bool is_node(const CUgraphNode_st* node);
+
+/// Adds a node, after others of the same graph.
+CUgraphNode_st* add_node(CUgraph_st* graph, cudaGraphNodeType type, Work work,
+                         const cudaGraphNode_t* after, std::size_t count);
+
+/// Whether a program names nodes of this graph, each once.
+bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
+                      const cudaGraphEdgeData* edges, std::size_t count);
+
+/// Copies nodes and edges into an empty graph; each copy names its original.
+void copy_graph(const CUgraph_st& from, CUgraph_st* to);
+
+/// What a node's parameters come to. Each is an error code, and leaves *made alone if not 0.
+int work_of_kernel(const CUgraphNode_st* old, const cudaKernelNodeParams* parameters,
+                   const char* call, Site site, Work* made);
+int work_of_fill(const cudaMemsetParams* parameters, const char* call, Site site, Work* made);
+int work_of_host(const cudaHostNodeParams* parameters, Work* made);
+int work_of_copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind,
+                 const char* call, Site site, Work* made);
+
+cudaError_t add_symbol_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                            std::size_t count, const void* symbol, void* to, const void* from,
+                            std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, Site site);
+
+/// Ends every graph (cudaDeviceReset).
+void forget_graphs();
+
+}  // namespace cuda_cpu
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph);
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
+                                     cudaGraph_t clone);
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaKernelNodeParams* parameters,
+                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemcpy3DParms* parameters,
+                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count, void* destination,
+                                     const void* source, size_t bytes, cudaMemcpyKind kind,
+                                     cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+template <class T>
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(
+    cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+    const T& symbol, const void* source, size_t bytes, size_t offset, cudaMemcpyKind kind,
+    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::add_symbol_copy(node, graph, after, count, cuda_cpu::address_of(symbol), nullptr,
+                                   source, bytes, offset, kind, site);
+}
+template <class T>
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(
+    cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+    void* destination, const T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
+    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  return cuda_cpu::add_symbol_copy(node, graph, after, count, cuda_cpu::address_of(symbol),
+                                   destination, nullptr, bytes, offset, kind, site);
+}
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemsetParams* parameters,
+                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* after, size_t count,
+                                 const cudaHostNodeParams* parameters);
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* after, size_t count,
+                                       cudaGraph_t child);
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* after, size_t count);
+
+/// The arguments are not given back: kernelParams stands for those that the node has, until it is
+/// set to others.
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters);
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                         const cudaKernelNodeParams* parameters,
+                                         cuda_cpu::Site site = {__builtin_FILE(),
+                                                                __builtin_LINE()});
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destination,
+                                           const void* source, size_t bytes, cudaMemcpyKind kind,
+                                           cuda_cpu::Site site = {__builtin_FILE(),
+                                                                  __builtin_LINE()});
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters);
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters,
+                                         cuda_cpu::Site site = {__builtin_FILE(),
+                                                                __builtin_LINE()});
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters);
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters);
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph);
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
+                                     size_t count);
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
+                                        size_t count);
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData* edges, size_t* count);
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies,
+                                         cudaGraphEdgeData* edges, size_t* count);
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* dependents,
+                                           cudaGraphEdgeData* edges, size_t* count);
+/// Writes the graph for Graphviz.
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int flags);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Texture and surface objects: making and destroying them, and what they were made from.
+#pragma once
+
+#include "../../types/site.h"
+#include "../../types/surface_types.h"
+#include "../../types/texture_types.h"
+#include "array_types.h"
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* description,
+                                    const cudaResourceViewDesc* view,
+                                    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture,
+                                     cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
+                                            cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
+                                                 cudaTextureObject_t texture);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource,
+                                    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface,
+                                     cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t surface);

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Prints which of these files need a library of the backend, which is compiled only for those.
+#
+#   users.sh cublas|graphs|textures FILE...
+library=$1
+shift
+case $library in
+  graphs) LC_ALL=C exec grep -lE 'cudaGraph|Captur' "$@" ;;
+  textures) # graphs copy from arrays to arrays
+    LC_ALL=C exec grep -lE 'cudaGraph|Captur|[tT]exture|[sS]urface|cuda[A-Za-z0-9]*(Array|3D)' "$@"
+    ;;
+esac
+
+# cuBLAS: those that include its header, themselves or through others of them.
+LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk '
+{
+  file = $0
+  sub(/:.*/, "", file)
+  included = $0
+  sub(/^[^<"]*[<"]/, "", included)
+  sub(/[>"].*/, "", included)
+  sub(/.*\//, "", included)
+  files[NR] = file
+  includes[NR] = included
+}
+END {
+  wanted["cublas_v2.h"] = wanted["cublasLt.h"] = 1
+  do {
+    more = 0
+    for (i = 1; i <= NR; i++)
+      if (includes[i] in wanted && !(files[i] in found)) {
+        found[files[i]] = 1
+        name = files[i]
+        sub(/.*\//, "", name)
+        wanted[name] = more = 1
+      }
+  } while (more)
+  for (file in found) print file
+}'

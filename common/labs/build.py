@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Compiles a check together with the file it checks. Make builds what all checks share: backend, Catch2's main, the
+mirrored headers (build/labs/VARIANT/ready). The check itself is one small translation unit."""
+
+import glob
+import hashlib
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+import runner
+
+MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR", "CH", "EX", "V")
+
+FIRST = "first.h"  # build/labs/VARIANT/first.h
+
+# In an exercise a warning is no error, but where the result would be left to chance; and `int i = blockIdx.x * ...;
+# if (i < n)`, the first line of every CUDA book, is not even warned of.
+LENIENT = ["-Wno-sign-compare", "-Werror=return-type"]
+# Reading or writing a __device__ variable in host code, an error in common/cpu/prepass too.
+ERRORS_OF_NVCC = ["-diag-error", "20091,20092"]
+STRICT = ["-Wsign-compare"]  # for starters and solutions, beside LENIENT
+
+
+def lenient(command, variant):
+    """The compile command of the chapters, for an exercise."""
+    kept = []
+    for word in command:
+        if word.startswith("-Wall,"):  # what nvcc hands on to the host's compiler
+            kept.append(",".join([w for w in word.split(",") if w != "-Werror"] + LENIENT))
+        elif word not in ("-Werror", "all-warnings") and not word.startswith("-Wno-error="):
+            kept.append(word)
+    return kept + (ERRORS_OF_NVCC if variant == "gpu" else LENIENT)
+
+
+def compiler_of(command):
+    """The words of a command up to its first flag: ["g++"], or ["ccache", "g++"]."""
+    return list(itertools.takewhile(lambda word: not word.startswith("-"), command))
+
+
+def backend(variant):
+    """What a check is linked with. X-ray does not look into textures."""
+    return f"build/{'cpu' if variant == 'cpu-xray' else variant}/textures.o", f"build/{variant}/libcudacpu.a"
+
+
+def is_clang(command):
+    return "clang" in os.path.basename(compiler_of(command)[-1])
+
+
+class Failure(Exception):
+    """The common part could not be built; the text is make's output."""
+
+
+class Builder:
+    """Settings are what the user gave to make: CXX, NVCC, ARCH, CATCH2_DIR."""
+
+    def __init__(self, settings):
+        self.settings = {k: v for k, v in settings.items() if v}
+        self.prepared = {}
+        self.common = None
+
+    def prepare(self, *variants):
+        """Lets make build what every check of these variants needs, and names what is compiled on stderr."""
+        for variant in variants:
+            if variant in self.prepared:
+                continue
+            self.make(variant)
+            with open(f"build/{variant}/flags", encoding="utf-8") as file:
+                compile_flags, _, link_flags = f"{file.read().strip()} ".partition(" / ")
+            with open(f"build/labs/{variant}/ready", encoding="utf-8") as file:
+                libraries = file.read().split()
+            # DWARF 4: of version 5, addr2line of binutils 2.40 names the first function's lines after the check.
+            # -g1: reports name lines and functions, and variables would double the time to compile.
+            command = lenient([f if f not in ("-O2", "-O3") else "-O1" for f in compile_flags.split()], variant)
+            if variant != "gpu":
+                command += ["-gdwarf-4", "-g1", *self.catch_flags(), "-Ibuild/cpu/src"]
+                self.precompile(variant, command)
+            self.prepared[variant] = (command, link_flags.split(), libraries)
+
+    def precompile(self, variant, command):
+        """Compiles once what every check includes: g++ takes FIRST.gch in place of FIRST where its flags fit. That
+        halves the time to compile a check; everything also works without it."""
+        first = f"build/labs/{variant}/{FIRST}"
+        key = hashlib.sha256(f"{self.common_hash()} {command}".encode()).hexdigest()
+        try:
+            with open(f"{first}.key", encoding="utf-8") as file:
+                if file.read() == key:
+                    return
+        except OSError:
+            pass
+        if os.path.exists(f"{first}.gch"):
+            os.remove(f"{first}.gch")  # g++ would take it, whatever has changed since
+        with open(first, "w", encoding="utf-8") as file:
+            file.write('#include "cuda_runtime.h"\n#include "common/labs/testing.cuh"\n')
+        if is_clang(command):
+            return
+        made = f"{first}.{os.getpid()}"
+        done = runner.run([*command, "-x", "c++-header", "-o", made, first], runner.COMPILE)
+        if done.status == 0 and not done.ended_by:
+            os.replace(made, f"{first}.gch")
+            with open(f"{first}.key", "w", encoding="utf-8") as file:
+                file.write(key)
+
+    def make(self, variant):
+        environment = {k: v for k, v in os.environ.items() if k not in MAKE_VARIABLES}
+        command = [os.environ.get("MAKE", "make"), "--no-print-directory", f"build/labs/{variant}/ready"]
+        command += [f"{k}={v}" for k, v in self.settings.items()]
+        command += ["BACKEND=gpu"] if variant == "gpu" else []
+        make = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = []
+        for line in make.stdout:
+            said.append(line)
+            if re.match(r"  (c\+\+|nvcc) +\S", line):
+                print(line, end="", file=sys.stderr, flush=True)
+        if make.wait() != 0:
+            shown = [l for l in said if l.strip() and not l.startswith("backend ")]
+            text = "".join(shown[-20:]).replace("*** ", "").rstrip()
+            raise Failure(text or f"{' '.join(command)}: ended with status {make.returncode}, and says nothing")
+
+    def common_hash(self):
+        """A hash of everything that is compiled into every check."""
+        if self.common is None:
+            digest = hashlib.sha256()
+            paths = glob.glob("common/*.cuh") + glob.glob("common/labs/*.*") + glob.glob("common/cpu/**/*", recursive=True) + glob.glob("tests/*.*")
+            for path in sorted(p for p in paths if p.endswith((".cuh", ".h", ".hpp", ".cpp", ".inc", ".S"))):
+                with open(path, "rb") as file:
+                    digest.update(path.encode() + b"\0" + file.read() + b"\0")
+            self.common = digest.hexdigest()
+        return self.common
+
+    def key(self, lab, path, *more):
+        """A hash of all that decides how a check of this file ends."""
+        digest = hashlib.sha256(self.common_hash().encode())
+        # A prediction is compared with its starter as well.
+        for source in (lab.check, path, *([lab.starter] if lab.predicts else [])):
+            with open(source, "rb") as file:
+                digest.update(file.read() + b"\0")
+        digest.update("\0".join(more).encode())
+        return digest.hexdigest()
+
+    def bounds(self, lab, variant):
+        """Flags by which an index outside of a local or __constant__ array is reported. Where X-ray counts they are
+        not compared: that would change the counts. What was compiled before (FIRST) fits either way."""
+        if variant != "cpu-xray" or lab.predicts or lab.counts:
+            return []
+        return ["-fsanitize=array-bounds" if is_clang(self.prepared[variant][0]) else "-fsanitize=bounds"]
+
+    def commands(self, lab, path, variant, folder, more=()):
+        """The commands that make folder/check of the check and the file at `path`, in order. `more`: flags."""
+        compile_command, link_flags, libraries = self.prepared[variant]
+        # Found beside the check, or from the tree (-I.): no name in between may hold a quote.
+        source, target = f"{folder}/lab.cu", f"{folder}/check"
+        if variant == "gpu":
+            yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
+                   f"{target}.o", lab.check]  # fmt: skip
+            yield [*compiler_of(compile_command), *[f for f in compile_command if f.startswith("-arch")], "-o", target,
+                   f"{target}.o", "build/labs/report.o", "build/tests/catch_main.o", *libraries]  # fmt: skip
+            return
+        yield ["build/cpu/prepass", path, source]
+        yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
+        yield [*compile_command, *self.bounds(lab, variant), *more, '-DLAB_FILE="lab.cu"', "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
+               "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
+        yield [*compiler_of(compile_command), "-pthread", *link_flags, "-o", target, f"{target}.o", "build/labs/report.o",
+               "build/tests/catch_main.o", *backend(variant), "-ldl", *libraries]  # fmt: skip
+
+    def catch_flags(self):
+        with open("build/tests/flags", encoding="utf-8") as file:
+            return [f for f in file.read().split() if f.startswith(("-I", "-D"))]
+
+    def build(self, lab, path, variant, folder, limits=runner.COMPILE, more=()):
+        """(True, warnings) when folder/check is there, else (False, what the compiler said). A check that was built
+        from the same sources is left as it is."""
+        key = self.key(lab, path, os.path.abspath(path), variant, " ".join([*self.prepared[variant][0], *self.bounds(lab, variant), *more]))
+        try:
+            with open(f"{folder}/key", encoding="utf-8") as file:
+                built, _, warnings = file.read().partition("\n")
+                if built == key and os.path.exists(f"{folder}/check"):
+                    return True, warnings
+        except OSError:
+            pass
+        os.makedirs(folder, exist_ok=True)
+        for name in ("key", "check"):
+            if os.path.exists(f"{folder}/{name}"):
+                os.remove(f"{folder}/{name}")
+        warnings = ""
+        for command in self.commands(lab, path, variant, folder, more):
+            done = runner.run(command, limits)
+            if done.ended_by or done.status != 0:
+                said = done.output.strip()
+                if done.ended_by:
+                    said += f"\n(the compiler was stopped: {done.ended_by})"
+                return False, said.strip() or f"{command[0]} ended with status {done.status}"
+            warnings += done.output
+        with open(f"{folder}/key", "w", encoding="utf-8") as file:
+            file.write(f"{key}\n{warnings}")
+        return True, warnings

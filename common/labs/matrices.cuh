@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Matrices for the checks of the labs on matrix products: on the device, with a gap behind every
+// row, so that a kernel that takes the width for the stride reads NaN or writes where nothing is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "testing.cuh"
+
+namespace lab {
+
+/// Dense host values, row by row, with `gap` NaNs behind each row of `width`: a kernel that takes
+/// the width for the stride reads them.
+inline std::vector<float> with_gaps(const std::vector<float>& dense, std::size_t width,
+                                    std::size_t gap) {
+  const std::size_t height = width == 0 ? 0 : dense.size() / width;
+  std::vector<float> wide(height * (width + gap), NAN);
+  for (std::size_t row = 0; row < height; ++row) {
+    std::copy_n(&dense[row * width], width, &wide[row * (width + gap)]);
+  }
+  return wide;
+}
+
+/// A row-major matrix on the device. Its gaps, and all of it until it is written, are NaN.
+class DeviceMatrix {
+ public:
+  DeviceMatrix(std::size_t rows, std::size_t columns, std::size_t gap)
+      : DeviceMatrix(std::vector<float>(rows * columns, NAN), rows, columns, gap) {}
+  /// `values`: rows * columns of them, dense.
+  DeviceMatrix(const std::vector<float>& values, std::size_t rows, std::size_t columns,
+               std::size_t gap)
+      : rows_(rows), columns_(columns), gap_(gap), elements_(with_gaps(values, columns, gap)) {}
+
+  Matrix view() const {
+    return {elements_.get(), static_cast<unsigned>(rows_), static_cast<unsigned>(columns_),
+            static_cast<unsigned>(columns_ + gap_)};
+  }
+
+  /// The elements with the gaps, as they lie in memory.
+  const Array<float>& elements() const { return elements_; }
+
+  /// Waits for the kernels, and returns the elements without the gaps, in which nobody may have
+  /// written. `name` is for the report.
+  std::vector<float> download(const std::string& name) const {
+    const std::vector<float> wide = elements_.download();
+    std::vector<float> values;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const float* const first = &wide[row * (columns_ + gap_)];
+      values.insert(values.end(), first, first + columns_);
+      for (std::size_t k = columns_; k < columns_ + gap_; ++k) {
+        expect(std::isnan(first[k]),
+               name + ": the gap behind row " + std::to_string(row) + " (stride > width)",
+               "untouched", "written");
+      }
+    }
+    return values;
+  }
+
+ private:
+  std::size_t rows_, columns_, gap_;
+  Array<float> elements_;
+};
+
+}  // namespace lab

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs programs, at a small size, under the checkers of the backend. Prints one table of ok and FAIL, then the log of
+each FAIL.
+
+On the CPU backend: AddressSanitizer with UBSan, the backend's race detector and, with --tsan, ThreadSanitizer; over test
+programs too. On a GPU: the four tools of compute-sanitizer.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "run"))
+import terminal  # noqa: E402
+
+SETTINGS = os.path.join(HERE, "..", "run", "settings.sh")
+VARIANTS = {"cpu-asan": "ASan+UBSan", "cpu-xray": "races", "cpu-tsan": "TSan"}
+
+
+class Checker:
+    """One column of the table: runs a program, and keeps what it says in a log of its own."""
+
+    def __init__(self, title, logs, prefix, program, settings):
+        self.title, self.logs, self.prefix, self.program = title, logs, prefix, program
+        self.environment = {**os.environ, **settings}
+
+    def look(self, name):
+        """Whether every small run of a program, or a test program, ends with status 0. Also its log and how many runs."""
+        if name.startswith("tests/"):
+            log, runs = f"{self.logs}/{os.path.basename(name)}.test.log", [[f"{self.program(name)}.test"]]
+        else:
+            log = f"{self.logs}/{os.path.basename(name)}.{self.title}.log"
+            told = subprocess.run([SETTINGS, "small", name], capture_output=True, text=True, check=True).stdout
+            runs = [[self.program(name), *options.split()] for options in told.split("\n")[:-1]]
+        os.makedirs(self.logs, exist_ok=True)
+        open(log, "w", encoding="utf-8").close()
+        limit = float(os.environ.get("TEST_TIMEOUT") or 600)
+        ok = True
+        for run in runs:
+            status = terminal.limited([*self.prefix, *run], limit, log, self.environment, "ab")
+            if status == 124:
+                with open(log, "a", encoding="utf-8") as file:
+                    file.write(f"stopped after {limit:.0f} seconds\n")
+            ok = ok and status == 0
+        return ok, log, len(runs)
+
+
+def of_the_gpu():
+    tool = "compute-sanitizer"
+    if not shutil.which(tool):
+        sys.exit("make sanitize BACKEND=gpu needs compute-sanitizer: it comes with the CUDA toolkit (its bin folder must be on PATH)")
+    listed = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True, check=False).stdout
+    if not listed.startswith("GPU"):
+        print("make sanitize BACKEND=gpu needs a GPU, and nvidia-smi lists none; BACKEND=cpu checks without one", file=sys.stderr)
+        sys.exit(77)
+    return [
+        Checker(t, "build/gpu/sanitize", [tool, "--tool", t, "--error-exitcode", "86"], lambda name: f"build/gpu/{name}", {})
+        for t in ("memcheck", "racecheck", "initcheck", "synccheck")
+    ]
+
+
+def of_the_cpu(tsan):
+    # Older ThreadSanitizers give up where the kernel randomises addresses a lot.
+    fixed = ["setarch", os.uname().machine, "-R"]
+    if not shutil.which("setarch") or subprocess.run([*fixed, "true"], capture_output=True, check=False).returncode:
+        fixed = []
+    settings = {
+        "ASAN_OPTIONS": f"detect_leaks=0:{os.environ.get('ASAN_OPTIONS', '')}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:{os.environ.get('UBSAN_OPTIONS', '')}",
+        "TSAN_OPTIONS": f"exitcode=66:{os.environ.get('TSAN_OPTIONS', '')}",
+        "TEST_SIZES": "small",
+    }
+    return [
+        Checker(title, f"build/{v}/sanitize", fixed, lambda name, v=v: f"build/{v}/{name}",
+                {**settings, "CUDA_CPU_RACES": str(int(v == "cpu-xray"))})
+        for v, title in VARIANTS.items()
+        if tsan or v != "cpu-tsan"
+    ]
+
+
+def row(cells):
+    print(f"| {cells[0]:<36} |" + "".join(f" {cell:<12} |" for cell in cells[1:]), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("backend", choices=("cpu", "gpu"))
+    parser.add_argument("--programs", default="", help="chapters' programs and experiments, with blanks between")
+    parser.add_argument("--tsan", action="store_true")
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="test programs: build/cpu-asan/tests/NAME.test")
+    options = parser.parse_intermixed_args()
+    terminal.stop_on_interrupt()
+    checkers = of_the_gpu() if options.backend == "gpu" else of_the_cpu(options.tsan)
+    asan = "build/cpu-asan/"
+    names = options.programs.split() + [t[len(asan) : -len(".test")] for t in options.tests if t.startswith(asan)]
+
+    print()
+    row(["program", *(c.title for c in checkers)])
+    row(["-" * 7] + ["-" * 10] * len(checkers))
+    failed, runs = [], 0
+    # As many programs at a time as there are cores, on a GPU one; each under all checkers, one after the other.
+    with concurrent.futures.ThreadPoolExecutor(1 if options.backend == "gpu" else terminal.cores()) as pool:
+        for name, found in zip(names, pool.map(lambda name: [c.look(name) for c in checkers], names)):
+            row([name, *("ok" if ok else "FAIL" for ok, _, _ in found)])
+            failed += [log for ok, log, _ in found if not ok]
+            runs += sum(count for _, _, count in found)
+    for log in failed:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            lines = [line.rstrip("\n") for line in file if not line.lstrip().startswith("|")]
+        print(f"\n{terminal.RED}{log}{terminal.PLAIN}", *(f"  | {line}" for line in lines[:30]), sep="\n")
+    print(f"\n{len(failed)} of {runs} runs with complaints" if failed else f"\n{runs} runs, no complaint")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Stores what X-ray counted, for figures and for product_limits.py: chapters/NN_name/results/xray.csv.
+
+[traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
+is what `make xray CH=NN ARGS="options" CSV=FILE` writes. --check writes nothing, and fails where another trace would be
+stored. The order of the rows does not count: among rows of the same line it is up to the compiler.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import settings
+
+XRAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run", "xray.sh")
+
+
+def trace(folder, chapter, options):
+    """The lines of X-ray's CSV, or what went wrong."""
+    program, words = settings.program_of(chapter, options)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "trace.csv")
+        environment = {**os.environ, "CSV": path, "LINE": "", "SVG": "", "BLOCKS": ""}
+        done = subprocess.run([XRAY, folder, program, *words], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return None, done.stdout + done.stderr
+        with open(path, encoding="utf-8") as file:
+            return file.read().splitlines(), ""
+
+
+def traces_of(folder, chapter):
+    """The text of the chapter's xray.csv, and complaints."""
+    lines, complaints = [], []
+    for name, options in settings.named_lines_of(chapter, "traces"):
+        if not re.fullmatch(r"[a-z0-9_]+", name):
+            complaints.append(f"chapters/{chapter}/settings: [traces]: '{name}': a name is made of a-z, 0-9 and _")
+            continue
+        found, problem = trace(folder, chapter, options)
+        if found is None:
+            complaints.append(f"{problem}chapters/{chapter}/settings: [traces]: {name}: no trace")
+            continue
+        lines += ([] if lines else [f"trace,{found[0]}"]) + [f"{name},{line}" for line in found[1:]]
+    return "".join(f"{line}\n" for line in lines), complaints
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("folder", help="where the programs that are built for X-ray lie")
+    parser.add_argument("chapters", nargs="*", metavar="CHAPTER")
+    options = parser.parse_args()
+    complaints = []
+    for chapter in options.chapters:
+        path = f"chapters/{chapter}/results/xray.csv"
+        stored = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+        text, problems = traces_of(options.folder, chapter)
+        complaints += problems
+        if problems or text == stored:
+            continue
+        if not options.check:
+            settings.write_whole(path, text)
+            print(f"traced {path}")
+        elif sorted(text.splitlines()) != sorted(stored.splitlines()):
+            complaints.append(f"{path}: the kernels do something else now; run make xray-traces figures")
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
