@@ -64,11 +64,12 @@ bool copies_right(const Copy& copy, const Transfer& t, Run run) {
 }
 bool copies_right(const Copy& copy, const Transfer& t) { return copies_right(copy, t, copy.run); }
 
-const Copy& copy_named(const std::string& name) {
+// A pointer to the name: g++ 13 takes a result by reference for a part of what came by reference.
+const Copy& copy_named(const char* name) {
   for (const Copy& copy : kCopies) {
     if (copy.name == name) return copy;
   }
-  throw std::runtime_error("no copy " + name);
+  throw std::runtime_error(std::string("no copy ") + name);
 }
 
 const Version<Transfer>& version_named(const std::string& name) {

@@ -151,7 +151,8 @@ void check_clock(void (*kernel)(End* ends, unsigned slow, long long cycles)) {
     for (unsigned t = 0; t < kThreads; ++t) {
       INFO("thread " << t << ", the slow one is " << slow);
       CHECK(ends[t].value == t + 1);
-      CHECK(ends[t].cycles >= kCycles);
+      // A warp of a GPU may read its clock while it still waits at a barrier for another warp.
+      if (!kOnGpu || t / 32 == slow / 32) CHECK(ends[t].cycles >= kCycles);
       CHECK(static_cast<double>(ends[t].cycles) <= most);
     }
   }

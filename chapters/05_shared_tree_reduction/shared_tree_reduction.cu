@@ -218,6 +218,7 @@ struct BlockSums {
   unsigned grid = blocks_for(n, block);            // blocks, if a thread has one element,
   unsigned eighth = blocks_for(n, kItems* block);  // or eight
   DeviceArray<long long> scratch{std::size_t{grid} * block};  // for the tree in global memory
+  DeviceArray<char> cub_scratch{1_Mi};                        // what CUB wants for itself, and more
   DeviceArray<long long> sums{grid};                          // a sum of squares per block
   long long expected = 0;
 };
@@ -276,12 +277,12 @@ struct SquareOf {
   __device__ long long operator()(int v) const { return square(v); }
 };
 
-// The whole sum, into sums[0]. CUB wants some memory for itself; the scratch is more than enough.
+// The whole sum, into sums[0].
 void sum_by_cub(const BlockSums& d) {
-  std::size_t bytes = d.scratch.bytes();
+  std::size_t bytes = d.cub_scratch.bytes();
   const auto n = static_cast<std::int64_t>(d.n);
-  CUDA_CHECK(cub::DeviceReduce::TransformReduce(d.scratch.get(), bytes, d.x.get(), d.sums.get(), n,
-                                                cuda::std::plus<>{}, SquareOf{}, 0LL));
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(d.cub_scratch.get(), bytes, d.x.get(), d.sums.get(),
+                                                n, cuda::std::plus<>{}, SquareOf{}, 0LL));
 }
 
 std::vector<Version<BlockSums>> cub_versions(unsigned block) {

@@ -145,8 +145,8 @@ TEST_CASE("a CSV appears under its name only when it is finished, a row for each
   }
   const std::string text = contents("build/csv_test.csv");
   CHECK(std::count(text.begin(), text.end(), '\n') == 2);
-  CHECK_THAT(text, Catch::Matchers::Contains(",sm_mhz,\"blocks, say\"\n05_example,"));
-  CHECK_THAT(text, Catch::Matchers::Contains(",5,\"tree\",2,1,3,8,GB/s,,,1,ok,0.5,,\"3\"\n"));
+  CHECK(text.find(",sm_mhz,\"blocks, say\"\n05_example,") != std::string::npos);
+  CHECK(text.find(",5,\"tree\",2,1,3,8,GB/s,,,1,ok,0.5,,\"3\"\n") != std::string::npos);
   {
     ResultTable table(program.opt, d, 64);  // a run that ends early leaves the old file as it was
     table.row("lost", {2, 1, 3, 5, 0.5}, 8, true);

@@ -23,6 +23,7 @@ struct WholeSum {
   DeviceArray<int> x;
   long long expected;
   DeviceArray<long long> sum{1};
+  DeviceArray<char> scratch{1_Mi};  // for CUB: what it wants for itself, and more
 
   double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { sum.poison(); }
@@ -42,17 +43,11 @@ struct SquareOf {
   __device__ long long operator()(int v) const { return static_cast<long long>(v) * v; }
 };
 
-// cub::DeviceReduce wants some memory for itself, and says how much when it is given none.
 void sum_by_cub(const WholeSum& s) {
+  std::size_t bytes = s.scratch.bytes();
   const auto count = static_cast<std::int64_t>(s.x.size());
-  static std::size_t bytes = 0;
-  const auto reduce = [&](void* scratch) {
-    CUDA_CHECK(cub::DeviceReduce::TransformReduce(scratch, bytes, s.x.get(), s.sum.get(), count,
-                                                  cuda::std::plus<>{}, SquareOf{}, 0LL));
-  };
-  if (bytes == 0) reduce(nullptr);
-  static const DeviceArray<char> scratch(bytes);  // once: no row pays for an allocation
-  reduce(scratch);
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(s.scratch.get(), bytes, s.x.get(), s.sum.get(),
+                                                count, cuda::std::plus<>{}, SquareOf{}, 0LL));
 }
 
 const std::vector<Version<WholeSum>> kCub = {

@@ -58,6 +58,7 @@ struct GridSum {
   unsigned block, grid;
   DeviceArray<int> x{n};
   DeviceArray<long long> partial{std::size_t{grid} * block};
+  DeviceArray<char> scratch{1_Mi};  // for CUB: what it wants for itself, and more
   long long expected = 0;
 
   double amount() const { return static_cast<double>(x.bytes()); }
@@ -84,17 +85,11 @@ struct SquareOf {
   __device__ long long operator()(int v) const { return square(v); }
 };
 
-// cub::DeviceReduce wants some memory for itself, and says how much when it is given none.
 void sum_by_cub(const GridSum& s) {
-  static std::size_t bytes = 0;
-  const auto reduce = [&](void* scratch) {
-    CUDA_CHECK(cub::DeviceReduce::TransformReduce(scratch, bytes, s.x.get(), s.partial.get(),
-                                                  static_cast<std::int64_t>(s.n),
-                                                  cuda::std::plus<>{}, SquareOf{}, 0LL));
-  };
-  if (bytes == 0) reduce(nullptr);
-  static const DeviceArray<char> scratch(bytes);  // once: no row pays for an allocation
-  reduce(scratch);
+  std::size_t bytes = s.scratch.bytes();
+  const auto count = static_cast<std::int64_t>(s.n);
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(s.scratch.get(), bytes, s.x.get(), s.partial.get(),
+                                                count, cuda::std::plus<>{}, SquareOf{}, 0LL));
 }
 
 const std::vector<Version<GridSum>> kCub = {
