@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Seeded test data, and comparing with the host's reference: every element, in a form that NaN
-// cannot pass.
+// Seeded test data, and comparing with the reference: every element, so that NaN cannot pass.
 #pragma once
 
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <sstream>
+#include <iostream>
 #include <thread>
 
 #include "memory.cuh"
@@ -54,9 +53,8 @@ inline bool is_close(double actual, double expected, double tolerance) {
 template <class T, class U>
 bool report_wrong(const std::string& name, const std::string& where, const T& actual,
                   const U& expected) {
-  std::ostringstream text;
-  text << name << ": wrong" << where << ": expected " << expected << ", got " << actual << "\n";
-  std::fputs(text.str().c_str(), stderr);
+  std::cerr << name << ": wrong" << where << ": expected " << expected << ", got " << actual
+            << "\n";
   return false;
 }
 
@@ -65,20 +63,18 @@ bool report_wrong(const std::string& name, const std::string& where, const T& ac
 template <class T, class U, class Tolerance>
 bool all_close(const std::string& name, const T* actual, const U* expected, std::size_t n,
                Tolerance tolerance) {
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n; ++i)
     if (!is_close(static_cast<double>(actual[i]), static_cast<double>(expected[i]), tolerance(i)))
       return report_wrong(name, " at [" + std::to_string(i) + "]", actual[i], expected[i]);
-  }
   return true;
 }
 
 /// Compares `n` elements exactly. Names the first wrong one on stderr, with `name` before it.
 template <class T>
 bool all_equal(const std::string& name, const T* actual, const T* expected, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n; ++i)
     if (!(actual[i] == expected[i]))
       return report_wrong(name, " at [" + std::to_string(i) + "]", actual[i], expected[i]);
-  }
   return true;
 }
 

@@ -121,9 +121,12 @@ inline double sm_clock_mhz() {
 static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* never) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   unsigned bits = 0;
-#pragma unroll 8
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
-    bits ^= x[i].x ^ x[i].y ^ x[i].z ^ x[i].w;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += 8 * stride) {
+#pragma unroll
+    for (std::size_t k = 0; k < 8; ++k) {
+      const std::size_t at = i + k * stride;
+      if (at < n) bits ^= x[at].x ^ x[at].y ^ x[at].z ^ x[at].w;
+    }
   }
   if (bits == 0x9e3779b9u) *never = bits;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line that every program shares: sizes with Ki, Mi and Gi, one clear line for anything
-// wrong.
+// The command line that every program shares: sizes with Ki, Mi and Gi, one line for bad input.
 #pragma once
 
 #include <getopt.h>
@@ -95,8 +94,7 @@ class Options {
     return text;
   }
 
-  /// Prints "<program>: <message>" to stderr and exits with status 2: limits that the program
-  /// knows.
+  /// Prints "<program>: <message>" to stderr and exits with status 2.
   [[noreturn]] void usage_error(const std::string& message) const {
     std::fflush(stdout);
     std::fprintf(stderr, "%s: %s\n", program.c_str(), message.c_str());

@@ -99,24 +99,25 @@ class ResultTable {
 
   /// One row: poisons what the version leaves, launches, checks, times, and checks again. A Problem
   /// has poison(), is_right(), and amount(): the bytes or operations of one launch. Returns the
-  /// median time in ms, or 0 if the row is not wanted.
+  /// median time in ms, or 0 if the row is not wanted. `right` is what the check says when it is.
   template <class Problem>
-  double add(const Version<Problem>& version, const Problem& problem) {
+  double add(const Version<Problem>& version, const Problem& problem,
+             const std::string& right = "ok") {
     return add(
         version.name, problem.amount(), [&] { problem.poison(); }, [&] { version.launch(problem); },
         [&] {
-          const bool right = (problem.*version.is_right)(version.name);
+          const bool is_right = (problem.*version.is_right)(version.name);
           const std::vector<std::string> cells = cells_of(problem, 0);
           if (!cells.empty()) more_cells_ = cells;
-          return right;
+          return is_right;
         },
-        version.summary);
+        version.summary, right);
   }
 
   /// The same of anything that can be poisoned, launched and checked.
   template <class Poison, class Launch, class IsRight>
   double add(const std::string& name, double amount, Poison&& poison, Launch&& launch,
-             IsRight&& is_right, const std::string& summary = "") {
+             IsRight&& is_right, const std::string& summary = "", const std::string& right = "ok") {
     if (!wants(name, summary)) return 0;
     const auto run = [&] {
       launch();
@@ -127,7 +128,7 @@ class ResultTable {
     const bool right_at_first = is_right();
     const Timing t = time_launches(opt_.samples, run);
     sm_mhz_ = kOnGpu ? sm_clock_mhz() : 0;
-    row(name, t, amount / t.median_ms / 1e6, is_right() && right_at_first);
+    row(name, t, amount / t.median_ms / 1e6, is_right() && right_at_first, right);
     return t.median_ms;
   }
 

@@ -193,7 +193,11 @@ int main(int argc, char** argv) {
 
   const long long expected = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
   const auto leaving_at = [&](Result* place) { return OneThreadSum{d_x, n, place, expected}; };
-  for (const auto& version : kThroughPointer) table.add(version, leaving_at(d_result));
+  for (const auto& version : kThroughPointer) {
+    const bool wraps = version.is_right == &OneThreadSum::wraps_right;
+    const bool overflows = wraps && low_32_bits(expected) != expected;
+    table.add(version, leaving_at(d_result), overflows ? "overflow" : "ok");
+  }
   table.add(kInVariable, leaving_at(address_of(device_result)));
   table.add(kInArray, leaving_at(address_of(device_results) + kPlace));
   table.add(kInManaged, leaving_at(&managed_result));

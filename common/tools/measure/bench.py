@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Measures chapters on a GPU, at full size, and stores what comes out in chapters/NN_name/results/: the rows of every run
-in GPU.csv, the run's name in the column `setting`; what a run prints in GPU.txt or GPU_NAME.txt, where [terminal] asks
-for it. [bench] in the chapter's settings names the runs beside the program's own, `default`.
+in GPU.csv, the run's name in the column `setting`; a table that is not one of versions in GPU_NAME.csv; what a run prints
+in GPU.txt or GPU_NAME.txt, where [terminal] asks for it. [bench] in the chapter's settings names the runs beside the program's own, `default`.
 
 With --only the runs of that program alone are measured; all other rows stay. A run that fails leaves its rows as they
 were, too.
@@ -25,6 +25,14 @@ def stored_rows(path):
         return []
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def csv_text(rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(column for row in rows for column in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def measure(program, options):
@@ -57,19 +65,16 @@ def bench(chapter, gpu, only):
             print(f"failed: {program} {' '.join(words)}: status {done.returncode}", file=sys.stderr)
             ok = False
             continue
-        if found:
+        if found and "version" not in found[0]:  # a table of its own kind
+            settings.write_whole(f"chapters/{chapter}/results/{gpu}_{name}.csv", csv_text(found))
+        elif found:
             rows[name] = [{"setting": name, **row} for row in found]
         if name in kept_texts or not found:
             suffix = "" if name == "default" else f"_{name}"
             settings.write_whole(f"chapters/{chapter}/results/{gpu}{suffix}.txt", done.stdout)
     ordered = [row for name, _ in runs for row in rows.get(name, [])]
     if ordered:
-        text = io.StringIO()
-        columns = list(dict.fromkeys(column for row in ordered for column in row))
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(ordered)
-        settings.write_whole(path, text.getvalue())
+        settings.write_whole(path, csv_text(ordered))
         print(f"\n-> {path}")
     return ok
 

@@ -11,7 +11,7 @@ import shlex
 def lines_of(chapter, section):
     """The lines of one section, without comments."""
     path = f"chapters/{chapter}/settings"
-    if not os.path.exists(path):
+    if not os.path.isfile(path):
         return []
     with open(path, encoding="utf-8") as file:
         text = file.read()
