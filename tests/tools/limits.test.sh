@@ -102,7 +102,7 @@ fresh
 test_case "an unknown option is refused, with what there is"
 limits --chek
 expect_status 2
-expect_output "product_limits.py [--check]"
+expect_output "[--check]"
 
 # ---- the machine code ------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `make single` prints, of every program, experiment and lab's solution: at most 1,200 lines, compiled by the command
-that it names where nvcc is here, and run on the CPU backend with the small options of its settings.
+"""What `make single` prints, of every program, experiment and lab's solution: at most 1,200 lines (chapter 14, whose
+programs share three headers: 1,600), compiled by the command that it names where nvcc is here, and run on the CPU
+backend with the small options of its settings.
 """
 
 import argparse
@@ -18,7 +19,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "run")]
 import edits  # noqa: E402
 import single  # noqa: E402
 
-MOST_LINES = 1200
+MOST_LINES, MOST_OF_14 = 1200, 1600
 FOLDER = "build/single"
 SMALL = os.path.join(HERE, "..", "run", "settings.sh")
 
@@ -48,8 +49,9 @@ def attempt(program, arch):
     file = f"{FOLDER}/{re.sub(r'[^a-z0-9_]', '_', source[len('chapters/') : -len('.cu')])}.cu"
     with open(file, "w", encoding="utf-8") as out:
         out.write(text)
-    if text.count("\n") > MOST_LINES:
-        return f"{text.count(chr(10))} lines, at most {MOST_LINES}"
+    most = MOST_OF_14 if source.startswith("chapters/14_") else MOST_LINES
+    if text.count("\n") > most:
+        return f"{text.count(chr(10))} lines: at most {most}"
     if re.search(r'^#include "', text, re.M):
         return "it includes a file that is not there"
     if arch:

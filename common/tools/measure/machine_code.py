@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 """What the assembler made of the loops that multiply: needs nvcc, but neither a GPU nor a disassembler.
 
-    machine_code.py CHAPTER [ARCH]        ARCH: sm_90 if left out
-
 Writes results/ARCH_loops.csv, a row for each kernel: how many instructions a warp executes in one turn of the loop
 that has most multiply-adds. Where such a loop is there twice, with guards and without, it is the shorter one. Where
 its ways part, at guards, it is the shortest way on which all is done that the loop can do: something is loaded and
@@ -19,6 +17,7 @@ An instruction has 16 bytes since Volta. The twelve lowest bits say what it does
 counts with what the source asks for, so a number that is read wrong here is noticed there.
 """
 
+import argparse
 import csv
 import datetime
 import os
@@ -149,9 +148,11 @@ def register_reads(turn):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    chapter, arch = sys.argv[1], (sys.argv[2:] or ["sm_90"])[0]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("chapter", help="its folder's name")
+    parser.add_argument("arch", nargs="?", default="sm_90")
+    options = parser.parse_args()
+    chapter, arch = options.chapter, options.arch
     kernels = {}
     with tempfile.TemporaryDirectory() as folder:
         binary = os.path.join(folder, "kernels.cubin")

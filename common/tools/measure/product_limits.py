@@ -3,18 +3,17 @@
 """What bounds each version of chapter 14, derived: counts from the shape of its tile, clocks from those, times from
 what an H200 does in a clock. Beside them stands what was measured.
 
-    product_limits.py [--check]
-
 Reads the tiles and the versions from the chapter's sources, the experiment even_shares among them, registers and
 instructions from what ptxas.py and machine_code.py stored, and times, clocks and counters from results/h200*.csv. Writes
 
     results/h200_limits.csv           a row for each version: counts, limits, and the measured time
     results/h200_limits_counters.csv  counts beside the counters of h200_profile.csv and X-ray's of xray.csv
 
---check compares these two files instead. It also fails where a count of the source is not in the machine code, or
+With --check these two files are compared instead. It also fails where a count of the source is not in the machine code, or
 is more than 2 % off what was counted; [limits_reasons] of settings (version,metric,why) can say why it may be.
 """
 
+import argparse
 import csv
 import io
 import math
@@ -301,16 +300,16 @@ def derive():
 
 
 def main():
-    if sys.argv[1:] not in ([], ["--check"]):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
     try:
         files, complaints = derive()
     except (Failure, OSError) as problem:
         print(problem, file=sys.stderr)
         return 1
     for path, text in files.items():
-        if not sys.argv[1:]:
+        if not check:
             with open(path, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
             print(f"-> {path}")

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 """What the assembler says of a chapter's kernels: nvcc with -Xptxas -v, which needs no GPU.
 
-    ptxas.py CHAPTER [ARCH]        ARCH: sm_90 if left out
-
 Writes results/ARCH_ptxas.txt, the lines as they are but with readable names and without the time that each
 kernel took to compile, and results/ARCH_ptxas.csv, a row for each kernel.
 """
 
+import argparse
 import csv
 import datetime
 import glob
@@ -49,9 +48,11 @@ def own_kernels(chapter):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    chapter, arch = sys.argv[1], (sys.argv[2:] or ["sm_90"])[0]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("chapter", help="its folder's name")
+    parser.add_argument("arch", nargs="?", default="sm_90")
+    options = parser.parse_args()
+    chapter, arch = options.chapter, options.arch
     said = ""
     for source in programs_of(chapter):
         said += output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-Xptxas", "-v", "-c", source, "-o", os.devnull])

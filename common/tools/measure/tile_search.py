@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Chapter 14's best kernel in other shapes: tile, depth of a step, warp, lanes, slices, blocks per multiprocessor.
 
-    tile_search.py [--compile [ARCH]]
-
 Tries the shapes of [tile_search] in settings. The chapter's program gets them as its versions, a few at a time, and is
 compiled and run as it is otherwise: every result is checked, and cuBLAS is measured in the same run. Writes
 
     results/GPU_tiles.csv    a row for each shape: registers, spills, blocks per multiprocessor, time, share of cuBLAS
 
---compile needs no GPU: it prints registers, spills and blocks for ARCH (sm_90 if left out), and writes no results. The
+--compile needs no GPU: it prints registers, spills and blocks for an architecture, and writes no results. The
 programs stay in build/tile_search/; on the CPU backend such a one is checked by
 make run FILE=build/tile_search/shapes_0.cu INCLUDE=chapters/14_matmul_at_the_limit ARGS="--m 300 --n 300 --k 70".
 """
 
+import argparse
 import concurrent.futures
 import csv
 import os
@@ -91,27 +90,25 @@ def measure(path, shapes):
 
 
 def main():
-    arguments = sys.argv[1:]
-    compile_only = arguments[:1] == ["--compile"]
-    if arguments[1 if compile_only else 0 :] and (not compile_only or len(arguments) > 2):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compile", nargs="?", const="sm_90", metavar="ARCH", help="sm_90 if left out")
+    compiled_for = parser.parse_args().compile
     shapes = [Shape(row) for row in csv.DictReader(section_of_settings("tile_search"))]
     for shape in shapes:
         if shape.shared > SHARED_OF_BLOCK:
             sys.exit(f"{SETTINGS}: {shape.name}: {shape.shared} bytes of shared memory, at most {SHARED_OF_BLOCK} are allowed")
     os.makedirs(FOLDER, exist_ok=True)
-    arch = (arguments[1:] or ["sm_90"])[0] if compile_only else "native"
+    arch = compiled_for or "native"
     groups = [shapes[i : i + AT_A_TIME] for i in range(0, len(shapes), AT_A_TIME)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         paths = list(pool.map(build, range(len(groups)), groups, [arch] * len(groups)))
-    if not compile_only:
+    if not compiled_for:
         for path, group in zip(paths, groups):
             measure(path, group)
 
     rows = [{**shape.row, **shape.found} for shape in shapes]
     out = sys.stdout
-    if not compile_only:
+    if not compiled_for:
         gpu = output_of(["common/tools/setup/gpu_name.sh"]).strip()
         out = open(f"{CHAPTER}/results/{gpu}_tiles.csv", "w", newline="", encoding="utf-8")
     with out:
