@@ -74,6 +74,14 @@ for chapter in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
   done < <(common/tools/run/settings.sh small "$chapter")
   read -r -a small <<<"$(small_options "$chapter" "$program")"
 
+  test_case "$number: what notes and decks tell a reader to type is there"
+  if python=$(common/tools/setup/python.sh); then
+    run "$python" common/tools/checks/commands.py "$programs" "$chapter"
+    expect_status 0
+  else
+    skip "python3 is not here"
+  fi
+
   test_case "$number: --help prints the options and the exit statuses"
   run "$program" --help
   expect_status 0
