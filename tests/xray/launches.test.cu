@@ -92,6 +92,16 @@ __global__ void copy_fours(const double* x, double* y) {
   *reinterpret_cast<Four*>(&y[i]) = *reinterpret_cast<const Four*>(&x[i]);
 }
 
+template <auto kKernel>
+void launch_with(const int* x, int* y) {
+  kKernel<<<1, kWarp>>>(x, y, 1);
+}
+
+template <unsigned kCount, bool kAdds>
+__global__ void take(const int* x, int* y, int n) {
+  y[threadIdx.x] = x[threadIdx.x % kCount] + (kAdds ? n : 0);
+}
+
 }  // namespace
 
 // ---- launches -----------------------------------------------------------------------------------
@@ -211,6 +221,15 @@ TEST_CASE("launches come in their order, each with its file and line") {
   CHECK(launches[2].arguments == "*, *, 5");
   CHECK(launches[2].blocks == 6);
   CHECK(launches[2].block.y == 2);
+}
+
+TEST_CASE("a launch of a template's parameter, or through a pointer, has the kernel's own name") {
+  const DeviceArray<int> x(kWarp), y(kWarp);
+  CHECK(launch_of([&] { launch_with<copy>(x.get(), y.get()); }).kernel == "copy");
+  CHECK(launch_of([&] { launch_with<take<16, true>>(x.get(), y.get()); }).kernel ==
+        "take<16, true>");
+  void (*const pointer)(const int*, int*) = other_copy;
+  CHECK(launch_of([&] { pointer<<<1, kWarp>>>(x.get(), y.get()); }).kernel == "other_copy");
 }
 
 TEST_CASE("a launch before the counting begins is not in it, nor is one after it") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "../engine/settings.h"
 #include "../engine/worker_pool.h"
 #include "../report/diagnostics.h"
+#include "../report/function_names.h"
 #include "capture.h"
 #include "functions.h"
 #include "last_error.h"
@@ -96,7 +99,27 @@ Work work_of(std::shared_ptr<const GridLaunch> launch, std::shared_ptr<void> arg
   return work;
 }
 
+/// "scale" of "shapes::scale<float>": no namespaces, no template arguments.
+std::string short_name(const std::string& name) {
+  const std::string base = name.substr(0, name.find('<'));
+  const std::size_t colon = base.rfind(':');
+  return colon == std::string::npos ? base : base.substr(colon + 1);
+}
+
 }  // namespace
+
+LaunchedKernel with_own_name(LaunchedKernel launched, const void* function) {
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, std::string>, const char*> names;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [known, is_new] = names.try_emplace({function, launched.name}, launched.name);
+  if (is_new && function != nullptr) {
+    const char* const own = function_name(function, launched.name);
+    if (short_name(own) != short_name(launched.name)) known->second = own;
+  }
+  launched.name = known->second;
+  return launched;
+}
 
 int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
                  KernelCall call) {

@@ -95,6 +95,10 @@ const void* function_of(NameIt name_it) {
   }
 }
 
+/// The launch with the name of `function`, the kernel, where it names a pointer to that or the
+/// parameter of a template instead: reports say `scale`, not `kKernel`.
+LaunchedKernel with_own_name(LaunchedKernel launched, const void* function);
+
 /// Checks the configuration like the toolkit (an error is left for cudaGetLastError and nothing
 /// runs), then puts the grid on its stream. Returns the CUDA error code.
 int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
@@ -188,7 +192,7 @@ template <class Plain, class Bound, class... Arguments>
 void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain plain, Bound bound,
             const void* function, Arguments&&... arguments) {
   if constexpr (std::is_invocable_v<Bound&, std::decay_t<decltype(as_argument(arguments))>&...>) {
-    enqueue_call(config, launched, false, function, bound,
+    enqueue_call(config, with_own_name(launched, function), false, function, bound,
                  as_argument(std::forward<Arguments>(arguments))...);
   } else {
     launch(config, launched, std::move(plain));
