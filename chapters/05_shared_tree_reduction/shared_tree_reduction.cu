@@ -13,7 +13,6 @@
 
 #include <climits>
 #include <numeric>
-#include <vector>
 
 #include "../../common/common.cuh"
 
@@ -223,32 +222,34 @@ struct BlockSums {
   long long expected = 0;
 };
 
+// A thread for each int, or for eight.
+template <auto kKernel>
+void launch(const BlockSums& d) {
+  kKernel<<<d.grid, d.block>>>(d.x, d.n, d.sums);
+}
+template <auto kKernel>
+void launch_eighth(const BlockSums& d) {
+  kKernel<<<d.eighth, d.block>>>(d.x, d.n, d.sums);
+}
+
 const Version<BlockSums> kVersions[] = {
     {"global_modulo", "tree in global memory, neighbours first",
-     [](const BlockSums& d) {
-       sum_global_modulo<<<d.grid, d.block>>>(d.x, d.n, d.scratch, d.sums);
-     }},
-    {"shared_one_thread", "shared memory, thread 0 adds",
-     [](const BlockSums& d) { sum_shared_one_thread<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
+     [](auto& d) { sum_global_modulo<<<d.grid, d.block>>>(d.x, d.n, d.scratch, d.sums); }},
+    {"shared_one_thread", "shared memory, thread 0 adds", launch<sum_shared_one_thread>},
     {"shared_modulo", "tree in shared memory, neighbours first, by remainder",
-     [](const BlockSums& d) { sum_shared_modulo<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
-    {"shared_interleaved", "the same pairs by the first threads",
-     [](const BlockSums& d) { sum_shared_interleaved<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
-    {"shared_sequential", "upper half onto lower half",
-     [](const BlockSums& d) { sum_shared_sequential<<<d.grid, d.block>>>(d.x, d.n, d.sums); }},
+     launch<sum_shared_modulo>},
+    {"shared_interleaved", "the same pairs by the first threads", launch<sum_shared_interleaved>},
+    {"shared_sequential", "upper half onto lower half", launch<sum_shared_sequential>},
     {"dynamic_shared", "the array sized by the launch",
-     [](const BlockSums& d) {
+     [](auto& d) {
        const std::size_t bytes = d.block * sizeof(long long);  // bytes, not elements
        sum_dynamic_shared<<<d.grid, d.block, bytes>>>(d.x, d.n, d.sums);
      }},
-    {"eight_each", "eight elements per thread before the tree",
-     [](const BlockSums& d) { sum_eight_each<<<d.eighth, d.block>>>(d.x, d.n, d.sums); },
+    {"eight_each", "eight elements per thread before the tree", launch_eighth<sum_eight_each>,
      &BlockSums::eighth_is_right},
-    {"last_warp", "and the last 32 by one warp, without barriers",
-     [](const BlockSums& d) { sum_last_warp<<<d.eighth, d.block>>>(d.x, d.n, d.sums); },
+    {"last_warp", "and the last 32 by one warp, without barriers", launch_eighth<sum_last_warp>,
      &BlockSums::eighth_is_right},
-    {"wide_loads", "and the eight in two loads of 16 bytes",
-     [](const BlockSums& d) { sum_wide_loads<<<d.eighth, d.block>>>(d.x, d.n, d.sums); },
+    {"wide_loads", "and the eight in two loads of 16 bytes", launch_eighth<sum_wide_loads>,
      &BlockSums::eighth_is_right},
 };
 
@@ -268,11 +269,6 @@ __global__ void sum_cub_block(const int* x, std::size_t n, long long* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-template <unsigned kThreads>
-void launch_cub_block(const BlockSums& d) {
-  sum_cub_block<kThreads><<<d.eighth, kThreads>>>(d.x, d.n, d.sums);
-}
-
 struct SquareOf {
   __device__ long long operator()(int v) const { return square(v); }
 };
@@ -286,18 +282,17 @@ void sum_by_cub(const BlockSums& d) {
 }
 
 std::vector<Version<BlockSums>> cub_versions(unsigned block) {
-  const auto launch = block == 64     ? launch_cub_block<64>
-                      : block == 128  ? launch_cub_block<128>
-                      : block == 256  ? launch_cub_block<256>
-                      : block == 512  ? launch_cub_block<512>
-                      : block == 1024 ? launch_cub_block<1024>
-                                      : nullptr;
-  const char* const summary = "eight elements per thread, then cub::BlockReduce";
-  std::vector<Version<BlockSums>> versions;
-  if (launch != nullptr)
-    versions.push_back({"cub_block", summary, launch, &BlockSums::eighth_is_right});
-  versions.push_back(
-      {"cub", "the same sum by cub::DeviceReduce", sum_by_cub, &BlockSums::total_is_right});
+  const auto of_block = block == 64     ? launch_eighth<sum_cub_block<64>>
+                        : block == 128  ? launch_eighth<sum_cub_block<128>>
+                        : block == 256  ? launch_eighth<sum_cub_block<256>>
+                        : block == 512  ? launch_eighth<sum_cub_block<512>>
+                        : block == 1024 ? launch_eighth<sum_cub_block<1024>>
+                                        : nullptr;
+  std::vector<Version<BlockSums>> versions = {
+      {"cub_block", "eight elements per thread, then cub::BlockReduce", of_block,
+       &BlockSums::eighth_is_right},
+      {"cub", "the same sum by cub::DeviceReduce", sum_by_cub, &BlockSums::total_is_right}};
+  if (of_block == nullptr) versions.erase(versions.begin());
   return versions;
 }
 #else

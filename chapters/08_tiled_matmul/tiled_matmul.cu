@@ -242,11 +242,6 @@ __global__ void __launch_bounds__(kSide* kSide)
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// One block per `tile` x `tile` elements of C.
-dim3 grid_for(const Matrix& c, std::size_t tile) {
-  return dim3(blocks_for(c.width, tile), blocks_for(c.height, tile));
-}
-
 // A call of cuBLAS that fails ends the program.
 void ensure(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS)
@@ -271,54 +266,34 @@ void multiply_by_cublas(const MatrixProduct& p) {
          "cublasSgemm");
 }
 
+// One block per kTile x kTile elements of C, with kThreads x kThreads threads: one per element, if
+// not said otherwise. kBytes is the dynamic shared memory.
+template <auto kKernel, unsigned kTile, unsigned kThreads = kTile, unsigned kBytes = 0>
+void launch(const MatrixProduct& p) {
+  const dim3 grid(blocks_for(p.c.width, kTile), blocks_for(p.c.height, kTile));
+  kKernel<<<grid, dim3(kThreads, kThreads), kBytes>>>(p.a, p.b, p.c);
+}
+constexpr unsigned kTwoTiles = 2 * 32 * 32 * sizeof(float);  // of 32 x 32: bytes, not elements
+
 const Version<MatrixProduct> kVersions[] = {
-    {"naive", "straight from global memory",
-     [](const MatrixProduct& p) {
-       multiply_naive<<<grid_for(p.c, 16), dim3(16, 16)>>>(p.a, p.b, p.c);
-     }},
-    {"tiled_16", "16 x 16 tiles in shared memory",
-     [](const MatrixProduct& p) {
-       multiply_tiled<16><<<grid_for(p.c, 16), dim3(16, 16)>>>(p.a, p.b, p.c);
-     }},
-    {"tiled_32", "32 x 32 tiles",
-     [](const MatrixProduct& p) {
-       multiply_tiled<32><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
-     }},
-    {"tiled_32_ahead", "the next tiles fetched ahead",
-     [](const MatrixProduct& p) {
-       multiply_tiled_ahead<32><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
-     }},
+    {"naive", "straight from global memory", launch<multiply_naive, 16>},
+    {"tiled_16", "16 x 16 tiles in shared memory", launch<multiply_tiled<16>, 16>},
+    {"tiled_32", "32 x 32 tiles", launch<multiply_tiled<32>, 32>},
+    {"tiled_32_ahead", "the next tiles fetched ahead", launch<multiply_tiled_ahead<32>, 32>},
     {"tiled_32_dynamic", "32 x 32 tiles sized by the launch",
-     [](const MatrixProduct& p) {
-       constexpr unsigned kTile = 32, kBytes = 2 * kTile * kTile * sizeof(float);
-       multiply_tiled_dynamic<<<grid_for(p.c, kTile), dim3(kTile, kTile), kBytes>>>(p.a, p.b, p.c);
-     }},
+     launch<multiply_tiled_dynamic, 32, 32, kTwoTiles>},
     {"column_conflict", "tile of A transposed: one bank per column",
-     [](const MatrixProduct& p) {
-       multiply_transposed_tile<32, 0><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
-     }},
+     launch<multiply_transposed_tile<32, 0>, 32>},
     {"column_padded", "the same with one word of padding per row",
-     [](const MatrixProduct& p) {
-       multiply_transposed_tile<32, 1><<<grid_for(p.c, 32), dim3(32, 32)>>>(p.a, p.b, p.c);
-     }},
+     launch<multiply_transposed_tile<32, 1>, 32>},
     {"micro_tile", "8 x 8 elements of C per thread",
-     [](const MatrixProduct& p) {
-       multiply_micro_tile<1><<<grid_for(p.c, kMicroTile), dim3(kSide, kSide)>>>(p.a, p.b, p.c);
-     }},
+     launch<multiply_micro_tile<1>, kMicroTile, kSide>},
     {"micro_tile_padded", "its tile padded by two words instead of one",
-     [](const MatrixProduct& p) {
-       multiply_micro_tile<2><<<grid_for(p.c, kMicroTile), dim3(kSide, kSide)>>>(p.a, p.b, p.c);
-     }},
+     launch<multiply_micro_tile<2>, kMicroTile, kSide>},
     {"micro_tile_wide", "16 bytes per load from the tiles",
-     [](const MatrixProduct& p) {
-       const dim3 grid = grid_for(p.c, kMicroTile), block(kSide, kSide);
-       multiply_micro_tile_wide<false><<<grid, block>>>(p.a, p.b, p.c);
-     }},
+     launch<multiply_micro_tile_wide<false>, kMicroTile, kSide>},
     {"micro_tile_pairs", "the same, pairs of lanes want the same of B",
-     [](const MatrixProduct& p) {
-       const dim3 grid = grid_for(p.c, kMicroTile), block(kSide, kSide);
-       multiply_micro_tile_wide<true><<<grid, block>>>(p.a, p.b, p.c);
-     }},
+     launch<multiply_micro_tile_wide<true>, kMicroTile, kSide>},
     {"cublas", "cublasSgemm, FP32 without tensor cores", multiply_by_cublas},
 };
 
