@@ -115,14 +115,16 @@ struct ThreadSums {
   double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { partial.poison(); }
 
-  // The host finishes the sum: it adds what so many threads left.
-  bool adds_up(const std::string& version, std::size_t threads) const {
-    const std::vector<long long> p = partial.download(threads);
-    return equals(version, std::accumulate(p.begin(), p.end(), 0LL), expected);
+  // The host finishes the sum: it adds what the threads of the launch left. Behind them lies the
+  // poison, -1, which no sum of squares is.
+  bool is_right(const std::string& version) const {
+    const std::vector<long long> p = partial.download();
+    const auto end = std::find(p.begin(), p.end(), -1);
+    const auto threads = static_cast<std::size_t>(end - p.begin());
+    if (threads != 1 && threads != block && threads != p.size())
+      return report_wrong(version, ", the number of partial sums", threads, block);
+    return equals(version, std::accumulate(p.begin(), end, 0LL), expected);
   }
-  bool one_is_right(const std::string& version) const { return adds_up(version, 1); }
-  bool is_right(const std::string& version) const { return adds_up(version, block); }
-  bool grid_is_right(const std::string& version) const { return adds_up(version, partial.size()); }
 
   std::size_t n;
   unsigned block, grid;  // threads per block; blocks of the whole-grid versions
@@ -131,30 +133,29 @@ struct ThreadSums {
   long long expected = 0;
 };
 
+template <auto kKernel>
+void in_one_block(const ThreadSums& s) {
+  kKernel<<<1, s.block>>>(s.x, s.n, s.partial);
+}
+template <auto kKernel>
+void on_the_grid(const ThreadSums& s) {
+  kKernel<<<s.grid, s.block>>>(s.x, s.n, s.partial);
+}
+
 const Version<ThreadSums> kVersions[] = {
     {"single_thread", "one thread reads everything",
-     [](const ThreadSums& s) { sum_single_thread<<<1, 1>>>(s.x, s.n, s.partial); },
-     &ThreadSums::one_is_right},
-    {"sum_chunked", "one block, a contiguous chunk per thread",
-     [](const ThreadSums& s) { sum_chunked<<<1, s.block>>>(s.x, s.n, s.partial); }},
+     [](auto& s) { sum_single_thread<<<1, 1>>>(s.x, s.n, s.partial); }},
+    {"sum_chunked", "one block, a contiguous chunk per thread", in_one_block<sum_chunked>},
     {"sum_strided", "one block, neighbouring threads at neighbouring addresses",
-     [](const ThreadSums& s) { sum_strided<<<1, s.block>>>(s.x, s.n, s.partial); }},
+     in_one_block<sum_strided>},
     {"sum_chunked_four", "sum_chunked with four loads in flight per thread",
-     [](const ThreadSums& s) { sum_chunked_four<<<1, s.block>>>(s.x, s.n, s.partial); }},
+     in_one_block<sum_chunked_four>},
     {"sum_strided_four", "sum_strided with four loads in flight per thread",
-     [](const ThreadSums& s) { sum_strided_four<<<1, s.block>>>(s.x, s.n, s.partial); }},
-    {"grid_chunked", "sum_chunked on the whole grid",
-     [](const ThreadSums& s) { sum_chunked<<<s.grid, s.block>>>(s.x, s.n, s.partial); },
-     &ThreadSums::grid_is_right},
-    {"grid_strided", "sum_strided on the whole grid",
-     [](const ThreadSums& s) { sum_strided<<<s.grid, s.block>>>(s.x, s.n, s.partial); },
-     &ThreadSums::grid_is_right},
-    {"grid_chunked_four", "sum_chunked_four on the whole grid",
-     [](const ThreadSums& s) { sum_chunked_four<<<s.grid, s.block>>>(s.x, s.n, s.partial); },
-     &ThreadSums::grid_is_right},
-    {"grid_strided_four", "sum_strided_four on the whole grid",
-     [](const ThreadSums& s) { sum_strided_four<<<s.grid, s.block>>>(s.x, s.n, s.partial); },
-     &ThreadSums::grid_is_right},
+     in_one_block<sum_strided_four>},
+    {"grid_chunked", "sum_chunked on the whole grid", on_the_grid<sum_chunked>},
+    {"grid_strided", "sum_strided on the whole grid", on_the_grid<sum_strided>},
+    {"grid_chunked_four", "sum_chunked_four on the whole grid", on_the_grid<sum_chunked_four>},
+    {"grid_strided_four", "sum_strided_four on the whole grid", on_the_grid<sum_strided_four>},
 };
 
 int main(int argc, char** argv) {
