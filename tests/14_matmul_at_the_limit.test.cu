@@ -57,8 +57,8 @@ struct Operands {
       : Operands(s, random_floats(std::size_t{s.m} * s.k, -1, 1, seed),
                  random_floats(std::size_t{s.k} * s.n, -1, 1, seed + 1), between_rows) {}
 
-  MatrixProduct product() const {
-    MatrixProduct p(sides.m, sides.n, sides.k, host_a, host_b);
+  BoundedProduct product() const {
+    BoundedProduct p(sides.m, sides.n, sides.k, host_a, host_b);
     if (gap == 0) return p;
     p.a = {a, sides.m, sides.k, sides.k + gap};
     p.b = {b, sides.k, sides.n, sides.n + gap};
@@ -78,9 +78,9 @@ struct Operands {
 // multiprocessor, and small ones where there are thousands.
 template <class Check>
 void for_every_version(const Operands& operands, Check check) {
-  const MatrixProduct product = operands.product();
+  const BoundedProduct product = operands.product();
   for (const auto& version : kVersions) check(version, product);
-  check(kCublas<MatrixProduct>, product);
+  check(kCublas<BoundedProduct>, product);
   check(even_shares::kVersions[1], even_shares::SharedProduct(operands.product()));
   for (const int multiprocessors : {1, 5000})
     check(by_shape::kVersions[1], by_shape::ShapedProduct(operands.product(), multiprocessors));
@@ -110,7 +110,7 @@ std::vector<float> identity_matrix(unsigned side) {
   return one;
 }
 
-bool runs_shares_right(const MatrixProduct& p, Shares shares) {
+bool runs_shares_right(const BoundedProduct& p, Shares shares) {
   p.poison();
   multiply_even_shares<Small>
       <<<shares.blocks, Small::kThreads, EvenShares<Small>::kBytes>>>(p.a, p.b, p.c, shares);
@@ -140,16 +140,16 @@ TEST_CASE(
 TEST_CASE("the row of cuBLAS multiplies the same matrices, gaps included") {
   for (const Sides s : {Sides{33, 47, 20}, Sides{1, 67, 1}}) {
     const Operands operands(s, 5);
-    const MatrixProduct product = operands.product();
+    const BoundedProduct product = operands.product();
     INFO(text_of(s));
-    CHECK(runs_right(kCublas<MatrixProduct>, product));
+    CHECK(runs_right(kCublas<BoundedProduct>, product));
     CHECK(gaps_are_untouched(product.c));
     CHECK(runs_right(by_shape::kVersions[2], by_shape::ShapedProduct(operands.product(), 1)));
   }
 }
 
 TEST_CASE("the rates are computed from two operations per term") {
-  MatrixProduct product(2, 3, 5, kSeed);
+  BoundedProduct product(2, 3, 5, kSeed);
   CHECK(product.amount() == 2.0 * 2 * 3 * 5);
   product.a.height = product.a.width = product.b.width = 256_Ki;  // in 32 bits it would wrap
   CHECK(product.amount() == std::ldexp(1.0, 55));
@@ -181,10 +181,10 @@ TEST_CASE("launches one after the other give the same result") {
 }
 
 TEST_CASE("the checker rejects a kernel that does nothing, a NaN, and one wrong element") {
-  const MatrixProduct product(33, 34, 35, kSeed);
+  const BoundedProduct product(33, 34, 35, kSeed);
   CHECK_FALSE(product.is_right("nothing ran"));
   REQUIRE(runs_right(kVersions[0], product));
-  CHECK(error_of_bound(product) < 1);
+  CHECK(product.error_of_bound() < 1);
   const std::vector<float> c = product.download();
   for (const float wrong : {c[500] + 0.01f, std::nanf("")}) {
     std::vector<float> other = c;
@@ -192,7 +192,7 @@ TEST_CASE("the checker rejects a kernel that does nothing, a NaN, and one wrong 
     CUDA_CHECK(cudaMemcpy(product.c.data, other.data(), other.size() * sizeof(float),
                           cudaMemcpyHostToDevice));
     CHECK_FALSE(product.is_right("one wrong element"));
-    if (wrong == wrong) CHECK(error_of_bound(product) > 1);
+    if (wrong == wrong) CHECK(product.error_of_bound() > 1);
   }
   product.poison();
   CHECK_FALSE(product.is_right("poisoned"));
@@ -276,7 +276,7 @@ TEST_CASE("shares cover every step of every tile once, whatever the number of bl
 }
 
 TEST_CASE("a tile that many blocks share is put together, launch after launch") {
-  const MatrixProduct product(70, 40, 200, kSeed);
+  const BoundedProduct product(70, 40, 200, kSeed);
   const EvenShares<Small> even;
   for (const unsigned blocks : {1u, 2u, 5u, 13u, 26u}) {
     Shares shares = even.of(product.a, product.c);

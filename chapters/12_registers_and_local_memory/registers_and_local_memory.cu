@@ -10,8 +10,6 @@
 // shared_slots     shared memory, counters of neighbouring threads side by side: a bank per lane
 // Run: make run CH=12
 
-#include <vector>
-
 #include "../../common/common.cuh"
 
 constexpr std::size_t kMaxBlock = 512;  // threads per block: 32 KiB of counters in shared memory
@@ -179,7 +177,6 @@ struct DigitCounts {
 
   double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { counts.poison(); }
-  std::size_t slot_bytes() const { return block * kCounters * sizeof(unsigned); }
   bool is_right(const std::string& version) const {
     const std::vector<uint4> found = counts.download();
     const auto* const bytes = reinterpret_cast<const unsigned char*>(found.data());
@@ -198,32 +195,25 @@ struct DigitCounts {
 struct DigitVersion : Version<DigitCounts> {
   void (*kernel)(Words words, uint4* counts);
 };
+
+// A launch with so many counters per thread in shared memory.
+template <auto kKernel, unsigned kSlots>
+void launch(const DigitCounts& d) {
+  kKernel<<<d.grid, d.block, d.block * kSlots * sizeof(unsigned)>>>(d.words, d.counts);
+}
+template <auto kKernel, unsigned kSlots = 0>
+DigitVersion version(const char* name, const char* summary) {
+  return {{name, summary, launch<kKernel, kSlots>}, kKernel};
+}
+
 const DigitVersion kVersions[] = {
-    {{"run_time_index", "the digit is the index: local memory",
-      [](const DigitCounts& d) { count_run_time_index<<<d.grid, d.block>>>(d.words, d.counts); }},
-     count_run_time_index},
-    {{"not_unrolled", "a loop of unknown length: local memory",
-      [](const DigitCounts& d) { count_not_unrolled<<<d.grid, d.block>>>(d.words, d.counts); }},
-     count_not_unrolled},
-    {{"constant_index", "unrolled: every counter a register",
-      [](const DigitCounts& d) { count_constant_index<<<d.grid, d.block>>>(d.words, d.counts); }},
-     count_constant_index},
-    {{"select_chain", "a run-time index by selects",
-      [](const DigitCounts& d) { count_select_chain<<<d.grid, d.block>>>(d.words, d.counts); }},
-     count_select_chain},
-    {{"shifted_counts", "16 counters in one 64-bit register",
-      [](const DigitCounts& d) { count_shifted<<<d.grid, d.block>>>(d.words, d.counts); }},
-     count_shifted},
-    {{"shared_rows", "a thread's counters side by side",
-      [](const DigitCounts& d) {
-        count_shared_rows<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts);
-      }},
-     count_shared_rows},
-    {{"shared_slots", "each lane keeps to its own bank",
-      [](const DigitCounts& d) {
-        count_shared_slots<<<d.grid, d.block, d.slot_bytes()>>>(d.words, d.counts);
-      }},
-     count_shared_slots},
+    version<count_run_time_index>("run_time_index", "the digit is the index: local memory"),
+    version<count_not_unrolled>("not_unrolled", "a loop of unknown length: local memory"),
+    version<count_constant_index>("constant_index", "unrolled: every counter a register"),
+    version<count_select_chain>("select_chain", "a run-time index by selects"),
+    version<count_shifted>("shifted_counts", "16 counters in one 64-bit register"),
+    version<count_shared_rows, kCounters>("shared_rows", "a thread's counters side by side"),
+    version<count_shared_slots, kCounters>("shared_slots", "each lane keeps to its own bank"),
 };
 
 int main(int argc, char** argv) {

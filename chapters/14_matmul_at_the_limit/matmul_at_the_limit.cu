@@ -110,33 +110,46 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 
 // ---- the versions ------------------------------------------------------------------------------
 
+// A product, with a column of its own in the table: the largest error of an element of C, as a part
+// of what it may be.
+struct BoundedProduct : MatrixProduct {
+  using MatrixProduct::MatrixProduct;
+
+  double error_of_bound() const {
+    const std::vector<float> found = download();
+    double worst = 0;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      worst = std::max(worst, std::abs(found[i] - expected[i]) / tolerance[i]);
+    return worst;
+  }
+  std::vector<std::string> cells() const { return {digits_text(error_of_bound())}; }
+};
+
 // One block per tile of C.
 template <class T>
 dim3 grid_for(const Matrix& c) {
-  return dim3(static_cast<unsigned>(div_up(c.width, T::kColumns)),
-              static_cast<unsigned>(div_up(c.height, T::kRows)));
+  return dim3(blocks_for(c.width, T::kColumns), blocks_for(c.height, T::kRows));
 }
 
 template <class T, bool kWideCopies, bool kAhead>
-void launch_in_turn(const MatrixProduct& p) {
+void launch_in_turn(const BoundedProduct& p) {
   multiply_in_turn<T, kWideCopies, kAhead><<<grid_for<T>(p.c), T::kThreads>>>(p.a, p.b, p.c);
 }
 
 template <class T>
-void launch_two_stages(const MatrixProduct& p) {
+void launch_two_stages(const BoundedProduct& p) {
   multiply_two_stages<T><<<grid_for<T>(p.c), T::kThreads, 2 * T::kSliceBytes>>>(p.a, p.b, p.c);
 }
 
 template <class T, bool kAsksOnce, bool kInGroups>
-void launch_async(const MatrixProduct& p) {
+void launch_async(const BoundedProduct& p) {
   constexpr unsigned kBytes = T::kStages * T::kSliceBytes;  // more than a block gets without asking
   const auto kernel = multiply_async<T, kAsksOnce, kInGroups>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-  const dim3 grid = grid_for<T>(p.c);
-  multiply_async<T, kAsksOnce, kInGroups><<<grid, T::kThreads, kBytes>>>(p.a, p.b, p.c);
+  kernel<<<grid_for<T>(p.c), T::kThreads, kBytes>>>(p.a, p.b, p.c);
 }
 
-const Version<MatrixProduct> kVersions[] = {
+const Version<BoundedProduct> kVersions[] = {
     {"micro_tile", "8 x 8 elements of C per thread, as in chapter 08",
      launch_in_turn<Flat, false, false>},
     {"wide_copies", "16 bytes per load from global memory, and per store",
@@ -155,25 +168,6 @@ const Version<MatrixProduct> kVersions[] = {
      launch_async<Turning, true, true>},
 };
 
-// The largest error of an element of C, as a part of what it may be.
-double error_of_bound(const MatrixProduct& p) {
-  const std::vector<float> c = p.download();
-  double worst = 0;
-  for (std::size_t i = 0; i < c.size(); ++i)
-    worst = std::max(worst, std::abs(c[i] - p.expected[i]) / p.tolerance[i]);
-  return worst;
-}
-
-void add_row(ResultTable& table, const Version<MatrixProduct>& version, const MatrixProduct& p) {
-  table.add(
-      version.name, p.amount(), [&] { p.poison(); }, [&] { version.launch(p); },
-      [&] {
-        table.next_row_has({digits_text(error_of_bound(p))});
-        return p.is_right(version.name);
-      },
-      version.summary);
-}
-
 int main(int argc, char** argv) {
   constexpr std::size_t kMost = 256_Ki;  // grids stay within their limits
   std::size_t m = kOnGpu ? 4096 : 100, n = m, k = m;
@@ -186,9 +180,8 @@ int main(int argc, char** argv) {
   table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
 
-  const MatrixProduct product(static_cast<unsigned>(m), static_cast<unsigned>(n),
-                              static_cast<unsigned>(k), opt.seed);
-  for (const auto& version : kVersions) add_row(table, version, product);
-  add_row(table, kCublas<MatrixProduct>, product);
+  const BoundedProduct product(m, n, k, opt.seed);
+  for (const auto& version : kVersions) table.add(version, product);
+  table.add(kCublas<BoundedProduct>, product);
   return table.finish();
 }
