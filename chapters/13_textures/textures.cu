@@ -155,11 +155,10 @@ __global__ void rotate_mixing_four(const float* image, Turn turn, float* result)
 }
 
 // The turn by so many degrees, its cosine and sine rounded to the steps that Turn asks for.
-Turn turn_by(std::size_t degrees, std::size_t width, std::size_t height) {
+Turn turn_by(std::size_t degrees, unsigned width, unsigned height) {
   const double angle = static_cast<double>(degrees) * std::acos(-1.0) / 180;
   const auto rounded = [](double v) { return static_cast<float>(std::round(v * kParts) / kParts); };
-  return {static_cast<unsigned>(width), static_cast<unsigned>(height), rounded(std::cos(angle)),
-          rounded(std::sin(angle))};
+  return {width, height, rounded(std::cos(angle)), rounded(std::sin(angle))};
 }
 
 // ---- what must come out ------------------------------------------------------------------------
@@ -225,7 +224,7 @@ cudaTextureObject_t texture_over(const cudaResourceDesc& memory, cudaTextureFilt
   return texture;
 }
 
-const dim3 k32x1(32, 8), k8x4(8, 32);  // threads of a block; a warp has 32 x 1 or 8 x 4 pixels
+constexpr unsigned kThreads = 256;  // of a block
 
 // The image in three kinds of memory, textures over them, and what must come out.
 struct Rotation {
@@ -251,7 +250,8 @@ struct Rotation {
     rows_linear = texture_over(rows, cudaFilterModeLinear);
     array_nearest = texture_over(image, cudaFilterModePoint);
     array_linear = texture_over(image, cudaFilterModeLinear);
-    expect<<<grid(k32x1), k32x1>>>(plain, turn, nearest, mixed, by_unit);
+    const dim3 block(32, kThreads / 32);
+    expect<<<grid(block), block>>>(plain, turn, nearest, mixed, by_unit);
     CUDA_CHECK_LAUNCH();
   }
   ~Rotation() {  // an object does not keep its memory alive: it goes first
@@ -274,11 +274,10 @@ struct Rotation {
     return all_close(name, result.download().data(), pixels.download().data(), pixels.size(),
                      [&](std::size_t) { return error; });
   }
-  // Blocks that cover the result: with a pixel per thread, or with four.
+  // Blocks that cover the result, with so many pixels per thread.
   dim3 grid(dim3 block, unsigned pixels = 1) const {
     return dim3(blocks_for(turn.width, block.x), blocks_for(turn.height, block.y * pixels));
   }
-  dim3 fourth(dim3 block) const { return grid(block, kPixels); }
 
   Turn turn;
   DeviceArray<float> plain, result{plain.size()};
@@ -288,50 +287,43 @@ struct Rotation {
   cudaTextureObject_t fetch, rows_nearest, rows_linear, array_nearest, array_linear;
 };
 
+// Turns one of the image's homes. A block is kWide threads wide: with 32 a warp has 32 x 1 pixels,
+// with 8 it has 8 x 4.
+template <auto kKernel, auto kImage, unsigned kWide = 32, unsigned kPixelsEach = 1>
+void launch(const Rotation& r) {
+  const dim3 block(kWide, kThreads / kWide);
+  kKernel<<<r.grid(block, kPixelsEach), block>>>(r.*kImage, r.turn, r.result);
+}
+
 const Version<Rotation> kVersions[] = {
-    {"nearest_plain", "the nearest pixel by a plain load",
-     [](auto& r) { rotate_plain<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
+    {"nearest_plain", "the nearest pixel by a plain load", launch<rotate_plain, &Rotation::plain>},
     {"nearest_squarish", "the same kernel, 8 x 4 pixels per warp",
-     [](auto& r) { rotate_plain<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
-    {"nearest_ldg", "through the read-only path",
-     [](auto& r) { rotate_ldg<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
-    {"nearest_fetch", "tex1Dfetch from the same memory",
-     [](auto& r) { rotate_fetch<<<r.grid(k32x1), k32x1>>>(r.fetch, r.turn, r.result); }},
+     launch<rotate_plain, &Rotation::plain, 8>},
+    {"nearest_ldg", "through the read-only path", launch<rotate_ldg, &Rotation::plain>},
+    {"nearest_fetch", "tex1Dfetch from the same memory", launch<rotate_fetch, &Rotation::fetch>},
     {"nearest_pitched", "tex2D from rows with a pitch",
-     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.rows_nearest, r.turn, r.result); }},
-    {"nearest_array", "tex2D from a cudaArray",
-     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.array_nearest, r.turn, r.result); }},
-    {"bilinear_plain", "four plain loads, mixed by hand",
-     [](auto& r) { rotate_mixing<<<r.grid(k32x1), k32x1>>>(r.plain, r.turn, r.result); },
+     launch<rotate_texture, &Rotation::rows_nearest>},
+    {"nearest_array", "tex2D from a cudaArray", launch<rotate_texture, &Rotation::array_nearest>},
+    {"bilinear_plain", "four plain loads, mixed by hand", launch<rotate_mixing, &Rotation::plain>,
      &Rotation::is_mixed},
     {"bilinear_squarish", "the same kernel, 8 x 4 pixels per warp",
-     [](auto& r) { rotate_mixing<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); },
-     &Rotation::is_mixed},
+     launch<rotate_mixing, &Rotation::plain, 8>, &Rotation::is_mixed},
     {"bilinear_pitched", "mixed by the unit, rows with a pitch",
-     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.rows_linear, r.turn, r.result); },
-     &Rotation::is_mixed_by_unit},
+     launch<rotate_texture, &Rotation::rows_linear>, &Rotation::is_mixed_by_unit},
     {"bilinear_array", "mixed by the unit, a cudaArray",
-     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.array_linear, r.turn, r.result); },
-     &Rotation::is_mixed_by_unit},
+     launch<rotate_texture, &Rotation::array_linear>, &Rotation::is_mixed_by_unit},
     {"four_plain", "nearest_plain, four pixels per thread",
-     [](auto& r) { rotate_plain_four<<<r.fourth(k32x1), k32x1>>>(r.plain, r.turn, r.result); }},
+     launch<rotate_plain_four, &Rotation::plain, 32, kPixels>},
     {"four_squarish", "nearest_squarish, four pixels per thread",
-     [](auto& r) { rotate_plain_four<<<r.fourth(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
+     launch<rotate_plain_four, &Rotation::plain, 8, kPixels>},
     {"four_array", "nearest_array, four pixels per thread, 8 x 4 per warp",
-     [](auto& r) {
-       rotate_texture_four<<<r.fourth(k8x4), k8x4>>>(r.array_nearest, r.turn, r.result);
-     }},
+     launch<rotate_texture_four, &Rotation::array_nearest, 8, kPixels>},
     {"four_bilinear_plain", "bilinear_plain, four pixels per thread",
-     [](auto& r) { rotate_mixing_four<<<r.fourth(k32x1), k32x1>>>(r.plain, r.turn, r.result); },
-     &Rotation::is_mixed},
+     launch<rotate_mixing_four, &Rotation::plain, 32, kPixels>, &Rotation::is_mixed},
     {"four_bilinear_squarish", "bilinear_squarish, four pixels per thread",
-     [](auto& r) { rotate_mixing_four<<<r.fourth(k8x4), k8x4>>>(r.plain, r.turn, r.result); },
-     &Rotation::is_mixed},
+     launch<rotate_mixing_four, &Rotation::plain, 8, kPixels>, &Rotation::is_mixed},
     {"four_bilinear_array", "bilinear_array, four pixels per thread, 8 x 4 per warp",
-     [](auto& r) {
-       rotate_texture_four<<<r.fourth(k8x4), k8x4>>>(r.array_linear, r.turn, r.result);
-     },
-     &Rotation::is_mixed_by_unit},
+     launch<rotate_texture_four, &Rotation::array_linear, 8, kPixels>, &Rotation::is_mixed_by_unit},
 };
 
 int main(int argc, char** argv) {
