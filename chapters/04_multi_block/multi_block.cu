@@ -11,8 +11,6 @@
 // eight_wide_loads     one_block_per_sm again, with eight loads of 16 bytes per thread
 // Run: make run CH=04        NVIDIA's library for the same sum, on a GPU: cub
 
-#include <vector>
-
 #include "../../common/common.cuh"
 
 constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware
@@ -156,23 +154,21 @@ void sum_by_cub(const ThreadSums& d) {
 
 const Version<ThreadSums> kVersions[] = {
     {"one_block_512", "1 x 512: one SM",
-     [](const ThreadSums& d) { sum_grid_stride<<<1, 512>>>(d.x, d.n, d.partial); }},
+     [](auto& d) { sum_grid_stride<<<1, 512>>>(d.x, d.n, d.partial); }},
     {"eight_blocks_64", "8 x 64: the same threads on eight SMs",
-     [](const ThreadSums& d) { sum_grid_stride<<<8, 64>>>(d.x, d.n, d.partial); }},
+     [](auto& d) { sum_grid_stride<<<8, 64>>>(d.x, d.n, d.partial); }},
     {"one_block_per_sm", "as many blocks as there are SMs",
-     [](const ThreadSums& d) { sum_grid_stride<<<d.sms, d.block>>>(d.x, d.n, d.partial); }},
+     [](auto& d) { sum_grid_stride<<<d.sms, d.block>>>(d.x, d.n, d.partial); }},
     {"occupancy_grid", "as many blocks as the chip holds at once",
-     [](const ThreadSums& d) { sum_grid_stride<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
+     [](auto& d) { sum_grid_stride<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
     {"occupancy_api_block", "block size and grid from the runtime",
-     [](const ThreadSums& d) {
-       sum_grid_stride<<<d.api_grid, d.api_block>>>(d.x, d.n, d.partial);
-     }},
+     [](auto& d) { sum_grid_stride<<<d.api_grid, d.api_block>>>(d.x, d.n, d.partial); }},
     {"four_in_flight", "four loads per thread at once",
-     [](const ThreadSums& d) { sum_four_in_flight<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
+     [](auto& d) { sum_four_in_flight<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
     {"one_wide_load", "one load of 16 bytes per thread",
-     [](const ThreadSums& d) { sum_one_wide_load<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
+     [](auto& d) { sum_one_wide_load<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
     {"eight_wide_loads", "one block per SM, eight such loads per thread at once",
-     [](const ThreadSums& d) { sum_eight_wide_loads<<<d.sms, d.block>>>(d.x, d.n, d.partial); }},
+     [](auto& d) { sum_eight_wide_loads<<<d.sms, d.block>>>(d.x, d.n, d.partial); }},
 #ifdef WITH_CUB
     {"cub", "the same sum by cub::DeviceReduce", sum_by_cub},
 #endif

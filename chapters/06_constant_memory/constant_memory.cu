@@ -10,9 +10,7 @@
 // polynomial_constant, polynomial_readonly   a use: 32 coefficients that every thread needs
 // Run: make run CH=06
 
-#include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "../../common/common.cuh"
 
@@ -154,42 +152,36 @@ struct Additions : Arrays<int> {
   bool wide_number(const std::string& version) const { return adds(version, 4, 1, block); }
 };
 
-template <Pattern kPattern>
-void from_constant(const Additions& d) {
-  add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y);
-}
+// Where the table is.
+enum Source { kConstant, kGlobal, kReadonly };
 
-template <Pattern kPattern>
-void from_global(const Additions& d) {
-  add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
-}
-
-template <Pattern kPattern>
-void from_readonly(const Additions& d) {
-  add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+template <Pattern kPattern, Source kSource>
+void add(const Additions& d) {
+  if (kSource == kConstant) add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y);
+  if (kSource == kGlobal) add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+  if (kSource == kReadonly) add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
 }
 
 const Version<Additions> kAdditions[] = {
-    {"block_constant", "one word per block", from_constant<kPerBlock>, &Additions::per_block},
-    {"block_global", "from global memory", from_global<kPerBlock>, &Additions::per_block},
-    {"block_readonly", "the read-only path", from_readonly<kPerBlock>, &Additions::per_block},
-    {"warp_constant", "one word per warp", from_constant<kPerWarp>, &Additions::per_warp},
-    {"warp_global", "from global memory", from_global<kPerWarp>, &Additions::per_warp},
-    {"warp_readonly", "the read-only path", from_readonly<kPerWarp>, &Additions::per_warp},
-    {"thread_constant", "one word per thread", from_constant<kPerThread>, &Additions::per_thread},
-    {"thread_global", "from global memory", from_global<kPerThread>, &Additions::per_thread},
-    {"thread_readonly", "the read-only path", from_readonly<kPerThread>, &Additions::per_thread},
-    {"random_constant", "scattered words", from_constant<kScattered>, &Additions::scattered},
-    {"random_global", "from global memory", from_global<kScattered>, &Additions::scattered},
-    {"random_readonly", "the read-only path", from_readonly<kScattered>, &Additions::scattered},
+    {"block_constant", "one word per block", add<kPerBlock, kConstant>, &Additions::per_block},
+    {"block_global", "from global memory", add<kPerBlock, kGlobal>, &Additions::per_block},
+    {"block_readonly", "the read-only path", add<kPerBlock, kReadonly>, &Additions::per_block},
+    {"warp_constant", "one word per warp", add<kPerWarp, kConstant>, &Additions::per_warp},
+    {"warp_global", "from global memory", add<kPerWarp, kGlobal>, &Additions::per_warp},
+    {"warp_readonly", "the read-only path", add<kPerWarp, kReadonly>, &Additions::per_warp},
+    {"thread_constant", "one word per thread", add<kPerThread, kConstant>, &Additions::per_thread},
+    {"thread_global", "from global memory", add<kPerThread, kGlobal>, &Additions::per_thread},
+    {"thread_readonly", "the read-only path", add<kPerThread, kReadonly>, &Additions::per_thread},
+    {"random_constant", "scattered words", add<kScattered, kConstant>, &Additions::scattered},
+    {"random_global", "from global memory", add<kScattered, kGlobal>, &Additions::scattered},
+    {"random_readonly", "the read-only path", add<kScattered, kReadonly>, &Additions::scattered},
     {"register", "no table: what is added is in a register",
-     [](const Additions& d) { add_register<<<d.grid, d.block>>>(d.x, d.n, d.y); },
-     &Additions::number},
+     [](auto& d) { add_register<<<d.grid, d.block>>>(d.x, d.n, d.y); }, &Additions::number},
     {"register_wide", "the same, 16 bytes per thread",
-     [](const Additions& d) { add_register_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
+     [](auto& d) { add_register_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
      &Additions::wide_number},
     {"block_wide", "one word per block, 16 bytes per thread",
-     [](const Additions& d) { add_block_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
+     [](auto& d) { add_block_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
      &Additions::wide_per_block},
 };
 
@@ -214,9 +206,9 @@ struct Polynomial : Arrays<float> {
 
 const Version<Polynomial> kPolynomials[] = {
     {"polynomial_constant", "a polynomial, its coefficients in constant memory",
-     [](const Polynomial& d) { polynomial_constant<<<d.grid, d.block>>>(d.x, d.n, d.y); }},
+     [](auto& d) { polynomial_constant<<<d.grid, d.block>>>(d.x, d.n, d.y); }},
     {"polynomial_readonly", "its coefficients by the read-only path",
-     [](const Polynomial& d) { polynomial_readonly<<<d.grid, d.block>>>(d.x, d.n, d.table, d.y); }},
+     [](auto& d) { polynomial_readonly<<<d.grid, d.block>>>(d.x, d.n, d.table, d.y); }},
 };
 
 int main(int argc, char** argv) {

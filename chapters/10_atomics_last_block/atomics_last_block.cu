@@ -14,8 +14,6 @@
 #include <cooperative_groups.h>
 
 #include <cuda/atomic>
-#include <numeric>
-#include <vector>
 
 #include "../../common/common.cuh"
 
@@ -178,8 +176,6 @@ __global__ void sum_last_block_wide(GridSum p) {
 
 // ---- the versions ------------------------------------------------------------------------------
 
-// ---- the versions ------------------------------------------------------------------------------
-
 // The ints, and where the blocks meet. The ticket is set once, for all launches.
 struct SumMemory {
   SumMemory(const std::vector<int>& values, unsigned grid, unsigned block)
@@ -212,28 +208,28 @@ const GridSum& cleared(const SumMemory& m) {
 
 const Version<SumMemory> kVersions[] = {
     {"atomic_per_element", "every element by an atomic, all to one word",
-     [](const SumMemory& m) { sum_atomic_per_element<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
+     [](auto& m) { sum_atomic_per_element<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
     {"shared_atomics", "one atomic per thread in shared memory, one per block outside",
-     [](const SumMemory& m) { sum_shared_atomics<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
+     [](auto& m) { sum_shared_atomics<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
     {"atomic_per_block", "the block adds by shuffles, then one atomic",
-     [](const SumMemory& m) { sum_atomic_per_block<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
+     [](auto& m) { sum_atomic_per_block<<<m.sum.grid, m.sum.block>>>(cleared(m)); }},
     {"two_launches", "partial sums; a second launch adds them",
-     [](const SumMemory& m) {
+     [](auto& m) {
        leave_partials<<<m.sum.grid, m.sum.block>>>(m.sum);
        add_left_partials<<<1, m.sum.block>>>(m.sum);
      }},
     {"last_block", "partial sums; the last block to finish adds them",
-     [](const SumMemory& m) { sum_last_block<<<m.sum.grid, m.sum.block>>>(m.sum); }},
+     [](auto& m) { sum_last_block<<<m.sum.grid, m.sum.block>>>(m.sum); }},
     {"scoped_ticket", "last_block with cuda::atomic_ref in place of fences",
-     [](const SumMemory& m) { sum_scoped_ticket<<<m.sum.grid, m.sum.block>>>(m.sum); }},
+     [](auto& m) { sum_scoped_ticket<<<m.sum.grid, m.sum.block>>>(m.sum); }},
     {"grid_sync", "partial sums, then a barrier across the grid",
-     [](const SumMemory& m) {
+     [](auto& m) {
        GridSum p = m.sum;
        void* arguments[] = {&p};  // their addresses: <<<>>> cannot launch it
        CUDA_CHECK(cudaLaunchCooperativeKernel(sum_grid_sync, p.grid, p.block, arguments));
      }},
     {"last_block_wide", "last_block with four 16-byte loads per thread in flight",
-     [](const SumMemory& m) { sum_last_block_wide<<<m.sum.grid, m.sum.block>>>(m.sum); }},
+     [](auto& m) { sum_last_block_wide<<<m.sum.grid, m.sum.block>>>(m.sum); }},
 };
 
 // ---- CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here --------

@@ -14,8 +14,6 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include <vector>
-
 #include "../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
@@ -177,25 +175,32 @@ struct Sums {
   DeviceArray<long long> of_blocks{grid}, of_wide_blocks{wide_grid};
 };
 
+// Kernels that leave ints leave them for warps; those that leave 64 bits, for blocks. A thread has
+// kEach ints.
+template <void (*kKernel)(const int*, std::size_t, int*)>
+void launch(const Sums& d) {
+  kKernel<<<d.grid, d.block>>>(d.x, d.n, d.of_warps);
+}
+template <void (*kKernel)(const int*, std::size_t, long long*)>
+void launch(const Sums& d) {
+  kKernel<<<d.grid, d.block>>>(d.x, d.n, d.of_blocks);
+}
+template <void (*kKernel)(const int*, std::size_t, long long*)>
+void launch_wide(const Sums& d) {
+  kKernel<<<d.wide_grid, d.block>>>(d.x, d.n, d.of_wide_blocks);
+}
+
 const Version<Sums> kVersions[] = {
-    {"tree_syncwarp", "shared memory, __syncwarp before each level",
-     [](const Sums& d) { sum_tree_syncwarp<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
-    {"shuffle_down", "from lane to lane, the sum in lane 0",
-     [](const Sums& d) { sum_shuffle_down<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
-    {"shuffle_xor", "partners swap, the sum in every lane",
-     [](const Sums& d) { sum_shuffle_xor<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
-    {"reduce_add", "one instruction (sm_80 and later)",
-     [](const Sums& d) { sum_reduce_add<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
-    {"cg_reduce", "cooperative groups: reduce over a tile of 32",
-     [](const Sums& d) { sum_cg_reduce<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }},
-    {"block_tree", "chapter 05: a tree with barriers",
-     [](const Sums& d) { sum_block_tree<<<d.grid, d.block>>>(d.x, d.n, d.of_blocks); },
+    {"tree_syncwarp", "shared memory, __syncwarp before each level", launch<sum_tree_syncwarp>},
+    {"shuffle_down", "from lane to lane, the sum in lane 0", launch<sum_shuffle_down>},
+    {"shuffle_xor", "partners swap, the sum in every lane", launch<sum_shuffle_xor>},
+    {"reduce_add", "one instruction (sm_80 and later)", launch<sum_reduce_add>},
+    {"cg_reduce", "cooperative groups: reduce over a tile of 32", launch<sum_cg_reduce>},
+    {"block_tree", "chapter 05: a tree with barriers", launch<sum_block_tree>,
      &Sums::blocks_are_right},
     {"block_shuffle", "shuffles in each warp, and again for the warps' sums",
-     [](const Sums& d) { sum_block_shuffle<<<d.grid, d.block>>>(d.x, d.n, d.of_blocks); },
-     &Sums::blocks_are_right},
-    {"block_wide", "the same with 16 ints per thread",
-     [](const Sums& d) { sum_block_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.of_wide_blocks); },
+     launch<sum_block_shuffle>, &Sums::blocks_are_right},
+    {"block_wide", "the same with 16 ints per thread", launch_wide<sum_block_wide>,
      &Sums::wide_blocks_are_right},
 };
 
@@ -221,22 +226,16 @@ __global__ void sum_cub_block(const int* x, std::size_t n, long long* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-template <unsigned kThreads>
-void launch_cub_block(const Sums& d) {
-  sum_cub_block<kThreads><<<d.wide_grid, kThreads>>>(d.x, d.n, d.of_wide_blocks);
-}
-
 std::vector<Version<Sums>> cub_versions(unsigned block) {
+  const auto of_block = block == 128   ? launch_wide<sum_cub_block<128>>
+                        : block == 256 ? launch_wide<sum_cub_block<256>>
+                        : block == 512 ? launch_wide<sum_cub_block<512>>
+                                       : nullptr;
   std::vector<Version<Sums>> versions = {
-      {"cub_warp", "a warp's sum by cub::WarpReduce",
-       [](const Sums& d) { sum_cub_warp<<<d.grid, d.block>>>(d.x, d.n, d.of_warps); }}};
-  const auto launch = block == 128   ? launch_cub_block<128>
-                      : block == 256 ? launch_cub_block<256>
-                      : block == 512 ? launch_cub_block<512>
-                                     : nullptr;
-  const char* const summary = "block_wide, its sum by cub::BlockReduce";
-  if (launch != nullptr)
-    versions.push_back({"cub_block", summary, launch, &Sums::wide_blocks_are_right});
+      {"cub_warp", "a warp's sum by cub::WarpReduce", launch<sum_cub_warp>},
+      {"cub_block", "block_wide, its sum by cub::BlockReduce", of_block,
+       &Sums::wide_blocks_are_right}};
+  if (of_block == nullptr) versions.pop_back();
   return versions;
 }
 #else
