@@ -97,9 +97,9 @@ void launch_with(const int* x, int* y) {
   kKernel<<<1, kWarp>>>(x, y, 1);
 }
 
-template <unsigned kCount, bool kAdds>
+template <unsigned kCount, int kAdded>
 __global__ void take(const int* x, int* y, int n) {
-  y[threadIdx.x] = x[threadIdx.x % kCount] + (kAdds ? n : 0);
+  y[threadIdx.x] = x[threadIdx.x % kCount] + kAdded * n;
 }
 
 }  // namespace
@@ -226,8 +226,7 @@ TEST_CASE("launches come in their order, each with its file and line") {
 TEST_CASE("a launch of a template's parameter, or through a pointer, has the kernel's own name") {
   const DeviceArray<int> x(kWarp), y(kWarp);
   CHECK(launch_of([&] { launch_with<copy>(x.get(), y.get()); }).kernel == "copy");
-  CHECK(launch_of([&] { launch_with<take<16, true>>(x.get(), y.get()); }).kernel ==
-        "take<16, true>");
+  CHECK(launch_of([&] { launch_with<take<16, 2>>(x.get(), y.get()); }).kernel == "take<16, 2>");
   void (*const pointer)(const int*, int*) = other_copy;
   CHECK(launch_of([&] { pointer<<<1, kWarp>>>(x.get(), y.get()); }).kernel == "other_copy");
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -85,11 +84,6 @@ const char* function_name(const void* address, const char* fallback) {
   const std::string anonymous = "(anonymous namespace)::";
   for (std::size_t at = 0; (at = name.find(anonymous, at)) != std::string::npos;) {
     name.erase(at, anonymous.size());
-  }
-  for (std::size_t i = 1; i < name.size(); ++i) {  // tile<16u>: a launch writes tile<16>
-    const bool ends_number = std::isdigit(static_cast<unsigned char>(name[i - 1])) != 0 &&
-                             name.find_first_of(",>", i) == i + 1;
-    if (name[i] == 'u' && ends_number) name.erase(i, 1);
   }
   // "void scale<float>(float*, int)" -> "scale<float>": the return type of a template instance and
   // the argument list go; blanks and parentheses inside <> stay.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
+#include <cctype>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "../engine/worker_pool.h"
 #include "../report/diagnostics.h"
 #include "../report/function_names.h"
+#include "../report/text.h"
 #include "capture.h"
 #include "functions.h"
 #include "last_error.h"
@@ -106,6 +108,17 @@ std::string short_name(const std::string& name) {
   return colon == std::string::npos ? base : base.substr(colon + 1);
 }
 
+/// "tile<16>" of "tile<16u>": as a launch writes it.
+std::string without_suffixes(const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool behind_digit = i > 0 && std::isdigit(static_cast<unsigned char>(name[i - 1])) != 0;
+    const bool before_end = i + 1 < name.size() && (name[i + 1] == ',' || name[i + 1] == '>');
+    if (name[i] != 'u' || !behind_digit || !before_end) text += name[i];
+  }
+  return text;
+}
+
 }  // namespace
 
 LaunchedKernel with_own_name(LaunchedKernel launched, const void* function) {
@@ -114,8 +127,8 @@ LaunchedKernel with_own_name(LaunchedKernel launched, const void* function) {
   const std::lock_guard<std::mutex> lock(mutex);
   const auto [known, is_new] = names.try_emplace({function, launched.name}, launched.name);
   if (is_new && function != nullptr) {
-    const char* const own = function_name(function, launched.name);
-    if (short_name(own) != short_name(launched.name)) known->second = own;
+    const std::string own = function_name(function, launched.name);
+    if (short_name(own) != short_name(launched.name)) known->second = intern(without_suffixes(own));
   }
   launched.name = known->second;
   return launched;

@@ -27,7 +27,7 @@ FOLDER = "build/tile_search"
 AT_A_TIME = 4  # shapes in a program
 OPTIONS = ["--m", "4096", "--n", "4096", "--k", "4096"]
 SHARED_OF_BLOCK = 227 * 1024  # bytes, the most that a block of an H200 may have
-TABLE = re.compile(r"(const Version<MatrixProduct> kVersions\[\] = \{\n).*?(\n\};)", re.S)
+TABLE = re.compile(r"(const Version<\w+> kVersions\[\] = \{\n).*?(\n\};)", re.S)
 ENTRY = '    {{"{name}", "a shape of the search", launch_async<Tile<{arguments}, true>, true, true>}},'
 SHOWN = ["registers", "spilled_bytes", "shared_bytes", "blocks_per_sm"]
 MEASURED = ["median_ms", "rate", "rate_unit", "of_cublas", "check", "device", "cuda", "date"]
