@@ -133,6 +133,7 @@ struct ThreadSums {
   long long expected = 0;
 };
 
+// How a kernel is launched, whichever it is: `kKernel` stands for one of those above.
 template <auto kKernel>
 void in_one_block(const ThreadSums& s) {
   kKernel<<<1, s.block>>>(s.x, s.n, s.partial);
