@@ -105,7 +105,7 @@ def single(path):
     used = needed("\n".join([code] + [p for _, p in parts]), headers)
     system += [i for name, found in used.items() if found for i in includes[name]]
     comment = head.rstrip("\n").split("\n")
-    libraries = " -lcublas" if "cublas_v2.h" in text else ""
+    libraries = " -lcublas" if any("cublas_v2.h" in t for t in (*system, code, *(p for _, p in parts))) else ""
     comment[1:1] = [f"// {title}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
     lines = comment + ["", *(f"#include {name}" for name in sorted(set(system))), ""]
     for name, found in used.items():
