@@ -3,6 +3,7 @@
 
 import os
 import re
+import secrets
 import shutil
 import sys
 
@@ -11,6 +12,8 @@ import todo
 from catalogue import read
 
 SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
+# What checks draw (common/labs/drawn.cuh) is the same for all runs of one command, and for a whole class.
+SEED = os.environ.get("LAB_SEED") or str(secrets.randbits(63))
 RACES = "races"  # in place of a schedule: the backend looks for races (common/cpu/races/detector.h)
 # A bug report of the CPU backend or of a sanitizer among what a check printed.
 BACKEND_REPORT = re.compile(r"^\S+:\d+: (?:error|warning): .*$(?:\n(?:    |\S+:\d+: (?:note|error): ).*$)*", re.M)
@@ -136,6 +139,7 @@ def environment_for(variant, schedule):
     elif schedule:
         environment["CUDA_CPU_SCHEDULE"] = schedule
     environment["CUDA_CPU_TIMEOUT"] = "5"
+    environment["LAB_SEED"] = SEED
     if variant in ("cpu-asan", "cpu-tsan"):
         environment.update(TEST_SIZES="small", ASAN_OPTIONS="detect_leaks=0", TSAN_OPTIONS="exitcode=66")
         environment["UBSAN_OPTIONS"] = "print_stacktrace=1"

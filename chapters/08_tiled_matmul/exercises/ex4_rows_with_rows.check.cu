@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/matrices.cuh"
 #include "common/labs/speed.cuh"
 // the learner's file:
@@ -31,9 +32,10 @@ struct Rows {
       : a(random_floats(m * k, -1, 1, 5)), b(random_floats(n * k, -1, 1, 6)), columns_of_b(n * k) {
     for (std::size_t i = 0; i < b.size(); ++i) columns_of_b[i % k * n + i / k] = b[i];
     expected = multiply_on_host(a, columns_of_b, m, n, k);
+    bounds = product_bounds(a, columns_of_b, m, n, k);
   }
   std::vector<float> a, b, columns_of_b;
-  std::vector<double> expected;
+  std::vector<double> expected, bounds;
 };
 
 // Every element that is loaded is used 32 times: the arithmetic decides, and the trips to shared
@@ -41,7 +43,7 @@ struct Rows {
 void expect_speed() {
   constexpr std::size_t kSide = 1024;
   const Rows rows(kSide, kSide, kSide);
-  const DotProductBound tolerance(rows.a, rows.columns_of_b, kSide, kSide, kSide);
+  const auto tolerance = [&](std::size_t i) { return rows.bounds[i]; };
   const lab::DeviceMatrix d_a(rows.a, kSide, kSide, 0), d_b(rows.b, kSide, kSide, 0);
   const lab::DeviceMatrix c(kSide, kSide, 0);
   constexpr double kOperations = 2.0 * kSide * kSide * kSide;
@@ -62,7 +64,13 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
                {16, 64, 32},
                {40, 9, 33},
                {7, 50, 20},
-               {33, 34, 65}})
+               {33, 34, 65},
+               {5, 7, 0},
+               // Larger than what was tried before, and long in one direction.
+               {lab::drawn(66, 130), lab::drawn(66, 130), lab::drawn(66, 130)},
+               {lab::drawn(1, 31), lab::drawn(200, 400), lab::drawn(1, 31)},
+               {lab::drawn(200, 400), lab::drawn(1, 31), lab::drawn(1, 31)},
+               {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(300, 700)}})
       .blocks({8 * 8, 16 * 16, 32 * 32})
       .diagnose(
           "one step of the walk is right, several are not: where does the next tile begin, "
@@ -71,14 +79,14 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
       .run([](const lab::Trial& at) {
         const Rows rows(at.rows, at.columns, at.depth);
         const std::vector<double>& expected = rows.expected;
-        const DotProductBound tolerance(rows.a, rows.columns_of_b, at.rows, at.columns, at.depth);
+        const auto tolerance = [&](std::size_t i) { return rows.bounds[i]; };
 
         const unsigned tile = at.block == 64 ? 8 : at.block == 256 ? 16 : 32;
-        for (const std::size_t gap : {0, 3}) {
+        for (const std::size_t gap : {std::size_t{0}, std::size_t{lab::drawn(1, 40)}}) {
           const lab::DeviceMatrix d_a(rows.a, at.rows, at.depth, gap);
           const lab::DeviceMatrix d_b(rows.b, at.columns, at.depth, gap);
           const lab::DeviceMatrix c(at.rows, at.columns, gap);
-          const std::string name = gap == 0 ? "C" : "C (rows 3 elements further apart)";
+          const std::string name = gap == 0 ? "C" : "C (rows " + std::to_string(gap) + " elements further apart)";
           const std::size_t across = div_up(at.columns, tile), down = div_up(at.rows, tile);
           const std::size_t steps = div_up(at.depth, tile),
                             slots = 2 * across * down * steps * tile * tile;
@@ -118,6 +126,9 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
                              tile == 32 ? "32 neighbours in a row lie in 5 sectors at most"
                                         : std::to_string(tile) + " neighbours in a row lie in " +
                                               std::to_string(tile / 8 + 1) + " sectors at most");
+                lab::exactly("elements of C that are stored", seen.stores().lanes,
+                             at.rows * at.columns,
+                             "each once, when its sum is complete: until then it is in a register");
                 lab::exactly("bytes of A, B and C that were copied", copied.of_arrays, 0,
                              "the kernel reads and writes them where they are");
                 lab::at_most("barriers that a thread passes", seen.barriers, 2 * steps,
@@ -132,4 +143,21 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
         }
       });
   lab::on_a_gpu(expect_speed);
+}
+
+TEST_CASE("sides past 2^16 are right") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .shapes({{66000, 3, 2}, {3, 66000, 2}, {2, 3, 66000}})
+      .blocks({8 * 8})
+      .run([](const lab::Trial& at) {
+        const Rows rows(at.rows, at.columns, at.depth);
+        const lab::DeviceMatrix d_a(rows.a, at.rows, at.depth, 0);
+        const lab::DeviceMatrix d_b(rows.b, at.columns, at.depth, 0);
+        const lab::DeviceMatrix c(at.rows, at.columns, 0);
+        launch_multiply_rows(d_a.view(), d_b.view(), c.view(), 8);
+        lab::expect_close(
+            "C", c.download("C"), rows.expected, [&](std::size_t i) { return rows.bounds[i]; },
+            at.columns);
+      });
 }
