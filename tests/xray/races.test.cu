@@ -1185,6 +1185,36 @@ TEST_CASE("a race is reported once, with both lines, both threads, the word and 
   CHECK(text.find("help: put __syncthreads() between the two") != std::string::npos);
 }
 
+namespace {
+
+// Two races whichever way they come: a lane reads what its neighbour writes next, a thread what one
+// of another warp does.
+__global__ void within_and_across_warps(int* out) {
+  __shared__ int of_warp[kBlock], of_block[kBlock];
+  const unsigned t = threadIdx.x;
+  int sum = 0;
+  for (int step = 0; step < 2; ++step) {
+    of_warp[t] = step;
+    of_block[t] = step;
+    __syncthreads();
+    sum += of_warp[t ^ 1];
+    sum += of_block[kBlock - 1 - t];
+  }
+  out[t] = sum;
+}
+
+}  // namespace
+
+TEST_CASE("of races within and across warps those that need __syncthreads come first") {
+  const DeviceArray<int> out(kBlock);
+  const auto found = findings_of([&] { within_and_across_warps<<<1, kBlock>>>(out.get()); });
+  INFO(all_texts(found));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].fault == Fault::kSameBlock);
+  CHECK(found[0].text.find("help: put __syncthreads() between the two") != std::string::npos);
+  CHECK(found[1].fault == Fault::kSameWarp);
+}
+
 TEST_CASE("every run finds the same") {
   const char* const order = std::getenv("CUDA_CPU_SCHEDULE");
   if (order != nullptr && order[0] == 'r') return;  // there each launch has another order

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every launch leaves the sum of all elements
 // TOO SLOW: all_added_again_by_the_last_block
+#include <climits>
 #include <numeric>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/speed.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
@@ -31,21 +33,31 @@ void expect_speed() {
 
 }  // namespace
 
+namespace {
+
+// Values whose sum leaves 32 bits: any int, or negative ones. Indices show which were taken.
+std::vector<int> values_of(const lab::Trial& at) {
+  if (at.input == lab::Input::kIndices) return lab::ints_of(at);
+  return random_ints(at.n, INT_MIN, at.input == lab::Input::kNegative ? -1 : INT_MAX, 7 + at.n);
+}
+
+}  // namespace
+
 TEST_CASE("every launch leaves the sum of all elements") {
+  // The same grid again, more blocks than a block has threads, one block, fewer than before.
+  const std::vector<unsigned> grids = {3, 3, lab::drawn(129, 200), 1, lab::drawn(2, 9)};
   lab::Trials()
-      .sizes(lab::sizes())
+      .sizes({1, 33, 256, 1000, lab::drawn(1025, 4000), 0})
       .blocks({32, 128})
-      .inputs({lab::Input::kRandom, lab::Input::kIndices})
-      .run([](const lab::Trial& at) {
-        const std::vector<int> x = lab::ints_of(at);
+      .inputs({lab::Input::kRandom, lab::Input::kIndices, lab::Input::kNegative})
+      .run([&](const lab::Trial& at) {
+        const std::vector<int> x = values_of(at);
         const long long expected = std::accumulate(x.begin(), x.end(), 0LL);
 
         const lab::Array<int> d_x(x);
         const lab::Array<unsigned> ticket(std::vector<unsigned>{0});
         int launch = 0;
-        // The same grid again, more blocks than a block has threads, one block, and fewer than
-        // before.
-        for (const unsigned grid : {3u, 3u, 40u, 1u, 3u}) {
+        for (const unsigned grid : grids) {
           const std::string blocks = std::to_string(grid) + (grid > 1 ? " blocks" : " block");
           const lab::Array<long long> partials(grid), result(1);
           lab::count(
@@ -69,10 +81,26 @@ TEST_CASE("every launch leaves the sum of all elements") {
                     "loads of " + blocks, seen.loads().lanes, at.n + grid - 1, at.n + grid,
                     "each element is loaded once, and the last block loads the partial sums");
                 lab::at_most("loads of " + blocks + ", counting a warp's 32 threads as one",
-                             seen.loads().requests, div_up(at.n, 32) + grid,
-                             "the threads of all blocks share the work");
+                             seen.loads().requests, div_up(at.n, 32) + div_up(grid, 32),
+                             "the threads of all blocks share the elements, those of the last "
+                             "block the partial sums");
               });
         }
       });
   lab::on_a_gpu(expect_speed);
+}
+
+TEST_CASE("more than 2^16 blocks find the last one") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const unsigned grid = lab::drawn(65537, 67000);
+    const std::vector<int> x(grid, INT_MAX);
+    const lab::Array<int> d_x(x);
+    const lab::Array<unsigned> ticket(std::vector<unsigned>{0});
+    const lab::Array<long long> partials(grid), result(1);
+    sum_all<<<grid, 32>>>(d_x.get(), grid, partials.get(), ticket.get(), result.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("*result of " + std::to_string(grid) + " blocks", result.download()[0],
+                      static_cast<long long>(grid) * INT_MAX);
+  });
 }

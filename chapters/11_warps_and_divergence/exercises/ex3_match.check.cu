@@ -3,45 +3,102 @@
 #include <set>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
-TEST_CASE("every key is counted, by one atomic request of each warp") {
-  constexpr unsigned kKeys = 20;
-  lab::Trials().sizes(lab::sizes()).blocks({32, 96, 256}).run([](const lab::Trial& at) {
-    std::vector<int> keys = lab::ints_of(at);
-    for (int& key : keys) key = (key % int{kKeys} + int{kKeys}) % int{kKeys};
-    std::vector<unsigned> expected(kKeys, 0);
-    for (const int key : keys) expected[static_cast<std::size_t>(key)] += 1;
-    std::size_t different = 0;  // keys in each warp, summed
-    for (std::size_t first = 0; first < at.n; first += 32) {
-      std::set<int> of_warp;
-      for (std::size_t i = first; i < at.n && i < first + 32; ++i) of_warp.insert(keys[i]);
-      different += of_warp.size();
-    }
+namespace {
 
-    const lab::Array<int> d_keys(keys);
-    const lab::Array<unsigned> bins(std::vector<unsigned>(kKeys, 0));
-    const auto blocks = static_cast<unsigned>(std::max<std::size_t>(1, div_up(at.n, at.block)));
-    lab::count(
-        [&] {
-          count_keys<<<blocks, at.block>>>(d_keys.get(), at.n, bins.get());
-          CUDA_CHECK_LAUNCH();
-        },
-        [&] { lab::expect_equal("bins", bins.download(), expected); },
-        [&](const auto& seen) {
-          const auto atomics = seen.atomics();
-          lab::exactly("lanes that add to a bin", atomics.lanes, different,
-                       "one for each key that a warp has");
-          lab::exactly("atomic requests of all warps", atomics.requests, div_up(at.n, 32),
-                       "one of each warp with elements, for all of its keys");
-          lab::exactly("lanes that load a key", seen.loads().lanes, at.n,
-                       "each key is loaded once");
-          lab::exactly("requests of warps for keys", seen.loads().requests, div_up(at.n, 32),
-                       "the lanes of a warp load together");
-          lab::exactly("requests to shared memory", seen.shared().requests, 0,
-                       "the lanes agree by warp operations");
+// So many different keys, so far apart: 0, step, 2 * step ...
+struct Keys {
+  unsigned kinds, step;
+  unsigned bins() const { return kinds * step; }
+};
+
+std::vector<int> keys_of(const lab::Trial& at, const Keys& keys) {
+  std::vector<int> x = lab::ints_of(at);
+  const auto kinds = static_cast<int>(keys.kinds), step = static_cast<int>(keys.step);
+  for (int& key : x) key = (key % kinds + kinds) % kinds * step;
+  return x;
+}
+
+std::vector<unsigned> counted(const std::vector<int>& x, const Keys& keys) {
+  std::vector<unsigned> bins(keys.bins(), 0);
+  for (const int key : x) bins[static_cast<std::size_t>(key)] += 1;
+  return bins;
+}
+
+}  // namespace
+
+TEST_CASE("every key is counted, by one atomic request of each warp") {
+  const std::vector<Keys> all_keys = {
+      {20, 1},
+      {lab::drawn(21, 31), 1},
+      {lab::drawn(33, 150), lab::drawn(1, 9)},
+      {lab::drawn(3, 5), lab::drawn(17000, 19000)},
+  };
+  for (const Keys& of_run : all_keys) {
+    const unsigned block = 32 * lab::drawn(1, 8);
+    lab::Trials()
+        .sizes({32, 31, 33, 1, 257, 1000, lab::drawn(1024, 3000), 0})
+        .blocks({block == 96 ? 64 : 96, block})
+        .run([&](const lab::Trial& at) {
+          const std::vector<int> keys = keys_of(at, of_run);
+          const std::vector<unsigned> expected = counted(keys, of_run);
+          std::size_t different = 0;  // keys in each warp, summed
+          for (std::size_t first = 0; first < at.n; first += 32) {
+            std::set<int> of_warp;
+            for (std::size_t i = first; i < at.n && i < first + 32; ++i) of_warp.insert(keys[i]);
+            different += of_warp.size();
+          }
+
+          const lab::Array<int> d_keys(keys);
+          const lab::Array<unsigned> bins(std::vector<unsigned>(of_run.bins(), 0));
+          const auto blocks =
+              static_cast<unsigned>(std::max<std::size_t>(1, div_up(at.n, at.block)));
+          std::uint64_t in_operations = 0;
+          lab::count(
+              [&] {
+                in_operations = lab::lanes_in_warp_operations([&] {
+                  count_keys<<<blocks, at.block>>>(d_keys.get(), at.n, bins.get());
+                  CUDA_CHECK_LAUNCH();
+                });
+              },
+              [&] { lab::expect_equal("bins", bins.download(), expected); },
+              [&](const auto& seen) {
+                const auto atomics = seen.atomics();
+                lab::exactly("lanes that add to a bin", atomics.lanes, different,
+                             "one for each key that a warp has");
+                lab::exactly("atomic requests of all warps", atomics.requests, div_up(at.n, 32),
+                             "one of each warp with elements, for all of its keys");
+                lab::exactly("lanes that load a key", seen.loads().lanes, at.n,
+                             "each key is loaded once");
+                lab::exactly("requests of warps for keys", seen.loads().requests, div_up(at.n, 32),
+                             "the lanes of a warp load together");
+                lab::exactly("requests to shared memory", seen.shared().requests, 0,
+                             "the lanes agree by warp operations");
+                lab::at_most("lanes that come to a vote, a shuffle or a match, each time anew",
+                             in_operations, std::uint64_t{2} * blocks * at.block,
+                             "one match finds all equal keys; a vote before it may say who has an "
+                             "element");
+              });
         });
+  }
+}
+
+TEST_CASE("more than 2^16 elements are counted") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    lab::Trial at;
+    at.n = lab::drawn(140000, 150000);
+    const Keys one = {1, 1};  // of which there are more than 2^16, too
+    const std::vector<int> keys = keys_of(at, one);
+    const lab::Array<int> d_keys(keys);
+    const lab::Array<unsigned> bins(std::vector<unsigned>{0});
+    count_keys<<<static_cast<unsigned>(div_up(at.n, 256)), 256>>>(d_keys.get(), at.n, bins.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("bins of " + std::to_string(at.n) + " keys, all 0", bins.download(),
+                      counted(keys, one));
   });
 }

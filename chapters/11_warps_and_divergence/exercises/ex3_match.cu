@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Exercise 3 of chapter 11, write the kernel: one atomic for all equal keys.
 //
-// bins[k] goes up by the number of elements with the key k, below 20. Lanes with equal keys queue
-// up at their bin; let them agree instead: one lane of each key adds for all of them, so that a
-// warp makes one atomic request in which no two lanes meet. Blocks are whole warps, one element a
-// thread.
+// bins[k] goes up by the number of elements with the key k. Keys are 0 or more; how many there are
+// only the caller knows. Lanes with equal keys queue up at their bin; let them agree instead, by
+// one warp operation: one lane of each key adds for all of them, so that a warp makes one atomic
+// request in which no two lanes meet. Blocks are whole warps, one element a thread.
 // Check it: make lab CH=11 EX=3      A hint: make hint CH=11 EX=3
 #include "common/common.cuh"
 

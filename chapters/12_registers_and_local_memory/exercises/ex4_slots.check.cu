@@ -1,41 +1,68 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread finds its most frequent value, by counters that share no bank
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
+namespace {
+
+// kRows values of each of n threads: any, or each of the ten equally often.
+std::vector<int> values_of(const lab::Trial& at) {
+  if (at.input == lab::Input::kRandom) {
+    return random_ints(at.n * kRows, 0, static_cast<int>(kValues) - 1, 7 + at.n);
+  }
+  std::vector<int> x(at.n * kRows);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<int>((i / at.n + i % at.n) % kValues);
+  }
+  return x;
+}
+
+std::vector<int> most_frequent_on_host(const std::vector<int>& x, std::size_t n) {
+  std::vector<int> most(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<std::size_t> counts(kValues, 0);
+    for (std::size_t k = 0; k < kRows; ++k) ++counts[static_cast<unsigned>(x[k * n + i])];
+    most[i] = static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  }
+  return most;
+}
+
+unsigned blocks_for(std::size_t n, unsigned block) {
+  return static_cast<unsigned>(std::max<std::size_t>(1, div_up(n, block)));
+}
+
+}  // namespace
+
 TEST_CASE("every thread finds its most frequent value, by counters that share no bank") {
   lab::Trials()
-      .sizes({32, 64, 31, 33, 256, 257, 500, 1, 0})
-      .blocks({32, 96, 256})
-      .inputs({lab::Input::kRandom})
+      .sizes({32, 31, 33, 257, lab::drawn(64, 256), lab::drawn(500, 1500), 1, 0})
+      .blocks({32, 256, 32 * lab::drawn(2, 7)})
+      .inputs({lab::Input::kRandom, lab::Input::kIndices})
       .run([](const lab::Trial& at) {
-        const std::vector<int> x =
-            random_ints(at.n * kRows, 0, static_cast<int>(kValues) - 1, 7 + at.n);
-        std::vector<int> expected(at.n);
-        for (std::size_t i = 0; i < at.n; ++i) {
-          std::vector<std::size_t> counts(kValues, 0);
-          for (std::size_t k = 0; k < kRows; ++k) ++counts[static_cast<unsigned>(x[k * at.n + i])];
-          const auto most = std::max_element(counts.begin(), counts.end());
-          expected[i] = static_cast<int>(most - counts.begin());
-        }
-
+        const std::vector<int> x = values_of(at), expected = most_frequent_on_host(x, at.n);
         const lab::Array<int> d_x(x), result(at.n);
-        const auto blocks = static_cast<unsigned>(std::max<std::size_t>(1, div_up(at.n, at.block)));
         lab::count(
             [&] {
-              most_frequent<<<blocks, at.block, at.block * kValues * sizeof(int)>>>(d_x.get(), at.n,
-                                                                                    result.get());
+              const std::size_t bytes = at.block * kValues * sizeof(int);
+              most_frequent<<<blocks_for(at.n, at.block), at.block, bytes>>>(d_x.get(), at.n,
+                                                                             result.get());
               CUDA_CHECK_LAUNCH();
             },
             [&] { lab::expect_equal("result", result.download(), expected); },
             [&](const auto& seen) {
+              lab::exactly("requests to local memory", seen.local().requests, 0,
+                           "the counters lie in shared memory, and nowhere else");
               lab::exactly("lanes that load from x", seen.loads().lanes, at.n * kRows,
                            "each value is loaded once");
               lab::between("lanes that store to shared memory", seen.shared_stores().lanes,
                            at.n * (kRows + kValues), 2 * at.n * (kRows + kValues),
                            "each thread clears its counters, and counts each of its values there");
+              lab::between("lanes that load from shared memory", seen.shared_loads().lanes,
+                           at.n * kRows, 4 * at.n * (kRows + kValues),
+                           "a counter goes up from what it holds there");
               lab::exactly("atomics in shared memory", seen.shared_atomics().requests, 0,
                            "nobody else counts in a thread's own slots");
               const auto shared = seen.shared();
@@ -44,4 +71,19 @@ TEST_CASE("every thread finds its most frequent value, by counters that share no
               lab::exactly("barriers", seen.barriers, 0, "nobody waits for another's slots");
             });
       });
+}
+
+TEST_CASE("more than 2^16 threads are right") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    lab::Trial at;
+    at.n = lab::drawn(66000, 68000);
+    const std::vector<int> x = values_of(at);
+    const lab::Array<int> d_x(x), result(at.n);
+    most_frequent<<<blocks_for(at.n, 256), 256, 256 * kValues * sizeof(int)>>>(d_x.get(), at.n,
+                                                                               result.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("result of " + std::to_string(at.n) + " threads", result.download(),
+                      most_frequent_on_host(x, at.n));
+  });
 }

@@ -4,23 +4,13 @@
 #include <algorithm>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/matrices.cuh"
 #include "common/labs/speed.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
-
-// Tiles of which a block has steps, summed over the blocks, if steps are dealt out in their order.
-std::size_t parts_of(std::size_t tiles, std::size_t steps, std::size_t blocks) {
-  std::size_t parts = 0;
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::size_t begin = tiles * steps * block / blocks;
-    const std::size_t end = tiles * steps * (block + 1) / blocks;
-    if (begin < end) parts += (end - 1) / steps - begin / steps + 1;
-  }
-  return parts;
-}
 
 // C of `down` x `across` tiles, on one block for each multiprocessor.
 struct TilesOnAllMultiprocessors {
@@ -73,7 +63,9 @@ void expect_speed() {
 
 TEST_CASE("C is right, and every block does as many steps as every other") {
   lab::Trials()
-      .shapes({{16, 16, 16}, {16, 16, 128}, {40, 20, 64}, {33, 34, 100}, {5, 7, 3}, {48, 48, 80}})
+      .shapes({{16, 16, 16}, {16, 16, 128}, {40, 20, 64}, {33, 34, 100}, {5, 7, 3}, {48, 48, 80},
+               {lab::drawn(65, 110), lab::drawn(65, 110), lab::drawn(17, 90)},
+               {lab::drawn(1, 16), lab::drawn(1, 16), lab::drawn(400, 900)}})
       .blocks({kTile * kTile})
       .diagnose(
           "steps are left out, or done twice: where does the share of a block end, and where "
@@ -90,7 +82,7 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
         const std::size_t steps = div_up(at.depth, kTile), all = tiles * steps;
 
         // One block for all tiles, fewer than tiles, more, and more than steps.
-        for (const unsigned blocks : {1u, 3u, 8u, 50u}) {
+        for (const unsigned blocks : {1u, 3u, lab::drawn(5, 12), lab::drawn(50, 90)}) {
           const std::vector<float> zeros(at.rows * at.columns, 0.0f);
           const lab::DeviceMatrix c(zeros, at.rows, at.columns, 2);
           const std::string of =
@@ -114,7 +106,8 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
                                  ", divided by the blocks");
                 lab::at_most("elements that all threads load from memory" + of, seen.loads().lanes,
                              all * slots, "each step is done once");
-                const std::size_t parts = parts_of(tiles, steps, blocks);
+                // Each ends with its tile, or with the share of its block.
+                const std::size_t parts = tiles + std::min<std::size_t>(blocks, all) - 1;
                 lab::at_most("atomics, counting a warp's 32 threads as one" + of,
                              seen.atomics().requests, parts * (kTile * kTile / 32),
                              "a block adds to C once for each tile that it has steps of");
@@ -122,4 +115,20 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
         }
       });
   lab::on_a_gpu(expect_speed);
+}
+
+TEST_CASE("more than 2^16 blocks divide more than 2^16 steps") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const unsigned steps = lab::drawn(65700, 66000), blocks = steps + lab::drawn(0, 500);
+    const std::size_t depth = std::size_t{steps} * kTile;
+    const std::vector<float> ones(depth, 1.0f);  // their sum is exact in any order
+    const lab::DeviceMatrix a(ones, 1, depth, 0), b(ones, depth, 1, 0);
+    const lab::DeviceMatrix c(std::vector<float>{0}, 1, 1, 0);
+    multiply<<<blocks, dim3(kTile, kTile)>>>(a.view(), b.view(), c.view());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("C, of " + std::to_string(blocks) + " blocks for " + std::to_string(steps) +
+                          " steps of one tile",
+                      c.download("C")[0], static_cast<float>(depth));
+  });
 }
