@@ -350,7 +350,8 @@ std::string TrialReport::meaning() const {
            std::any_of(results_.begin(), results_.end(),
                        [&](const Result& t) { return !fails(t.trial); });
   };
-  if (only(has_tail)) {
+  // A count that is too high has other reasons than values that are missing.
+  if (!wrong_.counted && only(has_tail)) {
     return "all that fail have a tail (n is no multiple of the block): what do threads without an "
            "element bring?";
   }

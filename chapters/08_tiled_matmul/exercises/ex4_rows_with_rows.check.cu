@@ -86,7 +86,8 @@ TEST_CASE("every element of C is the product of a row of A and a row of B") {
           const lab::DeviceMatrix d_a(rows.a, at.rows, at.depth, gap);
           const lab::DeviceMatrix d_b(rows.b, at.columns, at.depth, gap);
           const lab::DeviceMatrix c(at.rows, at.columns, gap);
-          const std::string name = gap == 0 ? "C" : "C (rows " + std::to_string(gap) + " elements further apart)";
+          const std::string name =
+              gap == 0 ? "C" : "C (rows " + std::to_string(gap) + " elements further apart)";
           const std::size_t across = div_up(at.columns, tile), down = div_up(at.rows, tile);
           const std::size_t steps = div_up(at.depth, tile),
                             slots = 2 * across * down * steps * tile * tile;

@@ -94,13 +94,13 @@ TEST_CASE("more than 2^16 blocks find the last one") {
   lab::once([] {
     if (!lab::tries_large_sizes()) return;
     const unsigned grid = lab::drawn(65537, 67000);
-    const std::vector<int> x(grid, INT_MAX);
+    const std::vector<int> x(std::size_t{grid} * 32, INT_MAX);
     const lab::Array<int> d_x(x);
     const lab::Array<unsigned> ticket(std::vector<unsigned>{0});
     const lab::Array<long long> partials(grid), result(1);
-    sum_all<<<grid, 32>>>(d_x.get(), grid, partials.get(), ticket.get(), result.get());
+    sum_all<<<grid, 32>>>(d_x.get(), x.size(), partials.get(), ticket.get(), result.get());
     CUDA_CHECK_LAUNCH();
     lab::expect_equal("*result of " + std::to_string(grid) + " blocks", result.download()[0],
-                      static_cast<long long>(grid) * INT_MAX);
+                      static_cast<long long>(x.size()) * INT_MAX);
   });
 }

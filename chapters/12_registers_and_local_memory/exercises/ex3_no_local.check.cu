@@ -81,8 +81,8 @@ TEST_CASE("more than 2^16 columns, or rows, are right") {
       const int rows = wide ? 3 : static_cast<int>(many), window = wide ? 2 : 5;
       const std::vector<int> x = any_ints(columns, rows);
       const lab::Array<int> d_x(x), y(x.size());
-      largest_of_window<<<static_cast<unsigned>(div_up(columns, 256)), 256>>>(d_x.get(), columns,
-                                                                           rows, window, y.get());
+      largest_of_window<<<static_cast<unsigned>(div_up(columns, 256)), 256>>>(
+          d_x.get(), columns, rows, window, y.get());
       CUDA_CHECK_LAUNCH();
       lab::expect_equal(name_of(rows, window) + ", " + std::to_string(columns) + " columns",
                         y.download(), largest_on_host(x, columns, rows, window));

@@ -44,9 +44,9 @@ std::vector<float> turned_on_host(const std::vector<float>& image, const lab::Tr
 }  // namespace
 
 TEST_CASE("every pixel comes from its place, and a warp reads few sectors at every angle") {
-  const std::vector<Angle> angles = {{"90", 0, 1024},  {"0", 1024, 0},    {"45", 724, 724},
-                                     {"30", 887, 512}, {"60", 512, 887},  {"180", -1024, 0},
-                                     {"270", 0, -1024}, drawn_angle(),     drawn_angle()};
+  const std::vector<Angle> angles = {{"90", 0, 1024},   {"0", 1024, 0},   {"45", 724, 724},
+                                     {"30", 887, 512},  {"60", 512, 887}, {"180", -1024, 0},
+                                     {"270", 0, -1024}, drawn_angle(),    drawn_angle()};
   // Images whose sectors are counted, and small ones, which are mostly edge.
   const lab::Trials::Shape usual = {64, 128, 0};
   const std::size_t wide = lab::drawn(80, 220), wide_rows = 8 * lab::drawn(10, 20);

@@ -63,7 +63,12 @@ void expect_speed() {
 
 TEST_CASE("C is right, and every block does as many steps as every other") {
   lab::Trials()
-      .shapes({{16, 16, 16}, {16, 16, 128}, {40, 20, 64}, {33, 34, 100}, {5, 7, 3}, {48, 48, 80},
+      .shapes({{16, 16, 16},
+               {16, 16, 128},
+               {40, 20, 64},
+               {33, 34, 100},
+               {5, 7, 3},
+               {48, 48, 80},
                {lab::drawn(65, 110), lab::drawn(65, 110), lab::drawn(17, 90)},
                {lab::drawn(1, 16), lab::drawn(1, 16), lab::drawn(400, 900)}})
       .blocks({kTile * kTile})

@@ -249,9 +249,8 @@ void report_findings() {
   };
   // __syncthreads mends what lies within warps as well, and __syncwarp not what lies across them:
   // the first help that is read should be enough.
-  std::stable_partition(located.begin(), located.end(), [](const Located& l) {
-    return l.added.found.fault != Fault::kSameWarp;
-  });
+  std::stable_partition(located.begin(), located.end(),
+                        [](const Located& l) { return l.added.found.fault != Fault::kSameWarp; });
   for (const Located& l : located) {
     if (l.added.found.fault == Fault::kUnset && is_explained(l)) continue;
     if (all.shown == kMostReported) return;
