@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element of C is the product of a row of A and a column of B
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/matrices.cuh"
 // the learner's file:
 #include LAB_FILE
 
 TEST_CASE("every element of C is the product of a row of A and a column of B") {
   lab::Trials()
-      .shapes({{16, 16, 16}, {5, 40, 7}, {33, 20, 17}, {16, 16, 48}, {21, 37, 100}, {2, 3, 257}})
+      .shapes({{16, 16, 16},
+               {5, 40, 7},
+               {33, 20, 17},
+               {16, 16, 48},
+               {21, 37, 100},
+               {2, 3, 257},
+               {lab::drawn(40, 90), lab::drawn(40, 90), lab::drawn(40, 90)},
+               {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(260, 700)}})
       .blocks({kTile * kTile})
       .diagnose(
           "one step of the walk is right, several are not: what may a fast thread do to the tiles "
@@ -17,7 +25,8 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
         const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
         const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
-        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+        const std::vector<double> bounds = product_bounds(a, b, at.rows, at.columns, at.depth);
+        const auto tolerance = [&](std::size_t i) { return bounds[i]; };
 
         const lab::DeviceMatrix d_a(a, at.rows, at.depth, 0), d_b(b, at.depth, at.columns, 0);
         const lab::DeviceMatrix c(at.rows, at.columns, 0);
@@ -38,10 +47,25 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
               lab::at_most("loads from memory, counting a warp's 32 threads as one",
                            seen.loads().requests, 2 * tiles * kTile * kTile / 32,
                            "every thread brings its own two elements");
+              lab::exactly("elements of C that are stored", seen.stores().lanes,
+                           at.rows * at.columns, "each once, when its sum is complete");
               lab::at_most("barriers that a thread passes", seen.barriers,
                            2 * div_up(at.depth, kTile),
                            "two in each step: one before the tiles are read, one before they are "
                            "overwritten");
             });
       });
+}
+
+TEST_CASE("a depth past 2^16 is right") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const std::size_t depth = lab::drawn(65600, 66000);
+    const std::vector<float> ones(depth, 1.0f);  // their sum is exact in any order
+    const lab::DeviceMatrix a(ones, 1, depth, 0), b(ones, depth, 1, 0), c(1, 1, 0);
+    multiply_tiled<<<1, dim3(kTile, kTile)>>>(a.view(), b.view(), c.view());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("C of depth " + std::to_string(depth), c.download("C")[0],
+                      static_cast<float>(depth));
+  });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element of C is the product of a row of A and a column of B
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/matrices.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -15,7 +16,9 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
                {1, 1, 1},
                {17, 33, 5},
                {40, 7, 23},
-               {3, 50, 67}})
+               {3, 50, 67},
+               {lab::drawn(40, 90), lab::drawn(40, 90), lab::drawn(40, 90)},
+               {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(260, 700)}})
       .blocks({kTile * kTile})
       .diagnose("only depths that 16 does not divide fail: the last step of the walk",
                 [](const lab::Trial& r) { return r.depth % kTile != 0; })
@@ -29,15 +32,17 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
         const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
         const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
-        const DotProductBound tolerance(a, b, at.rows, at.columns, at.depth);
+        const std::vector<double> bounds = product_bounds(a, b, at.rows, at.columns, at.depth);
+        const auto tolerance = [&](std::size_t i) { return bounds[i]; };
 
-        for (const std::size_t gap : {0, 3}) {
+        for (const std::size_t gap : {std::size_t{0}, std::size_t{lab::drawn(1, 40)}}) {
           const lab::DeviceMatrix d_a(a, at.rows, at.depth, gap);
           const lab::DeviceMatrix d_b(b, at.depth, at.columns, gap);
           const lab::DeviceMatrix c(at.rows, at.columns, gap);
           const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
                           static_cast<unsigned>(div_up(at.rows, kTile)));
-          const std::string name = gap == 0 ? "C" : "C (rows 3 elements further apart)";
+          const std::string name =
+              gap == 0 ? "C" : "C (rows " + std::to_string(gap) + " elements further apart)";
           const std::size_t tiles = std::size_t{grid.x} * grid.y * div_up(at.depth, kTile);
           lab::count(
               [&] {
@@ -60,4 +65,28 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
               });
         }
       });
+}
+
+TEST_CASE("sides past 2^16 are right") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const std::size_t many = lab::drawn(65600, 66000);
+    for (const lab::Trials::Shape& shape :
+         {lab::Trials::Shape{many, 1, 2}, {1, many, 2}, {1, 1, many}}) {
+      const std::vector<float> a(shape.rows * shape.depth, 1), b(shape.depth * shape.columns, 1);
+      const lab::DeviceMatrix d_a(a, shape.rows, shape.depth, 0);
+      const lab::DeviceMatrix d_b(b, shape.depth, shape.columns, 0);
+      const lab::DeviceMatrix c(shape.rows, shape.columns, 0);
+      const dim3 grid(static_cast<unsigned>(div_up(shape.columns, kTile)),
+                      static_cast<unsigned>(div_up(shape.rows, kTile)));
+      multiply_tiled<<<grid, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
+      CUDA_CHECK_LAUNCH();
+      // Sums of ones are exact in any order.
+      const auto sum = static_cast<float>(shape.depth);
+      lab::expect_equal("C of " + std::to_string(shape.rows) + " x " +
+                            std::to_string(shape.columns) + ", depth " +
+                            std::to_string(shape.depth) + ": elements",
+                        c.download("C"), std::vector<float>(shape.rows * shape.columns, sum));
+    }
+  });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the sum is that of the words that come back
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/pinned.cuh"
 
 // `count` rounds in a row are one such round again: this one. The learner's file has the type.
@@ -16,10 +17,11 @@ Round repeated(Round round, unsigned count) {
 
 TEST_CASE("the sum is that of the words that come back") {
   lab::Trials()
-      .sizes({1, 33, 257, 1000, 4096})
+      .sizes({1, 33, 257, 1000, 4096, lab::drawn(1001, 4000), lab::drawn(66000, 70000)})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
-        const unsigned rounds = kOnGpu ? 100000 : 3;  // on a GPU long enough to be overtaken
+        const unsigned rounds =
+            kOnGpu ? 100000 : lab::drawn(0, 9);  // on a GPU long enough to be overtaken
         const Round all = repeated(kRound, rounds);
         std::vector<unsigned> x(at.n), y(at.n);
         unsigned long long expected = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every walk ends where it should, and no lane waits for another
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -15,7 +16,8 @@ __global__ void note_items(std::size_t n, unsigned* takers) {
 TEST_CASE("every walk ends where it should, and no lane waits for another") {
   constexpr unsigned kPlaces = 200;
   lab::Trials()
-      .sizes({1024, 2048, 4096, 1000, 33, 31, 1, 2053, 0})
+      .sizes({1024, 2048, 1000, 33, 31, 1, lab::drawn(1025, 4000), 1024 * lab::drawn(3, 4), 0,
+              1024 * lab::drawn(5, 9), lab::drawn(66000, 70000)})
       .blocks({32, 96, 256})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {

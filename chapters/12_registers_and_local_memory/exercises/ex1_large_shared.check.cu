@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: one block reverses n ints by way of shared memory
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 TEST_CASE("one block reverses n ints by way of shared memory") {
   lab::Trials()
-      .sizes({1000, 12288, 12289, 16384, 24576, 20000, 33, 1, 0})
+      .sizes(
+          {1000, 12288, 12289, lab::drawn(12290, 16384), 24576, lab::drawn(16385, 24575), 33, 1, 0})
       .inputs({lab::Input::kIndices})
       .diagnose("only n above 12288 fails: more than 48 KiB of shared memory for a block",
                 [](const lab::Trial& trial) { return trial.n > 12288; })

@@ -30,7 +30,7 @@ std::vector<int> most_frequent_on_host(const std::vector<int>& x, std::size_t n)
   return most;
 }
 
-unsigned blocks_for(std::size_t n, unsigned block) {
+unsigned blocks_of(std::size_t n, unsigned block) {
   return static_cast<unsigned>(std::max<std::size_t>(1, div_up(n, block)));
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("every thread finds its most frequent value, by counters that share no
         lab::count(
             [&] {
               const std::size_t bytes = at.block * kValues * sizeof(int);
-              most_frequent<<<blocks_for(at.n, at.block), at.block, bytes>>>(d_x.get(), at.n,
+              most_frequent<<<blocks_of(at.n, at.block), at.block, bytes>>>(d_x.get(), at.n,
                                                                              result.get());
               CUDA_CHECK_LAUNCH();
             },
@@ -80,7 +80,7 @@ TEST_CASE("more than 2^16 threads are right") {
     at.n = lab::drawn(66000, 68000);
     const std::vector<int> x = values_of(at);
     const lab::Array<int> d_x(x), result(at.n);
-    most_frequent<<<blocks_for(at.n, 256), 256, 256 * kValues * sizeof(int)>>>(d_x.get(), at.n,
+    most_frequent<<<blocks_of(at.n, 256), 256, 256 * kValues * sizeof(int)>>>(d_x.get(), at.n,
                                                                                result.get());
     CUDA_CHECK_LAUNCH();
     lab::expect_equal("result of " + std::to_string(at.n) + " threads", result.download(),

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -52,9 +53,14 @@ Weighted neighbours(std::size_t place, unsigned factor, std::size_t size) {
 }  // namespace
 
 TEST_CASE("every pixel of the result is mixed by the texture unit, around its own middle") {
-  for (const unsigned factor : {1u, 3u, 5u}) {
+  for (const unsigned factor : {1u, 3u, lab::drawn(2, 9)}) {
     lab::Trials()
-        .shapes({{16, 16, 0}, {9, 128, 0}, {33, 31, 0}, {5, 8, 0}, {1, 1, 0}})
+        .shapes({{16, 16, 0},
+                 {9, 128, 0},
+                 {33, 31, 0},
+                 {5, 8, 0},
+                 {1, 1, 0},
+                 {lab::drawn(2, 40), lab::drawn(2, 40), 0}})
         .blocks({16})
         .run([factor](const lab::Trial& at) {
           PitchedImage from(at.columns, at.rows);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every result is what the texture unit returns, from four loads
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -56,10 +57,10 @@ std::vector<float2> positions(std::size_t n, std::size_t width, std::size_t heig
 }  // namespace
 
 TEST_CASE("every result is what the texture unit returns, from four loads") {
-  for (const std::size_t width : {37u, 1u, 8u}) {
-    const std::size_t height = width == 37 ? 23 : 5;
+  for (const std::size_t width : {37u, 1u, 8u, lab::drawn(40, 300)}) {
+    const std::size_t height = width == 37 ? 23 : lab::drawn(1, 40);
     lab::Trials()
-        .sizes({1000, 33, 2053, 1, 0})
+        .sizes({1000, 33, lab::drawn(1001, 4000), 1, 0, lab::drawn(66000, 68000)})
         .blocks({32, 96})
         .inputs({lab::Input::kRandom})
         .run([width, height](const lab::Trial& at) {

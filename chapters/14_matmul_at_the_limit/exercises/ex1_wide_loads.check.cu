@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: C is right, and a warp asks shared memory twice at each l
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/matrices.cuh"
 // the learner's file:
 #include LAB_FILE
 
 TEST_CASE("C is right, and a warp asks shared memory twice at each l") {
   lab::Trials()
-      .shapes({{64, 64, 16}, {64, 64, 48}, {3, 4, 1}, {65, 68, 17}, {70, 132, 20}, {130, 60, 33}})
+      .shapes({{64, 64, 16},
+               {64, 64, 48},
+               {3, 4, 1},
+               {65, 68, 17},
+               {70, 132, 20},
+               {130, 60, 33},
+               {lab::drawn(65, 200), 4 * lab::drawn(17, 50), lab::drawn(34, 90)}})
       .blocks({kSide * kSide})
       .run([](const lab::Trial& at) {
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
@@ -46,4 +53,17 @@ TEST_CASE("C is right, and a warp asks shared memory twice at each l") {
                            "two in each step");
             });
       });
+}
+
+TEST_CASE("a depth past 2^16 is right") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const std::size_t depth = lab::drawn(65600, 66000);
+    const std::vector<float> ones(depth, 1.0f);  // their sum is exact in any order
+    const lab::DeviceMatrix a(ones, 1, depth, 0), b(ones, depth, 1, 3), c(1, 1, 3);
+    multiply<<<1, dim3(kSide, kSide)>>>(a.view(), b.view(), c.view());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("C of depth " + std::to_string(depth), c.download("C")[0],
+                      static_cast<float>(depth));
+  });
 }

@@ -3,6 +3,7 @@
 #include <cuda_pipeline.h>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/matrices.cuh"
 
 namespace {
@@ -34,7 +35,14 @@ unsigned noted_waits() {
 
 TEST_CASE("C is right, and one batch of copies stays under way") {
   lab::Trials()
-      .shapes({{16, 16, 16}, {16, 16, 64}, {5, 40, 7}, {21, 37, 100}, {33, 20, 33}, {2, 3, 150}})
+      .shapes({{16, 16, 16},
+               {16, 16, 64},
+               {5, 40, 7},
+               {21, 37, 100},
+               {33, 20, 33},
+               {2, 3, 150},
+               {lab::drawn(40, 90), lab::drawn(40, 90), lab::drawn(40, 90)},
+               {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(260, 700)}})
       .blocks({kTile * kTile})
       .diagnose(
           "one step is right, several are not: who has waited for whose copies when a thread reads "
@@ -60,6 +68,8 @@ TEST_CASE("C is right, and one batch of copies stays under way") {
             },
             [&] { lab::expect_close("C", c.download("C"), expected, tolerance, at.columns); },
             [&](const auto& seen) {
+              lab::exactly("elements of C that are stored", seen.stores().lanes,
+                           at.rows * at.columns, "each once, when its sum is complete");
               lab::at_most("barriers that a thread passes", seen.barriers, steps,
                            "one in each step is enough with three pairs of tiles");
               const std::size_t once = blocks * kTile * kTile;
@@ -71,4 +81,17 @@ TEST_CASE("C is right, and one batch of copies stays under way") {
                            "only the asynchronous copies fill the tiles");
             });
       });
+}
+
+TEST_CASE("a depth past 2^16 is right") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const std::size_t depth = lab::drawn(65600, 66000);
+    const std::vector<float> ones(depth, 1.0f);  // their sum is exact in any order
+    const lab::DeviceMatrix a(ones, 1, depth, 0), b(ones, depth, 1, 0), c(1, 1, 0);
+    multiply<<<1, dim3(kTile, kTile)>>>(a.view(), b.view(), c.view());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("C of depth " + std::to_string(depth), c.download("C")[0],
+                      static_cast<float>(depth));
+  });
 }

@@ -69,7 +69,7 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
                {33, 34, 100},
                {5, 7, 3},
                {48, 48, 80},
-               {lab::drawn(65, 110), lab::drawn(65, 110), lab::drawn(17, 90)},
+               {lab::drawn(81, 110), lab::drawn(81, 110), lab::drawn(130, 160)},
                {lab::drawn(1, 16), lab::drawn(1, 16), lab::drawn(400, 900)}})
       .blocks({kTile * kTile})
       .diagnose(
@@ -122,18 +122,30 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
   lab::on_a_gpu(expect_speed);
 }
 
-TEST_CASE("more than 2^16 blocks divide more than 2^16 steps") {
+TEST_CASE("shares of any number of steps and of blocks follow each other and are even") {
   lab::once([] {
-    if (!lab::tries_large_sizes()) return;
-    const unsigned steps = lab::drawn(65700, 66000), blocks = steps + lab::drawn(0, 500);
-    const std::size_t depth = std::size_t{steps} * kTile;
-    const std::vector<float> ones(depth, 1.0f);  // their sum is exact in any order
-    const lab::DeviceMatrix a(ones, 1, depth, 0), b(ones, depth, 1, 0);
-    const lab::DeviceMatrix c(std::vector<float>{0}, 1, 1, 0);
-    multiply<<<blocks, dim3(kTile, kTile)>>>(a.view(), b.view(), c.view());
-    CUDA_CHECK_LAUNCH();
-    lab::expect_equal("C, of " + std::to_string(blocks) + " blocks for " + std::to_string(steps) +
-                          " steps of one tile",
-                      c.download("C")[0], static_cast<float>(depth));
+    const unsigned many = lab::drawn(3000000000u, 4000000000u);
+    struct Division {
+      unsigned all, blocks;
+    };
+    for (const Division& of :
+         {Division{10, 3}, Division{7, 50}, Division{0, 4}, Division{70000, 66000},
+          Division{many, 132}, Division{many, lab::drawn(60000, 90000)},
+          Division{lab::drawn(100000, 200000), lab::drawn(60000, 90000)}}) {
+      const std::string which =
+          " of " + std::to_string(of.blocks) + ", of " + std::to_string(of.all) + " steps";
+      const std::size_t most = div_up(of.all, of.blocks);
+      unsigned begin = begin_of(of.all, of.blocks, 0);
+      lab::expect_equal("the first step of block 0" + which, begin, 0u);
+      for (unsigned block = 0; block < of.blocks; ++block) {
+        const unsigned end = begin_of(of.all, of.blocks, block + 1);
+        lab::expect(end >= begin && end - begin <= most, "block " + std::to_string(block) + which,
+                    std::to_string(most) + " steps at most, or none",
+                    "steps " + std::to_string(begin) + " to before " + std::to_string(end));
+        begin = end;
+      }
+      lab::expect_equal("begin_of(all, blocks, blocks): block " + std::to_string(of.blocks) + which,
+                        begin, of.all);
+    }
   });
 }

@@ -40,10 +40,19 @@ __device__ void add_to(const Matrix& c, unsigned tile, float sum) {
   if (row < c.height && column < c.width) atomicAdd(&c.at(row, column), sum);
 }
 
+// The steps of all tiles, one tile after the other, are numbered. Block `block` begins with this
+// one, and ends where the next block begins; begin_of(all, blocks, blocks) is `all`, which may be
+// large.
+__host__ __device__ unsigned begin_of(unsigned all, unsigned blocks, unsigned block) {
+  // TODO: the same number of steps for every block, rounded up at most.
+  return block < blocks ? 0 : all;
+  // end of TODO
+}
+
 __global__ void multiply(Matrix a, Matrix b, Matrix c) {
   const unsigned steps = (a.width + kTile - 1) / kTile;
   const unsigned tiles = (c.height + kTile - 1) / kTile * ((c.width + kTile - 1) / kTile);
-  // TODO: which steps, of all steps of all tiles, are this block's? A part of a tile may be.
+  // TODO: walk along this block's steps. Which tile is each of them in? A part of a tile may be.
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x)
     add_to(c, tile, sum_of_steps(a, b, tile, 0, steps));
   // end of TODO

@@ -40,12 +40,18 @@ __device__ void add_to(const Matrix& c, unsigned tile, float sum) {
   if (row < c.height && column < c.width) atomicAdd(&c.at(row, column), sum);
 }
 
+// The steps of all tiles, one tile after the other, are numbered. Block `block` begins with this
+// one, and ends where the next block begins; begin_of(all, blocks, blocks) is `all`, which may be
+// large.
+__host__ __device__ unsigned begin_of(unsigned all, unsigned blocks, unsigned block) {
+  return static_cast<unsigned>(std::uint64_t{all} * block / blocks);  // needs more than 32 bits
+}
+
 __global__ void multiply(Matrix a, Matrix b, Matrix c) {
   const unsigned steps = (a.width + kTile - 1) / kTile;
   const unsigned tiles = (c.height + kTile - 1) / kTile * ((c.width + kTile - 1) / kTile);
-  const std::uint64_t all = std::uint64_t{tiles} * steps;
-  const auto end = static_cast<unsigned>(all * (blockIdx.x + 1) / gridDim.x);
-  for (auto at = static_cast<unsigned>(all * blockIdx.x / gridDim.x); at < end;) {
+  const unsigned all = tiles * steps, end = begin_of(all, gridDim.x, blockIdx.x + 1);
+  for (unsigned at = begin_of(all, gridDim.x, blockIdx.x); at < end;) {
     const unsigned tile = at / steps, first = at % steps;
     const unsigned count = min(steps - first, end - at);  // to the end of the tile, or of the share
     add_to(c, tile, sum_of_steps(a, b, tile, first, count));
