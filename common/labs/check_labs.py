@@ -381,5 +381,6 @@ def main(labs, settings, builder):
         for trial, complaint in bad:
             print(f"  {report.RED}FAIL{report.PLAIN}  {trial.place} ({trial.variant}): {complaint}")
     wrong = len(complaints) + sum(len(f) for f in failed.values())
-    print(f"\n{len(chosen)} exercises, {wrong} complaints, {time.monotonic() - start:.1f} s")
+    drawn = f" (drawn with LAB_SEED={outcomes.SEED})" if wrong else ""
+    print(f"\n{len(chosen)} exercises, {wrong} complaints{drawn}, {time.monotonic() - start:.1f} s")
     return 1 if wrong else 0
