@@ -42,7 +42,7 @@ TEST_CASE("every key is counted, by one atomic request of each warp") {
     const unsigned block = 32 * lab::drawn(1, 8);
     lab::Trials()
         .sizes({32, 31, 33, 1, 257, 1000, lab::drawn(1024, 3000), 0})
-        .blocks({block == 96 ? 64 : 96, block})
+        .blocks({block == 96 ? 64u : 96u, block})
         .run([&](const lab::Trial& at) {
           const std::vector<int> keys = keys_of(at, of_run);
           const std::vector<unsigned> expected = counted(keys, of_run);
