@@ -95,7 +95,7 @@ TEST_CASE("more than 2^16 elements are counted") {
     const Keys two = {2, 1};  // of each more than 2^16, too
     const std::vector<int> keys = keys_of(at, two);
     const lab::Array<int> d_keys(keys);
-    const lab::Array<unsigned> bins(std::vector<unsigned>{0});
+    const lab::Array<unsigned> bins(std::vector<unsigned>(two.bins(), 0));
     count_keys<<<static_cast<unsigned>(div_up(at.n, 256)), 256>>>(d_keys.get(), at.n, bins.get());
     CUDA_CHECK_LAUNCH();
     lab::expect_equal("bins of " + std::to_string(at.n) + " keys, 0 or 1", bins.download(),
