@@ -245,6 +245,8 @@ const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> patterns = {
       {"only n = 0 fails: what is left for a block that has no element?",
        [](const Trial& r) { return r.n == 0 && r.block > 0; }},
+      {"only n above 65536 fails: is an index, or a count, kept in fewer bits than it needs?",
+       [](const Trial& r) { return r.n > 65536; }},
       {"only sizes that are no multiple of the block fail: the tail, where some threads have no "
        "element",
        has_tail},
