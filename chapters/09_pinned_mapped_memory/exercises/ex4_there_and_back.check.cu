@@ -138,7 +138,7 @@ TEST_CASE("every word comes back mixed, each chunk by its own stream") {
   const std::vector<Call> calls = {
       {99, 1, rounds(3)},
       {99, 3, rounds(3)},
-      {lab::drawn(1, 31), lab::drawn(2, 5), rounds(lab::drawn(0, 2))},
+      {lab::drawn(1, 31), lab::drawn(4, 5), rounds(lab::drawn(0, 2))},
       {lab::drawn(257, 600), lab::drawn(2, 5), rounds(lab::drawn(4, 40))},
       {lab::drawn(1025, 3000), 2, rounds(1)},
   };

@@ -47,14 +47,15 @@ TEST_CASE("every pixel comes from its place, and a warp reads few sectors at eve
   const std::vector<Angle> angles = {{"90", 0, 1024},   {"0", 1024, 0},   {"45", 724, 724},
                                      {"30", 887, 512},  {"60", 512, 887}, {"180", -1024, 0},
                                      {"270", 0, -1024}, drawn_angle(),    drawn_angle()};
-  // Images whose sectors are counted, and small ones, which are mostly edge.
+  // Images whose sectors are counted, other ones that are narrower and wider than the usual, and
+  // small ones, which are mostly edge.
   const lab::Trials::Shape usual = {64, 128, 0};
-  const std::size_t wide = lab::drawn(80, 220), wide_rows = 8 * lab::drawn(10, 20);
+  const std::size_t narrow = 8 * lab::drawn(8, 12), wide = lab::drawn(129, 220);
   for (const Angle& angle : angles) {
     lab::Trials()
         .shapes({usual,
                  {lab::drawn(64, 120), wide, 0},
-                 {lab::drawn(64, 120), wide_rows, 0},
+                 {lab::drawn(64, 120), narrow, 0},
                  {33, 31, 0},
                  {8, 32, 0},
                  {1, 1, 0},
