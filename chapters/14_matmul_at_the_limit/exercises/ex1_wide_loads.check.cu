@@ -59,11 +59,12 @@ TEST_CASE("a depth past 2^16 is right") {
   lab::once([] {
     if (!lab::tries_large_sizes()) return;
     const std::size_t depth = lab::drawn(65600, 66000);
-    const std::vector<float> ones(depth, 1.0f);  // their sum is exact in any order
-    const lab::DeviceMatrix a(ones, 1, depth, 0), b(ones, depth, 1, 3), c(1, 1, 3);
+    const std::vector<float> ones(4 * depth, 1.0f);  // their sum is exact in any order
+    const std::vector<float> row(depth, 1.0f);
+    const lab::DeviceMatrix a(row, 1, depth, 0), b(ones, depth, 4, 0), c(1, 4, 0);
     multiply<<<1, dim3(kSide, kSide)>>>(a.view(), b.view(), c.view());
     CUDA_CHECK_LAUNCH();
-    lab::expect_equal("C of depth " + std::to_string(depth), c.download("C")[0],
-                      static_cast<float>(depth));
+    lab::expect_equal("C of depth " + std::to_string(depth) + ": element", c.download("C"),
+                      std::vector<float>(4, static_cast<float>(depth)));
   });
 }
