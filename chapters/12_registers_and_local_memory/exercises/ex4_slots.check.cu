@@ -48,7 +48,7 @@ TEST_CASE("every thread finds its most frequent value, by counters that share no
             [&] {
               const std::size_t bytes = at.block * kValues * sizeof(int);
               most_frequent<<<blocks_of(at.n, at.block), at.block, bytes>>>(d_x.get(), at.n,
-                                                                             result.get());
+                                                                            result.get());
               CUDA_CHECK_LAUNCH();
             },
             [&] { lab::expect_equal("result", result.download(), expected); },
@@ -81,7 +81,7 @@ TEST_CASE("more than 2^16 threads are right") {
     const std::vector<int> x = values_of(at);
     const lab::Array<int> d_x(x), result(at.n);
     most_frequent<<<blocks_of(at.n, 256), 256, 256 * kValues * sizeof(int)>>>(d_x.get(), at.n,
-                                                                               result.get());
+                                                                              result.get());
     CUDA_CHECK_LAUNCH();
     lab::expect_equal("result of " + std::to_string(at.n) + " threads", result.download(),
                       most_frequent_on_host(x, at.n));
