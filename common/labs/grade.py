@@ -131,13 +131,14 @@ class Grader:
         outcome = outcomes.run_check(
             lab, f"{folder}/build", variant, outcomes.schedules_for(lab, variant), self.limits,
             drop_to=user, where=f"{folder}/empty", prefix=box.to_run(folder),
+            threads=variant == "gpu",
         )  # fmt: skip
         if outcome.passed:
             return verdict("passed", "passed")
         if outcome.verdict == "early" and not box.still_works(outcome.output):
             raise RuntimeError(outcome.output)
         if outcome.verdict == "forged":
-            return verdict("refused", "writes to the channel over which the check tells its outcome")
+            return verdict("forged", outcome.forgery)
         name = "failed" if outcome.verdict == "wrong" else outcome.verdict
         details = {"case": outcome.case, "schedule": outcome.schedule, **outcome.told}
         if outcome.backend_report():

@@ -28,7 +28,7 @@ class Outcome:
     wrong      a test case failed          build    it does not compile
     crash      a signal ended it           early    it ended before the check did
     time, memory, output, processes: that limit was hit
-    forged     the checked code wrote to the check's own channel
+    forged     the checked code did what only the check may: `forgery` says what
     changed    something outside the TODO of a prediction differs from the starter
     `cases`: {name: passed | failed}; `told`: {key: value} of the first test case that failed."""
 
@@ -37,6 +37,7 @@ class Outcome:
         self.cases, self.told, self.case = {}, {}, None
         self.output, self.schedule, self.signal, self.status = "", None, None, 0
         self.passed_schedules, self.seconds, self.variant = [], 0.0, None
+        self.forgery = ""  # what the checked code did
         self.depends_on_order = False
         self.depends_on_multiprocessors = False  # or on what else the run that looks for races has otherwise
         self.sanitizer = []  # what ThreadSanitizer says of a race, in five lines
@@ -91,8 +92,8 @@ def judge(lab, done):
     output = END_OF_TRIAL.sub("", done.output)
     facts = {"speeds": speeds, "cases": cases, "told": told, "case": failed or done.unfinished, "output": output}
     facts.update(printed=printed(done.output), seconds=done.seconds, status=done.status)
-    if done.strangers:
-        return Outcome("forged", **facts)
+    if done.forged:
+        return Outcome("forged", forgery=done.forged, **facts)
     if done.ended_by:
         return Outcome(done.ended_by, **facts)
     if done.status < 0:
@@ -151,14 +152,16 @@ def variant_of(lab, backend):
     return "cpu-xray" if lab.predicts or lab.counts else {"cpu": "cpu-xray"}.get(backend, backend)
 
 
-def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None, prefix=()):
-    """Runs folder/check under each schedule, up to the first that it does not pass."""
+def run_check(lab, folder, variant, schedules, limits, drop_to=None, where=None, prefix=(), threads=True):
+    """Runs folder/check under each schedule, up to the first that it does not pass. `threads`: whether it may have some
+    before main."""
     if variant == "cpu-tsan":
         prefix = fixed_address_space()
     program = [*prefix, os.path.abspath(f"{folder}/check")]
     passed, first = [], None
     for schedule in schedules:
-        done = runner.run(program, limits, environment_for(variant, schedule), where, channel=True, drop_to=drop_to)
+        channel = runner.Channel(threads)
+        done = runner.run(program, limits, environment_for(variant, schedule), where, channel, drop_to)
         outcome = judge(lab, done)
         outcome.schedule, outcome.variant, outcome.passed_schedules = schedule, variant, passed
         if not outcome.passed:

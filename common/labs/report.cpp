@@ -2,28 +2,37 @@
 // The part of a lab's check that needs no CUDA, and the channel over which the outcome travels.
 //
 // A check runs in one process with code that nobody has read. What that code prints therefore
-// counts for nothing: the outcome goes through a socket (its number is in LAB_CHANNEL) on lines
-// that begin with a word which the runner chose at random and sent first:
+// counts for nothing: the outcome goes through a socket on lines that begin with a word which the
+// runner chose at random:
 //
 //   WORD<TAB>started<TAB>NAME    WORD<TAB>passed|failed|skipped<TAB>NAME    WORD<TAB>end<TAB>CASES
 //   WORD<TAB>tell<TAB>KEY<TAB>VALUE
 //
-// The word is read before any constructor of the checked code runs, and then gone from the socket.
-// It lies in a page of its own, at an address that differs from run to run and that nobody may read
-// but while a line is sent. On Linux the channel is reached by system calls alone: a `write` or
+// Neither the word nor that socket is there before main. What the program inherits (its number is
+// in LAB_CHANNEL) is a door, through which main asks once; the answer holds the word and brings the
+// socket. Whatever else comes through the door, or comes earlier, ends the run. The constructors of
+// a submission wait until main has asked (audit.py moves them to the section lab_begin).
+//
+// The word lies in a page of its own, at an address that differs from run to run and that nobody
+// may read but while a line is sent; no signal is handled meanwhile. It is wiped when the run has
+// ended, before any destructor. On Linux all this is done by system calls alone: a `write` or
 // `memcpy` that the checked code defines is not called. Without LAB_CHANNEL the check is a plain
 // Catch2 program.
 #include "report.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +52,13 @@ bool backend_found_a_bug() { return cuda_cpu_has_failed != nullptr && cuda_cpu_h
 
 constexpr std::size_t kWord = 32;     // characters
 constexpr std::size_t kPage = 16384;  // bytes; pages of the system are 4 or 16 KiB
-int channel = -1;
+#ifdef MSG_CMSG_CLOEXEC
+constexpr int kReceive = MSG_CMSG_CLOEXEC;  // no program that is started inherits the socket
+#else
+constexpr int kReceive = 0;
+#endif
+int door = -1;         // through which main asks
+int channel = -1;      // on which lines are sent; not there before
 char* page = nullptr;  // the word, and behind it what is being sent
 
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
@@ -83,20 +98,32 @@ char* new_page() {
   return at > -4096 && at < 0 ? nullptr : reinterpret_cast<char*>(at);
 }
 void allow(int rights) { call(SYS_mprotect, address(page), kPage, rights); }
-long receive(char* to, std::size_t n) {
-  return call(SYS_read, channel, address(to), static_cast<long>(n));
+long receive(msghdr* message) { return call(SYS_recvmsg, door, address(message), kReceive); }
+long put(int file, const char* from, std::size_t n) {
+  return call(SYS_write, file, address(from), static_cast<long>(n));
 }
-long put(const char* from, std::size_t n) {
-  return call(SYS_write, channel, address(from), static_cast<long>(n));
-}
-// Whether the other end of the channel is closed.
+void close_file(int file) { call(SYS_close, file); }
+void give_back_page() { call(SYS_munmap, address(page), kPage); }
+// Whether the other end of the door is closed.
 bool nobody_listens() {
-  pollfd end = {channel, 0, 0};
+  pollfd end = {door, 0, 0};
   timespec now = {0, 0};
   return call(SYS_ppoll, address(&end), 1, address(&now)) == 1 && (end.revents & POLLHUP) != 0;
 }
 // Nobody else of this user, and no file in /proc, shows what is in this process.
 void close_to_others() { call(SYS_prctl, PR_SET_DUMPABLE, 0); }
+// The system refuses to take a thread out of its process unless it is the only one: then there is
+// nothing to do.
+bool other_threads_run() { return call(SYS_unshare, CLONE_THREAD) == -EINVAL; }
+// No handler of the checked code runs while the page is open.
+class Undisturbed {
+ public:
+  Undisturbed() { call(SYS_rt_sigprocmask, SIG_SETMASK, address(&all_), address(&before_), 8); }
+  ~Undisturbed() { call(SYS_rt_sigprocmask, SIG_SETMASK, address(&before_), 0, 8); }
+
+ private:
+  unsigned long all_ = ~0UL, before_ = 0;
+};
 #else
 [[noreturn]] void give_up() { _exit(3); }
 char* new_page() {
@@ -104,31 +131,72 @@ char* new_page() {
   return at == MAP_FAILED ? nullptr : static_cast<char*>(at);
 }
 void allow(int rights) { mprotect(page, kPage, rights); }
-long receive(char* to, std::size_t n) { return read(channel, to, n); }
-long put(const char* from, std::size_t n) { return write(channel, from, n); }
+long receive(msghdr* message) { return recvmsg(door, message, kReceive); }
+long put(int file, const char* from, std::size_t n) { return write(file, from, n); }
+void close_file(int file) { close(file); }
+void give_back_page() { munmap(page, kPage); }
 bool nobody_listens() {
-  pollfd end = {channel, 0, 0};
+  pollfd end = {door, 0, 0};
   return poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0;
 }
 void close_to_others() {}
+bool other_threads_run() { return false; }
+class Undisturbed {
+ public:
+  Undisturbed() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before_);
+  }
+  ~Undisturbed() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 #endif
 
-void open_channel(const char* number) {
+void find_door(const char* number) {
   if (number == nullptr) return;
   int file = 0;
   for (; *number >= '0' && *number <= '9'; ++number) file = 10 * file + (*number - '0');
-  channel = file;
-  page = new_page();
-  if (page == nullptr) give_up();
-  for (std::size_t have = 0; have < kWord;) {
-    const long got = receive(page + have, kWord - have);
-    if (got <= 0) give_up();
-    have += static_cast<std::size_t>(got);
-  }
+  door = file;
   // The runner was killed before bubblewrap, say, could tie this process to it.
   if (nobody_listens()) give_up();
-  allow(PROT_NONE);
   close_to_others();
+}
+
+// Asks for the word and the socket. Only main does, and only once: a second time ends the run.
+void ask() {
+  if (door < 0 || channel >= 0) return;
+  const Undisturbed here;
+  page = new_page();
+  if (page == nullptr) give_up();
+  constexpr char kAlone[] = "ask\n", kNotAlone[] = "ask, and other threads run\n";
+  const long sent = other_threads_run() ? put(door, kNotAlone, sizeof kNotAlone - 1)
+                                        : put(door, kAlone, sizeof kAlone - 1);
+  if (sent <= 0) give_up();
+  iovec word = {page, kWord};
+  alignas(cmsghdr) char socket[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &word;
+  message.msg_iovlen = 1;
+  message.msg_control = socket;
+  message.msg_controllen = sizeof socket;
+  if (receive(&message) != static_cast<long>(kWord)) give_up();
+  const cmsghdr* const brought = CMSG_FIRSTHDR(&message);
+  if (brought == nullptr || brought->cmsg_type != SCM_RIGHTS) give_up();
+  std::copy_n(CMSG_DATA(brought), sizeof(int), reinterpret_cast<unsigned char*>(&channel));
+  allow(PROT_NONE);
+  close_file(door);
+}
+
+// After the last line.
+void forget() {
+  if (channel < 0) return;
+  const Undisturbed here;
+  give_back_page();
+  close_file(channel);
+  channel = door = -1;
 }
 
 #if defined(__linux__) && defined(__GLIBC__)
@@ -138,14 +206,14 @@ void open_first(int, char**, char** environment) {
   constexpr std::size_t kLength = sizeof(kName) - 1;
   for (; *environment != nullptr; ++environment) {
     if (std::strncmp(*environment, kName, kLength) != 0) continue;
-    open_channel(*environment + kLength);
+    find_door(*environment + kLength);
     return;
   }
 }
 __attribute__((section(".preinit_array"), used)) void (*const first)(int, char**,
                                                                      char**) = open_first;
 #else
-__attribute__((constructor(101))) void open_first() { open_channel(std::getenv("LAB_CHANNEL")); }
+__attribute__((constructor(101))) void open_first() { find_door(std::getenv("LAB_CHANNEL")); }
 #endif
 
 // Puts a line together behind the word. Line ends and tabs inside become \n and \t.
@@ -165,13 +233,14 @@ class Line {
  private:
   void flush() {
     while (begin_ < end_) {
-      const long sent = put(page + begin_, end_ - begin_);
+      const long sent = put(channel, page + begin_, end_ - begin_);
       if (sent <= 0) give_up();
       begin_ += static_cast<std::size_t>(sent);
     }
     begin_ = end_ = kWord;  // a long line goes on, and the word stays where it is
   }
 
+  Undisturbed here_;
   std::size_t begin_ = 0, end_ = kWord;
 };
 
@@ -200,6 +269,11 @@ class Sender : public ListenerBase {
  public:
   using ListenerBase::ListenerBase;
 
+  void testRunStarting(const Catch::TestRunInfo& info) override {
+    ListenerBase::testRunStarting(info);
+    ask();  // where no linker puts __wrap_main in main's place
+  }
+
   void testCaseStarting(const Catch::TestCaseInfo& info) override {
     ListenerBase::testCaseStarting(info);
     send({"started", info.name});
@@ -216,6 +290,7 @@ class Sender : public ListenerBase {
 
   void testRunEnded(const Catch::TestRunStats& stats) override {
     send({"end", std::to_string(stats.totals.testCases.total())});
+    forget();
     ListenerBase::testRunEnded(stats);
   }
 };
@@ -224,9 +299,28 @@ CATCH_REGISTER_LISTENER(Sender)
 
 // Line by line, so that nothing is lost when a limit or a signal ends the program.
 [[maybe_unused]] const bool prints_lines =
-    channel >= 0 && std::setvbuf(stdout, nullptr, _IOLBF, 4096) == 0;
+    door >= 0 && std::setvbuf(stdout, nullptr, _IOLBF, 4096) == 0;
 
 }  // namespace
+
+// ---- what comes before Catch2's main (-Wl,--wrap=main; weak, for programs linked without that)
+
+#ifdef __linux__
+extern "C" {
+using Constructor = void (*)(int, char**, char**);
+// The linker names the ends of the section lab_begin, where there is one.
+extern Constructor const __start_lab_begin[] __attribute__((weak));
+extern Constructor const __stop_lab_begin[] __attribute__((weak));
+int __real_main(int argc, char** argv) __attribute__((weak));
+
+int __wrap_main(int argc, char** argv, char** environment) {
+  ask();
+  for (const Constructor* next = __start_lab_begin; next != __stop_lab_begin; ++next)
+    (*next)(argc, argv, environment);
+  return __real_main(argc, argv);
+}
+}
+#endif
 
 // ---- trials and what their pattern means
 

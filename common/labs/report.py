@@ -108,7 +108,7 @@ def headline(outcome):
         "build": "it does not compile",
         "changed": "something outside the TODO was changed",
         "early": "the program ended before the check did",
-        "forged": "the program wrote to the check's own channel",
+        "forged": f"the program {outcome.forgery}",
     }.get(outcome.verdict, "the check did not come to its end")
 
 

@@ -3,6 +3,7 @@
 memory, output and processes, and with a channel over which the check tells its outcome (common/labs/report.cpp says how)
 whatever the program prints. When run() returns, none of its processes is left (on Linux)."""
 
+import array
 import ctypes
 import os
 import resource
@@ -35,12 +36,13 @@ PROOF = Limits(wall=60, output=4 << 20)  # sanitizers take their time
 
 class Run:
     """How it ended: `ended_by` names the limit that it hit, '' when it ended by itself with `status` (negative: the
-    signal). `strangers`: lines on the channel that no check sent. `cases`: [(name, passed | failed | skipped)] told over the channel; `unfinished`: the case that ran when
-    everything ended; `told`: [(case, key, value)]; `complete`: the check came to its end."""
+    signal). `forged`: what somebody did who is not the check, '' for nothing. `cases`: [(name, passed | failed | skipped)]
+    told over the channel; `unfinished`: the case that ran when everything ended; `told`: [(case, key, value)];
+    `complete`: the check came to its end."""
 
     def __init__(self):
         self.status, self.ended_by, self.output, self.seconds = None, "", "", 0.0
-        self.cases, self.told, self.unfinished, self.complete, self.strangers = [], [], None, False, 0
+        self.cases, self.told, self.unfinished, self.complete, self.forged = [], [], None, False, ""
 
 
 def become_subreaper():
@@ -131,6 +133,47 @@ def unescape(text):
     return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\\t", "\t").replace("\0", "\\")
 
 
+ASKS, ASKS_AMONG_THREADS = b"ask\n", b"ask, and other threads run\n"  # common/labs/report.cpp
+FORGED = {
+    "early": "writes to the check's channel before the check has begun",
+    "threads": "starts a thread before the check has begun",
+    "twice": "asks in the check's place for the word that its lines begin with",
+    "lines": "writes to the channel over which the check tells its outcome",
+}
+
+
+class Channel:
+    """What a check inherits is a door. Once it has asked there, it is given the word and the socket for its lines."""
+
+    def __init__(self, threads):
+        self.threads = threads  # whether other threads may run when it asks
+        self.word = secrets.token_hex(16).encode()
+        self.door, self.outside = socket.socketpair()
+        self.lines = None
+
+    def hear(self, data):
+        """What to write down as forged, '' for nothing."""
+        if self.lines:
+            return FORGED["twice"]
+        if data not in (ASKS, ASKS_AMONG_THREADS):
+            return FORGED["early"]
+        if data == ASKS_AMONG_THREADS and not self.threads:
+            return FORGED["threads"]
+        self.lines, theirs = socket.socketpair()
+        try:
+            rights = array.array("i", [theirs.fileno()])
+            self.door.sendmsg([self.word], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        except OSError:
+            pass  # it has ended meanwhile
+        theirs.close()
+        return ""
+
+    def close(self):
+        for end in (self.door, self.outside, self.lines):
+            if end:
+                end.close()
+
+
 def read_channel(run, word, data):
     """Reads the lines that begin with the word, in the order that a check tells them. Any other line, and any that
     comes out of turn, is from the checked code."""
@@ -140,7 +183,7 @@ def read_channel(run, word, data):
         if not line:
             continue
         if len(fields) < 3 or not secrets.compare_digest(fields[0].encode(), word) or run.complete:
-            run.strangers += 1
+            run.forged = FORGED["lines"]
             continue
         kind, values = fields[1], [unescape(f) for f in fields[2:]]
         if kind == "started" and started is None:
@@ -154,7 +197,7 @@ def read_channel(run, word, data):
         elif kind == "end" and started is None and values[0] == str(len(names)):
             run.complete = True
         else:
-            run.strangers += 1
+            run.forged = FORGED["lines"]
 
 
 def limited(limits, drop_to):
@@ -193,19 +236,16 @@ def plain_status(command, status):
     return 128 - status if os.path.basename(command[0]) == "bwrap" and status > 128 else status
 
 
-def run(command, limits, environment=None, folder=None, channel=False, drop_to=None):
-    """Runs `command` and returns a Run. `drop_to`: a user and group number to run it as (only root can)."""
+def run(command, limits, environment=None, folder=None, channel=None, drop_to=None):
+    """Runs `command` and returns a Run. `channel`: a Channel for a check; `drop_to`: a user and group number to run it as
+    (only root can)."""
     become_subreaper()
     spared = set(descendants(os.getpid()))
     result = Run()
     environment = dict(os.environ if environment is None else environment)
     environment.pop("LAB_CHANNEL", None)
-    ours = theirs = None
-    word = secrets.token_hex(16).encode()
     if channel:
-        ours, theirs = socket.socketpair()
-        ours.sendall(word)
-        environment["LAB_CHANNEL"] = str(theirs.fileno())
+        environment["LAB_CHANNEL"] = str(channel.outside.fileno())
     start = time.monotonic()
     try:
         child = subprocess.Popen(
@@ -215,22 +255,31 @@ def run(command, limits, environment=None, folder=None, channel=False, drop_to=N
             stderr=subprocess.STDOUT,
             env=environment,
             cwd=folder,
-            pass_fds=[theirs.fileno()] if theirs else [],
+            pass_fds=[channel.outside.fileno()] if channel else [],
             start_new_session=True,
             preexec_fn=limited(limits, drop_to),
         )
     except (OSError, subprocess.SubprocessError) as error:
         result.status, result.output = 127, f"{command[0]}: {error}"
-        for end in (ours, theirs):
-            if end:
-                end.close()
+        if channel:
+            channel.close()
         return result
-    if theirs:
-        theirs.close()
     watched = {child.stdout.fileno(): bytearray()}
-    if ours:
-        watched[ours.fileno()] = bytearray()
+    door = None
+    if channel:
+        channel.outside.close()
+        door = channel.door.fileno()
+        watched[door] = bytearray()
     open_ends = set(watched)
+
+    def take(end, data):
+        watched[end] += data
+        if end == door:
+            result.forged = result.forged or channel.hear(data)
+            if channel.lines and channel.lines.fileno() not in watched:
+                watched[channel.lines.fileno()] = bytearray()
+                open_ends.add(channel.lines.fileno())
+
     heavy = limits.memory or limits.processes
     while True:
         ready = select.select(list(open_ends), [], [], TICK)[0] if open_ends else time.sleep(TICK) or []
@@ -243,7 +292,7 @@ def run(command, limits, environment=None, folder=None, channel=False, drop_to=N
                 open_ends.discard(end)
                 continue
             if len(watched[end]) <= limits.output:
-                watched[end] += data
+                take(end, data)
         if any(len(data) > limits.output for data in watched.values()):
             result.ended_by = "output"
         elif limits.wall and time.monotonic() - start > limits.wall:
@@ -254,18 +303,18 @@ def run(command, limits, environment=None, folder=None, channel=False, drop_to=N
                 result.ended_by = "processes"
             elif limits.memory and sum(below.values()) > limits.memory:
                 result.ended_by = "memory"
-        if result.ended_by or (child.poll() is not None and not ready):
+        if result.ended_by or result.forged or (child.poll() is not None and not ready):
             break
     kill_all(child, spared)
     result.seconds = time.monotonic() - start
-    for end in open_ends:  # what was written just before the end
+    for end in list(open_ends):  # what was written just before the end
         os.set_blocking(end, False)
         try:
             while len(watched[end]) <= limits.output:
                 data = os.read(end, 1 << 16)
                 if not data:
                     break
-                watched[end] += data
+                take(end, data)
         except OSError:
             pass
     result.status = plain_status(command, child.wait())
@@ -274,7 +323,8 @@ def run(command, limits, environment=None, folder=None, channel=False, drop_to=N
         result.ended_by = "time" if limits.cpu else ""
     result.output = watched[child.stdout.fileno()].decode("utf-8", "replace")
     child.stdout.close()
-    if ours:
-        read_channel(result, word, bytes(watched[ours.fileno()]))
-        ours.close()
+    if channel:
+        if channel.lines:
+            read_channel(result, channel.word, bytes(watched[channel.lines.fileno()]))
+        channel.close()
     return result
