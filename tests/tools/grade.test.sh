@@ -108,7 +108,7 @@ edited_check ex2 refused 0
 edited_check ex3 refused 0
 endless_loop ex1 failed 0
 endless_loop ex2 time 0
-fake_output ex1 refused 0
+fake_output ex1 forged 0
 fake_output ex2 output 0
 forks ex1 refused 0
 forks ex2 refused 0

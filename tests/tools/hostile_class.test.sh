@@ -13,7 +13,7 @@ if ! python=$(common/tools/setup/python.sh); then
   exit
 fi
 
-students=${STUDENTS:-20}
+students=${STUDENTS:-24}
 chosen=(CH=05 EX=1)
 [ "$students" -lt 200 ] || chosen=()
 # As root, submissions run as other users, who need access.
@@ -82,6 +82,12 @@ expect_status 0
 expect_output "known from before"
 if [ -n "${NO_BWRAP:-}" ]; then expect_output "not kept out: "; fi
 run "$python" tests/tools/made_up_class.py judge "$class" "$grades"
+expect_status 0
+expect_no_output :
+
+test_case "no list decides alone: what forges a pass gets none with some of them switched off"
+mkdir -m 711 "$scratch/lists"
+run "$python" tests/tools/without_lists.py "$scratch/lists"
 expect_status 0
 expect_no_output :
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes a class of made-up submissions, and says whether its grades are right.
 
-    make FOLDER COUNT OUTSIDE     of COUNT students (20 to 1000) a third or more are hostile, each in
+    make FOLDER COUNT OUTSIDE     of COUNT students (24 to 1000) a third or more are hostile, each in
                                   another way; of 200 so many that every trick below is tried
     judge FOLDER GRADES           one line per grade that is wrong, status 1 if there is one
 
@@ -52,6 +52,113 @@ FORGE = (
     "std::_Exit(0);"
 )
 NAME = 'const char* name = "every block leaves the sum of its own elements";'
+
+
+# What would forge a pass if it ran before main, with the names of functions that it calls.
+EARLY = (
+    'extern "C" long __read_chk(int, void*, unsigned long, unsigned long);\n'
+    "static void early(int, char**, char** all) {\n"
+    "  for (; *all; ++all) {\n"
+    '    if (std::strncmp(*all, "LAB_CHANNEL=", 12) != 0) continue;\n'
+    "    const int file = std::atoi(*all + 12); char word[33] = {}; ASK __read_chk(file, word, 32, 33);\n"
+    f"    {NAME} {FORGE}\n  }}\n}}\n"
+)
+ASKED = EARLY.replace("ASK", 'dprintf(file, "ask\\n");')
+EARLY = EARLY.replace("ASK", "")
+ENTRY = "void (*go)(int, char**, char**) = early;"
+EVERY_FILE = f"{NAME} for (int file = 3; file < 200; ++file) {{ {FORGE.replace('std::_Exit(0);', '')} }}"
+WORD = 'const char* word = "00000000000000000000000000000000";'
+
+
+def forgeries():
+    """{what it tries: (the text of the file, what grading must say)}: tricks by which code runs where nobody looks."""
+    c = 'extern "C" '
+
+    def attribute(which):
+        return f"uses the attribute '{which}'"
+
+    def refused_call(name):
+        return f"calls '{name}'"
+
+    return {
+        # before main
+        "preinit": (before(f'{EARLY}__attribute__((unused, section(".preinit_array"))) {ENTRY}'), attribute("section")),
+        "preinit_brackets": (
+            before(f'{EARLY}[[__gnu__::__used__, __gnu__::__section__(".preinit_array")]] {ENTRY}'), attribute("__used__")),
+        "preinit_only": (before(f'{EARLY}[[__gnu__::__section__(".preinit_array")]] {ENTRY}'), attribute("__section__")),
+        "preinit_digraphs": (before(f'{EARLY}<:[using __gnu__: section(".preinit_array")]:> {ENTRY}'), attribute("section")),
+        "preinit_asks": (before(f'{ASKED}__attribute__((__unused__, , __section__(".preinit_array"))) {ENTRY}'),
+                         attribute("__section__")),
+        "constructor_second": (before("__attribute__((unused, constructor)) static void early() {}"), attribute("constructor")),
+        "constructor_third": (before('__attribute__((deprecated(")) ("), unused, constructor(101))) static void early() {}'),
+                              attribute("constructor")),
+        "destructor_second": (before("[[maybe_unused, gnu::destructor]] static void late() {}"), attribute("destructor")),
+        "alias_second": (before(c + 'int one() { return 1; }\n' + c + 'int write() __attribute__((unused, alias("one")));'),
+                         attribute("alias")),
+        "no_sanitize_second": (before('__attribute__((unused, no_sanitize("thread"))) static void unseen() {}'),
+                               attribute("no_sanitize")),
+        "init_priority": (before("struct Early { Early() {} };\nEarly early_one __attribute__((unused, init_priority(101)));"),
+                          attribute("init_priority")),
+        "ifunc": (before(c + "int one() { return 1; }\n" + c + "int (*choose())() { return one; }\n"
+                         + c + 'int chosen() __attribute__((unused, ifunc("choose")));\nint use() { return chosen(); }'),
+                  attribute("ifunc")),
+        "target_clones": (before('[[gnu::hot, gnu::target_clones("avx2", "default")]] int chosen(int x) { return x; }'),
+                          attribute("target_clones")),
+        "section_init": (before('[[gnu::hot]] [[gnu::section(".init")]] void early() {}'), attribute("section")),
+        "weakref": (before('static int one() __attribute__((unused, weakref("main")));'), attribute("weakref")),
+        "attribute_space": (before("[[mine::unused]] static int one = 1;"), "uses an attribute of 'mine'"),
+        "attribute_open": (before("#define ONE __attribute__(\nONE(unused, section(\".ctors\"))) int one = 1;"), attribute("section")),
+        "declspec": (before("__declspec(allocate(\".init_array\")) int one = 1;"), "uses '__declspec'"),
+        # in the place of the program's own functions
+        "main": (before(c + "int main(int, char**) { return 0; }"), "defines 'main'"),
+        "wrap_main": (before(c + "int __wrap_main(int, char**, char**) { return 0; }"), "uses '__wrap_main'"),
+        "section_ends": (before(c + "void (*__start_lab_begin[1])() = {nullptr};"), "uses '__start_lab_begin'"),
+        "exit": (before(c + "[[noreturn]] void _exit(int) { for (;;) {} }"), "defines '_exit'"),
+        "abort": (before("#define PASTE(a, b) a##b\n" + c + "[[noreturn]] void PASTE(ab, ort)() { for (;;) {} }"), "defines 'abort'"),
+        "recvmsg": (before(c + "long recvmsg(int, void*, int) { return 32; }"), "defines 'recvmsg'"),
+        "delete": (before("void operator delete(void* what) noexcept { std::free(what); }"), "defines operatordelete"),
+        "hooks": (before(c + "void __tsan_write4(void*);\nvoid once() { __tsan_write4(nullptr); }"), "uses '__tsan_write4'"),
+        # reading and calling what is not there for it
+        "read_chk": (at_start("char word[33]; __read_chk(3, word, 32, 33);",
+                              c + "long __read_chk(int, void*, unsigned long, unsigned long);"), refused_call("__read_chk")),
+        "recvmsg_call": (at_start("recvmsg(3, nullptr, 0);", "#include <sys/socket.h>"), refused_call("recvmsg")),
+        "descriptors": (at_start('char name[64]; readlink("/proc/self/fd/3", name, 64);', "#include <unistd.h>"),
+                        refused_call("readlink")),
+        "filesystem": (at_start('for (auto& f : std::filesystem::directory_iterator("/proc/self/fd")) (void)f;',
+                                "#include <filesystem>"), "reads or writes files"),
+        "basic_file": (at_start('static std::__basic_file<char> file(nullptr); file.open("/etc/passwd", std::ios::in);',
+                                "#include <fstream>"), "reads or writes files"),
+        "locale": (at_start('std::locale file("/tmp/mine");', "#include <locale>"), "calls 'std::locale::locale'"),
+        "ptrace": (at_start("ptrace(PTRACE_TRACEME, 0, 0, 0);", "#include <sys/ptrace.h>"), refused_call("ptrace")),
+        "signal_handler": (at_start("std::signal(SIGALRM, [](int) { std::_Exit(0); });", "#include <csignal>"),
+                           refused_call("signal")),
+        "asm_syscall": (at_start('__asm__ __volatile__("syscall" : : "a"(231), "D"(0));'), "uses '__asm__'"),
+        "thread_pointer": (at_start("std::printf(\"%p\", __builtin_thread_pointer());"), "uses '__builtin_thread_pointer'"),
+        "longjmp": (at_start("static std::jmp_buf here; if (setjmp(here) == 0) std::longjmp(here, 1);", "#include <csetjmp>"),
+                    refused_call("_setjmp")),
+        "unwinds": (at_start("_Unwind_ForcedUnwind(nullptr, nullptr, nullptr);", "#include <unwind.h>"),
+                    refused_call("_Unwind_ForcedUnwind")),
+        "jumps": (at_start("static void* where = &&there; goto *where; there:;"), "uses 'goto'"),
+        "input": (at_start("std::printf(\"%d\", stdin->_fileno);", "#include <cstdio>"), refused_call("stdin")),
+        # writing lines of one's own, by what is allowed
+        "lines_constructor": (at_start(f"{WORD} {EVERY_FILE}"), LINES),
+        "lines_asks": (at_start('for (int file = 3; file < 200; ++file) dprintf(file, "ask\\n");'), LINES),
+        "lines_stdout": (at_start(f"{NAME} {WORD} for (int file = 3; file < 200; ++file) {{ std::fflush(stdout); "
+                                  'stdout->_fileno = file; std::printf("%s\\tpassed\\t%s\\n", word, name); } std::fflush(stdout);'),
+                         LINES),
+        "lines_thread": (at_start(f"std::thread([] {{ for (;;) {{ {WORD} {EVERY_FILE} }} }}).detach();", "#include <thread>"), LINES),
+        "lines_at_exit": (at_start(f"std::atexit([] {{ {WORD} {EVERY_FILE} }}); std::exit(0);"), LINES),
+        "lines_destructor": (before(f"struct Late {{ ~Late() {{ {WORD} {EVERY_FILE} }} }};\nstatic Late late;\n"
+                                    "static int leaver = (std::exit(0), 0);"), LINES),
+    }  # fmt: skip
+
+
+LINES = "writes to the channel over which the check tells its outcome"
+# Right lines come too late when the check has ended.
+AFTERWARDS = {
+    "after_destructor": f"struct Late {{ ~Late() {{ {WORD} {EVERY_FILE} std::_Exit(0); }} }};\nstatic Late late;",
+    "after_at_exit": f"static int late = std::atexit([] {{ {WORD} {EVERY_FILE} std::_Exit(0); }});",
+}
 
 
 def tricks(outside, student):
@@ -161,6 +268,10 @@ def tricks(outside, student):
         "folders": at_start("for (;;) { mkdir(\"d\", 0700); chdir(\"d\"); }", c + "int mkdir(const char*, unsigned);\n" + c + "int chdir(const char*);"),
         "leaves": at_start('puts("All tests passed (180 assertions in 1 test case)"); std::exit(0);'),
         "kills": at_start("kill(-1, 9);", c + "int kill(int, int);"),
+        "computes": before("constexpr unsigned long long slow() { unsigned long long sum = 0; for (int i = 0; i < 200000; ++i)"
+                           " for (int j = 0; j < 200000; ++j) sum += j; return sum; }\nconstexpr auto all = slow();"),
+        **{name: text for name, (text, _) in forgeries().items()},
+        **{name: before(text) for name, text in AFTERWARDS.items()},
     }
 
 
@@ -174,11 +285,14 @@ NOT_REFUSED = {
     "memcpy": {"build", "refused"},
     "macro_CHECK": {"failed"},  # the check does not use it
     "system_header": {"failed"},  # only silences warnings
+    "computes": {"build"}, "garbage": {"forged"},
+    **dict.fromkeys((name for name, (_, says) in forgeries().items() if says == LINES), {"forged"}),
+    **dict.fromkeys(AFTERWARDS, {"failed"}),  # its sums are wrong
     "endless": {"time"}, "hog": LIMITS, "threads": LIMITS, "floods": {"output"}, "leaves": {"early"},
     "search": {"crash", "early"},
 }  # fmt: skip
-# The first are those that twenty students begin with.
-FIRST = ("macro_form_feed macro_has_include asm_pasted overload_hidden write search garbage proc_mem includes_zero"
+# The first are those that two dozen students begin with.
+FIRST = ("preinit_asks lines_destructor macro_form_feed macro_has_include asm_pasted overload_hidden write search garbage proc_mem includes_zero"
          " writes_outside marker_leaves quotes").split()
 
 
@@ -232,16 +346,18 @@ def make(root, count, outside):
     os.chmod(f"{outside}/secret.txt", 0o600)
     put(f"{root}/notes.txt", "no student")
     put(f"{root}/__MACOSX/._notes.txt", b"\0")
-    hostile = 12 if count < 200 else 1000
+    hostile = 14 if count < 200 else 1000
     right = solution(*LAB)
     neighbour = f"{os.path.abspath(root)}/neighbour/{LAB[0]}/{LAB[1]}.cu"
     put(neighbour, right)
     honest, expected = 1, {"neighbour": ["passed"]}
-    texts = tricks(os.path.abspath(outside), neighbour)
+    texts, reasons, said = tricks(os.path.abspath(outside), neighbour), forgeries(), {}
     hostile = min(hostile, len(texts))
     for name in [*FIRST, *(n for n in sorted(texts) if n not in FIRST)][:hostile]:
         put(f"{root}/hostile_{name}/{LAB[0]}/{LAB[1]}.cu", texts[name])
         expected[f"hostile_{name}"] = sorted(NOT_REFUSED.get(name, {"refused"}))
+        if name in reasons:
+            said[f"hostile_{name}"] = reasons[name][1]
         if name == "quotes":
             deep(f"{root}/hostile_{name}")
         if name == "search":
@@ -257,7 +373,7 @@ def make(root, count, outside):
         put(f"{root}/student_{number:03}/{'work/' if number % 3 == 0 else ''}{chapter}/{name}.cu",
             solution(chapter, name) + f"// handed in by {number}\n")  # fmt: skip
         expected[f"student_{number:03}"] = ["passed"]
-    put(f"{root}.expected", json.dumps(expected))
+    put(f"{root}.expected", json.dumps([expected, said]))
     if os.path.exists(f"{root}/student_000"):
         # A prediction may only be changed inside of its TODO.
         for path in glob.glob(f"{root}/student_*/**/*.cu", recursive=True):
@@ -269,7 +385,7 @@ def make(root, count, outside):
 
 def judge(root, grades):
     with open(f"{root}.expected", encoding="utf-8") as file:
-        expected = json.load(file)
+        expected, said = json.load(file)
     with open(grades, encoding="utf-8") as file:
         text = file.read()
     problems, seen = [], {}
@@ -283,6 +399,8 @@ def judge(root, grades):
                 problems.append(f"{name}: no grade")
             elif e["verdict"] not in wanted:
                 problems.append(f"{name} {e['id']}: {e['verdict']}, expected {' or '.join(wanted)}: {e['message']} {str(e['details'])[:300]}")
+            elif said.get(name, "") not in e["message"]:
+                problems.append(f"{name}: {e['message']}, expected a message with: {said[name]}")
     problems += [f"{name}: nobody handed that in" for name in set(seen) - set(expected)]
     for problem in sorted(problems):
         print(problem)
