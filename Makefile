@@ -13,6 +13,7 @@ SHELL := bash
 .SUFFIXES:
 .SECONDEXPANSION:
 
+include common/settings.mk common/typed.mk
 VERBS := $(shell common/tools/run/help.sh --verbs $(firstword $(MAKEFILE_LIST)))
 GOALS := $(or $(MAKECMDGOALS),help)
 .PHONY: $(VERBS) test-programs
@@ -27,7 +28,7 @@ $(sort $(MAKECMDGOALS)):
 
 else
 
-include common/settings.mk common/output.mk common/chapters.mk
+include common/defaults.mk common/output.mk common/chapters.mk
 
 # ---- verbs ---------------------------------------------------------------------------------------
 # What a verb can need: `backend`, chosen and named in the first line; `commit`, which results name;
@@ -58,7 +59,7 @@ single:  ## one file that nvcc compiles anywhere: make single CH=05 >sum.cu; EXP
 	@$(python) common/tools/run/single.py $(SINGLE)
 
 new:  ## a small CUDA program to start from: make new NAME=hello makes work/hello.cu
-	@common/tools/own/new.sh $(call as_typed,NAME) $(if $(filter command,$(firstword $(origin EDITOR))),$(call as_typed,EDITOR))
+	@common/tools/own/new.sh $(call as_typed,NAME) $(if $(filter EDITOR,$(given)),$(call as_typed,EDITOR))
 
 needs.debug = backend rules
 debug: $$(if $$(ONE)$$(FILE),$$(DEBUGGED))  ## in gdb, without a GPU: make debug FILE=work/hello.cu BLOCK=2 THREAD=5
@@ -125,7 +126,7 @@ compatibility:  ## which features of CUDA work here, by small programs; OUT=FILE
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)
 xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03; your lab: EX=1
-	$(direct)CSV='$(CSV)' LINE='$(LINE)' SVG='$(SVG)' BLOCKS='$(BLOCKS)' $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
+	$(direct)$(call as_env,CSV LINE SVG BLOCKS) $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
 	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN_PROGRAMS)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)'))
 
 needs.xray-verify = backend commit rules xray

@@ -24,7 +24,7 @@ CHOSEN := $(ONE)
 ifeq ($(ONE),)
 $(error CH=$(CH): no such chapter; $(there_are))
 endif
-else ifeq ($(origin CH),command line)
+else ifneq ($(filter CH,$(given)),)
 $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
 

@@ -40,7 +40,7 @@ endif
 endif
 
 include common/labs.mk
-ifeq ($(origin FILE),command line)
+ifneq ($(filter FILE,$(given)),)
 include common/own.mk
 endif
 -include $(if $(call is_needed,rules),$(shell find build -name '*.d' 2>/dev/null))

@@ -11,25 +11,4 @@ SETTINGS := CH BACKEND V CXX NVCC ARCH CATCH2_DIR TUTORIAL_COMMIT \
 # What make, compilers and programs know. A % stands for the rest of a name.
 KNOWN := CC CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS NVCCFLAGS LDLIBS \
          CUDA_% CCACHE_% XRAY_% TEST_% ASAN_% TSAN_% UBSAN_% NO_COLOR CHROME_PATH \
-         SHELL TERM TMPDIR HOME PATH LANG LC_% PREFIX MAKE% GNUMAKEFLAGS MFLAGS Q
-
-# Defaults.
-BACKEND ?= auto
-NVCC ?= nvcc
-ifeq ($(origin CXX),default)
-CXX := $(firstword $(foreach c,g++ clang++,$(shell command -v $c 2>/dev/null && echo $c)) g++)
-CXX := $(notdir $(CXX))
-endif
-Q := $(if $(filter-out 0,$(V)),,@)
-
-given := $(foreach v,$(filter-out -% .%,$(.VARIABLES)),$(if $(filter command,$(firstword $(origin $v))),$v))
-strange := $(firstword $(filter-out $(SETTINGS) $(KNOWN),$(given)))
-ifneq ($(strange),)
-$(error $(strange)=: there is no such setting; $(shell common/tools/run/near.sh '$(strange)' '$(SETTINGS)'))
-endif
-
-# Settings of a program of one's own.
-alone := $(if $(FILE),,$(firstword $(filter DEFINE INCLUDE LIBS,$(given))))
-ifneq ($(alone),)
-$(error $(alone)= is for a program of your own, and FILE= says which: FILE=work/hello.cu $(alone)=...)
-endif
+         SHELL TERM TMPDIR HOME PATH LANG LC_% PREFIX MAKE% GNUMAKEFLAGS MFLAGS

@@ -247,3 +247,93 @@ for name in $names CH= BACKEND= ARGS= N= GDB= V= CC= CXXFLAGS= CUDA_CPU_WORKERS=
 done
 run make list 'ARGS=--n 3 FIEL=4' CH=05
 expect_status 0
+
+# What a user types is text: nothing in it is run, neither by make nor by the shell. $touched must not come to be.
+touched=$scratch/touched
+untouched() { expect "nothing run by $1" [ ! -e "$touched" ]; rm -f "$touched"; }
+settings=$(sed -n '/^SETTINGS :=/,/^#/{s/^SETTINGS :=//;/^#/d;s/\\$//;p;}' common/settings.mk)
+free=$(sed -n 's/^FREE := //p' common/typed.mk)
+
+test_case "a setting that needs no sign of the shell is refused in one line where it has one"
+for sign in "'" '"' '`' '$' '\' ';' '&' '|' '<' '>' '(' ')' '#' $'\n'; do
+  run make list EX="1${sign}x"
+  expect_status 2
+  expect_one_line
+  expect_output "no EX has a "
+done
+
+for name in $settings; do
+  test_case "$name= is text, to make and to the shell"
+  # shellcheck disable=SC2016  # typed so
+  text="1'; touch $touched; '"'$(shell touch '"$touched"')'
+  run make list "$name=$text"
+  untouched "make list $name="
+  case " $free " in
+    *" $name "*) ;;
+    *)
+      expect_status 2
+      expect_one_line
+      expect_output "$name=1'; touch"
+      run make lab grade "$name=$text"
+      expect_status 2
+      untouched "make lab grade $name="
+      ;;
+  esac
+  run env "$name=$text" make list
+  untouched "$name= of the environment"
+done
+
+# tried COMMAND... -- NAME: make with NAME= as each of the texts that a shell, or make, would run something of
+tried() {
+  local text words=("$@") name=${*: -1}
+  unset 'words[-1]' 'words[-1]'
+  # shellcheck disable=SC2016  # typed so
+  for text in '$(shell touch %)' "'; touch %; '" '; touch %' '`touch %`' '$(touch %)' $'x\ntouch %' '"; touch %; "'; do
+    run make --no-print-directory "${words[@]}" "$name=${text//%/$touched}" </dev/null
+    untouched "make ${words[*]} $name=$text"
+  done
+}
+test_case "the settings that may hold anything are handed on in quotes"
+tried run -- FILE
+tried new -- NAME
+tried new NAME=quoted -- EDITOR
+tried grade BACKEND=cpu -- DIR
+mkdir -p "$scratch/nobody"
+tried grade BACKEND=cpu DIR="$scratch/nobody" -- OUT
+mkdir -p work
+echo 'int main() {}' >work/plain.cu
+for name in DEFINE INCLUDE LIBS; do tried run BACKEND=cpu FILE=work/plain.cu -- $name; done
+# What X-ray is told: the command that make would run, with a listing of its environment in the command's place.
+for name in CSV SVG LINE; do
+  # shellcheck disable=SC2016  # typed so
+  text="1'; touch $touched; '"'$(shell touch '"$touched"')`touch '"$touched"'`'
+  run make -n xray CH=05 EX=1 BACKEND=cpu "$name=$text"
+  command=$(grep "common/labs/labs.sh xray" <<<"$out")
+  run bash -c "${command%common/labs/labs.sh*}printenv $name"
+  expect "$name as it was typed" [ "$output" = "$text" ]
+  untouched "make xray $name="
+done
+
+test_case "ARGS= is words of the shell, as make help says, and make expands nothing in it"
+run make help
+expect_output "as words of the shell"
+# shellcheck disable=SC2016  # typed so
+run make run BACKEND=cpu CH="$first" 'ARGS=$(shell touch '"$touched"')'
+untouched "make run ARGS="
+run make -n run BACKEND=cpu CH="$first" 'ARGS=--only "a b"'
+expect_output '--only "a b"'
+
+test_case "variables of programs that make starts are text as well"
+# shellcheck disable=SC2016  # typed so
+run make run BACKEND=cpu CH="$first" 'CUDA_CPU_SCHEDULE=$(shell touch '"$touched"')'
+untouched "make run CUDA_CPU_SCHEDULE="
+# shellcheck disable=SC2016  # as it was typed
+expect_output '$(shell touch'
+
+test_case "what is no verb is not run"
+# shellcheck disable=SC2016  # typed so
+for goal in '$(shell touch %)' '; touch %' '`touch %`' "'; touch %; '" 'x;touch${IFS}%'; do
+  run make list "${goal//%/$touched}" help
+  expect_status 2
+  untouched "make list '$goal' help"
+done

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes a class of made-up submissions, and says whether its grades are right.
 
-    make FOLDER COUNT OUTSIDE     of COUNT students (24 to 1000) a third or more are hostile, each in
+    make FOLDER COUNT OUTSIDE     of COUNT students (23 to 1000) a third or more are hostile, each in
                                   another way; of 200 so many that every trick below is tried
     judge FOLDER GRADES           one line per grade that is wrong, status 1 if there is one
 
@@ -291,7 +291,7 @@ NOT_REFUSED = {
     "endless": {"time"}, "hog": LIMITS, "threads": LIMITS, "floods": {"output"}, "leaves": {"early"},
     "search": {"crash", "early"},
 }  # fmt: skip
-# The first are those that two dozen students begin with.
+# The first are those that the smallest class begins with.
 FIRST = ("preinit_asks lines_destructor macro_form_feed macro_has_include asm_pasted overload_hidden write search garbage proc_mem includes_zero"
          " writes_outside marker_leaves quotes").split()
 

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# What settings are that nobody typed, and what is wrong with those that somebody did.
+
+BACKEND ?= auto
+NVCC ?= nvcc
+ifeq ($(origin CXX),default)
+CXX := $(firstword $(foreach c,g++ clang++,$(shell command -v $c 2>/dev/null && echo $c)) g++)
+CXX := $(notdir $(CXX))
+endif
+Q := $(if $(filter-out 0,$(V)),,@)
+
+strange := $(firstword $(filter-out $(SETTINGS) $(KNOWN),$(given)))
+ifneq ($(strange),)
+$(error $(strange)=: there is no such setting; $(shell common/tools/run/near.sh '$(strange)' '$(SETTINGS)'))
+endif
+
+# Settings of a program of one's own.
+alone := $(if $(FILE),,$(firstword $(filter DEFINE INCLUDE LIBS,$(given))))
+ifneq ($(alone),)
+$(error $(alone)= is for a program of your own, and FILE= says which: FILE=work/hello.cu $(alone)=...)
+endif

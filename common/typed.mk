@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# What a user types is text. Make would expand it wherever it is used, and run what stands in $(shell ...): so before
+# anything else each setting, typed or from the environment, becomes the text that it is.
+
+define newline
+
+
+endef
+hash := \#
+signs := ' " ` $$ \ ; & | < > ( ) $(hash)
+sign_in = $(firstword $(foreach s,$(signs),$(findstring $s,$1)) $(if $(findstring $(newline),$1),line-end))
+
+given := $(foreach v,$(filter-out -% .%,$(.VARIABLES)),$(if $(filter command,$(firstword $(origin $v))),$v))
+from_outside := $(given) $(foreach v,$(filter-out $(given),$(SETTINGS)),$(if $(filter environment,$(firstword $(origin $v))),$v))
+$(foreach v,$(given),$(if $(call sign_in,$v),$(error $v=: there is no such setting)))
+# Programs that are started still find them in their environment, as if they had been left alone.
+as_text = $(eval override $1 := $$(value $1))$(eval export $1)
+$(foreach v,$(filter-out MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEOVERRIDES,$(from_outside)),$(call as_text,$v))
+
+# The shell reads it next. These settings may hold anything, for they are handed on in quotes (as_typed, as_env), and
+# ARGS is words of the shell. No value of another one needs a sign that means something to the shell.
+FREE := ARGS FILE DEFINE INCLUDE LIBS DIR OUT NAME EDITOR CSV SVG LINE
+$(foreach v,$(filter $(filter-out $(FREE),$(SETTINGS)) MAKE,$(from_outside)),$(if $(call sign_in,$(value $v)),\
+  $(error $v=$(subst $(newline), ,$(value $v)): no $v has a $(call sign_in,$(value $v)) in it$(if $(filter $v,$(given)),, (it is from the environment)))))
+$(foreach g,$(MAKECMDGOALS),$(if $(call sign_in,$g),$(error no verb '$g'; make alone lists them)))
