@@ -255,6 +255,7 @@ settings=$(sed -n '/^SETTINGS :=/,/^#/{s/^SETTINGS :=//;/^#/d;s/\\$//;p;}' commo
 free=$(sed -n 's/^FREE := //p' common/typed.mk)
 
 test_case "a setting that needs no sign of the shell is refused in one line where it has one"
+# shellcheck disable=SC1003,SC2016  # signs
 for sign in "'" '"' '`' '$' '\' ';' '&' '|' '<' '>' '(' ')' '#' $'\n'; do
   run make list EX="1${sign}x"
   expect_status 2
@@ -283,26 +284,28 @@ for name in $settings; do
   untouched "$name= of the environment"
 done
 
-# tried COMMAND... -- NAME: make with NAME= as each of the texts that a shell, or make, would run something of
+# tried NAME WORD...: make WORD... with NAME= as each of the texts that a shell, or make, would run something of
+# shellcheck disable=SC2016  # typed so
+texts=("'; touch %; '" '$(shell touch %)`touch %`; touch %' $'x\ntouch %' '"; touch %; "')
 tried() {
-  local text words=("$@") name=${*: -1}
-  unset 'words[-1]' 'words[-1]'
-  # shellcheck disable=SC2016  # typed so
-  for text in '$(shell touch %)' "'; touch %; '" '; touch %' '`touch %`' '$(touch %)' $'x\ntouch %' '"; touch %; "'; do
-    run make --no-print-directory "${words[@]}" "$name=${text//%/$touched}" </dev/null
-    untouched "make ${words[*]} $name=$text"
+  local text name=$1
+  shift
+  for text in "${texts[@]}"; do
+    run make --no-print-directory "$@" "$name=${text//%/$touched}"
+    untouched "make $* $name=$text"
   done
 }
 test_case "the settings that may hold anything are handed on in quotes"
-tried run -- FILE
-tried new -- NAME
-tried new NAME=quoted -- EDITOR
-tried grade BACKEND=cpu -- DIR
+tried FILE run
+tried NAME new
+tried EDITOR new NAME=quoted
+tried DIR grade BACKEND=cpu
 mkdir -p "$scratch/nobody"
-tried grade BACKEND=cpu DIR="$scratch/nobody" -- OUT
+tried OUT grade BACKEND=cpu DIR="$scratch/nobody"
 mkdir -p work
 echo 'int main() {}' >work/plain.cu
-for name in DEFINE INCLUDE LIBS; do tried run BACKEND=cpu FILE=work/plain.cu -- $name; done
+texts=("${texts[@]:0:2}")
+for name in DEFINE INCLUDE LIBS; do tried $name run BACKEND=cpu FILE=work/plain.cu; done
 # What X-ray is told: the command that make would run, with a listing of its environment in the command's place.
 for name in CSV SVG LINE; do
   # shellcheck disable=SC2016  # typed so
