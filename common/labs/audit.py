@@ -449,7 +449,7 @@ COMPILER = re.compile(
     r"(?:__cxa_(?:atexit|thread_atexit|begin_catch|end_catch|rethrow|throw|allocate_exception|free_exception|get_exception_ptr"
     r"|guard_(?:acquire|release|abort)|pure_virtual|deleted_virtual|bad_cast|bad_typeid|throw_bad_array_(?:new_)?length"
     r"|init_primary_exception|call_unexpected)"
-    r"|_Unwind_Resume|__gxx_personality_v0|__dso_handle|_GLOBAL_OFFSET_TABLE_|__tls_get_addr|__stack_chk_fail|__assert_fail|__assert"
+    r"|_Unwind_Resume|__dynamic_cast|__gxx_personality_v0|__dso_handle|_GLOBAL_OFFSET_TABLE_|__tls_get_addr|__stack_chk_fail|__assert_fail|__assert"
     r"|__errno_location|__(?:popcount|clz|ctz|ffs|parity|bswap|u?div|u?mod|u?divmod|mul|neg|ashl|ashr|lshr|u?cmp|mulv|addv|subv|absv|negv"
     r"|add|sub|fix|fixuns|float|floatun|extend|trunc|pow|eq|ne|lt|le|gt|ge|unord|mulx|divx)[sdtxhb][icf](?:[sdtxhb][if])?\d?"
     r"|__(?:mul|div)[sdtx]c3)$"
@@ -478,6 +478,7 @@ STANDARD_FAMILIES = re.compile(r"(?:__throw_\w+|_Rb_tree_\w+|__tree_\w+|stol?|st
 LOCALE = re.compile(r"_ZNK?St(?:3__1)?6local(?:eC[12]Ev|eC[12]ERKS_|eD[12]Ev|e7classicEv|e6globalERKS_|eaSERKS_|eeqERKS_)$")
 OTHER_CPLUSPLUS = re.compile(
     r"(?:vtable|typeinfo|typeinfo name) for __cxxabiv1::__\w+_type_info$|typeinfo(?: name)? for [a-z ]+[*]?( const\*)?$"
+    r"|(?:vtable for |typeinfo for )?std::locale::(?:id|facet)\b|typeinfo for __cxxabiv1::__f(?:orced_unwind|oreign_exception)$"
     r"|operator (?:new|delete)(?:\[\])?$|__gnu_cxx::(?:__exchange_and_add|__atomic_add|__verbose_terminate_handler)$"
 )
 C_LIBRARY = set(
@@ -486,14 +487,16 @@ C_LIBRARY = set(
     posix_memalign qsort bsearch rand srand rand_r random srandom drand48 exit _Exit _exit quick_exit atexit
     memcpy memmove memset memcmp memchr memrchr mempcpy bcmp strlen strnlen strcpy strncpy strcat strncat strcmp strncmp
     strchr strrchr strstr strdup strspn strcspn strpbrk strtok strerror stpcpy
-    printf fprintf sprintf snprintf vprintf vfprintf vsnprintf vsprintf dprintf puts putchar fputs fputc putc fwrite
+    sscanf __isoc99_sscanf __isoc23_sscanf printf fprintf sprintf snprintf vprintf vfprintf vsnprintf vsprintf dprintf puts putchar fputs fputc putc fwrite
     fflush perror stdout stderr setvbuf setbuf
     time clock clock_gettime gettimeofday difftime nanosleep usleep sleep sched_yield timespec_get
     isalpha isdigit isspace isalnum isupper islower toupper tolower isprint ispunct isxdigit
     __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc getenv pthread_create pthread_join
     pthread_mutex_lock pthread_mutex_unlock pthread_mutex_trylock pthread_once pthread_self __pthread_key_create
     pthread_cond_wait pthread_cond_signal pthread_cond_broadcast pthread_key_create pthread_getspecific
-    pthread_setspecific pthread_create __libc_single_threaded
+    pthread_setspecific pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock pthread_rwlock_tryrdlock
+    pthread_rwlock_trywrlock pthread_mutex_timedlock pthread_mutex_clocklock pthread_cond_clockwait pthread_cond_timedwait
+    pthread_mutex_init pthread_mutex_destroy pthread_cond_init pthread_cond_destroy __once_proxy __libc_single_threaded
     __printf_chk __fprintf_chk __sprintf_chk __snprintf_chk __vprintf_chk __vfprintf_chk __vsprintf_chk __vsnprintf_chk
     __dprintf_chk __memcpy_chk __memmove_chk __memset_chk __mempcpy_chk __strcpy_chk __strncpy_chk __strcat_chk
     __strncat_chk __stpcpy_chk __stpncpy_chk""".split()
