@@ -585,17 +585,26 @@ def may_call(name, plain):
     return bool(of) and (of[1] in STANDARD or bool(STANDARD_FAMILIES.match(of[1])))
 
 
+def sections(path):
+    """[(name, type, bytes)] of an object or a program."""
+    found = []
+    for line in said_by("readelf", "-SW", path):
+        match = re.match(r"\s*\[\s*\d+\]\s+(?:(\S+)\s+)?([A-Z]\S*)\s+[0-9a-f]{8,16}\s+[0-9a-f]+\s+([0-9a-f]+)\s", line)
+        if match:
+            found.append((match[1] or "", match[2], int(match[3], 16)))
+        elif re.match(r"\s*\[\s*\d+\]", line):
+            raise Refused("holds a section whose name cannot be read")
+    return found
+
+
 def look_at_object(path, builder, variant):
     """Raises Refused when the object holds a section that no exercise needs, takes the place of another part of the
     program, or calls the system. The names are those of Linux."""
     if not SYMBOLS_ARE_READ:
         return
-    for line in said_by("readelf", "-SW", path):
-        section = re.match(r"\s*\[\s*\d+\]\s+(?:(\S+)\s+)?([A-Z]\S*)\s+[0-9a-f]{8,16}\s", line)
-        if section and section[1] not in CONSTRUCTORS and not (SECTIONS.match(section[1] or "") and section[2] in TYPES):
-            raise Refused(f"holds a section '{(section[1] or section[2])[:40]}', which no exercise needs")
-        if not section and re.match(r"\s*\[\s*\d+\]", line):
-            raise Refused("holds a section whose name cannot be read")
+    for name, kind, _ in sections(path):
+        if name not in CONSTRUCTORS and not (SECTIONS.match(name) and kind in TYPES):
+            raise Refused(f"holds a section '{(name or kind)[:40]}', which no exercise needs")
     taken, given, all_symbols = protected(builder, variant), provided(builder, variant), symbols(path)
     wanted = [name for kind, name in all_symbols if kind in "Uwv" and name not in given]
     plain = plain_names(wanted)
@@ -619,22 +628,33 @@ def let_constructors_wait(path):
     """Puts an object's constructors where the check's main calls them, after it has asked for its word."""
     if not SYMBOLS_ARE_READ:
         return
-    renamed = [word for name in CONSTRUCTORS for word in ("--rename-section", f"{name}={WAITING}")]
+    # Also those that the list of sections would not allow.
+    names = {name for name, kind, _ in sections(path) if kind == "INIT_ARRAY" or name.startswith((".init_array", ".ctors"))}
+    renamed = [word for name in sorted(names) for word in ("--rename-section", f"{name}={WAITING}")]
     done = runner.run(["objcopy", *renamed, path, f"{path}.waiting"], PREPROCESS)
     if done.status != 0:
         raise Refused(f"its object cannot be rewritten: {done.output.strip()[:100]}")
     os.replace(f"{path}.waiting", path)
 
 
+# A program of ours, linked by the same compiler.
+PLAIN_PROGRAM = "build/cpu/prepass"
+
+
 def look_at_program(path):
-    """Raises Refused when something runs before main that is not report.cpp's: an entry of .preinit_array or a function
-    that is asked which one to take."""
+    """Raises Refused when something runs before main that is not report.cpp's: an entry of .preinit_array, code in .init,
+    or a function that is asked which one to take."""
     if not SYMBOLS_ARE_READ:
         return
-    for line in said_by("readelf", "-drW", path):
-        early = re.search(r"\(PREINIT_ARRAYSZ\)\s+(\d+)", line)
-        if (early and int(early[1]) > 8) or "IRELATIV" in line:
-            raise Refused("runs before the check begins, which no exercise needs")
+
+    def begins(program):
+        return sum(size for name, _, size in sections(program) if name in (".init", ".ctors"))
+
+    early = sum(size for name, kind, size in sections(path) if kind == "PREINIT_ARRAY" or name == ".preinit_array")
+    plain = TRUSTED.once("begins", lambda: begins(PLAIN_PROGRAM))
+    chosen = any("IRELATIV" in line for line in said_by("readelf", "-rW", path))
+    if early > 8 or begins(path) != plain or chosen:
+        raise Refused("runs before the check begins, which no exercise needs")
 
 
 def own_lines(text, names):

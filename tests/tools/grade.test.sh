@@ -42,6 +42,8 @@ done
 mutant ex1_block_sum no_guard | hand_in wrong ex1_block_sum
 mutant ex2_block_tree slots_not_filled | hand_in wrong ex2_block_tree
 mutant ex4_wavefronts no_conflicts | hand_in wrong ex4_wavefronts
+mutant ex2_block_tree no_barrier_in_the_loop | hand_in racing ex2_block_tree
+mutant ex2_block_tree barrier_only_where_work_is | hand_in stuck ex2_block_tree
 hand_in half_done ex1_block_sum <"$exercises/solutions/ex1_block_sum.cu"
 hand_in half_done ex2_block_tree <"$exercises/ex2_block_tree.cu"
 mkdir -p "$class/empty"
@@ -115,6 +117,7 @@ forks ex2 refused 0
 half_done ex1 passed 1
 half_done ex2 untouched 0
 not_compiling ex1 build 0
+racing ex2 failed 0
 reads_solution ex1 refused 0
 reads_solution ex2 refused 0
 reads_solution ex3 refused 0
@@ -122,6 +125,7 @@ right ex1 passed 1
 right ex2 passed 2
 right ex3 passed 3
 right ex4 passed 2
+stuck ex2 failed 0
 wrong ex1 failed 0
 wrong ex2 failed 0
 wrong ex4 failed 0
@@ -155,6 +159,26 @@ verdicts "$grades" | sed 's/^\(reads_solution .*\) build 0/\1 refused 0/' >"$scr
 grep -v ' missing 0$' "$scratch/verdicts" | grep -v '^memory_hog ' >"$scratch/handed_in"
 output=$(diff "$scratch/expected" "$scratch/handed_in")
 expect "these verdicts" [ -z "$output" ]
+
+test_case "the message names the value that is wrong, the race or the barrier that was seen, and a forgery"
+# said STUDENT EXERCISE: the message
+said() {
+  run "$python" -c '
+import json, sys
+for student in json.load(open(sys.argv[1]))["students"]:
+    for e in student["exercises"]:
+        if student["name"] == sys.argv[2] and e["id"].endswith(sys.argv[3]):
+            print(e["message"])' "$grades" "$1" "$2"
+}
+said racing ex2_block_tree
+expect_output "sums[0]: expected "
+expect_output "; race: a "
+said stuck ex2_block_tree
+expect_output "barrier not reached by all threads of the block"
+said wrong ex1_block_sum
+expect_no_output "race"
+said fake_output ex1_block_sum
+expect_output "writes to the channel over which the check tells its outcome"
 
 test_case "a memory hog gets nothing, whichever limit it hits first"
 output=$(grep '^memory_hog ex1' "$scratch/verdicts")
