@@ -20,6 +20,7 @@ $(foreach v,$(filter-out MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEOVERRIDES,$(from_outs
 # The shell reads it next. These settings may hold anything, for they are handed on in quotes (as_typed, as_env), and
 # ARGS is words of the shell. No value of another one needs a sign that means something to the shell.
 FREE := ARGS FILE DEFINE INCLUDE LIBS DIR OUT NAME EDITOR CSV SVG LINE
-$(foreach v,$(filter $(filter-out $(FREE),$(SETTINGS)) MAKE,$(from_outside)),$(if $(call sign_in,$(value $v)),\
-  $(error $v=$(subst $(newline), ,$(value $v)): no $v has a $(call sign_in,$(value $v)) in it$(if $(filter $v,$(given)),, (it is from the environment)))))
+where_from = $(if $(filter $1,$(given)),, (it is from the environment))
+refuse = $(error $1=$(subst $(newline), ,$(value $1)): no $1 has a $(call sign_in,$(value $1)) in it$(call where_from,$1))
+$(foreach v,$(filter $(filter-out $(FREE),$(SETTINGS)) MAKE,$(from_outside)),$(if $(call sign_in,$(value $v)),$(call refuse,$v)))
 $(foreach g,$(MAKECMDGOALS),$(if $(call sign_in,$g),$(error no verb '$g'; make alone lists them)))

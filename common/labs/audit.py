@@ -449,9 +449,9 @@ COMPILER = re.compile(
     r"(?:__cxa_(?:atexit|thread_atexit|begin_catch|end_catch|rethrow|throw|allocate_exception|free_exception|get_exception_ptr"
     r"|guard_(?:acquire|release|abort)|pure_virtual|deleted_virtual|bad_cast|bad_typeid|throw_bad_array_(?:new_)?length"
     r"|init_primary_exception|call_unexpected)"
-    r"|_Unwind_Resume|__dynamic_cast|__gxx_personality_v0|__dso_handle|_GLOBAL_OFFSET_TABLE_|__tls_get_addr|__stack_chk_fail|__assert_fail|__assert"
-    r"|__errno_location|__(?:popcount|clz|ctz|ffs|parity|bswap|u?div|u?mod|u?divmod|mul|neg|ashl|ashr|lshr|u?cmp|mulv|addv|subv|absv|negv"
-    r"|add|sub|fix|fixuns|float|floatun|extend|trunc|pow|eq|ne|lt|le|gt|ge|unord|mulx|divx)[sdtxhb][icf](?:[sdtxhb][if])?\d?"
+    r"|_Unwind_Resume|__dynamic_cast|__gxx_personality_v0|__dso_handle|_GLOBAL_OFFSET_TABLE_|__tls_get_addr"
+    r"|__stack_chk_fail|__assert_fail|__assert|__errno_location|__(?:popcount|clz|ctz|ffs|parity|bswap|u?div|u?mod|u?divmod|mul|neg|ashl|ashr|lshr|u?cmp"
+    r"|mulv|addv|subv|absv|negv|add|sub|fix|fixuns|float|floatun|extend|trunc|pow|eq|ne|lt|le|gt|ge|unord|mulx|divx)[sdtxhb][icf](?:[sdtxhb][if])?\d?"
     r"|__(?:mul|div)[sdtx]c3)$"
 )
 # Of the C++ library, by what stands behind std::, whatever its parameters. Nothing here opens a file.
@@ -487,7 +487,8 @@ C_LIBRARY = set(
     posix_memalign qsort bsearch rand srand rand_r random srandom drand48 exit _Exit _exit quick_exit atexit
     memcpy memmove memset memcmp memchr memrchr mempcpy bcmp strlen strnlen strcpy strncpy strcat strncat strcmp strncmp
     strchr strrchr strstr strdup strspn strcspn strpbrk strtok strerror stpcpy
-    sscanf __isoc99_sscanf __isoc23_sscanf printf fprintf sprintf snprintf vprintf vfprintf vsnprintf vsprintf dprintf puts putchar fputs fputc putc fwrite
+    sscanf __isoc99_sscanf __isoc23_sscanf
+    printf fprintf sprintf snprintf vprintf vfprintf vsnprintf vsprintf dprintf puts putchar fputs fputc putc fwrite
     fflush perror stdout stderr setvbuf setbuf
     time clock clock_gettime gettimeofday difftime nanosleep usleep sleep sched_yield timespec_get
     isalpha isdigit isspace isalnum isupper islower toupper tolower isprint ispunct isxdigit

@@ -79,6 +79,7 @@ class Grader:
         if seconds:
             self.limits.wall = self.limits.cpu = seconds
         self.baselines, self.box = {}, None
+        self.threads_are_told = runner.threads_are_told()
 
     def prepare(self, labs, said):
         """What all submissions of these exercises are compared with; said(text) is told how far it is."""
@@ -132,7 +133,7 @@ class Grader:
         def run(schedules):
             return outcomes.run_check(
                 lab, f"{folder}/build", variant, schedules, self.limits, drop_to=user, where=f"{folder}/empty",
-                prefix=box.to_run(folder), threads=variant == "gpu",
+                prefix=box.to_run(folder), threads=variant == "gpu" or not self.threads_are_told,
             )  # fmt: skip
 
         schedules = outcomes.schedules_for(lab, variant)

@@ -17,6 +17,7 @@ import time
 
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # <linux/prctl.h>
+CLONE_THREAD = 0x10000  # <linux/sched.h>
 TICK = 0.02  # seconds between looks at memory and processes
 
 
@@ -57,6 +58,16 @@ def end_with(parent):
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(1)
+
+
+def threads_are_told():
+    """Whether report.cpp can tell here that a process has other threads: whether one without any may unshare them."""
+    if LIBC is None:
+        return False
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if LIBC.unshare(CLONE_THREAD) == 0 else 1)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def descendants(root):

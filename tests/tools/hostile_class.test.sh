@@ -167,7 +167,10 @@ main=$!
 while kill -0 $main 2>/dev/null; do
   for process in $(pgrep -f "common/labs grade .*OUT=$scratch/one.json"); do
     parent=$(ps -o ppid= -p "$process" 2>/dev/null)
-    if pgrep -f "python3[^ ]* [^ ]*common/labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then kill -9 "$process" 2>/dev/null; fi
+    # Not python.sh, which looks for Python first.
+    if pgrep -f "python3[^ ]* [^ ]*common/labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then
+      kill -9 "$process" 2>/dev/null
+    fi
   done
   sleep 0.05
 done

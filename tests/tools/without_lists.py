@@ -40,7 +40,8 @@ IFUNC = (
 WRITES = made.EARLY.replace("__read_chk(file, word, 32, 33);", "")
 WAITS = made.EARLY.replace(
     "__read_chk(file, word, 32, 33);",
-    "(void)word; (void)file; pthread_t other; pthread_create(&other, nullptr, [](void*) -> void* { for (;;) sleep(1); }, nullptr); return;",
+    "(void)word; (void)file; pthread_t other;"
+    " pthread_create(&other, nullptr, [](void*) -> void* { for (;;) sleep(1); }, nullptr); return;",
 )
 CONSTRUCTOR = "__attribute__((unused, constructor)) static void now() { early(0, nullptr, environ); }"
 
@@ -60,7 +61,7 @@ TRIED = [
     ("no list: the word is not there yet", PROGRAM, made.EARLY + PREINIT, "time", ""),
     ("no list: lines before the check", PROGRAM, WRITES + PREINIT, "forged", FORGED["early"]),
     ("no list: the word without the socket", PROGRAM, made.ASKED + PREINIT, "forged", FORGED["twice"]),
-    ("no list: a thread before main", PROGRAM, WAITS + PREINIT, "forged", FORGED["threads"]),
+    *([("no list: a thread before main", PROGRAM, WAITS + PREINIT, "forged", FORGED["threads"])] * runner.threads_are_told()),
     ("no list: constructors come after the question", PROGRAM, ANSWERED + CONSTRUCTOR, "crash early", ""),
     ("no list: lines after the check", PROGRAM,
      made.WORD.join(["__attribute__((destructor)) static void late() { ", made.EVERY_FILE + " std::_Exit(0); }"]), "failed", ""),
