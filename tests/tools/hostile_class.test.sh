@@ -168,7 +168,7 @@ while kill -0 $main 2>/dev/null; do
   for process in $(pgrep -f "common/labs grade .*OUT=$scratch/one.json"); do
     parent=$(ps -o ppid= -p "$process" 2>/dev/null)
     # Not python.sh, which looks for Python first.
-    if pgrep -f "python3[^ ]* [^ ]*common/labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then
+    if pgrep -f "python[0-9.]* -S common/labs grade .*OUT=$scratch/one.json" | grep -qx "${parent// /}"; then
       kill -9 "$process" 2>/dev/null
     fi
   done
