@@ -10,9 +10,16 @@
 //   // EXPECT-STATUS: N        exit status; 1 if not said
 //   // ARCH: x86_64           only there (what uname -m says): other CPUs do not trap
 //   // BUILD: cpu-tsan         a program for a sanitizer; skipped where it has not been built
+//   // CASE: NAME              the lines from here to the next CASE are one case's, not all cases'
+//
+// A file without CASE is one program. Neighbours share a file: each is a case, and what stands
+// before the first of them holds for all. The program runs once more for each, with the case's name
+// as its only argument, which its main hands to run_case (zoo/cases.cuh). BUILD is a file's, not a
+// case's.
 //
 // In TEXT, {file} is the program's path as in the messages, and {name} the number of the line that
-// ends in the comment `// @name`. ZOO_DIR is the folder of the built programs (build/cpu/zoo).
+// ends in the comment `// @name`; no other line of the file has that name. ZOO_DIR is the folder of
+// the built programs (build/cpu/zoo).
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -40,7 +47,8 @@ const char* const kSources = "tests/backend/zoo";
 constexpr int kSecondsPerRun = 60;
 
 struct Animal {
-  std::string name, file;
+  std::string program, file;
+  std::string chosen_case;  // empty: the file has none
   std::string build = "cpu";
   std::string arch;                            // empty: any
   std::vector<std::vector<std::string>> runs;  // NAME=VALUE each
@@ -81,34 +89,58 @@ std::string filled_in(std::string text, const std::map<std::string, std::string>
   return text;
 }
 
-Animal read_animal(const std::string& name) {
-  Animal animal;
-  animal.name = name;
-  animal.file = std::string(kSources) + "/" + name + ".cu";
-  const std::vector<std::string> source = lines(contents(animal.file));
-  std::map<std::string, std::string> names{{"file", animal.file}};
+// Whether the line is a comment `// KEY: TEXT`.
+bool says(const std::string& line, const std::string& key, std::string* text) {
+  const std::string prefix = "// " + key + ": ";
+  if (line.rfind(prefix, 0) != 0) return false;
+  *text = line.substr(prefix.size());
+  return true;
+}
+
+// What a file says of its only animal, or of each of its cases.
+std::vector<Animal> read_animals(const std::string& name) {
+  Animal for_all;
+  for_all.program = name;
+  for_all.file = std::string(kSources) + "/" + name + ".cu";
+  const std::vector<std::string> source = lines(contents(for_all.file));
+  std::map<std::string, std::string> names{{"file", for_all.file}};
   for (std::size_t i = 0; i < source.size(); ++i) {
     const std::size_t at = source[i].rfind("// @");
-    if (at != std::string::npos) names[source[i].substr(at + 4)] = std::to_string(i + 1);
+    if (at == std::string::npos) continue;
+    if (!names.emplace(source[i].substr(at + 4), std::to_string(i + 1)).second) {
+      FAIL(for_all.file << ":" << i + 1 << ": a second mark of this name");
+    }
   }
+  std::vector<Animal> cases;
   for (const std::string& line : source) {
+    std::string text;
+    if (says(line, "CASE", &text)) {
+      cases.push_back(for_all);
+      cases.back().chosen_case = text;
+      continue;
+    }
+    Animal& animal = cases.empty() ? for_all : cases.back();
     const auto argument_of = [&](const std::string& key, std::string* argument) {
-      const std::string prefix = "// " + key + ": ";
-      if (line.rfind(prefix, 0) != 0) return false;
-      *argument = filled_in(line.substr(prefix.size()), names);
+      if (!says(line, key, argument)) return false;
+      *argument = filled_in(*argument, names);
       return true;
     };
-    std::string argument;
-    if (argument_of("RUN", &argument)) animal.runs.push_back(words(argument));
-    if (argument_of("EXPECT", &argument)) animal.expected.push_back(argument);
-    if (argument_of("EXPECT-NOT", &argument)) animal.unexpected.push_back(argument);
-    if (argument_of("EXPECT-STDOUT", &argument)) animal.expected_output.push_back(argument);
-    if (argument_of("EXPECT-STATUS", &argument)) animal.status = std::stoi(argument);
-    if (argument_of("BUILD", &argument)) animal.build = argument;
-    if (argument_of("ARCH", &argument)) animal.arch = argument;
+    if (argument_of("RUN", &text)) animal.runs.push_back(words(text));
+    if (argument_of("EXPECT", &text)) animal.expected.push_back(text);
+    if (argument_of("EXPECT-NOT", &text)) animal.unexpected.push_back(text);
+    if (argument_of("EXPECT-STDOUT", &text)) animal.expected_output.push_back(text);
+    if (argument_of("EXPECT-STATUS", &text)) animal.status = std::stoi(text);
+    if (argument_of("ARCH", &text)) animal.arch = text;
+    if (argument_of("BUILD", &text)) {
+      if (!cases.empty()) FAIL(for_all.file << ": BUILD must stand before the first CASE");
+      animal.build = text;
+    }
   }
-  if (animal.runs.empty()) animal.runs.push_back({});
-  return animal;
+  if (cases.empty()) cases.push_back(for_all);
+  for (Animal& animal : cases) {
+    if (animal.runs.empty()) animal.runs.push_back({});
+  }
+  return cases;
 }
 
 std::vector<std::string> all_names() {
@@ -147,7 +179,9 @@ struct Outcome {
   std::string out, err;
 };
 
-Outcome run(const std::string& program, const std::vector<std::string>& environment) {
+// An empty argument stands for none.
+Outcome run(const std::string& program, const std::string& argument,
+            const std::vector<std::string>& environment) {
   char folder[] = "/tmp/zooXXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
   const std::string out = std::string(folder) + "/out", err = std::string(folder) + "/err";
@@ -168,7 +202,8 @@ Outcome run(const std::string& program, const std::vector<std::string>& environm
     // of fences is hashed by stay the same.
     if (program.find("tsan") != std::string::npos) personality(ADDR_NO_RANDOMIZE);
 #endif
-    execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
+    execl(program.c_str(), program.c_str(), argument.empty() ? nullptr : argument.c_str(),
+          static_cast<char*>(nullptr));
     _exit(127);
   }
   Outcome outcome;
@@ -198,10 +233,11 @@ bool some_line_contains(const std::string& text, const std::string& part) {
 }
 
 void check(const Animal& animal, const std::vector<std::string>& environment) {
-  const Outcome outcome = run(zoo_dir(animal.build) + "/" + animal.name, environment);
+  const std::string program = zoo_dir(animal.build) + "/" + animal.program;
+  const Outcome outcome = run(program, animal.chosen_case, environment);
   std::string settings;
   for (const std::string& entry : environment) settings += entry + " ";
-  INFO("run: " << settings << zoo_dir(animal.build) + "/" + animal.name);
+  INFO("run: " << settings << program << " " << animal.chosen_case);
   INFO("stdout:\n" << outcome.out);
   INFO("stderr:\n" << outcome.err);
   CHECK_FALSE(outcome.timed_out);
@@ -220,21 +256,38 @@ void check(const Animal& animal, const std::vector<std::string>& environment) {
   }
 }
 
+// A case that only the comments know would never run, and one that only main knows is not checked.
+void check_cases(const std::string& program, const std::vector<Animal>& animals) {
+  std::vector<std::string> said;
+  for (const Animal& animal : animals) said.push_back(animal.chosen_case);
+  std::sort(said.begin(), said.end());
+  std::vector<std::string> known = lines(run(program, "--list", {}).out);
+  std::sort(known.begin(), known.end());
+  INFO("the CASE lines, and what " << program << " --list prints");
+  CHECK(said == known);
+  CHECK(run(program, "no_such_case", {}).status == 2);
+}
+
 }  // namespace
 
 TEST_CASE("every animal of the bug zoo is reported as its comments say") {
   const std::vector<std::string> names = all_names();
   REQUIRE_FALSE(names.empty());
   for (const std::string& name : names) {
-    const Animal animal = read_animal(name);
-    const std::string program = zoo_dir(animal.build) + "/" + name;
-    if (animal.build != "cpu" && access(program.c_str(), X_OK) != 0) continue;
-    if (!animal.arch.empty() && animal.arch != this_arch()) continue;
-    DYNAMIC_SECTION(name) {
-      INFO(animal.file);
-      // An animal without expectations would pass whatever happened.
-      REQUIRE(animal.expected.size() + animal.expected_output.size() > 0);
-      for (const std::vector<std::string>& environment : animal.runs) check(animal, environment);
+    const std::vector<Animal> animals = read_animals(name);
+    const std::string program = zoo_dir(animals[0].build) + "/" + name;
+    if (animals[0].build != "cpu" && access(program.c_str(), X_OK) != 0) continue;
+    if (!animals[0].chosen_case.empty()) {
+      DYNAMIC_SECTION(name << ": its cases") { check_cases(program, animals); }
+    }
+    for (const Animal& animal : animals) {
+      if (!animal.arch.empty() && animal.arch != this_arch()) continue;
+      DYNAMIC_SECTION(name << (animal.chosen_case.empty() ? "" : ":") << animal.chosen_case) {
+        INFO(animal.file << (animal.chosen_case.empty() ? "" : ":") << animal.chosen_case);
+        // An animal without expectations would pass whatever happened.
+        REQUIRE(animal.expected.size() + animal.expected_output.size() > 0);
+        for (const std::vector<std::string>& environment : animal.runs) check(animal, environment);
+      }
     }
   }
 }
