@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Threads of a block and the barriers that they come to.
+//
+// CASE: different_barriers
+// Both branches have a barrier, but not the same one.
+// EXPECT: {file}:{even}: error: threads of one block wait at different barriers in kernel 'two_barriers', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{even}: note: threads 0, 2, 4, 6 waiting here in __syncthreads
+// EXPECT: {file}:{odd}: note: threads 1, 3, 5, 7 waiting here in __syncthreads
+// EXPECT: every thread of the block must come to the same __syncthreads
+// RUN: CUDA_CPU_SCHEDULE=forward
+// RUN: CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_SCHEDULE=random:1
+//
+// CASE: barriers_on_one_line
+// Both branches have a barrier, on one line: they are two barriers all the same.
+// EXPECT: {file}:{barriers_on_one_line_both}: error: threads of one block wait at different barriers in kernel 'two_barriers', block (0,0,0), thread (0,0,0)
+// EXPECT: they stand on one line of the source, and are two barriers
+// EXPECT: {file}:{barriers_on_one_line_both}: note: threads 0, 2, 4, 6 waiting here in __syncthreads
+// EXPECT: {file}:{barriers_on_one_line_both}: note: threads 1, 3, 5, 7 waiting here in __syncthreads
+// EXPECT-NOT: never_reached
+// RUN: CUDA_CPU_SCHEDULE=forward
+// RUN: CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_SCHEDULE=random:1
+//
+// CASE: barriers_of_one_macro
+// A macro stands for a barrier and is used in both branches. Votes are barriers too.
+// EXPECT: {file}:{barriers_of_one_macro_both}: error: threads of one block wait at different barriers in kernel 'two_votes', block (0,0,0), thread (0,0,0)
+// EXPECT: they stand on one line of the source, and are two barriers
+// EXPECT: {file}:{barriers_of_one_macro_both}: note: threads 0-31 waiting here in __syncthreads
+// EXPECT: {file}:{barriers_of_one_macro_both}: note: threads 32-63 waiting here in __syncthreads
+//
+// CASE: group_barriers_on_one_line
+// Both branches synchronise the block as a group, on one line: they are two barriers all the same.
+// EXPECT: {file}:{group_barriers_on_one_line_both}: error: threads of one block wait at different barriers in kernel 'two_barriers', block (0,0,0), thread (0,0,0)
+// EXPECT: they stand on one line of the source, and are two barriers
+// EXPECT-NOT: never_reached
+// RUN: CUDA_CPU_SCHEDULE=forward
+// RUN: CUDA_CPU_SCHEDULE=reverse
+//
+// CASE: loop_counts_differ
+// A barrier stands in a loop that some threads leave sooner: they wait at the next one.
+// EXPECT: {file}:{behind}: error: threads of one block wait at different barriers in kernel 'uneven_loop', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{inside}: note: threads 1-3 waiting here in __syncthreads
+// EXPECT: {file}:{behind}: note: thread 0 waiting here in __syncthreads
+//
+// CASE: barriers_one_after_the_other
+// Several barriers on one line, which all threads pass in turn, and branches that a block takes as
+// a whole.
+// EXPECT-STATUS: 0
+// EXPECT-NOT: error
+// EXPECT-STDOUT: 36 36
+#include <cooperative_groups.h>
+
+#include <cstdio>
+
+#include "../../../common/check.cuh"
+#include "cases.cuh"
+
+namespace different_barriers {
+
+__global__ void two_barriers(int* x) {
+  if (threadIdx.x % 2 == 0) {
+    x[threadIdx.x] = 0;
+    __syncthreads();  // @even
+  } else {
+    x[threadIdx.x] = 1;
+    __syncthreads();  // @odd
+  }
+}
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 8 * sizeof(int));
+  two_barriers<<<1, 8>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace different_barriers
+
+namespace barriers_on_one_line {
+
+__global__ void two_barriers(int* x) {
+  // clang-format off
+  if (threadIdx.x % 2 == 0) { x[threadIdx.x] = 0; __syncthreads(); } else { __syncthreads(); }  // @barriers_on_one_line_both
+  // clang-format on
+}
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 8 * sizeof(int));
+  two_barriers<<<1, 8>>>(d_x);
+  if (cudaDeviceSynchronize() == cudaSuccess) std::fprintf(stderr, "never_reached\n");
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace barriers_on_one_line
+
+namespace barriers_of_one_macro {
+
+#define VOTE(x) __syncthreads_count(x)
+
+__global__ void two_votes(int* count) {
+  *count = threadIdx.x < 32 ? VOTE(1) : VOTE(0);  // @barriers_of_one_macro_both
+}
+
+int program() {
+  int* d_count = nullptr;
+  cudaMalloc(&d_count, sizeof(int));
+  two_votes<<<1, 64>>>(d_count);
+  cudaDeviceSynchronize();
+  cudaFree(d_count);
+  return 0;
+}
+
+}  // namespace barriers_of_one_macro
+
+namespace group_barriers_on_one_line {
+
+namespace cg = cooperative_groups;
+
+__global__ void two_barriers(int* x) {
+  const cg::thread_block block = cg::this_thread_block();
+  // clang-format off
+  if (threadIdx.x % 2 == 0) { x[threadIdx.x] = 0; block.sync(); } else { cg::sync(block); }  // @group_barriers_on_one_line_both
+  // clang-format on
+}
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 8 * sizeof(int));
+  two_barriers<<<1, 8>>>(d_x);
+  if (cudaDeviceSynchronize() == cudaSuccess) std::fprintf(stderr, "never_reached\n");
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace group_barriers_on_one_line
+
+namespace loop_counts_differ {
+
+__global__ void uneven_loop(int* x) {
+  for (int i = 0; i < 2 + (threadIdx.x > 0); ++i) {
+    x[threadIdx.x] = i;
+    __syncthreads();  // @inside
+  }
+  __syncthreads();  // @behind
+}
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 4 * sizeof(int));
+  uneven_loop<<<1, 4>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace loop_counts_differ
+
+namespace barriers_one_after_the_other {
+
+#define STEP(k)                           \
+  if (threadIdx.x < k) {                  \
+    s[threadIdx.x] += s[threadIdx.x + k]; \
+  }                                       \
+  __syncthreads();
+
+__global__ void sum(const int* x, int* total) {
+  __shared__ int s[8];
+  s[threadIdx.x] = x[threadIdx.x];
+  // clang-format off
+  __syncthreads(); if (blockIdx.x == 0) { __syncthreads(); } else { __syncthreads(); } __syncthreads();
+  STEP(4) STEP(2) STEP(1)
+      // clang-format on
+      if (threadIdx.x == 0) total[blockIdx.x] = s[0];
+}
+
+int program() {
+  const int x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  int total[2] = {};
+  int *d_x, *d_total;
+  CUDA_CHECK(cudaMalloc(&d_x, sizeof(x)));
+  CUDA_CHECK(cudaMalloc(&d_total, sizeof(total)));
+  CUDA_CHECK(cudaMemcpy(d_x, x, sizeof(x), cudaMemcpyHostToDevice));
+  sum<<<2, 8>>>(d_x, d_total);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaMemcpy(total, d_total, sizeof(total), cudaMemcpyDeviceToHost));
+  std::printf("%d %d\n", total[0], total[1]);
+  CUDA_CHECK(cudaFree(d_x));
+  CUDA_CHECK(cudaFree(d_total));
+  return 0;
+}
+
+}  // namespace barriers_one_after_the_other
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {
+                      {"different_barriers", different_barriers::program},
+                      {"barriers_on_one_line", barriers_on_one_line::program},
+                      {"barriers_of_one_macro", barriers_of_one_macro::program},
+                      {"group_barriers_on_one_line", group_barriers_on_one_line::program},
+                      {"loop_counts_differ", loop_counts_differ::program},
+                      {"barriers_one_after_the_other", barriers_one_after_the_other::program},
+                  });
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// The host's pointers reach a kernel: as an argument, in a structure, in memory.
+//
+// CASE: host_pointer
+// The host's array is passed to the kernel.
+// EXPECT: {file}:{launch}: error: a host pointer is passed to kernel 'twice'
+// EXPECT: argument 1,
+// EXPECT-STDOUT: cudaErrorIllegalAddress
+//
+// CASE: host_pointer_in_argument
+// Structures that are passed by value hold the host's pointers: a plain one, one inside another
+// with an array, a class with a constructor, and one that cudaLaunchKernel passes.
+// EXPECT: {file}:{plain}: error: memory of the host reached through a pointer in an argument in kernel 'scale', block (0,0,0), thread (0,0,0)
+// EXPECT: the structure that is passed to the kernel holds
+// EXPECT: copy what it points to as well
+// EXPECT: {file}:{inner}: error: memory of the host reached through a pointer in an argument in kernel 'sum_rows', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{class}: error: memory of the host reached through a pointer in an argument in kernel 'use_view', block (0,0,0), thread (0,0,0)
+// EXPECT-STDOUT: cudaErrorIllegalAddress 4
+//
+// CASE: host_pointer_in_struct
+// A structure is copied to the device, but not what it points to. A table of rows on the heap, and
+// a pointer variable that is set to a host variable, are the same mistake.
+// EXPECT: {file}:{struct}: error: memory of the host reached through a pointer in device memory in kernel 'scale', block (0,0,0), thread (0,0,0)
+// EXPECT: an address of the host
+// EXPECT: copy what it points to as well
+// EXPECT: {file}:{table}: error: memory of the host reached through a pointer in device memory in kernel 'sum_rows', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{symbol}: error: memory of the host reached through a pointer in device memory in kernel 'use_symbol', block (0,0,0), thread (0,0,0)
+// EXPECT-STDOUT: cudaErrorIllegalAddress 3
+//
+// CASE: host_pointer_in_shared_memory
+// Managed and pinned memory have one address for both sides. What a pointer in them points to does
+// not, if it is on the heap or the stack of the host.
+// EXPECT: {file}:{managed}: error: memory of the host reached through a pointer in memory that both share in kernel 'scale', block (0,0,0), thread (0,0,0)
+// EXPECT: an address that is the host's alone
+// EXPECT: what it points to must be shared as well
+// EXPECT: {file}:{pinned}: error: memory of the host reached through a pointer in memory that both share in kernel 'sum_rows', block (0,0,0), thread (0,0,0)
+// EXPECT: {file}:{variable}: error: memory of the host reached through a pointer in memory that both share in kernel 'use_variable', block (0,0,0), thread (0,0,0)
+// EXPECT-STDOUT: cudaErrorIllegalAddress 3, the host reads 7
+
+#include <cstdio>
+#include <vector>
+
+#include "cases.cuh"
+
+namespace host_pointer {
+
+__global__ void twice(int* x) { x[threadIdx.x] *= 2; }
+
+int program() {
+  int x[32] = {};
+  twice<<<1, 32>>>(x);  // @launch
+  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  return 0;
+}
+
+}  // namespace host_pointer
+
+namespace host_pointer_in_argument {
+
+struct Image {
+  int width;
+  float* pixels;
+};
+struct Rows {
+  Image first;
+  double weights[2];
+  const float* rows[2];
+};
+class View {
+ public:
+  View(float* data, int n) : data_(data), n_(n) {}
+  __device__ float& operator[](int i) const { return data_[i < n_ ? i : 0]; }
+
+ private:
+  float* data_;
+  int n_;
+};
+
+__global__ void scale(Image image) {
+  image.pixels[threadIdx.x] *= 2;  // @plain
+}
+__global__ void sum_rows(const Rows all, float* sum) {
+  *sum = all.first.pixels[0] + all.rows[1][1];  // @inner
+}
+__global__ void use_view(View view) {
+  view[0] = 1;  // @class
+}
+
+int found = 0;
+
+void expect_error() {
+  const cudaError_t error = cudaDeviceSynchronize();
+  if (error == cudaErrorIllegalAddress) ++found;
+  cudaDeviceReset();
+}
+
+int program() {
+  std::vector<float> pixels(64, 1.0f);
+  Image image{64, pixels.data()};
+  scale<<<1, 64>>>(image);
+  expect_error();
+
+  float *d_pixels, *d_sum;
+  cudaMalloc(&d_pixels, 64 * sizeof(float));
+  cudaMalloc(&d_sum, sizeof(float));
+  const float row[2] = {};
+  const Rows rows{{64, d_pixels}, {1, 2}, {d_pixels, row}};
+  sum_rows<<<1, 1>>>(rows, d_sum);
+  expect_error();
+
+  use_view<<<1, 1>>>(View(pixels.data(), 64));
+  expect_error();
+
+  void* arguments[] = {&image};
+  cudaLaunchKernel(scale, dim3(1), dim3(64), arguments, 0, nullptr);
+  expect_error();
+  std::printf("%s %d\n", cudaGetErrorName(cudaErrorIllegalAddress), found);
+  return 1;
+}
+
+}  // namespace host_pointer_in_argument
+
+namespace host_pointer_in_struct {
+
+struct Image {
+  int width;
+  float* pixels;
+};
+
+__device__ int* counter;
+int host_counter = 1;
+
+__global__ void scale(const Image* image) {
+  image->pixels[threadIdx.x] *= 2;  // @struct
+}
+__global__ void sum_rows(float** rows, float* sum) {
+  *sum = rows[0][1] + rows[1][1];  // @table
+}
+__global__ void use_symbol() {
+  *counter = 2;  // @symbol
+}
+
+int found = 0;
+
+void expect_error() {
+  const cudaError_t error = cudaDeviceSynchronize();
+  if (error == cudaErrorIllegalAddress) ++found;
+  cudaDeviceReset();
+}
+
+int program() {
+  std::vector<float> pixels(64, 1.0f);
+  const Image image{64, pixels.data()};
+  Image* d_image;
+  cudaMalloc(&d_image, sizeof(Image));
+  cudaMemcpy(d_image, &image, sizeof(Image), cudaMemcpyHostToDevice);
+  scale<<<1, 64>>>(d_image);
+  expect_error();
+
+  float row[2] = {};
+  float* rows[2] = {row, pixels.data()};
+  float **d_rows, *d_sum;
+  cudaMalloc(&d_rows, sizeof(rows));
+  cudaMalloc(&d_sum, sizeof(float));
+  cudaMemcpy(d_rows, rows, sizeof(rows), cudaMemcpyHostToDevice);
+  sum_rows<<<1, 1>>>(d_rows, d_sum);
+  expect_error();
+
+  int* const pointer = &host_counter;
+  cudaMemcpyToSymbol(counter, &pointer, sizeof(pointer));
+  use_symbol<<<1, 1>>>();
+  expect_error();
+  std::printf("%s %d\n", cudaGetErrorName(cudaErrorIllegalAddress), found);
+  return 1;
+}
+
+}  // namespace host_pointer_in_struct
+
+namespace host_pointer_in_shared_memory {
+
+struct Image {
+  int width;
+  float* pixels;
+};
+
+__managed__ int* managed_counter;
+int host_counter = 1;
+
+__global__ void scale(const Image* image) {
+  image->pixels[threadIdx.x] *= 2;  // @managed
+}
+__global__ void sum_rows(float** rows, float* sum) {
+  *sum = rows[0][1];  // @pinned
+}
+__global__ void use_variable() {
+  *managed_counter = 2;  // @variable
+}
+
+int found = 0;
+
+void expect_error() {
+  if (cudaDeviceSynchronize() == cudaErrorIllegalAddress) ++found;
+}
+
+int program() {
+  std::vector<float> pixels(64, 7.0f);
+  Image* image;
+  cudaMallocManaged(&image, sizeof(Image));
+  *image = {64, pixels.data()};
+  scale<<<1, 64>>>(image);
+  expect_error();
+  const int read = static_cast<int>(image->pixels[3]);  // the host may follow it
+  cudaDeviceReset();
+
+  float **rows, *sum;
+  cudaMallocHost(&rows, sizeof(float*));
+  cudaMallocHost(&sum, sizeof(float));
+  rows[0] = pixels.data();
+  sum_rows<<<1, 1>>>(rows, sum);
+  expect_error();
+  cudaDeviceReset();
+
+  managed_counter = &host_counter;
+  use_variable<<<1, 1>>>();
+  expect_error();
+  std::printf("%s %d, the host reads %d\n", cudaGetErrorName(cudaErrorIllegalAddress), found, read);
+  return 1;
+}
+
+}  // namespace host_pointer_in_shared_memory
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {
+                      {"host_pointer", host_pointer::program},
+                      {"host_pointer_in_argument", host_pointer_in_argument::program},
+                      {"host_pointer_in_struct", host_pointer_in_struct::program},
+                      {"host_pointer_in_shared_memory", host_pointer_in_shared_memory::program},
+                  });
+}

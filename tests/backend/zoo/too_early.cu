@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// Whoever does not wait sees what was there before.
+//
+// CASE: never_waited_for
+// The program ends without waiting: nothing ran, and a note says so.
+// EXPECT-STATUS: 0
+// EXPECT: {file}:{launch}: note: the program ended before this ran: kernel 'hello'
+//
+// CASE: managed_read_too_early
+// Managed memory has one pointer for both sides, but still two sides: a launch does not wait, and
+// the host reads what was there before.
+// EXPECT-STATUS: 0
+// EXPECT-STDOUT: before: 1
+// EXPECT-STDOUT: after: 8
+//
+// CASE: result_read_too_early
+// Results in pinned and in mapped memory are read before anything waits: they are not there yet.
+// EXPECT-STATUS: 0
+// EXPECT-STDOUT: before: copied -1, mapped -1
+// EXPECT-STDOUT: after: copied 7, mapped 7
+//
+// CASE: source_changed_too_early
+// The source of an asynchronous copy is filled again before the copy has run: both copies bring the
+// second filling. With one buffer per copy, or a wait between, each brings its own.
+// EXPECT-STATUS: 0
+// EXPECT-STDOUT: pinned: 2 2
+// EXPECT-STDOUT: waited: 1 2
+//
+// CASE: overtaken_fill
+// A fill in the default stream, then a kernel in a stream of its own. A blocking stream waits for
+// the fill. A non-blocking one does not: the fill comes last and wipes the result out.
+// EXPECT-STATUS: 0
+// EXPECT-STDOUT: blocking stream: 7
+// EXPECT-STDOUT: non-blocking stream: -1
+//
+// CASE: pageable_copy_waits
+// An asynchronous copy to pageable memory is not asynchronous: the call comes back when all before
+// it in the stream has run and the bytes are there. To pinned memory it comes back at once.
+// EXPECT-STATUS: 0
+// EXPECT-STDOUT: after the call, pinned: -1, the stream is busy
+// EXPECT-STDOUT: after the call, pageable: 7, the stream is idle
+
+#include <cstdio>
+
+#include "../../../common/check.cuh"
+#include "cases.cuh"
+
+namespace never_waited_for {
+
+__global__ void hello() { printf("hello\n"); }
+
+int program() {
+  hello<<<1, 1>>>();  // @launch
+  CUDA_CHECK_LAUNCH();
+  return 0;
+}
+
+}  // namespace never_waited_for
+
+namespace managed_read_too_early {
+
+__global__ void add_seven(int* x) { *x += 7; }
+
+int program() {
+  int* x;
+  CUDA_CHECK(cudaMallocManaged(&x, sizeof(int)));
+  *x = 1;
+  add_seven<<<1, 1>>>(x);
+  CUDA_CHECK_LAUNCH();
+  std::printf("before: %d\n", *x);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  std::printf("after: %d\n", *x);
+  CUDA_CHECK(cudaFree(x));
+  return 0;
+}
+
+}  // namespace managed_read_too_early
+
+namespace result_read_too_early {
+
+__global__ void produce(int* x, int* mapped) {
+  *x = 7;
+  *mapped = 7;
+}
+
+int program() {
+  int *x, *copied, *mapped;
+  CUDA_CHECK(cudaMalloc(&x, sizeof(int)));
+  CUDA_CHECK(cudaMallocHost(&copied, sizeof(int)));
+  CUDA_CHECK(cudaHostAlloc(&mapped, sizeof(int), cudaHostAllocMapped));
+  produce<<<1, 1>>>(x, mapped);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaMemcpyAsync(copied, x, sizeof(int), cudaMemcpyDeviceToHost));
+  std::printf("before: copied %d, mapped %d\n", *copied, *mapped);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  std::printf("after: copied %d, mapped %d\n", *copied, *mapped);
+  CUDA_CHECK(cudaFree(x));
+  CUDA_CHECK(cudaFreeHost(copied));
+  CUDA_CHECK(cudaFreeHost(mapped));
+  return 0;
+}
+
+}  // namespace result_read_too_early
+
+namespace source_changed_too_early {
+
+int program() {
+  int *pinned, *d_x;
+  CUDA_CHECK(cudaMallocHost(&pinned, sizeof(int)));
+  CUDA_CHECK(cudaMalloc(&d_x, 2 * sizeof(int)));
+  for (const bool wait : {false, true}) {
+    for (int k = 0; k < 2; ++k) {
+      *pinned = k + 1;
+      CUDA_CHECK(cudaMemcpyAsync(d_x + k, pinned, sizeof(int), cudaMemcpyHostToDevice));
+      if (wait) CUDA_CHECK(cudaStreamSynchronize(nullptr));
+    }
+    int x[2];
+    CUDA_CHECK(cudaMemcpy(x, d_x, sizeof x, cudaMemcpyDeviceToHost));
+    std::printf("%s: %d %d\n", wait ? "waited" : "pinned", x[0], x[1]);
+  }
+  CUDA_CHECK(cudaFree(d_x));
+  CUDA_CHECK(cudaFreeHost(pinned));
+  return 0;
+}
+
+}  // namespace source_changed_too_early
+
+namespace overtaken_fill {
+
+__global__ void produce(int* x) { *x = 7; }
+
+int program() {
+  int* x;
+  CUDA_CHECK(cudaMalloc(&x, sizeof(int)));
+  for (const unsigned flags : {cudaStreamDefault, cudaStreamNonBlocking}) {
+    cudaStream_t stream;
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, flags));
+    CUDA_CHECK(cudaMemset(x, 0xff, sizeof(int)));  // on the device: the call does not wait for it
+    produce<<<1, 1, 0, stream>>>(x);
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    int result;
+    CUDA_CHECK(cudaMemcpy(&result, x, sizeof(int), cudaMemcpyDeviceToHost));
+    std::printf("%s stream: %d\n", flags == cudaStreamDefault ? "blocking" : "non-blocking",
+                result);
+    CUDA_CHECK(cudaStreamDestroy(stream));
+  }
+  CUDA_CHECK(cudaFree(x));
+  return 0;
+}
+
+}  // namespace overtaken_fill
+
+namespace pageable_copy_waits {
+
+__global__ void take_your_time(int* x) {
+  int v = 1;
+  for (int i = 0; i < 20000000; ++i) v = v * 3 + i;
+  *x = v == 0 ? 8 : 7;  // the loop's result is used, so it cannot be left out
+}
+
+void copy(int* result, int* d_x, const char* kind) {
+  take_your_time<<<1, 1>>>(d_x);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaMemcpyAsync(result, d_x, sizeof(int), cudaMemcpyDeviceToHost));
+  const int seen = *result;
+  const bool busy = cudaStreamQuery(nullptr) == cudaErrorNotReady;
+  cudaGetLastError();  // "not ready" counts as an error; asking clears it
+  std::printf("after the call, %s: %d, the stream is %s\n", kind, seen, busy ? "busy" : "idle");
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+int program() {
+  int pageable = -1, *pinned, *d_x;
+  CUDA_CHECK(cudaMallocHost(&pinned, sizeof(int)));
+  CUDA_CHECK(cudaMalloc(&d_x, sizeof(int)));
+  *pinned = -1;
+  copy(pinned, d_x, "pinned");
+  copy(&pageable, d_x, "pageable");
+  CUDA_CHECK(cudaFree(d_x));
+  CUDA_CHECK(cudaFreeHost(pinned));
+  return 0;
+}
+
+}  // namespace pageable_copy_waits
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {
+                      {"never_waited_for", never_waited_for::program},
+                      {"managed_read_too_early", managed_read_too_early::program},
+                      {"result_read_too_early", result_read_too_early::program},
+                      {"source_changed_too_early", source_changed_too_early::program},
+                      {"overtaken_fill", overtaken_fill::program},
+                      {"pageable_copy_waits", pageable_copy_waits::program},
+                  });
+}

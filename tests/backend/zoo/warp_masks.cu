@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Masks of warp operations that do not name the lanes that come.
+//
+// CASE: missing_lanes
+// A shuffle in a branch has a mask that names all lanes of the warp. The others wait at the
+// barrier.
+// EXPECT: {file}:{missing_lanes_shuffle}: error: __shfl_down_sync waits for lanes that never come in kernel 'half_shuffles', block (0,0,0), thread (32,0,0)
+// EXPECT: mask 0xffffffff of warp 1: missing are lanes 16-31
+// EXPECT: {file}:{missing_lanes_shuffle}: note: threads 32-47 waiting here in __shfl_down_sync with mask 0xffffffff
+// EXPECT: {file}:{barrier}: note: threads 0-31, 48-63 waiting here in __syncthreads
+//
+// CASE: exited_lane
+// The guard sends the last lanes away, but the mask still names them.
+// EXPECT: {file}:{exited_lane_vote}: error: __ballot_sync waits for lanes that never come in kernel 'guarded_vote', block (0,0,0), thread (0,0,0)
+// EXPECT: mask 0xffffffff of warp 0: missing are lanes 20-31
+// EXPECT: {file}:{return}: note: threads 20-31 left the kernel here
+// EXPECT: the mask must not name lanes that have left
+//
+// CASE: mismatched_masks
+// Lanes of one exchange do not agree about who takes part.
+// EXPECT: {file}:{mismatched_masks_shuffle}: error: __shfl_sync waits for lanes that never come in kernel 'own_masks', block (0,0,0), thread (0,0,0)
+// EXPECT: mask 0x0000ffff of warp 0: missing are lanes 8-15
+// EXPECT: {file}:{mismatched_masks_shuffle}: note: threads 0-7 waiting here in __shfl_sync with mask 0x0000ffff
+// EXPECT: {file}:{mismatched_masks_shuffle}: note: threads 8-31 waiting here in __shfl_sync with mask 0xffffffff
+//
+// CASE: lane_not_in_mask
+// The upper half of the warp calls with the mask of the lower half.
+// EXPECT: {file}:{sync}: error: a lane calls a warp operation with a mask that does not name it in kernel 'wrong_half', block (0,0,0), thread (16,0,0)
+// EXPECT: __syncwarp: lane 16, mask 0x0000ffff
+//
+// CASE: vote_wrong_mask
+// Each half of the warp votes, but all lanes name the lower half.
+// EXPECT: {file}:{vote_wrong_mask_vote}: error: a lane calls a warp operation with a mask that does not name it in kernel 'half_votes', block (0,0,0), thread (16,0,0)
+// EXPECT: __any_sync: lane 16, mask 0x0000ffff
+//
+// CASE: different_warp_operations
+// Half of a mask's lanes vote while the others sum.
+// EXPECT: {file}:{sum}: error: lanes of one mask call different warp operations in kernel 'two_operations', block (0,0,0), thread (16,0,0)
+// EXPECT: mask 0xffffffff: __reduce_add_sync here, __any_sync by other lanes
+
+#include "cases.cuh"
+
+namespace missing_lanes {
+
+__global__ void half_shuffles(float* x) {
+  float v = x[threadIdx.x];
+  if (threadIdx.x >= 32 && threadIdx.x < 48) {
+    v += __shfl_down_sync(0xffffffffu, v, 8);  // @missing_lanes_shuffle
+  }
+  __syncthreads();  // @barrier
+  x[threadIdx.x] = v;
+}
+
+int program() {
+  float* d_x = nullptr;
+  cudaMalloc(&d_x, 64 * sizeof(float));
+  half_shuffles<<<1, 64>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace missing_lanes
+
+namespace exited_lane {
+
+__global__ void guarded_vote(unsigned* x, int n) {
+  const int i = threadIdx.x;
+  if (i >= n) return;                        // @return
+  x[i] = __ballot_sync(0xffffffffu, i % 2);  // @exited_lane_vote
+}
+
+int program() {
+  unsigned* d_x = nullptr;
+  cudaMalloc(&d_x, 20 * sizeof(unsigned));
+  guarded_vote<<<1, 32>>>(d_x, 20);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace exited_lane
+
+namespace mismatched_masks {
+
+__global__ void own_masks(int* x) {
+  const unsigned mask = threadIdx.x < 8 ? 0x0000ffffu : 0xffffffffu;
+  x[threadIdx.x] = __shfl_sync(mask, x[threadIdx.x], 8);  // @mismatched_masks_shuffle
+}
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 32 * sizeof(int));
+  own_masks<<<1, 32>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace mismatched_masks
+
+namespace lane_not_in_mask {
+
+__global__ void wrong_half(int* x) {
+  x[threadIdx.x] = 1;
+  __syncwarp(0x0000ffffu);  // @sync
+}
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 32 * sizeof(int));
+  wrong_half<<<1, 32>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace lane_not_in_mask
+
+namespace vote_wrong_mask {
+
+__global__ void half_votes(const int* x, int* y) {
+  y[threadIdx.x] = __any_sync(0x0000ffffu, x[threadIdx.x] > 0);  // @vote_wrong_mask_vote
+}
+
+int program() {
+  int *d_x = nullptr, *d_y = nullptr;
+  cudaMalloc(&d_x, 32 * sizeof(int));
+  cudaMalloc(&d_y, 32 * sizeof(int));
+  cudaMemset(d_x, 0, 32 * sizeof(int));
+  half_votes<<<1, 32>>>(d_x, d_y);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  cudaFree(d_y);
+  return 0;
+}
+
+}  // namespace vote_wrong_mask
+
+namespace different_warp_operations {
+
+__global__ void two_operations(int* x) {
+  const int i = threadIdx.x;
+  if (i < 16) {
+    x[i] = __any_sync(0xffffffffu, i == 3);
+  } else {
+    x[i] = __reduce_add_sync(0xffffffffu, i);  // @sum
+  }
+}
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 32 * sizeof(int));
+  two_operations<<<1, 32>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace different_warp_operations
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {
+                      {"missing_lanes", missing_lanes::program},
+                      {"exited_lane", exited_lane::program},
+                      {"mismatched_masks", mismatched_masks::program},
+                      {"lane_not_in_mask", lane_not_in_mask::program},
+                      {"vote_wrong_mask", vote_wrong_mask::program},
+                      {"different_warp_operations", different_warp_operations::program},
+                  });
+}

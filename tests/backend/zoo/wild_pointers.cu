@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Kernels follow pointers that point nowhere.
+//
+// CASE: null_pointer
+// A kernel writes through a pointer that was never allocated.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{null_pointer_write}: error: null pointer write in kernel 'fill', block (0,0,0), thread (0,0,0)
+// EXPECT: the pointer is null
+//
+// CASE: null_pointer_far
+// A kernel writes far behind a pointer that was never allocated: row 100,000 of a matrix.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{null_pointer_far_write}: error: null pointer write in kernel 'fill_row', block (0,0,0), thread (0,0,0)
+// EXPECT: an index of a null pointer
+// EXPECT-NOT: never allocated
+//
+// CASE: null_function
+// A kernel calls a function pointer that nobody set.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{call}: error: call of a null function pointer in kernel 'apply'
+//
+// CASE: pointer_from_uninitialised_memory
+// A kernel follows a pointer that it read from memory nobody wrote.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{read}: error: read through a pointer from uninitialised memory in kernel 'chase'
+// EXPECT: memory that nobody wrote holds 0xff
+
+#include "../../../common/check.cuh"
+#include "cases.cuh"
+
+namespace null_pointer {
+
+__global__ void fill(int* x) {
+  x[threadIdx.x] = 1;  // @null_pointer_write
+}
+
+int program() {
+  int* x = nullptr;
+  fill<<<1, 32>>>(x);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}
+
+}  // namespace null_pointer
+
+namespace null_pointer_far {
+
+__global__ void fill_row(int* x, int row) {
+  x[row * 1000 + threadIdx.x] = 1;  // @null_pointer_far_write
+}
+
+int program() {
+  int* x = nullptr;
+  fill_row<<<1, 32>>>(x, 100000);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}
+
+}  // namespace null_pointer_far
+
+namespace null_function {
+
+using Operation = int (*)(int);
+__device__ Operation operation;
+
+__global__ void apply(int* x) {
+  x[threadIdx.x] = operation(1);  // @call
+}
+
+int program() {
+  int* x;
+  CUDA_CHECK(cudaMalloc(&x, 32 * sizeof(int)));
+  apply<<<1, 32>>>(x);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}
+
+}  // namespace null_function
+
+namespace pointer_from_uninitialised_memory {
+
+__global__ void chase(int** table, int* y) {
+  *y = table[0][4];  // @read
+}
+
+int program() {
+  int **table, *y;
+  CUDA_CHECK(cudaMalloc(&table, 8 * sizeof(int*)));
+  CUDA_CHECK(cudaMalloc(&y, sizeof(int)));
+  chase<<<1, 1>>>(table, y);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}
+
+}  // namespace pointer_from_uninitialised_memory
+
+int main(int argc, char** argv) {
+  return run_case(
+      argc, argv,
+      {
+          {"null_pointer", null_pointer::program},
+          {"null_pointer_far", null_pointer_far::program},
+          {"null_function", null_function::program},
+          {"pointer_from_uninitialised_memory", pointer_from_uninitialised_memory::program},
+      });
+}
