@@ -1,35 +1,61 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element is scaled and added, by a thread of its own
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
+namespace {
+
+// Multiples of 1/64 from -8 to 8: with a factor of a few bits no float has to be rounded, however
+// the product and the sum are computed.
+std::vector<float> fractions(std::size_t n, std::uint64_t seed) {
+  const std::vector<int> values = random_ints(n, -512, 512, seed);
+  std::vector<float> fractions(n);
+  for (std::size_t i = 0; i < n; ++i) fractions[i] = static_cast<float>(values[i]) / 64;
+  return fractions;
+}
+
+}  // namespace
+
 TEST_CASE("every element is scaled and added, by a thread of its own") {
+  // A factor is free as n is: one fraction that is always tried, and two that nobody knows.
+  const std::vector<float> factors = {0.5f, static_cast<float>(lab::drawn(17, 255)) / 16,
+                                      -static_cast<float>(lab::drawn(17, 255)) / 16};
   lab::Trials()
-      .sizes({1000, 128, 129, 127, 1, 2, 255, 10007})
+      .sizes({1000, 128, 129, 127, 1, 2, 255, lab::drawn(3, 126), lab::drawn(130, 999),
+              lab::drawn(1001, 4096), 10007, lab::drawn(65600, 66000)})
       .inputs({lab::Input::kIndices, lab::Input::kRandom})
-      .run([](const lab::Trial& at) {
-        const std::vector<float> x = lab::floats_of(at), y = random_floats(at.n, -1, 1, 5);
-        std::vector<float> expected(at.n);
-        for (std::size_t i = 0; i < at.n; ++i) expected[i] = y[i] + x[i] * 0.5f;  // 0.5: exact
+      .run([&](const lab::Trial& at) {
+        const std::vector<float> x =
+            at.input == lab::Input::kRandom ? fractions(at.n, 4) : lab::floats_of(at);
+        const std::vector<float> y = fractions(at.n, 5);
         const lab::Array<float> d_x(x), d_y(y);
-        lab::count(
-            [&] {
-              CUDA_CHECK(
-                  cudaMemcpy(d_y.get(), y.data(), at.n * sizeof(float), cudaMemcpyHostToDevice));
-              scale_and_add_on_device(0.5f, d_x.get(), d_y.get(), static_cast<int>(at.n));
-              CUDA_CHECK_LAUNCH();
-            },
-            [&] { lab::expect_equal("y", d_y.download(), expected); },
-            [&](const auto& seen) {
-              lab::exactly("threads in a block", seen.block.x, 128);
-              lab::exactly("blocks", seen.grid.x, div_up(at.n, 128),
-                           "as few as have a thread for each element");
-              lab::exactly("loads of all threads together", seen.loads().lanes, 2 * at.n,
-                           "x[i] and y[i], once each");
-              lab::exactly("loads, counting a warp's 32 threads as one", seen.loads().requests,
-                           2 * div_up(at.n, 32), "neighbouring threads have neighbouring elements");
-            });
+        for (const float a : factors) {
+          std::vector<float> expected(at.n);
+          for (std::size_t i = 0; i < at.n; ++i) expected[i] = y[i] + x[i] * a;
+          const std::string name = "a = " + lab::text_of(a) + ": y";
+          lab::count(
+              [&] {
+                CUDA_CHECK(
+                    cudaMemcpy(d_y.get(), y.data(), at.n * sizeof(float), cudaMemcpyHostToDevice));
+                scale_and_add_on_device(a, d_x.get(), d_y.get(), static_cast<int>(at.n));
+                CUDA_CHECK_LAUNCH();
+              },
+              [&] { lab::expect_equal(name, d_y.download(), expected); },
+              [&](const auto& seen) {
+                lab::exactly("threads in a block", seen.block.x, 128);
+                lab::exactly("blocks", seen.grid.x, div_up(at.n, 128),
+                             "as few as have a thread for each element");
+                lab::exactly("loads of all threads together", seen.loads().lanes, 2 * at.n,
+                             "x[i] and y[i], once each");
+                lab::exactly("loads, counting a warp's 32 threads as one", seen.loads().requests,
+                             2 * div_up(at.n, 32),
+                             "neighbouring threads have neighbouring elements");
+                lab::exactly("stores of all threads together", seen.stores().lanes, at.n,
+                             "y[i], once");
+              });
+        }
       });
 }
