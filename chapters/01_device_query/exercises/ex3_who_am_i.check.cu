@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -14,28 +15,37 @@ std::size_t warps_at_work(std::size_t n, std::size_t block) {
   return n / block * div_up(block, 32) + div_up(n % block, 32);
 }
 
+// The expected numbers come from counting, without a division.
+struct Places {
+  std::vector<unsigned> blocks, warps, lanes;
+
+  Places(std::size_t n, unsigned threads) {
+    unsigned block = 0, thread = 0, warp = 0, lane = 0;
+    while (blocks.size() < n) {
+      blocks.push_back(block);
+      warps.push_back(warp);
+      lanes.push_back(lane);
+      if (++lane == 32) lane = 0, ++warp;
+      if (++thread == threads) thread = lane = warp = 0, ++block;
+    }
+  }
+};
+
 }  // namespace
 
 TEST_CASE("every thread knows its block, its warp and its lane") {
   lab::Trials()
-      .sizes({32, 1, 31, 33, 64, 100, 256, 257, 1000, 2053})
-      .blocks({32, 64, 256, 1024, 1, 33, 100, 250})
+      .sizes({32, 1, 31, 33, 64, 100, 256, 257, 1000, 2053, lab::drawn(258, 999),
+              lab::drawn(2054, 4096), lab::drawn(9000, 12000)})
+      .blocks({32, 64, 256, 1024, 1, 33, 100, 250, lab::drawn(2, 31), 32 * lab::drawn(3, 31),
+               lab::drawn(257, 1023)})
       .inputs({lab::Input::kIndices})
       .diagnose(
           "only blocks that are no multiple of 32 fail, from the second one on: where do their "
           "warps begin?",
           [](const lab::Trial& r) { return r.block % 32 != 0 && r.n > r.block; })
       .run([](const lab::Trial& at) {
-        // The expected numbers come from counting, without a division.
-        std::vector<unsigned> block_of, warp_of, lane_of;
-        unsigned block = 0, thread = 0, warp = 0, lane = 0;
-        while (block_of.size() < at.n) {
-          block_of.push_back(block);
-          warp_of.push_back(warp);
-          lane_of.push_back(lane);
-          if (++lane == 32) lane = 0, ++warp;
-          if (++thread == at.block) thread = lane = warp = 0, ++block;
-        }
+        const Places places(at.n, at.block);
         const lab::Array<unsigned> blocks(at.n), warps(at.n), lanes(at.n);
         const auto launch = [&] {
           launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get());
@@ -44,9 +54,9 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
         lab::count(
             [&] { copied = lab::copied_by(launch, blocks, warps, lanes); },
             [&] {
-              lab::expect_equal("blocks", blocks.download(), block_of);
-              lab::expect_equal("warps", warps.download(), warp_of);
-              lab::expect_equal("lanes", lanes.download(), lane_of);
+              lab::expect_equal("blocks", blocks.download(), places.blocks);
+              lab::expect_equal("warps", warps.download(), places.warps);
+              lab::expect_equal("lanes", lanes.download(), places.lanes);
             },
             [&](const auto& seen) {
               lab::exactly("threads in a block", seen.block.x, at.block);
@@ -65,5 +75,22 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
               lab::exactly("bytes of the three arrays that were copied", copied.of_arrays, 0,
                            "each thread finds its numbers itself");
             });
+      });
+}
+
+// A million threads: no number of 16 bits counts them, and what they print would fill pages.
+TEST_CASE("a million threads know their places, and print nothing") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .sizes({(1 << 20) + lab::drawn(1, 999)})
+      .blocks({lab::drawn(1, 12)})
+      .inputs({lab::Input::kIndices})
+      .run([](const lab::Trial& at) {
+        const Places places(at.n, at.block);
+        const lab::Array<unsigned> blocks(at.n), warps(at.n), lanes(at.n);
+        launch_note_places(at.n, at.block, blocks.get(), warps.get(), lanes.get());
+        lab::expect_equal("blocks", blocks.download(), places.blocks);
+        lab::expect_equal("warps", warps.download(), places.warps);
+        lab::expect_equal("lanes", lanes.download(), places.lanes);
       });
 }

@@ -4,13 +4,24 @@
 #include <climits>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
-// One thread has looked at the n elements, and the host has fetched the range alone.
+// device_range as copied_by asks for arrays.
+struct OfDeviceRange {
+  Range* get() const {
+    void* place = nullptr;
+    CUDA_CHECK(cudaGetSymbolAddress(&place, device_range));
+    return static_cast<Range*>(place);
+  }
+  std::size_t size() const { return 1; }
+};
+
+// One thread has looked at the n elements and left the range, and the host has fetched that alone.
 template <class Seen>
 void expect_one_thread(const Seen& seen, const lab::Copied& copied, std::size_t n) {
   lab::exactly("threads of the launch", std::uint64_t{seen.grid.x} * seen.block.x, 1,
@@ -20,8 +31,18 @@ void expect_one_thread(const Seen& seen, const lab::Copied& copied, std::size_t 
       seen.total(Seen::Space::kGlobal, Seen::Operation::kLoad, "device_range").lanes;
   lab::between("loads of the kernel from x", loads, n, 4 * n,
                "the kernel looks at every element, at most four times");
+  const std::uint64_t stores =
+      seen.stores().lanes -
+      seen.total(Seen::Space::kGlobal, Seen::Operation::kStore, "device_range").lanes;
+  lab::exactly("stores of the kernel elsewhere than to device_range", stores, 0,
+               "the kernel leaves the range in device_range, and nothing in other memory");
   lab::exactly("bytes copied to the host", copied.to_host, sizeof(Range),
                "device_range comes back by a copy, and nothing else does");
+  lab::exactly("bytes copied to the device", copied.to_device, 0,
+               "the kernel finds the range and leaves it in device_range; the host writes nothing");
+  lab::exactly("bytes of x and device_range that were copied", copied.of_arrays, sizeof(Range),
+               "the range once, from device_range; x stays where it is, and only the kernel "
+               "writes device_range");
 }
 
 void expect_left(const std::string& name, int actual, int expected) {
@@ -38,7 +59,8 @@ void expect_range(const std::string& call, const std::vector<int>& x) {
   lab::Copied copied;
   lab::count(
       [&] {
-        copied = lab::copied_by([&] { range = range_on_device(d_x.get(), x.size()); });
+        copied = lab::copied_by([&] { range = range_on_device(d_x.get(), x.size()); }, d_x,
+                                OfDeviceRange());
         CUDA_CHECK(cudaMemcpyFromSymbol(&left, device_range, sizeof left));
       },
       [&] {
@@ -54,16 +76,18 @@ void expect_range(const std::string& call, const std::vector<int>& x) {
 }  // namespace
 
 TEST_CASE("the range is that of the elements") {
-  lab::Trials().sizes({1, 2, 3, 31, 32, 33, 257, 1000}).run([](const lab::Trial& at) {
-    std::vector<int> x = lab::ints_of(at);
-    expect_range("", x);
-    // The same elements in falling order: the largest comes first.
-    std::sort(x.begin(), x.end(), [](int a, int b) { return a > b; });
-    expect_range(" of the elements in falling order", x);
-    // A narrower range: nothing of the one before may be left.
-    for (int& value : x) value = value / 4 + 1;
-    expect_range(" of another call, with a narrower range", x);
-  });
+  lab::Trials()
+      .sizes({1, 2, 3, 31, 32, 33, 257, 1000, lab::drawn(4, 999), lab::drawn(1001, 4096)})
+      .run([](const lab::Trial& at) {
+        std::vector<int> x = lab::ints_of(at);
+        expect_range("", x);
+        // The same elements in falling order: the largest comes first.
+        std::sort(x.begin(), x.end(), [](int a, int b) { return a > b; });
+        expect_range(" of the elements in falling order", x);
+        // A narrower range: nothing of the one before may be left.
+        for (int& value : x) value = value / 4 + 1;
+        expect_range(" of another call, with a narrower range", x);
+      });
 }
 
 TEST_CASE("the range may be that of all ints") {
@@ -71,6 +95,19 @@ TEST_CASE("the range may be that of all ints") {
     expect_range("", {INT_MIN});
     expect_range("", {INT_MAX});
     expect_range("", {5, INT_MAX, -5, INT_MIN, 0});
+    // A float would round both.
+    expect_range("", {INT_MAX - 1, 0, INT_MIN + 1});
+    expect_range("", random_ints(lab::drawn(100, 900), INT_MIN, INT_MAX, lab::run_seed()));
+  });
+}
+
+TEST_CASE("the last of many elements count as the first do") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    std::vector<int> x(lab::drawn(65600, 66000), 0);
+    x[x.size() - 2] = -7;
+    x[x.size() - 1] = 8;
+    expect_range(" of " + std::to_string(x.size()) + " elements, the last two the extremes", x);
   });
 }
 
