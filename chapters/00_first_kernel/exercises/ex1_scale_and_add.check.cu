@@ -59,3 +59,17 @@ TEST_CASE("every element is scaled and added, by a thread of its own") {
         }
       });
 }
+
+// A number of blocks that 16 bits do not hold: that takes eight million elements.
+TEST_CASE("every one of eight million elements is scaled and added") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .sizes({(128u << 16) + lab::drawn(1, 9999)})
+      .inputs({lab::Input::kIndices})
+      .run([](const lab::Trial& at) {
+        const lab::Array<float> d_x(std::vector<float>(at.n, 2)), d_y(std::vector<float>(at.n, 1));
+        scale_and_add_on_device(0.25f, d_x.get(), d_y.get(), static_cast<int>(at.n));
+        CUDA_CHECK_LAUNCH();
+        lab::expect_equal("y", d_y.download(), std::vector<float>(at.n, 1.5f));
+      });
+}

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every int is copied by a thread of its own and nothing else is touched
+#include <climits>
+
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -17,10 +20,11 @@ std::size_t warps_at_work(std::size_t n, std::size_t block) {
 TEST_CASE("every int is copied by a thread of its own and nothing else is touched") {
   // Multiples of some blocks first.
   lab::Trials()
-      .sizes({1024, 2048, 1000, 257, 256, 255, 1, 31, 32, 33, 2053})
-      .blocks({32, 256, 250, 1, 33, 1024})
+      .sizes({1024, 2048, 1000, 257, 256, 255, 1, 31, 32, 33, 2053, lab::drawn(2054, 4096)})
+      .blocks({32, 256, 250, 1, 33, 1024, lab::drawn(2, 31), lab::drawn(257, 1023)})
+      .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
-        const std::vector<int> x = lab::ints_of(at);
+        const std::vector<int> x = random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
         const lab::Array<int> from(x), to(at.n);
         lab::count([&] { launch_copy_ints(from.get(), to.get(), at.n, at.block); },
                    [&] {
@@ -38,5 +42,19 @@ TEST_CASE("every int is copied by a thread of its own and nothing else is touche
                                   seen.loads().requests, warps_at_work(at.n, at.block),
                                   "each thread copies one int, at the same time as its warp");
                    });
+      });
+}
+
+TEST_CASE("every one of many ints is copied, by more blocks than 16 bits count") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .sizes({3 * lab::drawn(65600, 66000) + lab::drawn(1, 2)})
+      .blocks({3})
+      .inputs({lab::Input::kIndices})
+      .run([](const lab::Trial& at) {
+        const std::vector<int> x = lab::ints_of(at);
+        const lab::Array<int> from(x), to(at.n);
+        launch_copy_ints(from.get(), to.get(), at.n, at.block);
+        lab::expect_equal("to", to.download(), x);
       });
 }

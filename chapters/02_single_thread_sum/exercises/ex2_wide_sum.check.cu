@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the sum may be larger than an int holds
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -41,5 +42,7 @@ TEST_CASE("one square may be larger than an int holds") { try_values_up_to(60000
 TEST_CASE("one square may be larger than 32 bits hold") { try_values_up_to(1000000); }
 
 // A double holds every whole number up to 2^53, which is 9.007e15, and of the next ones the even
-// ones only. This sum is about 1.3e16.
-TEST_CASE("the sum may be larger than a double counts") { try_values_up_to(1000000, {40001}); }
+// ones only. This sum is about 2.2e16.
+TEST_CASE("the sum may be larger than a double counts") {
+  try_values_up_to(1000000, {lab::drawn(65600, 66000)});
+}

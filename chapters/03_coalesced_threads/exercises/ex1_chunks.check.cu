@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the partial sums together are the sum of all elements
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -8,7 +9,11 @@
 namespace {
 
 // For the largest n so many that t * n needs more than 32 bits.
-unsigned blocks_of(const lab::Trial& at) { return at.n > 4096 ? 300 : 3; }
+// The number of blocks is free as n is.
+unsigned blocks_of(const lab::Trial& at) {
+  static const unsigned few = lab::drawn(2, 5);
+  return at.n > 4096 ? 300 : few;
+}
 std::size_t threads_of(const lab::Trial& at) { return std::size_t{blocks_of(at)} * at.block; }
 
 void launch(const lab::Array<int>& x, const lab::Trial& at, const lab::Array<long long>& partial) {
@@ -44,7 +49,7 @@ std::size_t begun = 0, ended = 0;  // tries of the first test case
 }  // namespace
 
 TEST_CASE("the partial sums together are the sum of all elements") {
-  trials({2053, 0}).run([](const lab::Trial& at) {
+  trials({2053, lab::drawn(2054, 4096), 0}).run([](const lab::Trial& at) {
     ++begun;
     const std::vector<int> x = values(at);
     long long expected = 0;
@@ -83,7 +88,7 @@ TEST_CASE("the partial sums together are the sum of all elements") {
 }
 
 TEST_CASE("no thread takes more than its share") {
-  trials({20000, 2053, 0}).run([](const lab::Trial& at) {
+  trials({lab::drawn(65600, 66000), 2053, 0}).run([](const lab::Trial& at) {
     // That takes minutes where every thread loads everything.
     if (at.n > 1023 && ended < begun) return;
     // When every element is 1, a sum of squares is the number of elements.
@@ -105,4 +110,26 @@ TEST_CASE("no thread takes more than its share") {
                   "one chunk, right behind the chunk of the thread before it", "others");
     }
   });
+}
+
+TEST_CASE("a chunk may have more elements than 16 bits count") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .sizes({lab::drawn(140000, 150000)})
+      .blocks({1})
+      .inputs({lab::Input::kRandom})
+      .run([](const lab::Trial& at) {
+        if (ended < begun) return;
+        const std::vector<int> x = values(at);
+        const std::size_t chunk = div_up(at.n, 2);
+        std::vector<long long> expected(2, 0);
+        for (std::size_t i = 0; i < at.n; ++i) {
+          expected[i / chunk] += static_cast<long long>(x[i]) * x[i];
+        }
+        const lab::Array<int> d_x(x);
+        const lab::Array<long long> partial(2);
+        sum_chunked<<<2, 1>>>(d_x.get(), at.n, partial.get());
+        CUDA_CHECK_LAUNCH();
+        lab::expect_equal("2 blocks of one thread: partial", partial.download(), expected);
+      });
 }

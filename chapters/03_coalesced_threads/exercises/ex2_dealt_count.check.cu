@@ -1,20 +1,37 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread counts the elements that are dealt to it
 #include <algorithm>
+#include <climits>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
-constexpr unsigned kBlocks = 3;
+// The number of blocks is free as n is.
+const unsigned kBlocks = lab::drawn(2, 5);
 
 // One of the values, so that "larger or equal" gives another count.
 int limit_for(const std::vector<int>& x) { return x.empty() ? 0 : x[x.size() / 2]; }
 
-lab::Trials trials() { return lab::Trials().sizes(lab::sizes()).blocks({32, 1, 33, 250, 1024}); }
+// Large ones, too: a short or a float does not tell them apart.
+std::vector<int> values_of(const lab::Trial& at) {
+  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
+  return lab::ints_of(at);
+}
+
+lab::Trials trials() {
+  static const std::vector<std::size_t> sizes = [] {
+    std::vector<std::size_t> sizes = lab::sizes();
+    sizes.insert(sizes.end() - 1, lab::drawn(2054, 4096));
+    return sizes;
+  }();
+  static const unsigned any = lab::drawn(34, 1023);
+  return lab::Trials().sizes(sizes).blocks({32, 1, 33, 250, 1024, any});
+}
 
 // What the first `blocks` of the kBlocks blocks load: each element once, in a request for each
 // round in which a warp has one. Loops that take several elements a turn make up to three requests
@@ -53,7 +70,7 @@ struct Wanted {
 
 TEST_CASE("every thread counts the elements that are dealt to it") {
   trials().run([](const lab::Trial& at) {
-    const std::vector<int> x = lab::ints_of(at);
+    const std::vector<int> x = values_of(at);
     const std::size_t threads = std::size_t{kBlocks} * at.block;
     std::vector<unsigned> expected(threads, 0);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -76,7 +93,7 @@ TEST_CASE("every thread counts the elements that are dealt to it") {
 
 TEST_CASE("the host adds the counts of all threads") {
   trials().inputs({lab::Input::kRandom, lab::Input::kIndices}).run([](const lab::Trial& at) {
-    const std::vector<int> x = lab::ints_of(at);
+    const std::vector<int> x = values_of(at);
     std::size_t expected = 0, total = 0;
     for (const int value : x) expected += limit_for(x) < value ? 1 : 0;
     const lab::Array<int> d_x(x);
@@ -102,5 +119,21 @@ TEST_CASE("there may be more blocks than a block may have threads") {
     const lab::Array<int> d_x(x);
     lab::expect_equal("count_on_device", count_on_device(d_x.get(), x.size(), 0, 1025, 2),
                       x.size());
+  });
+}
+
+TEST_CASE("there may be more elements and blocks than 16 bits count") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const std::size_t n = lab::drawn(140000, 150000);
+    const lab::Array<int> d_x(std::vector<int>(n, 1));
+    const auto expect_all = [&](unsigned blocks, unsigned block) {
+      const std::string call = "count_on_device(d_x, " + std::to_string(n) + ", 0, " +
+                               std::to_string(blocks) + ", " + std::to_string(block) + ")";
+      lab::expect_equal(call, count_on_device(d_x.get(), n, 0, blocks, block), n);
+    };
+    expect_all(2, 1);
+    expect_all(lab::drawn(65600, 66000), 1);
+    expect_all(lab::drawn(70, 90), 1000);
   });
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every lane leaves the sum of its columns
 // TOO SLOW: one_thread_per_row, first_lane_works_for_its_warp
+#include <climits>
+
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/speed.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
@@ -13,10 +16,10 @@ constexpr std::size_t kSector = 32 / sizeof(int);
 
 // What the warps of the first `rows` rows have to load.
 struct Wanted {
-  std::size_t columns, elements, requests = 0, sectors = 0;
+  std::size_t rows, columns, elements, requests = 0, sectors = 0;
 
   Wanted(const lab::Trial& at, std::size_t rows)
-      : columns(at.columns), elements(rows * at.columns) {
+      : rows(rows), columns(at.columns), elements(rows * at.columns) {
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t c = 0; c < at.columns; c += 32) {
         const std::size_t first = row * at.columns + c;
@@ -37,6 +40,12 @@ struct Wanted {
                  "a request of the row's warp for each stretch of 32 columns");
     lab::at_most("elements that one warp loads", seen.loads_of_busiest_warp(sizeof(int)), columns,
                  "each row has a warp of its own");
+    lab::exactly("sums that " + whose + " store", seen.stores().lanes, rows * 32,
+                 "each lane stores its own, once");
+    lab::exactly("store requests of " + whose, seen.stores().requests, rows,
+                 "the 32 lanes of a warp store their 32 sums at the same time, in one request");
+    lab::exactly("requests to shared memory of " + whose, seen.shared().requests, 0,
+                 "no lane adds for another: each keeps its sum in a register");
   }
 };
 
@@ -72,8 +81,12 @@ TEST_CASE("every lane leaves the sum of its columns") {
                {5, 100, 0},
                {33, 64, 0},
                {64, 7, 0},
-               {130, 45, 0}})
-      .blocks({32, 64, 96, 256, 1024})
+               {130, 45, 0},
+               // Larger than those, in one direction and in both.
+               {lab::drawn(131, 400), lab::drawn(1, 31), 0},
+               {lab::drawn(1, 9), lab::drawn(400, 3000), 0},
+               {lab::drawn(34, 90), lab::drawn(101, 300), 0}})
+      .blocks({32, 64, 96, 256, 1024, 32 * lab::drawn(4, 31)})
       .diagnose(
           "only rows that do not end with a full warp fail: what do the lanes past the end do?",
           [](const lab::Trial& r) { return r.columns % 32 != 0; })
@@ -85,7 +98,7 @@ TEST_CASE("every lane leaves the sum of its columns") {
                 [](const lab::Trial& r) { return r.rows != r.columns && r.rows > 1; })
       .run([](const lab::Trial& at) {
         const std::vector<int> x =
-            random_ints(at.rows * at.columns, -999, 999, 5 + at.rows + at.columns);
+            random_ints(at.rows * at.columns, INT_MIN, INT_MAX, 5 + at.rows + at.columns);
         const std::vector<long long> expected = sums_of_lanes(x, at.rows, at.columns);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> partial(expected.size());
@@ -110,4 +123,19 @@ TEST_CASE("every lane leaves the sum of its columns") {
         });
       });
   lab::on_a_gpu(expect_speed);
+}
+
+TEST_CASE("sums that no int holds are right, in many rows and in long ones") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .shapes({{1, lab::drawn(65600, 66000), 0}, {lab::drawn(65600, 66000), 1, 0}})
+      .blocks({32})
+      .run([](const lab::Trial& at) {
+        const std::vector<int> x = random_ints(at.rows * at.columns, INT_MAX - 999, INT_MAX, 6);
+        const std::vector<long long> expected = sums_of_lanes(x, at.rows, at.columns);
+        const lab::Array<int> d_x(x);
+        const lab::Array<long long> partial(expected.size());
+        launch_sum_of_rows(d_x.get(), at.rows, at.columns, partial.get(), at.block);
+        lab::expect_equal("partial", partial.download(), expected);
+      });
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread of the grid leaves the sum of its own share
 #include <algorithm>
+#include <climits>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -14,14 +16,26 @@ unsigned blocks_of(const lab::Trial& at) {
   return static_cast<unsigned>(1 + at.n / (2 * std::size_t{at.block}));
 }
 
-// What the first `blocks` blocks load: each element once, in a request for each round in which a
-// warp has one. Loops that take several elements a turn make up to three requests more for the
-// rest. No warp loads more than the first.
+// Large ones, too: an int does not hold the sum of two.
+std::vector<int> values_of(const lab::Trial& at) {
+  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
+  return lab::ints_of(at);
+}
+
+std::vector<long long> sums_of_threads(const std::vector<int>& x, std::size_t threads) {
+  std::vector<long long> sums(threads, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) sums[i % threads] += x[i];
+  return sums;
+}
+
+// What the first `blocks` blocks of the grid load: each element once, in a request for each round
+// in which a warp has one. Loops that take several elements a turn make up to three requests more
+// for the rest. No warp loads more than the first.
 struct Wanted {
   std::size_t elements = 0, requests = 0, of_warp = 0;
 
-  Wanted(const lab::Trial& at, unsigned blocks) {
-    const std::size_t threads = std::size_t{blocks_of(at)} * at.block;
+  Wanted(const lab::Trial& at, unsigned grid, unsigned blocks) {
+    const std::size_t threads = std::size_t{grid} * at.block;
     const unsigned lanes = std::min(at.block, 32u);
     for (std::size_t i = 0; i < at.n; ++i) {
       elements += i % threads < blocks * at.block ? 1 : 0;
@@ -52,19 +66,24 @@ struct Wanted {
   }
 };
 
+bool shares_are_right = true;  // in all tries of the first test case
+
 }  // namespace
 
 TEST_CASE("every thread of the grid leaves the sum of its own share") {
+  std::vector<std::size_t> sizes = lab::sizes();
+  sizes.insert(sizes.end() - 1, lab::drawn(1025, 2052));
   lab::Trials()
-      .sizes(lab::sizes())
-      .blocks({1, 31, 32, 96, 256})
+      .sizes(sizes)
+      .blocks({1, 31, 32, 96, 256, lab::drawn(257, 1024)})
       .diagnose("one block is right, several are not: which lines know only their own block?",
                 [](const lab::Trial& r) { return r.n >= 2 * std::size_t{r.block}; })
       .run([](const lab::Trial& at) {
+        const bool were_right = shares_are_right;
+        shares_are_right = false;  // until this try has come to its end
         const std::size_t threads = std::size_t{blocks_of(at)} * at.block;
-        const std::vector<int> x = lab::ints_of(at);
-        std::vector<long long> expected(threads, 0);
-        for (std::size_t i = 0; i < at.n; ++i) expected[i % threads] += x[i];
+        const std::vector<int> x = values_of(at);
+        const std::vector<long long> expected = sums_of_threads(x, threads);
 
         const lab::Array<int> d_x(x);
         const lab::Array<long long> partial(threads);
@@ -74,8 +93,53 @@ TEST_CASE("every thread of the grid leaves the sum of its own share") {
         };
         lab::count(
             launch, [&] { lab::expect_equal("partial", partial.download(), expected); },
-            [&](const auto& seen) { Wanted(at, blocks_of(at)).compare(seen, "all warps"); });
-        lab::count_first_block(
-            launch, [&](const auto& seen) { Wanted(at, 1).compare(seen, "block 0's warps"); });
+            [&](const auto& seen) {
+              Wanted(at, blocks_of(at), blocks_of(at)).compare(seen, "all warps");
+            });
+        lab::count_first_block(launch, [&](const auto& seen) {
+          Wanted(at, blocks_of(at), 1).compare(seen, "block 0's warps");
+        });
+        shares_are_right = were_right;
       });
+}
+
+TEST_CASE("more blocks than 16 bits count share more elements than that") {
+  // That takes minutes where every thread loads everything.
+  if (!lab::tries_large_sizes() || !shares_are_right) return lab::once([] {});
+  lab::Trials()
+      .sizes({lab::drawn(4097, 60000), lab::drawn(270000, 280000)})
+      .blocks({lab::drawn(1, 4)})
+      .inputs({lab::Input::kRandom})
+      .run([](const lab::Trial& at) {
+        const unsigned blocks = at.n > 60000 ? lab::drawn(65600, 66000) : lab::drawn(900, 1000);
+        const std::vector<int> x = values_of(at);
+        const lab::Array<int> d_x(x);
+        const lab::Array<long long> partial(std::size_t{blocks} * at.block);
+        const std::vector<long long> expected = sums_of_threads(x, partial.size());
+        lab::count(
+            [&] {
+              sum_of_share<<<blocks, at.block>>>(d_x.get(), at.n, partial.get());
+              CUDA_CHECK_LAUNCH();
+            },
+            [&] {
+              lab::expect_equal("grid of " + std::to_string(blocks) + ": partial",
+                                partial.download(), expected);
+            },
+            [&](const auto& seen) { Wanted(at, blocks, blocks).compare(seen, "all warps"); });
+      });
+}
+
+// A double holds every whole number up to 2^53; four million of the largest ints reach it.
+TEST_CASE("a share may have a sum that no double holds") {
+  if (!lab::tries_large_sizes() || !shares_are_right) return lab::once([] {});
+  lab::once([] {
+    const std::size_t n = (9u << 19) + lab::drawn(1, 999);
+    const lab::Array<int> d_x(std::vector<int>(n, INT_MAX));
+    const lab::Array<long long> partial(1);
+    sum_of_share<<<1, 1>>>(d_x.get(), n, partial.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal(
+        std::to_string(n) + " elements of " + std::to_string(INT_MAX) + ", one thread: partial[0]",
+        partial.download()[0], static_cast<long long>(n) * INT_MAX);
+  });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: spans are right on SMs whose counters began at different times
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -43,7 +44,11 @@ const std::vector<Case> kCases = {
     {"two SMs of different speeds",
      {{kNow, kNow + 100, 10, 110}, {kNow + 10, kNow + 90, 5000, 5150}},
      100,
-     150}};
+     150},
+    {"a block that takes a minute, and cycles that 32 bits do not count",
+     {{kNow, kNow + 60000000001, 17, 120000000020}, {kNow + 3, kNow + 60000000000, 5, 99000000002}},
+     60000000001,
+     120000000003}};
 
 // Loads of 4 bytes: of x, and of nothing else that the kernel has.
 template <class Seen>
@@ -81,11 +86,11 @@ TEST_CASE("spans are right on SMs whose counters began at different times") {
 
 TEST_CASE("the record of a block spans the work of all its threads") {
   lab::Trials()
-      .sizes({1, 64, 1000})
-      .blocks({32, 96, 256})
+      .sizes({1, 64, 1000, lab::drawn(1001, 4096)})
+      .blocks({32, 96, 256, lab::drawn(257, 1024)})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
-        constexpr unsigned kGrid = 3;
+        static const unsigned kGrid = lab::drawn(2, 5);
         const std::size_t threads = std::size_t{kGrid} * at.block;
         const std::vector<int> x = lab::ints_of(at);
         std::vector<long long> expected(threads, 0);

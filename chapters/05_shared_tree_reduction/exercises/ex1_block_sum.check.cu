@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every block leaves the sum of its own elements
+#include <climits>
+
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
+namespace {
+
+// Large ones, too: an int does not hold the sum of two.
+std::vector<int> values_of(const lab::Trial& at) {
+  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
+  return lab::ints_of(at);
+}
+
+std::vector<long long> sums_of_blocks(const std::vector<int>& x, unsigned block) {
+  std::vector<long long> sums(std::max<std::size_t>(1, div_up(x.size(), block)), 0);
+  for (std::size_t i = 0; i < x.size(); ++i) sums[i / block] += x[i];
+  return sums;
+}
+
+}  // namespace
+
 TEST_CASE("every block leaves the sum of its own elements") {
-  lab::Trials().sizes(lab::sizes()).blocks({64}).run([](const lab::Trial& at) {
-    const std::vector<int> x = lab::ints_of(at);
-    const std::size_t blocks = std::max<std::size_t>(1, div_up(at.n, at.block));
-    std::vector<long long> expected(blocks, 0);
-    for (std::size_t i = 0; i < at.n; ++i) expected[i / at.block] += x[i];
+  std::vector<std::size_t> sizes = lab::sizes();
+  sizes.insert(sizes.end() - 1, lab::drawn(2054, 4096));
+  lab::Trials().sizes(sizes).blocks({64}).run([](const lab::Trial& at) {
+    const std::vector<int> x = values_of(at);
+    const std::vector<long long> expected = sums_of_blocks(x, at.block);
+    const std::size_t blocks = expected.size();
 
     const lab::Array<int> d_x(x);
     const lab::Array<long long> sums(blocks);
@@ -36,4 +56,22 @@ TEST_CASE("every block leaves the sum of its own elements") {
                        "one for each block");
         });
   });
+}
+
+TEST_CASE("the sums of many elements are right") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .sizes({lab::drawn(65600, 66000)})
+      .blocks({64})
+      .inputs({lab::Input::kRandom})
+      .run([](const lab::Trial& at) {
+        const std::vector<int> x = values_of(at);
+        const std::vector<long long> expected = sums_of_blocks(x, at.block);
+        const lab::Array<int> d_x(x);
+        const lab::Array<long long> sums(expected.size());
+        sum_of_block<<<static_cast<unsigned>(expected.size()), at.block>>>(d_x.get(), at.n,
+                                                                           sums.get());
+        CUDA_CHECK_LAUNCH();
+        lab::expect_equal("sums", sums.download(), expected);
+      });
 }

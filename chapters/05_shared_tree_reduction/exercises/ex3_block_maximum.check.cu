@@ -2,8 +2,10 @@
 // STARTER FAILS: every block leaves the largest of its own elements
 // TOO SLOW: remainders
 #include <algorithm>
+#include <climits>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/speed.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
@@ -23,6 +25,11 @@ std::vector<int> maxima_of(const std::vector<int>& x, unsigned block) {
   return maxima;
 }
 
+std::vector<int> values_of(const lab::Trial& at) {
+  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
+  return lab::ints_of(at);
+}
+
 // A block has little to load and eight levels to fold: that is far from what the memory gives.
 void expect_speed() {
   constexpr std::size_t n = lab::kSpeedBytes / sizeof(int);
@@ -39,12 +46,17 @@ void expect_speed() {
 }  // namespace
 
 TEST_CASE("every block leaves the largest of its own elements") {
+  // Of the trials with larger blocks, and with negative values, one size each is counted: to count
+  // all would take long.
+  std::vector<std::size_t> sizes = lab::sizes();
+  const std::size_t few = lab::drawn(130, 1000), many = lab::drawn(2054, 4096);
+  sizes.insert(sizes.end() - 1, {few, many});
   lab::Trials()
-      .sizes(lab::sizes())
-      .blocks(lab::warp_blocks())
+      .sizes(sizes)
+      .blocks({32, 64, 128, 256, 512, 1024})
       .inputs({lab::Input::kRandom, lab::Input::kNegative})
-      .run([](const lab::Trial& at) {
-        const std::vector<int> x = lab::ints_of(at);
+      .run([&](const lab::Trial& at) {
+        const std::vector<int> x = values_of(at);
         const std::vector<int> expected = maxima_of(x, at.block);
         const std::size_t blocks = expected.size();
 
@@ -53,8 +65,9 @@ TEST_CASE("every block leaves the largest of its own elements") {
           launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block);
         };
         const auto results = [&] { lab::expect_equal("maxima", maxima.download(), expected); };
-        // Not all are counted: that would take long.
-        if (at.input != lab::Input::kRandom || at.block > 256) return launch(), results();
+        const bool is_drawn = at.n == few || at.n == many;
+        const bool is_small = at.input == lab::Input::kRandom && at.block <= 256;
+        if (!is_drawn && !is_small) return launch(), results();
 
         lab::Copied copied;
         const auto work = [&] { copied = lab::copied_by(launch, d_x, maxima); };
@@ -83,4 +96,19 @@ TEST_CASE("every block leaves the largest of its own elements") {
         });
       });
   lab::on_a_gpu(expect_speed);
+}
+
+TEST_CASE("the maxima of more blocks than 16 bits count are right") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .sizes({32 * lab::drawn(65600, 66000) + lab::drawn(1, 31)})
+      .blocks({32})
+      .inputs({lab::Input::kRandom})
+      .run([](const lab::Trial& at) {
+        const std::vector<int> x = values_of(at);
+        const std::vector<int> expected = maxima_of(x, at.block);
+        const lab::Array<int> d_x(x), maxima(expected.size());
+        launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block);
+        lab::expect_equal("maxima", maxima.download(), expected);
+      });
 }

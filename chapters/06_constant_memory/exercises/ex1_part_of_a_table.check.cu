@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -12,8 +13,18 @@ namespace {
 struct Part {
   std::size_t first, count;
 };
-const std::vector<Part> kParts = {{0, kWords}, {0, 1},     {999, 1}, {1, 31},
-                                  {17, 500},   {500, 500}, {4, 4},   {0, kWords}};
+// Some at the ends, and some that nobody knows.
+const std::vector<Part> kParts = {{0, kWords},
+                                  {0, 1},
+                                  {999, 1},
+                                  {1, 31},
+                                  {17, 500},
+                                  {500, 500},
+                                  {4, 4},
+                                  {lab::drawn(256, 600), lab::drawn(257, 400)},
+                                  {lab::drawn(1, 16), lab::drawn(501, 900)},
+                                  {lab::drawn(601, 950), lab::drawn(1, 49)},
+                                  {0, kWords}};
 
 std::string name(const char* function, Part p) {
   return std::string(function) + "(values, " + std::to_string(p.first) + ", " +

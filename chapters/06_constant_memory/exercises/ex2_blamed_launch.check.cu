@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: after a copy that was refused everything goes on with the weights from before
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -57,15 +58,17 @@ TEST_CASE("after a copy that was refused everything goes on with the weights fro
     const lab::Array<int> d_others(others);
     expect_upload(values, true);
     expect_weights("32 weights", values);
-    for (const std::size_t too_many : {kMaxWeights + 1, 10 * kMaxWeights}) {
+    for (const std::size_t too_many :
+         {kMaxWeights + 1, 10 * kMaxWeights, kMaxWeights + lab::drawn(2, 200),
+          std::size_t{lab::drawn(65600, 66000)}}) {
       expect_upload(some(too_many, 2), false);
       expect_weights("after " + std::to_string(too_many) + " were refused", values);
       lab::expect_equal("an array of somebody else", d_others.download(), others);
     }
-    const std::vector<int> fewer = some(5, 3);
+    const std::vector<int> fewer = some(lab::drawn(2, 31), 3);
     expect_upload(fewer, true);
     std::copy(fewer.begin(), fewer.end(), values.begin());
-    expect_weights("the first 5 replaced", values);
+    expect_weights("the first " + std::to_string(fewer.size()) + " replaced", values);
   });
 }
 

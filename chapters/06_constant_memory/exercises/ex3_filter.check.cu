@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every element is the weighted sum of its neighbourhood
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -16,6 +17,12 @@ std::vector<int> filtered(const std::vector<int>& x, const std::vector<int>& tap
   }
   const auto first = wide.begin() + static_cast<std::ptrdiff_t>(half);
   return {first, first + static_cast<std::ptrdiff_t>(x.size())};
+}
+
+// An int holds every sum of them: 65 * 999 * 33000 is less than 2^31.
+std::vector<int> values_of(const lab::Trial& at) {
+  if (at.input == lab::Input::kRandom) return random_ints(at.n, -33000, 33000, 7 + at.n);
+  return lab::ints_of(at);
 }
 
 // How often a coefficient meets an element, in all of y.
@@ -37,7 +44,8 @@ void expect_counts(const Seen& seen, const lab::Copied& copied, const lab::Trial
   lab::exactly("blocks", seen.grid.x, blocks, "as few as have a thread for each element");
   lab::exactly("threads in a block", seen.block.x, at.block);
   const auto constant = seen.constant_loads();
-  lab::at_most("requests to the constant cache", constant.words, blocks * (at.block / 32) * taps,
+  lab::at_most("requests to the constant cache", constant.words,
+               blocks * div_up(at.block, 32) * taps,
                "one for each warp and coefficient, if all its lanes want the same one at a time");
   lab::between("loads of coefficients from constant memory, by all threads together",
                constant.lanes, products(at.n, taps), 2 * blocks * at.block * taps,
@@ -55,23 +63,52 @@ void expect_counts(const Seen& seen, const lab::Copied& copied, const lab::Trial
 }  // namespace
 
 TEST_CASE("every element is the weighted sum of its neighbourhood") {
-  lab::Trials().sizes(lab::sizes()).blocks({32, 96, 256}).run([](const lab::Trial& at) {
-    const std::vector<int> x = lab::ints_of(at);
-    const lab::Array<int> d_x(x);
-    for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{31}, kMaxTaps}) {
-      const std::vector<int> taps = random_ints(count, -999, 999, at.n + count);
-      const lab::Array<int> y(at.n);
-      const auto launch = [&] { launch_filter(d_x.get(), at.n, taps, y.get(), at.block); };
-      const auto results = [&] {
-        lab::expect_equal(std::to_string(count) + (count == 1 ? " tap: y" : " taps: y"),
-                          y.download(), filtered(x, taps));
-      };
-      lab::Copied copied;
-      const auto work = [&] { copied = lab::copied_by(launch, d_x, y); };
-      const auto judge = [&](const auto& seen) { expect_counts(seen, copied, at, count); };
-      // Not all are counted: that would take long.
-      const bool counts = at.input == lab::Input::kRandom && at.n <= 257;
-      counts ? lab::count(work, results, judge) : (launch(), results());
-    }
-  });
+  const std::size_t few = lab::drawn(258, 999), many = lab::drawn(2054, 4096);
+  std::vector<std::size_t> sizes = lab::sizes();
+  sizes.insert(sizes.end() - 1, {few, many});
+  lab::Trials()
+      .sizes(sizes)
+      .blocks({32, 96, 256, lab::drawn(257, 1024)})
+      .run([&](const lab::Trial& at) {
+        const std::vector<int> x = values_of(at);
+        const lab::Array<int> d_x(x);
+        const std::size_t any = 2 * lab::drawn(2, 31) + 1;
+        // Not all are counted: that would take long. Of many elements one number of taps.
+        const std::size_t counted =
+            lab::shuffled(std::vector<std::size_t>{3, 31, kMaxTaps, any})[0];
+        for (const std::size_t count :
+             {std::size_t{1}, std::size_t{3}, std::size_t{31}, kMaxTaps, any}) {
+          const std::vector<int> taps = random_ints(count, -999, 999, at.n + count);
+          const lab::Array<int> y(at.n);
+          const auto launch = [&] { launch_filter(d_x.get(), at.n, taps, y.get(), at.block); };
+          const auto results = [&] {
+            lab::expect_equal(std::to_string(count) + (count == 1 ? " tap: y" : " taps: y"),
+                              y.download(), filtered(x, taps));
+          };
+          lab::Copied copied;
+          const auto work = [&] { copied = lab::copied_by(launch, d_x, y); };
+          const auto judge = [&](const auto& seen) { expect_counts(seen, copied, at, count); };
+          const bool is_small = at.input == lab::Input::kRandom && at.n <= 257;
+          const bool is_drawn = (at.n == few || at.n == many) && count == counted;
+          is_small || is_drawn ? lab::count(work, results, judge) : (launch(), results());
+        }
+      });
+}
+
+TEST_CASE("large coefficients, and more blocks than 16 bits count") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .sizes({lab::drawn(198000, 200000)})
+      .blocks({lab::drawn(1, 3)})
+      .inputs({lab::Input::kRandom})
+      .run([](const lab::Trial& at) {
+        // An int holds every sum: 65 * 33000 * 999 is less than 2^31.
+        const std::vector<int> x = random_ints(at.n, -999, 999, 8);
+        std::vector<int> taps = random_ints(2 * lab::drawn(1, 3) + 1, -33000, 33000, 9);
+        taps.front() = 33000;  // a short does not hold it
+        const lab::Array<int> d_x(x), y(at.n);
+        launch_filter(d_x.get(), at.n, taps, y.get(), at.block);
+        lab::expect_equal(std::to_string(taps.size()) + " taps: y", y.download(),
+                          filtered(x, taps));
+      });
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: the product is right for matrices of any shape
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
-// Whole numbers from -9 to 9: float sums of their products are exact.
-std::vector<float> whole_numbers(std::size_t count, std::uint64_t seed) {
+// Multiples of 1/4 from -9/4 to 9/4: float sums of their products are exact.
+std::vector<float> quarters(std::size_t count, std::uint64_t seed) {
   const std::vector<int> values = random_ints(count, -9, 9, seed);
-  return {values.begin(), values.end()};
+  std::vector<float> quarters(count);
+  for (std::size_t i = 0; i < count; ++i) quarters[i] = static_cast<float>(values[i]) / 4;
+  return quarters;
 }
 
 Matrix dense(float* data, std::size_t height, std::size_t width) {
@@ -33,13 +36,18 @@ TEST_CASE("the product is right for matrices of any shape") {
                {100, 1, 7},
                {37, 53, 29},
                {53, 37, 1},
-               {64, 32, 16}})
+               {64, 32, 16},
+               // Larger than those, in one direction and in all.
+               {lab::drawn(65, 100), lab::drawn(65, 100), lab::drawn(5, 40)},
+               {lab::drawn(200, 400), lab::drawn(1, 31), lab::drawn(1, 9)},
+               {lab::drawn(1, 31), lab::drawn(200, 400), lab::drawn(1, 9)},
+               {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(300, 700)}})
       .blocks({kBlockX * kBlockY})
       .diagnose("only matrices C that are not square fail: where does a side stand for the other?",
                 [](const lab::Trial& r) { return r.rows != r.columns; })
       .run([](const lab::Trial& at) {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
-        const std::vector<float> a = whole_numbers(m * k, 3), b = whole_numbers(k * n, 4);
+        const std::vector<float> a = quarters(m * k, 3), b = quarters(k * n, 4);
         const lab::Array<float> d_a(a), d_b(b), d_c(m * n);
         const auto launch = [&] {
           launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n), dense(d_c.get(), m, n));
@@ -67,5 +75,21 @@ TEST_CASE("the product is right for matrices of any shape") {
                      lab::exactly("bytes of A, B and C that were copied", copied.of_arrays, 0,
                                   "the kernel reads and writes them where they are");
                    });
+      });
+}
+
+TEST_CASE("sides past 2^16 are right") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  const std::size_t many = lab::drawn(65600, 66000);
+  lab::Trials()
+      .shapes({{many, 1, 2}, {1, many, 2}, {2, 1, many}, {1, kBlockX * many, 1}})
+      .blocks({256})
+      .run([](const lab::Trial& at) {
+        const std::size_t m = at.rows, n = at.columns, k = at.depth;
+        const std::vector<float> a = quarters(m * k, 3), b = quarters(k * n, 4);
+        const lab::Array<float> d_a(a), d_b(b), d_c(m * n);
+        launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n), dense(d_c.get(), m, n));
+        const auto exact = [](std::size_t) { return 0; };
+        lab::expect_close("c", d_c.download(), multiply_on_host(a, b, m, n, k), exact, n);
       });
 }

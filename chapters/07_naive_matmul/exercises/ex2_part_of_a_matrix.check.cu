@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
@@ -16,10 +17,11 @@ struct Embedded {
   Embedded(std::size_t height, std::size_t width, unsigned above, unsigned left, unsigned right,
            std::uint64_t seed)
       : rows(height + above + 1), columns(width + left + right), values(height * width) {
-    const std::vector<int> random = random_ints(height * width, -9, 9, seed);  // exact as floats
+    // Multiples of 1/4: float sums of their products are exact.
+    const std::vector<int> random = random_ints(height * width, -9, 9, seed);
     std::vector<float> all(rows * columns, std::numeric_limits<float>::quiet_NaN());
     for (std::size_t i = 0; i < random.size(); ++i) {
-      values[i] = static_cast<float>(random[i]);
+      values[i] = static_cast<float>(random[i]) / 4;
       all[(above + i / width) * columns + left + i % width] = values[i];
     }
     data = std::make_unique<lab::Array<float>>(all);
@@ -74,7 +76,12 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
                {16, 16, 16},
                {32, 8, 16},
                {33, 9, 7},
-               {9, 40, 33}})
+               {9, 40, 33},
+               // Larger than those, in one direction and in all.
+               {lab::drawn(41, 80), lab::drawn(41, 80), lab::drawn(5, 40)},
+               {lab::drawn(200, 400), lab::drawn(1, 31), lab::drawn(1, 9)},
+               {lab::drawn(1, 31), lab::drawn(200, 400), lab::drawn(1, 9)},
+               {lab::drawn(1, 9), lab::drawn(1, 9), lab::drawn(300, 700)}})
       .blocks({256})
       .diagnose(
           "one row of C is right, more are not: how far is it from a row of A, or of C, to "
@@ -90,7 +97,9 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
           const char* name;
           unsigned above, left, right;
         };
-        for (const Way w : {Way{"whole rows", 0, 0, 0}, Way{"parts", 2, 3, 4}}) {
+        for (const Way w :
+             {Way{"whole rows", 0, 0, 0}, Way{"parts", 2, 3, 4},
+              Way{"other parts", lab::drawn(1, 9), lab::drawn(4, 20), lab::drawn(5, 20)}}) {
           const Embedded a(m, k, w.above, w.left, w.right, 3);
           const Embedded b(k, n, w.above + 1, w.left, w.right * 2, 4);
           const Embedded c(m, n, w.above, w.left * 2, w.right, 5);
@@ -132,5 +141,22 @@ TEST_CASE("the product of parts is right, and nothing around C is touched") {
                              "the kernel reads and writes them where they are");
               });
         }
+      });
+}
+
+TEST_CASE("sides past 2^16 are right") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  const std::size_t many = lab::drawn(65600, 66000);
+  lab::Trials()
+      .shapes({{many, 1, 2}, {1, many, 2}, {2, 1, many}})
+      .blocks({256})
+      .run([](const lab::Trial& at) {
+        const std::size_t m = at.rows, n = at.columns, k = at.depth;
+        const Embedded a(m, k, 1, 1, 1, 3), b(k, n, 1, 1, 1, 4), c(m, n, 0, 0, 0, 5);
+        launch_multiply(a.view, b.view, c.view);
+        std::vector<float> got = c.data->download();
+        got.resize(m * n);
+        const auto exact = [](std::size_t) { return 0; };
+        lab::expect_close("c", got, multiply_on_host(a.values, b.values, m, n, k), exact, n);
       });
 }

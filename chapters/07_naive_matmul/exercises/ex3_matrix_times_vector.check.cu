@@ -3,17 +3,44 @@
 #include <limits>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
-// Whole numbers from -9 to 9: float sums of their products are exact.
-std::vector<float> whole_numbers(std::size_t count, std::uint64_t seed) {
+// Multiples of 1/4 from -9/4 to 9/4: float sums of their products are exact.
+std::vector<float> quarters(std::size_t count, std::uint64_t seed) {
   const std::vector<int> values = random_ints(count, -9, 9, seed);
-  return {values.begin(), values.end()};
+  std::vector<float> quarters(count);
+  for (std::size_t i = 0; i < count; ++i) quarters[i] = static_cast<float>(values[i]) / 4;
+  return quarters;
 }
+
+// A view of a matrix: NaN after each row.
+struct Product {
+  std::size_t stride;
+  std::vector<float> x, a, expected;
+
+  Product(std::size_t rows, std::size_t columns, std::size_t gap)
+      : stride(columns + gap),
+        x(quarters(columns, 4)),
+        a(rows * stride, std::numeric_limits<float>::quiet_NaN()),
+        expected(rows, 0.0f) {
+    const std::vector<float> values = quarters(rows * columns, 3);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t row = i / columns, column = i % columns;
+      a[row * stride + column] = values[i];
+      expected[row] += values[i] * x[column];
+    }
+  }
+
+  Matrix view(const lab::Array<float>& d_a) const {
+    return {d_a.get(), static_cast<unsigned>(expected.size()), static_cast<unsigned>(x.size()),
+            static_cast<unsigned>(stride)};
+  }
+};
 
 }  // namespace
 
@@ -30,8 +57,12 @@ TEST_CASE("every element of y is the dot product of its row with x") {
                {31, 7, 0},
                {32, 128, 0},
                {33, 50, 0},
-               {70, 20, 0}})
-      .blocks({32, 64, 256, 1024})
+               {70, 20, 0},
+               // Larger than those, in one direction and in both.
+               {lab::drawn(71, 400), lab::drawn(1, 31), 0},
+               {lab::drawn(1, 9), lab::drawn(400, 3000), 0},
+               {lab::drawn(34, 90), lab::drawn(101, 300), 0}})
+      .blocks({32, 64, 256, 1024, 32 * lab::drawn(3, 31)})
       .diagnose(
           "only rows whose length is no multiple of 32 fail: in the last turn some lanes "
           "have no element; what do they do instead?",
@@ -41,26 +72,15 @@ TEST_CASE("every element of y is the dot product of its row with x") {
       .diagnose("blocks of one warp are right, larger ones are not: which warp has which row?",
                 [](const lab::Trial& r) { return r.block > 32 && r.rows > 1; })
       .run([](const lab::Trial& at) {
-        const std::size_t stride = at.columns + 5;  // a view: NaN after each row
-        const std::vector<float> values = whole_numbers(at.rows * at.columns, 3);
-        const std::vector<float> x = whole_numbers(at.columns, 4);
-        std::vector<float> a(at.rows * stride, std::numeric_limits<float>::quiet_NaN());
-        std::vector<float> expected(at.rows, 0.0f);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          const std::size_t row = i / at.columns, column = i % at.columns;
-          a[row * stride + column] = values[i];
-          expected[row] += values[i] * x[column];
-        }
-
-        const lab::Array<float> d_a(a), d_x(x), d_y(at.rows);
-        const Matrix view{d_a.get(), static_cast<unsigned>(at.rows),
-                          static_cast<unsigned>(at.columns), static_cast<unsigned>(stride)};
+        const Product product(at.rows, at.columns, lab::drawn(1, 40));
+        const lab::Array<float> d_a(product.a), d_x(product.x), d_y(at.rows);
+        const Matrix view = product.view(d_a);
         const std::size_t turns = div_up(at.columns, 32);
         const auto launch = [&] { launch_multiply_vector(view, d_x.get(), d_y.get(), at.block); };
         lab::Copied copied;
         lab::count(
             [&] { copied = lab::copied_by(launch, d_a, d_x, d_y); },
-            [&] { lab::expect_equal("y", d_y.download(), expected); },
+            [&] { lab::expect_equal("y", d_y.download(), product.expected); },
             [&](const auto& seen) {
               lab::exactly("blocks", seen.grid.x, div_up(at.rows, at.block / 32),
                            "as few as have a warp for each row");
@@ -84,5 +104,18 @@ TEST_CASE("every element of y is the dot product of its row with x") {
               lab::exactly("bytes of A, x and y that were copied", copied.of_arrays, 0,
                            "the kernel reads and writes them where they are");
             });
+      });
+}
+
+TEST_CASE("long rows and many rows are right") {
+  if (!lab::tries_large_sizes()) return lab::once([] {});
+  lab::Trials()
+      .shapes({{2, lab::drawn(65600, 66000), 0}, {lab::drawn(65600, 66000), 1, 0}})
+      .blocks({32})
+      .run([](const lab::Trial& at) {
+        const Product product(at.rows, at.columns, 1);
+        const lab::Array<float> d_a(product.a), d_x(product.x), d_y(at.rows);
+        launch_multiply_vector(product.view(d_a), d_x.get(), d_y.get(), at.block);
+        lab::expect_equal("y", d_y.download(), product.expected);
       });
 }

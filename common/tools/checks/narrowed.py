@@ -67,6 +67,7 @@ CAST = re.compile(rf"static_cast<({TYPE})>\(|\b(std::size_t|unsigned)\{{")
 CONTROL = re.compile(r"\b(if|while|for)\s*\(")
 QUESTION = re.compile(r" \? ")
 
+SMS = "the CPU backend's device has 2 SMs, each with room for 32 blocks; a GPU has fewer than 2^15 SMs"
 THREAD = "a block has 1024 threads at most"
 LANE = "a warp has 32 lanes"
 MEMORY = "no array of a lab has 2^31 elements: its memory would not hold them"
@@ -80,6 +81,18 @@ RIGHT = (
     (".*", r"=> .*\bunsigned short (?:half|count) = blockDim\.x", THREAD),
     (".*", r"=> .*\bunsigned (?:short|char) lane = (?:t|threadIdx\.x) % kWarp", LANE),
     (".*", r"=> .*\bunsigned (?:short|char) distance = kWarp / 2", LANE),
+    ("00.1", r"=> short block = 128", "a short holds 128"),
+    ("00.1", r"=> float block = 128", "an int that is added to it is below 2^24: 64 MiB of elements"),
+    ("00.1", r"float grid =", "below 2^24 blocks: an array of 8 GiB"),
+    ("03.4", r"=> double sum", "the sum of a lane passes 2^53 in rows of 2^27 elements only: 512 MiB"),
+    ("04.3", r"=> .*static_cast<(?:short|float)>\(block\)", THREAD),
+    ("04.3", r"=> .*(?: sms =|static_cast<[\w ]+>\((?:per_sm|sms|needed)\b|(?:short|char) wave =)", SMS),
+    ("05.1", r"=> .*int partial\[kThreads\]", "a slot holds one int"),
+    ("05.1", r"=> .*double (?:partial\[kThreads\]|sum)", WHOLE),
+    ("05.1", r"=> .*for \(unsigned (?:short|char) k = 0; k < kThreads", "kThreads is 64"),
+    ("06.3", r"=> .*unsigned (?:short|char) (?:half|k) =", "there are 65 taps at most"),
+    ("06.3", r"=> if \(i \+ k - half < n\)", "a number without a sign that should be negative is not below n"),
+    ("07.1", r"=> static_cast<unsigned short>\(div_up\(c.height", "a grid has 65,535 blocks along y at most"),
 )
 
 
