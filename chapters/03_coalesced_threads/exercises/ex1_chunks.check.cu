@@ -115,7 +115,7 @@ TEST_CASE("no thread takes more than its share") {
 TEST_CASE("a chunk may have more elements than 16 bits count") {
   if (!lab::tries_large_sizes()) return lab::once([] {});
   lab::Trials()
-      .sizes({lab::drawn(140000, 150000)})
+      .sizes({2 * lab::drawn(70000, 75000)})
       .blocks({1})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {

@@ -17,10 +17,15 @@ const unsigned kBlocks = lab::drawn(2, 5);
 // One of the values, so that "larger or equal" gives another count.
 int limit_for(const std::vector<int>& x) { return x.empty() ? 0 : x[x.size() / 2]; }
 
-// Large ones, too: a short or a float does not tell them apart.
+// Large ones, too, and some just above the limit: a short or a float does not tell them apart.
 std::vector<int> values_of(const lab::Trial& at) {
-  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
-  return lab::ints_of(at);
+  if (at.input != lab::Input::kRandom) return lab::ints_of(at);
+  std::vector<int> x = random_ints(at.n, INT_MIN, INT_MAX - 1, 7 + at.n);
+  const int limit = limit_for(x);
+  for (std::size_t i = 0; i < x.size(); i += 3) {
+    if (i != x.size() / 2) x[i] = limit + 1;
+  }
+  return x;
 }
 
 lab::Trials trials() {
