@@ -58,8 +58,7 @@ bool report_wrong(const std::string& name, const std::string& where, const T& ac
   return false;
 }
 
-/// Compares `n` elements, each with its own `tolerance(i)`. Names the first wrong one on stderr,
-/// with `name` before it, and returns whether all were right.
+/// Compares `n` elements, each within its own `tolerance(i)`. Names the first wrong one on stderr.
 template <class T, class U, class Tolerance>
 bool all_close(const std::string& name, const T* actual, const U* expected, std::size_t n,
                Tolerance tolerance) {

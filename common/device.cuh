@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Choosing a device, its attributes and the peaks that follow from them, its clock, and the speed
-// that its memory reaches.
+// Devices: choosing one, its attributes, its peaks, its clock, and the speed of its memory.
 #pragma once
 
 #include "memory.cuh"

@@ -4,8 +4,10 @@
 
 #include <getopt.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -92,6 +94,25 @@ class Options {
       text += (i == 0 ? "" : " · ") + std::string(options_[i].name) + " = " +
               std::to_string(*options_[i].value);
     return text;
+  }
+
+  /// The file of --csv, if there is one. If it cannot be opened: one line, exit status 2.
+  std::FILE* open_csv(const char* mode) const {
+    if (csv.empty() || csv == "-") return nullptr;
+    std::FILE* const file = std::fopen(csv.c_str(), mode);
+    if (file == nullptr)
+      usage_error("--csv " + csv + ": cannot be written: " + std::strerror(errno));
+    return file;
+  }
+
+  /// Writes all of --csv. Returns whether it is there; if not, one line says so.
+  bool write_csv(const std::string& text) const {
+    if (csv == "-") std::fputs(text.c_str(), stdout);
+    std::FILE* const file = open_csv("w");
+    const bool filled = file == nullptr || std::fputs(text.c_str(), file) >= 0;
+    if (file == nullptr || (std::fclose(file) == 0 && filled)) return true;
+    std::fprintf(stderr, "--csv %s: not all of it could be written\n", csv.c_str());
+    return false;
   }
 
   /// Prints "<program>: <message>" to stderr and exits with status 2.

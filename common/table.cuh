@@ -2,9 +2,7 @@
 // What a program prints: a context line, one Markdown table, and the same as tidy CSV.
 #pragma once
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <sstream>
 
@@ -73,7 +71,7 @@ class ResultTable {
         (!kOnGpu ? " · times here say nothing about a GPU"
                  : (data_bytes <= l2_bytes ? ", fits the L2 of " : ", L2 ") + bytes_text(l2_bytes) +
                        " · CUDA " + version_text(device.runtime_version));
-    if (std::FILE* const file = open_csv("a")) std::fclose(file);  // it can be written
+    if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
     csv_ =
         "chapter,device,cc,driver,cuda,date,commit,backend,workload,samples,version,median_ms,"
         "min_ms,max_ms,rate,rate_unit,of,of_percent,speedup,check,noise_percent,sm_mhz";
@@ -135,8 +133,7 @@ class ResultTable {
   /// What the next row has in the program's own columns: one text for each.
   void next_row_has(const std::vector<std::string>& cells) { more_cells_ = cells; }
 
-  /// One row of a version that is measured already, with its rate (0: none). `right` is what the
-  /// check says when `ok`.
+  /// One row that is measured already, with its rate (0: none). When `ok`, the check says `right`.
   void row(const std::string& name, const Timing& t, double rate, bool ok,
            const std::string& right = "ok") {
     if (first_ms_ == 0) first_ms_ = t.median_ms;
@@ -192,19 +189,14 @@ class ResultTable {
     for (std::string name; std::getline(wanted, name, ',');)
       if (!has(offered_, name))
         opt_.usage_error("--only " + name + ": no such version; there are " + offered_);
-    std::printf("%s%s%s", notes_.empty() || opt_.list ? "" : "\n", opt_.list ? "" : notes_.c_str(),
-                opt_.csv == "-" ? csv_.c_str() : "");
-    bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-    if (!written) std::fprintf(stderr, "standard output: not all of it could be written\n");
-    std::FILE* const file = open_csv("w");
-    if (file != nullptr && (std::fputs(csv_.c_str(), file) < 0) + (std::fclose(file) != 0) > 0) {
-      std::fprintf(stderr, "--csv %s: not all of it could be written\n", opt_.csv.c_str());
-      written = false;
-    }
+    std::printf("%s%s", notes_.empty() || opt_.list ? "" : "\n", opt_.list ? "" : notes_.c_str());
+    const bool stored = opt_.write_csv(csv_);
+    const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!printed) std::fprintf(stderr, "standard output: not all of it could be written\n");
     if (!all_ok_)
       std::fprintf(stderr, "WRONG: if threads race, make sanitize CH=%.2s names both lines\n",
                    opt_.program.c_str());
-    return all_ok_ && written ? kExitOk : kExitWrong;
+    return all_ok_ && stored && printed ? kExitOk : kExitWrong;
   }
 
  private:
@@ -217,15 +209,6 @@ class ResultTable {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", value);
     return text;
-  }
-
-  /// The file of --csv, if there is one. If it cannot be opened: one line, exit status 2.
-  std::FILE* open_csv(const char* mode) const {
-    if (opt_.csv.empty() || opt_.csv == "-") return nullptr;
-    std::FILE* const file = std::fopen(opt_.csv.c_str(), mode);
-    if (file == nullptr)
-      opt_.usage_error("--csv " + opt_.csv + ": cannot be written: " + std::strerror(errno));
-    return file;
   }
 
   /// One line of the CSV: the context, then the row. What is 0 is not known: an empty field.
@@ -264,7 +247,7 @@ class ResultTable {
   }
 
   const Options& opt_;
-  const Device& device_;
+  const Device device_;
   const std::vector<std::string> more_columns_;
   std::vector<std::string> more_cells_;
   std::string context_, notes_, offered_, unit_, of_;

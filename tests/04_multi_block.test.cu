@@ -597,7 +597,8 @@ TEST_CASE("every block leaves a record of its own, spanning its work", "[blocks_
     const double span_ms = static_cast<double>(b.end_ns - b.start_ns) / 1e6;
     shares.push_back(2 * span_ms / (host_ms() - begin));
   }
-  CHECK(median_of(shares) >= (kOnGpu ? 0.1 : 0.3));  // on a GPU, allocations take most of the time
+  // On a GPU allocations take most of the time, under a checker its work before and after a launch.
+  CHECK(median_of(shares) >= (kOnGpu || small_sizes() ? 0.1 : 0.3));
 }
 
 TEST_CASE("--csv has a line for every block, from the first start on", "[blocks_over_time]") {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "../chapters/14_matmul_at_the_limit/work_shares.cuh"
-#include "kernel_testing.cuh"
+#include "matmul_testing.cuh"
 
 #define main experiment_main
 namespace by_shape {
@@ -20,95 +20,21 @@ namespace multiply_adds_alone {
 }
 #undef main
 
-namespace {
-
-constexpr std::uint64_t kSeed = 5;
-
-struct Sides {
-  unsigned m, n, k;
-};
-
-std::string text_of(Sides s) {
-  return std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k);
-}
-
-// Dense values with `gap` NaNs behind each row: a kernel that takes the width for the stride reads
-// them.
-std::vector<float> with_gaps(const std::vector<float>& dense, unsigned width, unsigned gap) {
-  std::vector<float> wide;
-  for (std::size_t i = 0; i < dense.size(); i += width) {
-    wide.insert(wide.end(), &dense[i], &dense[i] + width);
-    wide.insert(wide.end(), gap, std::nanf(""));
-  }
-  return wide;
-}
-
-// A, B and room for C, from which the products of all programs are made.
-struct Operands {
-  Operands(Sides s, std::vector<float> values_of_a, std::vector<float> values_of_b,
-           unsigned between_rows = 0)
-      : sides(s),
-        gap(between_rows),
-        host_a(std::move(values_of_a)),
-        host_b(std::move(values_of_b)) {}
-
-  // Seeded random elements from -1 to 1.
-  explicit Operands(Sides s, unsigned between_rows = 0, std::uint64_t seed = kSeed)
-      : Operands(s, random_floats(std::size_t{s.m} * s.k, -1, 1, seed),
-                 random_floats(std::size_t{s.k} * s.n, -1, 1, seed + 1), between_rows) {}
-
-  BoundedProduct product() const {
-    BoundedProduct p(sides.m, sides.n, sides.k, host_a, host_b);
-    if (gap == 0) return p;
-    p.a = {a, sides.m, sides.k, sides.k + gap};
-    p.b = {b, sides.k, sides.n, sides.n + gap};
-    p.c = {c, sides.m, sides.n, sides.n + gap};
-    return p;
-  }
-
-  Sides sides;
-  unsigned gap;
-  std::vector<float> host_a, host_b;
-  DeviceArray<float> a{with_gaps(host_a, sides.k, gap)}, b{with_gaps(host_b, sides.n, gap)};
-  DeviceArray<float> c{std::size_t{sides.m} * (sides.n + gap)};
-};
-
-// Calls `check(version, product)` for each version of the chapter, cuBLAS, and those of the
-// experiments that are not the same again. By shape large tiles are taken where there is one
-// multiprocessor, and small ones where there are thousands.
+// The versions of the chapter, cuBLAS, and those of the experiments that are not the same again. By
+// shape large tiles are taken where there is one multiprocessor, and small ones where there are
+// thousands. The chapter's last version comes last: it is tried at a large shape.
 template <class Check>
 void for_every_version(const Operands& operands, Check check) {
-  const BoundedProduct product = operands.product();
-  for (const auto& version : kVersions) check(version, product);
+  const auto product = operands.product<BoundedProduct>();
   check(kCublas<BoundedProduct>, product);
-  check(even_shares::kVersions[1], even_shares::SharedProduct(operands.product()));
+  check(even_shares::kVersions[1], even_shares::SharedProduct(operands.product<BoundedProduct>()));
   for (const int multiprocessors : {1, 5000})
-    check(by_shape::kVersions[1], by_shape::ShapedProduct(operands.product(), multiprocessors));
+    check(by_shape::kVersions[1],
+          by_shape::ShapedProduct(operands.product<BoundedProduct>(), multiprocessors));
+  for (const auto& version : kVersions) check(version, product);
 }
 
-// Whether what lies between the rows of C is still what poison() left there.
-bool gaps_are_untouched(const Matrix& c) {
-  std::vector<float> all(c.elements());
-  CUDA_CHECK(cudaMemcpy(all.data(), c.data, all.size() * sizeof(float), cudaMemcpyDeviceToHost));
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (i % c.stride >= c.width && !std::isnan(all[i])) return false;
-  return true;
-}
-
-void check_every_version(const Operands& operands) {
-  for_every_version(operands, [&](const auto& version, const auto& product) {
-    INFO(version.name << ", " << text_of(operands.sides) << ", gap " << operands.gap);
-    CHECK(runs_right(version, product));
-    CHECK(gaps_are_untouched(product.c));
-  });
-}
-
-// The matrix whose product with anything is that: index errors cannot hide behind it.
-std::vector<float> identity_matrix(unsigned side) {
-  std::vector<float> one(std::size_t{side} * side, 0.0f);
-  for (unsigned i = 0; i < side; ++i) one[std::size_t{i} * side + i] = 1.0f;
-  return one;
-}
+namespace {
 
 bool runs_shares_right(const BoundedProduct& p, Shares shares) {
   p.poison();
@@ -120,102 +46,22 @@ bool runs_shares_right(const BoundedProduct& p, Shares shares) {
 
 }  // namespace
 
-TEST_CASE(
-    "every version multiplies matrices of awkward shapes, within the bound of a dot product") {
-  // One element, one row, one column, primes, one more than tiles of 16, 32 and 128, wide and tall.
-  std::vector<Sides> shapes = {{1, 1, 1},    {1, 67, 1},   {67, 1, 1},   {1, 1, 67},
-                               {31, 32, 33}, {16, 16, 16}, {37, 53, 29}, {3, 200, 17}};
-  // One past every tile, also of 128: in both directions, or under checkers in one at a time.
-  const std::vector<Sides> large = {{129, 257, 65}, {200, 3, 300}};
-  const std::vector<Sides> small = {{129, 17, 33}, {17, 129, 33}, {70, 3, 130}};
-  for (const Sides s : small_sizes() ? small : large) shapes.push_back(s);
-  for (const Sides s : shapes) check_every_version(Operands(s));
-}
-
-TEST_CASE(
-    "every version respects a stride that is wider than the matrix, and leaves the gap alone") {
-  check_every_version(Operands({33, 47, 20}, 5));
-}
-
-TEST_CASE("the row of cuBLAS multiplies the same matrices, gaps included") {
+TEST_CASE("cuBLAS beside the shapes multiplies the same matrices, gaps included", "[by_shape]") {
   for (const Sides s : {Sides{33, 47, 20}, Sides{1, 67, 1}}) {
     const Operands operands(s, 5);
-    const BoundedProduct product = operands.product();
     INFO(text_of(s));
-    CHECK(runs_right(kCublas<BoundedProduct>, product));
-    CHECK(gaps_are_untouched(product.c));
-    CHECK(runs_right(by_shape::kVersions[2], by_shape::ShapedProduct(operands.product(), 1)));
+    CHECK(runs_right(by_shape::kVersions[2],
+                     by_shape::ShapedProduct(operands.product<BoundedProduct>(), 1)));
   }
 }
 
-TEST_CASE("the rates are computed from two operations per term") {
-  BoundedProduct product(2, 3, 5, kSeed);
-  CHECK(product.amount() == 2.0 * 2 * 3 * 5);
-  product.a.height = product.a.width = product.b.width = 256_Ki;  // in 32 bits it would wrap
-  CHECK(product.amount() == std::ldexp(1.0, 55));
-}
-
-TEST_CASE("multiplying by the identity gives every element back exactly, on either side") {
-  const unsigned side = 45;
-  std::vector<float> x(side * side);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);  // no two elements alike
-  for (const bool left : {true, false}) {
-    const Operands operands({side, side, side}, left ? identity_matrix(side) : x,
-                            left ? x : identity_matrix(side));
-    for_every_version(operands, [&](const auto& version, const auto& product) {
-      INFO(version.name << (left ? ", identity left" : ", identity right"));
-      REQUIRE(runs_right(version, product));
-      CHECK(product.download() == x);
-    });
-  }
-}
-
-TEST_CASE("launches one after the other give the same result") {
-  for_every_version(Operands({70, 40, 50}), [](const auto& version, const auto& product) {
-    product.poison();
-    for (int repeat = 0; repeat < 5; ++repeat) version.launch(product);
-    CUDA_CHECK_LAUNCH();
-    INFO(version.name);
-    CHECK(product.is_right(version.name));
-  });
-}
-
-TEST_CASE("the checker rejects a kernel that does nothing, a NaN, and one wrong element") {
+TEST_CASE("the error over its bound is below one for a right product, and above for a wrong one") {
   const BoundedProduct product(33, 34, 35, kSeed);
-  CHECK_FALSE(product.is_right("nothing ran"));
   REQUIRE(runs_right(kVersions[0], product));
   CHECK(product.error_of_bound() < 1);
-  const std::vector<float> c = product.download();
-  for (const float wrong : {c[500] + 0.01f, std::nanf("")}) {
-    std::vector<float> other = c;
-    other[500] = wrong;
-    CUDA_CHECK(cudaMemcpy(product.c.data, other.data(), other.size() * sizeof(float),
-                          cudaMemcpyHostToDevice));
-    CHECK_FALSE(product.is_right("one wrong element"));
-    if (wrong == wrong) CHECK(product.error_of_bound() > 1);
-  }
-  product.poison();
-  CHECK_FALSE(product.is_right("poisoned"));
-}
-
-TEST_CASE("the error bound is as wide as theory says and no wider") {
-  const std::vector<float> ones(64, 1.0f);
-  const double u = std::ldexp(1.0, -24);
-  // Of two terms no error is larger than two roundings; of 64 it is taken to be 3 * sqrt(64).
-  CHECK(is_close(product_bounds(ones, ones, 1, 1, 2)[0], 2 * u / (1 - 2 * u) * 2, 1e-15));
-  CHECK(is_close(product_bounds(ones, ones, 1, 1, 64)[0], 3 * 8 * u * 64, 1e-12));
-}
-
-TEST_CASE("a large shape that no tile divides comes out right") {
-  // A thousand million terms: on the CPU backend one version, in one order of threads, and not
-  // under the sanitizers.
-  const char* const schedule = std::getenv("CUDA_CPU_SCHEDULE");
-  if (!kOnGpu && schedule != nullptr && std::string(schedule) != "forward") return;
-  if (std::getenv("TEST_SIZES") != nullptr) return;
-  const Operands operands({1024, 1000, 1013});
-  if (kOnGpu) return check_every_version(operands);
-  const auto& serpentine = kVersions[std::size(kVersions) - 1];
-  CHECK(runs_right(serpentine, operands.product()));
+  const float wrong = product.download()[500] + 0.01f;
+  CUDA_CHECK(cudaMemcpy(product.c.data + 500, &wrong, sizeof wrong, cudaMemcpyHostToDevice));
+  CHECK(product.error_of_bound() > 1);
 }
 
 TEST_CASE("every version multiplies shapes that nobody chose") {
@@ -368,15 +214,17 @@ TEST_CASE("a block per tile is the same product in both experiments", "[even_sha
   for (const Sides s : {Sides{31, 32, 33}, Sides{132, 260, 64}}) {
     const Operands operands(s);
     INFO(text_of(s));
-    CHECK(runs_right(even_shares::kVersions[0], even_shares::SharedProduct(operands.product())));
-    CHECK(runs_right(by_shape::kVersions[0], by_shape::ShapedProduct(operands.product(), 1)));
+    CHECK(runs_right(even_shares::kVersions[0],
+                     even_shares::SharedProduct(operands.product<BoundedProduct>())));
+    CHECK(runs_right(by_shape::kVersions[0],
+                     by_shape::ShapedProduct(operands.product<BoundedProduct>(), 1)));
   }
 }
 
 TEST_CASE("copies are made of matrices that are not aligned, and of no others", "[by_shape]") {
   const auto copied = [](Sides s, unsigned gap) {
     const Operands operands(s, gap);
-    const by_shape::ShapedProduct product(operands.product(), 1);
+    const by_shape::ShapedProduct product(operands.product<BoundedProduct>(), 1);
     CHECK(product.needs_copies == (product.copies.size() > 0));
     return product.needs_copies;
   };

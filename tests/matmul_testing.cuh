@@ -60,9 +60,10 @@ struct Operands {
       : Operands(s, random_floats(std::size_t{s.m} * s.k, -1, 1, seed),
                  random_floats(std::size_t{s.k} * s.n, -1, 1, seed + 1), between_rows) {}
 
-  /// Its matrices lie in here when they have gaps.
-  MatrixProduct product() const {
-    MatrixProduct p(sides.m, sides.n, sides.k, host_a, host_b);
+  /// Its matrices lie in here when they have gaps. A chapter may have a product of its own.
+  template <class Product = MatrixProduct>
+  Product product() const {
+    Product p(sides.m, sides.n, sides.k, host_a, host_b);
     if (gap == 0) return p;
     p.a = {a, sides.m, sides.k, sides.k + gap};
     p.b = {b, sides.k, sides.n, sides.n + gap};

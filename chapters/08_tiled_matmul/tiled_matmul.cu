@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chapter 08: what does shared memory buy? C = A * B in float, row-major: A is m x k, B is k x n.
-//
+// Chapter 08: what does shared memory buy?
+// C = A * B in float, row-major: A is m x k, B is k x n.
 // naive               a thread per element, straight from global memory, 16 x 16 threads
 // tiled_16, tiled_32  16 x 16 tiles of A and B in shared memory; 32 x 32: half the loads again
 // tiled_32_ahead      the next tiles are fetched while the present ones are used

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chapter 12: where do a thread's own variables live? Each thread counts hex digits in 16 counters.
-//
+// Chapter 12: where do a thread's own variables live?
+// Each thread counts hex digits in 16 counters.
 // run_time_index   the digit is the index of the counter: the array goes to local memory
 // not_unrolled     every counter is looked at, in a loop of unknown length: local memory again
 // constant_index   the same loop, of known length and unrolled: the counters are registers

@@ -27,6 +27,12 @@ on_a_small_device() {
   )
 }
 
+# The second line of a source is its question and nothing else: make list and the front page print it.
+expect_question() {
+  run sed -n 2p "$1"
+  expect "a question in the second line of $1" [ "${out: -1}" = "?" ]
+}
+
 small_options() { common/tools/run/settings.sh small "$1" | head -1; }
 
 export CUDA_CPU_RACES=1
@@ -37,8 +43,7 @@ for program in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
   [ ! -f "chapters/$program/$topic.cu" ] || continue
   source=$(echo chapters/"${program%%_*}"_*/experiments/"$topic".cu)
   test_case "${program%%_*} $topic: its question stands in its first line, its small runs end as settings say, without a race"
-  run sed -n 2p "$source"
-  expect "a question in the second line of $source" has "$out" "?"
+  expect_question "$source"
   while read -r options; do
     # shellcheck disable=SC2086  # options are words
     run "$programs/$program" $options
@@ -65,7 +70,8 @@ for chapter in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)};
     expect_output "1000 of 1000"
     continue
   fi
-  test_case "$number: its small runs are right and without a race"
+  test_case "$number: its question stands in its first line, its small runs are right and without a race"
+  expect_question "chapters/$chapter/${chapter#*_}.cu"
   while read -r options; do
     # shellcheck disable=SC2086  # options are words
     run "$program" $options

@@ -57,11 +57,7 @@ std::string known_text(int value) { return value > 0 ? std::to_string(value) : "
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "01_capabilities", "what does a compute capability stand for?", {});
-  std::FILE* const csv = opt.csv.empty()  ? nullptr
-                         : opt.csv == "-" ? stdout
-                                          : std::fopen(opt.csv.c_str(), "w");
-  if (csv == nullptr && !opt.csv.empty())
-    opt.usage_error("--csv " + opt.csv + ": cannot be written");
+  if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
   std::printf(
       "| capability | generation | sold as, for example       | FP32 | FP64    | warps |\n"
       "| ---------- | ---------- | -------------------------- | ---: | ------: | ----: |\n");
@@ -76,7 +72,5 @@ int main(int argc, char** argv) {
             warps + "\n";
   }
   std::printf("\nFP32, FP64: results per clock and SM; warps: that an SM holds at once\n");
-  if (csv == nullptr) return kExitOk;
-  const bool written = std::fputs(rows.c_str(), csv) >= 0;
-  return std::fclose(csv) == 0 && written ? kExitOk : kExitWrong;
+  return opt.write_csv(rows) ? kExitOk : kExitWrong;
 }

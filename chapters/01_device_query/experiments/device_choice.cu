@@ -45,11 +45,7 @@ int best_match(const Wish& wish) {
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "01_device_choice", "which device is chosen for a wish?", {});
   require_device(opt);
-  std::FILE* const csv = opt.csv.empty()  ? nullptr
-                         : opt.csv == "-" ? stdout
-                                          : std::fopen(opt.csv.c_str(), "w");
-  if (csv == nullptr && !opt.csv.empty())
-    opt.usage_error("--csv " + opt.csv + ": cannot be written");
+  if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
   std::printf(
       "| wanted: capability, memory  | cudaChooseDevice | first that has both |\n"
       "| --------------------------- | ---------------: | ------------------: |\n");
@@ -63,7 +59,5 @@ int main(int argc, char** argv) {
                 first.c_str());
     rows += capability + "," + memory + "," + best + "," + first + "\n";
   }
-  if (csv == nullptr) return kExitOk;
-  const bool written = std::fputs(rows.c_str(), csv) >= 0;
-  return std::fclose(csv) == 0 && written ? kExitOk : kExitWrong;
+  return opt.write_csv(rows) ? kExitOk : kExitWrong;
 }

@@ -105,11 +105,7 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const unsigned wave = blocks_held(device, sum_recorded, block);
   if (grid == 0) grid = wave * 5 / 2;
-  std::FILE* const csv = opt.csv.empty()  ? nullptr
-                         : opt.csv == "-" ? stdout
-                                          : std::fopen(opt.csv.c_str(), "w");
-  if (csv == nullptr && !opt.csv.empty())
-    opt.usage_error("--csv " + opt.csv + ": cannot be written");
+  if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
   const std::vector<BlockRecord> blocks = record_blocks(
       random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(grid), static_cast<unsigned>(block));
   std::uint64_t first_ns = blocks[0].start_ns, end_ns = 0;
@@ -120,10 +116,10 @@ int main(int argc, char** argv) {
   std::printf("%s · %s · %u blocks fit at once · %.1f us from the first start to the last end\n\n",
               device.name, opt.workload().c_str(), wave, (end_ns - first_ns) / 1e3);
   draw(blocks, first_ns, end_ns);
-  if (csv == nullptr) return kExitOk;
-  std::fprintf(csv, "block,sm,start_ns,end_ns\n");
+  std::ostringstream csv;
+  csv << "block,sm,start_ns,end_ns\n";
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    std::fprintf(csv, "%zu,%u,%llu,%llu\n", i, blocks[i].sm, 0ull + blocks[i].start_ns - first_ns,
-                 0ull + blocks[i].end_ns - first_ns);
-  return std::fclose(csv) == 0 ? kExitOk : kExitWrong;
+    csv << i << ',' << blocks[i].sm << ',' << blocks[i].start_ns - first_ns << ','
+        << blocks[i].end_ns - first_ns << '\n';
+  return opt.write_csv(csv.str()) ? kExitOk : kExitWrong;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What makes last_block_wide fast? It differs from last_block in three things.
-//
+// What makes last_block_wide fast?
+// It differs from last_block in three things.
 // 4B or 16B     bytes that one load brings
 // x1 or x4      loads of a thread that leave before the first value is used
 // grid or tile  a thread's next word: a whole grid further, or a block further within a tile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How much does a long chain of float additions lose, and what repairs it? One warp adds.
-//
+// How much does a long chain of float additions lose, and what repairs it?
+// One warp adds.
 // float_one_warp     32 threads, each adds a long chain of floats
 // pairwise_one_warp  the same threads, each adds in pairs, pairs of pairs, ...
 // kahan_one_warp     the same threads, each keeps what its additions lose

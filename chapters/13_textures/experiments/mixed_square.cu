@@ -67,12 +67,15 @@ Picture picture() {
   return {sample({0, 1, 0.75f, 0.25f}, x, y), exact.download()};
 }
 
-// Writes the picture to a file. Returns whether that could be done.
-bool write(const Picture& picture, std::FILE* csv) {
-  std::fprintf(csv, "column,row,unit,exact\n");
+// The picture as CSV. Nine digits tell every float from its neighbours.
+std::string csv_of(const Picture& picture) {
+  std::ostringstream csv;
+  csv.precision(9);
+  csv << "column,row,unit,exact\n";
   for (unsigned i = 0; i < kSide * kSide; ++i)
-    std::fprintf(csv, "%u,%u,%.9g,%.9g\n", i % kSide, i / kSide, picture.unit[i], picture.exact[i]);
-  return std::fflush(csv) == 0 && std::ferror(csv) == 0;
+    csv << i % kSide << ',' << i / kSide << ',' << picture.unit[i] << ',' << picture.exact[i]
+        << '\n';
+  return csv.str();
 }
 
 int main(int argc, char** argv) {
@@ -92,10 +95,5 @@ int main(int argc, char** argv) {
                 i % kSide == kSide - 1 ? "\n" : "");
   }
   std::printf("\n+ and -: the unit is off by more than half of the most, %.5f\n", most);
-  if (opt.csv.empty()) return kExitOk;
-  std::FILE* const csv = opt.csv == "-" ? stdout : std::fopen(opt.csv.c_str(), "w");
-  if (csv == nullptr) opt.usage_error("--csv " + opt.csv + ": cannot be written");
-  if (write(square, csv)) return kExitOk;
-  std::fprintf(stderr, "--csv %s: not all of it could be written\n", opt.csv.c_str());
-  return kExitWrong;
+  return opt.write_csv(csv_of(square)) ? kExitOk : kExitWrong;
 }
