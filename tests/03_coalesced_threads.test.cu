@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "../chapters/03_coalesced_threads/warp_walks.cuh"
 #include "kernel_testing.cuh"
 #if !defined(__CUDA_CPU__) && \
     CUDART_VERSION >= 12040  // what an experiment includes, before its namespace
@@ -205,7 +206,7 @@ TEST_CASE("the checker of stores looks at every element, also between the steps"
   using namespace store_strides;
   const std::size_t n = 100;
   for (const std::size_t stride : {1u, 2u, 8u}) {
-    const DeviceArray<int> y(windows_of(stride) * window_of(n, stride));
+    const DeviceArray<int> y(elements_of(n, stride));
     const store_strides::Walk walk{y, n, stride, 32, 3};
     const auto set = [&](std::size_t j, int value) {
       CUDA_CHECK(cudaMemcpy(walk.y + j, &value, sizeof value, cudaMemcpyHostToDevice));
@@ -255,9 +256,8 @@ TEST_CASE("the device fills x with the very elements that the host reference sum
 TEST_CASE("the rows of the experiments are right, launch after launch, and their checks can fail",
           "[load_strides][load_offsets][beside_cub]") {
   const std::size_t n = 1003;
-  for (const std::size_t stride : load_strides::kStrides) {
-    using namespace load_strides;
-    const DeviceArray<int> x(windows_of(stride) * window_of(n, stride));
+  for (const std::size_t stride : kStrides) {
+    const DeviceArray<int> x(elements_of(n, stride));
     load_strides::fill_with_digits<<<3, 250>>>(x, x.size(), 5);
     const load_strides::Walk walk{x, n, stride, 96, 2, 5};
     INFO("stride " << stride);
@@ -269,7 +269,7 @@ TEST_CASE("the rows of the experiments are right, launch after launch, and their
     }
   }
   for (const std::size_t offset : {std::size_t{0}, std::size_t{1}, load_offsets::kMostOffset}) {
-    const DeviceArray<int> x(offset + load_offsets::kWindows * load_offsets::window_of(n));
+    const DeviceArray<int> x(offset + elements_of(n, 1));
     load_offsets::fill_with_digits<<<3, 250>>>(x, x.size(), 5);
     const load_offsets::Walk walk{x, n, offset, 96, 2, 5};
     INFO("offset " << offset);
@@ -295,42 +295,48 @@ TEST_CASE("a warp's load touches as many sectors and lines as its addresses span
   for (const auto& [stride, sectors, lines] : std::vector<std::array<std::size_t, 3>>{
            {1, 4, 1}, {2, 8, 2}, {3, 12, 3}, {8, 32, 8}, {32, 32, 32}, {1000, 32, 32}}) {
     INFO("stride " << stride);
-    CHECK(load_strides::pieces_touched(stride, kSector) == sectors);
-    CHECK(load_strides::pieces_touched(stride, kLine) == lines);
-    CHECK(store_strides::pieces_touched(stride, kSector) == sectors);
-    CHECK(store_strides::pieces_touched(stride, kLine) == lines);
+    CHECK(pieces_touched(0, stride, kSector) == sectors);
+    CHECK(pieces_touched(0, stride, kLine) == lines);
   }
-  CHECK(load_offsets::pieces_touched(0, kSector) == 4);
-  CHECK(load_offsets::pieces_touched(1, kSector) == 5);
-  CHECK(load_offsets::pieces_touched(8, kSector) == 4);
-  CHECK(load_offsets::pieces_touched(8, kLine) == 2);
-  CHECK(load_offsets::pieces_touched(32, kLine) == 1);
-  CHECK(load_strides::moved_text(8) == "32 sectors (lines:  8),  12.5 % of the bytes used");
+  CHECK(pieces_touched(1, 1, kSector) == 5);
+  CHECK(pieces_touched(8, 1, kSector) == 4);
+  CHECK(pieces_touched(8, 1, kLine) == 2);
+  CHECK(pieces_touched(32, 1, kLine) == 1);
+  CHECK(pieces_touched(1, 2, kSector) == 8);
+  CHECK(moved_text(0, 8) == "32 sectors (lines:  8),  12.5 % of the bytes used");
+  CHECK(moved_text(1, 1) == " 5 sectors (lines:  2),  80.0 % of the bytes used");
 }
 
 TEST_CASE("the windows of a walk begin at a line and do not overlap",
           "[load_strides][load_offsets][store_strides]") {
   for (const std::size_t n : {std::size_t{1}, std::size_t{1003}, std::size_t{1} << 24}) {
-    for (const std::size_t stride : load_strides::kStrides) {
+    for (const std::size_t stride : kStrides) {
       INFO("stride " << stride << ", n = " << n);
-      const std::size_t window = load_strides::window_of(n, stride);
+      const std::size_t window = window_of(n, stride);
       CHECK(window % 32 == 0);
       CHECK(window > (n - 1) * stride);
-      CHECK(store_strides::window_of(n, stride) == window);
-      CHECK(load_strides::windows_of(stride) * stride >= 4);
-      CHECK(store_strides::windows_of(stride) == load_strides::windows_of(stride));
+      CHECK(windows_of(stride) * stride >= 4);
+      CHECK(elements_of(n, stride) == windows_of(stride) * window);
     }
-    CHECK(load_offsets::window_of(n) % 32 == 0);
-    CHECK(load_offsets::window_of(n) >= n);
   }
 }
 
+TEST_CASE("the longest walk is the longest that finds room, and the first in any case",
+          "[load_strides][store_strides]") {
+  CHECK(most_elements(1) == elements_of(1, 1024));
+  CHECK(most_elements(1_Gi) >= elements_of(1_Gi, 1));
+  std::size_t free_bytes = 0, all_bytes = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
+  const std::size_t room = free_bytes / 8 * 7 / sizeof(int), n = room / 300;
+  CHECK(most_elements(n) <= room);
+  CHECK(most_elements(n) == elements_of(n, 256));      // 512 would be too long
+  CHECK(most_elements(room) == elements_of(room, 1));  // too long, and kept
+}
+
 TEST_CASE("the experiments hold what the notes discuss", "[load_strides][store_strides]") {
-  CHECK(std::size(load_strides::kStrides) == 15);
-  CHECK(load_strides::kStrides[0] == 1);
-  CHECK(load_strides::kStrides[13] == 1000);
-  CHECK(std::equal(std::begin(load_strides::kStrides), std::end(load_strides::kStrides),
-                   std::begin(store_strides::kStrides)));
+  CHECK(std::size(kStrides) == 15);
+  CHECK(kStrides[0] == 1);
+  CHECK(kStrides[13] == 1000);
   CHECK(load_offsets::kMostOffset == 32);
 }
 

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <numeric>
-#include <optional>
 
 #include "kernel_testing.cuh"
 

@@ -8,9 +8,6 @@
 // grid_...       the same four kernels, launched for as many blocks as the device holds
 // Run: make run CH=03
 
-#include <climits>
-#include <numeric>
-
 #include "../../common/common.cuh"
 
 // Element i of x: a digit. The device fills x itself: even 64 GiB take only a moment, and no copy.
@@ -165,14 +162,12 @@ int main(int argc, char** argv) {
       argc, argv, "03_coalesced_threads", "why does the order of addresses matter?",
       {{"n", &n, 1, 16_Gi, "ints to sum"},
        {"block", &block, 1, 1024, "threads per block"},
-       {"grid", &grid, 1, INT_MAX, "blocks of a whole grid [what the device holds]"}});
+       {"grid", &grid, 1, 2_Gi - 1, "blocks of a whole grid [what the device holds]"}});
   const Device device = open_device(opt);
-  const auto threads = static_cast<std::size_t>(device.maxThreadsPerMultiProcessor);
-  if (grid == 0) grid = static_cast<std::size_t>(device.multiProcessorCount) * (threads / block);
-  const std::size_t bytes = n * sizeof(int);
-  ResultTable table(opt, device, bytes, grid * block * sizeof(long long));
+  if (grid == 0) grid = blocks_held(device, sum_strided, block);
+  ResultTable table(opt, device, n * sizeof(int), grid * block * sizeof(long long));
   // Beside a read of as many bytes, and of so many that the L2 is no help.
-  table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, bytes)));
+  table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, n * sizeof(int))));
   if (opt.list) n = 1;  // nothing runs
 
   const ThreadSums sums(n, static_cast<unsigned>(block), static_cast<unsigned>(grid), opt.seed);

@@ -137,7 +137,6 @@ struct ThreadSums {
 #if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040  // for GPUs only; older ones lack a call
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
-#define WITH_CUB
 
 struct SquareOf {
   __device__ long long operator()(int v) const { return square(v); }
@@ -169,7 +168,7 @@ const Version<ThreadSums> kVersions[] = {
      [](auto& d) { sum_one_wide_load<<<d.wave, d.block>>>(d.x, d.n, d.partial); }},
     {"eight_wide_loads", "one block per SM, eight such loads per thread at once",
      [](auto& d) { sum_eight_wide_loads<<<d.sms, d.block>>>(d.x, d.n, d.partial); }},
-#ifdef WITH_CUB
+#ifdef CUB_VERSION  // its header is there
     {"cub", "the same sum by cub::DeviceReduce", sum_by_cub},
 #endif
 };

@@ -10,8 +10,6 @@
 // polynomial_constant, polynomial_readonly   a use: 32 coefficients that every thread needs
 // Run: make run CH=06
 
-#include <numeric>
-
 #include "../../common/common.cuh"
 
 constexpr std::size_t kWarp = 32;
@@ -124,8 +122,7 @@ struct Arrays {
   std::vector<T> h_x, h_table;
   unsigned block;
   std::size_t n = h_x.size();
-  unsigned grid = blocks_for(n, block);                        // with an element per thread
-  unsigned wide_grid = blocks_for(n, std::size_t{4} * block);  // with four
+  unsigned grid = blocks_for(n, block);  // with an element per thread
   DeviceArray<T> x{h_x}, table{h_table}, y{n};
 
   double amount() const { return 2.0 * static_cast<double>(x.bytes()); }
@@ -178,10 +175,10 @@ const Version<Additions> kAdditions[] = {
     {"register", "no table: what is added is in a register",
      [](auto& d) { add_register<<<d.grid, d.block>>>(d.x, d.n, d.y); }, &Additions::number},
     {"register_wide", "the same, 16 bytes per thread",
-     [](auto& d) { add_register_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
+     [](auto& d) { add_register_wide<<<blocks_for(d.n, 4 * d.block), d.block>>>(d.x, d.n, d.y); },
      &Additions::wide_number},
     {"block_wide", "one word per block, 16 bytes per thread",
-     [](auto& d) { add_block_wide<<<d.wide_grid, d.block>>>(d.x, d.n, d.y); },
+     [](auto& d) { add_block_wide<<<blocks_for(d.n, 4 * d.block), d.block>>>(d.x, d.n, d.y); },
      &Additions::wide_per_block},
 };
 
@@ -227,10 +224,9 @@ int main(int argc, char** argv) {
   for (const auto& version : kAdditions) table.add(version, sums);
 
   // In blocks of 256 threads: with 1024, starting blocks would take the time.
-  const std::vector<float> coefficients = random_floats(kCoefficients, -1, 1, opt.seed + 1);
-  CUDA_CHECK(
-      cudaMemcpyToSymbol(constant_words, coefficients.data(), sizeof(float) * kCoefficients));
-  const Polynomial values{{random_floats(n, -1, 1, opt.seed + 2), coefficients, 256}};
+  const Polynomial values{{random_floats(n, -1, 1, opt.seed + 2),
+                           random_floats(kCoefficients, -1, 1, opt.seed + 1), 256}};
+  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, values.h_table.data(), values.table.bytes()));
   for (const auto& version : kPolynomials) table.add(version, values);
   return table.finish();
 }

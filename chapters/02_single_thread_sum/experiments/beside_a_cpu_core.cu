@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How fast is one core of the CPU beside one thread of the GPU, and the whole GPU beside both?
 
-#include <numeric>
-
 #include "../../../common/common.cuh"
 
 __global__ void sum_by_one_thread(const int* x, std::size_t n, long long* result) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When does a launch return, and what do three clocks say of the kernel?
 
-#include <numeric>
-
 #include "../../../common/common.cuh"
 
 // What one launch leaves behind.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What does a load cost, by the distance to the load before?
 
-#include <numeric>
-
 #include "../../../common/common.cuh"
 
 // What one launch leaves behind.

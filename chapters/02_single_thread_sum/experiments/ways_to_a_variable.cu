@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which ways lead from the host to a variable of the device, and do they end at one place?
 
-#include <numeric>
-
 #include "../../../common/common.cuh"
 
 // Variables in device memory, alive as long as the program. Kernels use them by their names. The

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What does it cost when all lanes are moved by 0, 1, ... 32 elements?
 
-#include <climits>
-#include <set>
-
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWarp = 32;         // lanes: threads that execute one load together
-constexpr std::size_t kSectorBytes = 32;  // what a cache fetches; four sectors make a line
-constexpr std::size_t kLineBytes = 128;   // what a cache has a tag for
+#include "../warp_walks.cuh"
 
 constexpr std::size_t kMostOffset = 32;  // elements
 
@@ -57,32 +51,6 @@ __global__ void fill_with_digits(int* x, std::size_t count, std::uint64_t seed) 
   }
 }
 
-// How many aligned pieces of `bytes` the 32 lanes of a warp touch with one load between them.
-std::size_t pieces_touched(std::size_t offset, std::size_t bytes) {
-  std::set<std::size_t> pieces;
-  for (std::size_t lane = 0; lane < kWarp; ++lane)
-    pieces.insert((offset + lane) * sizeof(int) / bytes);
-  return pieces.size();
-}
-
-// "32 sectors (lines: 8), 12.5 % of the bytes used": what moves is whole sectors.
-std::string moved_text(std::size_t offset) {
-  const std::size_t sectors = pieces_touched(offset, kSectorBytes);
-  char text[96];
-  std::snprintf(text, sizeof text, "%2zu sectors (lines: %2zu), %5.1f %% of the bytes used",
-                sectors, pieces_touched(offset, kLineBytes),
-                100.0 * kWarp * sizeof(int) / static_cast<double>(sectors * kSectorBytes));
-  return text;
-}
-
-// A launch walks over one window of x, which begins at a line. There are four: if every launch met
-// the same n, the L2 would still hold a part of them.
-constexpr std::size_t kWindows = 4;
-std::size_t window_of(std::size_t n) {
-  constexpr std::size_t kPerLine = kLineBytes / sizeof(int);
-  return div_up(n, kPerLine) * kPerLine;
-}
-
 // n loads side by side, by all threads of a grid, from `offset` on: what a row measures.
 struct Walk {
   const DeviceArray<int>& x;
@@ -95,7 +63,7 @@ struct Walk {
   double amount() const { return static_cast<double>(n) * sizeof(int); }
   void poison() const { partial.poison(); }
   void launch() const {
-    first = offset + launches++ % kWindows * window_of(n);
+    first = offset + launches++ % windows_of(1) * window_of(n, 1);
     sum_walk<<<grid, block>>>(x, n, first, 1, partial);
   }
   bool is_right(const std::string& name) const {
@@ -111,10 +79,10 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "03_load_offsets", "what does it cost to begin elsewhere?",
                     {{"n", &n, 1, 1_Gi, "loads"},
                      {"block", &block, 1, 1024, "threads per block"},
-                     {"grid", &grid, 1, INT_MAX, "blocks [what the device holds]"}});
+                     {"grid", &grid, 1, 2_Gi - 1, "blocks [what the device holds]"}});
   const Device device = open_device(opt);
   if (grid == 0) grid = blocks_held(device, sum_walk, block);
-  const std::size_t elements = kMostOffset + kWindows * window_of(n);
+  const std::size_t elements = kMostOffset + elements_of(n, 1);
   ResultTable table(opt, device, elements * sizeof(int), grid * block * sizeof(long long));
   table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, n * sizeof(int))));
   const DeviceArray<int> x(opt.list ? 1 : elements);
@@ -124,7 +92,7 @@ int main(int argc, char** argv) {
     const std::string name = "offset=" + std::to_string(offset);
     const Walk walk{x,       n, offset, static_cast<unsigned>(block), static_cast<unsigned>(grid),
                     opt.seed};
-    const std::string moved = moved_text(offset);
+    const std::string moved = moved_text(offset, 1);
     table.add(Version<Walk>{name.c_str(), moved.c_str(), [](const Walk& w) { w.launch(); }}, walk);
     table.note("one load of a warp, " + name + ": " + moved);
   }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What do lanes cost that store 1, 2, 3, ... 1024 elements apart?
 
-#include <climits>
-#include <set>
-
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWarp = 32;         // lanes: threads that execute one load together
-constexpr std::size_t kSectorBytes = 32;  // what a cache fetches; four sectors make a line
-constexpr std::size_t kLineBytes = 128;   // what a cache has a tag for
-
-constexpr std::size_t kStrides[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1000, 1024};
+#include "../warp_walks.cuh"
 
 // What a walk of stores leaves at its element i: never negative, so never what was there before.
 __host__ __device__ constexpr int stored(std::size_t i) { return static_cast<int>(i & 0x7fffffff); }
@@ -45,33 +37,6 @@ __global__ void count_wrong(const int* y, std::size_t count, std::size_t n, std:
   if (mine > 0) atomicAdd(wrong, mine);
 }
 
-// How many aligned pieces of `bytes` the 32 lanes of a warp touch with one store between them.
-std::size_t pieces_touched(std::size_t stride, std::size_t bytes) {
-  std::set<std::size_t> pieces;
-  for (std::size_t lane = 0; lane < kWarp; ++lane)
-    pieces.insert(lane * stride * sizeof(int) / bytes);
-  return pieces.size();
-}
-
-// "32 sectors (lines: 8), 12.5 % of the bytes used": what moves is whole sectors.
-std::string moved_text(std::size_t stride) {
-  const std::size_t sectors = pieces_touched(stride, kSectorBytes);
-  char text[96];
-  std::snprintf(text, sizeof text, "%2zu sectors (lines: %2zu), %5.1f %% of the bytes used",
-                sectors, pieces_touched(stride, kLineBytes),
-                100.0 * kWarp * sizeof(int) / static_cast<double>(sectors * kSectorBytes));
-  return text;
-}
-
-// A launch walks over one window of y, which begins at a line. Small strides take turns between
-// several windows, 4 n elements in all: if every launch met the same n, the L2 would still hold a
-// part of them.
-std::size_t window_of(std::size_t n, std::size_t stride) {
-  constexpr std::size_t kPerLine = kLineBytes / sizeof(int);
-  return div_up(n * stride, kPerLine) * kPerLine;
-}
-std::size_t windows_of(std::size_t stride) { return div_up(4, stride); }
-
 // n stores by all threads of a grid, `stride` elements apart: what a row measures.
 struct Walk {
   int* y;
@@ -79,7 +44,7 @@ struct Walk {
   unsigned block, grid;
   mutable std::size_t launches = 0;
 
-  std::size_t elements() const { return windows_of(stride) * window_of(n, stride); }
+  std::size_t elements() const { return elements_of(n, stride); }
   double amount() const { return static_cast<double>(n) * sizeof(int); }
   void poison() const { CUDA_CHECK(cudaMemset(y, 0xff, elements() * sizeof(int))); }
   void launch() const {
@@ -100,24 +65,18 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "03_store_strides", "what do stores cost that lie apart?",
                     {{"n", &n, 1, 1_Gi, "stores"},
                      {"block", &block, 1, 1024, "threads per block"},
-                     {"grid", &grid, 1, INT_MAX, "blocks [what the device holds]"}});
+                     {"grid", &grid, 1, 2_Gi - 1, "blocks [what the device holds]"}});
   const Device device = open_device(opt);
   if (grid == 0) grid = blocks_held(device, store_walk, block);
-  // Strides for which there is no room are left out; the first stays, and is refused by the table.
-  std::size_t free_bytes = 0, all_bytes = 0, elements = windows_of(1) * window_of(n, 1);
-  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
-  for (const std::size_t stride : kStrides) {
-    const std::size_t wanted = windows_of(stride) * window_of(n, stride);
-    if (wanted * sizeof(int) <= free_bytes / 8 * 7) elements = std::max(elements, wanted);
-  }
+  const std::size_t elements = most_elements(n);
   ResultTable table(opt, device, elements * sizeof(int));
   table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, n * sizeof(int))));
   const DeviceArray<int> y(opt.list ? 1 : elements);
   for (const std::size_t stride : kStrides) {
     const std::string name = "store=" + std::to_string(stride);
     const Walk walk{y, n, stride, static_cast<unsigned>(block), static_cast<unsigned>(grid)};
-    const std::string moved = moved_text(stride);
-    if (windows_of(stride) * window_of(n, stride) > elements) {
+    const std::string moved = moved_text(0, stride);
+    if (elements_of(n, stride) > elements) {
       table.note(name + " is left out: there is no room for it");
       continue;
     }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How many threads should a block have, when the chip holds as many blocks as fit?
 
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kInFlight = 4;  // loads per thread of sum_four_in_flight

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where and when does each block of a launch run?
 
-#include <algorithm>
-#include <cstdio>
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 // This thread's number in the whole grid, and how many there are. Widened before multiplying: the

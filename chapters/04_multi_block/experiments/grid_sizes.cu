@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How many blocks are enough, with one load per thread in flight and with four?
 
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kInFlight = 4;  // loads per thread of sum_four_in_flight

@@ -3,9 +3,6 @@
 //
 // Little's law: bytes in flight = latency x bandwidth.
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 // One thread; each load brings the address of the next, so that nothing can overlap: the time per

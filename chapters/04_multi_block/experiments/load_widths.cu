@@ -3,9 +3,6 @@
 //
 // 16Bx8 are eight loads of 16 bytes; /r32: with 32 registers per thread, so that 2048 fit on an SM.
 
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How long did one launch take, by events, by the clock of all SMs and by the counters of each?
 
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 // This thread's number in the whole grid, and how many there are. Widened before multiplying: the
@@ -135,14 +131,12 @@ int main(int argc, char** argv) {
   if (grid == 0) grid = wave * 5 / 2;
   ResultTable table(opt, device, n * sizeof(int), grid * (block * 8 + sizeof(BlockRecord)));
   table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
-  std::optional<Launch> launch;  // one for all rows
+  const Launch launch(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(grid),
+                      static_cast<unsigned>(block));  // one for all rows
   for (const Clock& clock : kClocks) {
     if (!table.wants(clock.name, clock.summary)) continue;
-    if (!launch)
-      launch.emplace(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(grid),
-                     static_cast<unsigned>(block));
-    const double ms = clock.ms(*launch);
-    table.row(clock.name, {ms, ms, ms, 1}, n * 4e-6 / ms, launch->is_right());
+    const double ms = clock.ms(launch);
+    table.row(clock.name, {ms, ms, ms, 1}, n * 4e-6 / ms, launch.is_right());
   }
   table.note("by_*: " + std::to_string(grid) + " blocks, of which " + std::to_string(wave) +
              " fit at once");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // May a block wait for a block that has not begun?
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 struct Waiting {

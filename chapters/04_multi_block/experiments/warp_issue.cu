@@ -4,8 +4,6 @@
 // Little's law once more, for arithmetic: warps=4 chains=1 is a block of four warps in which every
 // thread has one chain of additions.
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kSteps = kOnGpu ? 16384 : 128;  // a multiple of 128: no remainder to unroll

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What does the whole sum cost, from the data in the host's memory to an answer there?
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kMaxBlock = 1024;  // threads per block, a limit of the hardware

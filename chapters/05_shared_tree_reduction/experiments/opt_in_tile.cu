@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What does a block gain, and lose, with more shared memory than it gets without asking?
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kTileItems = 8192;                       // partial sums

@@ -4,9 +4,7 @@
 // carved_arrays  sum, maximum and a count, from three arrays in one dynamic allocation
 // barrier_votes  a count, an "all" and an "any" for free, at the barrier itself
 
-#include <algorithm>
 #include <climits>
-#include <vector>
 
 #include "../../../common/common.cuh"
 

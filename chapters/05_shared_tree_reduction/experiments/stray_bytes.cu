@@ -3,10 +3,6 @@
 //
 // Not always: bytes that a launch asks for besides can hide it.
 
-#include <cstdio>
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kBlocks = 8, kThreads = 64;

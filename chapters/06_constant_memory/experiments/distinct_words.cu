@@ -5,16 +5,11 @@
 // global=1 ... global=32      from global memory
 // Far apart instead of side by side: ARGS="--step 1357 --window 16Ki"
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWarp = 32;
 constexpr std::size_t kWords = 16384;            // ints in the table: 64 KiB
 constexpr unsigned kLoads = kOnGpu ? 1024 : 64;  // per thread
-constexpr int kLimit = 999999;                   // of a word; so many can be added in an int
 
 __constant__ int constant_words[kWords];
 
@@ -101,15 +96,15 @@ Line fit_line(const std::vector<double>& y) {
 
 // One row. Returns its nanoseconds per load; 0 if the row is not wanted.
 double add_row(ResultTable& table, const Options& opt, const Walks& walks, bool constant,
-               unsigned words) {
-  const std::string name = (constant ? "distinct=" : "global=") + std::to_string(words);
+               unsigned distinct) {
+  const std::string name = (constant ? "distinct=" : "global=") + std::to_string(distinct);
   if (!table.wants(name, "different words per load of a warp")) return 0;
   walks.y.poison();
-  walks.launch(constant, words);
-  const bool right = walks.is_right(name, words);
-  const Timing t = time_launches(opt.samples, [&] { walks.launch(constant, words); });
+  walks.launch(constant, distinct);
+  const bool right = walks.is_right(name, distinct);
+  const Timing t = time_launches(opt.samples, [&] { walks.launch(constant, distinct); });
   const double ns = walks.load_ns(t.median_ms);
-  table.row(name, t, ns, walks.is_right(name, words) && right);
+  table.row(name, t, ns, walks.is_right(name, distinct) && right);
   return ns;
 }
 
@@ -127,17 +122,15 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, (n + kWords) * sizeof(int));
   table.rate_in("ns/load");
   table.without_speedup();
-  const Walks walks{random_ints(kWords, -kLimit, kLimit, opt.seed),
-                    {static_cast<unsigned>(step), static_cast<unsigned>(window)},
-                    static_cast<unsigned>(block),
-                    kLoads,
-                    multiprocessors,
-                    n};
-  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, walks.h_table.data(), sizeof(constant_words)));
+  const std::vector<int> words = random_ints(kWords, -999999, 999999, opt.seed);  // sums fit an int
+  const Walk walk{static_cast<unsigned>(step), static_cast<unsigned>(window)};
+  const Walks walks{words, walk, static_cast<unsigned>(block), kLoads, multiprocessors, n};
+  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, words.data(), sizeof(constant_words)));
   std::vector<double> ns;
-  for (unsigned words = 1; words <= kWarp; ++words)
-    ns.push_back(add_row(table, opt, walks, true, words));
-  for (unsigned words = 1; words <= kWarp; words *= 2) add_row(table, opt, walks, false, words);
+  for (unsigned distinct = 1; distinct <= kWarp; ++distinct)
+    ns.push_back(add_row(table, opt, walks, true, distinct));
+  for (unsigned distinct = 1; distinct <= kWarp; distinct *= 2)
+    add_row(table, opt, walks, false, distinct);
   if (kOnGpu && *std::min_element(ns.begin(), ns.end()) > 0) {  // all rows were wanted
     const Line line = fit_line(ns);
     table.measured("fit_base", line.base, "ns/load", "");

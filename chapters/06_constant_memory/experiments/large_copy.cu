@@ -4,9 +4,6 @@
 // It is refused, and nothing is copied. But the error is kept, and the next check of a launch would
 // blame that launch, unless the program takes it away.
 
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWords = 16384;  // ints in the table: 64 KiB, all there is

@@ -3,9 +3,6 @@
 //
 // The time is that until the words are there, by the host's clock; beside it stands the call alone.
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWords = 16384;  // ints in the table: 64 KiB, all there is
@@ -67,49 +64,36 @@ struct Places {
 };
 
 // The last argument is the direction. In the asynchronous forms a stream follows, here the default.
+void to_symbol(const int* source, cudaMemcpyKind direction) {
+  CUDA_CHECK(cudaMemcpyToSymbol(constant_words, source, kAll, 0, direction));
+}
+void to_symbol_async(const int* source, cudaMemcpyKind direction) {
+  CUDA_CHECK(cudaMemcpyToSymbolAsync(constant_words, source, kAll, 0, direction));
+}
+void from_symbol(int* destination, cudaMemcpyKind direction) {
+  CUDA_CHECK(cudaMemcpyFromSymbol(destination, constant_words, kAll, 0, direction));
+}
+void from_symbol_async(int* destination, cudaMemcpyKind direction) {
+  CUDA_CHECK(cudaMemcpyFromSymbolAsync(destination, constant_words, kAll, 0, direction));
+}
+
 const Version<Places> kVersions[] = {
     {"to_symbol", "from ordinary memory of the host",
-     [](const Places& p) { CUDA_CHECK(cudaMemcpyToSymbol(constant_words, p.words.data(), kAll)); },
-     &Places::brought},
+     [](auto& p) { to_symbol(p.words.data(), cudaMemcpyHostToDevice); }, &Places::brought},
     {"to_symbol_async", "from pinned memory of the host, asynchronously",
-     [](const Places& p) {
-       CUDA_CHECK(
-           cudaMemcpyToSymbolAsync(constant_words, p.pinned, kAll, 0, cudaMemcpyHostToDevice));
-     },
-     &Places::brought},
+     [](auto& p) { to_symbol_async(p.pinned, cudaMemcpyHostToDevice); }, &Places::brought},
     {"to_symbol_device", "from global memory",
-     [](const Places& p) {
-       CUDA_CHECK(
-           cudaMemcpyToSymbol(constant_words, p.on_device, kAll, 0, cudaMemcpyDeviceToDevice));
-     },
-     &Places::brought},
+     [](auto& p) { to_symbol(p.on_device, cudaMemcpyDeviceToDevice); }, &Places::brought},
     {"to_symbol_device_async", "from global memory, asynchronously",
-     [](const Places& p) {
-       CUDA_CHECK(
-           cudaMemcpyToSymbolAsync(constant_words, p.on_device, kAll, 0, cudaMemcpyDeviceToDevice));
-     },
-     &Places::brought},
+     [](auto& p) { to_symbol_async(p.on_device, cudaMemcpyDeviceToDevice); }, &Places::brought},
     {"from_symbol", "to pinned memory of the host",
-     [](const Places& p) { CUDA_CHECK(cudaMemcpyFromSymbol(p.fetched(), constant_words, kAll)); },
-     &Places::at_host},
+     [](auto& p) { from_symbol(p.fetched(), cudaMemcpyDeviceToHost); }, &Places::at_host},
     {"from_symbol_async", "to pinned memory of the host, asynchronously",
-     [](const Places& p) {
-       CUDA_CHECK(
-           cudaMemcpyFromSymbolAsync(p.fetched(), constant_words, kAll, 0, cudaMemcpyDeviceToHost));
-     },
-     &Places::at_host},
+     [](auto& p) { from_symbol_async(p.fetched(), cudaMemcpyDeviceToHost); }, &Places::at_host},
     {"from_symbol_device", "to global memory",
-     [](const Places& p) {
-       CUDA_CHECK(
-           cudaMemcpyFromSymbol(p.received, constant_words, kAll, 0, cudaMemcpyDeviceToDevice));
-     },
-     &Places::at_device},
+     [](auto& p) { from_symbol(p.received, cudaMemcpyDeviceToDevice); }, &Places::at_device},
     {"from_symbol_device_async", "to global memory, asynchronously",
-     [](const Places& p) {
-       CUDA_CHECK(cudaMemcpyFromSymbolAsync(p.received, constant_words, kAll, 0,
-                                            cudaMemcpyDeviceToDevice));
-     },
-     &Places::at_device},
+     [](auto& p) { from_symbol_async(p.received, cudaMemcpyDeviceToDevice); }, &Places::at_device},
 };
 
 // Each call alone: what it starts is waited for while the clock stands. The first warms up.

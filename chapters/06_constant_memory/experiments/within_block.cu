@@ -4,9 +4,6 @@
 // There the number of a thread *within its block* chooses the word: a block of 1024 threads uses
 // 1024 words at most. The rows block_* and register are those of the chapter's program.
 
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWarp = 32;
@@ -68,62 +65,52 @@ struct Additions {
   double amount() const { return 2.0 * static_cast<double>(x.bytes()); }
   void poison() const { y.poison(); }
 
-  // `word` chooses by the number of the block and the thread's number in it.
-  template <class Word>
-  bool adds(const std::string& version, Word word) const {
+  // `sharing` threads of a block get the same word, the next ones the word `step` further on; the
+  // first ones of the next block get the word `block_step` further on.
+  bool adds(const std::string& version, std::size_t sharing, std::size_t step,
+            std::size_t block_step = 0) const {
     std::vector<int> expected = h_x;
-    for (std::size_t i = 0; i < n; ++i) expected[i] += h_table[word(i / block, i % block) % kWords];
+    for (std::size_t i = 0; i < n; ++i)
+      expected[i] += h_table[(i / block * block_step + i % block / sharing * step) % kWords];
     return all_equal(version, y.download().data(), expected.data(), n);
   }
-  bool per_block(const std::string& version) const {
-    return adds(version, [](std::size_t b, std::size_t) { return b; });
-  }
-  bool per_warp(const std::string& version) const {
-    return adds(version, [](std::size_t, std::size_t t) { return t / kWarp; });
-  }
-  bool per_thread(const std::string& version) const {
-    return adds(version, [](std::size_t, std::size_t t) { return t; });
-  }
+  bool per_block(const std::string& version) const { return adds(version, block, 0, 1); }
+  bool per_warp(const std::string& version) const { return adds(version, kWarp, 1); }
+  bool per_thread(const std::string& version) const { return adds(version, 1, 1); }
   bool number(const std::string& version) const { return per_thread(version); }  // word t is t
-  bool scattered(const std::string& version) const {
-    return adds(version, [](std::size_t, std::size_t t) { return t * 1357; });
-  }
+  bool scattered(const std::string& version) const { return adds(version, 1, 1357); }
 };
 
-template <Pattern kPattern>
-void from_constant(const Additions& d) {
-  add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y);
-}
+// Where the table is.
+enum Source { kConstant, kGlobal, kReadonly };
 
-template <Pattern kPattern>
-void from_global(const Additions& d) {
-  add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
-}
-
-template <Pattern kPattern>
-void from_readonly(const Additions& d) {
-  add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+template <Pattern kPattern, Source kSource>
+void add(const Additions& d) {
+  if (kSource == kConstant) add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y);
+  if (kSource == kGlobal) add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+  if (kSource == kReadonly) add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
 }
 
 const Version<Additions> kVersions[] = {
-    {"block_constant", "one word per block", from_constant<kPerBlock>, &Additions::per_block},
-    {"block_global", "from global memory", from_global<kPerBlock>, &Additions::per_block},
-    {"block_readonly", "the read-only path", from_readonly<kPerBlock>, &Additions::per_block},
-    {"warp_in_block_constant", "32 words in use, one per warp", from_constant<kPerWarp>,
+    {"block_constant", "one word per block", add<kPerBlock, kConstant>, &Additions::per_block},
+    {"block_global", "from global memory", add<kPerBlock, kGlobal>, &Additions::per_block},
+    {"block_readonly", "the read-only path", add<kPerBlock, kReadonly>, &Additions::per_block},
+    {"warp_in_block_constant", "32 words in use, one per warp", add<kPerWarp, kConstant>,
      &Additions::per_warp},
-    {"warp_in_block_global", "from global memory", from_global<kPerWarp>, &Additions::per_warp},
-    {"warp_in_block_readonly", "the read-only path", from_readonly<kPerWarp>, &Additions::per_warp},
-    {"thread_in_block_constant", "1024 words in use, one per thread", from_constant<kPerThread>,
+    {"warp_in_block_global", "from global memory", add<kPerWarp, kGlobal>, &Additions::per_warp},
+    {"warp_in_block_readonly", "the read-only path", add<kPerWarp, kReadonly>,
+     &Additions::per_warp},
+    {"thread_in_block_constant", "1024 words in use, one per thread", add<kPerThread, kConstant>,
      &Additions::per_thread},
-    {"thread_in_block_global", "from global memory", from_global<kPerThread>,
+    {"thread_in_block_global", "from global memory", add<kPerThread, kGlobal>,
      &Additions::per_thread},
-    {"thread_in_block_readonly", "the read-only path", from_readonly<kPerThread>,
+    {"thread_in_block_readonly", "the read-only path", add<kPerThread, kReadonly>,
      &Additions::per_thread},
-    {"random_in_block_constant", "1024 words, scattered", from_constant<kScattered>,
+    {"random_in_block_constant", "1024 words, scattered", add<kScattered, kConstant>,
      &Additions::scattered},
-    {"random_in_block_global", "from global memory", from_global<kScattered>,
+    {"random_in_block_global", "from global memory", add<kScattered, kGlobal>,
      &Additions::scattered},
-    {"random_in_block_readonly", "the read-only path", from_readonly<kScattered>,
+    {"random_in_block_readonly", "the read-only path", add<kScattered, kReadonly>,
      &Additions::scattered},
     {"register", "no table: what is added is in a register",
      [](const Additions& d) { add_register<<<d.grid, d.block>>>(d.x.get(), d.n, d.y.get()); },

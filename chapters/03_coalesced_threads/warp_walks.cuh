@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What a warp touches with one load or store, and where the walks of the experiments begin.
+#pragma once
+
+#include <set>
+
+#include "../../common/common.cuh"
+
+constexpr std::size_t kWarp = 32;         // lanes: threads that execute one load together
+constexpr std::size_t kSectorBytes = 32;  // what a cache fetches; four sectors make a line
+constexpr std::size_t kLineBytes = 128;   // what a cache has a tag for
+
+/// How many aligned pieces of `bytes` the 32 lanes of a warp touch with one access between them, if
+/// lane k wants the int at `offset` + k * `stride`.
+inline std::size_t pieces_touched(std::size_t offset, std::size_t stride, std::size_t bytes) {
+  std::set<std::size_t> pieces;
+  for (std::size_t lane = 0; lane < kWarp; ++lane)
+    pieces.insert((offset + lane * stride) * sizeof(int) / bytes);
+  return pieces.size();
+}
+
+/// "32 sectors (lines: 8), 12.5 % of the bytes used": what moves is whole sectors.
+inline std::string moved_text(std::size_t offset, std::size_t stride) {
+  const std::size_t sectors = pieces_touched(offset, stride, kSectorBytes);
+  char text[96];
+  std::snprintf(text, sizeof text, "%2zu sectors (lines: %2zu), %5.1f %% of the bytes used",
+                sectors, pieces_touched(offset, stride, kLineBytes),
+                100.0 * kWarp * sizeof(int) / static_cast<double>(sectors * kSectorBytes));
+  return text;
+}
+
+/// A launch walks over one window of the array, which begins at a line. Small strides take turns
+/// between several windows, 4 n elements in all: if every launch met the same n, the L2 would still
+/// hold a part of them.
+inline std::size_t window_of(std::size_t n, std::size_t stride) {
+  constexpr std::size_t kPerLine = kLineBytes / sizeof(int);
+  return div_up(n * stride, kPerLine) * kPerLine;
+}
+inline std::size_t windows_of(std::size_t stride) { return div_up(4, stride); }
+inline std::size_t elements_of(std::size_t n, std::size_t stride) {
+  return windows_of(stride) * window_of(n, stride);
+}
+
+/// The strides of loads and of stores.
+constexpr std::size_t kStrides[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1000, 1024};
+
+/// Elements of the longest walk for which the device has room. The first of them counts in any
+/// case: it is the table that refuses it.
+inline std::size_t most_elements(std::size_t n) {
+  std::size_t free_bytes = 0, all_bytes = 0, most = elements_of(n, kStrides[0]);
+  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
+  for (const std::size_t stride : kStrides)
+    if (elements_of(n, stride) * sizeof(int) <= free_bytes / 8 * 7)
+      most = std::max(most, elements_of(n, stride));
+  return most;
+}
