@@ -15,6 +15,9 @@
 #include <set>
 #include <type_traits>
 
+#include "../chapters/10_atomics_last_block/filter_memory.cuh"
+#include "../chapters/10_atomics_last_block/rounding.cuh"
+#include "../chapters/10_atomics_last_block/wrong_results.cuh"
 #include "kernel_testing.cuh"
 #if !defined(__CUDA_CPU__)
 #include <cub/device/device_select.cuh>
@@ -27,29 +30,35 @@ namespace atomic_operations {
 namespace block_filter {
 #include "../chapters/10_atomics_last_block/experiments/block_filter.cu"
 }
-namespace cooperative_launch {
-#include "../chapters/10_atomics_last_block/experiments/cooperative_launch.cu"
-}
 namespace data_races {
 #include "../chapters/10_atomics_last_block/experiments/data_races.cu"
-}
-namespace displaced_ticket {
-#include "../chapters/10_atomics_last_block/experiments/displaced_ticket.cu"
 }
 namespace float_sums {
 #include "../chapters/10_atomics_last_block/experiments/float_sums.cu"
 }
-namespace loads_and_tiles {
-#include "../chapters/10_atomics_last_block/experiments/loads_and_tiles.cu"
-}
 namespace long_chains {
 #include "../chapters/10_atomics_last_block/experiments/long_chains.cu"
 }
-namespace many_small_sums {
-#include "../chapters/10_atomics_last_block/experiments/many_small_sums.cu"
-}
 namespace max_by_cas {
 #include "../chapters/10_atomics_last_block/experiments/max_by_cas.cu"
+}
+namespace warp_filter {
+#include "../chapters/10_atomics_last_block/experiments/warp_filter.cu"
+}
+// Apart from the program, whose names sum_memory.cuh has, too.
+namespace sums {
+#include "../chapters/10_atomics_last_block/sum_memory.cuh"
+namespace cooperative_launch {
+#include "../chapters/10_atomics_last_block/experiments/cooperative_launch.cu"
+}
+namespace displaced_ticket {
+#include "../chapters/10_atomics_last_block/experiments/displaced_ticket.cu"
+}
+namespace loads_and_tiles {
+#include "../chapters/10_atomics_last_block/experiments/loads_and_tiles.cu"
+}
+namespace many_small_sums {
+#include "../chapters/10_atomics_last_block/experiments/many_small_sums.cu"
 }
 namespace shared_ticket {
 #include "../chapters/10_atomics_last_block/experiments/shared_ticket.cu"
@@ -57,19 +66,10 @@ namespace shared_ticket {
 namespace sizes_against_cub {
 #include "../chapters/10_atomics_last_block/experiments/sizes_against_cub.cu"
 }
-namespace warp_filter {
-#include "../chapters/10_atomics_last_block/experiments/warp_filter.cu"
-}
+}  // namespace sums
 #undef main
 
 namespace {
-
-// Those of the chapter, and CUB's where there is one.
-std::vector<Version<SumMemory>> all_versions() {
-  std::vector<Version<SumMemory>> versions(std::begin(kVersions), std::end(kVersions));
-  for (const auto& version : kCub) versions.push_back(version);
-  return versions;
-}
 
 template <class Versions>
 auto version_called(const Versions& versions, const std::string& name) {
@@ -81,7 +81,7 @@ bool waits_for_the_grid(const Version<SumMemory>& version) {
   return version.name == std::string("grid_sync");
 }
 
-unsigned largest_grid(unsigned block) { return grid_for(describe_device(0), kMaxN, block); }
+unsigned largest_grid(unsigned block) { return grid_for(describe_device(0), 16_Gi, block); }
 
 Sum sum_of_squares(const std::vector<int>& x, std::size_t n) {
   Sum sum = 0;
@@ -96,7 +96,7 @@ void check_sums(const Versions& versions) {
   for (const std::size_t n : awkward_sizes()) {
     if (small_sizes() && n % 2 == 0) continue;
     for (const NamedInts& input : ints_of_every_kind(n)) {
-      const Memory memory(input.values, 3, 32);
+      const Memory memory{input.values, 3, 32};
       for (const auto& version : versions) {
         INFO(version.name << ", n = " << n << ", " << input.name);
         CHECK(runs_right(version, memory));
@@ -108,7 +108,7 @@ void check_sums(const Versions& versions) {
     for (const unsigned most : {1u, 2u, 7u}) {
       const unsigned grid = std::min(most, largest_grid(block));  // for a barrier across it
       const std::size_t n = 16 * 2 * block + 16 * block / 2 + 3;
-      const Memory memory(random_ints(n, -9, 9, 16), grid, block);
+      const Memory memory{random_ints(n, -9, 9, 16), grid, block};
       for (const auto& version : versions) {
         INFO(version.name << ", " << grid << " blocks of " << block);
         for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, memory));
@@ -125,8 +125,8 @@ TEST_CASE("every version adds every element at awkward sizes, whatever the value
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
       if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
-      const SumMemory memory(input.values, 5, 128);
-      for (const auto& version : all_versions()) {
+      const SumMemory memory{input.values, 5, 128};
+      for (const auto& version : kVersions) {
         INFO(version.name << ", n = " << n << ", " << input.name);
         CHECK(runs_right(version, memory));
       }
@@ -139,7 +139,7 @@ TEST_CASE("every version works with any number of whole warps per block") {
     const std::size_t tile = 16 * block;  // ints that a block of last_block_wide reads at once
     for (const std::size_t n : {std::size_t{1}, tile - 1, tile, 3 * tile + 7}) {
       const std::vector<int> x = random_ints(n, -9, 9, 3);
-      const SumMemory memory(x, 2, block);
+      const SumMemory memory{x, 2, block};
       for (const auto& version : kVersions) {
         INFO(version.name << ", block " << block << ", n = " << n);
         CHECK(runs_right(version, memory));
@@ -151,7 +151,7 @@ TEST_CASE("every version works with any number of whole warps per block") {
 TEST_CASE("every version gives the same sum on any grid, also of more blocks than threads in one") {
   const std::vector<int> x = random_ints(40001, 0, 9, 4);
   for (const unsigned grid : {1u, 2u, 3u, 31u, 33u, 100u}) {
-    const SumMemory memory(x, grid, 32);
+    const SumMemory memory{x, grid, 32};
     for (const auto& version : kVersions) {
       if (waits_for_the_grid(version) && grid > largest_grid(32)) continue;
       INFO(version.name << ", " << grid << " blocks");
@@ -165,10 +165,10 @@ TEST_CASE("no launch leaves anything behind that a later one trips over, whateve
   const std::vector<int> x = random_ints(3000, 0, 9, 5);
   for (const unsigned block : {32u, 256u}) {
     const unsigned most = std::min(largest_grid(block), 40u);
-    SumMemory memory(x, most, block);
+    SumMemory memory{x, most, block};
     const GridSum whole = memory.sum;
     const DeviceArray<Sum> results(launches);
-    for (const auto& version : all_versions()) {
+    for (const auto& version : kVersions) {
       memory.poison(), results.poison();
       std::vector<Sum> expected(launches);
       for (std::size_t k = 0; k < launches; ++k) {
@@ -189,7 +189,7 @@ TEST_CASE("no launch leaves anything behind that a later one trips over, whateve
 
 TEST_CASE("a sum of squares past 32 bits is exact") {
   const std::vector<int> x(4099, -40000000);
-  const SumMemory memory(x, 3, 64);
+  const SumMemory memory{x, 3, 64};
   for (const auto& version : kVersions) {
     INFO(version.name);
     CHECK(runs_right(version, memory));
@@ -198,12 +198,12 @@ TEST_CASE("a sum of squares past 32 bits is exact") {
 
 TEST_CASE("the checker rejects a kernel that does nothing") {
   const std::vector<int> x = random_ints(1000, 0, 9, 5);
-  CHECK_FALSE(SumMemory(x, 3, 64).is_right("nothing"));
+  CHECK_FALSE(SumMemory{x, 3, 64}.is_right("nothing"));
 }
 
 TEST_CASE("the checker rejects one wrong element") {
   std::vector<int> x = random_ints(1000, 0, 9, 5);
-  const SumMemory memory(x, 3, 64);
+  const SumMemory memory{x, 3, 64};
   REQUIRE(runs_right(version_called(kVersions, "last_block"), memory));
   x[999] += 1;
   CUDA_CHECK(cudaMemcpy(memory.x, x.data(), memory.x.bytes(), cudaMemcpyHostToDevice));
@@ -212,7 +212,7 @@ TEST_CASE("the checker rejects one wrong element") {
 
 TEST_CASE("the checker rejects a right sum when the ticket was not put back") {
   const std::vector<int> x = random_ints(1000, 0, 9, 5);
-  const SumMemory memory(x, 3, 64);
+  const SumMemory memory{x, 3, 64};
   REQUIRE(runs_right(version_called(kVersions, "last_block"), memory));
   const unsigned drawn = 3;
   CUDA_CHECK(cudaMemcpy(memory.ticket.get(), &drawn, sizeof drawn, cudaMemcpyHostToDevice));
@@ -230,7 +230,7 @@ TEST_CASE("the grid is as large as the device holds at once, and no larger than 
 }
 
 TEST_CASE("a grid barrier with more blocks than the device holds at once is refused") {
-  SumMemory memory(random_ints(1000, 0, 9, 5), 33 * largest_grid(1024), 1024);
+  SumMemory memory{random_ints(1000, 0, 9, 5), 33 * largest_grid(1024), 1024};
   void* arguments[] = {&memory.sum};
   CHECK(cudaLaunchCooperativeKernel(sum_grid_sync, memory.sum.grid, memory.sum.block, arguments) ==
         cudaErrorCooperativeLaunchTooLarge);
@@ -241,7 +241,7 @@ TEST_CASE("the versions that use no shuffles work with blocks of any size, also 
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {0, 1, 33, 1000}) {
       const std::vector<int> x = random_ints(n, -9, 9, 14);
-      const SumMemory memory(x, 3, block);
+      const SumMemory memory{x, 3, block};
       for (const char* name : {"atomic_per_element", "shared_atomics"}) {
         INFO(name << ", block " << block << ", n = " << n);
         CHECK(runs_right(version_called(kVersions, name), memory));
@@ -258,7 +258,7 @@ TEST_CASE("a block's partial sum goes to its own place, and nowhere else") {
   for (std::size_t i = 0; i < x.size(); ++i) expected[i / block % grid] += x[i] * x[i];
   expected[grid] = ~Sum{0};  // behind them all, poisoned and left alone
   for (const char* name : {"two_launches", "last_block", "scoped_ticket"}) {
-    SumMemory memory(x, grid, block);
+    SumMemory memory{x, grid, block};
     const DeviceArray<Sum> partials(grid + 1);
     memory.sum.partials = partials;
     version_called(kVersions, name).launch(memory);
@@ -270,21 +270,21 @@ TEST_CASE("a block's partial sum goes to its own place, and nowhere else") {
 
 TEST_CASE("every combination of loads adds every element at awkward sizes, blocks and grids",
           "[loads_and_tiles]") {
-  check_sums<loads_and_tiles::SumMemory>(loads_and_tiles::kVersions);
+  check_sums<sums::SumMemory>(sums::loads_and_tiles::kVersions);
 }
 
 TEST_CASE("the last version and CUB add every element, at every size that they are compared at",
           "[sizes_against_cub]") {
-  check_sums<sizes_against_cub::SumMemory>(sizes_against_cub::kWays);
+  check_sums<sums::SumMemory>(sums::sizes_against_cub::kWays);
 }
 
 TEST_CASE("a barrier across the grid is right by either launch, and refused with too many blocks",
           "[cooperative_launch]") {
-  using namespace cooperative_launch;
-  check_sums<cooperative_launch::SumMemory>(cooperative_launch::kVersions);
+  check_sums<sums::SumMemory>(sums::cooperative_launch::kVersions);
   const unsigned grid = 33 * largest_grid(1024);
-  cooperative_launch::SumMemory memory(random_ints(1000, 0, 9, 5), grid, 1024);
-  CHECK(launch_with_attributes(memory.sum) == cudaErrorCooperativeLaunchTooLarge);
+  const sums::SumMemory memory{random_ints(1000, 0, 9, 5), grid, 1024};
+  CHECK(sums::cooperative_launch::launch_with_attributes(memory.sum) ==
+        cudaErrorCooperativeLaunchTooLarge);
   cudaGetLastError();
 }
 
@@ -293,13 +293,13 @@ TEST_CASE("many small sums in a row are all right, whatever the block and the la
   for (const unsigned block : {32u, 96u, 512u}) {
     for (const unsigned grid : {1u, 7u, 40u}) {
       const std::vector<int> x = random_ints(2053, 1, 9, 22);
-      const many_small_sums::SmallSums sums(x, grid, block, small_sizes() ? 20 : 100);
-      CHECK(sums.expected[13] == sum_of_squares(x, 7 * 13));
-      for (const auto& version : many_small_sums::kVersions) {
+      const sums::many_small_sums::SmallSums many(x, grid, block, small_sizes() ? 20 : 100);
+      CHECK(many.expected[13] == sum_of_squares(x, 7 * 13));
+      for (const auto& version : sums::many_small_sums::kVersions) {
         INFO(version.name << ", up to " << grid << " blocks of " << block);
-        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, sums));
-        sums.poison();
-        CHECK_FALSE(sums.is_right("nothing ran"));
+        for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, many));
+        many.poison();
+        CHECK_FALSE(many.is_right("nothing ran"));
       }
     }
   }
@@ -308,8 +308,6 @@ TEST_CASE("many small sums in a row are all right, whatever the block and the la
 // ---- sums of floats, by the kernels of two experiments -----------------------------------------
 
 namespace {
-
-using float_sums::Exact;
 
 Exact exact_sum(const std::vector<int>& x) { return sum_of_squares(x, x.size()); }
 
@@ -510,71 +508,65 @@ TEST_CASE("the maximum by compare-and-swap holds for negative values, zeros and 
   CHECK(maximum_with(-1e6f, {falling.rbegin(), falling.rend()}) == -1);
 }
 
-TEST_CASE("the rows of one warp and of the maximum are right, and notice a wrong result",
-          "[long_chains][max_by_cas]") {
+TEST_CASE("the row of the maximum is right, and notices a wrong result", "[max_by_cas]") {
   for (const std::size_t n : {1, 31, 33, 257, 5003}) {
-    const std::vector<int> x = random_ints(n, 1, 200000, 6);
-    const long_chains::ChainSum sum(x, 32);
-    CHECK(sum.exact == exact_sum(x));
-    for (const auto& version : long_chains::kVersions) {
-      INFO(version.name << ", n = " << n);
-      CHECK(runs_right(version, sum));
-      sum.poison();  // NaN
-      CHECK_FALSE((sum.*version.is_right)("nothing ran"));
-      CUDA_CHECK(cudaMemset(sum.result, 0, sizeof(float)));
-      CHECK_FALSE((sum.*version.is_right)("0"));
-    }
-    const max_by_cas::Maximum maximum(x, 3, 64);
+    const max_by_cas::Maximum maximum(random_ints(n, 1, 200000, 6), 3, 64);
     CHECK(runs_right(max_by_cas::kMaxByCas, maximum));
     maximum.poison();
     CHECK_FALSE(maximum.is_right("nothing ran"));
   }
 }
 
+TEST_CASE("a row of floats is right within its bound, and only there") {
+  const Input in(random_ints(5003, 1, kLargest, 6));
+  CHECK(in.exact == exact_sum(in.x.download()));
+  const auto exact = static_cast<float>(in.exact);
+  const Row row{"row", "", 100};
+  CHECK(is_within_bound(row, exact, in.exact));
+  CHECK(is_within_bound(row, exact * 1.00001f, in.exact));  // a bound of 200 / 2^24 = 0.0000119
+  CHECK_FALSE(is_within_bound(row, exact * 1.00002f, in.exact));
+  CHECK_FALSE(is_within_bound(row, exact * 0.99998f, in.exact));
+  CHECK_FALSE(is_within_bound(row, 0.0f, in.exact));
+  CHECK_FALSE(is_within_bound(row, std::nanf(""), in.exact));
+  CHECK(is_within_bound(row, in.exact, in.exact));
+  CHECK_FALSE(is_within_bound(row, in.exact + 1, in.exact));
+}
+
 // ---- filters ------------------------------------------------------------------------------------
 
 namespace {
 
-// With one counter for all blocks, and with a counter for each.
-bool filters_right(const Version<warp_filter::FilterMemory>& version, const std::vector<int>& x,
+// With one counter for all blocks and, where the warps ask, with a counter for each.
+bool filters_right(const Version<FilterMemory>& version, bool by_warp, const std::vector<int>& x,
                    unsigned grid, unsigned block) {
   bool right = true;
   for (const bool own_counters : {false, true}) {
-    const warp_filter::FilterMemory memory(x, grid, block, own_counters);
+    if (own_counters && !by_warp) continue;
+    const FilterMemory memory(x, grid, block, own_counters);
     for (int launch = 0; launch < 2; ++launch) right = runs_right(version, memory) && right;
   }
   return right;
 }
 
-// The filter of blocks, and CUB's where there is one.
-bool filters_right(const Version<block_filter::FilterMemory>& version, const std::vector<int>& x,
-                   unsigned grid, unsigned block) {
-  const block_filter::FilterMemory memory(x, grid, block);
-  bool right = true;
-  for (int launch = 0; launch < 2; ++launch) right = runs_right(version, memory) && right;
-  return right;
-}
-
-// Calls check(version) for each filter that shares one counter.
+// Calls check(version, by_warp) for each filter that shares one counter.
 template <class Check>
 void for_each_filter(Check check) {
-  for (const auto& version : warp_filter::kVersions) check(version);
-  check(block_filter::kFilterBlock);
-  for (const auto& version : block_filter::kCub) check(version);
+  for (const auto& version : warp_filter::kVersions) check(version, true);
+  for (const auto& version : block_filter::kVersions) check(version, false);
 }
 
 }  // namespace
 
 TEST_CASE("every filter keeps every odd value once, at awkward sizes and blocks",
           "[warp_filter][block_filter]") {
-  for_each_filter([](const auto& version) {
+  for_each_filter([](const auto& version, bool by_warp) {
     for (const std::size_t n : awkward_sizes()) {
       INFO(version.name << ", n = " << n);
-      CHECK(filters_right(version, random_ints(n, -9, 9, 11), 3, 96));
+      CHECK(filters_right(version, by_warp, random_ints(n, -9, 9, 11), 3, 96));
     }
     for (const unsigned block : {32u, 256u, 1024u}) {
       INFO(version.name << ", block " << block);
-      CHECK(filters_right(version, random_ints(5003, 0, 9, 12), 2, block));
+      CHECK(filters_right(version, by_warp, random_ints(5003, 0, 9, 12), 2, block));
     }
   });
 }
@@ -583,27 +575,25 @@ TEST_CASE("every filter keeps nothing of even values, and all of odd ones",
           "[warp_filter][block_filter]") {
   for (const auto& version : warp_filter::kOwnCounters) {
     INFO(version.name);
-    CHECK(filters_right(version, random_ints(1003, -9, 9, 21), 3, 96));
+    CHECK(filters_right(version, true, random_ints(1003, -9, 9, 21), 3, 96));
   }
-  for_each_filter([](const auto& version) {
+  for_each_filter([](const auto& version, bool by_warp) {
     INFO(version.name);
-    CHECK(filters_right(version, std::vector<int>(1023, 4), 2, 64));
-    CHECK(filters_right(version, std::vector<int>(1023, -3), 2, 64));
+    CHECK(filters_right(version, by_warp, std::vector<int>(1023, 4), 2, 64));
+    CHECK(filters_right(version, by_warp, std::vector<int>(1023, -3), 2, 64));
   });
 }
 
 TEST_CASE("what is kept is what is odd, negative or not", "[warp_filter][block_filter]") {
   const std::vector<int> x = {-3, -2, -1, 0, 1, 2, 3, 3};
   const std::map<int, std::size_t> tally = {{-3, 1}, {-1, 1}, {1, 1}, {3, 2}};
-  CHECK(warp_filter::FilterMemory(x, 1, 32, false).expected == tally);
-  CHECK(block_filter::FilterMemory(x, 1, 32).expected == tally);
+  CHECK(FilterMemory(x, 1, 32, false).expected == tally);
 }
 
 TEST_CASE("the filters' checkers reject a missing and a wrong value, and a count beyond the room",
           "[warp_filter][block_filter]") {
-  warp_filter::FilterMemory by_warp({3, 2, 1, 3}, 1, 32, false);
-  block_filter::FilterMemory by_block({3, 2, 1, 3}, 1, 32);
-  const auto check = [](const auto& version, auto& memory) {
+  const auto check = [](const auto& version) {
+    FilterMemory memory({3, 2, 1, 3}, 1, 32, false);
     REQUIRE(runs_right(version, memory));
     memory.expected = {{1, 1}, {3, 3}};
     CHECK_FALSE(memory.is_right("missing"));
@@ -616,8 +606,8 @@ TEST_CASE("the filters' checkers reject a missing and a wrong value, and a count
     CUDA_CHECK(cudaMemset(memory.count, 0, memory.count.bytes()));
     CHECK_FALSE(memory.is_right("none"));
   };
-  check(warp_filter::kVersions[1], by_warp);
-  check(block_filter::kFilterBlock, by_block);
+  check(warp_filter::kVersions[1]);
+  check(block_filter::kVersions[0]);
 }
 
 TEST_CASE("the filters that need no whole warps work with blocks of any size, also of one thread",
@@ -625,8 +615,8 @@ TEST_CASE("the filters that need no whole warps work with blocks of any size, al
   for (const unsigned block : awkward_blocks()) {
     INFO("block " << block);
     const std::vector<int> x = random_ints(1003, -9, 9, 18);
-    CHECK(filters_right(warp_filter::kVersions[0], x, 3, block));
-    CHECK(filters_right(block_filter::kFilterBlock, x, 3, block));
+    CHECK(filters_right(warp_filter::kVersions[0], true, x, 3, block));
+    CHECK(filters_right(block_filter::kVersions[0], false, x, 3, block));
   }
 }
 
@@ -634,7 +624,7 @@ TEST_CASE("a filter with a counter for each block keeps a block's values in the 
           "[warp_filter]") {
   std::vector<int> x(1000);
   std::iota(x.begin(), x.end(), 0);
-  const warp_filter::FilterMemory memory(x, 3, 32, true);
+  const FilterMemory memory(x, 3, 32, true);
   for (const auto& version : warp_filter::kOwnCounters) {
     version.launch(memory);
     CUDA_CHECK_LAUNCH();
@@ -740,20 +730,20 @@ TEST_CASE("the reference for atomic operations counts every thread that meets at
 TEST_CASE("atomic additions are never lost, plain ones may be, and on a GPU they are",
           "[data_races]") {
   for (const unsigned block : {1u, 33u, 256u}) {
-    const data_races::Found atomically = data_races::lost_updates(true, 3, block, 10);
+    const Found atomically = data_races::lost_updates(true, 3, block, 10);
     CHECK(atomically.plausible);
     CHECK(atomically.wrong == 0);
     CHECK(atomically.of == 30 * block);
   }
   if (small_sizes()) return;  // what follows is a race, and the race checker would say so
-  const data_races::Found plainly = data_races::lost_updates(false, 3, 256, 100);
+  const Found plainly = data_races::lost_updates(false, 3, 256, 100);
   CHECK(plainly.plausible);
   CHECK(plainly.wrong < plainly.of);
   if (kOnGpu) CHECK(plainly.wrong > plainly.of / 2);  // the 32 lanes of a warp read together
 }
 
 TEST_CASE("one thread alone loses nothing by plain additions", "[data_races]") {
-  const data_races::Found alone = data_races::lost_updates(false, 1, 1, 100);
+  const Found alone = data_races::lost_updates(false, 1, 1, 100);
   CHECK(alone.plausible);
   CHECK(alone.wrong == 0);
 }
@@ -761,7 +751,7 @@ TEST_CASE("one thread alone loses nothing by plain additions", "[data_races]") {
 TEST_CASE("behind a fence every block reads the new value", "[data_races]") {
   const unsigned grid = kOnGpu ? 64 : 2;
   for (int repeat = 0; repeat < repeats(20); ++repeat) {
-    const data_races::Found found = data_races::stale_reads<true>(grid);
+    const Found found = data_races::stale_reads<true>(grid);
     CHECK(found.plausible);
     CHECK(found.wrong == 0);
     CHECK(found.of == grid - 1);
@@ -771,40 +761,44 @@ TEST_CASE("behind a fence every block reads the new value", "[data_races]") {
 }
 
 TEST_CASE("of many blocks that write one element, one leaves its number", "[data_races]") {
-  const data_races::Found alone = data_races::one_element(1, 3);
+  const Found alone = data_races::one_element(1, 3);
   CHECK(alone.plausible);
   CHECK(alone.wrong == 1);
   if (small_sizes()) return;  // a race
-  const data_races::Found found = data_races::one_element(7, 20);
+  const Found found = data_races::one_element(7, 20);
   CHECK(found.plausible);
   CHECK((found.wrong >= 1 && found.wrong <= 7));
 }
 
 TEST_CASE("two launches at a time are right when each has its own ticket", "[shared_ticket]") {
+  using sums::shared_ticket::two_streams;
   const std::size_t runs = small_sizes() ? 2 : 20;
   for (const unsigned block : {32u, 64u, 96u}) {
-    CHECK(shared_ticket::two_streams(true, 10000, block, runs) == 0);
+    const Found own = two_streams(true, 10000, block, runs);
+    CHECK(own.plausible);
+    CHECK(own.wrong == 0);
+    CHECK(own.of == 2 * runs);
   }
   if (small_sizes()) return;  // a race
-  CHECK(shared_ticket::two_streams(false, 10000, 64, runs) <= 2 * runs);
+  const Found shared = two_streams(false, 10000, 64, runs);
+  CHECK(shared.plausible);
+  CHECK(shared.wrong <= shared.of);
 }
 
 TEST_CASE("a wrong sum of two streams is counted", "[shared_ticket]") {
-  const shared_ticket::Launches launches(1000, 3, 64, 5, 1);
-  const std::vector<Sum> sums = {launches.expected, 1, launches.expected, 2, 3};
-  CUDA_CHECK(
-      cudaMemcpy(launches.results, sums.data(), launches.results.bytes(), cudaMemcpyHostToDevice));
-  CHECK(launches.wrong() == 3);
+  const DeviceArray<Sum> results(std::vector<Sum>{7, 1, 7, 2, 3});
+  CHECK(sums::shared_ticket::count_wrong(results, 7) == 3);
 }
 
 TEST_CASE("a ticket that was left behind stays displaced until somebody sets it to 0",
           "[displaced_ticket]") {
-  using displaced_ticket::left_ticket;
+  using sums::displaced_ticket::left_ticket;
   for (const unsigned block : {32u, 64u, 96u}) {
-    const displaced_ticket::SumMemory memory(20000, 9, block, 20);
-    const displaced_ticket::Found cleared = left_ticket(memory, true, 3);
+    const sums::SumMemory memory{random_ints(20000, 1, 9, 20), 9, block};
+    const Found cleared = left_ticket(memory, true, 3);
     CHECK(cleared.plausible);
     CHECK(cleared.wrong == 0);
+    CHECK(cleared.of == 3);
     CHECK(memory.ticket.download()[0] == 0);
     if (small_sizes()) continue;  // a race: the block that draws the last number comes too early
     CHECK(left_ticket(memory, false, 3).plausible);

@@ -16,14 +16,8 @@
 namespace active_mask {
 #include "../chapters/11_warps_and_divergence/experiments/active_mask.cu"
 }
-namespace divergent_paths {
-#include "../chapters/11_warps_and_divergence/experiments/divergent_paths.cu"
-}
 namespace lockstep {
 #include "../chapters/11_warps_and_divergence/experiments/lockstep.cu"
-}
-namespace loops_and_branches {
-#include "../chapters/11_warps_and_divergence/experiments/loops_and_branches.cu"
 }
 namespace message_order {
 #include "../chapters/11_warps_and_divergence/experiments/message_order.cu"
@@ -40,6 +34,16 @@ namespace votes_at_work {
 namespace warp_votes {
 #include "../chapters/11_warps_and_divergence/experiments/warp_votes.cu"
 }
+// Apart from the program, whose kWarp forks.cuh has, too.
+namespace forks {
+#include "../chapters/11_warps_and_divergence/forks.cuh"
+namespace divergent_paths {
+#include "../chapters/11_warps_and_divergence/experiments/divergent_paths.cu"
+}
+namespace loops_and_branches {
+#include "../chapters/11_warps_and_divergence/experiments/loops_and_branches.cu"
+}
+}  // namespace forks
 #undef main
 
 namespace {
@@ -64,18 +68,20 @@ std::vector<T> sums_of_each(const std::vector<int>& x, std::size_t count, std::s
   return sums;
 }
 
-// Whether a version leaves the right sums of warps, blocks or wide blocks, and the poison wherever
-// else it could have written.
+// Whether a version leaves the right sums of warps or blocks, and the poison wherever else it could
+// have written.
 bool leaves_the_right_sums(const Version<Sums>& version, const Sums& d) {
-  const bool of_blocks = version.is_right == &Sums::blocks_are_right;
-  const bool wide = version.is_right == &Sums::wide_blocks_are_right;
   std::vector<int> warps(d.of_warps.size(), -1);  // what poison() writes
-  std::vector<long long> blocks(d.grid, -1), wide_blocks(d.wide_grid, -1);
-  if (of_blocks) blocks = sums_of_each<long long>(d.host_x, d.block, d.grid);
-  if (wide) wide_blocks = sums_of_each<long long>(d.host_x, kItems * d.block, d.wide_grid);
-  if (!of_blocks && !wide) warps = sums_of_each<int>(d.host_x, kWarp, warps.size());
+  std::vector<long long> blocks(d.grid, -1);
+  const auto blocks_hold = [&](std::size_t count) {
+    blocks = sums_of_each<long long>(d.host_x, count, blocks_for(d.n, count));
+    blocks.resize(d.grid, -1);
+  };
+  if (version.is_right == &Sums::blocks_are_right<1>) blocks_hold(d.block);
+  if (version.is_right == &Sums::blocks_are_right<kItems>) blocks_hold(kItems * d.block);
+  if (version.is_right == &Sums::is_right) warps = sums_of_each<int>(d.host_x, kWarp, warps.size());
   return runs_right(version, d) && d.of_warps.download() == warps &&
-         d.of_blocks.download() == blocks && d.of_wide_blocks.download() == wide_blocks;
+         d.of_blocks.download() == blocks;
 }
 
 __global__ void all_lanes(const int* x, int* xor_sums, long long* down_sums) {
@@ -83,7 +89,8 @@ __global__ void all_lanes(const int* x, int* xor_sums, long long* down_sums) {
   down_sums[threadIdx.x] = sum_down(static_cast<long long>(x[threadIdx.x]) * (1LL << 32));
 }
 
-// Not the order of turns.
+// No turns, and not the order of turns.
+__global__ void no_turns(unsigned*) {}
 __global__ void turns_from_the_last(unsigned* order) { order[threadIdx.x] = 31 - threadIdx.x; }
 
 __global__ void scan_one_warp(const int* x, int* sums) {
@@ -146,7 +153,7 @@ TEST_CASE("the last block of block_wide may have any number of ints") {
   for (const std::size_t n : {16u * 64u - 1u, 16u * 64u, 16u * 64u + 1u, 2u * 16u * 64u + 63u}) {
     const Sums d{random_ints(n, 1, 1000, n), 64};
     for (const auto& version : kVersions) {
-      if (version.is_right != &Sums::wide_blocks_are_right) continue;
+      if (version.is_right != &Sums::blocks_are_right<kItems>) continue;
       INFO("n = " << n);
       CHECK(leaves_the_right_sums(version, d));
     }
@@ -214,7 +221,7 @@ TEST_CASE("the trees in lockstep add up if lanes run one after the other from th
       for (const auto& row : lockstep::kRows) {
         const bool late = &row == &lockstep::kRows[2];
         d.sums.poison();
-        row.launch(d);
+        row.kernel<<<d.grid, lockstep::kBlock>>>(d.x, d.n, d.sums);
         CUDA_CHECK_LAUNCH();
         INFO(row.name << ", n = " << n << ", step " << step);
         if (!late || step == 4)
@@ -231,7 +238,7 @@ TEST_CASE("the trees in lockstep are wrong if lanes run one after the other from
   if (!runs_threads("forward") || races_are_looked_for()) return;
   const lockstep::WarpSums d{random_ints(2048, 1, 9, 5)};
   for (const auto& row : lockstep::kRows) {
-    row.launch(d);
+    row.kernel<<<d.grid, lockstep::kBlock>>>(d.x, d.n, d.sums);
     CUDA_CHECK_LAUNCH();
     INFO(row.name);
     CHECK(d.count_wrong() == d.sums.size());
@@ -243,7 +250,7 @@ TEST_CASE("the trees in lockstep leave something for every warp, right or not", 
   const lockstep::WarpSums d{random_ints(2053, 0, 9, 5)};
   for (const auto& row : lockstep::kRows) {
     CUDA_CHECK(cudaMemset(d.sums, 0x55, d.sums.bytes()));
-    row.launch(d);
+    row.kernel<<<d.grid, lockstep::kBlock>>>(d.x, d.n, d.sums);
     CUDA_CHECK_LAUNCH();
     INFO(row.name);
     for (const int sum : d.sums.download()) CHECK(sum != 0x55555555);
@@ -265,8 +272,8 @@ TEST_CASE("wrong sums are counted, each of them", "[lockstep]") {
 TEST_CASE(
     "a warp whose lanes choose has as many paths as asked for, one whose warps choose has one",
     "[divergent_paths]") {
-  using divergent_paths::Fork;
-  for (unsigned paths = 1; paths <= divergent_paths::kPaths; paths *= 2) {
+  using forks::Fork;
+  for (unsigned paths = 1; paths <= forks::kPaths; paths *= 2) {
     for (unsigned warp = 0; warp < 70; ++warp) {
       std::set<unsigned> by_lane, by_warp, by_block;
       for (unsigned lane = 0; lane < kWarp; ++lane) {
@@ -274,8 +281,6 @@ TEST_CASE(
         by_lane.insert(Fork{1, paths, 8, 1}.path_of(t));
         by_warp.insert(Fork{kWarp, paths, 8, 1}.path_of(t));
         by_block.insert(Fork{256, paths, 8, 1}.path_of(t));
-        CHECK(loops_and_branches::Fork{1, paths, 8, 1}.path_of(t) ==
-              Fork{1, paths, 8, 1}.path_of(t));
       }
       CHECK(by_lane.size() == paths);
       CHECK(by_warp.size() == 1);
@@ -286,12 +291,13 @@ TEST_CASE(
 }
 
 TEST_CASE("every path ends where the host says, and no other", "[divergent_paths]") {
-  using namespace divergent_paths;
+  using namespace forks::divergent_paths;
+  using forks::kPaths;
   for (const unsigned block : {32u, 96u, 256u}) {
     for (unsigned paths = 1; paths <= kPaths; paths *= 2) {
       for (const unsigned share : {1u, 32u, block}) {
         INFO(paths << " paths, " << share << " neighbours share one, block " << block);
-        const Walks walks{{share, paths, 128, kFactor}, 5, block};
+        const forks::Walks walks{take_paths, end_of_path, {share, paths, 128}, 5, block};
         CHECK_FALSE(walks.is_right("nothing ran"));
         walks.run();
         CHECK(walks.is_right("a path"));
@@ -312,20 +318,19 @@ TEST_CASE("every path ends where the host says, and no other", "[divergent_paths
 }
 
 TEST_CASE("every loop and branch ends where the host says", "[loops_and_branches]") {
-  using namespace loops_and_branches;
+  using namespace forks::loops_and_branches;
   std::set<std::string> names;
   for (const Pair& pair : kPairs) {
-    for (const unsigned share : {loops_and_branches::kWarp, 1u}) {
-      const Fork fork{share, pair.paths, 2 * kSteps / pair.paths, kFactor};
-      const DeviceArray<unsigned> ends(std::size_t{5} * kBlock);
+    for (const unsigned share : {kWarp, 1u}) {
+      const forks::Fork fork{share, pair.paths, 2 * kSteps / pair.paths};
+      const forks::Walks walks{pair.kernel, pair.end_of, fork, 5, forks::kBlock};
       INFO(pair.summary << ", " << share << " neighbours go one way");
-      CHECK_FALSE(loops_and_branches::is_right("nothing ran", pair, fork, ends));
-      pair.launch(fork, 5, ends);
-      CUDA_CHECK_LAUNCH();
-      CHECK(loops_and_branches::is_right("a row", pair, fork, ends));
-      const std::vector<unsigned> found = ends.download();
+      CHECK_FALSE(walks.is_right("nothing ran"));
+      walks.run();
+      CHECK(walks.is_right("a row"));
+      const std::vector<unsigned> found = walks.ends.download();
       const std::set<unsigned> different(found.begin(), found.end());
-      CHECK(different.size() > (pair.paths == kPaths ? 900 : 60));  // a wrong way shows
+      CHECK(different.size() > (pair.paths == forks::kPaths ? 900 : 60));  // a wrong way shows
     }
     names.insert({pair.agree, pair.differ});
   }
@@ -334,10 +339,11 @@ TEST_CASE("every loop and branch ends where the host says", "[loops_and_branches
 
 TEST_CASE("loops and branches do what their names say", "[loops_and_branches]") {
   // Worked out here once more, apart from the experiment's own check.
-  using namespace loops_and_branches;
+  using namespace forks::loops_and_branches;
+  using forks::kBlock;
   const auto step = [](unsigned path, unsigned v) { return (v ^ (path + 1)) * 3; };
   const DeviceArray<unsigned> ends(kBlock);
-  const Fork fork{1, 4, 32, 3};
+  const forks::Fork fork{1, 4, 32, 3};
   std::vector<unsigned> loops(kBlock), shorts(kBlock), longs(kBlock);
   for (unsigned t = 0; t < kBlock; ++t) {
     const unsigned path = (5 * t + 13 * (t / 32)) % 4;
@@ -604,10 +610,9 @@ TEST_CASE("lanes that wait by atomics, or inside the loop, have their turns in o
   using namespace take_turns;
   CHECK(run_here(kCases[2]).status == kRight.status);
   CHECK(run_here(kCases[4]).status == kRight.status);
-  const Case nothing{"nothing", "", [](unsigned*) {}, false};
+  const Case nothing{"nothing", "", no_turns, false};
   CHECK(run_here(nothing).status == kWrongOrder.status);
-  const Case reversed{"", "", [](unsigned* order) { turns_from_the_last<<<1, 32>>>(order); },
-                      false};
+  const Case reversed{"reversed", "", turns_from_the_last, false};
   CHECK(run_here(reversed).status == kWrongOrder.status);
 }
 

@@ -19,8 +19,7 @@
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 constexpr unsigned kInFlight = 4;  // 16-byte loads per thread of last_block_wide
-constexpr std::size_t kMaxN = 16_Gi, kCubBytes = 1_Mi;
-using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
+using Sum = unsigned long long;    // the 64-bit integer that atomicAdd takes
 
 // One sum by one grid: what the blocks read, and where they meet.
 struct GridSum {
@@ -178,26 +177,24 @@ __global__ void sum_last_block_wide(GridSum p) {
 
 // The ints, and where the blocks meet. The ticket is set once, for all launches.
 struct SumMemory {
-  SumMemory(const std::vector<int>& values, unsigned grid, unsigned block)
-      : x(values), partials(grid), sum{x, x.size(), grid, block, partials, ticket, result} {
-    for (const long long v : values) expected += static_cast<Sum>(v * v);
-  }
-
   double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { partials.poison(), result.poison(); }
 
   // The ticket must be back at 0, or the next launch would go wrong.
   bool is_right(const std::string& version) const {
+    Sum expected = 0;
+    for (const long long v : host_x) expected += static_cast<Sum>(v * v);
     return equals(version, result.download()[0], expected) &&
            equals(version + ", the ticket", ticket.download()[0], 0u);
   }
 
-  DeviceArray<int> x;
-  DeviceArray<Sum> partials, result{1};
+  std::vector<int> host_x;
+  unsigned grid, block;
+  DeviceArray<int> x{host_x};
+  DeviceArray<Sum> partials{grid}, result{1};
   DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
-  DeviceArray<char> scratch{kCubBytes};  // what CUB wants for itself, and more
-  GridSum sum;
-  Sum expected = 0;
+  DeviceArray<char> scratch{1_Mi};  // what CUB wants for itself, and more
+  GridSum sum{x, x.size(), grid, block, partials, ticket, result};
 };
 
 // The versions that add to *result need a 0 there at every launch. That is part of their price.
@@ -205,6 +202,22 @@ const GridSum& cleared(const SumMemory& m) {
   CUDA_CHECK(cudaMemsetAsync(m.sum.result, 0, sizeof(Sum)));
   return m.sum;
 }
+
+// CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here.
+#if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+
+struct SquareOf {
+  __device__ Sum operator()(int v) const { return square(v); }
+};
+
+void launch_cub(const SumMemory& m) {
+  std::size_t bytes = m.scratch.bytes();
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(m.scratch, bytes, m.sum.x, m.sum.result, m.sum.n,
+                                                cuda::std::plus<>{}, SquareOf{}, Sum{0}));
+}
+#endif
 
 const Version<SumMemory> kVersions[] = {
     {"atomic_per_element", "every element by an atomic, all to one word",
@@ -230,29 +243,10 @@ const Version<SumMemory> kVersions[] = {
      }},
     {"last_block_wide", "last_block with four 16-byte loads per thread in flight",
      [](auto& m) { sum_last_block_wide<<<m.sum.grid, m.sum.block>>>(m.sum); }},
-};
-
-// ---- CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here --------
-
 #if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
-#include <cub/device/device_reduce.cuh>
-#include <cuda/std/functional>
-
-struct SquareOf {
-  __device__ Sum operator()(int v) const { return square(v); }
-};
-
-void launch_cub(const SumMemory& m) {
-  std::size_t bytes = m.scratch.bytes();
-  const auto n = static_cast<std::int64_t>(m.sum.n);
-  CUDA_CHECK(cub::DeviceReduce::TransformReduce(m.scratch.get(), bytes, m.sum.x, m.sum.result, n,
-                                                cuda::std::plus<>{}, SquareOf{}, Sum{0}));
-}
-const std::vector<Version<SumMemory>> kCub = {
-    {"cub", "the same sum by cub::DeviceReduce", launch_cub}};
-#else
-const std::vector<Version<SumMemory>> kCub;
+    {"cub", "the same sum by cub::DeviceReduce", launch_cub},
 #endif
+};
 
 // At most one block without a full tile, and no more than the device holds at once: at the barrier
 // across the grid, resident blocks would wait for blocks that start only when one of them ends.
@@ -265,17 +259,15 @@ unsigned grid_for(const Device& device, std::size_t n, std::size_t block) {
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_atomics_last_block", "how do blocks agree?",
-                    {{"n", &n, 1, kMaxN, "ints to sum"},
+                    {{"n", &n, 1, 16_Gi, "ints to sum"},
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
   const Device device = open_device(opt);
   const unsigned grid = grid_for(device, n, block);
-  const std::size_t bytes = n * sizeof(int);
-  ResultTable table(opt, device, bytes, grid * sizeof(Sum) + kCubBytes);
-  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  ResultTable table(opt, device, n * sizeof(int), 2_Mi);  // more: partial sums, and CUB's scratch
+  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
 
-  const SumMemory memory(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block));
+  const SumMemory memory{random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, memory);
-  for (const auto& version : kCub) table.add(version, memory);
   return table.finish();
 }

@@ -148,31 +148,28 @@ __global__ void sum_block_wide(const int* x, std::size_t n, long long* sums) {
 // n ints, and places for what warps and blocks leave. What warps add up must fit an int.
 struct Sums {
   double amount() const { return static_cast<double>(x.bytes()); }
-  void poison() const { of_warps.poison(), of_blocks.poison(), of_wide_blocks.poison(); }
+  void poison() const { of_warps.poison(), of_blocks.poison(); }
 
   // Compares with the sums of every `count` neighbours, added by the host.
   template <class T>
   bool add_up(const std::string& version, const DeviceArray<T>& sums, std::size_t count) const {
-    std::vector<T> expected(sums.size());
+    std::vector<T> expected(div_up(std::size_t{grid} * block, count));
     for (std::size_t i = 0; i < n; ++i) expected[i / count] += host_x[i];
     return all_equal(version, sums.download().data(), expected.data(), expected.size());
   }
   bool is_right(const std::string& version) const { return add_up(version, of_warps, kWarp); }
+  template <unsigned kEach>  // ints per thread
   bool blocks_are_right(const std::string& version) const {
-    return add_up(version, of_blocks, block);
-  }
-  bool wide_blocks_are_right(const std::string& version) const {
-    return add_up(version, of_wide_blocks, kItems * block);
+    return add_up(version, of_blocks, kEach * block);
   }
 
   std::vector<int> host_x;
   unsigned block;  // threads, whole warps
   DeviceArray<int> x{host_x};
   std::size_t n = x.size();
-  unsigned grid = blocks_for(n, block);               // blocks, if a thread has one int,
-  unsigned wide_grid = blocks_for(n, kItems* block);  // or kItems
+  unsigned grid = blocks_for(n, block);  // blocks, if a thread has one int: the most there are
   DeviceArray<int> of_warps{std::size_t{grid} * (block / kWarp)};
-  DeviceArray<long long> of_blocks{grid}, of_wide_blocks{wide_grid};
+  DeviceArray<long long> of_blocks{grid};
 };
 
 // Kernels that leave ints leave them for warps; those that leave 64 bits, for blocks. A thread has
@@ -181,13 +178,9 @@ template <void (*kKernel)(const int*, std::size_t, int*)>
 void launch(const Sums& d) {
   kKernel<<<d.grid, d.block>>>(d.x, d.n, d.of_warps);
 }
-template <void (*kKernel)(const int*, std::size_t, long long*)>
+template <void (*kKernel)(const int*, std::size_t, long long*), unsigned kEach = 1>
 void launch(const Sums& d) {
-  kKernel<<<d.grid, d.block>>>(d.x, d.n, d.of_blocks);
-}
-template <void (*kKernel)(const int*, std::size_t, long long*)>
-void launch_wide(const Sums& d) {
-  kKernel<<<d.wide_grid, d.block>>>(d.x, d.n, d.of_wide_blocks);
+  kKernel<<<blocks_for(d.n, kEach * d.block), d.block>>>(d.x, d.n, d.of_blocks);
 }
 
 const Version<Sums> kVersions[] = {
@@ -197,11 +190,11 @@ const Version<Sums> kVersions[] = {
     {"reduce_add", "one instruction (sm_80 and later)", launch<sum_reduce_add>},
     {"cg_reduce", "cooperative groups: reduce over a tile of 32", launch<sum_cg_reduce>},
     {"block_tree", "chapter 05: a tree with barriers", launch<sum_block_tree>,
-     &Sums::blocks_are_right},
+     &Sums::blocks_are_right<1>},
     {"block_shuffle", "shuffles in each warp, and again for the warps' sums",
-     launch<sum_block_shuffle>, &Sums::blocks_are_right},
-    {"block_wide", "the same with 16 ints per thread", launch_wide<sum_block_wide>,
-     &Sums::wide_blocks_are_right},
+     launch<sum_block_shuffle>, &Sums::blocks_are_right<1>},
+    {"block_wide", "the same with 16 ints per thread", launch<sum_block_wide, kItems>,
+     &Sums::blocks_are_right<kItems>},
 };
 
 // ---- CUB, NVIDIA's library: for GPUs only ------------------------------------------------------
@@ -227,14 +220,14 @@ __global__ void sum_cub_block(const int* x, std::size_t n, long long* sums) {
 }
 
 std::vector<Version<Sums>> cub_versions(unsigned block) {
-  const auto of_block = block == 128   ? launch_wide<sum_cub_block<128>>
-                        : block == 256 ? launch_wide<sum_cub_block<256>>
-                        : block == 512 ? launch_wide<sum_cub_block<512>>
+  const auto of_block = block == 128   ? launch<sum_cub_block<128>, kItems>
+                        : block == 256 ? launch<sum_cub_block<256>, kItems>
+                        : block == 512 ? launch<sum_cub_block<512>, kItems>
                                        : nullptr;
   std::vector<Version<Sums>> versions = {
       {"cub_warp", "a warp's sum by cub::WarpReduce", launch<sum_cub_warp>},
       {"cub_block", "block_wide, its sum by cub::BlockReduce", of_block,
-       &Sums::wide_blocks_are_right}};
+       &Sums::blocks_are_right<kItems>}};
   if (of_block == nullptr) versions.pop_back();
   return versions;
 }

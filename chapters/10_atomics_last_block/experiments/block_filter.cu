@@ -4,20 +4,8 @@
 // filter_block  one atomic for a block: its threads take places from a counter of its own
 // filter_cub    the same by cub::DeviceSelect, which also keeps the order
 
-#include <map>
-
 #include "../../../common/common.cuh"
-
-// What is filtered, and where to.
-struct Filter {
-  const int* x;  // n values
-  std::size_t n;
-  unsigned grid, block;
-  int* kept;                  // room for n
-  unsigned long long* count;  // of those kept
-};
-
-__host__ __device__ bool is_kept(int v) { return v % 2 != 0; }
+#include "../filter_memory.cuh"
 
 __device__ std::size_t first_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -40,41 +28,6 @@ __global__ void filter_block(Filter p) {
   }
 }
 
-// How often each value was kept. In which order is up to the atomics.
-using Tally = std::map<int, std::size_t>;
-
-struct FilterMemory {
-  FilterMemory(const std::vector<int>& values, unsigned grid, unsigned block)
-      : x(values), kept(x.size()), filter{x, x.size(), grid, block, kept, count} {
-    for (const int v : values)
-      if (is_kept(v)) ++expected[v];
-  }
-
-  double amount() const { return 0; }  // no rate is shown
-  void poison() const { kept.poison(); }
-  bool is_right(const std::string& version) const {
-    const std::size_t how_many = count.download()[0];
-    if (how_many > x.size()) return report_wrong(version, ", the count", how_many, x.size());
-    Tally tally;
-    for (const int v : kept.download(how_many)) ++tally[v];
-    return tally == expected ||
-           report_wrong(version, ", the values kept", tally.size(), expected.size());
-  }
-
-  DeviceArray<int> x, kept;
-  DeviceArray<unsigned long long> count{1};
-  DeviceArray<char> scratch{x.size() / 64 + 1_Mi};  // what CUB wants for itself, and more
-  Filter filter;
-  Tally expected;
-};
-
-const Version<FilterMemory> kFilterBlock = {
-    "filter_block", "one atomic per block and turn, places by a shared counter",
-    [](const FilterMemory& m) {
-      CUDA_CHECK(cudaMemsetAsync(m.count, 0, m.count.bytes()));
-      filter_block<<<m.filter.grid, m.filter.block>>>(m.filter);
-    }};
-
 #if !defined(__CUDA_CPU__)
 #include <cub/device/device_select.cuh>
 
@@ -82,15 +35,20 @@ struct IsKept {
   __host__ __device__ bool operator()(int v) const { return is_kept(v); }
 };
 
-const std::vector<Version<FilterMemory>> kCub = {
-    {"filter_cub", "by cub::DeviceSelect", [](const FilterMemory& m) {
-       std::size_t bytes = m.scratch.bytes();
-       CUDA_CHECK(cub::DeviceSelect::If(m.scratch.get(), bytes, m.x.get(), m.kept.get(),
-                                        m.count.get(), static_cast<int>(m.x.size()), IsKept{}));
-     }}};
-#else
-const std::vector<Version<FilterMemory>> kCub;
+void launch_cub(const FilterMemory& m) {
+  std::size_t bytes = m.scratch.bytes();
+  CUDA_CHECK(cub::DeviceSelect::If(m.scratch, bytes, m.x.get(), m.kept.get(), m.count.get(),
+                                   static_cast<int>(m.x.size()), IsKept{}));
+}
 #endif
+
+const Version<FilterMemory> kVersions[] = {
+    {"filter_block", "one atomic per block and turn, places by a shared counter",
+     [](const FilterMemory& m) { filter_block<<<m.filter.grid, m.filter.block>>>(cleared(m)); }},
+#if !defined(__CUDA_CPU__)
+    {"filter_cub", "by cub::DeviceSelect", launch_cub},
+#endif
+};
 
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
@@ -101,8 +59,8 @@ int main(int argc, char** argv) {
   const unsigned grid =
       std::min(blocks_for(n, 16 * block), blocks_held(device, filter_block, block));
   ResultTable table(opt, device, n * sizeof(int), n * sizeof(int) + n / 64 + 1_Mi);
-  const FilterMemory memory(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block));
-  table.add(kFilterBlock, memory);
-  for (const auto& version : kCub) table.add(version, memory);
+  const auto b = static_cast<unsigned>(block);
+  const FilterMemory memory(random_ints(n, 0, 9, opt.seed), grid, b, false);
+  for (const auto& version : kVersions) table.add(version, memory);
   return table.finish();
 }

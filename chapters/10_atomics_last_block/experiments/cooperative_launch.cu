@@ -6,22 +6,10 @@
 
 #include <cooperative_groups.h>
 
-#include <vector>
-
 #include "../../../common/common.cuh"
+#include "../sum_memory.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
-
-// One sum by one grid: what the blocks read, and where they meet.
-struct GridSum {
-  const int* x;  // n values, 16-byte aligned
-  std::size_t n;
-  unsigned grid, block;  // block: whole warps
-  Sum* partials;         // one per block
-  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
-  Sum* result;           // one value
-};
 
 // A square in 64 bits. It is never negative, so unsigned sums are right.
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
@@ -89,29 +77,6 @@ cudaError_t launch_with_attributes(const GridSum& p) {
   return cudaLaunchKernelEx(&config, sum_grid_sync, p);
 }
 
-// The ints, and where the blocks meet. The ticket is set once, for all launches.
-struct SumMemory {
-  SumMemory(const std::vector<int>& values, unsigned grid, unsigned block)
-      : x(values), partials(grid), sum{x, x.size(), grid, block, partials, ticket, result} {
-    for (const long long v : values) expected += static_cast<Sum>(v * v);
-  }
-
-  double amount() const { return static_cast<double>(x.bytes()); }
-  void poison() const { partials.poison(), result.poison(); }
-
-  // The ticket must be back at 0, or the next launch would go wrong.
-  bool is_right(const std::string& version) const {
-    return equals(version, result.download()[0], expected) &&
-           equals(version + ", the ticket", ticket.download()[0], 0u);
-  }
-
-  DeviceArray<int> x;
-  DeviceArray<Sum> partials, result{1};
-  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
-  GridSum sum;
-  Sum expected = 0;
-};
-
 const Version<SumMemory> kVersions[] = {
     {"grid_sync", "by cudaLaunchCooperativeKernel",
      [](const SumMemory& m) {
@@ -133,9 +98,9 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const unsigned grid =
       std::min(blocks_for(n, 16 * block), blocks_held(device, sum_grid_sync, block));
-  ResultTable table(opt, device, n * sizeof(int), grid * sizeof(Sum));
+  ResultTable table(opt, device, n * sizeof(int), 2_Mi);
   table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
-  const SumMemory memory(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block));
+  const SumMemory memory{random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, memory);
   return table.finish();
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "../../../common/common.cuh"
+#include "../wrong_results.cuh"
 
 // Reads, adds, writes: three steps, and others may come between them. volatile only makes sure that
 // each happens in every turn, and not once at the end.
@@ -49,12 +50,6 @@ __global__ void write_own_number(unsigned* x) {
   if (threadIdx.x == 0) *x = blockIdx.x + 1;
 }
 
-// What one row found, in as many runs as it had.
-struct Found {
-  std::size_t wrong = 0, of = 0;
-  bool plausible = true;  // within what can happen at all; of a cure: right
-};
-
 Found lost_updates(bool atomically, unsigned grid, unsigned block, unsigned turns) {
   const DeviceArray<unsigned> x(std::vector<unsigned>{0});
   const auto kernel = atomically ? count_by_atomics : count_plainly;
@@ -93,24 +88,6 @@ Found one_element(unsigned grid, std::size_t runs) {
   return {numbers.size(), runs, *numbers.begin() >= 1 && *numbers.rbegin() <= grid};
 }
 
-struct Row {
-  const char *name, *what, *bug;  // what is counted; the check's word when there is any
-  Found (*run)(unsigned grid, unsigned block, unsigned sms);
-};
-
-const Row kRows[] = {
-    {"lost_updates", "additions lost of", "lost",
-     [](unsigned grid, unsigned block, unsigned) { return lost_updates(false, grid, block, 100); }},
-    {"no_lost_updates", "additions lost of", "ok",
-     [](unsigned grid, unsigned block, unsigned) { return lost_updates(true, grid, block, 100); }},
-    {"stale_read", "old values read, of", "stale",
-     [](unsigned, unsigned, unsigned sms) { return stale_reads<false>(sms); }},
-    {"fenced_read", "old values read, of", "ok",
-     [](unsigned, unsigned, unsigned sms) { return stale_reads<true>(sms); }},
-    {"one_element", "different numbers left behind, in runs:", "any",
-     [](unsigned grid, unsigned, unsigned) { return one_element(grid, kOnGpu ? 1000 : 20); }},
-};
-
 int main(int argc, char** argv) {
   std::size_t block = 512;
   const Options opt(argc, argv, "10_data_races", "what goes wrong without atomics and fences?",
@@ -121,16 +98,17 @@ int main(int argc, char** argv) {
       static_cast<unsigned>(std::max(2, device.multiProcessorCount));  // blocks that meet
   ResultTable table(opt, device, sms * sizeof(unsigned));
   table.without_speedup();
-  for (const Row& row : kRows) {
-    if (!table.wants(row.name, row.what)) continue;
-    const double begin = host_ms();
-    const Found f = row.run(grid, static_cast<unsigned>(block), sms);
-    const double ms = host_ms() - begin;
-    table.row(row.name, {ms, ms, ms, 1}, 0, f.plausible, f.wrong > 0 ? row.bug : "ok");
-    const std::string text = row.name + (": " + std::to_string(f.wrong)) + " " + row.what + " ";
-    table.measured(row.name, static_cast<double>(f.wrong), "wrong", "");
-    table.measured(row.name, static_cast<double>(f.of - f.wrong), "right", "");
-    table.measured(row.name, static_cast<double>(f.of), "of", text + std::to_string(f.of));
-  }
+  const auto b = static_cast<unsigned>(block);
+  const char* const lost = "additions lost of";
+  const char* const old = "old values read, of";
+  const char* const left = "different numbers left behind, in runs:";
+  add_found(table, "lost_updates", lost, "lost", lost,
+            [&] { return lost_updates(false, grid, b, 100); });
+  add_found(table, "no_lost_updates", lost, "ok", lost,
+            [&] { return lost_updates(true, grid, b, 100); });
+  add_found(table, "stale_read", old, "stale", old, [&] { return stale_reads<false>(sms); });
+  add_found(table, "fenced_read", old, "ok", old, [&] { return stale_reads<true>(sms); });
+  add_found(table, "one_element", left, "any", left,
+            [&] { return one_element(grid, kOnGpu ? 1000 : 20); });
   return table.finish();
 }

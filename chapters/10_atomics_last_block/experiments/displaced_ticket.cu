@@ -5,18 +5,10 @@
 // ticket_cleared  the same, the ticket set to 0 before
 
 #include "../../../common/common.cuh"
+#include "../sum_memory.cuh"
+#include "../wrong_results.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
-
-struct GridSum {
-  const int* x;  // n values, 16-byte aligned
-  std::size_t n;
-  unsigned grid, block;  // block: whole warps
-  Sum* partials;         // one per block
-  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
-  Sum* result;           // one value
-};
 
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 __device__ std::size_t global_index() {
@@ -72,52 +64,26 @@ __global__ void sum_last_block(GridSum p) {
   if (draws_last_ticket(p, sum)) add_partials(p);
 }
 
-// Ints from 1 to 9, where the blocks meet, and what must come out.
-struct SumMemory {
-  SumMemory(std::size_t n, unsigned grid, unsigned block, std::size_t seed)
-      : x(random_ints(n, 1, 9, seed)), partials(grid), sum{x,        n,      grid,  block,
-                                                           partials, ticket, result} {
-    for (const long long v : x.download()) expected += static_cast<Sum>(v * v);
-  }
-
-  DeviceArray<int> x;
-  DeviceArray<Sum> partials, result{1};
-  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
-  GridSum sum;
-  Sum expected = 0;
-};
-
-struct Found {
-  std::size_t wrong = 0;
-  bool plausible = true;  // the ticket is where it must be; of the cure: all sums are right, too
-};
-
 // As after a launch in which only a third of the blocks drew: the others had left the kernel early.
-// `wrong` counts results, but not the ticket, which is displaced for good.
+// Counts wrong sums. Plausible: the ticket is where it must be; of the cure: all sums are right,
+// too.
 Found left_ticket(const SumMemory& m, bool clear, std::size_t runs) {
   const unsigned left = m.sum.grid / 3;
   CUDA_CHECK(cudaMemcpy(m.ticket, &left, sizeof left, cudaMemcpyHostToDevice));
-  Found found;
+  const Sum expected = m.expected();
+  Found found{0, runs};
   for (std::size_t k = 0; k < runs; ++k) {
-    m.partials.poison(), m.result.poison();
+    m.poison();
     if (clear) CUDA_CHECK(cudaMemsetAsync(m.ticket, 0, sizeof(unsigned)));
     sum_last_block<<<m.sum.grid, m.sum.block>>>(m.sum);
     CUDA_CHECK_LAUNCH();
-    found.wrong += m.result.download()[0] != m.expected;
+    found.wrong += m.result.download()[0] != expected;
     found.plausible = found.plausible && m.ticket.download()[0] == (clear ? 0 : left);
   }
   CUDA_CHECK(cudaMemset(m.ticket, 0, sizeof(unsigned)));  // for whoever comes next
   if (clear) found.plausible = found.plausible && found.wrong == 0;
   return found;
 }
-
-struct Row {
-  const char *name, *summary, *bug;
-  bool clear;
-};
-
-const Row kRows[] = {{"ticket_left", "a third of the blocks have drawn", "early", false},
-                     {"ticket_cleared", "the ticket set to 0 before", "ok", true}};
 
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512, runs = kOnGpu ? 100 : 2;
@@ -130,20 +96,12 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const unsigned grid =
       std::min(blocks_for(n, 16 * block), blocks_held(device, sum_last_block, block));
-  ResultTable table(opt, device, n * sizeof(int), grid * sizeof(Sum));
+  ResultTable table(opt, device, n * sizeof(int), 2_Mi);
   table.without_speedup();
-  const SumMemory memory(n, grid, static_cast<unsigned>(block), opt.seed);
-  for (const Row& row : kRows) {
-    if (!table.wants(row.name, row.summary)) continue;
-    const double begin = host_ms();
-    const Found f = left_ticket(memory, row.clear, runs);
-    const double ms = host_ms() - begin;
-    table.row(row.name, {ms, ms, ms, 1}, 0, f.plausible, f.wrong > 0 ? row.bug : "ok");
-    table.measured(row.name, static_cast<double>(f.wrong), "wrong", "");
-    table.measured(row.name, static_cast<double>(runs - f.wrong), "right", "");
-    table.measured(
-        row.name, static_cast<double>(runs), "of",
-        row.name + (": " + std::to_string(f.wrong)) + " wrong sums of " + std::to_string(runs));
-  }
+  const SumMemory memory{random_ints(n, 1, 9, opt.seed), grid, static_cast<unsigned>(block)};
+  add_found(table, "ticket_left", "a third of the blocks have drawn", "early", "wrong sums of",
+            [&] { return left_ticket(memory, false, runs); });
+  add_found(table, "ticket_cleared", "the ticket set to 0 before", "ok", "wrong sums of",
+            [&] { return left_ticket(memory, true, runs); });
   return table.finish();
 }

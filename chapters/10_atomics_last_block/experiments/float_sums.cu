@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Every addition of floats rounds: how far off is a sum, and is it the same every time?
 
-#include <limits>
-#include <set>
-
 #include "../../../common/common.cuh"
+#include "../rounding.cuh"
 
-// The values are 1 ... kLargest. Their squares have up to 36 bits, so that a float must round them,
-// and a double a sum of many; in 64 bits the sum is exact, for up to 1 Gi values.
-using Exact = unsigned long long;
-constexpr int kLargest = 200000;
 constexpr unsigned kMaxBlock = 1024;
 constexpr std::size_t kLargeFactor = kOnGpu ? 64 : 1;  // the trees' second rows: more data by that
 
@@ -55,63 +49,12 @@ __global__ void add_chains(const X* x, std::size_t n, T* out) {
   leave_block_sum(sum, out);
 }
 
-// How far off a result is, as a share of the right one. NaN for NaN.
+// Sets the result to 0. The kernels that add to it need that; the others do the same, so that the
+// times can be compared.
 template <class T>
-double relative_error(T result, Exact exact) {
-  return static_cast<double>(std::abs(static_cast<long double>(result) / exact - 1));
-}
-
-// How far off it may be. An addition rounds by at most epsilon / 2 of its result, and no sum on the
-// way is larger than the last, as all terms are positive. So k in a row are off by k * epsilon / 2
-// at most; trees add less than 100 to k. Integers have epsilon 0. A bound of 1 would allow a 0.
-template <class T>
-double bound(std::size_t in_a_row) {
-  const auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-  return std::min(static_cast<double>(in_a_row + 100) * epsilon / 2, 0.999);
-}
-
-struct Input {
-  explicit Input(const std::vector<int>& values) : x(values) {
-    for (const int v : values) exact += static_cast<Exact>(v) * static_cast<Exact>(v);
-  }
-  DeviceArray<int> x;
-  Exact exact = 0;  // the sum of squares
-};
-
-struct Row {
-  const char *name, *summary;
-  std::size_t in_a_row;  // additions
-  bool fixed_order;      // the same bits every time
-};
-
-// `launch` adds to *result, which is 0 before. It runs once for each sample; then it is timed.
-template <class T, class Launch>
-void add_row(ResultTable& table, const Options& opt, const Row& row, Exact exact, Launch launch) {
-  if (!table.wants(row.name, row.summary)) return;
-  const DeviceArray<T> result(1);
-  const auto run = [&] {
-    CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(T)));
-    launch(result.get());
-    CUDA_CHECK_LAUNCH();
-  };
-  const auto error = [&] { return relative_error(result.download()[0], exact); };
-  std::set<T> results;
-  double worst = 0;
-  bool ok = true;
-  for (std::size_t k = 0; k < opt.samples; ++k) {
-    run();
-    results.insert(result.download()[0]);
-    worst = std::max(worst, error());
-    ok = ok && error() <= bound<T>(row.in_a_row);
-  }
-  const Timing t = time_launches(opt.samples, run);
-  ok = ok && error() <= bound<T>(row.in_a_row) && (results.size() == 1 || !row.fixed_order);
-  table.row(row.name, t, 0, ok);
-  char text[96];
-  std::snprintf(text, sizeof text, "%s: relative error %.1e, different results in %zu runs: %zu",
-                row.name, worst, opt.samples, results.size());
-  table.measured(row.name, worst, "relative error", text);
-  table.measured(row.name, static_cast<double>(results.size()), "different results", "");
+T* cleared(T* result) {
+  CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(T)));
+  return result;
 }
 
 // The sum by a whole grid: shares, blocks, then the blocks' sums in the order of their numbers.
@@ -120,8 +63,9 @@ void add_tree_row(ResultTable& table, const Options& opt, const char* name, cons
                   unsigned grid, unsigned block) {
   const DeviceArray<T> partials(grid);
   const std::size_t share = div_up(in.x.size(), std::size_t{grid} * block);
-  const Row row = {name, "a whole grid, in a fixed order", share + div_up(grid, block), true};
+  const Row row = {name, "a whole grid, in a fixed order", share + div_up(grid, block)};
   add_row<T>(table, opt, row, in.exact, [&](T* r) {
+    cleared(r);
     add_chains<<<grid, block>>>(in.x.get(), in.x.size(), partials.get());
     add_chains<<<1, block>>>(partials.get(), grid, r);
   });
@@ -137,10 +81,10 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, n * sizeof(int), kLargeFactor * n * sizeof(int));
   table.without_speedup();  // they do not all do the same work
   const Input in(random_ints(n, 1, kLargest, opt.seed));
-  add_row<Exact>(table, opt, {"int_atomics", "64-bit integers, as they come", n, true}, in.exact,
-                 [&](Exact* r) { add_by_atomics<<<grid, b>>>(in.x.get(), n, r); });
+  add_row<Exact>(table, opt, {"int_atomics", "64-bit integers, as they come", n}, in.exact,
+                 [&](Exact* r) { add_by_atomics<<<grid, b>>>(in.x.get(), n, cleared(r)); });
   add_row<float>(table, opt, {"float_atomics", "one float, as they come", n, false}, in.exact,
-                 [&](float* r) { add_by_atomics<<<grid, b>>>(in.x.get(), n, r); });
+                 [&](float* r) { add_by_atomics<<<grid, b>>>(in.x.get(), n, cleared(r)); });
   add_tree_row<float>(table, opt, "float_tree", in, grid, b);
   add_tree_row<double>(table, opt, "double_tree", in, grid, b);
   const Input large(random_ints(std::min(kLargeFactor * n, 1_Gi), 1, kLargest, opt.seed));

@@ -6,19 +6,10 @@
 // grid or tile  a thread's next word: a whole grid further, or a block further within a tile
 
 #include "../../../common/common.cuh"
+#include "../sum_memory.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-constexpr unsigned kTurn = 4;    // words that a thread reads in one turn of the grid
-using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
-
-struct GridSum {
-  const int* x;  // n values, 16-byte aligned
-  std::size_t n;
-  unsigned grid, block;  // block: whole warps
-  Sum* partials;         // one per block
-  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
-  Sum* result;           // one value
-};
+constexpr unsigned kTurn = 4;  // words that a thread reads in one turn of the grid
 
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 __device__ Sum square(int4 v) { return square(v.x) + square(v.y) + square(v.z) + square(v.w); }
@@ -97,26 +88,6 @@ __global__ void sum_by_words(GridSum p) {
   if (draws_last_ticket(p, sum)) add_partials(p);
 }
 
-struct SumMemory {
-  SumMemory(const std::vector<int>& values, unsigned grid, unsigned block)
-      : x(values), partials(grid), sum{x, x.size(), grid, block, partials, ticket, result} {
-    for (const long long v : values) expected += static_cast<Sum>(v * v);
-  }
-
-  double amount() const { return static_cast<double>(x.bytes()); }
-  void poison() const { result.poison(); }
-  bool is_right(const std::string& version) const {
-    return equals(version, result.download()[0], expected) &&
-           equals(version + ", the ticket", ticket.download()[0], 0u);
-  }
-
-  DeviceArray<int> x;
-  DeviceArray<Sum> partials, result{1};
-  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
-  GridSum sum;
-  Sum expected = 0;
-};
-
 template <class Word, unsigned kLoads, bool kTiles>
 void launch(const SumMemory& d) {
   sum_by_words<Word, kLoads, kTiles><<<d.sum.grid, d.sum.block>>>(d.sum);
@@ -140,11 +111,11 @@ int main(int argc, char** argv) {
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
   const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int));
+  ResultTable table(opt, device, n * sizeof(int), 2_Mi);
   table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
   const unsigned held = blocks_held(device, sum_by_words<int, 1, false>, block);
   const unsigned grid = std::min(held, blocks_for(n, 4 * kTurn * block));
-  const SumMemory memory(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block));
+  const SumMemory memory{random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, memory);
   return table.finish();
 }

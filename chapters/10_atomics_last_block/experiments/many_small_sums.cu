@@ -5,18 +5,9 @@
 // of atomics_last_block.cu, which says why each line is there.
 
 #include "../../../common/common.cuh"
+#include "../sum_memory.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
-
-struct GridSum {
-  const int* x;  // n values, 16-byte aligned
-  std::size_t n;
-  unsigned grid, block;  // block: whole warps
-  Sum* partials;         // one per block
-  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
-  Sum* result;           // one value
-};
 
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 __device__ std::size_t global_index() {
@@ -84,29 +75,30 @@ __global__ void sum_last_block(GridSum p) {
   if (draws_last_ticket(p, sum)) add_partials(p);
 }
 
-// All draw from one ticket, which is set once. Each leaves its sum in a place of its own.
+// Many sums in one SumMemory: all draw from its ticket. Each leaves its result in its own place.
 struct SmallSums {
   SmallSums(const std::vector<int>& values, unsigned grid, unsigned block, std::size_t launches)
-      : x(values), partials(grid), results(launches), expected(launches) {
+      : memory{values, grid, block}, results(launches), expected(launches) {
     for (unsigned k = 0; k < launches; ++k) {
-      const std::size_t n = 7ull * k % std::min(x.size() + 1, 5_Ki);
-      const unsigned blocks = 1 + k % grid;
-      sums.push_back({x, n, blocks, block, partials, ticket, results.get() + k});
-      for (std::size_t i = 0; i < n; ++i)
+      GridSum sum = memory.sum;
+      sum.n = 7ull * k % std::min(sum.n + 1, 5_Ki);
+      sum.grid = 1 + k % grid;
+      sum.result = results.get() + k;
+      for (std::size_t i = 0; i < sum.n; ++i)
         expected[k] += static_cast<Sum>(1LL * values[i] * values[i]);
+      sums.push_back(sum);
     }
   }
 
   double amount() const { return 0; }  // no rate is shown
-  void poison() const { partials.poison(), results.poison(); }
+  void poison() const { memory.poison(), results.poison(); }
   bool is_right(const std::string& version) const {
     return all_equal(version, results.download().data(), expected.data(), expected.size()) &&
-           equals(version + ", the ticket", ticket.download()[0], 0u);
+           equals(version + ", the ticket", memory.ticket.download()[0], 0u);
   }
 
-  DeviceArray<int> x;
-  DeviceArray<Sum> partials, results;
-  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
+  SumMemory memory;
+  DeviceArray<Sum> results;
   std::vector<GridSum> sums;
   std::vector<Sum> expected;
 };
@@ -141,7 +133,7 @@ int main(int argc, char** argv) {
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
   const Device device = open_device(opt);
   const unsigned grid = blocks_held(device, sum_last_block, block);
-  ResultTable table(opt, device, n * sizeof(int), (grid + launches) * sizeof(Sum));
+  ResultTable table(opt, device, n * sizeof(int), 2_Mi + launches * sizeof(Sum));
   const SmallSums sums(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block),
                        launches);
   for (const auto& version : kVersions) table.add(version, sums);

@@ -5,18 +5,10 @@
 // own_tickets    the same, a ticket and partial sums for each
 
 #include "../../../common/common.cuh"
+#include "../sum_memory.cuh"
+#include "../wrong_results.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
-
-struct GridSum {
-  const int* x;  // n values, 16-byte aligned
-  std::size_t n;
-  unsigned grid, block;  // block: whole warps
-  Sum* partials;         // one per block
-  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
-  Sum* result;           // one value
-};
 
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 __device__ std::size_t global_index() {
@@ -72,52 +64,34 @@ __global__ void sum_last_block(GridSum p) {
   if (draws_last_ticket(p, sum)) add_partials(p);
 }
 
-// Ints from 0 to 9, the sum of their squares, and where a launch leaves its own.
-struct Launches {
-  Launches(std::size_t n, unsigned grid, unsigned block, std::size_t runs, std::size_t seed)
-      : x(random_ints(n, 0, 9, seed)), partials(grid), results(runs) {
-    for (const long long v : x.download()) expected += static_cast<Sum>(v * v);
-    sum = {x, n, grid, block, partials, ticket, results};
-  }
+// How many of the results are not what must come out.
+std::size_t count_wrong(const DeviceArray<Sum>& results, Sum expected) {
+  const std::vector<Sum> sums = results.download();
+  return sums.size() - static_cast<std::size_t>(std::count(sums.begin(), sums.end(), expected));
+}
 
-  std::size_t wrong() const {
-    const std::vector<Sum> sums = results.download();
-    return sums.size() - static_cast<std::size_t>(std::count(sums.begin(), sums.end(), expected));
-  }
-
-  DeviceArray<int> x;
-  DeviceArray<Sum> partials, results;
-  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
-  GridSum sum;
-  Sum expected = 0;
-};
-
-// Many launches on each of two streams. Two at a time run side by side, and their blocks draw
-// whenever they have finished. Returns how many sums are wrong.
-std::size_t two_streams(bool own_tickets, std::size_t n, unsigned block, std::size_t runs) {
-  const Launches of[2] = {{n, 64, block, runs, 1}, {n, 64, block, runs, 2}};
+// Many launches on each of two streams, each with a place of its own for its result. Two at a time
+// run side by side, and their blocks draw whenever they have finished.
+Found two_streams(bool own_tickets, std::size_t n, unsigned block, std::size_t runs) {
+  const SumMemory of[2] = {{random_ints(n, 0, 9, 1), 64, block},
+                           {random_ints(n, 0, 9, 2), 64, block}};
+  const DeviceArray<Sum> results[2] = {DeviceArray<Sum>(runs), DeviceArray<Sum>(runs)};
   cudaStream_t streams[2];
   for (cudaStream_t& s : streams) CUDA_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   CUDA_CHECK(cudaDeviceSynchronize());  // these streams do not wait for the default stream
   for (std::size_t k = 0; k < 2 * runs; ++k) {
     GridSum sum = of[k % 2].sum;
-    sum.result += k / 2;
+    sum.result = results[k % 2] + k / 2;
     if (!own_tickets) sum.ticket = of[0].sum.ticket, sum.partials = of[0].sum.partials;
     sum_last_block<<<sum.grid, block, 0, streams[k % 2]>>>(sum);
   }
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());
   for (const cudaStream_t s : streams) CUDA_CHECK(cudaStreamDestroy(s));
-  return of[0].wrong() + of[1].wrong();
+  const std::size_t wrong =
+      count_wrong(results[0], of[0].expected()) + count_wrong(results[1], of[1].expected());
+  return {wrong, 2 * runs, wrong == 0 || !own_tickets};
 }
-
-struct Row {
-  const char *name, *summary, *bug;
-  bool own_tickets;
-};
-
-const Row kRows[] = {{"shared_ticket", "one ticket for two streams", "mixed up", false},
-                     {"own_tickets", "a ticket for each", "ok", true}};
 
 int main(int argc, char** argv) {
   std::size_t n = 256_Ki, block = 512, runs = kOnGpu ? 1000 : 20;
@@ -127,20 +101,12 @@ int main(int argc, char** argv) {
                      {"runs", &runs, 1, 1_Mi, "launches on each stream"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
   const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), n * sizeof(int) + 2 * runs * sizeof(Sum));
+  ResultTable table(opt, device, n * sizeof(int), n * sizeof(int) + 4_Mi + 2 * runs * sizeof(Sum));
   table.without_speedup();
-  for (const Row& row : kRows) {
-    if (!table.wants(row.name, row.summary)) continue;
-    const double begin = host_ms();
-    const std::size_t wrong = two_streams(row.own_tickets, n, static_cast<unsigned>(block), runs);
-    const double ms = host_ms() - begin;
-    const bool plausible = wrong == 0 || !row.own_tickets;
-    table.row(row.name, {ms, ms, ms, 1}, 0, plausible, wrong > 0 ? row.bug : "ok");
-    table.measured(row.name, static_cast<double>(wrong), "wrong", "");
-    table.measured(row.name, static_cast<double>(2 * runs - wrong), "right", "");
-    table.measured(
-        row.name, static_cast<double>(2 * runs), "of",
-        row.name + (": " + std::to_string(wrong)) + " wrong sums of " + std::to_string(2 * runs));
-  }
+  const auto b = static_cast<unsigned>(block);
+  add_found(table, "shared_ticket", "one ticket for two streams", "mixed up", "wrong sums of",
+            [&] { return two_streams(false, n, b, runs); });
+  add_found(table, "own_tickets", "a ticket for each", "ok", "wrong sums of",
+            [&] { return two_streams(true, n, b, runs); });
   return table.finish();
 }

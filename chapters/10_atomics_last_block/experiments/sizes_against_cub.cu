@@ -4,19 +4,10 @@
 // The kernel is that of atomics_last_block.cu, which says why each line is there.
 
 #include "../../../common/common.cuh"
+#include "../sum_memory.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 constexpr unsigned kInFlight = 4;  // 16-byte loads per thread
-using Sum = unsigned long long;    // the 64-bit integer that atomicAdd takes
-
-struct GridSum {
-  const int* x;  // n values, 16-byte aligned
-  std::size_t n;
-  unsigned grid, block;  // block: whole warps
-  Sum* partials;         // one per block
-  unsigned* ticket;      // 0 before the first launch; every launch leaves it at 0
-  Sum* result;           // one value
-};
 
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 __device__ std::size_t global_index() {
@@ -84,27 +75,6 @@ __global__ void sum_last_block_wide(GridSum p) {
   if (draws_last_ticket(p, sum)) add_partials(p);
 }
 
-struct SumMemory {
-  SumMemory(const std::vector<int>& values, unsigned grid, unsigned block)
-      : x(values), partials(grid), sum{x, x.size(), grid, block, partials, ticket, result} {
-    for (const long long v : values) expected += static_cast<Sum>(v * v);
-  }
-
-  double amount() const { return static_cast<double>(x.bytes()); }
-  void poison() const { result.poison(); }
-  bool is_right(const std::string& version) const {
-    return equals(version, result.download()[0], expected) &&
-           equals(version + ", the ticket", ticket.download()[0], 0u);
-  }
-
-  DeviceArray<int> x;
-  DeviceArray<Sum> partials, result{1};
-  DeviceArray<unsigned> ticket{std::vector<unsigned>{0}};
-  DeviceArray<char> scratch{1_Mi};  // what CUB wants for itself, and more
-  GridSum sum;
-  Sum expected = 0;
-};
-
 void launch_wide(const SumMemory& m) { sum_last_block_wide<<<m.sum.grid, m.sum.block>>>(m.sum); }
 
 #if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
@@ -117,15 +87,17 @@ struct SquareOf {
 
 void launch_cub(const SumMemory& m) {
   std::size_t bytes = m.scratch.bytes();
-  const auto n = static_cast<std::int64_t>(m.sum.n);
-  CUDA_CHECK(cub::DeviceReduce::TransformReduce(m.scratch.get(), bytes, m.x.get(), m.result.get(),
-                                                n, cuda::std::plus<>{}, SquareOf{}, Sum{0}));
+  CUDA_CHECK(cub::DeviceReduce::TransformReduce(m.scratch, bytes, m.x.get(), m.sum.result, m.sum.n,
+                                                cuda::std::plus<>{}, SquareOf{}, Sum{0}));
 }
-const Version<SumMemory> kWays[] = {{"wide", "last_block_wide", launch_wide},
-                                    {"cub", "cub::DeviceReduce", launch_cub}};
-#else
-const Version<SumMemory> kWays[] = {{"wide", "last_block_wide", launch_wide}};
 #endif
+
+const Version<SumMemory> kWays[] = {
+    {"wide", "last_block_wide", launch_wide},
+#if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
+    {"cub", "cub::DeviceReduce", launch_cub},
+#endif
+};
 
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 1_Gi : 256_Ki, block = 512;
@@ -140,7 +112,7 @@ int main(int argc, char** argv) {
   for (const std::size_t part : {1024, 256, 64, 16, 4, 1}) {
     const std::size_t size = div_up(n, part);
     const unsigned grid = std::min(held, blocks_for(size, 4 * kInFlight * block));
-    const SumMemory memory(random_ints(size, 0, 9, opt.seed), grid, static_cast<unsigned>(block));
+    const SumMemory memory{random_ints(size, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
     for (const auto& way : kWays) {
       const std::string name = way.name + (" n=" + std::to_string(size));
       table.add({name.c_str(), way.summary, way.launch}, memory);

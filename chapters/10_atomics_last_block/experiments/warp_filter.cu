@@ -7,28 +7,10 @@
 // own_counter_atomic  filter_atomic, but each block counts for itself: no counter in common
 // own_counter_vote    filter_vote, the same way
 
-#include <map>
-
 #include "../../../common/common.cuh"
+#include "../filter_memory.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
-
-// What is filtered, and where to. With own_counters each block has a counter and `room` places.
-struct Filter {
-  const int* x;  // n values
-  std::size_t n;
-  unsigned grid, block;       // block: whole warps
-  int* kept;                  // room for n
-  unsigned long long* count;  // of those kept
-  unsigned own_counters = 0;  // 1: yes
-  std::size_t room = 0;
-
-  // Of the block that asks.
-  __device__ unsigned long long* counter() const { return count + blockIdx.x * own_counters; }
-  __device__ int* places() const { return kept + blockIdx.x * own_counters * room; }
-};
-
-__host__ __device__ bool is_kept(int v) { return v % 2 != 0; }
 
 __device__ std::size_t first_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -59,49 +41,6 @@ __global__ void filter_atomic(Filter p) { keep_by_atomic(p); }
 __global__ void filter_vote(Filter p) { keep_by_vote(p); }
 __global__ void own_counter_atomic(Filter p) { keep_by_atomic(p); }
 __global__ void own_counter_vote(Filter p) { keep_by_vote(p); }
-
-// How often each value was kept. In which order is up to the atomics.
-using Tally = std::map<int, std::size_t>;
-
-// The memory of a filter, with a counter for all blocks or one for each.
-struct FilterMemory {
-  FilterMemory(const std::vector<int>& values, unsigned grid, unsigned block, bool own_counters)
-      : x(values),
-        room(own_counters ? div_up(x.size(), std::size_t{grid} * block) * block : x.size()),
-        kept(own_counters ? room * grid : room),
-        count(own_counters ? grid : 1),
-        filter{x, x.size(), grid, block, kept, count, own_counters, room} {
-    for (const int v : values)
-      if (is_kept(v)) ++expected[v];
-  }
-
-  double amount() const { return 0; }  // no rate is shown
-  void poison() const { kept.poison(); }
-  bool is_right(const std::string& version) const {
-    const std::vector<unsigned long long> counts = count.download();
-    const std::vector<int> values = kept.download();
-    Tally tally;
-    for (std::size_t c = 0; c < counts.size(); ++c) {
-      if (counts[c] > room) return report_wrong(version, ", a count", counts[c], room);
-      for (std::size_t k = 0; k < counts[c]; ++k) ++tally[values[c * room + k]];
-    }
-    return tally == expected ||
-           report_wrong(version, ", the values kept", tally.size(), expected.size());
-  }
-
-  DeviceArray<int> x;
-  std::size_t room;  // places per counter
-  DeviceArray<int> kept;
-  DeviceArray<unsigned long long> count;
-  Filter filter;
-  Tally expected;
-};
-
-// The counts must be 0 at every launch. That is part of the price.
-const Filter& cleared(const FilterMemory& m) {
-  CUDA_CHECK(cudaMemsetAsync(m.count, 0, m.count.bytes()));
-  return m.filter;
-}
 
 const Version<FilterMemory> kVersions[] = {
     {"filter_atomic", "one atomic per element that is kept",

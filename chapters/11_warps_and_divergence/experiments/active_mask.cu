@@ -3,8 +3,6 @@
 //
 // active_mask  what it says where lanes have parted: no vote at all
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;

@@ -4,27 +4,8 @@
 // by_block=k, by_warp=k, by_lane=k  k paths; who takes which is chosen by block, warp or lane
 // alone=k                           by lane, and only one warp on the whole chip
 
-#include <string>
-#include <vector>
-
 #include "../../../common/common.cuh"
-
-constexpr unsigned kWarp = 32, kBlock = 256, kPaths = 32;
-constexpr unsigned kFactor = 1664525;  // odd: no bit of a product is lost
-
-// What differs between two launches of the kernel.
-struct Fork {
-  unsigned share;   // neighbours that go one way: a lane, a warp, a block
-  unsigned paths;   // into how many
-  unsigned steps;   // of each path, a multiple of 8
-  unsigned factor;  // what every path multiplies by, not known to the compiler
-
-  // Neighbours get different paths, and warps that an SM holds together do, too.
-  __host__ __device__ unsigned path_of(unsigned thread) const {
-    const unsigned who = thread / share;
-    return (5 * who + 13 * (who / 32)) % paths;
-  }
-};
+#include "../forks.cuh"
 
 // Path number kPath: a chain of steps that no other path has.
 template <unsigned kPath>
@@ -54,28 +35,10 @@ __global__ void take_paths(Fork f, unsigned* ends) {
   ends[thread] = take_path(f.path_of(thread), threadIdx.x % kWarp, f);
 }
 
-// One launch, and what each thread leaves: the end of its path.
-struct Walks {
-  void run() const {
-    take_paths<<<grid, block>>>(fork, ends);
-    CUDA_CHECK_LAUNCH();
-  }
-  bool is_right(const std::string& name) const {
-    std::vector<unsigned> of_path(kPaths * kWarp), expected(ends.size());
-    for (unsigned i = 0; i < of_path.size(); ++i) {  // each lane on each path
-      unsigned v = i % kWarp;
-      for (unsigned k = 0; k < fork.steps; ++k) v = (v ^ (i / kWarp + 1)) * kFactor;
-      of_path[i] = v;
-    }
-    for (unsigned t = 0; t < expected.size(); ++t)
-      expected[t] = of_path[fork.path_of(t) * kWarp + t % kWarp];
-    return all_equal(name, ends.download().data(), expected.data(), expected.size());
-  }
-
-  Fork fork;
-  unsigned grid, block;
-  DeviceArray<unsigned> ends{std::size_t{grid} * block};
-};
+unsigned end_of_path(unsigned path, unsigned v, unsigned steps) {
+  for (unsigned k = 0; k < steps; ++k) v = (v ^ (path + 1)) * kFactor;
+  return v;
+}
 
 // The straight line closest to the times of 1, 2, 4, ... 32 paths, in times of one path.
 void note_line(ResultTable& table, const std::string& name, const std::vector<double>& ms) {
@@ -103,28 +66,23 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, blocks * kBlock * sizeof(unsigned));
   table.rate_in("of first");
   table.without_speedup();
-  double first_ms = 0;
-  const auto add = [&](const char* who, const Fork& fork, std::size_t grid, unsigned block) {
-    const std::string name = who + ("=" + std::to_string(fork.paths));
-    if (!table.wants(name, "paths; who chooses?")) return 0.0;
-    const Walks walks{fork, static_cast<unsigned>(grid), block};
-    walks.run();
-    const bool right = walks.is_right(name);
-    const Timing t = time_launches(opt.samples, [&] { walks.run(); });
-    if (fork.paths == 1 || first_ms == 0) first_ms = t.median_ms;
-    table.row(name, t, t.median_ms / first_ms, right && walks.is_right(name));
-    return t.median_ms;
+  double first_ms = 0, first_alone_ms = 0;
+  const auto add = [&](const char* who, const Fork& fork, std::size_t grid, unsigned block,
+                       double* first) {
+    const Walks walks{take_paths, end_of_path, fork, static_cast<unsigned>(grid), block};
+    return walks.add_to(table, opt, who + ("=" + std::to_string(fork.paths)), "paths; who chooses?",
+                        first);
   };
   constexpr unsigned kSteps = kOnGpu ? 2048 : 128;
   std::vector<double> by_lane, alone;
   for (unsigned paths = 1; paths <= kPaths; paths *= 2)
-    by_lane.push_back(add("by_lane", {1, paths, kSteps, kFactor}, blocks, kBlock));
+    by_lane.push_back(add("by_lane", {1, paths, kSteps}, blocks, kBlock, &first_ms));
   for (const unsigned paths : {2u, kPaths})
-    add("by_warp", {kWarp, paths, kSteps, kFactor}, blocks, kBlock);
+    add("by_warp", {kWarp, paths, kSteps}, blocks, kBlock, &first_ms);
   for (const unsigned paths : {2u, kPaths})
-    add("by_block", {kBlock, paths, kSteps, kFactor}, blocks, kBlock);
+    add("by_block", {kBlock, paths, kSteps}, blocks, kBlock, &first_ms);
   for (unsigned paths = 1; paths <= kPaths; paths *= 2)
-    alone.push_back(add("alone", {1, paths, 8 * kSteps, kFactor}, 1, kWarp));
+    alone.push_back(add("alone", {1, paths, 8 * kSteps}, 1, kWarp, &first_alone_ms));
   note_line(table, "paths", by_lane);
   note_line(table, "alone", alone);
   return table.finish();

@@ -5,8 +5,6 @@
 // tree_volatile  the same with volatile, as in 2008: right by luck
 // tree_late      the same in a warp whose lanes come at different times: out of luck
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kMaxBlock = 1024, kBlock = 256;
@@ -82,16 +80,13 @@ struct WarpSums {
 
 struct Row {
   const char *name, *summary;
-  void (*launch)(const WarpSums&);
+  void (*kernel)(const int* x, std::size_t n, int* sums);
 };
 
 const Row kRows[] = {
-    {"tree_bare", "shared memory, nothing between the levels: wrong",
-     [](const WarpSums& d) { sum_tree_bare<<<d.grid, kBlock>>>(d.x, d.n, d.sums); }},
-    {"tree_volatile", "the same with volatile: right by luck",
-     [](const WarpSums& d) { sum_tree_volatile<<<d.grid, kBlock>>>(d.x, d.n, d.sums); }},
-    {"tree_late", "tree_volatile, whose lanes come at different times: wrong",
-     [](const WarpSums& d) { sum_tree_late<<<d.grid, kBlock>>>(d.x, d.n, d.sums); }},
+    {"tree_bare", "shared memory, nothing between the levels: wrong", sum_tree_bare},
+    {"tree_volatile", "the same with volatile: right by luck", sum_tree_volatile},
+    {"tree_late", "tree_volatile, whose lanes come at different times: wrong", sum_tree_late},
 };
 
 // No result fails the program: nothing is promised of these sums.
@@ -108,7 +103,7 @@ int main(int argc, char** argv) {
     if (!table.wants(row.name, row.summary)) continue;
     d.sums.poison();
     const Timing t = time_launches(opt.samples, [&] {
-      row.launch(d);
+      row.kernel<<<d.grid, kBlock>>>(d.x, d.n, d.sums);
       CUDA_CHECK_LAUNCH();
     });
     const std::size_t wrong = d.count_wrong();

@@ -5,26 +5,10 @@
 // short_agree, short_differ   an if with one statement on each side; do the lanes agree?
 // long_agree, long_differ     an if with eight statements on each side
 
-#include <vector>
-
 #include "../../../common/common.cuh"
+#include "../forks.cuh"
 
-constexpr unsigned kWarp = 32, kBlock = 256, kPaths = 32;
-constexpr unsigned kFactor = 1664525, kSteps = kOnGpu ? 2048 : 128;
-
-// What differs between two launches of one kernel.
-struct Fork {
-  unsigned share;   // neighbours that go one way: a lane, a warp, a block
-  unsigned paths;   // into how many
-  unsigned steps;   // of each path, a multiple of 16
-  unsigned factor;  // what every path multiplies by, not known to the compiler
-
-  // Neighbours get different paths, and warps that an SM holds together do, too.
-  __host__ __device__ unsigned path_of(unsigned thread) const {
-    const unsigned who = thread / share;
-    return (5 * who + 13 * (who / 32)) % paths;
-  }
-};
+constexpr unsigned kSteps = kOnGpu ? 2048 : 128;
 
 // A chain of steps: each side of a branch has its own.
 template <unsigned kPath>
@@ -92,30 +76,18 @@ unsigned end_of_long(unsigned path, unsigned v, unsigned steps) {
 // A kernel with two rows: its lanes agree, or they differ.
 struct Pair {
   const char *agree, *differ, *summary;
-  void (*launch)(Fork f, unsigned grid, unsigned* ends);
+  void (*kernel)(Fork f, unsigned* ends);
   unsigned (*end_of)(unsigned path, unsigned v, unsigned steps);
   unsigned paths;
 };
 
 const Pair kPairs[] = {
-    {"loop_by_warp", "loop_by_lane", "loops of 1 to 32 lengths",
-     [](Fork f, unsigned grid, unsigned* ends) { take_loops<<<grid, kBlock>>>(f, ends); },
-     end_of_loop, kPaths},
-    {"short_agree", "short_differ", "an if with one statement on each side",
-     [](Fork f, unsigned grid, unsigned* ends) { take_short_branches<<<grid, kBlock>>>(f, ends); },
+    {"loop_by_warp", "loop_by_lane", "loops of 1 to 32 lengths", take_loops, end_of_loop, kPaths},
+    {"short_agree", "short_differ", "an if with one statement on each side", take_short_branches,
      end_of_short, 2},
-    {"long_agree", "long_differ", "an if with eight statements on each side",
-     [](Fork f, unsigned grid, unsigned* ends) { take_long_branches<<<grid, kBlock>>>(f, ends); },
+    {"long_agree", "long_differ", "an if with eight statements on each side", take_long_branches,
      end_of_long, 2},
 };
-
-bool is_right(const std::string& name, const Pair& pair, const Fork& fork,
-              const DeviceArray<unsigned>& ends) {
-  std::vector<unsigned> expected(ends.size());
-  for (unsigned t = 0; t < expected.size(); ++t)
-    expected[t] = pair.end_of(fork.path_of(t), t % kWarp, fork.steps);
-  return all_equal(name, ends.download().data(), expected.data(), expected.size());
-}
 
 int main(int argc, char** argv) {
   std::size_t blocks = 0;
@@ -130,19 +102,9 @@ int main(int argc, char** argv) {
   for (const Pair& pair : kPairs) {
     double first_ms = 0;
     for (const unsigned share : {kWarp, 1u}) {
-      const char* const name = share > 1 ? pair.agree : pair.differ;
-      if (!table.wants(name, pair.summary)) continue;
-      const Fork fork{share, pair.paths, 2 * kSteps / pair.paths, kFactor};  // about equally far
-      const DeviceArray<unsigned> ends(blocks * kBlock);
-      const auto run = [&] {
-        pair.launch(fork, static_cast<unsigned>(blocks), ends);
-        CUDA_CHECK_LAUNCH();
-      };
-      run();
-      const bool right = is_right(name, pair, fork, ends);
-      const Timing t = time_launches(opt.samples, run);
-      if (first_ms == 0) first_ms = t.median_ms;
-      table.row(name, t, t.median_ms / first_ms, right && is_right(name, pair, fork, ends));
+      const Fork fork{share, pair.paths, 2 * kSteps / pair.paths};  // about equally far
+      const Walks walks{pair.kernel, pair.end_of, fork, static_cast<unsigned>(blocks), kBlock};
+      walks.add_to(table, opt, share > 1 ? pair.agree : pair.differ, pair.summary, &first_ms);
     }
   }
   return table.finish();

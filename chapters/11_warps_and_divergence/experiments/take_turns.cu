@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kLimitSeconds = kOnGpu ? 4 : 8;
@@ -65,21 +63,16 @@ __global__ void take_turns_inside_loop(unsigned* order) {
 
 struct Case {
   const char *name, *summary;
-  void (*launch)(unsigned* order);
+  void (*kernel)(unsigned* order);
   bool is_promised;  // that every lane has its turn
 };
 
 const Case kCases[] = {
-    {"plain", "s is an ordinary variable",
-     [](unsigned* order) { take_turns_plain<<<1, kWarp>>>(order); }, false},
-    {"volatile", "s is volatile", [](unsigned* order) { take_turns_volatile<<<1, kWarp>>>(order); },
-     false},
-    {"atomic", "s is read by an atomic",
-     [](unsigned* order) { take_turns_atomic<<<1, kWarp>>>(order); }, false},
-    {"reconverged", "atomic, and the lanes meet behind the loop",
-     [](unsigned* order) { take_turns_reconverged<<<1, kWarp>>>(order); }, false},
-    {"inside_loop", "atomic, and the step is inside the loop",
-     [](unsigned* order) { take_turns_inside_loop<<<1, kWarp>>>(order); }, true},
+    {"plain", "s is an ordinary variable", take_turns_plain, false},
+    {"volatile", "s is volatile", take_turns_volatile, false},
+    {"atomic", "s is read by an atomic", take_turns_atomic, false},
+    {"reconverged", "atomic, and the lanes meet behind the loop", take_turns_reconverged, false},
+    {"inside_loop", "atomic, and the step is inside the loop", take_turns_inside_loop, true},
 };
 
 // How a case ends. The number is the exit status of the process that ran it.
@@ -96,7 +89,7 @@ const Ending kFailed{1, "failed", "the process failed"};
 // Runs a case in this process. On a GPU some never end.
 Ending run_here(const Case& c) {
   const DeviceArray<unsigned> order(kWarp);
-  c.launch(order);
+  c.kernel<<<1, kWarp>>>(order);
   const cudaError_t status = cudaDeviceSynchronize();
   if (status == cudaErrorLaunchTimeout) return kStopped;  // the CPU backend has said where
   CUDA_CHECK(status);

@@ -6,8 +6,6 @@
 // compact      the odd values side by side, in their order, by ballot
 // scan         sums of all values up to each, by shuffles
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;

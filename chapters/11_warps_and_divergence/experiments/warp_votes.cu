@@ -4,8 +4,6 @@
 // votes        any, all and ballot of every 32 ints
 // equal_lanes  how many of the 32 hold the same value, by match_any
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
