@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "../chapters/12_registers_and_local_memory/latencies.cuh"
+#include "../chapters/12_registers_and_local_memory/register_bounds.cuh"
 #include "kernel_testing.cuh"
 
 #define main experiment_main
@@ -91,8 +93,7 @@ std::vector<Chip> chips() {
 
 // The whole rule: registers in one experiment, shared memory in another; the least counts.
 int predicted_blocks(const cudaDeviceProp& sm, int threads, int registers, std::size_t bytes) {
-  const int by_registers = launch_bounds::blocks_by_registers(sm, threads, registers);
-  REQUIRE(spilled_cells::blocks_by_registers(sm, threads, registers) == by_registers);
+  const int by_registers = blocks_by_registers(sm, threads, registers);
   if (bytes + sm.reservedSharedMemPerBlock == 0) return by_registers;  // it wants none
   return std::min(by_registers, one_byte_more::blocks_by_shared(sm, threads, bytes));
 }
@@ -121,15 +122,14 @@ auto end_of_chain(Launch&& launch) {
 }
 
 // Chains of one step in each thread of a block. The step of thread `slow` waits for so many cycles.
-__global__ void time_slow_step(operation_latency::ChainEnd<unsigned>* ends, unsigned slow,
-                               long long cycles) {
+__global__ void time_slow_step(ChainEnd<unsigned>* ends, unsigned slow, long long cycles) {
   const bool waits = threadIdx.x == slow;
   operation_latency::time_chain(ends + threadIdx.x, threadIdx.x, 1, [=](unsigned v) {
     for (const long long begin = clock64(); waits && clock64() - begin < cycles;) continue;
     return v + 1;
   });
 }
-__global__ void time_slow_walk(memory_latency::WalkEnd* ends, unsigned slow, long long cycles) {
+__global__ void time_slow_walk(ChainEnd<unsigned>* ends, unsigned slow, long long cycles) {
   const bool waits = threadIdx.x == slow;
   memory_latency::time_walk(ends + threadIdx.x, threadIdx.x, 1, [=](unsigned v) {
     for (const long long begin = clock64(); waits && clock64() - begin < cycles;) continue;
@@ -315,22 +315,22 @@ TEST_CASE("sums of rods are right at awkward sizes, with any values, for all bou
 TEST_CASE("each thread holds its own values, a block's threads side by side",
           "[launch_bounds][spilled_cells]") {
   // Two blocks; the second has values for its first two threads only.
-  const std::size_t of_block = launch_bounds::kHeld * launch_bounds::kHoldingBlock;
+  const std::size_t of_block = launch_bounds::kHeld * kHoldingBlock;
   std::vector<int> x(of_block + 2, 0);
-  x[launch_bounds::kHoldingBlock + 3] = 5;  // the second value of thread 3, and 63 zeros
+  x[kHoldingBlock + 3] = 5;  // the second value of thread 3, and 63 zeros
   x[of_block + 1] = -7;
   const std::vector<unsigned> pairs = launch_bounds::sums_of_threads(x, 2);
   for (std::size_t t = 0; t < pairs.size(); ++t) {
-    CHECK(pairs[t] == (t == 3 ? 63 * 5u : t == launch_bounds::kHoldingBlock + 1 ? 63 * 7u : 0u));
+    CHECK(pairs[t] == (t == 3 ? 63 * 5u : t == kHoldingBlock + 1 ? 63 * 7u : 0u));
   }
-  const std::size_t of_rods = spilled_cells::kCells * spilled_cells::kHoldingBlock;
+  const std::size_t of_rods = spilled_cells::kCells * kHoldingBlock;
   std::vector<int> cells(of_rods + 2, 0);
-  cells[spilled_cells::kHoldingBlock + 3] = 5;
+  cells[kHoldingBlock + 3] = 5;
   cells[of_rods + 1] = 7;
   const std::vector<unsigned> weights = weights_by_mirrors(spilled_cells::kRounds);
   const std::vector<unsigned> rods = spilled_cells::sums_of_threads(cells, 2);
   for (std::size_t t = 0; t < rods.size(); ++t) {
-    const bool first_of_second = t == spilled_cells::kHoldingBlock + 1;
+    const bool first_of_second = t == kHoldingBlock + 1;
     CHECK(rods[t] == (t == 3 ? 5 * weights[1] : first_of_second ? 7 * weights[0] : 0u));
   }
 }
@@ -472,7 +472,7 @@ TEST_CASE("predicted blocks are the runtime's, for every kernel, block and amoun
               blocks_by_api(v.kernel, block, bytes));
       }
     }
-    if (block > static_cast<int>(launch_bounds::kHoldingBlock)) continue;
+    if (block > static_cast<int>(kHoldingBlock)) continue;
     for (const auto& v : launch_bounds::kVersions) {
       INFO(v.name);
       CHECK(predicted_blocks(device, v.kernel, block, 0) == blocks_by_api(v.kernel, block, 0));
@@ -567,8 +567,7 @@ TEST_CASE("threads limit the blocks in whole warps, whatever else a block needs"
   const cudaDeviceProp sm = supply(2048, 32, 228, 227, 1024);
   for (const int threads : {65, 96}) {  // three warps
     INFO(threads << " threads");
-    CHECK(launch_bounds::blocks_by_registers(sm, threads, 16) == 21);
-    CHECK(spilled_cells::blocks_by_registers(sm, threads, 16) == 21);
+    CHECK(blocks_by_registers(sm, threads, 16) == 21);
     CHECK(one_byte_more::blocks_by_shared(sm, threads, 0) == 21);
   }
   CHECK(one_byte_more::blocks_by_shared(sm, 1, 0) == 32);  // the most blocks

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "../chapters/13_textures/images.cuh"
 #include "kernel_testing.cuh"
 
 #define main experiment_main
@@ -441,8 +442,9 @@ TEST_CASE("a walk leaves what lies behind its last pixel alone", "[image_walks]"
   };
   CHECK(stays_within(
       [&] { walk_plain<Walk::kRow><<<3, kBlock>>>(image.plain, 17, 11, longer.get()); }));
-  CHECK(stays_within(
-      [&] { walk_texture<Walk::kRow><<<3, kBlock>>>(image.over_array, 17, 11, longer.get()); }));
+  CHECK(stays_within([&] {
+    walk_texture<Walk::kRow><<<3, kBlock>>>(image.over_array.object, 17, 11, longer.get());
+  }));
 }
 
 TEST_CASE("the sweep turns by each of its angles", "[angles]") {
@@ -506,7 +508,7 @@ TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_
       const dim3 grid(r.grid(block).x + spare, r.grid(block).y + spare);
       INFO("blocks of " << block.x << " x " << block.y << ", " << spare << " to spare");
       r.poison();
-      surface_writes::rotate_to_surface<<<grid, block>>>(r.image, r.turn, r.surface);
+      surface_writes::rotate_to_surface<<<grid, block>>>(r.image.object, r.turn, r.surface);
       CUDA_CHECK_LAUNCH();
       CHECK(r.is_right("a surface"));
     }

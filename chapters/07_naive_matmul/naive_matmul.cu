@@ -109,8 +109,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float));
   table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
 
-  const dim3 block_of_two(kWarp, static_cast<unsigned>(block / kWarp));
-  const ProductInBlocks product{{m, n, k, opt.seed}, block_of_two};
+  const ProductInBlocks product{{m, n, k, opt.seed}, dim3(kWarp, block / kWarp)};
   for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }

@@ -157,9 +157,8 @@ __global__ void count_shared_slots(Words words, uint4* counts) {
 // Random words; so many in a row are alike. With 32 the lanes of a warp meet the same digits.
 std::vector<unsigned> words_to_count(std::size_t n, std::size_t alike, std::uint64_t seed) {
   std::vector<unsigned> words(n);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n; ++i)
     words[i] = static_cast<unsigned>(random_bits(seed, i / alike) >> 32);
-  }
   return words;
 }
 
@@ -196,14 +195,13 @@ struct DigitVersion : Version<DigitCounts> {
   void (*kernel)(Words words, uint4* counts);
 };
 
-// A launch with so many counters per thread in shared memory.
-template <auto kKernel, unsigned kSlots>
-void launch(const DigitCounts& d) {
-  kKernel<<<d.grid, d.block, d.block * kSlots * sizeof(unsigned)>>>(d.words, d.counts);
-}
+// Launches its kernel with so many counters per thread in shared memory.
 template <auto kKernel, unsigned kSlots = 0>
 DigitVersion version(const char* name, const char* summary) {
-  return {{name, summary, launch<kKernel, kSlots>}, kKernel};
+  const auto launch = [](const DigitCounts& d) {
+    kKernel<<<d.grid, d.block, d.block * kSlots * sizeof(unsigned)>>>(d.words, d.counts);
+  };
+  return {{name, summary, launch}, kKernel};
 }
 
 const DigitVersion kVersions[] = {

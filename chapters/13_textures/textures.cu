@@ -212,44 +212,44 @@ __global__ void expect(const float* image, Turn turn, float* nearest, float* mix
 // round on that way, the reference rounds once, each by at most 2^-25.
 constexpr double kRounding = 7 * 0x1p-25;
 
-// A texture object: memory, and the rules of reading it.
-cudaTextureObject_t texture_over(const cudaResourceDesc& memory, cudaTextureFilterMode filter) {
-  cudaTextureDesc rules = {};
-  rules.addressMode[0] = rules.addressMode[1] = cudaAddressModeBorder;  // 0 outside of the image
-  rules.filterMode = filter;                 // point: the nearest texel; linear: four mixed
-  rules.readMode = cudaReadModeElementType;  // floats are returned as they are
-  rules.normalizedCoords = 0;                // coordinates count pixels
-  cudaTextureObject_t texture = 0;
-  CUDA_CHECK(cudaCreateTextureObject(&texture, &memory, &rules, nullptr));
-  return texture;
-}
-
 constexpr unsigned kThreads = 256;  // of a block
 
 // The image in three kinds of memory, textures over them, and what must come out.
 struct Rotation {
   Rotation(const std::vector<float>& pixels, const Turn& by) : turn(by), plain(pixels) {
-    const std::size_t row_bytes = turn.width * sizeof(float);
+    // The rules of reading.
+    cudaTextureDesc point = {};
+    point.addressMode[0] = point.addressMode[1] = cudaAddressModeBorder;  // 0 outside of the image
+    point.filterMode = cudaFilterModePoint;                               // the nearest texel
+    point.readMode = cudaReadModeElementType;  // floats are returned as they are
+    point.normalizedCoords = 0;                // coordinates count pixels
+    cudaTextureDesc linear = point;
+    linear.filterMode = cudaFilterModeLinear;  // four texels mixed
+
     const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
-    cudaResourceDesc elements = {}, rows = {}, image = {};
-    elements.resType = cudaResourceTypeLinear;  // the image as it is, row after row
-    elements.res.linear = {plain, one_float, plain.bytes()};
+    cudaResourceDesc memory = {};
+    memory.resType = cudaResourceTypeLinear;  // the image as it is, row after row
+    memory.res.linear = {plain, one_float, plain.bytes()};
+    CUDA_CHECK(cudaCreateTextureObject(&fetch, &memory, &point, nullptr));
+
+    const std::size_t row_bytes = turn.width * sizeof(float);
     std::size_t pitch = 0;  // bytes from one row to the next
     CUDA_CHECK(cudaMallocPitch(&pitched, &pitch, row_bytes, turn.height));  // pitch >= row_bytes
     CUDA_CHECK(cudaMemcpy2D(pitched, pitch, pixels.data(), row_bytes, row_bytes, turn.height,
                             cudaMemcpyHostToDevice));
-    rows.resType = cudaResourceTypePitch2D;
-    rows.res.pitch2D = {pitched, one_float, turn.width, turn.height, pitch};
+    memory.resType = cudaResourceTypePitch2D;
+    memory.res.pitch2D = {pitched, one_float, turn.width, turn.height, pitch};
+    CUDA_CHECK(cudaCreateTextureObject(&rows_nearest, &memory, &point, nullptr));
+    CUDA_CHECK(cudaCreateTextureObject(&rows_linear, &memory, &linear, nullptr));
+
     CUDA_CHECK(cudaMallocArray(&array, &one_float, turn.width, turn.height));
     CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, pixels.data(), row_bytes, row_bytes, turn.height,
                                    cudaMemcpyHostToDevice));
-    image.resType = cudaResourceTypeArray;  // its layout is the driver's secret
-    image.res.array.array = array;
-    fetch = texture_over(elements, cudaFilterModePoint);
-    rows_nearest = texture_over(rows, cudaFilterModePoint);
-    rows_linear = texture_over(rows, cudaFilterModeLinear);
-    array_nearest = texture_over(image, cudaFilterModePoint);
-    array_linear = texture_over(image, cudaFilterModeLinear);
+    memory.resType = cudaResourceTypeArray;  // its layout is the driver's secret
+    memory.res.array.array = array;
+    CUDA_CHECK(cudaCreateTextureObject(&array_nearest, &memory, &point, nullptr));
+    CUDA_CHECK(cudaCreateTextureObject(&array_linear, &memory, &linear, nullptr));
+
     const dim3 block(32, kThreads / 32);
     expect<<<grid(block), block>>>(plain, turn, nearest, mixed, by_unit);
     CUDA_CHECK_LAUNCH();
@@ -260,7 +260,6 @@ struct Rotation {
     cudaFree(pitched);
     cudaFreeArray(array);
   }
-  Rotation(const Rotation&) = delete;
   // Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
   double amount() const {
     const std::vector<float> pixels = nearest.download();

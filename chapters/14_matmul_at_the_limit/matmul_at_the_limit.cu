@@ -125,47 +125,37 @@ struct BoundedProduct : MatrixProduct {
   std::vector<std::string> cells() const { return {digits_text(error_of_bound())}; }
 };
 
-// One block per tile of C.
-template <class T>
-dim3 grid_for(const Matrix& c) {
-  return dim3(blocks_for(c.width, T::kColumns), blocks_for(c.height, T::kRows));
-}
-
-template <class T, bool kWideCopies, bool kAhead>
-void launch_in_turn(const BoundedProduct& p) {
-  multiply_in_turn<T, kWideCopies, kAhead><<<grid_for<T>(p.c), T::kThreads>>>(p.a, p.b, p.c);
-}
-
-template <class T>
-void launch_two_stages(const BoundedProduct& p) {
-  multiply_two_stages<T><<<grid_for<T>(p.c), T::kThreads, 2 * T::kSliceBytes>>>(p.a, p.b, p.c);
-}
-
-template <class T, bool kAsksOnce, bool kInGroups>
-void launch_async(const BoundedProduct& p) {
-  constexpr unsigned kBytes = T::kStages * T::kSliceBytes;  // more than a block gets without asking
-  const auto kernel = multiply_async<T, kAsksOnce, kInGroups>;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-  kernel<<<grid_for<T>(p.c), T::kThreads, kBytes>>>(p.a, p.b, p.c);
+// One block per tile of C, with so many slices of A and B in dynamic shared memory.
+template <auto kKernel, class T, unsigned kSlices = T::kStages>
+void launch(const BoundedProduct& p) {
+  constexpr unsigned kBytes = kSlices * T::kSliceBytes;
+  if (kBytes > 48_Ki)  // more than a block gets without asking
+    CUDA_CHECK(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  const dim3 grid(blocks_for(p.c.width, T::kColumns), blocks_for(p.c.height, T::kRows));
+  kKernel<<<grid, T::kThreads, kBytes>>>(p.a, p.b, p.c);
 }
 
 const Version<BoundedProduct> kVersions[] = {
     {"micro_tile", "8 x 8 elements of C per thread, as in chapter 08",
-     launch_in_turn<Flat, false, false>},
+     launch<multiply_in_turn<Flat, false, false>, Flat, 0>},
     {"wide_copies", "16 bytes per load from global memory, and per store",
-     launch_in_turn<Flat, true, false>},
-    {"warp_tiles", "a warp's threads lie 8 x 4", launch_in_turn<Square, true, false>},
+     launch<multiply_in_turn<Flat, true, false>, Flat, 0>},
+    {"warp_tiles", "a warp's threads lie 8 x 4",
+     launch<multiply_in_turn<Square, true, false>, Square, 0>},
     {"registers_ahead", "the next values loaded while the present ones are multiplied",
-     launch_in_turn<Square, true, true>},
-    {"two_stages", "two slices in shared memory, one barrier per step", launch_two_stages<Square>},
+     launch<multiply_in_turn<Square, true, true>, Square, 0>},
+    {"two_stages", "two slices in shared memory, one barrier per step",
+     launch<multiply_two_stages<Square>, Square, 2>},
     {"async_copies", "three slices, B copied past the registers",
-     launch_async<Square, false, false>},
+     launch<multiply_async<Square, false, false>, Square>},
     {"large_tiles", "128 x 256 elements of C per block, 8 x 16 per thread",
-     launch_async<Large, false, false>},
-    {"edges_guarded", "tiles that need no guard ask once", launch_async<Large, true, false>},
-    {"grouped_tiles", "tiles in an order that the L2 likes", launch_async<Large, true, true>},
+     launch<multiply_async<Large, false, false>, Large>},
+    {"edges_guarded", "tiles that need no guard ask once",
+     launch<multiply_async<Large, true, false>, Large>},
+    {"grouped_tiles", "tiles in an order that the L2 likes",
+     launch<multiply_async<Large, true, true>, Large>},
     {"serpentine", "a thread's products in an order that saves reads of registers",
-     launch_async<Turning, true, true>},
+     launch<multiply_async<Turning, true, true>, Turning>},
 };
 
 int main(int argc, char** argv) {

@@ -34,11 +34,9 @@ cublasHandle_t make_handle() {
 // cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C.
 void multiply_by_cublas(const MatrixProduct& p) {
   static const cublasHandle_t handle = make_handle();  // once: that takes longer than a product
-  const auto to_int = [](unsigned side) { return static_cast<int>(side); };
   const float one = 1, zero = 0;
-  ensure(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, to_int(p.c.width), to_int(p.c.height),
-                     to_int(p.a.width), &one, p.b.data, to_int(p.b.stride), p.a.data,
-                     to_int(p.a.stride), &zero, p.c.data, to_int(p.c.stride)),
+  ensure(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, p.c.width, p.c.height, p.a.width, &one,
+                     p.b.data, p.b.stride, p.a.data, p.a.stride, &zero, p.c.data, p.c.stride),
          "cublasSgemm");
 }
 

@@ -5,17 +5,9 @@
 #include <vector>
 
 #include "../../../common/common.cuh"
+#include "../register_bounds.cuh"
 
-constexpr unsigned kHoldingBlock = 128;  // threads per block
-constexpr unsigned kHeld = 64;           // ints that a thread holds
-
-// Threads that an SM holds: 2048 on some chips, at least 1024 on all others.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ <= 720 || __CUDA_ARCH__ == 800 || \
-    __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
-constexpr unsigned kMostBlocks = 2048 / kHoldingBlock;
-#else
-constexpr unsigned kMostBlocks = 1024 / kHoldingBlock;
-#endif
+constexpr unsigned kHeld = 64;  // ints that a thread holds
 
 // Element k of this thread, or 0 past the end of x. Elements of neighbouring threads are
 // neighbours.
@@ -43,19 +35,6 @@ __global__ void __launch_bounds__(kHoldingBlock, std::min(kBlocks, kMostBlocks))
   sums[static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x] = sum;
 }
 
-// How many blocks an SM holds, as far as threads and registers decide. The registers of a warp are
-// handed out in portions of 256, eight for each lane, and all lie in the same quarter of the SM.
-int blocks_by_registers(const cudaDeviceProp& sm, int threads, int registers) {
-  constexpr int kPortion = 256, kQuarters = 4;
-  const int warps = (threads + 31) / 32;
-  const int per_warp = (registers * 32 + kPortion - 1) / kPortion * kPortion;
-  const int warps_to_start = (warps + kQuarters - 1) / kQuarters * kQuarters;
-  if (registers > 255 || per_warp * warps_to_start > sm.regsPerBlock) return 0;
-  const int warps_held = sm.regsPerMultiprocessor / kQuarters / per_warp * kQuarters;
-  const int by_threads = sm.maxThreadsPerMultiProcessor / 32 / warps;
-  return std::min({warps_held / warps, by_threads, sm.maxBlocksPerMultiProcessor});
-}
-
 // By another way: sorted, value k is the larger one in k pairs and the smaller one in the others.
 unsigned sum_of_distances(std::vector<int> values) {
   std::sort(values.begin(), values.end());
@@ -68,9 +47,8 @@ unsigned sum_of_distances(std::vector<int> values) {
 // What each thread has to leave: the sum over the values that it holds.
 std::vector<unsigned> sums_of_threads(const std::vector<int>& x, unsigned grid) {
   std::vector<std::vector<int>> held(std::size_t{grid} * kHoldingBlock);
-  for (std::size_t i = 0; i < x.size(); ++i) {
+  for (std::size_t i = 0; i < x.size(); ++i)
     held[i / (kHeld * kHoldingBlock) * kHoldingBlock + i % kHoldingBlock].push_back(x[i]);
-  }
   std::vector<unsigned> sums;
   for (std::vector<int>& values : held) {
     values.resize(kHeld, 0);  // past the end of x
@@ -98,28 +76,13 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "12_launch_bounds", "what do fewer registers per thread cost?",
                     {{"n", &n, 1, 8_Gi, "ints"}});
   const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), n / kHeld * sizeof(unsigned),
-                    {"registers", "local_bytes", "predicted", "by_api"});
+  ResultTable table(opt, device, n * sizeof(int), n / kHeld * sizeof(unsigned), kBoundColumns);
   const std::vector<int> ints = random_ints(n, -1000, 1000, opt.seed);
   const unsigned grid = blocks_for(n, kHeld * kHoldingBlock);
   const std::vector<unsigned> expected = sums_of_threads(ints, grid);
   const DeviceArray<int> x(ints);
-  const DeviceArray<unsigned> sums(expected.size());
-  for (const BoundVersion& v : kVersions) {
-    cudaFuncAttributes frame;
-    CUDA_CHECK(cudaFuncGetAttributes(&frame, v.kernel));
-    const int predicted = blocks_by_registers(device, kHoldingBlock, frame.numRegs);
-    const auto held = static_cast<int>(blocks_held(device, v.kernel, kHoldingBlock));
-    const int by_api = held / device.multiProcessorCount;
-    table.next_row_has({std::to_string(frame.numRegs), std::to_string(frame.localSizeBytes),
-                        std::to_string(predicted), std::to_string(by_api)});
-    table.add(
-        v.name, 0, [&] { sums.poison(); }, [&] { v.kernel<<<grid, kHoldingBlock>>>(x, n, sums); },
-        [&] {
-          return all_equal(v.name, sums.download().data(), expected.data(), sums.size()) &&
-                 predicted == by_api;
-        },
-        "64 values for a thread to hold");
-  }
+  for (const BoundVersion& v : kVersions)
+    add_bound(table, device, v.name, "64 values for a thread to hold", v.kernel, expected,
+              [&](unsigned* sums) { v.kernel<<<grid, kHoldingBlock>>>(x, n, sums); });
   return table.finish();
 }

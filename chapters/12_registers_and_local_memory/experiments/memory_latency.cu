@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 // How long does a load take, by where the data lies?
 
-#include <vector>
-
 #include "../../../common/common.cuh"
+#include "../latencies.cuh"
 
 constexpr std::size_t kInMemory = kOnGpu ? 256_Mi : 8_Mi;  // bytes, more than any cache has
 
-// Where a walk ended, and the cycles that it took.
-struct WalkEnd {
-  unsigned value;
-  long long cycles;
-};
+using WalkEnd = ChainEnd<unsigned>;
 
 template <class Step>
 __device__ void time_walk(WalkEnd* end, unsigned start, unsigned steps, Step step) {
@@ -53,9 +48,8 @@ __global__ void walk_local_ring(WalkEnd* end, unsigned start, unsigned steps,
 // So many bytes of links. Each leads `step` places on, and at the end around to the beginning.
 std::vector<unsigned> ring_of(std::size_t bytes, std::size_t step) {
   std::vector<unsigned> links(bytes / sizeof(unsigned));
-  for (std::size_t i = 0; i < links.size(); ++i) {
+  for (std::size_t i = 0; i < links.size(); ++i)
     links[i] = static_cast<unsigned>((i + step) % links.size());
-  }
   return links;
 }
 
@@ -87,30 +81,11 @@ int main(int argc, char** argv) {
     const std::vector<unsigned> links = ring_of(memory.bytes, memory.step);
     const DeviceArray<unsigned> d_links(links);
     CUDA_CHECK(cudaMemcpyToSymbol(constant_ring, links.data(), sizeof constant_ring));
-    const DeviceArray<WalkEnd> end(1);
-    EventTimer timer;
-    std::vector<double> ms, cycles_per_step;
-    unsigned at = 0;  // each walk goes on where the last one ended, to new lines
-    bool ok = true;
-    for (std::size_t sample = 0; sample <= opt.samples; ++sample) {
-      double took = 0, cycles = 0;
-      for (const unsigned length : {1u, 2u}) {
-        const auto walked = static_cast<unsigned>(length * steps);
-        end.poison();
-        timer.start();
-        memory.walk<<<1, 1>>>(end, at, walked, d_links);
-        CUDA_CHECK_LAUNCH();
-        took = timer.stop_ms();
-        const WalkEnd found = end.download()[0];
-        at = static_cast<unsigned>((at + walked * memory.step) % links.size());
-        cycles = static_cast<double>(found.cycles) - cycles;  // of the second half of the longer
-        ok = ok && found.value == at && found.cycles > 0 && found.cycles < 1e7 * took;  // 10 GHz
-      }
-      if (sample == 0) continue;  // it warms up
-      ms.push_back(took);
-      cycles_per_step.push_back(cycles / static_cast<double>(steps));
-    }
-    table.row(memory.name, timing_of(ms), median_of(cycles_per_step), ok);
+    const auto step = [&](unsigned at) {
+      return static_cast<unsigned>((at + memory.step) % links.size());
+    };
+    add_latency(table, opt.samples, static_cast<unsigned>(steps), memory.name, memory.walk, 0u,
+                step, d_links.get());
   }
   return table.finish();
 }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How long does an operation take until the next one can use its result?
 
-#include <vector>
-
 #include "../../../common/common.cuh"
-
-// Where a chain of steps ended, and the cycles that it took.
-template <class Value>
-struct ChainEnd {
-  Value value;
-  long long cycles;
-};
+#include "../latencies.cuh"
 
 template <class Value, class Step>
 __device__ void time_chain(ChainEnd<Value>* end, Value start, unsigned steps, Step step) {
@@ -55,37 +47,6 @@ __global__ void chain_double_adds(ChainEnd<double>* end, double start, unsigned 
   time_chain(end, start, steps, [](double v) { return v + 1.0; });
 }
 
-// Adds a row: cycles per step, from a chain and one of twice as many steps. What both have, the
-// beginning and the end, falls out of the difference. The host takes every `step`, too.
-template <class Value, class Chain, class Step, class... More>
-double add_row(ResultTable& table, std::size_t samples, unsigned steps, const char* name,
-               Chain chain, Value v, Step step, More... more) {
-  if (!table.wants(name, "each step needs the result of the one before")) return 0;
-  const DeviceArray<ChainEnd<Value>> end(1);
-  EventTimer timer;
-  std::vector<double> ms, cycles_per_step;
-  bool ok = true;
-  for (std::size_t sample = 0; sample <= samples; ++sample) {
-    double took = 0, cycles = 0;
-    for (const unsigned length : {steps, 2 * steps}) {
-      end.poison();
-      timer.start();
-      chain<<<1, 1>>>(end, v, length, more...);
-      CUDA_CHECK_LAUNCH();
-      took = timer.stop_ms();
-      const ChainEnd<Value> found = end.download()[0];
-      for (unsigned k = 0; k < length; ++k) v = step(v);
-      cycles = static_cast<double>(found.cycles) - cycles;  // of the second half of the longer
-      ok = ok && found.value == v && found.cycles > 0 && found.cycles < 1e7 * took;  // 10 GHz
-    }
-    if (sample == 0) continue;  // it warms up
-    ms.push_back(took);
-    cycles_per_step.push_back(cycles / steps);
-  }
-  table.row(name, timing_of(ms), median_of(cycles_per_step), ok);
-  return median_of(cycles_per_step);
-}
-
 int main(int argc, char** argv) {
   std::size_t length = kOnGpu ? 8192 : 128;
   const Options opt(argc, argv, "12_operation_latency", "how long does an operation take?",
@@ -94,8 +55,9 @@ int main(int argc, char** argv) {
   ResultTable table(opt, device, sizeof(ChainEnd<double>));
   table.rate_in("cycles/step");
   table.without_speedup();
-  const auto row = [&](auto... arguments) {
-    return add_row(table, opt.samples, static_cast<unsigned>(length), arguments...);
+  const auto row = [&](const char* name, auto... arguments) {
+    if (!table.wants(name, "each step needs the result of the one before")) return 0.0;
+    return add_latency(table, opt.samples, static_cast<unsigned>(length), name, arguments...);
   };
   const auto next = [](Pair v) { return Pair{v.next, v.last + v.next}; };
   const auto add_one = [](auto v) { return v + 1; };

@@ -6,18 +6,10 @@
 #include <vector>
 
 #include "../../../common/common.cuh"
+#include "../register_bounds.cuh"
 
-constexpr unsigned kHoldingBlock = 128;  // threads per block
-constexpr unsigned kCells = 160;         // of a rod: more than half of the 255 registers
+constexpr unsigned kCells = 160;  // of a rod: more than half of the 255 registers
 constexpr unsigned kRounds = 32;
-
-// Threads that an SM holds: 2048 on some chips, at least 1024 on all others.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ <= 720 || __CUDA_ARCH__ == 800 || \
-    __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
-constexpr unsigned kMostBlocks = 2048 / kHoldingBlock;
-#else
-constexpr unsigned kMostBlocks = 1024 / kHoldingBlock;
-#endif
 
 // Element k of this thread, or 0 past the end of x. Elements of neighbouring threads are
 // neighbours.
@@ -49,19 +41,6 @@ __global__ void __launch_bounds__(kHoldingBlock, std::min(kBlocks, kMostBlocks))
 #pragma unroll
   for (unsigned k = 0; k < kCells; ++k) sum += (k + 1) * cell[k];
   sums[static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x] = sum;
-}
-
-// How many blocks an SM holds, as far as threads and registers decide. The registers of a warp are
-// handed out in portions of 256, eight for each lane, and all lie in the same quarter of the SM.
-int blocks_by_registers(const cudaDeviceProp& sm, int threads, int registers) {
-  constexpr int kPortion = 256, kQuarters = 4;
-  const int warps = (threads + 31) / 32;
-  const int per_warp = (registers * 32 + kPortion - 1) / kPortion * kPortion;
-  const int warps_to_start = (warps + kQuarters - 1) / kQuarters * kQuarters;
-  if (registers > 255 || per_warp * warps_to_start > sm.regsPerBlock) return 0;
-  const int warps_held = sm.regsPerMultiprocessor / kQuarters / per_warp * kQuarters;
-  const int by_threads = sm.maxThreadsPerMultiProcessor / 32 / warps;
-  return std::min({warps_held / warps, by_threads, sm.maxBlocksPerMultiProcessor});
 }
 
 // How much each cell of the beginning counts at the end. A round is a symmetric matrix, so the
@@ -104,29 +83,13 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "12_spilled_cells", "what do spills cost in a loop?",
                     {{"n", &n, 1, 8_Gi, "ints"}});
   const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), n / kCells * sizeof(unsigned),
-                    {"registers", "local_bytes", "predicted", "by_api"});
+  ResultTable table(opt, device, n * sizeof(int), n / kCells * sizeof(unsigned), kBoundColumns);
   const std::vector<int> ints = random_ints(n, -1000, 1000, opt.seed);
   const unsigned grid = blocks_for(n, kCells * kHoldingBlock);
   const std::vector<unsigned> expected = sums_of_threads(ints, grid);
   const DeviceArray<int> x(ints);
-  const DeviceArray<unsigned> sums(expected.size());
-  for (const BoundVersion& v : kVersions) {
-    cudaFuncAttributes frame;
-    CUDA_CHECK(cudaFuncGetAttributes(&frame, v.kernel));
-    const int predicted = blocks_by_registers(device, kHoldingBlock, frame.numRegs);
-    const auto held = static_cast<int>(blocks_held(device, v.kernel, kHoldingBlock));
-    const int by_api = held / device.multiProcessorCount;
-    table.next_row_has({std::to_string(frame.numRegs), std::to_string(frame.localSizeBytes),
-                        std::to_string(predicted), std::to_string(by_api)});
-    table.add(
-        v.name, 0, [&] { sums.poison(); },
-        [&] { v.kernel<<<grid, kHoldingBlock>>>(x, n, kRounds, sums); },
-        [&] {
-          return all_equal(v.name, sums.download().data(), expected.data(), sums.size()) &&
-                 predicted == by_api;
-        },
-        "a rod of 160 cells");
-  }
+  for (const BoundVersion& v : kVersions)
+    add_bound(table, device, v.name, "a rod of 160 cells", v.kernel, expected,
+              [&](unsigned* sums) { v.kernel<<<grid, kHoldingBlock>>>(x, n, kRounds, sums); });
   return table.finish();
 }

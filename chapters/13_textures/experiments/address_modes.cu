@@ -4,6 +4,7 @@
 // Four texels, read in every mode; beside the unit a kernel that does the same by hand.
 
 #include "../../../common/common.cuh"
+#include "../images.cuh"
 
 // How a texture is read. Places count texels; normalized ones go from 0 to 1 instead.
 struct Rules {
@@ -71,30 +72,17 @@ const std::vector<float> kTexels = {10, 20, 30, 40};
 const std::vector<float> kPlaces = {-5.25f, -1, -0.25f, 0, 0.75f, 1, 2.5f, 3.75f, 4, 4.25f, 9.5f};
 
 std::vector<float> by_unit(std::vector<float> places, Rules rules) {
-  const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
-  const std::size_t bytes = kTexels.size() * sizeof(float);
-  cudaResourceDesc line = {};
-  line.resType = cudaResourceTypeArray;
-  cudaArray_t& array = line.res.array.array;
-  CUDA_CHECK(cudaMallocArray(&array, &one_float, kTexels.size()));  // no height: one dimension
-  CUDA_CHECK(
-      cudaMemcpy2DToArray(array, 0, 0, kTexels.data(), bytes, bytes, 1, cudaMemcpyHostToDevice));
   cudaTextureDesc how = {};
   how.addressMode[0] = rules.outside;
   how.filterMode = rules.filter;
   how.normalizedCoords = rules.normalized;
-  cudaTextureObject_t texture = 0;
-  CUDA_CHECK(cudaCreateTextureObject(&texture, &line, &how, nullptr));
-
+  const ArrayTexture line(kTexels, kTexels.size(), 0, how);
   for (float& x : places) x /= rules.normalized ? 4 : 1;
   const DeviceArray<float> x(places), result(places.size());
   const unsigned n = static_cast<unsigned>(places.size());
-  sample_line<<<blocks_for(n, 32), 32>>>(texture, x, n, result);
+  sample_line<<<blocks_for(n, 32), 32>>>(line.object, x, n, result);
   CUDA_CHECK_LAUNCH();
-  const std::vector<float> values = result.download();
-  CUDA_CHECK(cudaDestroyTextureObject(texture));
-  CUDA_CHECK(cudaFreeArray(array));
-  return values;
+  return result.download();
 }
 
 std::vector<float> by_hand(const std::vector<float>& places, Rules rules) {

@@ -2,6 +2,7 @@
 // At which angles does the shape of a warp matter, and at which the texture?
 
 #include "../../../common/common.cuh"
+#include "../images.cuh"
 
 constexpr int kParts = 512;            // cosine and sine are multiples of 1 / kParts
 const dim3 k32x1(32, 8), k8x4(8, 32);  // threads of a block; a warp has 32 x 1 or 8 x 4 pixels
@@ -56,34 +57,12 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
 }
 
 // The image as an array, as rows with a pitch, as a cudaArray; textures over the last two.
-struct Rotation {
-  Rotation(const std::vector<float>& image, unsigned width, unsigned height)
-      : turn{width, height, 1, 0}, plain(image) {
-    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
-    const std::size_t row_bytes = width * sizeof(float);
-    cudaTextureDesc rules = {};  // the nearest pixel, coordinates that count pixels, 0 outside
-    rules.addressMode[0] = rules.addressMode[1] = cudaAddressModeBorder;
-    cudaResourceDesc in_rows = {}, in_array = {};
-    std::size_t pitch = 0;
-    CUDA_CHECK(cudaMallocPitch(&rows, &pitch, row_bytes, height));
-    CUDA_CHECK(
-        cudaMemcpy2D(rows, pitch, plain, row_bytes, row_bytes, height, cudaMemcpyDeviceToDevice));
-    in_rows.resType = cudaResourceTypePitch2D;
-    in_rows.res.pitch2D = {rows, one_float, width, height, pitch};
-    CUDA_CHECK(cudaCreateTextureObject(&over_rows, &in_rows, &rules, nullptr));
-    CUDA_CHECK(cudaMallocArray(&array, &one_float, width, height));
-    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, plain, row_bytes, row_bytes, height,
-                                   cudaMemcpyDeviceToDevice));
-    in_array.resType = cudaResourceTypeArray;
-    in_array.res.array.array = array;
-    CUDA_CHECK(cudaCreateTextureObject(&over_array, &in_array, &rules, nullptr));
-  }
-  ~Rotation() {
-    for (const auto texture : {over_rows, over_array}) cudaDestroyTextureObject(texture);
-    cudaFree(rows);
-    cudaFreeArray(array);
-  }
-  Rotation(const Rotation&) = delete;
+struct Rotation : MovedImage {
+  Rotation(const std::vector<float>& image, unsigned wide, unsigned high)
+      : MovedImage(image, wide, high),
+        rows(image, wide, high, nearest_or_zero()),
+        array(image, wide, high, nearest_or_zero()) {}
+
   void turn_by(std::size_t degrees) {
     const double angle = degrees * std::acos(-1.0) / 180;
     turn.cosine = std::round(std::cos(angle) * kParts) / kParts;
@@ -92,24 +71,10 @@ struct Rotation {
     CUDA_CHECK_LAUNCH();
     expected = result.download();
   }
-  // Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
-  double amount() const {
-    const auto outside = std::count(expected.begin(), expected.end(), 0.0f);
-    return 2.0 * result.bytes() - sizeof(float) * outside;
-  }
-  void poison() const { result.poison(); }
-  dim3 grid(dim3 block) const {
-    return dim3(blocks_for(turn.width, block.x), blocks_for(turn.height, block.y));
-  }
-  bool is_right(const std::string& name) const {
-    return all_equal(name, result.download().data(), expected.data(), expected.size());
-  }
-  Turn turn;
-  DeviceArray<float> plain, result{plain.size()};
-  std::vector<float> expected;
-  void* rows = nullptr;
-  cudaArray_t array = nullptr;
-  cudaTextureObject_t over_rows = 0, over_array = 0;
+
+  Turn turn{width, height, 1, 0};
+  PitchedTexture rows;
+  ArrayTexture array;
 };
 
 const Version<Rotation> kVersions[] = {
@@ -118,11 +83,11 @@ const Version<Rotation> kVersions[] = {
     {"squarish", "nearest_squarish",
      [](auto& r) { rotate_plain<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
     {"pitched", "nearest_pitched",
-     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.over_rows, r.turn, r.result); }},
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.rows.object, r.turn, r.result); }},
     {"array", "nearest_array",
-     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.over_array, r.turn, r.result); }},
+     [](auto& r) { rotate_texture<<<r.grid(k32x1), k32x1>>>(r.array.object, r.turn, r.result); }},
     {"array_squarish", "nearest_array, 8 x 4 pixels per warp",
-     [](auto& r) { rotate_texture<<<r.grid(k8x4), k8x4>>>(r.over_array, r.turn, r.result); }},
+     [](auto& r) { rotate_texture<<<r.grid(k8x4), k8x4>>>(r.array.object, r.turn, r.result); }},
 };
 
 int main(int argc, char** argv) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Four pixels per thread: who is fastest at which angle?
+
 #include "../../../common/common.cuh"
+#include "../images.cuh"
 
 constexpr int kParts = 512;            // cosine and sine are multiples of 1 / kParts
 constexpr unsigned kPixels = 4;        // per thread, blockDim.y rows apart
@@ -71,52 +73,23 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
   nearest[y * width + x] = inside ? image[row * width + column] : 0.0f;
 }
 
-struct Rotation {
-  Rotation(const std::vector<float>& image, unsigned width, unsigned height)
-      : turn{width, height, 1, 0}, plain(image) {
-    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
-    const std::size_t row_bytes = width * sizeof(float);
-    CUDA_CHECK(cudaMallocArray(&array, &one_float, width, height));
-    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, plain, row_bytes, row_bytes, height,
-                                   cudaMemcpyDeviceToDevice));
-    cudaResourceDesc memory = {};
-    memory.resType = cudaResourceTypeArray;
-    memory.res.array.array = array;
-    cudaTextureDesc rules = {};  // the nearest pixel, coordinates that count pixels, 0 outside
-    rules.addressMode[0] = rules.addressMode[1] = cudaAddressModeBorder;
-    CUDA_CHECK(cudaCreateTextureObject(&over_array, &memory, &rules, nullptr));
-  }
-  ~Rotation() {
-    cudaDestroyTextureObject(over_array);
-    cudaFreeArray(array);
-  }
-  Rotation(const Rotation&) = delete;
+// The image as an array, and as a cudaArray with a texture over it.
+struct Rotation : MovedImage {
+  Rotation(const std::vector<float>& image, unsigned wide, unsigned high)
+      : MovedImage(image, wide, high), array(image, wide, high, nearest_or_zero()) {}
+
   void turn_by(std::size_t degrees) {
     const double angle = degrees * std::acos(-1.0) / 180;
     turn.cosine = std::round(std::cos(angle) * kParts) / kParts;
     turn.sine = std::round(std::sin(angle) * kParts) / kParts;
-    expect<<<dim3(blocks_for(turn.width, 32), blocks_for(turn.height, 8)), k32x1>>>(plain, turn,
-                                                                                    result);
+    expect<<<MovedImage::grid(k32x1), k32x1>>>(plain, turn, result);
     CUDA_CHECK_LAUNCH();
     expected = result.download();
   }
-  // Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
-  double amount() const {
-    const auto outside = std::count(expected.begin(), expected.end(), 0.0f);
-    return 2.0 * result.bytes() - sizeof(float) * outside;
-  }
-  void poison() const { result.poison(); }
-  dim3 grid(dim3 block) const {
-    return dim3(blocks_for(turn.width, block.x), blocks_for(turn.height, kPixels * block.y));
-  }
-  bool is_right(const std::string& name) const {
-    return all_equal(name, result.download().data(), expected.data(), expected.size());
-  }
-  Turn turn;
-  DeviceArray<float> plain, result{plain.size()};
-  std::vector<float> expected;
-  cudaArray_t array = nullptr;
-  cudaTextureObject_t over_array = 0;
+  dim3 grid(dim3 block) const { return MovedImage::grid(dim3(block.x, kPixels * block.y)); }
+
+  Turn turn{width, height, 1, 0};
+  ArrayTexture array;
 };
 
 const Version<Rotation> kVersions[] = {
@@ -125,7 +98,9 @@ const Version<Rotation> kVersions[] = {
     {"four_squarish", "four pixels per thread, 8 x 4 pixels per warp",
      [](auto& r) { rotate_plain_four<<<r.grid(k8x4), k8x4>>>(r.plain, r.turn, r.result); }},
     {"four_array", "four pixels per thread, 8 x 4 pixels per warp, a cudaArray",
-     [](auto& r) { rotate_texture_four<<<r.grid(k8x4), k8x4>>>(r.over_array, r.turn, r.result); }},
+     [](auto& r) {
+       rotate_texture_four<<<r.grid(k8x4), k8x4>>>(r.array.object, r.turn, r.result);
+     }},
 };
 
 int main(int argc, char** argv) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../../../common/common.cuh"
+#include "../images.cuh"
 
 constexpr unsigned kBlock = 256;
 
@@ -47,39 +48,16 @@ __global__ void walk_texture(cudaTextureObject_t image, unsigned width, unsigned
 }
 
 // The image as an array, as rows with a pitch, and as a cudaArray, with textures over the last two.
-struct Image {
-  Image(const std::vector<float>& of, unsigned columns, unsigned rows)
-      : pixels(of), width(columns), height(rows), plain(of), result(of.size()) {
-    const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
-    const std::size_t row_bytes = width * sizeof(float);
-    cudaResourceDesc in_rows = {}, in_array = {};
-    cudaTextureDesc nearest = {};  // zeros: the nearest pixel, clamped to the image, as it is
-    std::size_t pitch = 0;
-    CUDA_CHECK(cudaMallocPitch(&pitched, &pitch, row_bytes, height));
-    CUDA_CHECK(cudaMemcpy2D(pitched, pitch, of.data(), row_bytes, row_bytes, height,
-                            cudaMemcpyHostToDevice));
-    in_rows.resType = cudaResourceTypePitch2D;
-    in_rows.res.pitch2D = {pitched, one_float, width, height, pitch};
-    CUDA_CHECK(cudaCreateTextureObject(&over_rows, &in_rows, &nearest, nullptr));
-    CUDA_CHECK(cudaMallocArray(&array, &one_float, width, height));
-    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, of.data(), row_bytes, row_bytes, height,
-                                   cudaMemcpyHostToDevice));
-    in_array.resType = cudaResourceTypeArray;
-    in_array.res.array.array = array;
-    CUDA_CHECK(cudaCreateTextureObject(&over_array, &in_array, &nearest, nullptr));
+// They have no rules: the nearest pixel, clamped to the image, as it is.
+struct Image : MovedImage {
+  Image(const std::vector<float>& pixels, unsigned columns, unsigned rows)
+      : MovedImage(pixels, columns, rows),
+        over_rows(pixels, columns, rows, {}),
+        over_array(pixels, columns, rows, {}) {
+    expected = pixels;  // along the rows: the pixels as they lie
   }
-  ~Image() {
-    for (const auto texture : {over_rows, over_array}) cudaDestroyTextureObject(texture);
-    cudaFree(pitched);
-    cudaFreeArray(array);
-  }
-  Image(const Image&) = delete;
 
   double amount() const { return 2.0 * result.bytes(); }
-  void poison() const { result.poison(); }
-  bool is_right(const std::string& name) const {  // along the rows: the pixels as they lie
-    return all_equal(name, result.download().data(), pixels.data(), pixels.size());
-  }
   bool down_columns(const std::string& name) const { return walks_down(name, 0); }
   bool down_diagonals(const std::string& name) const { return walks_down(name, 1); }
 
@@ -88,18 +66,14 @@ struct Image {
     std::vector<float> walked;
     for (std::size_t first = 0; first < width; ++first) {
       for (std::size_t row = 0; row < height; ++row)
-        walked.push_back(pixels[row * width + (first + aside * row) % width]);
+        walked.push_back(expected[row * width + (first + aside * row) % width]);
     }
     return all_equal(name, result.download().data(), walked.data(), walked.size());
   }
 
-  const std::vector<float> pixels;
-  unsigned width, height;
-  DeviceArray<float> plain, result;
-  unsigned grid = blocks_for(pixels.size(), kBlock);
-  void* pitched = nullptr;
-  cudaArray_t array = nullptr;
-  cudaTextureObject_t over_rows = 0, over_array = 0;
+  unsigned grid = blocks_for(result.size(), kBlock);
+  PitchedTexture over_rows;
+  ArrayTexture over_array;
 };
 
 template <Walk kWalk>
@@ -108,9 +82,10 @@ void plain(const Image& image) {
 }
 template <Walk kWalk, auto kTexture>
 void texture(const Image& i) {
-  walk_texture<kWalk><<<i.grid, kBlock>>>(i.*kTexture, i.width, i.height, i.result);
+  walk_texture<kWalk><<<i.grid, kBlock>>>((i.*kTexture).object, i.width, i.height, i.result);
 }
-constexpr auto kRows = &Image::over_rows, kArray = &Image::over_array;
+constexpr auto kRows = &Image::over_rows;
+constexpr auto kArray = &Image::over_array;
 
 const Version<Image> kVersions[] = {
     {"row_plain", "lanes along a row, plain loads", plain<Walk::kRow>},

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "../../../common/common.cuh"
+#include "../images.cuh"
 
 __global__ void sample_line(cudaTextureObject_t line, const float* x, unsigned n, float* result) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -22,29 +23,16 @@ __global__ void normalize(const T* texels, int largest, unsigned n, float* resul
 // The texels as a cudaArray in one dimension, each fetched at its centre.
 template <class T>
 std::vector<float> by_unit(const std::vector<T>& texels) {
-  const cudaChannelFormatDesc one = cudaCreateChannelDesc<T>();
-  const std::size_t bytes = texels.size() * sizeof(T);
-  cudaResourceDesc line = {};
-  line.resType = cudaResourceTypeArray;
-  cudaArray_t& array = line.res.array.array;
-  CUDA_CHECK(cudaMallocArray(&array, &one, texels.size()));  // no height: one dimension
-  CUDA_CHECK(
-      cudaMemcpy2DToArray(array, 0, 0, texels.data(), bytes, bytes, 1, cudaMemcpyHostToDevice));
   cudaTextureDesc rules = {};  // the nearest texel, clamped, places that count texels
   rules.readMode = cudaReadModeNormalizedFloat;
-  cudaTextureObject_t texture = 0;
-  CUDA_CHECK(cudaCreateTextureObject(&texture, &line, &rules, nullptr));
-
+  const ArrayTexture line(texels, texels.size(), 0, rules);
   const unsigned n = static_cast<unsigned>(texels.size());
   std::vector<float> centres;
   for (unsigned i = 0; i < n; ++i) centres.push_back(static_cast<float>(i) + 0.5f);
   const DeviceArray<float> x(centres), result(n);
-  sample_line<<<blocks_for(n, 32), 32>>>(texture, x, n, result);
+  sample_line<<<blocks_for(n, 32), 32>>>(line.object, x, n, result);
   CUDA_CHECK_LAUNCH();
-  const std::vector<float> values = result.download();
-  CUDA_CHECK(cudaDestroyTextureObject(texture));
-  CUDA_CHECK(cudaFreeArray(array));
-  return values;
+  return result.download();
 }
 
 template <class T>

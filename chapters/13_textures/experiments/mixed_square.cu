@@ -5,6 +5,7 @@
 // writes the picture: column, row, what the unit returns, and the exact value.
 
 #include "../../../common/common.cuh"
+#include "../images.cuh"
 
 constexpr unsigned kUnitSteps = 256;  // between two pixels: weights of 8 bits
 constexpr unsigned kCells = 6, kFine = 8, kSide = kCells * kFine;  // steps on a side, each in eight
@@ -33,24 +34,14 @@ __global__ void enlarge_middle(float* x, float* y, double* exact) {
 // What a texture of 2 x 2 pixels, which mixes, returns at places in device memory.
 std::vector<float> sample(const std::vector<float>& pixels, const DeviceArray<float>& x,
                           const DeviceArray<float>& y) {
-  const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
-  cudaResourceDesc memory = {};
-  memory.resType = cudaResourceTypeArray;
-  CUDA_CHECK(cudaMallocArray(&memory.res.array.array, &one_float, 2, 2));
-  CUDA_CHECK(cudaMemcpy2DToArray(memory.res.array.array, 0, 0, pixels.data(), 2 * sizeof(float),
-                                 2 * sizeof(float), 2, cudaMemcpyHostToDevice));
   cudaTextureDesc rules = {};  // coordinates that count pixels
   rules.filterMode = cudaFilterModeLinear;
-  cudaTextureObject_t image = 0;
-  CUDA_CHECK(cudaCreateTextureObject(&image, &memory, &rules, nullptr));
+  const ArrayTexture image(pixels, 2, 2, rules);
   const DeviceArray<float> result(x.size());
   const unsigned n = static_cast<unsigned>(x.size());
-  sample_places<<<blocks_for(n, 256), 256>>>(image, x, y, n, result);
+  sample_places<<<blocks_for(n, 256), 256>>>(image.object, x, y, n, result);
   CUDA_CHECK_LAUNCH();
-  const std::vector<float> values = result.download();
-  CUDA_CHECK(cudaDestroyTextureObject(image));
-  CUDA_CHECK(cudaFreeArray(memory.res.array.array));
-  return values;
+  return result.download();
 }
 
 // The square: what the unit returns there, and what it should.

@@ -56,8 +56,8 @@ struct Found {
 Found look(std::uint64_t seed) {
   const std::vector<int> before = random_ints(kElements, 0, kNew - 1, seed);
   const DeviceArray<int> memory(before), fetched(kElements), loaded(kElements), again(kElements);
-  cudaResourceDesc elements =
-      {};  // linear memory: fetched by index, there is nothing to set for it
+  // Linear memory: fetched by index, there is nothing to set for it.
+  cudaResourceDesc elements = {};
   elements.resType = cudaResourceTypeLinear;
   elements.res.linear = {memory, cudaCreateChannelDesc<int>(), memory.bytes()};
   const cudaTextureDesc no_rules = {};

@@ -2,6 +2,7 @@
 // What does it cost to write a cudaArray?
 
 #include "../../../common/common.cuh"
+#include "../images.cuh"
 
 constexpr int kParts = 512;  // cosine and sine are multiples of 1 / kParts
 
@@ -50,67 +51,50 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
 }
 
 // The image in one cudaArray, with a texture over it; the result in another, with a surface.
-struct Rotation {
-  Rotation(const std::vector<float>& pixels, const Turn& by) : turn(by), plain(pixels) {
+struct Rotation : MovedImage {
+  Rotation(const std::vector<float>& pixels, const Turn& by)
+      : MovedImage(pixels, by.width, by.height),
+        turn(by),
+        image(pixels, width, height, nearest_or_zero()) {
     const dim3 block(32, 8);
     expect<<<grid(block), block>>>(plain, turn, result);
     CUDA_CHECK_LAUNCH();
     expected = result.download();
     const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
-    CUDA_CHECK(cudaMallocArray(&array, &one_float, turn.width, turn.height));
-    CUDA_CHECK(cudaMallocArray(&result_array, &one_float, turn.width, turn.height,
-                               cudaArraySurfaceLoadStore));
-    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, pixels.data(), row_bytes(), row_bytes(),
-                                   turn.height, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMallocArray(&array, &one_float, width, height, cudaArraySurfaceLoadStore));
     cudaResourceDesc memory = {};
     memory.resType = cudaResourceTypeArray;
     memory.res.array.array = array;
-    cudaTextureDesc rules = {};  // the nearest pixel, coordinates that count pixels, 0 outside
-    rules.addressMode[0] = rules.addressMode[1] = cudaAddressModeBorder;
-    CUDA_CHECK(cudaCreateTextureObject(&image, &memory, &rules, nullptr));
-    memory.res.array.array = result_array;
     CUDA_CHECK(cudaCreateSurfaceObject(&surface, &memory));
   }
   ~Rotation() {
-    cudaDestroyTextureObject(image);
     cudaDestroySurfaceObject(surface);
-    for (const auto memory : {array, result_array}) cudaFreeArray(memory);
+    cudaFreeArray(array);
   }
-  Rotation(const Rotation&) = delete;
-  // Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
-  double amount() const {
-    const auto outside = std::count(expected.begin(), expected.end(), 0.0f);
-    return 2.0 * result.bytes() - sizeof(float) * outside;
-  }
+
+  // The result is copied to the array before a launch, and from it afterwards.
   void poison() const {
     result.poison();
-    CUDA_CHECK(cudaMemcpy2DToArray(result_array, 0, 0, result, row_bytes(), row_bytes(),
-                                   turn.height, cudaMemcpyDeviceToDevice));
+    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, result, row_bytes, row_bytes, height,
+                                   cudaMemcpyDeviceToDevice));
   }
   bool is_right(const std::string& name) const {
-    CUDA_CHECK(cudaMemcpy2DFromArray(result, row_bytes(), result_array, 0, 0, row_bytes(),
-                                     turn.height, cudaMemcpyDeviceToDevice));
-    return all_equal(name, result.download().data(), expected.data(), expected.size());
-  }
-  std::size_t row_bytes() const { return turn.width * sizeof(float); }
-  dim3 grid(dim3 block) const {
-    return dim3(blocks_for(turn.width, block.x), blocks_for(turn.height, block.y));
+    CUDA_CHECK(cudaMemcpy2DFromArray(result, row_bytes, array, 0, 0, row_bytes, height,
+                                     cudaMemcpyDeviceToDevice));
+    return MovedImage::is_right(name);
   }
 
   Turn turn;
-  DeviceArray<float> plain;
-  DeviceArray<float> result{
-      plain.size()};  // copied to the array before a launch, from it afterwards
-  std::vector<float> expected;
-  cudaArray_t array = nullptr, result_array = nullptr;
-  cudaTextureObject_t image = 0;
+  ArrayTexture image;
+  std::size_t row_bytes = width * sizeof(float);
+  cudaArray_t array = nullptr;
   cudaSurfaceObject_t surface = 0;
 };
 
 const Version<Rotation> kArrayToArray = {
     "array_to_array", "nearest_array, written through a surface", [](const Rotation& r) {
       const dim3 block(32, 8);
-      rotate_to_surface<<<r.grid(block), block>>>(r.image, r.turn, r.surface);
+      rotate_to_surface<<<r.grid(block), block>>>(r.image.object, r.turn, r.surface);
     }};
 
 int main(int argc, char** argv) {

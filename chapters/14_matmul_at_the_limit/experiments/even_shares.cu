@@ -32,8 +32,7 @@ struct SharedProduct : MatrixProduct {
 
 void launch_tiles(const SharedProduct& p) {
   constexpr unsigned kBytes = Turning::kStages * Turning::kSliceBytes;
-  const dim3 grid(static_cast<unsigned>(div_up(p.c.width, Turning::kColumns)),
-                  static_cast<unsigned>(div_up(p.c.height, Turning::kRows)));
+  const dim3 grid(blocks_for(p.c.width, Turning::kColumns), blocks_for(p.c.height, Turning::kRows));
   CUDA_CHECK(cudaFuncSetAttribute(multiply_tiles<Turning>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   multiply_tiles<Turning><<<grid, Turning::kThreads, kBytes>>>(p.a, p.b, p.c);
@@ -57,8 +56,7 @@ int main(int argc, char** argv) {
   table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
 
-  const SharedProduct product(
-      {static_cast<unsigned>(m), static_cast<unsigned>(n), static_cast<unsigned>(k), opt.seed});
+  const SharedProduct product({m, n, k, opt.seed});
   for (const auto& version : kVersions) table.add(version, product);
   const Shares s = product.shares.of(product.a, product.c);
   table.note(std::to_string(s.tiles) + " tiles of " + std::to_string(s.steps) + " steps on " +

@@ -133,8 +133,8 @@ def versions_of_source():
     """[(version, kernel, name of its tile, further template arguments)]"""
     text = text_of(PROGRAM)
     table = text[text.index("kVersions[]") : text.index("int main")]
-    entry = r'\{"(\w+)",\s*"[^"]*",\s*launch_(\w+)<(\w+)((?:, (?:true|false))*)>\}'
-    found = [(version, f"multiply_{kernel}", tile, more) for version, kernel, tile, more in re.findall(entry, table)]
+    entry = r'\{"(\w+)",\s*"[^"]*",\s*launch<(multiply_\w+)<(\w+)((?:, (?:true|false))*)>, [^}]*>\}'
+    found = re.findall(entry, table)
     shares = re.search(r"EvenShares<(\w+)> shares", text_of(EXPERIMENT))
     return found + [("even_shares", "multiply_even_shares", shares[1], "")] if shares else found
 

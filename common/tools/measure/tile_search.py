@@ -28,7 +28,7 @@ AT_A_TIME = 4  # shapes in a program
 OPTIONS = ["--m", "4096", "--n", "4096", "--k", "4096"]
 SHARED_OF_BLOCK = 227 * 1024  # bytes, the most that a block of an H200 may have
 TABLE = re.compile(r"(const Version<\w+> kVersions\[\] = \{\n).*?(\n\};)", re.S)
-ENTRY = '    {{"{name}", "a shape of the search", launch_async<Tile<{arguments}, true>, true, true>}},'
+ENTRY = '    {{"{name}", "a shape of the search", launch<multiply_async<{tile}, true, true>, {tile}>}},'
 SHOWN = ["registers", "spilled_bytes", "shared_bytes", "blocks_per_sm"]
 MEASURED = ["median_ms", "rate", "rate_unit", "of_cublas", "check", "device", "cuda", "date"]
 
@@ -57,7 +57,7 @@ class Shape:
 
 def program_with(shapes):
     """The chapter's program with these shapes as its versions."""
-    entries = "\n".join(ENTRY.format(name=s.name, arguments=s.arguments) for s in shapes)
+    entries = "\n".join(ENTRY.format(name=s.name, tile=f"Tile<{s.arguments}, true>") for s in shapes)
     text, replaced = TABLE.subn(lambda found: found[1] + entries + found[2], text_of(PROGRAM))
     if replaced != 1:
         sys.exit(f"{PROGRAM}: its table of versions was not found")

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Chapter 12: how the experiments on latency turn chains of steps into cycles per step.
+#pragma once
+
+#include "../../common/common.cuh"
+
+/// Where a chain of steps ended, and the cycles that it took.
+template <class Value>
+struct ChainEnd {
+  Value value;
+  long long cycles;
+};
+
+/// Adds a row: cycles per step, from a chain and one of twice as many steps. What both have, the
+/// beginning and the end, falls out of the difference. The host takes every `step`, too, and each
+/// chain goes on where the last one ended. Returns the median.
+template <class Value, class Chain, class Step, class... More>
+double add_latency(ResultTable& table, std::size_t samples, unsigned steps, const char* name,
+                   Chain chain, Value v, Step step, More... more) {
+  const DeviceArray<ChainEnd<Value>> end(1);
+  EventTimer timer;
+  std::vector<double> ms, cycles_per_step;
+  bool ok = true;
+  for (std::size_t sample = 0; sample <= samples; ++sample) {
+    double took = 0, cycles = 0;
+    for (const unsigned length : {steps, 2 * steps}) {
+      end.poison();
+      timer.start();
+      chain<<<1, 1>>>(end, v, length, more...);
+      CUDA_CHECK_LAUNCH();
+      took = timer.stop_ms();
+      const ChainEnd<Value> found = end.download()[0];
+      for (unsigned k = 0; k < length; ++k) v = step(v);
+      cycles = static_cast<double>(found.cycles) - cycles;  // of the second half of the longer
+      ok = ok && found.value == v && found.cycles > 0 && found.cycles < 1e7 * took;  // 10 GHz
+    }
+    if (sample == 0) continue;  // it warms up
+    ms.push_back(took);
+    cycles_per_step.push_back(cycles / steps);
+  }
+  table.row(name, timing_of(ms), median_of(cycles_per_step), ok);
+  return median_of(cycles_per_step);
+}

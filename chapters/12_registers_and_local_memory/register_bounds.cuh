@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Chapter 12: what the experiments on launch bounds need around their kernels: the blocks that
+// registers leave room for, and a row with them.
+#pragma once
+
+#include "../../common/common.cuh"
+
+constexpr unsigned kHoldingBlock = 128;  ///< threads per block
+
+// Threads that an SM holds: 2048 on some chips, at least 1024 on all others.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ <= 720 || __CUDA_ARCH__ == 800 || \
+    __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+constexpr unsigned kMostBlocks = 2048 / kHoldingBlock;
+#else
+constexpr unsigned kMostBlocks = 1024 / kHoldingBlock;
+#endif
+
+/// How many blocks an SM holds, as far as threads and registers decide. The registers of a warp are
+/// handed out in portions of 256, eight for each lane, and all lie in the same quarter of the SM.
+inline int blocks_by_registers(const cudaDeviceProp& sm, int threads, int registers) {
+  constexpr int kPortion = 256, kQuarters = 4;
+  const int warps = (threads + 31) / 32;
+  const int per_warp = (registers * 32 + kPortion - 1) / kPortion * kPortion;
+  const int warps_to_start = (warps + kQuarters - 1) / kQuarters * kQuarters;
+  if (registers > 255 || per_warp * warps_to_start > sm.regsPerBlock) return 0;
+  const int warps_held = sm.regsPerMultiprocessor / kQuarters / per_warp * kQuarters;
+  const int by_threads = sm.maxThreadsPerMultiProcessor / 32 / warps;
+  return std::min({warps_held / warps, by_threads, sm.maxBlocksPerMultiProcessor});
+}
+
+/// The columns of such a row.
+const std::vector<std::string> kBoundColumns = {"registers", "local_bytes", "predicted", "by_api"};
+
+/// Adds the row of a kernel, which `launch(sums)` launches and which leaves a sum in each thread.
+/// It is right if the sums are, and if as many blocks fit on an SM as predicted.
+template <class Kernel, class Launch>
+void add_bound(ResultTable& table, const Device& device, const char* name, const char* summary,
+               Kernel* kernel, const std::vector<unsigned>& expected, Launch launch) {
+  cudaFuncAttributes frame;
+  CUDA_CHECK(cudaFuncGetAttributes(&frame, kernel));
+  const int predicted = blocks_by_registers(device, kHoldingBlock, frame.numRegs);
+  const auto held = static_cast<int>(blocks_held(device, kernel, kHoldingBlock));
+  const int by_api = held / device.multiProcessorCount;
+  table.next_row_has({std::to_string(frame.numRegs), std::to_string(frame.localSizeBytes),
+                      std::to_string(predicted), std::to_string(by_api)});
+  const DeviceArray<unsigned> sums(expected.size());
+  table.add(
+      name, 0, [&] { sums.poison(); }, [&] { launch(sums); },
+      [&] {
+        return all_equal(name, sums.download().data(), expected.data(), sums.size()) &&
+               predicted == by_api;
+      },
+      summary);
+}
