@@ -130,12 +130,9 @@ def draw_chunks():
     style.line(ax, *zip(*points), "measured", style.BLUE)
     model = [(c, ideal + min(alone["h2d_pinned"], alone["kernel_alone"]) / c) for c, _ in points]
     ax.plot(*zip(*model), color=style.GREY, linestyle=":", linewidth=1.5)
-    ax.annotate("dotted: ideal + the other / chunks", model[1], xytext=(14, 8), textcoords="offset points", color=style.GREY,
-                fontsize=style.SMALL)
+    style.label(ax, *model[1], "dotted: ideal + the other / chunks", style.GREY, (14, 8))
     ax.axhline(ideal, color=style.GREY, linestyle="--", linewidth=1.5)
-    where = {"xytext": (0, -5), "textcoords": "offset points", "va": "top"}
-    ax.annotate("ideal: the slower of copy and kernel", (points[0][0], ideal), color=style.GREY, fontsize=style.SMALL,
-                **where)
+    style.label(ax, points[0][0], ideal, "ideal: the slower of copy and kernel", style.GREY, (0, -5), va="top")
     ax.set_xscale("log", base=2)
     ax.set_xticks([c for c, _ in points], [str(c) for c, _ in points])
     ax.tick_params(axis="x", which="minor", bottom=False)
