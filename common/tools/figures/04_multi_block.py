@@ -130,11 +130,9 @@ def shapes(rows):
 
 def wide_loads():
     """Bytes per load, loads per thread, whether registers were limited, and the grid in names such as '16Bx8/r32 grid=1056'."""
-    for row in style.rows("loads"):
-        match = re.fullmatch(r"(\d+)Bx(\d+)(/r\d+)? grid=(\d+)", row["version"])
-        if match:
-            width, loads, spared, grid = match.groups()
-            yield int(width), int(loads), bool(spared), int(grid), row
+    for match, row in style.matched(style.rows("loads"), r"(\d+)Bx(\d+)(/r\d+)? grid=(\d+)"):
+        width, loads, spared, grid = match.groups()
+        yield int(width), int(loads), bool(spared), int(grid), row
 
 
 def draw_saturation():

@@ -102,6 +102,14 @@ def rows(name, of_chapter=None):
     return [{key: _number(text) for key, text in row.items()} for row in found]
 
 
+def matched(of_rows, pattern):
+    """(match, row) of those rows whose version fits the whole pattern."""
+    for row in of_rows:
+        match = re.fullmatch(pattern, str(row["version"]))
+        if match:
+            yield match, row
+
+
 def output(name, of_chapter=None):
     """The text of a captured output in results/."""
     with open(os.path.join(_root(), "chapters", of_chapter or chapter(), "results", name), encoding="utf-8") as file:
