@@ -147,7 +147,7 @@ profile: $$(if $$(filter gpu,$$(CHOSEN_BACKEND)),$$(if $$(OWN),$$(PROGRAMS),$$(P
 
 ##@ Write
 notes:  ## refresh code, tables and numbers quoted in the notes
-	@common/tools/notes/notes.sh
+	@$(python) common/tools/notes/notes.py
 
 figures:  ## redraw the figures
 	@common/tools/figures/figures.sh $(ONE)

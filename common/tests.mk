@@ -5,7 +5,6 @@ CHOSEN_TESTS := $(wildcard $(CHOSEN:%=tests/%.test.cu))
 CPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS) $(BACKEND_TESTS))
 GPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS))
 
-
 TESTS = $(foreach t,$($(if $(filter gpu,$(CHOSEN_BACKEND)),GPU,CPU)_TESTS),$(call test_binary,$(CHOSEN_BACKEND),$t)) \
   $(if $(ONE)$(filter gpu,$(CHOSEN_BACKEND)),,$(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)) $(XRAY_SHOWN) $(ZOO_PROGRAMS))
 # Programs and experiments, without a GPU under the race detector: what tests/cli/programs.test.sh runs.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import runner
+from catalogue import read, write
 
 MAKE_VARIABLES = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_TERMOUT", "MAKE_TERMERR", "CH", "EX", "V")
 
@@ -69,10 +70,8 @@ class Builder:
             if variant in self.prepared:
                 continue
             self.make(variant)
-            with open(f"build/{variant}/flags", encoding="utf-8") as file:
-                compile_flags, _, link_flags = f"{file.read().strip()} ".partition(" / ")
-            with open(f"build/labs/{variant}/ready", encoding="utf-8") as file:
-                libraries = file.read().split()
+            compile_flags, _, link_flags = f"{read(f'build/{variant}/flags').strip()} ".partition(" / ")
+            libraries = read(f"build/labs/{variant}/ready").split()
             # DWARF 4: of version 5, addr2line of binutils 2.40 names the first function's lines after the check.
             # -g1: reports name lines and functions, and variables would double the time to compile.
             command = lenient([f if f not in ("-O2", "-O3") else "-O1" for f in compile_flags.split()], variant)
@@ -86,12 +85,8 @@ class Builder:
         halves the time to compile a check; everything also works without it."""
         first = f"build/labs/{variant}/{FIRST}"
         key = hashlib.sha256(f"{self.common_hash()} {command}".encode()).hexdigest()
-        try:
-            with open(f"{first}.key", encoding="utf-8") as file:
-                if file.read() == key:
-                    return
-        except OSError:
-            pass
+        if os.path.exists(f"{first}.key") and read(f"{first}.key") == key:
+            return
         if os.path.exists(f"{first}.gch"):
             os.remove(f"{first}.gch")  # g++ would take it, whatever has changed since
         with open(first, "w", encoding="utf-8") as file:
@@ -102,8 +97,7 @@ class Builder:
         done = runner.run([*command, "-x", "c++-header", "-o", made, first], runner.COMPILE)
         if done.status == 0 and not done.ended_by:
             os.replace(made, f"{first}.gch")
-            with open(f"{first}.key", "w", encoding="utf-8") as file:
-                file.write(key)
+            write(f"{first}.key", key)
 
     def make(self, variant):
         environment = {k: v for k, v in os.environ.items() if k not in MAKE_VARIABLES}
@@ -168,20 +162,16 @@ class Builder:
                "build/tests/catch_main.o", *backend(variant), "-ldl", *libraries]  # fmt: skip
 
     def catch_flags(self):
-        with open("build/tests/flags", encoding="utf-8") as file:
-            return [f for f in file.read().split() if f.startswith(("-I", "-D"))]
+        return [f for f in read("build/tests/flags").split() if f.startswith(("-I", "-D"))]
 
     def build(self, lab, path, variant, folder, limits=runner.COMPILE, more=()):
         """(True, warnings) when folder/check is there, else (False, what the compiler said). A check that was built
         from the same sources is left as it is."""
         key = self.key(lab, path, os.path.abspath(path), variant, " ".join([*self.prepared[variant][0], *self.bounds(lab, variant), *more]))
-        try:
-            with open(f"{folder}/key", encoding="utf-8") as file:
-                built, _, warnings = file.read().partition("\n")
-                if built == key and os.path.exists(f"{folder}/check"):
-                    return True, warnings
-        except OSError:
-            pass
+        if os.path.exists(f"{folder}/key"):
+            built, _, warnings = read(f"{folder}/key").partition("\n")
+            if built == key and os.path.exists(f"{folder}/check"):
+                return True, warnings
         os.makedirs(folder, exist_ok=True)
         for name in ("key", "check"):
             if os.path.exists(f"{folder}/{name}"):
@@ -195,6 +185,5 @@ class Builder:
                     said += f"\n(the compiler was stopped: {done.ended_by})"
                 return False, said.strip() or f"{command[0]} ended with status {done.status}"
             warnings += done.output
-        with open(f"{folder}/key", "w", encoding="utf-8") as file:
-            file.write(f"{key}\n{warnings}")
+        write(f"{folder}/key", f"{key}\n{warnings}")
         return True, warnings

@@ -26,7 +26,7 @@ import page
 import report
 import runner
 import todo
-from catalogue import choose, read
+from catalogue import choose, read, write
 
 PROVED = "build/labs/proved"
 MAX_STARTER_LINES = 60
@@ -247,9 +247,7 @@ def tries_for(lab, backend):
 def written(lab, mutant):
     """The file with the mutant's text."""
     path = f"{MUTANTS}/{lab.chapter}/{lab.name}.{mutant.label}.cu"
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(mutant.text)
+    write(path, mutant.text)
     return path
 
 
@@ -361,10 +359,7 @@ def main(labs, settings, builder):
                 print(f"\r  {done} of {len(open_trials)}", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 20 + "\r", end="", file=sys.stderr)
-    os.makedirs(os.path.dirname(PROVED), exist_ok=True)
-    with open(f"{PROVED}.partial", "w", encoding="utf-8") as file:
-        json.dump(sorted(proved), file)
-    os.replace(f"{PROVED}.partial", PROVED)
+    write(PROVED, json.dumps(sorted(proved)))
 
     for path, text in complaints:
         print(f"  {report.RED}FAIL{report.PLAIN}  {path}: {text}")

@@ -12,20 +12,13 @@ import outcome as outcomes
 import report
 import runner
 import todo
-from catalogue import UsageError, choose, read
+from catalogue import UsageError, choose, read, write
 
 ANSWERS = "build/labs/answers"
 
 
 def folder_of(lab, variant):
     return f"build/labs/{lab.chapter}/{lab.name}/{variant}"
-
-
-def write(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(f"{path}.partial", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.partial", path)
 
 
 class Answers:

@@ -9,7 +9,7 @@ import glob
 import os
 import re
 
-from catalogue import read
+from catalogue import read, write
 
 PAGE = "chapters/README.md"
 DECKS = "slides/[0-9][0-9]_*.md"
@@ -69,9 +69,6 @@ def stale(labs):
 
 def main(labs):
     for path in stale(labs):
-        text = filled(path, labs)
-        with open(f"{path}.partial", "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(f"{path}.partial", path)
+        write(path, filled(path, labs))
         print(f"filled: {path}")
     return 0

@@ -95,15 +95,15 @@ expect "nothing drawn anew" [ -z "$output" ]
 expect "the same files" diff -r "$scratch/once" "$copy/chapters/$tree/figures"
 
 test_case "a number that changes in a CSV changes the figure, and is found until it is drawn"
-results=chapters/$tree/results/h200.csv
-awk 'BEGIN { FS = OFS = "," } $12 == "shared_sequential" { $13 = 0.5 } { print }' "$results" >"$copy/$results"
+measured=chapters/$tree/results/h200.csv
+awk 'BEGIN { FS = OFS = "," } $12 == "shared_sequential" { $13 = 0.5 } { print }' "$measured" >"$copy/$measured"
 run draw --check $tree
 expect_status 1
 expect_output "$figure: drifted from its script or data; run make figures"
 run draw $tree
 expect_status 0
 expect_output "drew $figure"
-cp "$results" "$copy/$results"
+cp "$measured" "$copy/$measured"
 
 test_case "a picture whose counts are not X-ray's is not drawn"
 sed 's/,18,10,/,19,10,/' $stored >"$copy/$stored"

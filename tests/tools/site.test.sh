@@ -10,8 +10,9 @@ unset BASE PORT
 
 tree=$scratch/tree
 chapter=chapters/03_coalesced_threads
-mkdir -p "$tree/common" "$tree/$chapter/figures" "$tree/$chapter/results" "$tree/$chapter/exercises" "$tree/tests/zoo"
+mkdir -p "$tree/common" "$tree/slides" "$tree/$chapter/figures" "$tree/$chapter/results" "$tree/$chapter/exercises" "$tree/tests/zoo"
 cp Makefile "$tree/"
+cp slides/package.json slides/package-lock.json "$tree/slides/"
 cp -R common/tools common/*.mk "$tree/common/"
 cat >"$tree/README.md" <<'END'
 # A course, in one chapter
@@ -108,13 +109,16 @@ if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
   exit
 fi
 
-# The packages that make site has installed before will do.
-if cmp -s common/tools/site/package-lock.json build/site-src/installed.json; then
-  mkdir -p "$tree/build/site-src"
-  cp -RPl build/site-src/node_modules "$tree/build/site-src/" 2>/dev/null ||
-    cp -RP build/site-src/node_modules "$tree/build/site-src/"
-  cp build/site-src/installed.json "$tree/build/site-src/"
-fi
+# The packages that make site and make slides have installed before will do.
+# installed FROM FOLDER
+installed() {
+  cmp -s "$1/package-lock.json" "$2/installed.json" || return 0
+  mkdir -p "$tree/$2"
+  cp -RPl "$2/node_modules" "$tree/$2/" 2>/dev/null || cp -RP "$2/node_modules" "$tree/$2/"
+  cp "$2/installed.json" "$tree/$2/"
+}
+installed common/tools/site build/site-src
+installed slides build/slides/packages
 
 built=$tree/build/site
 test_case "a dead link is told with file and line, and nothing is built"
@@ -230,8 +234,8 @@ finds "a link that leads nowhere" "$page: link \"broken link\" leads nowhere: /c
 finds "an anchor that is not there" "$page: link \"broken anchor\" leads to no heading: /course/#gone"
 finds "an image that is not there" "$page: image /course/gone.png does not load" "/course/gone.png: status 404"
 finds "an image without a text alternative" "$page: image /course/favicon.svg has no text alternative"
-finds "a message on the console" "$page: console: a complaint"
-finds "a script that fails" "$page: script fails: missing is not defined"
+finds "a message on the console" "$page: the console says: a complaint"
+finds "a script that fails" "$page: a script fails: missing is not defined"
 finds "a request to another host" "$page: asks another host: http://elsewhere.invalid/x.js"
 finds "a page that scrolls sideways, at both widths" "$page: scrolls sideways: <div> a wide box (1280 px, 400 px)"
 finds "text without contrast, light and dark" "$page: \"faint words\" has a contrast of 3.5" \

@@ -124,11 +124,8 @@ def check_notes(files):
         if len(lines) - 1 > MAX_NOTES_LINES:
             complain(notes, len(lines) - 1, f"{len(lines) - 1} lines: at most {MAX_NOTES_LINES}")
         wanted = [s for s in SECTIONS if not (chapter.startswith("00_") and s in OF_MEASUREMENTS)]
-        in_fence = False
-        for number, line in enumerate(lines, 1):
-            if line.startswith("```"):
-                in_fence = not in_fence
-            match = None if in_fence else re.match(r"## +(.*)", line)
+        for number, line in enumerate(without_fences(lines), 1):
+            match = re.match(r"## +(.*)", line)
             if not match:
                 continue
             heading = match.group(1).lower()
@@ -143,16 +140,13 @@ def check_notes(files):
             complain(notes, len(lines) - 1, f'section "{missing}" is missing')
 
 
-def without_code(lines):
-    """The lines with fenced blocks and `code` blanked out."""
-    result, in_fence = [], False
+def without_fences(lines):
+    """The lines with fenced blocks blanked out."""
+    in_fence = False
     for line in lines:
-        if re.match(r"\s*```", line):
-            in_fence = not in_fence
-            result.append("")
-        else:
-            result.append("" if in_fence else re.sub(r"`[^`]*`", "", line))
-    return result
+        is_mark = re.match(r"\s*```", line) is not None
+        in_fence = in_fence != is_mark
+        yield "" if in_fence or is_mark else line
 
 
 def slug(heading):
@@ -162,11 +156,9 @@ def slug(heading):
 
 
 def anchors(path):
-    found, in_fence = set(), False
-    for line in read_lines(path):
-        if line.startswith("```"):
-            in_fence = not in_fence
-        match = None if in_fence else re.match(r"#+ +(.*)", line)
+    found = set()
+    for line in without_fences(read_lines(path)):
+        match = re.match(r"#+ +(.*)", line)
         if match:
             found.add(slug(match.group(1)))
         found.update(re.findall(r'<a (?:name|id)="([^"]+)"', line))
@@ -175,7 +167,8 @@ def anchors(path):
 
 def check_links(files):
     for path in (f for f in files if f.endswith(".md")):
-        for number, line in enumerate(without_code(read_lines(path)), 1):
+        for number, line in enumerate(without_fences(read_lines(path)), 1):
+            line = re.sub(r"`[^`]*`", "", line)
             targets = re.findall(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)", line)
             targets += re.findall(r'<(?:img|source)\b[^>]*?\bsrc(?:set)?="([^"]+)"', line)
             targets += re.findall(r'<a\b[^>]*?\bhref="([^"]+)"', line)

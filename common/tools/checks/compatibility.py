@@ -11,7 +11,6 @@ any more. With one, every program must work: else it is wrong itself."""
 
 import argparse
 import concurrent.futures
-import csv
 import dataclasses
 import datetime
 import glob
@@ -20,10 +19,12 @@ import re
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "measure"))
+import csv_files  # noqa: E402
+
 GROUP = re.compile(r"// GROUP: (.*)$", re.M)
 FEATURE = re.compile(r"// FEATURE: (\w+): (.*)$")
 NVCC = re.compile(r"// NVCC: (.*)$", re.M)
-COLUMNS = ("device", "date", "program", "group", "result", "feature", "said")
 SECONDS = 60  # for a run
 MOST_SAID = 110  # characters
 
@@ -138,10 +139,7 @@ def output_of(*command):
 
 
 def stored_rows(path):
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return csv_files.rows_of(path) if os.path.exists(path) else []
 
 
 def store(path, programs, device, keep_others):
@@ -151,12 +149,7 @@ def store(path, programs, device, keep_others):
             for p in programs]  # fmt: skip
     names = {program.name for program in programs}
     rows += [row for row in stored_rows(path) if keep_others and row["program"] not in names]
-    rows.sort(key=lambda row: (row["group"], row["program"]))
-    with open(f"{path}.partial", "w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-    os.replace(f"{path}.partial", path)
+    csv_files.write_whole(path, csv_files.csv_text(sorted(rows, key=lambda row: (row["group"], row["program"]))))
 
 
 def main():

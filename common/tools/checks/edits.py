@@ -44,6 +44,7 @@ An exercise's file has sections. Each begins with a line of its own; before the 
 import argparse
 import difflib
 import os
+import pathlib
 import re
 import sys
 
@@ -133,8 +134,7 @@ class Reader:
     def entries(self):
         """The entries of the file; no edit is tried yet."""
         entries, block = [], None
-        with open(self.path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
+        lines = pathlib.Path(self.path).read_text(encoding="utf-8").split("\n")
         for number, line in enumerate([*lines, ""], 1):
             if block and (line[:1] not in ("-", "+") or (line[:1] == "-" and block.new)):
                 self.close(block)
@@ -238,8 +238,7 @@ class Reader:
             beside = re.sub(r"^@(\w+)$", r"experiments/\1.cu", entry.file)
             program = f"{self.root}{entry.file}" if "/" in entry.file else f"{os.path.dirname(program)}/{beside}"
         try:
-            with open(program, encoding="utf-8") as file:
-                original = file.read()
+            original = pathlib.Path(program).read_text(encoding="utf-8")
         except OSError:
             self.complain(entry.line, f"no such file: {program}", entry)
             return []
@@ -298,13 +297,16 @@ def read(path):
     return Reader(path).mutants()
 
 
+def diff_of(program, text):
+    """The lines of the diff from the file to the text, without its head."""
+    original = pathlib.Path(program).read_text(encoding="utf-8")
+    return list(difflib.unified_diff(original.splitlines(True), text.splitlines(True), n=0))[2:]
+
+
 def show(path, mutant):
     """The diff that a mutant makes."""
-    with open(mutant.program, encoding="utf-8") as file:
-        original = file.read()
     print(f"\n{path}:{mutant.line}: {mutant.label}{' [right]' if mutant.section == 'right' else ''}")
-    lines = difflib.unified_diff(original.splitlines(True), mutant.text.splitlines(True), n=0)
-    print("".join(list(lines)[2:]), end="")
+    print("".join(diff_of(mutant.program, mutant.text)), end="")
 
 
 def check(paths):

@@ -12,6 +12,7 @@ import concurrent.futures
 import contextlib
 import glob
 import os
+import pathlib
 import queue
 import shutil
 import subprocess
@@ -23,6 +24,23 @@ import edits
 SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
 TREES = "build/mutants"
 LIMIT_SECONDS = 300
+
+
+def chosen(names, arguments):
+    """The chapters that the arguments name by number or in full, all without any; and the arguments that name none."""
+    wanted = [a.zfill(2) if a.isdigit() else a for a in arguments]
+    unknown = [w for w in wanted if not any(w in (n, n[:2]) for n in names)]
+    return [n for n in names if not wanted or n in wanted or n[:2] in wanted], " ".join(unknown)
+
+
+def prepare_trees(folder, count):
+    """A queue of so many trees."""
+    shutil.rmtree(folder, ignore_errors=True)
+    trees = queue.Queue()
+    for number in range(count):
+        prepare_tree(f"{folder}/{number}")
+        trees.put(f"{folder}/{number}")
+    return trees
 
 
 def prepare_tree(tree):
@@ -72,33 +90,24 @@ def verdict(tree, chapter, kind):
 @contextlib.contextmanager
 def changed(tree, program, text):
     """While it lasts, the file `program` of the tree holds `text`."""
-    path = f"{tree}/{program}"
-    with open(path, encoding="utf-8") as file:
-        original = file.read()
+    path = pathlib.Path(tree, program)
+    original = path.read_text(encoding="utf-8")
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        path.write_text(text, encoding="utf-8")
         yield
     finally:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(original)
+        path.write_text(original, encoding="utf-8")
 
 
-def try_mutant(trees, chapter, kind, program, text):
-    """Puts `text` for the file `program` into a free tree, and takes it out again."""
+def attempt(trees, judge, chapter, kind, program, text):
+    """What judge(tree, chapter, kind) says of a free tree that has `text` for the file `program`, and the seconds."""
     tree = trees.get()
     start = time.time()
     try:
         with changed(tree, program, text):
-            return (*verdict(tree, chapter, kind), time.time() - start)
+            return (*judge(tree, chapter, kind), time.time() - start)
     finally:
         trees.put(tree)
-
-
-def as_it_is(chapter):
-    program = f"chapters/{chapter}/{chapter[3:]}.cu"
-    with open(program, encoding="utf-8") as file:
-        return program, file.read()
 
 
 def main():
@@ -107,25 +116,21 @@ def main():
     parser.add_argument("chapters", nargs="*", metavar="CH", help="a chapter's number or name; without, all that have mutants")
     options = parser.parse_args()
     share = options.share
-    files = sorted(glob.glob("tests/[0-9][0-9]_*.mutants"))
-    names = {f: os.path.basename(f)[: -len(".mutants")] for f in files}
+    names = [os.path.basename(f)[: -len(".mutants")] for f in sorted(glob.glob("tests/[0-9][0-9]_*.mutants"))]
     if edits.part_of([], share) is None:
         print(f"--share={share}: expected k/n, the k-th of n parts of the mutants, as in 1/3", file=sys.stderr)
         return 2
-    if options.chapters:
-        wanted = [a.zfill(2) if a.isdigit() else a for a in options.chapters]
-        unknown = [w for w in wanted if not any(w in (n, n[:2]) for n in names.values())]
-        if unknown:
-            print(f"{' '.join(unknown)}: no tests/NN_name.mutants of that name or number", file=sys.stderr)
-            return 2
-        files = [f for f in files if names[f] in wanted or names[f][:2] in wanted]
-    if not files:
+    names, unknown = chosen(names, options.chapters)
+    if unknown:
+        print(f"{unknown}: no tests/NN_name.mutants of that name or number", file=sys.stderr)
+        return 2
+    if not names:
         print("no tests/NN_name.mutants to try", file=sys.stderr)
         return 2
     mutants_of, problems = {}, []
-    for path in files:
+    for name in names:
         try:
-            mutants_of[names[path]] = edits.part_of(edits.read(path), share)
+            mutants_of[name] = edits.part_of(edits.read(f"tests/{name}.mutants"), share)
         except edits.Wrong as wrong:
             problems.append(str(wrong))
     if problems:
@@ -134,19 +139,16 @@ def main():
 
     workers = min(8, os.cpu_count() or 1)
     os.environ["CUDA_CPU_WORKERS"] = "2"  # several mutants run side by side
-    shutil.rmtree(TREES, ignore_errors=True)
-    trees = queue.Queue()
-    for index in range(workers):
-        prepare_tree(f"{TREES}/{index}")
-        trees.put(f"{TREES}/{index}")
-
+    trees = prepare_trees(TREES, workers)
     not_rejected, tried = [], 0
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         for chapter, mutants in mutants_of.items():
             print(f"\n{chapter}", flush=True)
             # Where the chapter itself fails, nothing can be told from its mutants.
-            original = pool.submit(try_mutant, trees, chapter, "", *as_it_is(chapter))
-            tries = [pool.submit(try_mutant, trees, chapter, m.kind, m.program, m.text) for m in mutants]
+            program = f"chapters/{chapter}/{chapter[3:]}.cu"
+            text = pathlib.Path(program).read_text(encoding="utf-8")
+            original = pool.submit(attempt, trees, verdict, chapter, "", program, text)
+            tries = [pool.submit(attempt, trees, verdict, chapter, m.kind, m.program, m.text) for m in mutants]
             if original.result()[:2] != (False, "survives"):
                 for future in tries:
                     future.cancel()

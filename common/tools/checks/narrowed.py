@@ -41,6 +41,7 @@ import outcome as outcomes  # noqa: E402
 import random_edits  # noqa: E402
 import runner  # noqa: E402
 import todo  # noqa: E402
+from random_edits import closing, mask  # noqa: E402
 
 FOLDER = "build/labs/narrowed"
 KINDS = ("type", "cast", "guard")
@@ -149,7 +150,7 @@ def parts_at(bare, start, end, separators):
 def end_of_statement(bare, at):
     """Where the semicolon of the statement at `at` stands."""
     while at < len(bare) and bare[at] != ";":
-        at = random_edits.closing(bare, at) if bare[at] in "([{" else at
+        at = closing(bare, at) if bare[at] in "([{" else at
         at += 1
     return at
 
@@ -182,7 +183,7 @@ def cast_edits(bare):
             for narrow in NARROWER[match[1]]:
                 yield "cast", match.start(1), match.end(1), narrow
             continue
-        close = random_edits.closing(bare, match.end() - 1)
+        close = closing(bare, match.end() - 1)
         for narrow in NARROWER[match[2]]:
             inside = bare[match.end() : close]
             yield "cast", match.start(), close + 1, f"static_cast<{narrow}>({inside})"
@@ -200,7 +201,7 @@ def without_terms(bare, start, end, may_hold_always):
             # Of a term of || the parts that && joins, and the terms in brackets.
             inner = bare[first:last].strip()
             at = first + bare[first:last].index(inner)
-            if inner.startswith("(") and random_edits.closing(bare, at) == at + len(inner) - 1:
+            if inner.startswith("(") and closing(bare, at) == at + len(inner) - 1:
                 at, inner = at + 1, inner[1:-1]
             yield from without_terms(bare, at, at + len(inner), False)
         return
@@ -210,7 +211,7 @@ def without_terms(bare, start, end, may_hold_always):
 
 def guard_edits(bare):
     for match in CONTROL.finditer(bare):
-        close = random_edits.closing(bare, match.end() - 1)
+        close = closing(bare, match.end() - 1)
         if match[1] == "for":
             clauses = list(parts_at(bare, match.end(), close, (";",)))
             if len(clauses) == 3:
@@ -234,7 +235,7 @@ def guard_edits(bare):
 def all_edits(lab, kinds):
     """The edits of a solution inside of its starter's TODO, each text once; what the mutants list has is left out."""
     starter, text = catalogue.read(lab.starter), catalogue.read(lab.solution)
-    bare = random_edits.without_comments(text)
+    bare = mask(text)
     known = {random_edits.essence(text)}
     known |= {random_edits.essence(mutant.text) for mutant in edits.read(lab.mutants)}
     for kind, start, end, new in (*type_edits(bare), *cast_edits(bare), *guard_edits(bare)):

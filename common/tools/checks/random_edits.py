@@ -25,20 +25,23 @@ chapter itself is never touched. CXX names the compiler, as for make.
 """
 
 import argparse
-import difflib
+import concurrent.futures
 import glob
 import os
+import pathlib
 import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-import edits
-import mutants
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "notes"))
+
+import edits  # noqa: E402
+import mutants  # noqa: E402
+from cpp_text import closing, mask  # noqa: E402
 
 TREES = "build/random_edits"
 KINDS = ("comparison", "sign", "constant", "barrier", "statement", "index")
@@ -88,10 +91,7 @@ class Edit:
         return f"{self.program}:{self.line}"
 
     def diff(self):
-        with open(self.program, encoding="utf-8") as file:
-            original = file.read()
-        lines = difflib.unified_diff(original.splitlines(True), self.text.splitlines(True), n=0)
-        return "".join(list(lines)[3:])
+        return "".join(edits.diff_of(self.program, self.text)[1:])
 
     def same_as(self):
         return self.program, essence(self.text)
@@ -99,37 +99,12 @@ class Edit:
 
 def essence(text):
     """The text without comments, white space and empty statements: what two edits with one effect share."""
-    text = re.sub(r"\s+", "", without_comments(text))
+    text = re.sub(r"\s+", "", mask(text))
     while True:
         shorter = text.replace("{}", "").replace(";;", ";").replace("{;", "{").replace("};", "}")
         if shorter == text:
             return text
         text = shorter
-
-
-def without_comments(text):
-    """The text with blanks in place of comments, of what stands in quotes, and of lines for the preprocessor: every
-    place stays where it is."""
-    token = re.compile(
-        r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"
-        r"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
-        re.S | re.M,
-    )
-    return token.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-
-
-def closing(text, at):
-    """Where the bracket at text[at] is closed; the end if it is not."""
-    pairs = {"(": ")", "{": "}", "[": "]"}
-    depth = 0
-    for place in range(at, len(text)):
-        if text[place] in pairs:
-            depth += 1
-        elif text[place] in ")}]":
-            depth -= 1
-            if depth == 0:
-                return place
-    return len(text)
 
 
 def device_bodies(text):
@@ -209,9 +184,8 @@ def all_edits(chapter):
     if os.path.exists(listed):
         known = {(mutant.program, essence(mutant.text)) for mutant in edits.read(listed)}
     for program in sorted(path for pattern in ("*.cu", "*.cuh", "experiments/*.cu") for path in glob.glob(f"chapters/{chapter}/{pattern}")):
-        with open(program, encoding="utf-8") as file:
-            text = file.read()
-        bare = without_comments(text)
+        text = pathlib.Path(program).read_text(encoding="utf-8")
+        bare = mask(text)
         for start, end in device_bodies(bare):
             for kind, *place, new in edits_of_body(bare, start, end):
                 edit = Edit(chapter, program, text, kind, *place, new)
@@ -293,63 +267,15 @@ class Judge:
         return True, False, "survives"
 
 
-class Round:
-    """Edits of all chapters, handed out to workers until `count` of them have compiled."""
-
-    def __init__(self, queues, count):
-        self.queues, self.count = queues, count
-        self.taken = {chapter: 0 for chapter in queues}  # and found to compile, or being tried
-        self.tried, self.refused, self.survivors = 0, 0, []
-        self.changed, self.stopped = threading.Condition(), False
-
-    def take(self):
-        """The next edit, of the chapter that had the fewest; None when no more is to be tried."""
-        with self.changed:
-            while not self.stopped and self.tried < self.count:
-                left = [chapter for chapter, queue in self.queues.items() if queue]
-                if left and sum(self.taken.values()) < self.count:
-                    chapter = min(left, key=self.taken.get)
-                    self.taken[chapter] += 1
-                    return self.queues[chapter].pop(0)
-                if sum(self.taken.values()) == self.tried:
-                    break
-                self.changed.wait()
-            return None
-
-    def give_back(self, edit, compiles, rejected, how, seconds):
-        with self.changed:
-            if compiles:
-                self.tried += 1
-                old, new = edit.lines
-                print(
-                    f"{'rejected' if rejected else 'SURVIVES'}  {edit.place()}: {edit.kind}: {old} => {new}"
-                    f"{f'  [{how}]' if rejected else ''}  {seconds:.1f} s",
-                    flush=True,
-                )
-                if not rejected:
-                    self.survivors.append(edit)
-            else:
-                self.taken[edit.chapter] -= 1
-                self.refused += 1
-            self.changed.notify_all()
-
-
-def work(tree, judge, todo):
-    """What one worker does: edit after edit in a tree of its own."""
-    while True:
-        edit = todo.take()
-        if edit is None:
-            return
-        try:
-            start = time.time()
-            with mutants.changed(tree, edit.program, edit.text):
-                outcome = judge.verdict(tree, edit.chapter, edit.kind)
-            todo.give_back(edit, *outcome, time.time() - start)
-        except BaseException:
-            with todo.changed:
-                todo.stopped = True
-                todo.changed.notify_all()
-            raise
+def next_edit(queues, taken, count):
+    """The next edit, of the chapter that had the fewest; None when `count` are taken or none is left. `taken`: how many
+    of each chapter have compiled or are being tried."""
+    left = [chapter for chapter, queue in queues.items() if queue]
+    if not left or sum(taken.values()) >= count:
+        return None
+    chapter = min(left, key=taken.get)
+    taken[chapter] += 1
+    return queues[chapter].pop(0)
 
 
 def try_edits(queues, count, jobs, fences):
@@ -363,38 +289,36 @@ def try_edits(queues, count, jobs, fences):
             print(f"{chapter} as it is: {how}", file=sys.stderr)
             return 2
         judge.limit[chapter] = max(LEAST_LIMIT_SECONDS, 10 * (time.time() - start))
+    trees = mutants.prepare_trees(TREES, jobs)
+    taken, running = dict.fromkeys(queues, 0), {}
+    tried, refused, survivors, start = 0, 0, [], time.time()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        while True:
+            while len(running) < jobs and (edit := next_edit(queues, taken, count)):
+                given = (edit.chapter, edit.kind, edit.program, edit.text)
+                running[pool.submit(mutants.attempt, trees, judge.verdict, *given)] = edit
+            if not running:
+                break
+            for future in concurrent.futures.wait(running, return_when="FIRST_COMPLETED").done:
+                edit = running.pop(future)
+                compiles, rejected, how, seconds = future.result()
+                if not compiles:
+                    taken[edit.chapter] -= 1
+                    refused += 1
+                    continue
+                tried += 1
+                survivors += [] if rejected else [edit]
+                word, why = ("rejected", f"  [{how}]") if rejected else ("SURVIVES", "")
+                print(f"{word}  {edit.place()}: {edit.kind}: {' => '.join(edit.lines)}{why}  {seconds:.1f} s", flush=True)
     shutil.rmtree(TREES, ignore_errors=True)
-    trees = [f"{TREES}/{number}" for number in range(jobs)]
-    for tree in trees:
-        mutants.prepare_tree(tree)
-    todo = Round(queues, count)
-    start = time.time()
-    workers = [threading.Thread(target=work, args=(tree, judge, todo)) for tree in trees]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    shutil.rmtree(TREES, ignore_errors=True)
-    if todo.stopped:
-        return 2
-    for edit in sorted(todo.survivors, key=lambda e: (e.program, e.start)):
+    for edit in sorted(survivors, key=lambda e: (e.program, e.start)):
         print(f"\n{edit.place()}: survives\n{edit.diff()}", end="")
-    few = "" if todo.tried == count else f" ({count} were asked for)"
+    few = "" if tried == count else f" ({count} were asked for)"
     print(
-        f"\n{todo.tried} edits{few} in {time.time() - start:.0f} s: {todo.tried - len(todo.survivors)} rejected, "
-        f"{len(todo.survivors)} survived; {todo.refused} more did not compile"
+        f"\n{tried} edits{few} in {time.time() - start:.0f} s: {tried - len(survivors)} rejected, "
+        f"{len(survivors)} survived; {refused} more did not compile"
     )
-    return 1 if todo.survivors else 0
-
-
-def chosen_chapters(parser, arguments):
-    chapters = [os.path.basename(p) for p in sorted(glob.glob("chapters/[0-9][0-9]_*"))]
-    chapters = [c for c in chapters if os.path.exists(f"tests/{c}.test.cu")]
-    wanted = [a.zfill(2) if a.isdigit() else a for a in arguments]
-    unknown = [w for w in wanted if not any(w in (c, c[:2]) for c in chapters)]
-    if unknown:
-        parser.error(f"{' '.join(unknown)}: no chapter with tests of that name or number")
-    return [c for c in chapters if not wanted or c in wanted or c[:2] in wanted]
+    return 1 if survivors else 0
 
 
 def main():
@@ -412,7 +336,10 @@ def main():
         parser.error(f"--kinds {options.kinds}: there are {','.join(KINDS)}")
     if options.count < 1 or options.jobs < 1:
         parser.error("--count and --jobs: expected 1 or more")
-    chapters = chosen_chapters(parser, options.chapters)
+    chapters = [os.path.basename(path)[: -len(".test.cu")] for path in sorted(glob.glob("tests/[0-9][0-9]_*.test.cu"))]
+    chapters, unknown = mutants.chosen([c for c in chapters if os.path.isdir(f"chapters/{c}")], options.chapters)
+    if unknown:
+        parser.error(f"{unknown}: no chapter with tests of that name or number")
     if not chapters:
         parser.error("no chapter with tests is here")
     queues = {}
@@ -423,9 +350,8 @@ def main():
             print(wrong, file=sys.stderr)
             return 2
     if options.list:
-        todo = Round(queues, options.count)
-        while sum(todo.taken.values()) < options.count and any(queues.values()):
-            edit = todo.take()
+        taken = dict.fromkeys(queues, 0)
+        while edit := next_edit(queues, taken, options.count):
             print(f"{edit.place()}: {edit.kind}: {' => '.join(edit.lines)}")
         return 0
     os.environ["CUDA_CPU_WORKERS"] = "2"  # several edits are tried side by side

@@ -130,11 +130,9 @@ def shapes(rows):
 
 def wide_loads():
     """Bytes per load, loads per thread, whether registers were limited, and the grid in names such as '16Bx8/r32 grid=1056'."""
-    for row in style.rows("loads"):
-        match = re.fullmatch(r"(\d+)Bx(\d+)(/r\d+)? grid=(\d+)", row["version"])
-        if match:
-            width, loads, spared, grid = match.groups()
-            yield int(width), int(loads), bool(spared), int(grid), row
+    for match, row in style.matched(style.rows("loads"), r"(\d+)Bx(\d+)(/r\d+)? grid=(\d+)"):
+        width, loads, spared, grid = match.groups()
+        yield int(width), int(loads), bool(spared), int(grid), row
 
 
 def draw_saturation():
@@ -152,32 +150,17 @@ def draw_saturation():
     ax.plot(law, [law[0] / latency_ns, read], "--", color=style.GREY, linewidth=1.5)
     ax.plot([law[1], 2**26], [read, read], "--", color=style.GREY, linewidth=1.5)
     at = 4 * (law[0] * law[1]) ** 0.5
-    ax.annotate(
-        f"bytes in flight / {latency_ns:.0f} ns",
-        (at, at / latency_ns),
-        xytext=(-10, 8),
-        textcoords="offset points",
-        ha="right",
-        color=style.GREY,
-    )
-    ax.annotate(
-        f"a plain read: {read:,.0f} GB/s",
-        (2**26, read),
-        xytext=(0, 6),
-        textcoords="offset points",
-        ha="right",
-        color=style.GREY,
-    )
+    where = {"ha": "right", "va": "baseline"}
+    style.label_end(ax, at, at / latency_ns, f"bytes in flight / {latency_ns:.0f} ns", style.GREY, (-10, 8), **where)
+    style.label_end(ax, 2**26, read, f"a plain read: {read:,.0f} GB/s", style.GREY, (0, 6), **where)
     for loads, color, how in ((1, style.BLUE, {"marker": "o"}), (4, style.RED, {"marker": "s", "markersize": 9, "mfc": "none"})):
         points = [(g * block * 4 * loads, r["rate"]) for g, k, r in shapes(rows) if k == loads and g <= wave]
         ax.plot(*zip(*points), color=color, linewidth=1.2, **how)
         if loads == 1:
-            ax.annotate("one load per thread\nends here: all places\nare taken", points[-1], xytext=(22, -62),
-                        textcoords="offset points", color=style.ink(color), va="center", fontsize=style.SMALL,
+            style.label(ax, *points[-1], "one load per thread\nends here: all places\nare taken", color, (22, -62), va="center",
                         arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.8, "shrinkB": 5})
         else:
-            ax.annotate("four loads per thread", points[3], xytext=(14, -18), textcoords="offset points",
-                        color=style.ink(color), fontsize=style.SMALL)
+            style.label(ax, *points[3], "four loads per thread", color, (14, -18))
     wide = [(grid * block * width * loads, r["rate"]) for width, loads, spared, grid, r in wide_loads() if width == 16 and not spared]
     ax.plot(*zip(*wide), color=style.GREEN, linestyle="none", marker="^", markersize=8, mfc="none", mew=1.6)
     ax.annotate("16 bytes per load,\n1 to 8 loads per thread", wide[0], xytext=(2**13, 2.6 * wide[0][1]), ha="center",

@@ -113,15 +113,12 @@ def ladder():
     times = [r["median_ms"] for r in rows]
     read = next(r["median_ms"] * r["of_percent"] / 100 for r in rows)
     colors = [style.ORANGE if n in eight else style.GREY if n == "cub" else style.BLUE for n in names]
-    ax.barh(names[::-1], times[::-1], color=colors[::-1], height=0.66)
-    for name, time in zip(names, times):
-        ax.annotate(f"{time:.3f}", (time, name), xytext=(4, 0), textcoords="offset points", va="center", fontsize=style.SMALL)
+    style.bars(ax, names, times, colors, [f"{time:.3f}" for time in times])
     ax.axvline(read, color=style.BLACK, linewidth=0.8, linestyle=":", zorder=3)
     ax.text(0.62 * max(times), "last_warp", "eight elements per thread", color=style.ink(style.ORANGE), va="center",
             fontsize=style.SMALL)
     ax.text(0.62 * max(times), "cub", "dotted: one read of the data", va="center", fontsize=style.SMALL)
     ax.set_xlim(0, 1.12 * max(times))
-    ax.grid(axis="y", visible=False)
     style.source(fig, rows)
     style.save(fig, "ladder", "Time of each version of the block sum",
                f"Bars of the median time of each version over 64 Mi ints in blocks of 256; one read of the data takes {read:.3f} ms: " +

@@ -42,8 +42,7 @@ def twelve():
             us = rows[f"{pattern}_{source}"]["median_ms"] * 1e3
             said.append(f"{pattern} {source} {us:.1f}")
             ax.barh(y, us, color=colors[source], height=0.8)
-            ax.annotate(f"{us:,.0f}  {source}", (us, y), xytext=(4, 0), textcoords="offset points", va="center",
-                        fontsize=style.SMALL)
+            style.label(ax, us, y, f"{us:,.0f}  {source}", shift=(4, 0), va="center")
             y -= 1
         y -= 0.6
     ax.set_xscale("log")
@@ -65,9 +64,7 @@ def sweep(ax, name, title, label_at):
         chosen = [r for r in rows if str(r["version"]).startswith(kind + "=")]
         found[kind] = ([int(r["version"].split("=")[1]) for r in chosen], [r["rate"] for r in chosen])
     x, y = found["distinct"]
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
-    base = mean_y - slope * mean_x
+    base, slope = style.fit(x, y)
     ax.plot([0, 32], [base, base + 32 * slope], color="#F5C9A9", linewidth=6, solid_capstyle="round")
     ax.plot(x, y, color=style.RED, marker="s", markersize=3.5, linestyle="none")
     ax.plot(*found["global"], color=style.BLUE, marker="o", markersize=4.5, linewidth=1.2)

@@ -72,8 +72,7 @@ def roof(ax, bandwidth, peak, label, color, at, side="right"):
     """Bandwidth times intensity up to the peak, named along the slope at intensity `at`."""
     ridge, shift = peak / bandwidth, (-5, -4) if side == "right" else (7, -20 if "\n" in label else -11)
     ax.plot([1e-3, ridge], [1e-3 * bandwidth, peak], color=color, linewidth=1.6)
-    ax.annotate(label, (at, at * bandwidth), xytext=shift, textcoords="offset points", ha=side, fontsize=style.SMALL,
-                color=style.ink(color))
+    style.label(ax, at, at * bandwidth, label, color, shift, ha=side)
 
 
 def frame(ax, title, peak, unit_note):

@@ -2,7 +2,6 @@
 """Chapter 09: the roads to the device (a drawing), copies by size, passes, chunks, the time lines of chunks and of
 the default stream."""
 
-import re
 import sys
 
 import style
@@ -55,10 +54,8 @@ def bytes_of(text):
 def draw_sizes():
     rows = style.rows("size")
     series = {}
-    for row in rows:
-        match = re.fullmatch(r"(\w+) size=(.+)", row["version"])
-        if match:
-            series.setdefault(match.group(1), []).append((bytes_of(match.group(2)), row["median_ms"]))
+    for match, row in style.matched(rows, r"(\w+) size=(.+)"):
+        series.setdefault(match[1], []).append((bytes_of(match[2]), row["median_ms"]))
     fig, (left, right) = style.axes(size=(style.WIDTH, 4.35), nrows=2, sharex=True)
     looks = [
         ("h2d_pinned", "to device, pinned", style.BLUE, "o", "-"),
@@ -98,11 +95,7 @@ def draw_passes():
     rows = style.rows("passes")
     fig, ax = style.axes("passes over the data (the arithmetic stays the same)", "time [ms]")
     for name, label, color, marker in (("mapped_read", "mapped", style.RED, "s"), ("copied_read", "copied once", style.BLUE, "o")):
-        points = []
-        for row in rows:
-            match = re.fullmatch(name + r" passes=(\d+)", row["version"])
-            if match:
-                points.append((int(match.group(1)), row["median_ms"]))
+        points = [(int(match[1]), row["median_ms"]) for match, row in style.matched(rows, name + r" passes=(\d+)")]
         style.line(ax, *zip(*points), label, color, marker)
     ax.set_ylim(bottom=0)
     ax.set_xlim(0.7, 10.4)
@@ -120,22 +113,15 @@ def draw_passes():
 def draw_chunks():
     rows = style.rows("chunks")
     alone = {row["version"]: row["median_ms"] for row in style.rows("default")}
-    points = []
-    for row in rows:
-        match = re.fullmatch(r"overlapped chunks=(\d+)", row["version"])
-        if match:
-            points.append((int(match.group(1)), row["median_ms"]))
+    points = [(int(match[1]), row["median_ms"]) for match, row in style.matched(rows, r"overlapped chunks=(\d+)")]
     ideal = max(alone["h2d_pinned"], alone["kernel_alone"])
     fig, ax = style.axes("chunks", "time [ms]")
     style.line(ax, *zip(*points), "measured", style.BLUE)
     model = [(c, ideal + min(alone["h2d_pinned"], alone["kernel_alone"]) / c) for c, _ in points]
     ax.plot(*zip(*model), color=style.GREY, linestyle=":", linewidth=1.5)
-    ax.annotate("dotted: ideal + the other / chunks", model[1], xytext=(14, 8), textcoords="offset points", color=style.GREY,
-                fontsize=style.SMALL)
+    style.label(ax, *model[1], "dotted: ideal + the other / chunks", style.GREY, (14, 8))
     ax.axhline(ideal, color=style.GREY, linestyle="--", linewidth=1.5)
-    where = {"xytext": (0, -5), "textcoords": "offset points", "va": "top"}
-    ax.annotate("ideal: the slower of copy and kernel", (points[0][0], ideal), color=style.GREY, fontsize=style.SMALL,
-                **where)
+    style.label(ax, points[0][0], ideal, "ideal: the slower of copy and kernel", style.GREY, (0, -5), va="top")
     ax.set_xscale("log", base=2)
     ax.set_xticks([c for c, _ in points], [str(c) for c, _ in points])
     ax.tick_params(axis="x", which="minor", bottom=False)
@@ -155,10 +141,8 @@ def bars(rows, version):
     """[(stream, start, end)] of the copies and of the kernels: each starts when its stream has come to it and the
     one before it, on the same engine, has ended. The first begins at 0."""
     reached = {}
-    for row in rows:
-        match = re.fullmatch(version + r" chunk=(\d+) stream=(\d+) (\w+)", row["version"])
-        if match:
-            reached.setdefault((int(match.group(1)), int(match.group(2))), {})[match.group(3)] = row["rate"]
+    for match, row in style.matched(rows, version + r" chunk=(\d+) stream=(\d+) (\w+)"):
+        reached.setdefault((int(match[1]), int(match[2])), {})[match[3]] = row["rate"]
     zero = min(marks["begin"] for marks in reached.values())
 
     def one_engine(starts, ends):
@@ -218,8 +202,8 @@ def draw_waits():
     fig, axes = style.axes(size=(style.WIDTH, 3.9), nrows=2, sharex=True)
     ends = {}
     for ax, (version, title, names) in zip(axes, panels):
-        found = [(re.fullmatch(version + r" kernel=(\d) (\w+)", row["version"]), row["rate"]) for row in rows]
-        reached = {(int(match.group(1)), match.group(2)): ms for match, ms in found if match}
+        found = style.matched(rows, version + r" kernel=(\d) (\w+)")
+        reached = {(int(match[1]), match[2]): row["rate"] for match, row in found}
         zero = min(reached.values())
         for k in range(3):
             start, end = reached[k, "begin"] - zero, reached[k, "computed"] - zero

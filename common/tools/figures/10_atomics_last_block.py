@@ -87,19 +87,10 @@ for chapter, version, label in LADDER:
     # The CSV's own rate, as in the tables: computed again it may be rounded the other way.
     rates.append(row["rate"] if row["rate_unit"] == "GB/s" else 4 * ints / row["median_ms"] / 1e6)
 fig, ax = style.axes("bandwidth [GB/s], logarithmic", size=(style.WIDTH, 4.1))
-ax.barh(labels[::-1], rates[::-1], color=style.BLUE, height=0.68)
-for label, rate in zip(labels, rates):
-    inside = rate > 100
-    ax.annotate(f"{rate:,.0f}" if inside else f"{rate:.2g}", (rate, label), xytext=(-5 if inside else 5, 0),
-                textcoords="offset points", va="center", ha="right" if inside else "left",
-                color="white" if inside else style.BLACK)
-ax.set_xscale("log")
+style.course(ax, labels, rates, [style.BLUE] * len(rates), 100, (",.0f", ".2g"), ("a kernel that only reads", read))
 ax.set_xlim(0.05, 6500)
 ax.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1,000"])
 ax.minorticks_off()
-ax.axvline(read, color=style.BLACK, linewidth=1.4, linestyle="--")
-ax.set_title(f"a kernel that only reads: {read:,.0f}", loc="right", fontsize=style.SMALL)
-ax.grid(axis="y", visible=False)
 style.source(fig, style.rows("default"))
 style.save(fig, "course", "The ladder of the whole course",
            "Sum of squares in GB/s, logarithmic: " + "; ".join(f"{' '.join(n.split())} {r:,.2f}" for n, r in zip(labels, rates)) +

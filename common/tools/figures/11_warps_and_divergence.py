@@ -40,12 +40,6 @@ def divergence():
                "leaves after t + 1 turns the last lane keeps the warp for 32 turns; on average 16.5 lanes are at work.")
 
 
-def fit(x, y):
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
-    return mean_y - slope * mean_x, slope
-
-
 def paths():
     """Time against the number of paths in a warp, on the whole chip and for one warp alone, with the lines."""
     rows = style.rows("paths")
@@ -56,7 +50,7 @@ def paths():
     for kind, name, color, marker, at in (("alone", "one warp alone", style.ORANGE, "s", (13.5, 27.5)),
                                           ("by_lane", "the whole chip", style.BLUE, "o", (18.5, 13))):
         y = [times[f"{kind}={k}"] / times[f"{kind}=1"] for k in counts]
-        base, slope = fit(counts, y)
+        base, slope = style.fit(counts, y)
         ax.plot([0, 32], [base, base + 32 * slope], color=color, linewidth=1)
         ax.plot(counts, y, color=color, marker=marker, linestyle="none")
         ax.text(*at, f"{name}:\n{base:.2f} + {slope:.2f} · paths", color=style.ink(color), ha="right" if kind == "alone" else "left",
@@ -119,15 +113,11 @@ def ladder():
     read = next(r["median_ms"] * r["of_percent"] / 100 for r in rows)
     colors = [style.RED if r["check"] in ("wrong", "by luck") else style.GREY if str(r["version"]).startswith("cub")
               else style.ORANGE if str(r["version"]).startswith("block") else style.BLUE for r in rows]
-    ax.barh(names[::-1], times[::-1], color=colors[::-1], height=0.66)
-    for r in rows:
-        note = f"{r['median_ms']:.3f}" + ("" if r["check"] == "ok" else f"  {r['check']}")
-        ax.annotate(note, (r["median_ms"], r["version"]), xytext=(4, 0), textcoords="offset points", va="center",
-                    fontsize=style.SMALL)
+    notes = ["" if r["check"] == "ok" else f"  {r['check']}" for r in rows]
+    style.bars(ax, names, times, colors, [f"{time:.3f}{note}" for time, note in zip(times, notes)])
     ax.axvline(read, color=style.BLACK, linewidth=0.8, linestyle=":", zorder=3)
     ax.text(0.55 * max(times), "block_wide", "dotted: one read of the data", va="center", fontsize=style.SMALL)
     ax.set_xlim(0, 1.16 * max(times))
-    ax.grid(axis="y", visible=False)
     style.source(fig, rows)
     style.save(fig, "ladder", "Time of each version of the sum",
                f"Bars of the median time over 64 Mi ints; one read of the data takes {read:.3f} ms: " +

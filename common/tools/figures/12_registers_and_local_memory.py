@@ -60,13 +60,11 @@ def registers():
         limits = [int(r["version"].split("_")[1]) for r in own]
         times = [r["median_ms"] for r in own]
         style.line(ax, limits, times, "", color)
-        ax.annotate(f"{kernel}: {64 if kernel == 'pairs' else 160} values", (limits[-1], times[-1]) if kernel == "rod" else (limits[2], times[2]),
-                    xytext=(10, -4) if kernel == "rod" else (-8, -13), textcoords="offset points", fontsize=style.SMALL,
-                    color=style.ink(color))
+        at, values, shift = (-1, 160, (10, -4)) if kernel == "rod" else (2, 64, (-8, -13))
+        style.label(ax, limits[at], times[at], f"{kernel}: {values} values", color, shift)
         for r, limit, time in zip(own, limits, times):
             if kernel == "rod" and limit in (168, 128, 64):
-                ax.annotate(f"{r['local_bytes']:.0f} B", (limit, time), xytext=(8, 7), textcoords="offset points",
-                            fontsize=style.SMALL, color=style.ink(color))
+                style.label(ax, limit, time, f"{r['local_bytes']:.0f} B", color, (8, 7))
         says.append(f"{kernel}: " + ", ".join(f"{limit} registers {t:.3f} ms with {r['local_bytes']:.0f} local bytes"
                                               for limit, t, r in zip(limits, times, own)))
     ax.set_xlim(16, 290)
@@ -88,9 +86,8 @@ def carveout():
         wishes = [int(r["version"].rsplit("_", 1)[1]) for r in own]
         times = [r["median_ms"] for r in own]
         style.line(ax, wishes, times, "", color)
-        at = 0 if kernel == "parked" else 3
-        ax.annotate(name, (wishes[at], times[at]), xytext=(10, 2) if kernel == "parked" else (-8, 4), textcoords="offset points",
-                    ha="left" if kernel == "parked" else "right", fontsize=style.SMALL, color=style.ink(color))
+        at, shift, side = (0, (10, 2), "left") if kernel == "parked" else (3, (-8, 4), "right")
+        style.label(ax, wishes[at], times[at], name, color, shift, ha=side)
         says.append(name + ": " + ", ".join(f"{w} % {t:.3f} ms" for w, t in zip(wishes, times)))
     ax.set_xticks([0, 25, 50, 75, 100])
     ax.set_ylim(0, None)
@@ -105,13 +102,9 @@ def latency():
     cycles = [r["rate"] for r in rows]
     on_chip = ("constant", "shared", "local", "l1")
     colors = [style.ORANGE if n in on_chip else style.PURPLE if n in ("l2", "memory") else style.BLUE for n in names]
-    ax.barh(names[::-1], cycles[::-1], color=colors[::-1], height=0.66)
+    style.bars(ax, names, cycles, colors, [f"{value:.1f}" if value < 100 else f"{value:.0f}" for value in cycles])
     ax.set_xscale("log")
     ax.set_xlim(1, 2000)
-    for name, value in zip(names, cycles):
-        ax.annotate(f"{value:.1f}" if value < 100 else f"{value:.0f}", (value, name), xytext=(4, 0), textcoords="offset points",
-                    va="center", fontsize=style.SMALL)
-    ax.grid(axis="y", visible=False)
     style.source(fig, rows)
     style.save(fig, "latency", "Cycles per step where each step needs the result of the one before",
                "Bars on a logarithmic scale: " + ", ".join(f"{n} {c:.1f}" for n, c in zip(names, cycles)) + " cycles.")

@@ -104,10 +104,8 @@ def modes():
         ax.set_xlabel("place [texels]")
     for ax in axes[:, 0]:
         ax.set_ylabel("value")
-    axes[0][0].annotate("nearest", (6.6, 40), xytext=(0, 4), textcoords="offset points", color=style.ink(style.BLUE),
-                        fontsize=style.SMALL, ha="center")
-    axes[0][1].annotate("linear", (4.35, 5), xytext=(6, 8), textcoords="offset points", color=style.ink(style.RED),
-                        fontsize=style.SMALL)
+    style.label(axes[0][0], 6.6, 40, "nearest", style.BLUE, (0, 4), ha="center")
+    style.label(axes[0][1], 4.35, 5, "linear", style.RED, (6, 8))
     style.source(fig, rows)
     style.save(fig, "modes", "What a texture of four texels returns inside and outside of it",
                "Texels 10, 20, 30 and 40 lie between 0 and 4. Outside, clamp repeats the edge, border returns 0, wrap begins "
@@ -167,10 +165,8 @@ def hits():
     for ax in (left, right):
         ax.set_xlabel("turned by [degrees]")
         ax.set_xticks(range(0, 91, 30))
-    for ax, names in ((left, True),):
-        ax.text(52, 60, "nearest_plain", color=style.ink(style.BLUE), fontsize=style.SMALL)
-        ax.text(30, 83, "nearest_array", color=style.ink(style.RED), fontsize=style.SMALL)
-        ax.text(40, 28, "nearest_squarish", color=style.ink(style.GREEN), fontsize=style.SMALL)
+    for x, y, name, color in ((52, 60, "plain", style.BLUE), (30, 83, "array", style.RED), (40, 28, "squarish", style.GREEN)):
+        left.text(x, y, f"nearest_{name}", color=style.ink(color), fontsize=style.SMALL)
     fig.text(0.995, 0.01, f"{rows[0]['device']}, {rows[0]['date']}", ha="right", va="bottom", fontsize=style.SMALL,
              color=style.GREY)
     style.save(fig, "hits", "What the L1 holds of a turned image, by Nsight Compute", "Hit rates of " + "; ".join(says) + ".")

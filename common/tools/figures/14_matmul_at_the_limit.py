@@ -139,19 +139,10 @@ def course():
     limit = style.rows("multiply_adds_2048")[0]["rate"] / 1000
     fig, ax = style.axes("TFLOP/s, logarithmic", size=(style.WIDTH, 4.6))
     colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
-    ax.barh(labels[::-1], rates[::-1], color=colors[::-1], height=0.68)
-    for label, rate in zip(labels, rates):
-        inside = rate > 1
-        ax.annotate(f"{rate:.1f}" if inside else f"{rate:.2f}", (rate, label), xytext=(-5 if inside else 5, 0),
-                    textcoords="offset points", va="center", ha="right" if inside else "left",
-                    color="white" if inside else style.BLACK)
-    ax.set_xscale("log")
+    style.course(ax, labels, rates, colors, 1, (".1f", ".2f"), ("multiply-adds alone", limit))
     ax.set_xlim(0.01, 90)
     ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
     ax.minorticks_off()
-    ax.axvline(limit, color=style.BLACK, linewidth=1.4, linestyle="--")
-    ax.set_title(f"multiply-adds alone: {limit:.1f}", loc="right", fontsize=style.SMALL)
-    ax.grid(axis="y", visible=False)
     style.source(fig, style.rows("2048"))
     style.save(fig, "course", "The ladder of the product, through three chapters",
                f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "

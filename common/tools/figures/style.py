@@ -102,6 +102,14 @@ def rows(name, of_chapter=None):
     return [{key: _number(text) for key, text in row.items()} for row in found]
 
 
+def matched(of_rows, pattern):
+    """(match, row) of those rows whose version fits the whole pattern."""
+    for row in of_rows:
+        match = re.fullmatch(pattern, str(row["version"]))
+        if match:
+            yield match, row
+
+
 def output(name, of_chapter=None):
     """The text of a captured output in results/."""
     with open(os.path.join(_root(), "chapters", of_chapter or chapter(), "results", name), encoding="utf-8") as file:
@@ -136,9 +144,43 @@ def line(ax, x, y, label, color, marker="o", shift=(7, 0), **how):
     label_end(ax, x[-1], y[-1], label, color, shift)
 
 
-def label_end(ax, x, y, text, color=BLACK, shift=(7, 0), **how):
-    """Text to the right of a point, in the colour of what it names."""
-    ax.annotate(text, (x, y), xytext=shift, textcoords="offset points", color=ink(color), va="center", **how)
+def label_end(ax, x, y, text, color=BLACK, shift=(7, 0), va="center", **how):
+    """Text beside a point, to its right unless `shift` says otherwise, in the colour of what it names."""
+    ax.annotate(text, (x, y), xytext=shift, textcoords="offset points", color=ink(color), va=va, **how)
+
+
+def label(ax, x, y, text, color=BLACK, shift=(7, 0), **how):
+    """Small text with its foot beside a point."""
+    label_end(ax, x, y, text, color, shift, **{"va": "baseline", "fontsize": SMALL, **how})
+
+
+def bars(ax, names, values, colors, texts):
+    """Bars from the top down, each with its text at its end."""
+    ax.barh(names[::-1], values[::-1], color=colors[::-1], height=0.66)
+    for name, value, text in zip(names, values, texts):
+        label(ax, value, name, text, shift=(4, 0), va="center")
+    ax.grid(axis="y", visible=False)
+
+
+def course(ax, names, rates, colors, least_inside, digits, most):
+    """The steps of the course on a logarithmic axis from the top down, and the most that can be reached: its words and
+    rate. What a bar from `least_inside` on reaches stands within it."""
+    ax.barh(names[::-1], rates[::-1], color=colors[::-1], height=0.68)
+    for name, rate in zip(names, rates):
+        inside = rate > least_inside
+        label_end(ax, rate, name, format(rate, digits[0] if inside else digits[1]), "white" if inside else BLACK,
+                  (-5 if inside else 5, 0), ha="right" if inside else "left")
+    ax.set_xscale("log")
+    ax.axvline(most[1], color=BLACK, linewidth=1.4, linestyle="--")
+    ax.set_title(f"{most[0]}: {format(most[1], digits[0])}", loc="right", fontsize=SMALL)
+    ax.grid(axis="y", visible=False)
+
+
+def fit(x, y):
+    """The line through points by least squares: (where it begins, slope)."""
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
+    return mean_y - slope * mean_x, slope
 
 
 def label_ends(ax, labels, gap=TEXT + 2.5, shift=8, top=None):

@@ -11,9 +11,16 @@ The counts are X-ray's. X-ray says how many sectors or banks, not which ones: a 
 offsets, by the rules of common/cpu/xray/model.h. equal() ends the script when drawing and count disagree.
 """
 
+import os
+import sys
+
 import style
 
-LANES, SECTOR, LINE, WORD, BANKS = 32, 32, 128, 4, 32  # lanes of a warp; bytes; banks of shared memory
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "measure"))
+
+from banks import BANKS, LANES, WORD, passes  # noqa: E402, F401  (BANKS, WORD and passes are for the figures' scripts)
+
+SECTOR, LINE = 32, 128  # bytes
 
 
 class Access:
@@ -62,32 +69,6 @@ def sectors(access):
         if offset is not None:
             touched.update((offset // SECTOR, (offset + access.bytes - 1) // SECTOR))
     return sorted(touched)
-
-
-def _neighbours_agree(lanes, bit):
-    return all(None in (lanes[i], lanes[i ^ bit]) or lanes[i] == lanes[i ^ bit] for i in range(LANES))
-
-
-def passes(lanes, element, operation="load"):
-    """The passes through the banks that a request takes: [{bank: lanes that it serves}]. Elements of 8 bytes
-    go to one half of the warp after the other, unless neighbouring lanes of a load want the same."""
-    parts = max(1, element // WORD)
-    if parts > 1 and operation == "load" and (_neighbours_agree(lanes, 1) or _neighbours_agree(lanes, 2)):
-        parts //= 2
-    served = []
-    for part in range(parts):
-        words = {}  # in this part: which lanes want which word
-        for lane in range(part * LANES // parts, (part + 1) * LANES // parts):
-            if lanes[lane] is None:
-                continue
-            for word in range(lanes[lane] // WORD, (lanes[lane] + element - 1) // WORD + 1):
-                words.setdefault(word, []).append(lane)
-        waiting = {}  # bank: the words that it has to deliver, one per pass
-        for word in sorted(words):
-            waiting.setdefault(word % BANKS, []).append(word)
-        for turn in range(max((len(w) for w in waiting.values()), default=0)):
-            served.append({bank: words[w[turn]] for bank, w in waiting.items() if turn < len(w)})
-    return served
 
 
 def strips(ax, x, y, cell, height, rows, face=style.SKY, weight=0.5):

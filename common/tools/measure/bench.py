@@ -9,8 +9,6 @@ were, too.
 """
 
 import argparse
-import csv
-import io
 import os
 import subprocess
 import sys
@@ -18,21 +16,7 @@ import tempfile
 
 import counters
 import settings
-
-
-def stored_rows(path):
-    if not os.path.exists(path):
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def csv_text(rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(column for row in rows for column in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+from csv_files import csv_text, rows_of, write_whole
 
 
 def measure(program, options):
@@ -43,7 +27,7 @@ def measure(program, options):
         command = [f"build/gpu/{program['name']}", *options, *([] if plain else ["--csv", path])]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         print(done.stdout, end="", flush=True)
-        return (stored_rows(path) if done.returncode == 0 else []), done
+        return (rows_of(path) if done.returncode == 0 and os.path.exists(path) else []), done
 
 
 def bench(chapter, gpu, only):
@@ -52,7 +36,7 @@ def bench(chapter, gpu, only):
     kept_texts = settings.lines_of(chapter, "terminal")
     path = f"chapters/{chapter}/results/{gpu}.csv"
     rows, ok = {}, True
-    for row in stored_rows(path):
+    for row in rows_of(path) if os.path.exists(path) else []:
         rows.setdefault(row["setting"], []).append(row)
     for name, options in runs:
         program, words = settings.program_of(chapter, options)
@@ -66,15 +50,15 @@ def bench(chapter, gpu, only):
             ok = False
             continue
         if found and "version" not in found[0]:  # a table of its own kind
-            settings.write_whole(f"chapters/{chapter}/results/{gpu}_{name}.csv", csv_text(found))
+            write_whole(f"chapters/{chapter}/results/{gpu}_{name}.csv", csv_text(found))
         elif found:
             rows[name] = [{"setting": name, **row} for row in found]
         if name in kept_texts or not found:
             suffix = "" if name == "default" else f"_{name}"
-            settings.write_whole(f"chapters/{chapter}/results/{gpu}{suffix}.txt", done.stdout)
+            write_whole(f"chapters/{chapter}/results/{gpu}{suffix}.txt", done.stdout)
     ordered = [row for name, _ in runs for row in rows.get(name, [])]
     if ordered:
-        settings.write_whole(path, csv_text(ordered))
+        write_whole(path, csv_text(ordered))
         print(f"\n-> {path}")
     return ok
 

@@ -2,7 +2,6 @@
 """Reading a GPU's counters by Nsight Compute (ncu)."""
 
 import csv
-import datetime
 import io
 import os
 import re
@@ -10,6 +9,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+from csv_files import today
 
 GPU_NAME = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "setup", "gpu_name.sh")
 HOW_TO_ALLOW = (
@@ -55,7 +56,7 @@ class Machine:
         self.name = answer(["nvidia-smi", "-L"], r"GPU \d+: (.*) \(UUID")
         self.driver = answer(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
         self.cuda = answer(["nvcc", "--version"], r"release ([\d.]*)")
-        self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+        self.date = today()
 
 
 def read(command, metrics, options=(), shown=False):
@@ -105,11 +106,3 @@ def show(value):
     except ValueError:
         return value
     return f"{int(number)}" if number == int(number) else f"{number:.4g}"
-
-
-def csv_text(columns, rows):
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()

@@ -17,16 +17,14 @@ An instruction has 16 bytes since Volta. The twelve lowest bits say what it does
 counts with what the source asks for, so a number that is read wrong here is noticed there.
 """
 
-import argparse
-import csv
-import datetime
 import os
 import struct
 import subprocess
 import sys
 import tempfile
 
-from ptxas import number, output_of, own_kernels, programs_of, short_name
+from csv_files import csv_text, write_whole
+from ptxas import output_of, own_kernels, programs_of, short_name, what_to_compile
 
 SIZE = 16  # bytes of an instruction
 KINDS = {0x223: "multiply_adds", 0x823: "multiply_adds", 0x984: "shared_loads", 0x388: "shared_stores",
@@ -148,19 +146,13 @@ def register_reads(turn):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("chapter", help="its folder's name")
-    parser.add_argument("arch", nargs="?", default="sm_90")
-    options = parser.parse_args()
-    chapter, arch = options.chapter, options.arch
+    chapter, arch, compiled = what_to_compile(__doc__)
     kernels = {}
     with tempfile.TemporaryDirectory() as folder:
         binary = os.path.join(folder, "kernels.cubin")
         for source in programs_of(chapter):
             output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-cubin", source, "-o", binary])
             kernels.update(kernels_of(binary))
-    cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
-    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     demangled = subprocess.run(["c++filt"], input="\n".join(kernels), capture_output=True, text=True, check=True).stdout
     is_own = own_kernels(chapter)
     rows = []
@@ -170,12 +162,11 @@ def main():
             continue
         turn = turn_of(code, *loop)
         counts = list(counts_of(turn).values())
-        rows.append([name, len(turn)] + counts + [len(turn) - sum(counts)] + register_reads(turn) + [arch, cuda, today])
+        rows.append([name, len(turn)] + counts + [len(turn) - sum(counts)] + register_reads(turn) + compiled)
     if not rows:
         sys.exit(f"{chapter}: no kernel has a loop that multiplies and adds")
     path = f"chapters/{chapter}/results/{arch}_loops.csv"
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS] + sorted(rows))
+    write_whole(path, csv_text(sorted(rows), COLUMNS))
     print(f"{len(rows)} kernels -> {path}")
 
 

@@ -16,6 +16,7 @@ import sys
 
 import counters
 import settings
+from csv_files import csv_text, write_whole
 
 COLUMNS = ["version", "args", "metric", "predicted", "why"]
 
@@ -68,7 +69,7 @@ def profile(machine, chapter):
                             machine.name, machine.date])
     path = f"chapters/{chapter}/results/{machine.file_name}_profile.csv"
     columns = ["version", "args", "kernel", "metric", "predicted", "measured", "unit", "why", "device", "date"]
-    settings.write_whole(path, counters.csv_text(columns, results))
+    write_whole(path, csv_text(results, columns))
     print(f"\n-> {path}")
     missing = [f"{r[0]} {r[3]}" for r in results if r[5] == "n/a"]
     if missing:

@@ -14,20 +14,23 @@ is more than 2 % off what was counted; [limits_reasons] of settings (version,met
 """
 
 import argparse
-import csv
-import io
 import math
 import os
 import re
 import sys
 
-CHAPTER = "chapters/14_matmul_at_the_limit"
+import settings
+from banks import LANES, passes
+from csv_files import csv_text, rows_of
+
+NAME = "14_matmul_at_the_limit"
+CHAPTER = f"chapters/{NAME}"
 PROGRAM, EXPERIMENT = f"{CHAPTER}/matmul_at_the_limit.cu", f"{CHAPTER}/experiments/even_shares.cu"
 MEASURED, SETTINGS = f"{CHAPTER}/results/h200.csv", f"{CHAPTER}/settings"
 DEVICE_QUERY = "chapters/01_device_query/results"
 PTXAS, LOOPS = f"{CHAPTER}/results/sm_90_ptxas.csv", f"{CHAPTER}/results/sm_90_loops.csv"
 LIMITS, COUNTERS = f"{CHAPTER}/results/h200_limits.csv", f"{CHAPTER}/results/h200_limits_counters.csv"
-SIDE, LANES, BANKS, FLOAT, WIDE = 4096, 32, 32, 4, 4  # of the matrices, of a warp, of shared memory; bytes; floats
+SIDE, FLOAT, WIDE = 4096, 4, 4  # of the matrices; bytes; floats
 TOLERANCE = 2.0  # per cent
 
 # An H200: multiprocessors, and what one of them has or does in a clock.
@@ -51,19 +54,6 @@ def text_of(path):
         return file.read()
 
 
-def rows_of(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def section_of_settings(name):
-    """The lines of a section, without comments."""
-    lines = text_of(SETTINGS).split(f"[{name}]\n", 1)
-    if len(lines) == 1:
-        return []
-    return [line for line in lines[1].split("\n[", 1)[0].split("\n") if line and not line.startswith("#")]
-
-
 def row_of(path, **wanted):
     found = [r for r in rows_of(path) if all(r[k] == v for k, v in wanted.items())]
     if len(found) != 1:
@@ -72,16 +62,8 @@ def row_of(path, **wanted):
 
 
 def wavefronts(addresses, floats):
-    """Of one request for so many floats per lane, by the rule of X-ray's model: 128 bytes at a time, twice as many
-    lanes where neighbours, or lanes two apart, want the same; and as often as words meet in a bank."""
-    agree = any(all(addresses[lane] == addresses[lane ^ bit] for lane in range(LANES)) for bit in (1, 2))
-    parts = floats // 2 if floats > 1 and agree else floats
-    total = 0
-    for part in range(parts):
-        lanes = addresses[part * LANES // parts : (part + 1) * LANES // parts]
-        words = {address + i for address in lanes for i in range(floats)}
-        total += max(sum(word % BANKS == bank for word in words) for bank in range(BANKS))
-    return total
+    """Of one request for so many floats per lane; the addresses are floats, too."""
+    return len(passes([address * FLOAT for address in addresses], floats * FLOAT))
 
 
 class Tile:
@@ -245,7 +227,7 @@ def counted_by_xray(versions):
         ("shared", "store", "wavefronts"): lambda v: v.tile.wavefronts_of_stores(),
         ("global", "load", "requests"): lambda v: v.global_loads + v.loop["async_copies"],
     }
-    options = "".join(line for line in section_of_settings("traces") if line.startswith("versions: "))
+    options = dict(settings.named_lines_of(NAME, "traces")).get("versions", "")
     shape = shape_of(options)
     rows = [r for r in rows_of(f"{CHAPTER}/results/xray.csv") if r["trace"] == "versions"]
     for version in (v for v in versions if v.name in re.split(r"[ ,]", options)):
@@ -256,7 +238,7 @@ def counted_by_xray(versions):
 
 def counters_of(versions):
     """Rows of counts beside what counts them, and complaints."""
-    reasons = {(r["version"], r["metric"]): r["why"] for r in csv.DictReader(section_of_settings("limits_reasons"))}
+    reasons = {(r["version"], r["metric"]): r["why"] for r in settings.table_of(NAME, "limits_reasons")}
     rows, complaints = [], []
     for count in (counted_by_gpu, counted_by_xray):
         for version, shape, metric, derived, counted, source in count(versions):
@@ -278,8 +260,8 @@ def derive():
     # The best of chapter 01: copies that stay in the L2, and reads of gigabytes. GB/s are 10^6 bytes per millisecond.
     l2_rate = max(float(r["rate"]) for r in rows_of(f"{DEVICE_QUERY}/h200.csv") if r["setting"] == "4mi" and r["rate"]) * 1e6
     dram_rate = float(row_of(f"{DEVICE_QUERY}/h200.csv", setting="default", version="read")["rate"]) * 1e6
-    settings = {v.name: "even_shares" if v.is_even else "default" for v in versions}
-    limits = [limits_of(v, row_of(MEASURED, setting=settings[v.name], version=v.name), l2_rate, dram_rate) for v in versions]
+    measured_as = {v.name: "even_shares" if v.is_even else "default" for v in versions}
+    limits = [limits_of(v, row_of(MEASURED, setting=measured_as[v.name], version=v.name), l2_rate, dram_rate) for v in versions]
     compiled = set(r["cuda"] for r in rows_of(PTXAS) + rows_of(LOOPS))
     complaints = [f"{r['version']}: its {r['measured_ms']} ms are less than the bound of {r['bound_ms']} ms by {r['binding']}"
                   for r in limits if float(r["measured_ms"]) < float(r["bound_ms"])]
@@ -289,14 +271,7 @@ def derive():
     if measured + ["even_shares"] != [v.name for v in versions]:
         complaints.append(f"{PROGRAM}: found {', '.join(v.name for v in versions)}; measured {', '.join(measured)}")
     counters, more = counters_of(versions)
-    files = {}
-    for path, rows in ((LIMITS, limits), (COUNTERS, counters)):
-        buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        files[path] = buffer.getvalue()
-    return files, complaints + more
+    return {LIMITS: csv_text(limits), COUNTERS: csv_text(counters)}, complaints + more
 
 
 def main():

@@ -7,13 +7,13 @@ kernel took to compile, and results/ARCH_ptxas.csv, a row for each kernel.
 """
 
 import argparse
-import csv
-import datetime
 import glob
 import os
 import re
 import subprocess
 import sys
+
+from csv_files import csv_text, today, write_whole
 
 COLUMNS = ["kernel", "registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "shared_bytes", "arch", "cuda", "date"]
 
@@ -47,18 +47,22 @@ def own_kernels(chapter):
     return lambda name: f" {name.split('<')[0]}(" in own
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def what_to_compile(description):
+    """The chapter and the architecture of the command line, and what stands in the last columns of each row."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("chapter", help="its folder's name")
     parser.add_argument("arch", nargs="?", default="sm_90")
     options = parser.parse_args()
-    chapter, arch = options.chapter, options.arch
+    cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
+    return options.chapter, options.arch, [options.arch, cuda, today()]
+
+
+def main():
+    chapter, arch, compiled = what_to_compile(__doc__)
     said = ""
     for source in programs_of(chapter):
         said += output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-Xptxas", "-v", "-c", source, "-o", os.devnull])
     lines = output_of(["c++filt"], input=said).splitlines()
-    cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
-    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     is_own = own_kernels(chapter)
     kept, rows, wanted = [], [], False
     for line in lines:
@@ -68,7 +72,7 @@ def main():
             name = short_name(line.split(" for ", 1)[1])
             wanted = is_own(name) and name not in (row[0] for row in rows)  # two programs may have the same kernel
             if wanted:
-                rows.append([name] + ["0"] * 5 + [arch, cuda, today])
+                rows.append([name] + ["0"] * 5 + compiled)
                 line = line.split(" for ")[0] + " for " + name
         if not wanted:
             continue
@@ -78,13 +82,10 @@ def main():
         elif "Used" in line:
             rows[-1][1] = number(r"Used (\d+) registers", line)
             rows[-1][5] = number(r"(\d+) bytes smem", line)
-    folder = f"chapters/{chapter}/results"
-    os.makedirs(folder, exist_ok=True)
-    with open(f"{folder}/{arch}_ptxas.txt", "w", encoding="utf-8") as file:
-        file.write("\n".join(kept) + "\n")
-    with open(f"{folder}/{arch}_ptxas.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS] + rows)
-    print(f"{len(rows)} kernels -> {folder}/{arch}_ptxas.csv, {folder}/{arch}_ptxas.txt")
+    path = f"chapters/{chapter}/results/{arch}_ptxas"
+    write_whole(f"{path}.txt", "\n".join(kept) + "\n")
+    write_whole(f"{path}.csv", csv_text(rows, COLUMNS))
+    print(f"{len(rows)} kernels -> {path}.csv, {path}.txt")
 
 
 if __name__ == "__main__":

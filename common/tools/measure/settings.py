@@ -41,11 +41,3 @@ def source_of(program, chapter):
     """Where a program of the chapter stands."""
     name = program.split("_", 1)[1]
     return f"chapters/{chapter}/{name}.cu" if program == chapter else f"chapters/{chapter}/experiments/{name}.cu"
-
-
-def write_whole(path, text):
-    """Writes a file so that it is there as a whole, or as it was."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".partial", "w", newline="", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(path + ".partial", path)

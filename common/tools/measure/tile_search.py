@@ -14,13 +14,14 @@ make run FILE=build/tile_search/shapes_0.cu INCLUDE=chapters/14_matmul_at_the_li
 
 import argparse
 import concurrent.futures
-import csv
 import os
 import re
 import subprocess
 import sys
 
-from product_limits import CHAPTER, PROGRAM, SETTINGS, Tile, blocks_per_sm, rows_of, section_of_settings, text_of
+import settings
+from csv_files import csv_text, rows_of, write_whole
+from product_limits import CHAPTER, NAME, PROGRAM, SETTINGS, Tile, blocks_per_sm, text_of
 from ptxas import number, output_of, short_name
 
 FOLDER = "build/tile_search"
@@ -93,7 +94,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compile", nargs="?", const="sm_90", metavar="ARCH", help="sm_90 if left out")
     compiled_for = parser.parse_args().compile
-    shapes = [Shape(row) for row in csv.DictReader(section_of_settings("tile_search"))]
+    shapes = [Shape(row) for row in settings.table_of(NAME, "tile_search")]
     for shape in shapes:
         if shape.shared > SHARED_OF_BLOCK:
             sys.exit(f"{SETTINGS}: {shape.name}: {shape.shared} bytes of shared memory, at most {SHARED_OF_BLOCK} are allowed")
@@ -106,15 +107,12 @@ def main():
         for path, group in zip(paths, groups):
             measure(path, group)
 
-    rows = [{**shape.row, **shape.found} for shape in shapes]
-    out = sys.stdout
-    if not compiled_for:
+    table = csv_text([{**shape.row, **shape.found} for shape in shapes])
+    if compiled_for:
+        print(table, end="")
+    else:
         gpu = output_of(["common/tools/setup/gpu_name.sh"]).strip()
-        out = open(f"{CHAPTER}/results/{gpu}_tiles.csv", "w", newline="", encoding="utf-8")
-    with out:
-        writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        write_whole(f"{CHAPTER}/results/{gpu}_tiles.csv", table)
     return 0
 
 

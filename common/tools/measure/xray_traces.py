@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import settings
+from csv_files import write_whole
 
 XRAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run", "xray.sh")
 
@@ -62,7 +63,7 @@ def main():
         if problems or text == stored:
             continue
         if not options.check:
-            settings.write_whole(path, text)
+            write_whole(path, text)
             print(f"traced {path}")
         elif sorted(text.splitlines()) != sorted(stored.splitlines()):
             complaints.append(f"{path}: the kernels do something else now; run make xray-traces figures")

@@ -19,7 +19,6 @@ a reason explains nothing, or when fewer than 80 % of all pairs are equal.
 
 import argparse
 import collections
-import csv
 import os
 import re
 import subprocess
@@ -28,6 +27,7 @@ import tempfile
 
 import counters as ncu
 import settings
+from csv_files import csv_text, rows_of, write_whole
 
 LEAST_SHARE = 0.8
 
@@ -105,8 +105,7 @@ def predicted_launches(chapter, options):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise ncu.Failure(f"{' '.join(command)}\n  failed: {done.stderr.strip()[-300:]}")
-        rows = list(csv.DictReader(open(out.name, newline="", encoding="utf-8")))
-        passages_rows = list(csv.DictReader(open(passages.name, newline="", encoding="utf-8")))
+        rows, passages_rows = rows_of(out.name), rows_of(passages.name)
     partings = {}
     for row in passages_rows:
         partings.setdefault(tuple(row[c] for c in LAUNCH), int(row["partings"]))
@@ -198,7 +197,7 @@ def verify_chapter(machine, chapter):
     if elsewhere:
         print(f"\nlaunched otherwise on this GPU, so not compared: {', '.join(sorted(elsewhere))}")
     path = f"chapters/{chapter}/results/{machine.file_name}_xray.csv"
-    settings.write_whole(path, ncu.csv_text(COLUMNS, results))
+    write_whole(path, csv_text(results, COLUMNS))
     equal = sum(1 for row in results if row[7] == "equal")
     print(f"\n{equal} of {len(results)} pairs equal -> {path}")
     return len(results), equal, complaints

@@ -3,17 +3,8 @@
 
 import re
 
+from cpp_text import closing, mask
 from markers import Problem
-
-
-def mask(text):
-    """The text with comments, strings and preprocessor lines blanked out, every position kept."""
-    pattern = re.compile(
-        r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\\\s]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'"""
-        r"""|^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*""",
-        re.S | re.M,
-    )
-    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
 
 
 def without_template(head):
@@ -49,12 +40,7 @@ def declarations(text):
                 position += 1
                 start = position
                 continue
-            depth, end = 0, position
-            while end < length:
-                depth += {"{": 1, "}": -1}.get(code[end], 0)
-                end += 1
-                if depth == 0:
-                    break
+            end = closing(code, position) + 1
             plain = without_template(head)
             ends_in_parameters = re.search(r"\)\s*(?:const|noexcept|override|->[\s\w:<>,*&]+)*\s*$", plain)
             has_value = re.search(r"(?<![=!<>])=(?!=)\s*[^=]*$", re.sub(r"\([^()]*\)", "", plain))
@@ -67,12 +53,7 @@ def declarations(text):
                 found.append((start, end, head, True))
             position = start = end
         elif char == "(":  # parameters may hold braces
-            depth = 0
-            while position < length:
-                depth += {"(": 1, ")": -1}.get(code[position], 0)
-                position += 1
-                if depth == 0:
-                    break
+            position = closing(code, position) + 1
         else:
             position += 1
     return found

@@ -55,21 +55,7 @@ from regions import MAKERS
 
 MARKER = re.compile(rf"<!--\s*({'|'.join(MAKERS)}):\s*(.*?)\s*-->", re.S)
 END = re.compile(r"<!--\s*end\s*-->")
-
-
-def fenced_spans(text):
-    """Spans of ``` blocks that no marker opens; markers in them are only examples."""
-    spans, open_at, ticks = [], None, ""
-    position = 0
-    for line in text.split("\n"):
-        match = re.match(r"\s*(```+)", line)
-        if match and open_at is None:
-            open_at, ticks = position, match.group(1)
-        elif match and line.strip() == ticks:
-            spans.append((open_at, position + len(line)))
-            open_at = None
-        position += len(line) + 1
-    return spans
+FENCE = re.compile(r"^\s*(```+).*?^\s*\1\s*$", re.S | re.M)  # outside of regions; a marker in it is only an example
 
 
 def start_of_paths(path):
@@ -92,7 +78,7 @@ def refresh(path, text):
     folder, is_deck = start_of_paths(path)
     result, messages = "", []
     position = 0
-    spans = fenced_spans(text)
+    spans = [fence.span() for fence in FENCE.finditer(text)]
     for marker in MARKER.finditer(text):
         if marker.start() < position or any(a <= marker.start() < b for a, b in spans):
             continue

@@ -15,12 +15,21 @@ failures=0
 line() { printf '  %s%-4s%s  %-18s %s\n' "$1" "$2" "$plain" "$3" "$4"; }
 ok() { line "$green" ok "$1" "$2"; }
 missing() { line "$dim" -- "$1" "$2"; }
+# tool NAME TEXT HINT TEST...: ok and the text where the test succeeds, else the hint
+tool() {
+  local name=$1 text=$2 hint=$3
+  shift 3
+  if "$@" >/dev/null 2>&1; then ok "$name" "$text"; else missing "$name" "$hint"; fi
+}
 fail() {
   line "$red" FAIL "$1" "$2"
   failures=$((failures + 1))
 }
 group() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
-have() { command -v "$1" >/dev/null 2>&1; }
+have() { # PROGRAM...
+  local name
+  for name in "$@"; do command -v "$name" >/dev/null 2>&1 || return 1; done
+}
 how() { "$tools/setup/install.sh" --how "$1"; }
 # at_least 3.81 4.3: true when the second is not older than the first
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -t. -k1,1n -k2,2n | head -1)" = "$1" ]; }
@@ -49,89 +58,54 @@ fi
 
 group "To run on a GPU"
 gpu=$(nvidia-smi -L 2>/dev/null | sed -n 's/^GPU [0-9]*: \(.*\) (UUID.*/\1/p' | head -1)
-if [ -n "$gpu" ]; then
-  ok GPU "$gpu, driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -1)"
-else
-  missing GPU "nvidia-smi lists none"
-fi
-if have "$nvcc"; then
-  ok nvcc "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
-elif [ -x /usr/local/cuda/bin/nvcc ]; then
-  missing nvcc "not on PATH; run: export PATH=/usr/local/cuda/bin:\$PATH"
-else
-  missing nvcc "comes with the CUDA toolkit, https://developer.nvidia.com/cuda-downloads"
-fi
-for tool in compute-sanitizer ncu; do
-  verb=sanitize
-  [ $tool = ncu ] && verb=profile
-  if have $tool; then
-    ok $tool "$($tool --version 2>/dev/null | sed -n 's/.*Version \([0-9.]*\).*/\1/p' | head -1)"
-  else
-    missing $tool "for make $verb; comes with the CUDA toolkit"
-  fi
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -1)
+tool GPU "$gpu, driver $driver" "nvidia-smi lists none" [ -n "$gpu" ]
+hint="comes with the CUDA toolkit, https://developer.nvidia.com/cuda-downloads"
+[ ! -x /usr/local/cuda/bin/nvcc ] || hint="not on PATH; run: export PATH=/usr/local/cuda/bin:\$PATH"
+tool nvcc "$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')" "$hint" have "$nvcc"
+for name in compute-sanitizer:sanitize ncu:profile; do
+  version=$("${name%:*}" --version 2>/dev/null | sed -n 's/.*Version \([0-9.]*\).*/\1/p' | head -1)
+  tool "${name%:*}" "$version" "for make ${name#*:}; comes with the CUDA toolkit" have "${name%:*}"
 done
 
 group "To test"
 answer=''
 if have "$cxx"; then answer=$(INSTALL=no "$tools/setup/catch2.sh" "$cxx" "$catch2_dir"); fi
 case $answer in
-  ok*) ok Catch2 "$(echo "$answer" | grep -q 'libCatch2\|-lCatch2\|amalgamated' && echo v3 || echo v2)" ;;
-  *) missing Catch2 "make test installs it, or run: $(how catch2)" ;;
+  *libCatch2* | *-lCatch2* | *amalgamated*) version=v3 ;;
+  *) version=v2 ;;
 esac
-for kind in address,undefined thread; do
-  name=ASan/UBSan
-  [ $kind = thread ] && name=TSan
-  if have "$cxx" && compiles -fsanitize=$kind; then
-    ok $name "make sanitize BACKEND=cpu"
-  else
-    hint=$(how sanitizers)
-    missing $name "for make sanitize BACKEND=cpu${hint:+; run: $hint}"
-  fi
-done
-if have addr2line || have atos; then
-  ok addr2line "names the line in the CPU backend's reports"
-else
-  missing addr2line "(binutils) names the line in the CPU backend's reports"
-fi
+tool Catch2 $version "make test installs it, or run: $(how catch2)" [ "${answer%% *}" = ok ]
+hint=$(how sanitizers)
+hint="for make sanitize BACKEND=cpu${hint:+; run: $hint}"
+tool ASan/UBSan "make sanitize BACKEND=cpu" "$hint" compiles -fsanitize=address,undefined
+tool TSan "make sanitize BACKEND=cpu" "$hint" compiles -fsanitize=thread
+text="names the line in the CPU backend's reports"
+if have atos; then ok addr2line "$text"; else tool addr2line "$text" "(binutils) $text" have addr2line; fi
 
 group "To grade"
 if [ "$(uname -s)" != Linux ]; then
   missing bubblewrap "is for Linux: without it make grade keeps less out"
 elif ! have bwrap; then
   missing bubblewrap "keeps submissions to themselves in make grade; run: $(how bubblewrap)"
-elif bwrap --unshare-all --ro-bind / / true >/dev/null 2>&1; then
-  ok bubblewrap "$(bwrap --version | number)"
 else
-  missing bubblewrap "is installed, but this system does not let it make a sandbox: make grade keeps less out"
+  tool bubblewrap "$(bwrap --version | number)" "is installed, but this system does not let it make a sandbox: make grade keeps less out" \
+    bwrap --unshare-all --ro-bind / / true
 fi
 
 group "To write"
-if python=$("$tools/setup/python.sh"); then
-  ok python3 "$("$python" --version 2>&1 | number)"
-else
-  missing python3 "3.8, for make lab, notes and check; run: $(how python)"
-fi
-if python=$("$tools/setup/python.sh" --matplotlib); then
-  ok matplotlib "$("$python" -c 'import matplotlib; print(matplotlib.__version__)')"
-else
-  missing matplotlib "for make figures; run: $(how matplotlib)"
-fi
-if have node && have npm; then
-  ok node "$(node --version | number)"
-else
-  missing node "18, with npm, for make slides and site; run: $(how node) && $(how npm)"
-fi
-if chromium=$("$tools/setup/chromium.sh"); then
-  ok chromium "$("$chromium" --version 2>/dev/null | number)"
-else
-  missing chromium "for slides as PDF, and to look at slides and site; run: $(how chromium)"
-fi
-for tool in clang-format shellcheck; do
-  if have $tool; then
-    ok $tool "$($tool --version | number)"
-  else
-    missing $tool "for make check; run: $(how $tool)"
-  fi
+python=$("$tools/setup/python.sh")
+tool python3 "$("${python:-false}" --version 2>&1 | number)" "3.8, for make lab, notes and check; run: $(how python)" [ -n "$python" ]
+python=$("$tools/setup/python.sh" --matplotlib)
+version=$("${python:-false}" -c 'import matplotlib; print(matplotlib.__version__)')
+tool matplotlib "$version" "for make figures; run: $(how matplotlib)" [ -n "$python" ]
+hint="18, with npm, for make slides and site; run: $(how node) && $(how npm)"
+tool node "$(node --version 2>/dev/null | number)" "$hint" have node npm
+chromium=$("$tools/setup/chromium.sh")
+hint="for slides as PDF, and to look at slides and site; run: $(how chromium)"
+tool chromium "$("${chromium:-false}" --version 2>/dev/null | number)" "$hint" [ -n "$chromium" ]
+for name in clang-format shellcheck; do
+  tool $name "$($name --version 2>/dev/null | number)" "for make check; run: $(how $name)" have $name
 done
 
 echo

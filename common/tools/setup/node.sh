@@ -28,7 +28,7 @@ need_node() {
 need_packages() {
   cmp -s "$1/package-lock.json" "$2/installed.json" && return
   echo "  npm   $1/package-lock.json: once"
-  rm -f "$2/installed.json"
+  mkdir -p "$2" && rm -f "$2/installed.json"
   cp "$1/package.json" "$1/package-lock.json" "$2/"
   (cd "$2" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$3" 2>&1 ||
     { tail -15 "$3" >&2; stop 1 "npm could not install what $1/package-lock.json names"; }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Opens the built site in Chromium and looks at every page, at two widths, light and dark.
 //
-//   CHROME_PATH=chromium [SHARE=k/n] node check.mjs FOLDER BASE [PAGE...]
+//   CHROME_PATH=chromium [SHARE=k/n] node check.mjs PACKAGES FOLDER BASE [PAGE...]
 //
-// PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
+// PACKAGES is where puppeteer is installed. PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
 // links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
 // not load or have no text alternative, pages that scroll sideways, contrast below AA, a search that
 // does not find what is there.
 
 import fs from 'node:fs'
 import path from 'node:path'
-import puppeteer from 'puppeteer-core'
+import { addContrast, listen, openChromium } from './browser.mjs'
 import { contents, faintText, tooWide } from './look.mjs'
 import { fileFor, serve } from './serve.mjs'
 
@@ -21,7 +21,7 @@ const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
 const TABS = 2
 const STILL = '*, *::before, *::after { transition: none !important; animation: none !important }'
 
-const [folder, base, ...chosen] = process.argv.slice(2)
+const [packages, folder, base, ...chosen] = process.argv.slice(2)
 const problems = new Map()
 let origin = ''
 
@@ -136,6 +136,7 @@ async function lookAtMenu(page) {
 async function newTab(browser) {
   const page = await (await browser.createBrowserContext()).newPage()
   const tab = { page, current: '' }
+  await page.evaluateOnNewDocument(addContrast)
   page.on('request', (request) => {
     const url = request.url()
     if (!/^(data|blob):/.test(url) && !url.startsWith(`${origin}/`)) complain(tab.current, `asks another host: ${url.slice(0, 100)}`)
@@ -143,22 +144,14 @@ async function newTab(browser) {
   page.on('response', (response) => {
     if (response.status() >= 400) complain(tab.current, `${new URL(response.url()).pathname}: status ${response.status()}`)
   })
-  page.on('pageerror', (error) => complain(tab.current, `script fails: ${String(error.message).split('\n')[0]}`))
-  page.on('console', (message) => {
-    if (!['error', 'warn', 'warning'].includes(message.type())) return
-    // A response with a bad status is told above, by its address.
-    if (!/^Failed to load resource/.test(message.text())) complain(tab.current, `console: ${message.text().split('\n')[0].slice(0, 120)}`)
-  })
+  listen(page, (problem) => complain(tab.current, problem))
   return tab
 }
 
 async function main() {
   const server = await serve(folder, base, 0)
   origin = `http://127.0.0.1:${server.address().port}`
-  const browser = await puppeteer.launch({
-    executablePath: process.env.CHROME_PATH,
-    args: process.env.CHROME_NO_SANDBOX ? ['--no-sandbox'] : [],
-  })
+  const browser = await openChromium(packages)
   const files = htmlFiles().filter((f) => !isDeck(f) && f !== '404.html')
   const looked = new Map()
   const waiting = chosen.length > 0 ? [...chosen] : shareOf(files)

@@ -9,10 +9,13 @@ const INLINE_LINK = /\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/dg
 const DEFINITION = /^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*<?([^\s>]+)>?/dgm
 const HTML_LINK = /<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)="([^"]+)"/dg
 
-/** The text without its comments. A comment that fills lines of its own leaves one empty line. */
-export function withoutComments(markdown) {
-  return markdown.replace(NOT_TEXT, (all, fence, marks, comment) => (comment === undefined ? all : ''))
+/** The text with what `change(comment)` returns in place of each comment. */
+export function withComments(markdown, change) {
+  return markdown.replace(NOT_TEXT, (all, fence, marks, comment) => (comment === undefined ? all : change(comment)))
 }
+
+/** The text without its comments. A comment that fills lines of its own leaves one empty line. */
+export const withoutComments = (markdown) => withComments(markdown, () => '')
 
 /** The text with code and comments blanked out, every position kept. */
 export function runningText(markdown) {
@@ -47,26 +50,29 @@ export function anchors(markdown) {
   return new Set([...headings(markdown).map((h) => h.anchor), ...given])
 }
 
-/** True when the bracket that closes at the position opened as `![`. */
-function closesImage(text, at) {
+/** What stands between `![` and the bracket that closes at the position; null when that is no image's. */
+function textOfImage(text, at) {
   let depth = 0
   for (let i = at; i >= 0; i--) {
     if (text[i] === ']') depth++
-    else if (text[i] === '[' && --depth === 0) return text[i - 1] === '!'
+    else if (text[i] === '[' && --depth === 0) return text[i - 1] === '!' ? text.slice(i + 1, at) : null
   }
-  return false
+  return null
 }
 
-/** Where links and images lead, in order: { target, line, image, html, start, end }. */
+/** Where links and images lead, in order: { target, line, image, alt, html, start, end }; of HTML's images no `alt`. */
 export function links(markdown) {
   const text = runningText(markdown)
   const found = []
-  const add = (match, image, html) => {
+  const add = (match, image, html, alt = null) => {
     const [start, end] = match.indices[1]
     const line = text.slice(0, start).split('\n').length
-    found.push({ target: markdown.slice(start, end), line, image, html, start, end })
+    found.push({ target: markdown.slice(start, end), line, image, alt, html, start, end })
   }
-  for (const match of text.matchAll(INLINE_LINK)) add(match, closesImage(text, match.index), false)
+  for (const match of text.matchAll(INLINE_LINK)) {
+    const alt = textOfImage(text, match.index)
+    add(match, alt !== null, false, alt)
+  }
   for (const match of text.matchAll(DEFINITION)) add(match, false, false)
   for (const match of text.matchAll(HTML_LINK)) add(match, !match[0].startsWith('<a'), true)
   return found.sort((a, b) => a.start - b.start)

@@ -7,8 +7,8 @@
 #   site.sh serve [PORT] [BASE]
 # With SHARE=k/n in the environment, of the pages that show a file it looks at the k-th of n parts.
 # BASE is the path under which the site will stand, /cuda/ for https://example.org/cuda/; / without it.
-# Building needs Node.js. What that needs comes from common/tools/site/package-lock.json, and is
-# installed again when that changes.
+# Building needs Node.js. What that needs comes from common/tools/site/package-lock.json, and for looking from
+# slides/package-lock.json; it is installed again when that changes.
 set -u
 tools=$(dirname "$(dirname "$0")")
 # shellcheck source=../run/terminal.sh
@@ -95,7 +95,8 @@ look() {
     not_looked_at
     return
   fi
-  CHROME_PATH=$chromium node "$packages/check.mjs" "$out" "$(built_base)" || exit 1
+  need_packages slides build/slides/packages "$log"
+  CHROME_PATH=$chromium node "$packages/check.mjs" build/slides/packages "$out" "$(built_base)" || exit 1
   [ -n "${SHARE:-}" ] || cp "$out.built" "$out.checked"
 }
 

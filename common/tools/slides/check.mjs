@@ -7,16 +7,13 @@
 // text too small or of too little contrast, an image that does not load or has no text alternative, a
 // slide without speaker notes, too few or too many slides, a message on the console, and anything
 // fetched from elsewhere than the file itself.
-import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { addContrast, listen, openChromium } from '../site/browser.mjs'
 
 const FEWEST_SLIDES = 12
 const MOST_SLIDES = 20
 const LIMITS = {
-  contrast: 4.5, // WCAG 2 AA
-  contrastOfLargeText: 3,
-  largeText: 24, // px, or 18.66 when bold
   smallestText: 16, // px of 720: what the back row reads
   notes: 40, // characters
   slack: 2, // px that rounding may take
@@ -80,54 +77,17 @@ function lookAtSlide(index, limits) {
     if (!image.alt.trim()) found.push('an image without a text alternative')
   }
 
-  // Contrast: the text's colour on what lies behind it, both as they come out after transparency.
-  const channels = (css) => {
-    const [r, g, b, a = 1] = css.match(/[\d.]+/g).map(Number)
-    return { r, g, b, a }
-  }
-  const over = (top, below) => {
-    const mix = (name) => top[name] * top.a + below[name] * (1 - top.a)
-    return { r: mix('r'), g: mix('g'), b: mix('b'), a: 1 }
-  }
-  const background = (element) => {
-    if (!element) return { r: 255, g: 255, b: 255, a: 1 }
-    const own = getComputedStyle(element)
-    if (own.backgroundImage !== 'none') return null
-    const color = channels(own.backgroundColor)
-    if (color.a === 1) return color
-    const below = background(element.parentElement)
-    return below && over(color, below)
-  }
-  const luminance = ({ r, g, b }) => {
-    const [x, y, z] = [r, g, b].map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
-    return 0.2126 * x + 0.7152 * y + 0.0722 * z
-  }
   for (const margin of section.querySelectorAll('header, footer')) {
     if (margin.textContent.trim()) texts.push(margin.firstChild)
   }
   const seen = new Set()
   for (const text of texts) {
-    const element = text.parentElement
-    const own = getComputedStyle(element)
-    const size = parseFloat(own.fontSize)
-    let opacity = 1
-    for (let e = element; e && e !== section.parentElement; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity)
-    const behind = background(element)
-    const key = `${own.color} ${opacity} ${JSON.stringify(behind)} ${size} ${own.fontWeight}`
+    const { ratio, needed, size, key } = contrastOf(text.parentElement)
     if (seen.has(key)) continue
     seen.add(key)
     if (size < limits.smallestText) found.push(`${excerpt(text)} is ${size} px high: at least ${limits.smallestText}`)
-    if (!behind) {
-      found.push(`${excerpt(text)} stands on a background image: its contrast is unknown`)
-      continue
-    }
-    const color = channels(own.color)
-    color.a *= opacity
-    const pair = [luminance(over(color, behind)), luminance(behind)].sort((a, b) => b - a)
-    const ratio = (pair[0] + 0.05) / (pair[1] + 0.05)
-    const isLarge = size >= limits.largeText || (size >= 18.66 && Number(own.fontWeight) >= 700)
-    const needed = isLarge ? limits.contrastOfLargeText : limits.contrast
-    if (ratio < needed) found.push(`${excerpt(text)} has a contrast of ${ratio.toFixed(1)}: at least ${needed}`)
+    if (ratio === null) found.push(`${excerpt(text)} stands on a background image: its contrast is unknown`)
+    else if (ratio < needed) found.push(`${excerpt(text)} has a contrast of ${ratio.toFixed(1)}: at least ${needed}`)
   }
 
   const note = document.querySelector(`.bespoke-marp-note[data-index="${index}"]`)
@@ -154,14 +114,9 @@ async function checkDeck(browser, file) {
     if (isOwn) request.continue()
     else request.abort()
   })
-  page.on('console', (message) => {
-    const text = message.text()
-    if (['error', 'warn', 'warning'].includes(message.type()) && !text.includes('net::ERR_FAILED')) {
-      problems.push(`${where()}: the console says: ${text.split('\n')[0].slice(0, 120)}`)
-    }
-  })
-  page.on('pageerror', (error) => problems.push(`${where()}: a script fails: ${String(error.message).split('\n')[0]}`))
+  listen(page, (problem) => problems.push(`${where()}: ${problem}`))
 
+  await page.evaluateOnNewDocument(addContrast)
   await page.goto(url, { waitUntil: 'load' })
   const lines = await page.$$eval('section[data-line]', (sections) => sections.map((s) => s.dataset.line))
   if (lines.length < FEWEST_SLIDES || lines.length > MOST_SLIDES) {
@@ -186,11 +141,7 @@ async function checkDeck(browser, file) {
 }
 
 const [packages, ...files] = process.argv.slice(2)
-const puppeteer = createRequire(resolve(packages, 'package.json'))('puppeteer-core')
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROME_PATH,
-  args: process.env.CHROME_NO_SANDBOX ? ['--no-sandbox'] : [],
-})
+const browser = await openChromium(packages)
 let slides = 0
 let status = 0
 try {

@@ -5,45 +5,23 @@
 //   node prepare.mjs FOLDER DECK.md...
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { links, withComments } from '../site/markdown.mjs'
 
 const MARKER = /<!--\s*(?:(?:code|table|pivot|value|output|headline|labs|minutes|plan):[^]*?|end\s*)-->/g
-const IMAGE = /!\[([^\]]*)\]\(([^)\s]+)\)/g
 
-// The text in pieces, fenced code apart: in code nothing is a marker.
-function pieces(text) {
-  const found = []
-  let fence = null
-  for (const line of text.split(/(?<=\n)/)) {
-    const opens = line.match(/^\s*(`{3,})/)
-    const isCode = fence !== null || opens !== null
-    if (found.length === 0 || found.at(-1).isCode !== isCode) found.push({ isCode, text: '' })
-    found.at(-1).text += line
-    if (fence === null && opens) fence = opens[1]
-    else if (fence !== null && line.trim() === fence) fence = null
-  }
-  return found
-}
-
+// A marker may stand within speaker notes, and then ends the first half of these.
 const withoutMarkers = (text) =>
-  pieces(text)
-    .map((piece) => (piece.isCode ? piece.text : piece.text.replace(MARKER, (marker) => marker.replace(/[^\n]/g, ''))))
-    .join('')
+  withComments(text, (comment) => comment.replace(MARKER, (marker) => marker.replace(/[^\n]/g, '')))
 
 // A figure that is not there, or that Marp would make a background of, where no check sees it.
 function problems(deck, text) {
   const found = []
-  let line = 1
-  for (const piece of pieces(text)) {
-    if (!piece.isCode) {
-      for (const image of piece.text.matchAll(IMAGE)) {
-        const where = `${deck}:${line + piece.text.slice(0, image.index).split('\n').length - 1}`
-        if (/^bg\b/.test(image[1])) found.push(`${where}: no background images: they have no text alternative`)
-        else if (!/^[a-z]+:/.test(image[2]) && !existsSync(join(dirname(deck), decodeURI(image[2])))) {
-          found.push(`${where}: no such figure: ${image[2]}`)
-        }
-      }
+  for (const { target, line, image, alt, html } of links(text)) {
+    if (!image || html) continue
+    if (/^bg\b/.test(alt ?? '')) found.push(`${deck}:${line}: no background images: they have no text alternative`)
+    else if (!/^[a-z]+:/.test(target) && !existsSync(join(dirname(deck), decodeURI(target)))) {
+      found.push(`${deck}:${line}: no such figure: ${target}`)
     }
-    line += piece.text.split('\n').length - 1
   }
   if (!/^---\n[^]*?^theme: course$[^]*?^---$/m.test(text)) found.push(`${deck}:1: the front matter must name the theme: course`)
   return found
