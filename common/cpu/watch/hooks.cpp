@@ -14,7 +14,7 @@
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
 #include "../xray/lanes.h"
-#include "../xray/launches.h"
+#include "../xray/report.h"
 
 // Behind the access in the code.
 #define PLACE __builtin_return_address(0)

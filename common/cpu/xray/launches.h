@@ -38,8 +38,4 @@ class SetAside {
   std::unique_ptr<Kept> kept_;
 };
 
-/// Does nothing. The hooks call it so that the linker takes report.cpp out of the library, whose
-/// initialiser sees to the report at the program's end.
-void report_at_exit();
-
 }  // namespace xray

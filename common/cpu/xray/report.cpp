@@ -13,6 +13,8 @@
 //
 // `make xray` sets these. A setting that cannot be followed ends the program with one line on
 // standard error and exit status 2.
+#include "report.h"
+
 #include <unistd.h>
 
 #include <algorithm>
