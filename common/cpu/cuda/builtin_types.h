@@ -2,7 +2,6 @@
 // Stands in for <builtin_types.h>: all types of the runtime API and of device code.
 #pragma once
 
-#include "../types/surface_types.h"
 #include "../types/texture_types.h"
 #include "../types/vector_types.h"
 #include "driver_types.h"

@@ -24,7 +24,6 @@
 #include "../runtime/functions.h"
 #include "../runtime/pools.h"
 #include "../runtime/streams.h"
-#include "../types/surface_types.h"
 #include "../types/texture_types.h"
 #include "../types/vector_types.h"
 #include "driver_types.h"

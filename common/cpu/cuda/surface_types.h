@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "../types/surface_types.h"
+#include "../types/texture_types.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture objects and how they are read, with the names and numbers of CUDA 13.0.
+// Texture and surface objects, how they are read and what an access outside of one does, with the
+// names and numbers of CUDA 13.0.
 #pragma once
 
 using cudaTextureObject_t = unsigned long long;
@@ -28,4 +29,12 @@ struct cudaTextureDesc {
   float maxMipmapLevelClamp;
   int disableTrilinearOptimization;
   int seamlessCubemap;
+};
+
+using cudaSurfaceObject_t = unsigned long long;
+
+enum cudaSurfaceBoundaryMode {
+  cudaBoundaryModeZero = 0,
+  cudaBoundaryModeClamp = 1,
+  cudaBoundaryModeTrap = 2
 };

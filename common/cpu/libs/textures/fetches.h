@@ -9,7 +9,6 @@
 
 #include "../../engine/device_functions.h"
 #include "../../engine/uninstrumented.h"
-#include "../../types/surface_types.h"
 #include "../../types/texture_types.h"
 #include "../../types/vector_types.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "../../types/site.h"
-#include "../../types/surface_types.h"
 #include "../../types/texture_types.h"
 #include "array_types.h"
 
