@@ -74,15 +74,15 @@ inline Device open_device(const Options& opt) {
   return describe_device(static_cast<int>(opt.device));
 }
 
-/// How many blocks of `kernel` the device holds at once, at least 1. `dynamic_bytes` is the dynamic
-/// shared memory of a block.
+/// How many blocks of `kernel` the current device holds at once, at least 1.
 template <class Kernel>
-unsigned blocks_held(const Device& device, Kernel* kernel, std::size_t block,
-                     std::size_t dynamic_bytes = 0) {
-  int per_sm = 0;
+unsigned blocks_held(Kernel* kernel, std::size_t block, std::size_t dynamic_shared_bytes = 0) {
+  int device = 0, per_sm = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block),
-                                                           dynamic_bytes));
-  return static_cast<unsigned>(std::max(1, device.multiProcessorCount * per_sm));
+                                                           dynamic_shared_bytes));
+  const int sms = device_attribute(cudaDevAttrMultiProcessorCount, device);
+  return static_cast<unsigned>(std::max(1, sms * per_sm));
 }
 
 /// Nanoseconds of a clock that all multiprocessors share (PTX %globaltimer; C++ has no name for
@@ -131,11 +131,11 @@ static __global__ void read_everything(const uint4* x, std::size_t n, unsigned* 
 }
 
 /// The speed of reading `bytes` of device memory, in GB/s (1e9 bytes per second); 0 without a GPU.
-inline double measured_read_gbps(const Device& device, std::size_t bytes) {
+inline double measured_read_gbps(std::size_t bytes) {
   if (!kOnGpu) return 0;
   const DeviceArray<uint4> data(bytes / sizeof(uint4));
   const DeviceArray<unsigned> never(1);
-  const unsigned grid = blocks_held(device, read_everything, 512);
+  const unsigned grid = blocks_held(read_everything, 512);
   const Timing t = time_launches(11, [&] {
     read_everything<<<grid, 512>>>(data, data.size(), never);
     CUDA_CHECK_LAUNCH();

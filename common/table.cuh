@@ -52,12 +52,13 @@ inline std::string digits_text(double value) {
 /// The table of one program. Rows are printed as they are added, and written to the file of --csv.
 class ResultTable {
  public:
-  /// `data_bytes` is what a version reads and writes. If the device has less memory than that and
-  /// `more_bytes`, or the file cannot be opened: one line, exit status 2. `more_columns` are the
-  /// program's own.
-  ResultTable(const Options& opt, const Device& device, std::size_t data_bytes,
-              std::size_t more_bytes = 0, const std::vector<std::string>& more_columns = {})
-      : opt_(opt), device_(device), more_columns_(more_columns) {
+  const Device device;  ///< that of --device
+
+  /// Opens the device. A version reads and writes `data_bytes`; where they and `more_bytes` do not
+  /// fit, or --csv cannot be opened: one line, exit status 2. `more_columns` are the program's own.
+  ResultTable(const Options& opt, std::size_t data_bytes, std::size_t more_bytes = 0,
+              const std::vector<std::string>& more_columns = {})
+      : device(open_device(opt)), opt_(opt), more_columns_(more_columns) {
     std::size_t free_bytes = 0, all_bytes = 0;
     CUDA_CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
     const std::size_t wanted = data_bytes + more_bytes;
@@ -220,9 +221,9 @@ class ResultTable {
     std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
     const char* const commit = std::getenv("TUTORIAL_COMMIT");
     std::ostringstream line;
-    line << opt_.program << ",\"" << device_.name << "\"," << device_.major << '.' << device_.minor
-         << ',' << version_text(device_.driver_version) << ','
-         << version_text(device_.runtime_version) << ',' << date << ','
+    line << opt_.program << ",\"" << device.name << "\"," << device.major << '.' << device.minor
+         << ',' << version_text(device.driver_version) << ','
+         << version_text(device.runtime_version) << ',' << date << ','
          << (commit != nullptr ? commit : "unknown") << ',' << (kOnGpu ? "gpu," : "cpu,")
          << opt_.workload() << ',' << t.samples << ",\"" << name << "\"," << known(t.median_ms)
          << ',' << known(t.min_ms) << ',' << known(t.max_ms) << ',' << rate << ',' << unit << ','
@@ -247,7 +248,6 @@ class ResultTable {
   }
 
   const Options& opt_;
-  const Device device_;
   const std::vector<std::string> more_columns_;
   std::vector<std::string> more_cells_;
   std::string context_, notes_, offered_, unit_, of_;

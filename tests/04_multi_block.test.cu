@@ -302,7 +302,7 @@ TEST_CASE("the kernels add every element in any grid", "[grid_sizes]") {
 
 TEST_CASE("the grids grow, through one per SM and one wave, to four waves", "[grid_sizes]") {
   for (const unsigned block : awkward_blocks()) {
-    const unsigned wave = blocks_held(this_device(), grid_sizes::sum_grid_stride, block);
+    const unsigned wave = blocks_held(grid_sizes::sum_grid_stride, block);
     const std::vector<unsigned> grids = grid_sizes::grids(sm_count(), wave);
     INFO("block " << block);
     CHECK(grids.front() == 1);
@@ -316,7 +316,7 @@ TEST_CASE("the grids grow, through one per SM and one wave, to four waves", "[gr
 TEST_CASE("every grid has a row for one load and one for four, and all are right", "[grid_sizes]") {
   const std::vector<std::string> lines =
       lines_of_csv(grid_sizes::experiment_main, {"--n", "5000", "--samples", "1"});
-  const unsigned wave = blocks_held(this_device(), grid_sizes::sum_grid_stride, 256);
+  const unsigned wave = blocks_held(grid_sizes::sum_grid_stride, 256);
   CHECK(lines.size() == 1 + 2 * grid_sizes::grids(sm_count(), wave).size());
 }
 
@@ -354,7 +354,7 @@ TEST_CASE("a wide load's kernel gets the registers it was promised, and a wave o
     CUDA_CHECK(cudaFuncGetAttributes(&of_kernel, l.kernel));
     CHECK(of_kernel.numRegs <= (std::strstr(l.name, "/r32") == nullptr ? 64 : 32));
     CHECK(of_kernel.localSizeBytes == 0);  // every value in flight has a register
-    const unsigned wave = blocks_held(this_device(), l.kernel, 256);
+    const unsigned wave = blocks_held(l.kernel, 256);
     CHECK(wave % sm_count() == 0);
     const std::size_t per_sm = std::size_t{wave} * 256 / sm_count();
     CHECK(per_sm <= thread_slots_per_sm());
@@ -451,7 +451,7 @@ TEST_CASE("the cycles of chains span the work of all warps of the block, not tha
 
 TEST_CASE("blocks that all fit at once see the last one begin", "[waiting_blocks]") {
   for (const unsigned block : {1u, 256u, 1024u}) {
-    const unsigned wave = blocks_held(this_device(), waiting_blocks::wait_for_last_block, block);
+    const unsigned wave = blocks_held(waiting_blocks::wait_for_last_block, block);
     for (const unsigned grid : {1u, 2u, wave}) {
       double ms = 0;
       const auto w = waiting_blocks::run(grid, block, waiting_blocks::kLongNs, &ms);
@@ -463,7 +463,7 @@ TEST_CASE("blocks that all fit at once see the last one begin", "[waiting_blocks
 }
 
 TEST_CASE("blocks that do not fit at once give up and do not hang", "[waiting_blocks]") {
-  const unsigned wave = blocks_held(this_device(), waiting_blocks::wait_for_last_block, 256);
+  const unsigned wave = blocks_held(waiting_blocks::wait_for_last_block, 256);
   // No order of blocks is promised. But where blocks give up, and only there, a launch takes as
   // long as a block is patient. Once is enough: on a busy machine any launch may take long.
   bool as_long_as_it_waited = false;
@@ -560,7 +560,7 @@ TEST_CASE("each row takes its duration from its own clock", "[three_clocks]") {
 
 TEST_CASE("no more blocks run at a time than fit at once", "[blocks_over_time]") {
   using namespace blocks_over_time;
-  const unsigned wave = blocks_held(this_device(), blocks_over_time::sum_recorded, 256);
+  const unsigned wave = blocks_held(blocks_over_time::sum_recorded, 256);
   const auto blocks = record_blocks(random_ints(20011, 0, 9, 5), wave * 5 / 2, 256);
   // At equal times ends sort before starts: a block's slot is free again when it has ended.
   std::vector<std::pair<std::uint64_t, int>> events;

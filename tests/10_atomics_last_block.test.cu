@@ -81,7 +81,7 @@ bool waits_for_the_grid(const Version<SumMemory>& version) {
   return version.name == std::string("grid_sync");
 }
 
-unsigned largest_grid(unsigned block) { return grid_for(describe_device(0), 16_Gi, block); }
+unsigned largest_grid(unsigned block) { return grid_for(16_Gi, block); }
 
 Sum sum_of_squares(const std::vector<int>& x, std::size_t n) {
   Sum sum = 0;

@@ -331,7 +331,7 @@ int main(int argc, char** argv) {
 
   const Device device = open_device(opt);
   if (n == 0) n = std::min(1_Gi, device.totalGlobalMem / 4 / sizeof(int));
-  ResultTable table(opt, device, n * sizeof(int), n * sizeof(int) + 2_Mi);
+  ResultTable table(opt, n * sizeof(int), n * sizeof(int) + 2_Mi);
   table.rate_in("GB/s", "peak", peak_dram_gbps(static_cast<int>(opt.device)));
   table.without_speedup();  // the rows do different things
   const int described = opt.only.empty() && !opt.list ? require_device(opt) : 0;  // devices
@@ -343,7 +343,7 @@ int main(int argc, char** argv) {
   const Data data(random_ints(std::min(n, kPeriod), -9999, 9999, opt.seed), n, block);
   const Copy copy = {data};
   for (const auto& version : kCopies) table.add(version, copy);
-  const Read read(data, blocks_held(device, read_words, block));
+  const Read read(data, blocks_held(read_words, block));
   for (const auto& version : kReads) table.add(version, read);
   return table.finish();
 }

@@ -176,9 +176,8 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "02_single_thread_sum", "what does one GPU thread cost?",
                     {{"n", &n, 1, 16_Gi, "ints to sum, at random"},
                      {"low", &low, 0, 9, "the smallest of them; the largest is 9"}});
-  const Device device = open_device(opt);
   const std::size_t bytes = n * sizeof(int);
-  ResultTable table(opt, device, bytes, sizeof(Result), {"cycles_per_int"});
+  ResultTable table(opt, bytes, sizeof(Result), {"cycles_per_int"});
 
   const std::vector<int> x = random_ints(n, static_cast<int>(low), 9, opt.seed);
   int* d_x = nullptr;

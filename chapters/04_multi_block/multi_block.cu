@@ -108,7 +108,7 @@ struct ThreadSums {
       : x(values),
         block(threads),
         sms(static_cast<unsigned>(device.multiProcessorCount)),
-        wave(blocks_held(device, sum_grid_stride, block)),
+        wave(blocks_held(sum_grid_stride, block)),
         partial(std::size_t{sms} * device.maxThreadsPerMultiProcessor) {
     // The block size with the highest occupancy, and the smallest grid that reaches it everywhere.
     CUDA_CHECK(cudaOccupancyMaxPotentialBlockSize(&api_grid, &api_block, sum_grid_stride));
@@ -178,10 +178,9 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "04_multi_block", "how many threads does it take to hide latency?",
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
                      {"block", &block, 1, kMaxBlock, "threads per block, if left open"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), 16_Mi);
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
-  const ThreadSums sums(device, random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  ResultTable table(opt, n * sizeof(int), 16_Mi);
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
+  const ThreadSums sums(table.device, random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
   for (const auto& version : kVersions) table.add(version, sums);
   return table.finish();
 }

@@ -293,11 +293,10 @@ int main(int argc, char** argv) {
   const Options opt(
       argc, argv, "05_shared_tree_reduction", "how do the threads of a block add up together?",
       {{"n", &n, 1, 16_Gi, "ints to sum"}, {"block", &block, 1, kMaxBlock, "threads per block"}});
-  const Device device = open_device(opt);
   const std::size_t blocks = div_up(n, block), bytes = n * sizeof(int);
   if (blocks > INT_MAX) opt.usage_error("--n and --block: a grid has at most 2147483647 blocks");
-  ResultTable table(opt, device, bytes, blocks * (block + 1) * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  ResultTable table(opt, bytes, blocks * (block + 1) * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
 
   const BlockSums sums(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
   for (const auto& version : kVersions) table.add(version, sums);

@@ -212,8 +212,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 12800000 : 128000, block = 1024;
   const Options opt(argc, argv, "06_constant_memory", "when is the constant cache right?",
                     {{"n", &n, 1, 1_Gi, "elements"}, {"block", &block, 1, 1024, "of additions"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, 2 * n * sizeof(int) + sizeof(constant_words));
+  ResultTable table(opt, 2 * n * sizeof(int) + sizeof(constant_words));
   table.rate_in("GB/s", "copy", measured_copy_gbps(2 * n * sizeof(int)));
   table.without_speedup();  // the rows are to be compared pattern by pattern
 

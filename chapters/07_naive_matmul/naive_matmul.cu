@@ -105,9 +105,8 @@ int main(int argc, char** argv) {
                      {"k", &k, 1, 32_Ki, "columns of A, rows of B"},
                      {"block", &block, kWarp, 1024, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block: expected a multiple of 32");
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float));
-  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  ResultTable table(opt, (m * k + k * n + m * n) * sizeof(float));
+  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
 
   const ProductInBlocks product{{m, n, k, opt.seed}, dim3(kWarp, block / kWarp)};
   for (const auto& version : kVersions) table.add(version, product);

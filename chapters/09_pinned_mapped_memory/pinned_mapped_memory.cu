@@ -290,8 +290,7 @@ int main(int argc, char** argv) {
                      {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"},
                      {"chunks", &chunks, 1, 64_Ki, "chunks of the overlapped versions"},
                      {"streams", &streams, 1, 32, "streams of the overlapped versions"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, 2 * n * kWord);
+  ResultTable table(opt, n * kWord, 2 * n * kWord);
   table.without_speedup();  // the rows do not all do the same
 
   const Transfer t(random_words(n, opt.seed), static_cast<unsigned>(rounds), chunks, streams);

@@ -250,10 +250,9 @@ const Version<SumMemory> kVersions[] = {
 
 // At most one block without a full tile, and no more than the device holds at once: at the barrier
 // across the grid, resident blocks would wait for blocks that start only when one of them ends.
-unsigned grid_for(const Device& device, std::size_t n, std::size_t block) {
-  return std::min({blocks_for(n, 4 * kInFlight * block),
-                   blocks_held(device, sum_last_block_wide, block),
-                   blocks_held(device, sum_grid_sync, block)});
+unsigned grid_for(std::size_t n, std::size_t block) {
+  return std::min({blocks_for(n, 4 * kInFlight * block), blocks_held(sum_last_block_wide, block),
+                   blocks_held(sum_grid_sync, block)});
 }
 
 int main(int argc, char** argv) {
@@ -262,10 +261,10 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
-  const unsigned grid = grid_for(device, n, block);
-  ResultTable table(opt, device, n * sizeof(int), 2_Mi);  // more: partial sums, and CUB's scratch
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  open_device(opt);
+  const unsigned grid = grid_for(n, block);
+  ResultTable table(opt, n * sizeof(int), 2_Mi);  // more: partial sums, and CUB's scratch
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
 
   const SumMemory memory{random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, memory);

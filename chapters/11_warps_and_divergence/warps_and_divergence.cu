@@ -243,10 +243,9 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 8_Gi, "ints to sum"},
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
   const std::size_t bytes = n * sizeof(int);
-  ResultTable table(opt, device, bytes, bytes / kWarp + 16 * (div_up(n, block) + 1));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  ResultTable table(opt, bytes, bytes / kWarp + 16 * (div_up(n, block) + 1));
+  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
 
   const Sums sums{random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, sums);

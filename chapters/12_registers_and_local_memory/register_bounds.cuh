@@ -39,7 +39,7 @@ void add_bound(ResultTable& table, const Device& device, const char* name, const
   cudaFuncAttributes frame;
   CUDA_CHECK(cudaFuncGetAttributes(&frame, kernel));
   const int predicted = blocks_by_registers(device, kHoldingBlock, frame.numRegs);
-  const auto held = static_cast<int>(blocks_held(device, kernel, kHoldingBlock));
+  const auto held = static_cast<int>(blocks_held(kernel, kHoldingBlock));
   const int by_api = held / device.multiProcessorCount;
   table.next_row_has({std::to_string(frame.numRegs), std::to_string(frame.localSizeBytes),
                       std::to_string(predicted), std::to_string(by_api)});

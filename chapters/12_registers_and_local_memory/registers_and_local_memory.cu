@@ -221,11 +221,9 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 8_Gi, "words to count"},
                      {"block", &block, 1, kMaxBlock, "threads per block"},
                      {"alike", &alike, 1, 1_Ki, "words in a row that are alike; 32: a warp's"}});
-  const Device device = open_device(opt);
   const std::size_t bytes = n * sizeof(unsigned);
-  ResultTable table(opt, device, bytes, n + kWords * block * sizeof(uint4),
-                    {"registers", "local_bytes"});
-  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  ResultTable table(opt, bytes, n + kWords * block * sizeof(uint4), {"registers", "local_bytes"});
+  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
 
   const DigitCounts d(words_to_count(n, alike, opt.seed), static_cast<unsigned>(block));
   for (const DigitVersion& v : kVersions) {

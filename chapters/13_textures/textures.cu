@@ -331,9 +331,8 @@ int main(int argc, char** argv) {
                     {{"width", &width, 1, kMaxSide, "pixels in a row of the image"},
                      {"height", &height, 1, kMaxSide, "rows of the image"},
                      {"angle", &angle, 0, 360, "degrees to turn it by"}});
-  const Device device = open_device(opt);
-  const std::size_t bytes = 2 * width * height * sizeof(float);         // the image and the result
-  ResultTable table(opt, device, bytes, 5 * bytes / 2 + 512 * height);  // in all: seven images
+  const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
+  ResultTable table(opt, bytes, 5 * bytes / 2 + 512 * height);   // in all: seven images
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   const Rotation r(random_floats(width * height, 0, 1, opt.seed), turn_by(angle, width, height));
   for (const auto& version : kVersions) table.add(version, r);

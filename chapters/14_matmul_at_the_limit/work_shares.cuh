@@ -125,7 +125,7 @@ struct EvenShares {
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaFuncSetAttribute(multiply_even_shares<T>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-    return blocks_held(describe_device(device), multiply_even_shares<T>, T::kThreads, kBytes);
+    return blocks_held(multiply_even_shares<T>, T::kThreads, kBytes);
   }
 
   /// Whole tiles are dealt out as long as there is one for each block; what is left of one to two

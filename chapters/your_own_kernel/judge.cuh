@@ -63,7 +63,7 @@ struct Goal {
 template <class In, class Out, class Launch>
 int run(const Options& opt, const std::vector<Task<In, Out>>& small,
         const std::vector<Task<In, Out>>& large, const Goal& goal, Launch&& launch) {
-  const Device device = open_device(opt);
+  open_device(opt);
   const auto all_right = [&](const std::vector<Task<In, Out>>& tasks) {
     return std::all_of(tasks.begin(), tasks.end(), [&](const auto& task) {
       return is_right(task, [&](const In* in, Out* out) { launch(task, in, out); });
@@ -77,10 +77,9 @@ int run(const Options& opt, const std::vector<Task<In, Out>>& small,
     return kExitOk;
   }
   std::printf("\n");
-  ResultTable table(opt, device, large[0].input.size() * sizeof(In));
+  ResultTable table(opt, large[0].input.size() * sizeof(In));
   table.without_speedup();
-  const double yardstick =
-      goal.of_read ? measured_read_gbps(device, 1_Gi) : measured_copy_gbps(1_Gi);
+  const double yardstick = goal.of_read ? measured_read_gbps(1_Gi) : measured_copy_gbps(1_Gi);
   const char* const of = goal.of_read ? "read" : "copy";
   table.rate_in("GB/s", of, yardstick);
   for (const auto& task : large) {

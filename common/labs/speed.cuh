@@ -38,9 +38,7 @@ inline Device this_device() {
 }
 
 /// A read of as many bytes, by the chapters' yardstick, measured now (GB/s).
-inline Bound read_bound() {
-  return {"what a plain read reaches", measured_read_gbps(this_device(), kSpeedBytes)};
-}
+inline Bound read_bound() { return {"what a plain read reaches", measured_read_gbps(kSpeedBytes)}; }
 
 /// The peak of the FP32 arithmetic (GFLOP/s): cores, times clock, times two.
 inline Bound fp32_bound() {

@@ -134,9 +134,8 @@ TEST_CASE("the device that is opened is one the runtime knows") {
 TEST_CASE("a CSV appears under its name only when it is finished, a row for each of the table") {
   const Program program({"--csv", "build/csv_test.csv"});
   std::remove("build/csv_test.csv");
-  const Device d = open_device(program.opt);
   {
-    ResultTable table(program.opt, d, 64, 0, {"blocks, say"});
+    ResultTable table(program.opt, 64, 0, {"blocks, say"});
     table.rate_in("GB/s");
     table.next_row_has({"3"});
     table.row("tree", {2, 1, 3, 5, 0.5}, 8, true);
@@ -148,7 +147,7 @@ TEST_CASE("a CSV appears under its name only when it is finished, a row for each
   CHECK(text.find(",sm_mhz,\"blocks, say\"\n05_example,") != std::string::npos);
   CHECK(text.find(",5,\"tree\",2,1,3,8,GB/s,,,1,ok,0.5,,\"3\"\n") != std::string::npos);
   {
-    ResultTable table(program.opt, d, 64);  // a run that ends early leaves the old file as it was
+    ResultTable table(program.opt, 64);  // a run that ends early leaves the old file as it was
     table.row("lost", {2, 1, 3, 5, 0.5}, 8, true);
   }
   CHECK(contents("build/csv_test.csv") == text);
@@ -158,7 +157,7 @@ TEST_CASE("a CSV appears under its name only when it is finished, a row for each
 
 TEST_CASE("a wrong row makes the program fail") {
   const Program program;
-  ResultTable table(program.opt, open_device(program.opt), 64);
+  ResultTable table(program.opt, 64);
   table.row("right", {2, 1, 3, 5, 0.5}, 0, true);
   table.row("wrong", {2, 1, 3, 5, 0.5}, 0, false);
   table.row("right_again", {2, 1, 3, 5, 0.5}, 0, true);
@@ -167,9 +166,8 @@ TEST_CASE("a wrong row makes the program fail") {
 
 TEST_CASE("a row is checked before it is timed and after, each time over fresh poison at first") {
   const Program program;
-  const Device d = open_device(program.opt);
   for (const int wrong_check : {1, 2, 3}) {  // the third never comes
-    ResultTable table(program.opt, d, 64);
+    ResultTable table(program.opt, 64);
     int poisons = 0, launches = 0, checks = 0;
     table.add(
         "row", 1, [&] { ++poisons; }, [&] { ++launches; },
@@ -188,7 +186,7 @@ TEST_CASE("a full disk is reported and is no success") {
   if (std::FILE* probe = std::fopen("/dev/full", "w")) {
     std::fclose(probe);
     const Program program({"--csv", "/dev/full"});
-    ResultTable table(program.opt, open_device(program.opt), 64);
+    ResultTable table(program.opt, 64);
     table.row("does_not_fit", {2, 1, 3, 5, 0.5}, 0, true);
     CHECK(table.finish() == kExitWrong);
   } else {
@@ -224,10 +222,9 @@ TEST_CASE("the read that others are compared with reads every word once, at any 
 
 TEST_CASE("a read and a copy have a speed on a GPU, at any size, and none elsewhere") {
   const Program program;
-  const Device d = open_device(program.opt);
   for (const std::size_t bytes : {std::size_t{64}, std::size_t{100}, 1_Mi + 192}) {
     CAPTURE(bytes);
-    CHECK((measured_read_gbps(d, bytes) > 0) == kOnGpu);
+    CHECK((measured_read_gbps(bytes) > 0) == kOnGpu);
     CHECK((measured_copy_gbps(bytes) > 0) == kOnGpu);
   }
 }

@@ -28,7 +28,7 @@ struct Parsed {
 // Whether the table of such a program wants rows of these names.
 std::vector<bool> wanted(std::vector<std::string> typed, const std::vector<std::string>& names) {
   const Parsed p(std::move(typed));
-  ResultTable table(p.opt, open_device(p.opt), 64);
+  ResultTable table(p.opt, 64);
   std::vector<bool> answers;
   for (const std::string& name : names) answers.push_back(table.wants(name));
   return answers;

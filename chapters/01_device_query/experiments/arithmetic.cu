@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "01_arithmetic", "what do multiply-adds reach of the peak?",
                     {{"mflop", &mflop, 1, 1_Mi, "millions of operations in a launch"}});
   const Device device = open_device(opt);
-  ResultTable table(opt, device, 0);
+  ResultTable table(opt, 0);
   table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
   const auto sms = static_cast<unsigned>(device.multiProcessorCount);
   for (const Mix& mix : kMixes) {

@@ -94,8 +94,7 @@ int main(int argc, char** argv) {
   std::size_t n = 8_Mi;
   const Options opt(argc, argv, "01_locality", "what does the order of addresses cost on the host?",
                     {{"n", &n, 1, 1_Gi, "doubles in each of three arrays"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, kArrays * n * sizeof(double));
+  ResultTable table(opt, kArrays * n * sizeof(double));
   table.rate_in("MFLOP/s");
   Arrays x(n);
   const double operations = static_cast<double>(kOperations * n);

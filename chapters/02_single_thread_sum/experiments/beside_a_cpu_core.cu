@@ -59,8 +59,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "02_beside_a_cpu_core", "how fast is one core of the CPU?",
                     {{"n", &n, 1, 4_Gi, "ints to sum, at random"},
                      {"low", &low, 0, 9, "the smallest of them; the largest is 9"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int));
+  ResultTable table(opt, n * sizeof(int));
   const std::vector<int> x = random_ints(n, static_cast<int>(low), 9, opt.seed);
   const WholeSum whole{DeviceArray<int>(x), std::inner_product(x.begin(), x.end(), x.begin(), 0LL)};
   table.add(kSingleThread, whole);

@@ -58,14 +58,13 @@ int main(int argc, char** argv) {
   std::size_t n = 1_Mi;
   const Options opt(argc, argv, "02_launch_and_clocks", "when does a launch return?",
                     {{"n", &n, 1, 1_Gi, "ints to sum"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int));
+  ResultTable table(opt, n * sizeof(int));
   if (!table.wants("clocks", "a launch by two clocks, and by the host's")) return table.finish();
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
   const DeviceArray<int> d_x(x);
   const DeviceArray<Result> result(1);
   time_launch_call(table, opt.samples, d_x, result);
-  if (kOnGpu) compare_clocks(table, device, d_x, result);
+  if (kOnGpu) compare_clocks(table, table.device, d_x, result);
   const long long expected = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
   const bool right = equals("clocks", result.download()[0].sum, expected);
   const int status = table.finish();

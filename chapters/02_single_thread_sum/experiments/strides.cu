@@ -46,8 +46,7 @@ int main(int argc, char** argv) {
   std::size_t n = 1_Mi;
   const Options opt(argc, argv, "02_strides", "what does a load cost, by distance?",
                     {{"n", &n, 1, 1_Gi, "ints to sum"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), 0, {"cycles_per_int"});
+  ResultTable table(opt, n * sizeof(int), 0, {"cycles_per_int"});
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
   const DeviceArray<int> d_x(x);
   const long long expected = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);

@@ -103,10 +103,10 @@ int main(int argc, char** argv) {
   const Options opt(
       argc, argv, "03_beside_cub", "how far is it to what the library reaches?",
       {{"n", &n, 1, 16_Gi, "ints to sum"}, {"block", &block, 1, 1024, "threads per block"}});
-  const Device device = open_device(opt);
-  const unsigned grid = blocks_held(device, sum_dealt_out, block);
-  ResultTable table(opt, device, n * sizeof(int), grid * block * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, n * sizeof(int))));
+  open_device(opt);
+  const unsigned grid = blocks_held(sum_dealt_out, block);
+  ResultTable table(opt, n * sizeof(int), grid * block * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(std::max(2_Gi, n * sizeof(int))));
   GridSum sum{n, static_cast<unsigned>(block), grid};
   fill_with_digits<<<1024, 256>>>(sum.x, n, opt.seed);
   CUDA_CHECK_LAUNCH();

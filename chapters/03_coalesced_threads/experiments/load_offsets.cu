@@ -80,11 +80,11 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 1_Gi, "loads"},
                      {"block", &block, 1, 1024, "threads per block"},
                      {"grid", &grid, 1, 2_Gi - 1, "blocks [what the device holds]"}});
-  const Device device = open_device(opt);
-  if (grid == 0) grid = blocks_held(device, sum_walk, block);
+  open_device(opt);
+  if (grid == 0) grid = blocks_held(sum_walk, block);
   const std::size_t elements = kMostOffset + elements_of(n, 1);
-  ResultTable table(opt, device, elements * sizeof(int), grid * block * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, n * sizeof(int))));
+  ResultTable table(opt, elements * sizeof(int), grid * block * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(std::max(2_Gi, n * sizeof(int))));
   const DeviceArray<int> x(opt.list ? 1 : elements);
   fill_with_digits<<<1024, 256>>>(x, x.size(), opt.seed);
   CUDA_CHECK_LAUNCH();

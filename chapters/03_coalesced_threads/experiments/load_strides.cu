@@ -79,12 +79,12 @@ int main(int argc, char** argv) {
                      {"block", &block, 1, 1024, "threads per block"},
                      {"grid", &grid, 1, 2_Gi - 1, "blocks [what the device holds]"},
                      {"fetch", &fetch, 32, 128, "bytes that the L2 fetches at most: 32, 64, 128"}});
-  const Device device = open_device(opt);
+  open_device(opt);
   if (fetch > 0) CUDA_CHECK(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, fetch));  // a hint
-  if (grid == 0) grid = blocks_held(device, sum_walk, block);
+  if (grid == 0) grid = blocks_held(sum_walk, block);
   const std::size_t elements = most_elements(n);
-  ResultTable table(opt, device, elements * sizeof(int), grid * block * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, n * sizeof(int))));
+  ResultTable table(opt, elements * sizeof(int), grid * block * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(std::max(2_Gi, n * sizeof(int))));
   const DeviceArray<int> x(opt.list ? 1 : elements);
   fill_with_digits<<<1024, 256>>>(x, x.size(), opt.seed);
   CUDA_CHECK_LAUNCH();

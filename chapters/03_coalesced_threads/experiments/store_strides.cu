@@ -66,11 +66,11 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 1_Gi, "stores"},
                      {"block", &block, 1, 1024, "threads per block"},
                      {"grid", &grid, 1, 2_Gi - 1, "blocks [what the device holds]"}});
-  const Device device = open_device(opt);
-  if (grid == 0) grid = blocks_held(device, store_walk, block);
+  open_device(opt);
+  if (grid == 0) grid = blocks_held(store_walk, block);
   const std::size_t elements = most_elements(n);
-  ResultTable table(opt, device, elements * sizeof(int));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, std::max(2_Gi, n * sizeof(int))));
+  ResultTable table(opt, elements * sizeof(int));
+  table.rate_in("GB/s", "read", measured_read_gbps(std::max(2_Gi, n * sizeof(int))));
   const DeviceArray<int> y(opt.list ? 1 : elements);
   for (const std::size_t stride : kStrides) {
     const std::string name = "store=" + std::to_string(stride);

@@ -49,8 +49,8 @@ int main(int argc, char** argv) {
   const std::size_t bytes = n * sizeof(int);
   const auto places = static_cast<std::size_t>(device.multiProcessorCount) *
                       static_cast<std::size_t>(device.maxThreadsPerMultiProcessor);
-  ResultTable table(opt, device, bytes, places * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  ResultTable table(opt, bytes, places * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
 
   const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   for (const unsigned loads : {1u, kInFlight}) {
     const auto kernel = loads == 1 ? sum_grid_stride : sum_four_in_flight;
     for (const unsigned block : kBlocks) {
-      const unsigned grid = blocks_held(device, sum_grid_stride, block);  // one wave
+      const unsigned grid = blocks_held(sum_grid_stride, block);  // one wave
       const std::string name = "block=" + std::to_string(block) + " loads=" + std::to_string(loads);
       table.add(
           name, static_cast<double>(bytes), [&] { partial.poison(); },

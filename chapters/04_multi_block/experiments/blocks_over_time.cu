@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
                      {"block", &block, 1, 1024, "threads per block"},
                      {"grid", &grid, 1, 1_Mi, "blocks [two and a half waves]"}});
   const Device device = open_device(opt);
-  const unsigned wave = blocks_held(device, sum_recorded, block);
+  const unsigned wave = blocks_held(sum_recorded, block);
   if (grid == 0) grid = wave * 5 / 2;
   if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
   const std::vector<BlockRecord> blocks = record_blocks(

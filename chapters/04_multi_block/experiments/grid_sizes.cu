@@ -54,10 +54,10 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "04_grid_sizes", "how many blocks are enough?",
                     {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
   const Device device = open_device(opt);
-  const unsigned wave = blocks_held(device, sum_grid_stride, block);
+  const unsigned wave = blocks_held(sum_grid_stride, block);
   const std::size_t bytes = n * sizeof(int), threads = 4 * wave * block;
-  ResultTable table(opt, device, bytes, threads * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  ResultTable table(opt, bytes, threads * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
 
   const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);

@@ -52,8 +52,8 @@ std::string in_flight(const char* version, unsigned grid, unsigned block, unsign
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "04_load_latency", "how long does a load take, all alone?", {});
   const Device device = open_device(opt);
-  ResultTable table(opt, device, kRingInMemory, kRingInMemory);
-  const double read_gbps = measured_read_gbps(device, kRingInMemory);
+  ResultTable table(opt, kRingInMemory, kRingInMemory);
+  const double read_gbps = measured_read_gbps(kRingInMemory);
   table.rate_in("GB/s", "read", read_gbps);
   double ns = 0;
   for (const std::size_t ring : {64_Ki, 4_Mi, kRingInMemory}) {

@@ -78,8 +78,8 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const auto sms = static_cast<unsigned>(device.multiProcessorCount);
   const auto places = static_cast<std::size_t>(device.maxThreadsPerMultiProcessor);  // of an SM
-  ResultTable table(opt, device, n * sizeof(int), sms * places * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  ResultTable table(opt, n * sizeof(int), sms * places * sizeof(long long));
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
 
   const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   const DeviceArray<long long> partial(sms * places);
   for (const bool whole_wave : {false, true}) {
     for (const Ladder& l : kLadder) {
-      const unsigned grid = whole_wave ? blocks_held(device, l.kernel, block) : sms;
+      const unsigned grid = whole_wave ? blocks_held(l.kernel, block) : sms;
       const std::string name = std::string(l.name) + " grid=" + std::to_string(grid);
       table.add(
           name, static_cast<double>(x.bytes()), [&] { partial.poison(); },
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   for (const Ladder& l : kLadder) {
     cudaFuncAttributes of_kernel;
     CUDA_CHECK(cudaFuncGetAttributes(&of_kernel, l.kernel));
-    const std::size_t per_sm = blocks_held(device, l.kernel, block) / sms;
+    const std::size_t per_sm = blocks_held(l.kernel, block) / sms;
     const std::string name = l.name, registers = std::to_string(of_kernel.numRegs);
     table.measured(name + " registers", of_kernel.numRegs, "registers",
                    name + ": " + registers + " registers per thread, " + std::to_string(per_sm) +

@@ -126,11 +126,11 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
                      {"block", &block, 1, 1024, "threads per block"},
                      {"grid", &grid, 1, 1_Mi, "blocks [two and a half waves]"}});
-  const Device device = open_device(opt);
-  const unsigned wave = blocks_held(device, sum_recorded, block);
+  open_device(opt);
+  const unsigned wave = blocks_held(sum_recorded, block);
   if (grid == 0) grid = wave * 5 / 2;
-  ResultTable table(opt, device, n * sizeof(int), grid * (block * 8 + sizeof(BlockRecord)));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  ResultTable table(opt, n * sizeof(int), grid * (block * 8 + sizeof(BlockRecord)));
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const Launch launch(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(grid),
                       static_cast<unsigned>(block));  // one for all rows
   for (const Clock& clock : kClocks) {

@@ -60,8 +60,7 @@ struct Chains {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "04_warp_issue", "how many warps keep one SM's adders busy?", {});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, std::size_t{kMostChains} * kMaxBlock * sizeof(float));
+  ResultTable table(opt, std::size_t{kMostChains} * kMaxBlock * sizeof(float));
   table.rate_in("instr/cyc");  // instructions of whole warps
   table.without_speedup();
   for (const unsigned chains : {1u, kMostChains}) {

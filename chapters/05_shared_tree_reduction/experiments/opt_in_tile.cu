@@ -71,9 +71,8 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 20000, block = 256;
   const Options opt(argc, argv, "05_opt_in_tile", "what does more shared memory cost a block?",
                     {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), n / 1000);
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  ResultTable table(opt, n * sizeof(int), n / 1000);
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const TileSums sums(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
   table.add(kOptInTile, sums);
   int blocks_per_sm = 0;
@@ -81,6 +80,6 @@ int main(int argc, char** argv) {
                                                            static_cast<int>(block), kTileBytes));
   table.note(std::to_string(blocks_per_sm) +
              " such blocks fit on a multiprocessor: " + std::to_string(blocks_per_sm * block) +
-             " of its " + std::to_string(device.maxThreadsPerMultiProcessor) + " threads");
+             " of its " + std::to_string(table.device.maxThreadsPerMultiProcessor) + " threads");
   return table.finish();
 }

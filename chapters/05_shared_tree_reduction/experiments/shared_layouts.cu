@@ -122,9 +122,8 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 20000, block = 256;
   const Options opt(argc, argv, "05_shared_layouts", "what else can a block share?",
                     {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), div_up(n, block) * 20);
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  ResultTable table(opt, n * sizeof(int), div_up(n, block) * 20);
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   table.without_speedup();  // they do not all do the same work
   const BlockResults results(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
   for (const auto& version : kVersions) table.add(version, results);

@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const auto multiprocessors = static_cast<unsigned>(device.multiProcessorCount);
   if (n == 0) n = std::size_t{multiprocessors} * device.maxThreadsPerMultiProcessor;
-  ResultTable table(opt, device, (n + kWords) * sizeof(int));
+  ResultTable table(opt, (n + kWords) * sizeof(int));
   table.rate_in("ns/load");
   table.without_speedup();
   const std::vector<int> words = random_ints(kWords, -999999, 999999, opt.seed);  // sums fit an int

@@ -111,8 +111,7 @@ double median_call_us(std::size_t samples, Call&& call) {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "06_symbol_copies", "which ways lead to a symbol and from it?", {});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, kAll, 2 * kAll);
+  ResultTable table(opt, kAll, 2 * kAll);
   table.rate_in("us of call");
   table.without_speedup();
   const Places places(random_ints(kWords, -999999, 999999, opt.seed),

@@ -55,9 +55,8 @@ int main(int argc, char** argv) {
                     {{"m", &m, 1, 64_Ki, "rows of A and C"},
                      {"n", &n, 1, 64_Ki, "columns of B and C"},
                      {"k", &k, 1, 64_Ki, "columns of A, rows of B"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float));
-  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  ResultTable table(opt, (m * k + k * n + m * n) * sizeof(float));
+  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
   const MatrixProduct product(m, n, k, opt.seed);
   for (const auto& version : kVersions) table.add(version, product);
   return table.finish();

@@ -96,8 +96,7 @@ int main(int argc, char** argv) {
                      {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"},
                      {"chunks", &most, 1, 64_Ki, "the most chunks"},
                      {"streams", &streams, 1, 32, "streams, over which the chunks go"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, n * kWord);
+  ResultTable table(opt, n * kWord, n * kWord);
   const Chunks c(n, static_cast<unsigned>(rounds), streams, opt.seed);
   table.rate_in("GB/s", "ideal", kOnGpu ? measured_ideal_gbps(c, opt.samples) : 0);
   for (std::size_t chunks = 1; chunks <= most; chunks *= 2) {

@@ -133,8 +133,7 @@ int main(int argc, char** argv) {
                      {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"},
                      {"chunks", &chunks, 1, 1_Ki, "chunks"},
                      {"streams", &streams, 1, 32, "streams, over which the chunks go"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, n * kWord);
+  ResultTable table(opt, n * kWord, n * kWord);
   const Chunks c(n, static_cast<unsigned>(rounds), streams, opt.seed);
   for (const Row& row : kRows) {
     if (!table.wants(row.name, row.summary)) continue;

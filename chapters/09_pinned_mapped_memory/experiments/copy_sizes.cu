@@ -100,8 +100,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 256_Mi : 256_Ki;
   const Options opt(argc, argv, "09_copy_sizes", "from which size on is the bus the limit?",
                     {{"n", &n, 1, 4_Gi, "words of 4 bytes in the largest copy"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord);
+  ResultTable table(opt, n * kWord);
   table.without_speedup();
   if (kOnGpu) {
     const Copies all(n, true, opt.seed);

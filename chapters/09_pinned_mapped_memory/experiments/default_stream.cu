@@ -99,8 +99,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "09_default_stream", "which streams wait for the default stream?",
                     {{"n", &n, 1, 1_Gi, "words of 4 bytes, a third for each kernel"},
                      {"rounds", &rounds, 1, 1_Mi, "the kernels' work per word"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, n * kWord);
+  ResultTable table(opt, n * kWord, n * kWord);
   const Thirds t(n, static_cast<unsigned>(rounds), opt.seed);
   for (const auto& version : kVersions) {
     if (!table.wants(version.name, version.summary)) continue;

@@ -120,8 +120,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "09_host_meanwhile", "what can the host do during a copy?",
                     {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
                      {"rounds", &rounds, 1, 1_Mi, "the host's work per word"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord);
+  ResultTable table(opt, n * kWord);
   table.without_speedup();
   Meanwhile m(n, static_cast<unsigned>(rounds), opt.seed);
   for (const Row& row : kRows) {

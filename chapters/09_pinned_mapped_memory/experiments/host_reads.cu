@@ -44,8 +44,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 1_Mi : 256_Ki;  // 4 MiB are enough of what is slow
   const Options opt(argc, argv, "09_host_reads", "how fast does the host read pinned memory?",
                     {{"n", &n, 1, 1_Gi, "words of 4 bytes"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord);
+  ResultTable table(opt, n * kWord);
   table.rate_in("GB/s");
   table.without_speedup();
   std::vector<unsigned> data(n);

@@ -124,8 +124,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "09_managed_memory", "what does it cost when pages move?",
                     {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
                      {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, 2 * n * kWord);
+  ResultTable table(opt, 2 * n * kWord);
   table.rate_in("GB/s");
   table.without_speedup();
   const Managed m(n, static_cast<unsigned>(rounds), opt.seed);

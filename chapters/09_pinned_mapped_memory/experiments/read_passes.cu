@@ -87,8 +87,7 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
                      {"rounds", &rounds, 1, 1_Mi, "the work per word, over all passes"},
                      {"passes", &most, 1, 64, "the most passes"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, n * kWord);
+  ResultTable table(opt, n * kWord, n * kWord);
   table.rate_in("GB/s");
   table.without_speedup();
   const Passes p(n, static_cast<unsigned>(rounds), opt.seed);

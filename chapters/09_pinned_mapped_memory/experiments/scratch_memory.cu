@@ -97,8 +97,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 1_Mi : 256_Ki;
   const Options opt(argc, argv, "09_scratch_memory", "what does scratch memory cost each time?",
                     {{"n", &n, 1, 1_Gi, "words of 4 bytes"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, 3 * n * kWord);
+  ResultTable table(opt, n * kWord, 3 * n * kWord);
   const Scratch s(n, opt.seed);
   for (const Row& row : kRows) {
     if (!table.wants(row.name, row.summary)) continue;

@@ -121,8 +121,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "09_second_read", "does a word that is read twice come twice?",
                     {{"n", &n, 1, 4_Gi, "words of 4 bytes"},
                      {"rounds", &rounds, 1, 1_Mi, "the kernel's work per word"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, n * kWord);
+  ResultTable table(opt, n * kWord, n * kWord);
   table.rate_in("GB/s");
   table.without_speedup();
   const Reads reads(n, static_cast<unsigned>(rounds), opt.seed);

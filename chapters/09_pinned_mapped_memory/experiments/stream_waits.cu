@@ -135,8 +135,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "09_stream_waits", "when does each of three kernels run?",
                     {{"n", &n, 3, 1_Gi, "words of 4 bytes, a third for each kernel"},
                      {"rounds", &rounds, 1, 1_Mi, "the kernels' work per word"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * kWord, n * kWord);
+  ResultTable table(opt, n * kWord, n * kWord);
   for (const Row& row : kRows) {
     if (!table.wants(row.name, row.summary)) continue;
     const Thirds t(n, static_cast<unsigned>(rounds), row.stream_flags, opt.seed);

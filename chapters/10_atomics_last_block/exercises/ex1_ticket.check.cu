@@ -17,7 +17,7 @@ namespace {
 void expect_speed() {
   constexpr std::size_t n = lab::kSpeedBytes / sizeof(int);
   constexpr unsigned kBlock = 256;
-  const auto grid = static_cast<unsigned>(blocks_held(lab::this_device(), sum_all, kBlock));
+  const auto grid = static_cast<unsigned>(blocks_held(sum_all, kBlock));
   const std::vector<int> x = random_ints(n, -99, 99, 7);
   const long long expected = std::accumulate(x.begin(), x.end(), 0LL);
   const lab::Array<int> d_x(x);

@@ -118,9 +118,9 @@ int main(int argc, char** argv) {
   std::size_t block = 512;
   const Options opt(argc, argv, "10_atomic_operations", "how fast is each atomic function?",
                     {{"block", &block, 1, kMaxBlock, "threads per block"}});
-  const Device device = open_device(opt);
-  const unsigned grid = blocks_held(device, in_shared<kAdd, int>, block);
-  ResultTable table(opt, device, 2 * sizeof(Wide) * grid * block);
+  open_device(opt);
+  const unsigned grid = blocks_held(in_shared<kAdd, int>, block);
+  ResultTable table(opt, 2 * sizeof(Wide) * grid * block);
   table.without_speedup();  // not the same work
   add_row<kAdd, int>(table, opt, "add int", grid, block);
   add_row<kAddOne, int>(table, opt, "add 1 to int", grid, block);

@@ -93,10 +93,10 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "10_data_races", "what goes wrong without atomics and fences?",
                     {{"block", &block, 1, 1024, "threads per block that count"}});
   const Device device = open_device(opt);
-  const unsigned grid = blocks_held(device, count_plainly, block);
+  const unsigned grid = blocks_held(count_plainly, block);
   const auto sms =
       static_cast<unsigned>(std::max(2, device.multiProcessorCount));  // blocks that meet
-  ResultTable table(opt, device, sms * sizeof(unsigned));
+  ResultTable table(opt, sms * sizeof(unsigned));
   table.without_speedup();
   const auto b = static_cast<unsigned>(block);
   const char* const lost = "additions lost of";

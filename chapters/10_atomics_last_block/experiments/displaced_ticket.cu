@@ -93,10 +93,9 @@ int main(int argc, char** argv) {
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"},
                      {"runs", &runs, 1, 1_Mi, "launches"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
-  const unsigned grid =
-      std::min(blocks_for(n, 16 * block), blocks_held(device, sum_last_block, block));
-  ResultTable table(opt, device, n * sizeof(int), 2_Mi);
+  open_device(opt);
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(sum_last_block, block));
+  ResultTable table(opt, n * sizeof(int), 2_Mi);
   table.without_speedup();
   const SumMemory memory{random_ints(n, 1, 9, opt.seed), grid, static_cast<unsigned>(block)};
   add_found(table, "ticket_left", "a third of the blocks have drawn", "early", "wrong sums of",

@@ -75,10 +75,10 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 4_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_float_sums", "is a sum of floats the same every time?",
                     {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
-  const Device device = open_device(opt);
-  const unsigned held = blocks_held(device, add_chains<int, double>, block);
+  open_device(opt);
+  const unsigned held = blocks_held(add_chains<int, double>, block);
   const unsigned grid = std::min(held, blocks_for(n, 16 * block)), b = static_cast<unsigned>(block);
-  ResultTable table(opt, device, n * sizeof(int), kLargeFactor * n * sizeof(int));
+  ResultTable table(opt, n * sizeof(int), kLargeFactor * n * sizeof(int));
   table.without_speedup();  // they do not all do the same work
   const Input in(random_ints(n, 1, kLargest, opt.seed));
   add_row<Exact>(table, opt, {"int_atomics", "64-bit integers, as they come", n}, in.exact,

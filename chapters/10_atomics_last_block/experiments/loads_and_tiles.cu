@@ -110,10 +110,9 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), 2_Mi);
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
-  const unsigned held = blocks_held(device, sum_by_words<int, 1, false>, block);
+  ResultTable table(opt, n * sizeof(int), 2_Mi);
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
+  const unsigned held = blocks_held(sum_by_words<int, 1, false>, block);
   const unsigned grid = std::min(held, blocks_for(n, 4 * kTurn * block));
   const SumMemory memory{random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, memory);

@@ -71,8 +71,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 4_Mi : 256_Ki;
   const Options opt(argc, argv, "10_long_chains", "what does a long chain of additions lose?",
                     {{"n", &n, 1, 1_Gi, "ints"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int));
+  ResultTable table(opt, n * sizeof(int));
   const Input in(random_ints(n, 1, kLargest, opt.seed));
   add_row<float>(table, opt, {"float_one_warp", "each thread adds a long chain", div_up(n, kWarp)},
                  in.exact, [&](float* r) { add_chains<<<1, kWarp>>>(in.x, n, r); });

@@ -131,9 +131,9 @@ int main(int argc, char** argv) {
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"},
                      {"launches", &launches, 1, 1_Mi, "sums in a row"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
-  const unsigned grid = blocks_held(device, sum_last_block, block);
-  ResultTable table(opt, device, n * sizeof(int), 2_Mi + launches * sizeof(Sum));
+  open_device(opt);
+  const unsigned grid = blocks_held(sum_last_block, block);
+  ResultTable table(opt, n * sizeof(int), 2_Mi + launches * sizeof(Sum));
   const SmallSums sums(random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block),
                        launches);
   for (const auto& version : kVersions) table.add(version, sums);

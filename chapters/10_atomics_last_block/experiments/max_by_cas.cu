@@ -62,10 +62,10 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 4_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_max_by_cas", "how is an atomic built that CUDA does not have?",
                     {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
-  const Device device = open_device(opt);
-  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(device, max_by_cas, block));
-  ResultTable table(opt, device, n * sizeof(int));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  open_device(opt);
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(max_by_cas, block));
+  ResultTable table(opt, n * sizeof(int));
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const Maximum maximum(random_ints(n, 1, 200000, opt.seed), grid, static_cast<unsigned>(block));
   table.add(kMaxByCas, maximum);
   return table.finish();

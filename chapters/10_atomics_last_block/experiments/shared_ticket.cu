@@ -100,8 +100,7 @@ int main(int argc, char** argv) {
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"},
                      {"runs", &runs, 1, 1_Mi, "launches on each stream"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), n * sizeof(int) + 4_Mi + 2 * runs * sizeof(Sum));
+  ResultTable table(opt, n * sizeof(int), n * sizeof(int) + 4_Mi + 2 * runs * sizeof(Sum));
   table.without_speedup();
   const auto b = static_cast<unsigned>(block);
   add_found(table, "shared_ticket", "one ticket for two streams", "mixed up", "wrong sums of",

@@ -105,10 +105,9 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 16_Gi, "ints in the largest sum"},
                      {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), 2_Mi);
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
-  const unsigned held = blocks_held(device, sum_last_block_wide, block);
+  ResultTable table(opt, n * sizeof(int), 2_Mi);
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
+  const unsigned held = blocks_held(sum_last_block_wide, block);
   for (const std::size_t part : {1024, 256, 64, 16, 4, 1}) {
     const std::size_t size = div_up(n, part);
     const unsigned grid = std::min(held, blocks_for(size, 4 * kInFlight * block));

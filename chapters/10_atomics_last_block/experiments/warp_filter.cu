@@ -67,11 +67,10 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 2_Gi - 1, "ints to filter"},
                      {"block", &block, kWarp, 1024, "threads per block, a multiple of 32"}});
   if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  const Device device = open_device(opt);
-  const unsigned grid =
-      std::min(blocks_for(n, 16 * block), blocks_held(device, filter_vote, block));
+  open_device(opt);
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(filter_vote, block));
   const auto b = static_cast<unsigned>(block);
-  ResultTable table(opt, device, n * sizeof(int), (n + std::size_t{grid} * b) * sizeof(int));
+  ResultTable table(opt, n * sizeof(int), (n + std::size_t{grid} * b) * sizeof(int));
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
   for (const auto& version : kVersions) table.add(version, FilterMemory(x, grid, b, false));
   for (const auto& version : kOwnCounters) table.add(version, FilterMemory(x, grid, b, true));

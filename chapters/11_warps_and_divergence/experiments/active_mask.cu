@@ -79,9 +79,8 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "11_active_mask",
                     "does __activemask tell which lanes are in a branch?",
                     {{"n", &n, 1, 8_Gi, "ints"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), n * sizeof(int));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  ResultTable table(opt, n * sizeof(int), n * sizeof(int));
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const Looks looks{DeviceArray<int>(random_ints(n, 0, kValues - 1, opt.seed)), 256};
   table.add(kActiveMask, looks);
   if (!table.wants(kActiveMask.name)) return table.finish();

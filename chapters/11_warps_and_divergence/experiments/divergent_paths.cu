@@ -61,9 +61,9 @@ int main(int argc, char** argv) {
   const Options opt(
       argc, argv, "11_divergent_paths", "what does a warp pay for each path?",
       {{"blocks", &blocks, 1, 64_Ki, "blocks of 256 threads; left out: all that fit"}});
-  const Device device = open_device(opt);
-  if (blocks == 0) blocks = blocks_held(device, take_paths, kBlock);
-  ResultTable table(opt, device, blocks * kBlock * sizeof(unsigned));
+  open_device(opt);
+  if (blocks == 0) blocks = blocks_held(take_paths, kBlock);
+  ResultTable table(opt, blocks * kBlock * sizeof(unsigned));
   table.rate_in("of first");
   table.without_speedup();
   double first_ms = 0, first_alone_ms = 0;

@@ -94,10 +94,9 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 250000;
   const Options opt(argc, argv, "11_lockstep", "do the lanes of a warp run in lockstep?",
                     {{"n", &n, 1, 8_Gi, "ints to sum"}});
-  const Device device = open_device(opt);
   const std::size_t bytes = n * sizeof(int);
-  ResultTable table(opt, device, bytes, bytes / kWarp);
-  table.rate_in("GB/s", "read", measured_read_gbps(device, bytes));
+  ResultTable table(opt, bytes, bytes / kWarp);
+  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
   const WarpSums d{random_ints(n, 0, 9, opt.seed)};
   for (const Row& row : kRows) {
     if (!table.wants(row.name, row.summary)) continue;

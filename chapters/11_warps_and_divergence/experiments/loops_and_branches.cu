@@ -94,9 +94,9 @@ int main(int argc, char** argv) {
   const Options opt(
       argc, argv, "11_loops_and_branches", "what do loops and branches cost?",
       {{"blocks", &blocks, 1, 64_Ki, "blocks of 256 threads; left out: all that fit"}});
-  const Device device = open_device(opt);
-  if (blocks == 0) blocks = blocks_held(device, take_loops, kBlock);
-  ResultTable table(opt, device, blocks * kBlock * sizeof(unsigned));
+  open_device(opt);
+  if (blocks == 0) blocks = blocks_held(take_loops, kBlock);
+  ResultTable table(opt, blocks * kBlock * sizeof(unsigned));
   table.rate_in("of first");
   table.without_speedup();
   for (const Pair& pair : kPairs) {

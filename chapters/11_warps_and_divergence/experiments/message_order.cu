@@ -131,8 +131,7 @@ int main(int argc, char** argv) {
   std::size_t messages = kOnGpu ? 1000 : 20;
   const Options opt(argc, argv, "11_message_order", "when is a message seen?",
                     {{"messages", &messages, 1, 1_Mi, "how many are handed over"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, sizeof(Mailbox));
+  ResultTable table(opt, sizeof(Mailbox));
   table.without_speedup();
   for (const Row& row : kRows) {
     if (!table.wants(row.name, row.summary)) continue;

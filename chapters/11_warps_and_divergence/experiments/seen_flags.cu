@@ -78,8 +78,7 @@ int main(int argc, char** argv) {
   std::size_t turns = kOnGpu ? 1000000 : 100000;
   const Options opt(argc, argv, "11_seen_flags", "does a warp see the flag it waits for?",
                     {{"turns", &turns, 1, 1_Gi, "how often it looks at most"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, sizeof(unsigned));
+  ResultTable table(opt, sizeof(unsigned));
   table.without_speedup();
   for (const Row& row : kRows) {
     if (!table.wants(row.name, row.summary)) continue;

@@ -125,9 +125,9 @@ int main(int argc, char** argv) {
   std::size_t one = 0;
   const Options opt(argc, argv, "11_take_turns", "may a lane wait for another of its warp?",
                     {{"case", &one, 1, std::size(kCases), "only this one, here and unwatched"}});
-  const Device device = open_device(opt);
+  open_device(opt);
   if (one > 0) return run_here(kCases[one - 1]).status;
-  ResultTable table(opt, device, kWarp * sizeof(unsigned));
+  ResultTable table(opt, kWarp * sizeof(unsigned));
   table.without_speedup();
   for (std::size_t number = 1; number <= std::size(kCases); ++number) {
     const Case& c = kCases[number - 1];

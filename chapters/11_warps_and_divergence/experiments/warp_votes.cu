@@ -96,9 +96,8 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 250000;
   const Options opt(argc, argv, "11_warp_votes", "what can a warp ask its lanes?",
                     {{"n", &n, 1, 8_Gi, "ints"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), 2 * n * sizeof(int));
-  table.rate_in("GB/s", "read", measured_read_gbps(device, n * sizeof(int)));
+  ResultTable table(opt, n * sizeof(int), 2 * n * sizeof(int));
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const Segments segments{random_ints(n, 0, kValues - 1, opt.seed), 256};
   for (const auto& version : kVersions) table.add(version, segments);
   return table.finish();

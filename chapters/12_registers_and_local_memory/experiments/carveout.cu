@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 8_Gi, "ints"}});
   const Device device = open_device(opt);
   const auto sms = static_cast<unsigned>(device.multiProcessorCount);
-  ResultTable table(opt, device, n * sizeof(int), 4_Mi, {"shared_bytes", "predicted", "by_api"});
+  ResultTable table(opt, n * sizeof(int), 4_Mi, {"shared_bytes", "predicted", "by_api"});
   table.without_speedup();
   const std::vector<int> ints = random_ints(n, 0, 9, opt.seed);
   const long long sum = std::accumulate(ints.begin(), ints.end(), 0LL);
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
         "reads all over 128 KiB, wants them in the L1");
     const std::string parks = std::string("parked_") + wish.name;
     tell(wish.parked, wish);
-    const unsigned grid = blocks_held(device, wish.parked, kParkingBlock, kParkedBytes);
+    const unsigned grid = blocks_held(wish.parked, kParkingBlock, kParkedBytes);
     const std::string by_api = std::to_string(grid / sms);
     const int rule = blocks_predicted(device, kParkedBytes, wish.percent);
     const std::string predicted =

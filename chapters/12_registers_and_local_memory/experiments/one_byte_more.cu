@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "12_one_byte_more", "what does one byte more per block cost?",
                     {{"n", &n, 1, 8_Gi, "ints"}});
   const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), 1_Mi, {"shared_bytes", "predicted", "by_api"});
+  ResultTable table(opt, n * sizeof(int), 1_Mi, {"shared_bytes", "predicted", "by_api"});
   const std::vector<int> ints = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::accumulate(ints.begin(), ints.end(), 0LL);
   const DeviceArray<int> x(ints);
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
       const std::size_t bytes = most_bytes_for(device, blocks) + one_more;
       if (bytes > device.sharedMemPerBlockOptin) continue;  // where one block may have it all
       const int predicted = blocks_by_shared(device, kParkingBlock, bytes);
-      const unsigned grid = blocks_held(device, sum_parked, kParkingBlock, bytes);  // all at once
+      const unsigned grid = blocks_held(sum_parked, kParkingBlock, bytes);  // all at once
       const int by_api = static_cast<int>(grid) / device.multiProcessorCount;
       const DeviceArray<long long> sums(grid);
       table.next_row_has(

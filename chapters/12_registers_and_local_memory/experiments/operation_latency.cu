@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "12_operation_latency", "how long does an operation take?",
                     {{"steps", &length, 1, 64_Ki, "of the shorter of two chains"}});
   const Device device = open_device(opt);
-  ResultTable table(opt, device, sizeof(ChainEnd<double>));
+  ResultTable table(opt, sizeof(ChainEnd<double>));
   table.rate_in("cycles/step");
   table.without_speedup();
   const auto row = [&](const char* name, auto... arguments) {

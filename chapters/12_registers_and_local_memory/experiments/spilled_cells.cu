@@ -82,14 +82,13 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 250000;
   const Options opt(argc, argv, "12_spilled_cells", "what do spills cost in a loop?",
                     {{"n", &n, 1, 8_Gi, "ints"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, n * sizeof(int), n / kCells * sizeof(unsigned), kBoundColumns);
+  ResultTable table(opt, n * sizeof(int), n / kCells * sizeof(unsigned), kBoundColumns);
   const std::vector<int> ints = random_ints(n, -1000, 1000, opt.seed);
   const unsigned grid = blocks_for(n, kCells * kHoldingBlock);
   const std::vector<unsigned> expected = sums_of_threads(ints, grid);
   const DeviceArray<int> x(ints);
   for (const BoundVersion& v : kVersions)
-    add_bound(table, device, v.name, "a rod of 160 cells", v.kernel, expected,
+    add_bound(table, table.device, v.name, "a rod of 160 cells", v.kernel, expected,
               [&](unsigned* sums) { v.kernel<<<grid, kHoldingBlock>>>(x, n, kRounds, sums); });
   return table.finish();
 }

@@ -95,8 +95,7 @@ std::vector<float> by_hand(const std::vector<float>& places, Rules rules) {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_address_modes", "what is returned outside of the texels?", {});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, kTexels.size() * sizeof(float));
+  ResultTable table(opt, kTexels.size() * sizeof(float));
   std::printf("Texels 10, 20, 30, 40; the first reaches from 0 to 1, its centre lies at 0.5.\n\n");
   std::printf("| place                  |");
   for (const float place : kPlaces) std::printf(" %5g |", place);

@@ -95,9 +95,8 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_angles", "at which angles does the shape of a warp matter?",
                     {{"width", &width, 1, 8192, "pixels in a row of the image"},
                      {"height", &height, 1, 8192, "rows of the image"}});
-  const Device device = open_device(opt);
   const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
-  ResultTable table(opt, device, bytes, bytes + 512 * height);
+  ResultTable table(opt, bytes, bytes + 512 * height);
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
   for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {

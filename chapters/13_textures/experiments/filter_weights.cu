@@ -95,8 +95,7 @@ double largest_error() {
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_filter_weights", "how finely does the texture unit mix?", {});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, 3 * (kLineSteps + 1) * sizeof(float));
+  ResultTable table(opt, 3 * (kLineSteps + 1) * sizeof(float));
   const LineSummary line = summary_of(weights_on_line());
   const double error = largest_error();
   table.measured("different_weights", line.different, "weights",

@@ -110,9 +110,8 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_image_walks", "which way may a warp walk through an image?",
                     {{"width", &width, 1, 8192, "pixels in a row of the image"},
                      {"height", &height, 1, 8192, "rows of the image"}});
-  const Device device = open_device(opt);
   const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
-  ResultTable table(opt, device, bytes, bytes + 512 * height);   // and two more of the image
+  ResultTable table(opt, bytes, bytes + 512 * height);           // and two more of the image
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   const Image image(random_floats(width * height, 0, 1, opt.seed), width, height);
   for (const auto& version : kVersions) table.add(version, image);

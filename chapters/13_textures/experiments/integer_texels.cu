@@ -60,8 +60,7 @@ bool add_texels(ResultTable& table, const std::string& type, const std::vector<T
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_integer_texels", "how does a texture return integers?", {});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, 16);
+  ResultTable table(opt, 16);
   table.note("| stored               |    by unit |    by hand |");
   table.note("|----------------------|-----------:|-----------:|");
   bool right = add_texels<unsigned char>(table, "unsigned char", {0, 1, 51, 128, 255});

@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
                      {"k", &k, 1, kMost, "terms of an element"}});
   const Device device = open_device(opt);
   const std::size_t bytes = (m * k + k * n + m * n) * sizeof(float);
-  ResultTable table(opt, device, bytes, bytes);
+  ResultTable table(opt, bytes, bytes);
   table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
   const ShapedProduct product({m, n, k, opt.seed}, device.multiProcessorCount);

@@ -51,9 +51,8 @@ int main(int argc, char** argv) {
                     {{"m", &m, 1, kMost, "rows of A and C"},
                      {"n", &n, 1, kMost, "columns of B and C"},
                      {"k", &k, 1, kMost, "columns of A, rows of B"}});
-  const Device device = open_device(opt);
-  ResultTable table(opt, device, (m * k + k * n + m * n) * sizeof(float));
-  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  ResultTable table(opt, (m * k + k * n + m * n) * sizeof(float));
+  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
 
   const SharedProduct product({m, n, k, opt.seed});

@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const unsigned blocks = kBlocksPerSm * static_cast<unsigned>(device.multiProcessorCount);
   const MultiplyAdds data(2.0 * static_cast<double>(m * n) * static_cast<double>(k), blocks);
-  ResultTable table(opt, device, data.results.bytes());
+  ResultTable table(opt, data.results.bytes());
   table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
   table.add(kMultiplyAdds, data);
   return table.finish();
