@@ -483,7 +483,6 @@ TEST_CASE("a read counts the launches that cancel out since it was poisoned") {
 }
 
 TEST_CASE("the measured yardsticks are positive bandwidths, below the peak of the memory") {
-  const Device device = describe_device(0);
   const double read = measured_read_gbps(1_Gi), copy = measured_copy_gbps(1_Gi);
   if (!kOnGpu) return;
   CHECK(copy > 0);

@@ -222,9 +222,9 @@ TEST_CASE("the checker rejects a right sum when the ticket was not put back") {
 TEST_CASE("the grid is as large as the device holds at once, and no larger than the data") {
   const Device device = describe_device(0);
   for (const unsigned block : {32u, 512u, 1024u}) {
-    CHECK(grid_for(device, 1, block) == 1);
-    CHECK(grid_for(device, 16 * block, block) == 1);
-    CHECK(grid_for(device, 16 * block + 1, block) == 2);
+    CHECK(grid_for(1, block) == 1);
+    CHECK(grid_for(16 * block, block) == 1);
+    CHECK(grid_for(16 * block + 1, block) == 2);
     CHECK(largest_grid(block) % static_cast<unsigned>(device.multiProcessorCount) == 0);
   }
 }
