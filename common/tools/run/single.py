@@ -103,7 +103,7 @@ def single(path):
     includes = {name: SYSTEM.findall(text) for name, text in headers.items()}
     headers = {name: pieces(SYSTEM.sub("", OWN.sub("", text))) for name, text in headers.items()}
     used = needed("\n".join([code] + [p for _, p in parts]), headers)
-    system += [i for name, found in used.items() if found for i in includes[name]]
+    system += [i for found in includes.values() for i in found]  # the program may rely on each of them
     comment = head.rstrip("\n").split("\n")
     libraries = " -lcublas" if any("cublas_v2.h" in t for t in (*system, code, *(p for _, p in parts))) else ""
     comment[1:1] = [f"// {title}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
