@@ -17,8 +17,10 @@
 #include <atomic>
 #include <mutex>
 
+#include "engine/async_copies.h"
 #include "engine/memory.h"
 #include "engine/observer.h"
+#include "runtime/functions.h"
 #include "xray/counts.h"
 #include "xray/launches.h"
 #endif
@@ -84,6 +86,21 @@ void count_all(const std::function<void()>& work, const std::function<void()>& r
 #endif
   work();
   results();
+}
+
+/// Runs `attempt` on a device that says that it has so many; where X-ray does not
+/// count, on the device as it is. What is launched meanwhile runs on what there is.
+inline void on_a_device_of([[maybe_unused]] unsigned multiprocessors,
+                           const std::function<void()>& attempt) {
+#ifdef CUDA_CPU_XRAY
+  struct Pretended {
+    explicit Pretended(unsigned n) { cuda_cpu::pretend_multiprocessors(static_cast<int>(n)); }
+    ~Pretended() { cuda_cpu::pretend_multiprocessors(0); }
+    Pretended(const Pretended&) = delete;
+    Pretended& operator=(const Pretended&) = delete;
+  } const pretended(multiprocessors);
+#endif
+  attempt();
 }
 
 inline void expect_one_launch(std::size_t launches) {
@@ -314,6 +331,54 @@ inline std::uint64_t lanes_in_warp_operations(const std::function<void()>& call)
     call();
     CUDA_CHECK(cudaDeviceSynchronize());
     return operations.lanes();
+  }
+#endif
+  call();
+  return 0;
+}
+
+#ifdef CUDA_CPU_XRAY
+/// Counts, while it lives, the asynchronous copies that arrive when their thread has begun no later
+/// ones, beside whatever observes already.
+class LastCopies {
+ public:
+  LastCopies() : before_(cuda_cpu::observer), watching_(*before_) {
+    of_copy_ = watching_.copy_arrives;
+    count_ = 0;
+    watching_.copy_arrives = note_copy;
+    cuda_cpu::observer = &watching_;
+  }
+  ~LastCopies() { cuda_cpu::observer = before_; }
+  LastCopies(const LastCopies&) = delete;
+  LastCopies& operator=(const LastCopies&) = delete;
+
+  std::uint64_t count() const { return count_; }
+
+ private:
+  static void note_copy(cuda_cpu::Block& block, const cuda_cpu::AsyncCopy& copy,
+                        const void* barrier) {
+    const cuda_cpu::CopyQueue& queue = cuda_cpu::copy_queue_of(&block, &block.threads[copy.thread]);
+    if (queue.empty() || queue.copies[queue.end - 1].batch == copy.batch) ++count_;
+    if (of_copy_ != nullptr) of_copy_(block, copy, barrier);
+  }
+
+  static inline std::atomic<std::uint64_t> count_{0};
+  static inline decltype(cuda_cpu::Observer::copy_arrives) of_copy_ = nullptr;
+  const cuda_cpu::Observer* const before_;
+  cuda_cpu::Observer watching_;
+};
+#endif
+
+/// Inside of count's `work`: runs `call`, waits for it, and returns how many asynchronous copies
+/// were waited for when their thread had no later batch under way, whichever function waited. 0
+/// where X-ray does not count.
+inline std::uint64_t last_copies_waited_for(const std::function<void()>& call) {
+#ifdef CUDA_CPU_XRAY
+  if (cuda_cpu::observer != nullptr && !races_are_looked_for()) {
+    const LastCopies copies;
+    call();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return copies.count();
   }
 #endif
   call();

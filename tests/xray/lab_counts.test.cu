@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests what labs learn of the copies and launches of a learner's host code, and what they say of a
-// speed.
+// Tests what labs learn of the copies and launches of a learner's host code, of a kernel's
+// asynchronous copies, and what they say of a speed.
+#include <cuda_pipeline.h>
+
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -282,4 +284,51 @@ TEST_CASE("a speed is judged by its share of what the device reaches") {
     CHECK(wrong.actual == "1000 GB/s, 25.0 % of what a plain read reaches (4000 GB/s)");
   }
   CHECK_NOTHROW(lab::judge_speed(5000, {40, {"the peak", 0}, 0.5, "GFLOP/s"}));
+}
+
+namespace {
+
+// Each thread copies `turns` elements, one in each batch, `ahead` of its wait.
+__global__ void copy_ahead(const int* x, unsigned turns, unsigned ahead, int* out) {
+  __shared__ int slots[8 * kWarp];
+  const unsigned t = threadIdx.x;
+  for (unsigned k = 0; k < turns + ahead; ++k) {
+    if (k < turns) __pipeline_memcpy_async(&slots[k * kWarp + t], &x[k * kWarp + t], sizeof(int));
+    __pipeline_commit();
+    if (k < ahead) continue;
+    __pipeline_wait_prior(ahead);
+    out[t] = slots[(k - ahead) * kWarp + t];
+  }
+}
+
+}  // namespace
+
+TEST_CASE("copies that are waited for when none of their thread's later ones is under way") {
+  const lab::Array<int> x(std::vector<int>(8 * kWarp, 1)), out(kWarp);
+  const auto last_copies = [&](unsigned turns, unsigned ahead) {
+    std::uint64_t count = 0;
+    lab::count(
+        [&] {
+          count = lab::last_copies_waited_for(
+              [&] { copy_ahead<<<1, kWarp>>>(x.get(), turns, ahead, out.get()); });
+        },
+        [] {}, [](const auto&) {});
+    return count;
+  };
+  CHECK(last_copies(8, 0) == 8 * kWarp);  // each as soon as it has begun
+  CHECK(last_copies(8, 1) == kWarp);
+  CHECK(last_copies(8, 3) == kWarp);
+}
+
+TEST_CASE("a device may say that it has more multiprocessors, for a while") {
+  const auto multiprocessors = [] {
+    cudaDeviceProp properties{};
+    CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+    const int attribute = device_attribute(cudaDevAttrMultiProcessorCount, 0);
+    CHECK(properties.multiProcessorCount == attribute);
+    return attribute;
+  };
+  const int there_are = multiprocessors();
+  lab::on_a_device_of(300, [&] { CHECK(multiprocessors() == 300); });
+  CHECK(multiprocessors() == there_are);
 }

@@ -127,6 +127,27 @@ __global__ void handed_on(const float* x, float* out) {
   out[threadIdx.x] = sum_of(own);
 }
 
+struct Four {
+  float value[4];
+  unsigned others;
+};
+
+__global__ void member_of_a_structure(const float* x, float* out) {
+  Four own;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) own.value[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  const int THIRD = 2;
+  out[threadIdx.x] = own.value[THIRD] + own.value[0];
+}
+
+__global__ void by_a_pointer_that_stays(const float* x, float* out) {
+  float own[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  const float* const first = own;
+  out[threadIdx.x] = first[0] + first[3];
+}
+
 // ---- nvcc cannot know an index. (Some of these small arrays it keeps in registers nonetheless.)
 // --
 
@@ -156,6 +177,39 @@ __global__ void loaded_index(const float* x, const int* at, float* out) {
   for (int i = 0; i < 8; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
   const int index = at[threadIdx.x] & 7;
   out[threadIdx.x] = own[index];
+}
+
+__global__ void by_capitals(const float* x, float* out, int at) {
+  float own[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  const int PLACE = at & 7;
+  out[threadIdx.x] = own[PLACE];
+}
+
+__global__ void member_by_argument(const float* x, float* out, int at) {
+  Four own;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) own.value[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  out[threadIdx.x] = own.value[at & 3];
+}
+
+__global__ void member_without_a_name(const float* x, float* out, int at) {
+  struct {
+    float value[4];
+  } own;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) own.value[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  out[threadIdx.x] = own.value[at & 3];
+}
+
+__global__ void by_a_pointer(const float* x, float* out, int turns) {
+  float own[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) own[i] = x[32 * i + static_cast<int>(threadIdx.x)];
+  const float* at = own;
+  for (int i = 0; i < turns; ++i) ++at;
+  out[threadIdx.x] = *at;
 }
 
 __device__ float one_of(const float* values, unsigned at) { return values[at]; }
@@ -218,8 +272,10 @@ TEST_CASE("arrays whose indices nvcc knows are registers") {
     unrolled_by_template<8><<<1, kWarp>>>(x.get(), out.get());
     handed_on_one_by_one<<<1, kWarp>>>(x.get(), out.get());
     handed_on<<<1, kWarp>>>(x.get(), out.get());
+    member_of_a_structure<<<1, kWarp>>>(x.get(), out.get());
+    by_a_pointer_that_stays<<<1, kWarp>>>(x.get(), out.get());
   });
-  REQUIRE(launches.size() == 5);
+  REQUIRE(launches.size() == 7);
   for (const xray::Launch& launch : launches) {
     INFO(launch.kernel);
     CHECK(launch.total(Space::kLocal, Operation::kLoad).requests == 0);
@@ -247,6 +303,10 @@ TEST_CASE("arrays with an index that nvcc cannot know are local memory") {
   check(launch_of([&] { loaded_index<<<1, kWarp>>>(x.get(), at.get(), out.get()); }), {8, 1, 32});
   // Four lanes of each eight use the same element as four others: 2 of each 4 elements differ.
   check(launch_of([&] { handed_on_with_index<<<1, kWarp>>>(x.get(), out.get()); }), {4, 1, 16});
+  check(launch_of([&] { by_capitals<<<1, kWarp>>>(x.get(), out.get(), 5); }), {8, 1, 4});
+  check(launch_of([&] { member_by_argument<<<1, kWarp>>>(x.get(), out.get(), 5); }), {4, 1, 4});
+  check(launch_of([&] { member_without_a_name<<<1, kWarp>>>(x.get(), out.get(), 5); }), {4, 1, 4});
+  check(launch_of([&] { by_a_pointer<<<1, kWarp>>>(x.get(), out.get(), 5); }), {8, 1, 4});
   const xray::Launch turns = launch_of([&] { unknown_turns<<<1, kWarp>>>(x.get(), out.get(), 3); });
   CHECK(turns.total(Space::kLocal, Operation::kLoad).requests == 2);
 }

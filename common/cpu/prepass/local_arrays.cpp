@@ -18,6 +18,11 @@ class LocalArrays {
         if (is_any(k + 1, {"=", "{"})) constants_.insert(s_.spelling(k));
       }
     }
+    for (std::size_t i = 0; i < s_.size(); ++i) {
+      if (s_.is(i, "struct") && s_.is_identifier(i + 1) && s_.is(i + 2, "{")) {
+        note_members(s_.spelling(i + 1), i + 2);
+      }
+    }
   }
 
   void search(std::size_t open, std::size_t close,
@@ -25,6 +30,14 @@ class LocalArrays {
     for (std::size_t i = open + 1; i < close; ++i) {
       if (s_.scope(i) != Scope::kBlock || !begins_statement(i)) continue;
       std::size_t first_name = kNone, end = kNone;
+      if (const std::size_t name = name_of_structure(i); name != kNone) {
+        const std::set<std::string> members = array_members_of(i);
+        const std::size_t last = end_of_statement(name);
+        if (last < close && use_of_members(name, last, members) == Use::kUnknown) {
+          (*found)[last].push_back({name, true});
+        }
+        continue;
+      }
       if (!read_declaration(i, &first_name, &end) || end >= close) continue;
       for (const std::size_t name : array_names(first_name, end)) {
         switch (use_of(name, end)) {
@@ -54,6 +67,66 @@ class LocalArrays {
   std::size_t skip_brackets(std::size_t i) const {
     const bool opens = s_.is(i, "(") || s_.is(i, "[") || s_.is(i, "{");
     return opens && s_.match(i) != kNone ? s_.match(i) : i;
+  }
+
+  // The array members of a structure whose `{` stands at token `open`.
+  std::set<std::string> members_of(std::size_t open) const {
+    std::set<std::string> members;
+    if (s_.match(open) == kNone) return members;
+    for (std::size_t i = open + 1; i < s_.match(open); ++i) {
+      if (s_.is(i, "{") || s_.is(i, "(")) i = skip_brackets(i);
+      if (s_.is_identifier(i) && s_.is(i + 1, "[")) members.insert(s_.spelling(i));
+    }
+    return members;
+  }
+
+  void note_members(const std::string& type, std::size_t open) {
+    const std::set<std::string> members = members_of(open);
+    if (!members.empty()) structures_[type] = members;
+  }
+
+  // `Ring last;`, `Ring last = ...;`, `struct {...} last;`: where the name stands, if the structure
+  // has an array. kNone: it is something else.
+  std::size_t name_of_structure(std::size_t i) const {
+    if (s_.is(i, "struct")) {
+      const std::size_t open = s_.is_identifier(i + 1) ? i + 2 : i + 1;
+      if (s_.is(open, "{") && s_.match(open) != kNone && !members_of(open).empty()) {
+        i = s_.match(open);
+      } else if (s_.is(i + 1, "{") || structures_.count(s_.spelling(i + 1)) == 0) {
+        return kNone;
+      } else {
+        ++i;
+      }
+    } else if (structures_.count(s_.spelling(i)) == 0) {
+      return kNone;
+    }
+    return s_.is_identifier(i + 1) && is_any(i + 2, {";", "=", "{"}) ? i + 1 : kNone;
+  }
+
+  std::set<std::string> array_members_of(std::size_t i) const {
+    if (s_.is(i, "struct")) {
+      const std::size_t open = s_.is_identifier(i + 1) ? i + 2 : i + 1;
+      if (s_.is(open, "{")) return members_of(open);
+      ++i;
+    }
+    return structures_.at(s_.spelling(i));
+  }
+
+  // As of an array: last.value[k % window]
+  Use use_of_members(std::size_t name, std::size_t declared,
+                     const std::set<std::string>& members) const {
+    const std::string word = s_.spelling(name);
+    const std::size_t end = end_of_block(declared + 1);
+    for (std::size_t i = declared + 1; i < end; ++i) {
+      if (!s_.is(i, word.c_str()) || is_any(i - 1, {".", "->", "::"}) || !s_.is(i + 1, ".") ||
+          members.count(s_.spelling(i + 2)) == 0) {
+        continue;
+      }
+      for (std::size_t k = i + 3; s_.is(k, "[") && s_.match(k) != kNone; k = s_.match(k) + 1) {
+        if (!are_known(k + 1, s_.match(k), i)) return Use::kUnknown;
+      }
+    }
+    return Use::kKnown;
   }
 
   bool begins_statement(std::size_t i) const {
@@ -127,6 +200,7 @@ class LocalArrays {
     for (std::size_t i = declared + 1; i < end; ++i) {
       if (!s_.is(i, word.c_str()) || is_any(i - 1, {".", "->", "::"})) continue;
       if (!s_.is(i + 1, "[")) {
+        if (is_walked(i, end)) return Use::kUnknown;
         const bool is_harmless = (s_.is(i - 1, "(") && s_.is(i - 2, "sizeof")) ||
                                  (s_.is(i - 1, ":") && s_.is(i + 1, ")"));  // for (float& v : name)
         if (!is_harmless) use = Use::kHandedOn;
@@ -140,6 +214,24 @@ class LocalArrays {
     return use;
   }
 
+  // int* at = name; which moves on later, as far as only the running program knows. A pointer that
+  // is the counter of a loop may be unrolled.
+  bool is_walked(std::size_t use, std::size_t end) const {
+    const std::size_t pointer = use - 2;
+    if (!s_.is(use - 1, "=") || !s_.is_identifier(pointer) || !s_.is(pointer - 1, "*"))
+      return false;
+    if (opening_of_for(use) != kNone) return false;
+    const std::string word = s_.spelling(pointer);
+    for (std::size_t i = use + 1; i < end; ++i) {
+      if (!s_.is(i, word.c_str()) || is_any(i - 1, {".", "->", "::"})) continue;
+      if (is_any(i + 1, {"++", "--", "+=", "-=", "="}) || is_any(i - 1, {"++", "--"})) return true;
+      if (s_.is(i + 1, "[") && s_.match(i + 1) != kNone && !are_known(i + 2, s_.match(i + 1), i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   // Whether nvcc knows the value of the expression [first, last), which stands at token `at`.
   bool are_known(std::size_t first, std::size_t last, std::size_t at, int depth = 0) const {
     for (std::size_t i = first; i < last; ++i) {
@@ -147,11 +239,24 @@ class LocalArrays {
       if (!s_.is_identifier(i) || is_type(i) || s_.is(i + 1, "::")) continue;
       if (s_.is(i, "sizeof")) {
         i = skip_brackets(i + 1);
-      } else if (!is_constant(i) && (depth > 8 || !is_known_variable(i, at, depth))) {
+      } else if (!is_known_name(i, at, depth)) {
         return false;
       }
     }
     return true;
+  }
+
+  bool is_known_name(std::size_t i, std::size_t at, int depth) const {
+    if (depth > 8) return is_constant(i);
+    switch (variable(i, at, depth)) {
+      case Variable::kKnown:
+        return true;
+      case Variable::kUnknown:
+        return constants_.count(s_.spelling(i)) != 0;
+      case Variable::kNone:
+        return is_constant(i);
+    }
+    return false;
   }
 
   bool is_type(std::size_t i) const {
@@ -171,11 +276,14 @@ class LocalArrays {
     return true;
   }
 
-  // The counter of a loop around `at` that nvcc can unroll, or a const whose value is known.
-  bool is_known_variable(std::size_t i, std::size_t at, int depth) const {
+  enum class Variable { kKnown, kUnknown, kNone };
+
+  // Known: the counter of a loop around `at` that nvcc can unroll, or a const whose value is known.
+  // None: no such variable is declared in the function.
+  Variable variable(std::size_t i, std::size_t at, int depth) const {
     const std::string word = s_.spelling(i);
     for (std::size_t k = at; k-- > 0;) {
-      if (s_.scope(k) == Scope::kNamespace) return false;
+      if (s_.scope(k) == Scope::kNamespace) return Variable::kNone;
       if (s_.is(k, "}")) {
         // What was declared in a block that has ended is not seen here.
         if (s_.match(k) != kNone) k = s_.match(k);
@@ -186,12 +294,14 @@ class LocalArrays {
           s_.is_identifier(k - 1) && !s_.is(k - 1, "return") && is_any(k + 1, {"=", "{"});
       if (!is_declared) continue;
       const std::size_t open = opening_of_for(k);
-      if (open != kNone) return can_unroll(open, k, at, depth);
+      if (open != kNone)
+        return can_unroll(open, k, at, depth) ? Variable::kKnown : Variable::kUnknown;
       std::size_t last = k + 1;
       while (last < s_.size() && !is_any(last, {";", ","})) last = skip_brackets(last) + 1;
-      return is_declared_const(k) && are_known(k + 2, last, k, depth + 1);
+      return is_declared_const(k) && are_known(k + 2, last, k, depth + 1) ? Variable::kKnown
+                                                                          : Variable::kUnknown;
     }
-    return false;
+    return Variable::kNone;
   }
 
   bool is_declared_const(std::size_t i) const {
@@ -226,7 +336,7 @@ class LocalArrays {
         continue;
       if (s_.is(i, "sizeof")) {
         i = skip_brackets(i + 1);
-      } else if (!is_constant(i) && (depth > 8 || !is_known_variable(i, open - 1, depth + 1))) {
+      } else if (!is_known_name(i, open - 1, depth + 1)) {
         return false;
       }
     }
@@ -267,6 +377,7 @@ class LocalArrays {
   const Structure& s_;
   const LexedFile& file_;
   std::set<std::string> constants_;
+  std::map<std::string, std::set<std::string>> structures_;  // the members that are arrays
 };
 
 }  // namespace

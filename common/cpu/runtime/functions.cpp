@@ -2,6 +2,7 @@
 #include "functions.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -62,7 +63,16 @@ std::size_t dynamic_shared_limit(const void* function) {
   return static_cast<std::size_t>(settings_of(function).dynamic_shared);
 }
 
-int multiprocessor_count() { return static_cast<int>(worker_count()); }
+namespace {
+std::atomic<int> pretended{0};
+}  // namespace
+
+int multiprocessor_count() {
+  const int said = pretended;
+  return said > 0 ? said : static_cast<int>(worker_count());
+}
+
+void pretend_multiprocessors(int count) { pretended = count; }
 
 void remember_kernel(const void* kernel, LaunchByAddress launch) {
   AllFunctions& all = all_functions();

@@ -28,6 +28,9 @@ cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, co
                              int limit, unsigned flags, int* largest);
 int multiprocessor_count();
 
+/// For tests: what the device says that it has, from now on. 0: what it has.
+void pretend_multiprocessors(int count);
+
 /// Launches a kernel of a certain type by its address.
 using LaunchByAddress = int (*)(const LaunchConfig& config, const LaunchedKernel& launched,
                                 bool cooperative, const void* kernel, void** arguments);

@@ -22,9 +22,11 @@
 // counts as local memory, but nvcc may still find its way to a register by comparing, if such
 // places are few or the array is small (`-Xptxas -v` tells: no stack frame), and it joins accesses
 // to neighbouring elements whose indices it knows. An array that is handed to a function counts if
-// lanes ever use different elements of it at once. Arrays that are const, and members of
-// structures, are not looked at. What registers do not hold for lack of room (spills) goes to local
-// memory, too; only nvcc knows of those. clang does not report accesses to local memory.
+// lanes ever use different elements of it at once. A structure counts whole if it is defined in
+// the same file and has an array with such an index. Arrays that are const, and structures whose
+// functions index them, are not looked at. What registers do not hold for lack of room (spills)
+// goes to local memory, too; only nvcc knows of those. clang does not report accesses to local
+// memory.
 #pragma once
 
 #include <cstddef>
