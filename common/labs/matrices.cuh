@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Matrices for the checks of the labs on matrix products: on the device, with a gap behind every
-// row, so that a kernel that takes the width for the stride reads NaN or writes where nothing is.
+// row, so that a kernel that takes the width for the stride reads NaN or infinity, or writes where
+// nothing is.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +13,22 @@
 
 namespace lab {
 
-/// Dense host values, row by row, with `gap` NaNs behind each row of `width`: a kernel that takes
-/// the width for the stride reads them.
+/// Dense host values, row by row, with a gap behind each row of `width`, in turn NaN and infinity:
+/// a kernel that takes the width for the stride reads them, and one that looks for NaN finds half.
 inline std::vector<float> with_gaps(const std::vector<float>& dense, std::size_t width,
                                     std::size_t gap) {
   const std::size_t height = width == 0 ? 0 : dense.size() / width;
   std::vector<float> wide(height * (width + gap), NAN);
   for (std::size_t row = 0; row < height; ++row) {
-    std::copy_n(&dense[row * width], width, &wide[row * (width + gap)]);
+    float* const first = &wide[row * (width + gap)];
+    std::copy_n(&dense[row * width], width, first);
+    for (std::size_t k = width + 1; k < width + gap; k += 2) first[k] = INFINITY;
   }
   return wide;
 }
 
-/// A row-major matrix on the device. Its gaps, and all of it until it is written, are NaN.
+/// A row-major matrix on the device. All of it is NaN until it is written; its gaps are NaN and
+/// infinity in turn.
 class DeviceMatrix {
  public:
   DeviceMatrix(std::size_t rows, std::size_t columns, std::size_t gap)
@@ -39,6 +43,20 @@ class DeviceMatrix {
             static_cast<unsigned>(columns_ + gap_)};
   }
 
+  /// How many sectors the pieces of all rows touch that tiles of this width bring. What cudaMalloc
+  /// returns begins with a sector.
+  std::uint64_t sectors_of_pieces(std::size_t tile) const {
+    constexpr std::size_t kElements = 32 / sizeof(float);  // of a sector
+    std::uint64_t sectors = 0;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const std::size_t begin = row * (columns_ + gap_), end = begin + columns_;
+      for (std::size_t first = begin; first < end; first += tile) {
+        sectors += (std::min(first + tile, end) - 1) / kElements - first / kElements + 1;
+      }
+    }
+    return sectors;
+  }
+
   /// The elements with the gaps, as they lie in memory.
   const Array<float>& elements() const { return elements_; }
 
@@ -51,7 +69,9 @@ class DeviceMatrix {
       const float* const first = &wide[row * (columns_ + gap_)];
       values.insert(values.end(), first, first + columns_);
       for (std::size_t k = columns_; k < columns_ + gap_; ++k) {
-        expect(std::isnan(first[k]),
+        const bool untouched =
+            (k - columns_) % 2 == 0 ? std::isnan(first[k]) : std::isinf(first[k]);
+        expect(untouched,
                name + ": the gap behind row " + std::to_string(row) + " (stride > width)",
                "untouched", "written");
       }

@@ -11,8 +11,8 @@
 TEST_CASE("the product of all numbers arrives, whoever comes between") {
   lab::Trials()
       .sizes({1, 2, 31, 33, 64, 127, 200, lab::drawn(500, 1500), 0, lab::drawn(66000, 70000)})
-      .blocks({1, 31, 64})
-      .inputs({lab::Input::kRandom, lab::Input::kIndices})
+      .blocks({1, 31, lab::drawn(65, 200), 64})
+      .inputs({lab::Input::kRandom, lab::Input::kIndices, lab::Input::kNegative})
       .diagnose(
           "one thread is right, several are not: what if another one stores between your "
           "read and your write?",
@@ -20,18 +20,23 @@ TEST_CASE("the product of all numbers arrives, whoever comes between") {
       .diagnose("a single number is right, several are not: is any of them lost on the way?",
                 [](const lab::Trial& r) { return r.n > 1; })
       .run([](const lab::Trial& at) {
-        const unsigned grid = at.n % 2 == 0 ? 2 : lab::drawn(1, 4);
+        const unsigned grid = at.n % 2 == 0 ? 2 : lab::drawn(1, at.block > 31 ? 4 : 20);
         std::vector<unsigned> x(at.n);
-        unsigned long long expected = 7;  // there before
-        std::size_t changing = 0;         // numbers that are not 1
+        // In place of negative numbers a 0: before, or one of the numbers.
+        const bool has_zero = at.input == lab::Input::kNegative && at.n > 0;
+        const unsigned before = has_zero && at.block == 1 ? 0 : lab::drawn(2, 65520);
+        const std::size_t zero =
+            has_zero && at.block > 1 ? lab::drawn(0, static_cast<unsigned>(at.n) - 1) : at.n;
+        unsigned long long expected = before;
+        std::size_t changing = 0;  // numbers that are not 1
         for (std::size_t i = 0; i < at.n; ++i) {
-          const auto bits = at.input == lab::Input::kRandom ? random_bits(3, i) : 2 * i;
-          x[i] = static_cast<unsigned>(1 + bits % 65520);
+          const auto bits = at.input == lab::Input::kIndices ? 2 * i : random_bits(3, i);
+          x[i] = i == zero ? 0 : static_cast<unsigned>(1 + bits % 65520);
           expected = expected * x[i] % 65521;
           if (x[i] != 1) ++changing;
         }
 
-        const lab::Array<unsigned> d_x(x), product(std::vector<unsigned>{7});
+        const lab::Array<unsigned> d_x(x), product(std::vector<unsigned>{before});
         lab::count(
             [&] {
               multiply_all<<<grid, at.block>>>(d_x.get(), at.n, product.get());
@@ -58,6 +63,26 @@ TEST_CASE("the product of all numbers arrives, whoever comes between") {
                            "every thread brings its product itself");
             });
       });
+}
+
+TEST_CASE("more than 2^16 threads share the numbers") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const unsigned grid = lab::drawn(65600, 66000);
+    // Few that change the product: nobody has to try again for one that does not.
+    std::vector<unsigned> x(2 * grid + lab::drawn(1, 999), 1);
+    unsigned long long expected = 7;
+    for (std::size_t i = lab::drawn(0, 500); i < x.size(); i += lab::drawn(200, 2000)) {
+      x[i] = lab::drawn(2, 65520);
+      expected = expected * x[i] % 65521;
+    }
+    const lab::Array<unsigned> d_x(x), product(std::vector<unsigned>{7});
+    multiply_all<<<grid, 1>>>(d_x.get(), x.size(), product.get());
+    CUDA_CHECK_LAUNCH();
+    lab::expect_equal("*product of " + std::to_string(x.size()) + " numbers, by " +
+                          std::to_string(grid) + " blocks of one thread",
+                      product.download()[0], static_cast<unsigned>(expected));
+  });
 }
 
 namespace {

@@ -11,7 +11,7 @@
 TEST_CASE("every warp leaves the sum of its own elements, by its registers alone") {
   lab::Trials()
       .sizes({1, 31, 32, 33, 256, 257, 1000, lab::drawn(1024, 4000), 0, lab::drawn(66000, 70000)})
-      .blocks({32, 32 * lab::drawn(2, 7), 256})
+      .blocks({32, 32 * lab::drawn(2, 7), 32 * lab::drawn(9, 32), 256})
       .run([](const lab::Trial& at) {
         // Any ints: 32 of them may leave 32 bits.
         const std::vector<int> x =
@@ -26,10 +26,14 @@ TEST_CASE("every warp leaves the sum of its own elements, by its registers alone
 
         const lab::Array<int> d_x(x);
         const lab::Array<long long> sums(warps);
+        std::uint64_t in_operations = 0;
         lab::count(
             [&] {
-              sum_of_warp<<<static_cast<unsigned>(blocks), at.block>>>(d_x.get(), at.n, sums.get());
-              CUDA_CHECK_LAUNCH();
+              in_operations = lab::lanes_in_warp_operations([&] {
+                sum_of_warp<<<static_cast<unsigned>(blocks), at.block>>>(d_x.get(), at.n,
+                                                                         sums.get());
+                CUDA_CHECK_LAUNCH();
+              });
             },
             [&] { lab::expect_equal("sums", sums.download(), expected); },
             [&](const auto& seen) {
@@ -43,6 +47,10 @@ TEST_CASE("every warp leaves the sum of its own elements, by its registers alone
                            "registers reach other lanes by shuffles");
               lab::exactly("lanes that store a sum", seen.stores().lanes, warps,
                            "one of each warp");
+              // Of 32-bit words two each, and something to spare.
+              lab::at_most("lanes that come to a vote or a shuffle, each time anew", in_operations,
+                           12 * blocks * at.block,
+                           "each level halves the values that are left: five levels");
             });
       });
 }

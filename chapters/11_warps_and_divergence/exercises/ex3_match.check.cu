@@ -29,30 +29,51 @@ std::vector<unsigned> counted(const std::vector<int>& x, const Keys& keys) {
   return bins;
 }
 
+// What the launch of so many threads may ask for.
+template <class Seen>
+void expect_one_match(const Seen& seen, const std::vector<int>& keys, std::size_t threads,
+                      std::uint64_t in_operations) {
+  const std::size_t n = keys.size();
+  std::size_t different = 0;  // keys in each warp, summed
+  for (std::size_t first = 0; first < n; first += 32) {
+    std::set<int> of_warp;
+    for (std::size_t i = first; i < n && i < first + 32; ++i) of_warp.insert(keys[i]);
+    different += of_warp.size();
+  }
+  const auto atomics = seen.atomics();
+  lab::exactly("lanes that add to a bin", atomics.lanes, different,
+               "one for each key that a warp has");
+  lab::exactly("atomic requests of all warps", atomics.requests, div_up(n, 32),
+               "one of each warp with elements, for all of its keys");
+  lab::exactly("lanes that load a key", seen.loads().lanes, n, "each key is loaded once");
+  lab::exactly("requests of warps for keys", seen.loads().requests, div_up(n, 32),
+               "the lanes of a warp load together");
+  lab::exactly("requests to shared memory", seen.shared().requests, 0,
+               "the lanes agree by warp operations");
+  lab::at_most("lanes that come to a vote, a shuffle or a match, each time anew", in_operations,
+               2 * threads,
+               "one match finds all equal keys; a vote before it may say who has an element");
+}
+
 }  // namespace
 
 TEST_CASE("every key is counted, by one atomic request of each warp") {
   const std::vector<Keys> all_keys = {
       {20, 1},
+      {1, lab::drawn(1, 9)},  // all lanes of a warp have it
       {lab::drawn(21, 31), 1},
       {lab::drawn(33, 150), lab::drawn(1, 9)},
       {lab::drawn(3, 5), lab::drawn(17000, 19000)},
+      {3, 1u << 16},  // whose lower 16 bits are equal
   };
   for (const Keys& of_run : all_keys) {
-    const unsigned block = 32 * lab::drawn(1, 8);
+    const unsigned block = 32 * lab::drawn(1, 8), large = 32 * lab::drawn(9, 32);
     lab::Trials()
         .sizes({32, 31, 33, 1, 257, 1000, lab::drawn(1024, 3000), 0})
-        .blocks({block == 96 ? 64u : 96u, block})
+        .blocks({block == 96 ? 64u : 96u, large, block})
         .run([&](const lab::Trial& at) {
           const std::vector<int> keys = keys_of(at, of_run);
           const std::vector<unsigned> expected = counted(keys, of_run);
-          std::size_t different = 0;  // keys in each warp, summed
-          for (std::size_t first = 0; first < at.n; first += 32) {
-            std::set<int> of_warp;
-            for (std::size_t i = first; i < at.n && i < first + 32; ++i) of_warp.insert(keys[i]);
-            different += of_warp.size();
-          }
-
           const lab::Array<int> d_keys(keys);
           const lab::Array<unsigned> bins(std::vector<unsigned>(of_run.bins(), 0));
           const auto blocks =
@@ -67,21 +88,7 @@ TEST_CASE("every key is counted, by one atomic request of each warp") {
               },
               [&] { lab::expect_equal("bins", bins.download(), expected); },
               [&](const auto& seen) {
-                const auto atomics = seen.atomics();
-                lab::exactly("lanes that add to a bin", atomics.lanes, different,
-                             "one for each key that a warp has");
-                lab::exactly("atomic requests of all warps", atomics.requests, div_up(at.n, 32),
-                             "one of each warp with elements, for all of its keys");
-                lab::exactly("lanes that load a key", seen.loads().lanes, at.n,
-                             "each key is loaded once");
-                lab::exactly("requests of warps for keys", seen.loads().requests, div_up(at.n, 32),
-                             "the lanes of a warp load together");
-                lab::exactly("requests to shared memory", seen.shared().requests, 0,
-                             "the lanes agree by warp operations");
-                lab::at_most("lanes that come to a vote, a shuffle or a match, each time anew",
-                             in_operations, std::uint64_t{2} * blocks * at.block,
-                             "one match finds all equal keys; a vote before it may say who has an "
-                             "element");
+                expect_one_match(seen, keys, std::size_t{blocks} * at.block, in_operations);
               });
         });
   }
@@ -96,9 +103,21 @@ TEST_CASE("more than 2^16 elements are counted") {
     const std::vector<int> keys = keys_of(at, two);
     const lab::Array<int> d_keys(keys);
     const lab::Array<unsigned> bins(std::vector<unsigned>(two.bins(), 0));
-    count_keys<<<static_cast<unsigned>(div_up(at.n, 256)), 256>>>(d_keys.get(), at.n, bins.get());
-    CUDA_CHECK_LAUNCH();
-    lab::expect_equal("bins of " + std::to_string(at.n) + " keys, 0 or 1", bins.download(),
-                      counted(keys, two));
+    const auto blocks = static_cast<unsigned>(div_up(at.n, 256));
+    std::uint64_t in_operations = 0;
+    lab::count(
+        [&] {
+          in_operations = lab::lanes_in_warp_operations([&] {
+            count_keys<<<blocks, 256>>>(d_keys.get(), at.n, bins.get());
+            CUDA_CHECK_LAUNCH();
+          });
+        },
+        [&] {
+          lab::expect_equal("bins of " + std::to_string(at.n) + " keys, 0 or 1", bins.download(),
+                            counted(keys, two));
+        },
+        [&](const auto& seen) {
+          expect_one_match(seen, keys, std::size_t{blocks} * 256, in_operations);
+        });
   });
 }
