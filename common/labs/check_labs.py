@@ -2,7 +2,7 @@
 """Proves the labs: every starter compiles without a warning and fails the test case that its check names; every
 solution passes under every schedule and under the sanitizers, every alternative under every schedule; every mutant is
 rejected; hints are there and do not give the solution away; solutions, alternatives and mutants differ from the starter
-only where its TODO stands.
+only where its TODO stands, and in the system's headers that alternatives and mutants include.
 
 A proof that held is remembered under a hash of everything that decides it (build/labs/proved), so a second
 run is quick."""
@@ -37,6 +37,7 @@ MIN_EVASIONS = 3  # of a lab that is no prediction: right results that evade its
 # pre-pass says then.
 REFUSED = re.compile(r": error: (?:host code names |device code calls |std::\w+ is for the host)")
 MUTANTS = "build/labs/mutants"  # each one as a file of its own, to compile and to look at
+INCLUDE = re.compile(r"^#include <\S+>\n", re.M)
 OUTSIDE = "differs from the starter outside of the TODO"
 TODO = re.compile(r"// (?:end of )?TODO\b")
 
@@ -120,12 +121,19 @@ def complaints_about_edits(lab, starter):
     if not lab.predicts and evasions < MIN_EVASIONS:
         found.append((lab.mutants, f"{evasions} mutants below [evasions]: at least {MIN_EVASIONS}"))
     for program in programs:
-        if todo.bodies(starter, program.text) is None:
-            _, wanted = todo.first_difference(starter, program.text)
+        text = but_for_includes(starter, program.text)
+        if todo.bodies(starter, text) is None:
+            _, wanted = todo.first_difference(starter, text)
             found.append((place_of(lab, program), f"{OUTSIDE}; the starter has: {wanted}"))
         if TODO.search(program.text):
             found.append((place_of(lab, program), "still has a TODO"))
     return found
+
+
+def but_for_includes(starter, text):
+    """The text without the system's headers that the starter does not include."""
+    known = set(INCLUDE.findall(starter))
+    return INCLUDE.sub(lambda line: line[0] if line[0] in known else "", text)
 
 
 def place_of(lab, mutant):

@@ -106,17 +106,25 @@ TEST_CASE("every lane leaves the sum of its columns") {
           launch_sum_of_rows(d_x.get(), at.rows, at.columns, partial.get(), at.block);
         };
         lab::Copied copied;
-        lab::count([&] { copied = lab::copied_by(launch, d_x, partial); },
-                   [&] { lab::expect_equal("partial", partial.download(), expected); },
-                   [&](const auto& seen) {
-                     lab::exactly("threads of a block", seen.block.x, at.block);
-                     lab::exactly("blocks of the launch", seen.grid.x,
-                                  div_up(at.rows * 32, at.block),
-                                  "as few as have a warp for each row");
-                     Wanted(at, at.rows).compare(seen, "all warps together");
-                     lab::exactly("bytes of x and partial that were copied", copied.of_arrays, 0,
-                                  "the kernel reads and writes them where they are");
-                   });
+        std::uint64_t meetings = 0;
+        lab::count(
+            [&] {
+              meetings = lab::lanes_in_warp_operations(
+                  [&] { copied = lab::copied_by(launch, d_x, partial); });
+            },
+            [&] { lab::expect_equal("partial", partial.download(), expected); },
+            [&](const auto& seen) {
+              lab::exactly("threads of a block", seen.block.x, at.block);
+              lab::exactly("blocks of the launch", seen.grid.x, div_up(at.rows * 32, at.block),
+                           "as few as have a warp for each row");
+              Wanted(at, at.rows).compare(seen, "all warps together");
+              // Whoever adds what 31 others have loaded needs 31 shuffles for it.
+              lab::at_most("lanes that exchange values, each time anew", meetings,
+                           2 * (at.rows * at.columns + at.rows * 32),
+                           "each lane adds what it has loaded");
+              lab::exactly("bytes of x and partial that were copied", copied.of_arrays, 0,
+                           "the kernel reads and writes them where they are");
+            });
         lab::count_first_block(launch, [&](const auto& seen) {
           const std::size_t rows = std::min<std::size_t>(at.rows, at.block / 32);
           Wanted(at, rows).compare(seen, "the first block's warps");

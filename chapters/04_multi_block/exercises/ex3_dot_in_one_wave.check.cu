@@ -93,9 +93,15 @@ TEST_CASE("every thread leaves its share of the dot product") {
             CUDA_CHECK_LAUNCH();
           };
           const std::string of_grid = "grid of " + std::to_string(blocks) + ": ";
-          lab::count(
-              launch, [&] { lab::expect_equal(of_grid + "partial", partial.download(), expected); },
-              [&](const auto& seen) { Wanted(at, blocks, blocks).compare(seen, "all warps"); });
+          std::uint64_t meetings = 0;
+          lab::count([&] { meetings = lab::lanes_in_warp_operations(launch); },
+                     [&] { lab::expect_equal(of_grid + "partial", partial.download(), expected); },
+                     [&](const auto& seen) {
+                       Wanted(at, blocks, blocks).compare(seen, "all warps");
+                       // Whoever adds what 31 others have loaded needs 31 shuffles for it.
+                       lab::at_most("lanes that exchange values, each time anew", meetings,
+                                    2 * (at.n + threads), "each thread adds what it has loaded");
+                     });
           lab::count_first_block(launch, [&](const auto& seen) {
             Wanted(at, blocks, 1).compare(seen, "block 0's warps");
           });
@@ -192,6 +198,15 @@ TEST_CASE("the wave is what fits, on this device and for this kernel") {
         lab::exactly(call, blocks_of_one_wave((std::size_t{1} << bits) + 1, block), wave_of(block),
                      "so many elements need more than a wave");
       }
+    }
+    // More SMs than 8 bits count, a wave of more blocks than 16 bits count.
+    for (const unsigned sms :
+         {lab::drawn(129, 255), lab::drawn(257, 1000), lab::drawn(2100, 9000)}) {
+      lab::on_a_device_of(sms, [&] {
+        lab::exactly("blocks_of_one_wave(2^42 + 1, 32) on a device of more SMs",
+                     blocks_of_one_wave((std::size_t{1} << 42) + 1, 32), wave_of(32),
+                     "so many elements need more than a wave");
+      });
     }
     // With a small share of an SM's memory as shared memory fewer blocks fit on it.
     for (const int percent : {1, 4, 14}) {

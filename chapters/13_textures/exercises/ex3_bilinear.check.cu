@@ -44,29 +44,38 @@ std::vector<float2> positions(std::size_t n, std::size_t width, std::size_t heig
   const auto along = [n](std::size_t size, unsigned seed) {
     return random_ints(n, -3 * 2048, static_cast<int>(size + 3) * 2048, seed);
   };
+  // A float has 24 bits: far out in parts of 128 only, of which all roundings are the same.
+  const bool is_large = std::max(width, height) > 2048;
   const std::vector<int> x = along(width, 11), y = along(height, 12);
   std::vector<float2> at;
   for (std::size_t i = 0; i < n; ++i) {
-    const int grid = i % 2 == 0 ? 1 : 4;
+    const int grid = is_large ? 16 : i % 2 == 0 ? 1 : 4;
     at.push_back(make_float2(static_cast<float>(x[i] / grid * grid) / 2048,
                              static_cast<float>(y[i] / grid * grid) / 2048));
   }
   return at;
 }
 
+std::vector<float> pixels_of(std::size_t width, std::size_t height) {
+  std::vector<float> pixels;
+  for (const int p : random_ints(width * height, 0, 255, 5))
+    pixels.push_back(static_cast<float>(p));
+  return pixels;
+}
+
 }  // namespace
 
 TEST_CASE("every result is what the texture unit returns, from four loads") {
   for (const std::size_t width : {37u, 1u, 8u, lab::drawn(40, 300)}) {
-    const std::size_t height = width == 37 ? 23 : lab::drawn(1, 40);
+    const std::size_t height = width == 37  ? 23
+                               : width == 8 ? lab::drawn(260, 400)
+                                            : lab::drawn(1, 40);
     lab::Trials()
         .sizes({1000, 33, lab::drawn(1001, 4000), 1, 0, lab::drawn(66000, 68000)})
         .blocks({32, 96})
         .inputs({lab::Input::kRandom})
         .run([width, height](const lab::Trial& at) {
-          std::vector<float> pixels;
-          for (const int p : random_ints(width * height, 0, 255, 5))
-            pixels.push_back(static_cast<float>(p));
+          const std::vector<float> pixels = pixels_of(width, height);
           const lab::Array<float2> places(positions(at.n, width, height));
           const std::vector<float> expected = fetched(pixels, width, height, places);
 
@@ -86,9 +95,33 @@ TEST_CASE("every result is what the texture unit returns, from four loads") {
                              "each thread loads its position, of two floats, and four pixels");
                 lab::at_most("requests of warps to load", seen.loads().requests,
                              6 * div_up(at.n, 32), "the lanes of a warp load together");
+                lab::at_most("pixels that the busiest warp loads",
+                             seen.loads_of_busiest_warp(sizeof(float)), 4 * 32 + 2 * 32,
+                             "each thread has one result");
+                lab::exactly("atomics", seen.atomics().requests, 0);
                 lab::exactly("lanes that store a result", seen.stores().lanes, at.n);
                 lab::exactly("requests to shared memory", seen.shared().requests, 0);
               });
         });
   }
+}
+
+TEST_CASE("an image of more than 2^15 columns, or rows, is right") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const std::size_t many = lab::drawn(33000, 40000), n = 4000;
+    for (const bool is_wide : {true, false}) {
+      const std::size_t width = is_wide ? many : 2, height = is_wide ? 2 : many;
+      const std::vector<float> pixels = pixels_of(width, height);
+      const lab::Array<float2> places(positions(n, width, height));
+      const lab::Array<float> image(pixels), result(n);
+      bilinear<<<static_cast<unsigned>(div_up(n, 128)), 128>>>(image.get(), static_cast<int>(width),
+                                                               static_cast<int>(height),
+                                                               places.get(), n, result.get());
+      CUDA_CHECK_LAUNCH();
+      lab::expect_equal(
+          "result of an image of " + std::to_string(width) + " x " + std::to_string(height),
+          result.download(), fetched(pixels, width, height, places));
+    }
+  });
 }

@@ -47,62 +47,67 @@ TEST_CASE("every pixel comes from its place, and a warp reads few sectors at eve
   const std::vector<Angle> angles = {{"90", 0, 1024},   {"0", 1024, 0},   {"45", 724, 724},
                                      {"30", 887, 512},  {"60", 512, 887}, {"180", -1024, 0},
                                      {"270", 0, -1024}, drawn_angle(),    drawn_angle()};
-  // Images whose sectors are counted, other ones that are narrower and wider than the usual, and
-  // small ones, which are mostly edge.
+  // Images that are narrower and wider than the usual, small ones and, at one of the angles, a
+  // large one. No sectors are counted where an image is mostly edge.
   const lab::Trials::Shape usual = {64, 128, 0};
   const std::size_t narrow = 8 * lab::drawn(8, 12), wide = lab::drawn(129, 220);
+  const std::size_t with_large = lab::drawn(0, 2);  // an angle at which rows take many sectors
   for (const Angle& angle : angles) {
-    lab::Trials()
-        .shapes({usual,
-                 {lab::drawn(64, 120), wide, 0},
-                 {lab::drawn(64, 120), narrow, 0},
-                 {33, 31, 0},
-                 {8, 32, 0},
-                 {1, 1, 0},
-                 {7, 100, 0}})
-        .blocks({kWide * kHigh})
-        .run([&](const lab::Trial& at) {
-          const Turn turn{static_cast<int>(at.columns), static_cast<int>(at.rows), angle.cosine,
-                          angle.sine};
-          const std::vector<float> image = random_floats(at.rows * at.columns, -1, 1, 5);
-          const std::vector<float> expected = turned_on_host(image, at, angle);
+    std::vector<lab::Trials::Shape> shapes = {usual,
+                                              {lab::drawn(64, 120), wide, 0},
+                                              {lab::drawn(64, 120), narrow, 0},
+                                              {lab::drawn(20, 63), lab::drawn(20, 63), 0},
+                                              {33, 31, 0},
+                                              {8, 32, 0},
+                                              {1, 1, 0},
+                                              {7, 100, 0}};
+    if (&angle == &angles[2 * with_large])
+      shapes.push_back({lab::drawn(125, 260), lab::drawn(225, 500), 0});
+    lab::Trials().shapes(shapes).blocks({kWide * kHigh}).run([&](const lab::Trial& at) {
+      const Turn turn{static_cast<int>(at.columns), static_cast<int>(at.rows), angle.cosine,
+                      angle.sine};
+      const std::vector<float> image = random_floats(at.rows * at.columns, -1, 1, 5);
+      const std::vector<float> expected = turned_on_host(image, at, angle);
 
-          const lab::Array<float> d_image(image), result(image.size());
-          const dim3 grid(static_cast<unsigned>(div_up(at.columns, kWide)),
-                          static_cast<unsigned>(div_up(at.rows, kHigh)));
-          lab::count(
-              [&] {
-                rotate<<<grid, kWide * kHigh>>>(d_image.get(), turn, result.get());
-                CUDA_CHECK_LAUNCH();
-              },
-              [&] {
-                lab::expect_close(
-                    "result, turned by " + angle.degrees + " degrees", result.download(), expected,
-                    [](std::size_t) { return 0.0; }, at.columns);
-              },
-              [&](const auto& seen) {
-                lab::exactly("lanes that store a pixel", seen.stores().lanes, image.size(),
-                             "each pixel has one thread");
-                lab::at_most("lanes that load", seen.loads().lanes, image.size(),
-                             "a pixel of the result comes from one of the image, and pixel_of() "
-                             "loads nothing");
-                if (at.rows < 64 || at.columns < 64) return;
-                // Where rows of the image, or the angle, are any, a rectangle touches a few more.
-                const bool is_usual = at.rows == usual.rows && at.columns == usual.columns &&
-                                      &angle < &angles[angles.size() - 2];
-                const unsigned most_loads = is_usual ? 11 : 12;
-                const unsigned most_stores = at.columns % 8 == 0 ? 8 : 12;
-                const auto loads = seen.loads(), stores = seen.stores();
-                const std::string turned = ", turned by " + angle.degrees + " degrees";
-                lab::at_most("sectors of all loads" + turned, loads.sectors,
-                             most_loads * loads.requests,
-                             std::to_string(most_loads) + " in each of a warp's " +
-                                 std::to_string(loads.requests) + " requests, on average");
-                lab::at_most("sectors of all stores" + turned, stores.sectors,
-                             most_stores * stores.requests,
-                             std::to_string(most_stores) + " in each of a warp's " +
-                                 std::to_string(stores.requests) + " requests");
-              });
-        });
+      const lab::Array<float> d_image(image), result(image.size());
+      const dim3 grid(static_cast<unsigned>(div_up(at.columns, kWide)),
+                      static_cast<unsigned>(div_up(at.rows, kHigh)));
+      lab::count(
+          [&] {
+            rotate<<<grid, kWide * kHigh>>>(d_image.get(), turn, result.get());
+            CUDA_CHECK_LAUNCH();
+          },
+          [&] {
+            lab::expect_close(
+                "result, turned by " + angle.degrees + " degrees", result.download(), expected,
+                [](std::size_t) { return 0.0; }, at.columns);
+          },
+          [&](const auto& seen) {
+            lab::exactly("lanes that store a pixel", seen.stores().lanes, image.size(),
+                         "each pixel has one thread");
+            lab::at_most("lanes that load", seen.loads().lanes, image.size(),
+                         "a pixel of the result comes from one of the image, and pixel_of() "
+                         "loads nothing");
+            lab::at_most("requests of warps to load", seen.loads().requests,
+                         std::size_t{grid.x} * grid.y * kWide * kHigh / 32,
+                         "the lanes of a warp load together");
+            if (at.rows < 20 || at.columns < 20) return;
+            // Where rows of the image, or the angle, are any, a rectangle touches a few more.
+            const bool is_usual = at.rows == usual.rows && at.columns == usual.columns &&
+                                  &angle < &angles[angles.size() - 2];
+            const unsigned most_loads = is_usual ? 11 : 12;
+            const unsigned most_stores = at.columns % 8 == 0 ? 8 : 12;
+            const auto loads = seen.loads(), stores = seen.stores();
+            const std::string turned = ", turned by " + angle.degrees + " degrees";
+            lab::at_most("sectors of all loads" + turned, loads.sectors,
+                         most_loads * loads.requests,
+                         std::to_string(most_loads) + " in each of a warp's " +
+                             std::to_string(loads.requests) + " requests, on average");
+            lab::at_most("sectors of all stores" + turned, stores.sectors,
+                         most_stores * stores.requests,
+                         std::to_string(most_stores) + " in each of a warp's " +
+                             std::to_string(stores.requests) + " requests");
+          });
+    });
   }
 }

@@ -14,9 +14,14 @@ TEST_CASE("C is right, and a warp asks shared memory twice at each l") {
                {65, 68, 17},
                {70, 132, 20},
                {130, 60, 33},
-               {lab::drawn(65, 200), 4 * lab::drawn(17, 50), lab::drawn(34, 90)}})
+               {lab::drawn(65, 200), 4 * lab::drawn(17, 50), lab::drawn(34, 90)},
+               {lab::drawn(1, 64), 4 * lab::drawn(51, 200), lab::drawn(1, 33)},
+               {lab::drawn(201, 800), 4 * lab::drawn(1, 16), lab::drawn(1, 33)},
+               {lab::drawn(1, 64), 4 * lab::drawn(1, 16), lab::drawn(91, 600)}})
       .blocks({kSide * kSide})
       .run([](const lab::Trial& at) {
+        const bool is_large = at.rows > 200 || at.columns > 200 || at.depth > 90;
+        if (is_large && !lab::tries_large_sizes()) return;  // in one order of threads
         const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
         const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
         const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
@@ -66,5 +71,28 @@ TEST_CASE("a depth past 2^16 is right") {
     CUDA_CHECK_LAUNCH();
     lab::expect_equal("C of depth " + std::to_string(depth) + ": element", c.download("C"),
                       std::vector<float>(4, static_cast<float>(depth)));
+  });
+}
+
+TEST_CASE("more than 2^16 rows, or columns, are right") {
+  lab::once([] {
+    if (!lab::tries_large_sizes()) return;
+    const std::size_t many = 4 * lab::drawn(16400, 16900);
+    for (const bool is_wide : {true, false}) {
+      const std::size_t m = is_wide ? 1 : many, n = is_wide ? many : 4;
+      const std::vector<float> column = random_floats(m, -1, 1, 5),
+                               row = random_floats(n, -1, 1, 6);
+      std::vector<float> expected;  // each of them one product
+      for (const float factor : column) {
+        for (const float of_row : row) expected.push_back(factor * of_row);
+      }
+      const lab::DeviceMatrix a(column, m, 1, 0), b(row, 1, n, 0), c(m, n, 0);
+      const dim3 grid(static_cast<unsigned>(div_up(n, kTile)),
+                      static_cast<unsigned>(div_up(m, kTile)));
+      multiply<<<grid, dim3(kSide, kSide)>>>(a.view(), b.view(), c.view());
+      CUDA_CHECK_LAUNCH();
+      lab::expect_equal("C of " + std::to_string(m) + " x " + std::to_string(n) + ": element",
+                        c.download("C"), expected);
+    }
   });
 }

@@ -70,7 +70,10 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
                {5, 7, 3},
                {48, 48, 80},
                {lab::drawn(65, 80), lab::drawn(65, 80), lab::drawn(170, 200)},
-               {lab::drawn(1, 16), lab::drawn(1, 16), lab::drawn(400, 900)}})
+               {lab::drawn(1, 16), lab::drawn(1, 16), lab::drawn(400, 900)},
+               // More than 2^8 steps of a tile, or tiles.
+               {lab::drawn(1, 16), lab::drawn(1, 16), lab::drawn(4200, 6000)},
+               {lab::drawn(1, 16), lab::drawn(4200, 6000), lab::drawn(1, 16)}})
       .blocks({kTile * kTile})
       .diagnose(
           "steps are left out, or done twice: where does the share of a block end, and where "
@@ -87,8 +90,12 @@ TEST_CASE("C is right, and every block does as many steps as every other") {
         const std::size_t steps = div_up(at.depth, kTile), all = tiles * steps;
 
         // One block for all tiles, fewer than tiles, more, and more than steps.
-        for (const unsigned blocks : {1u, 3u, lab::drawn(5, 12), lab::drawn(50, 90)}) {
-          if (tiles > 16 && (blocks == 1 || blocks == 3)) continue;  // takes its time
+        const std::vector<unsigned> of_grids = {1, 3, 2 * lab::drawn(1, 2), lab::drawn(5, 12),
+                                                lab::drawn(50, 300)};
+        if (all > 256 && !lab::tries_large_sizes()) return;  // in one order of threads
+        for (const unsigned blocks : of_grids) {
+          const bool takes_its_time = tiles > 16 || (all > 256 && blocks > 1);
+          if (takes_its_time && blocks < 5) continue;
           const std::vector<float> zeros(at.rows * at.columns, 0.0f);
           const lab::DeviceMatrix c(zeros, at.rows, at.columns, 2);
           const std::string of =
