@@ -68,10 +68,12 @@ CAST = re.compile(rf"static_cast<({TYPE})>\(|\b(std::size_t|unsigned)\{{")
 CONTROL = re.compile(r"\b(if|while|for)\s*\(")
 QUESTION = re.compile(r" \? ")
 
-SMS = "the CPU backend's device has 2 SMs, each with room for 32 blocks; a GPU has fewer than 2^15 SMs"
+SMS = "an SM has room for 32 blocks; a GPU has fewer than 2^15 SMs"
 THREAD = "a block has 1024 threads at most"
 LANE = "a warp has 32 lanes"
 MEMORY = "no array of a lab has 2^31 elements: its memory would not hold them"
+WORDS_OF_BLOCKS = "2^16 blocks of 256 words: 64 MiB of pinned memory"
+STEPS = "wrong, but past 2^16 steps only: they take half a minute on a CPU"
 WHOLE = "whole numbers below 2^53, which a double holds"
 
 # Edits that are right though something is narrower: (exercise, expression for `OLD => NEW`, reason).
@@ -87,13 +89,35 @@ RIGHT = (
     ("00.1", r"float grid =", "below 2^24 blocks: an array of 8 GiB"),
     ("03.4", r"=> double sum", "the sum of a lane passes 2^53 in rows of 2^27 elements only: 512 MiB"),
     ("04.3", r"=> .*static_cast<(?:short|float)>\(block\)", THREAD),
-    ("04.3", r"=> .*(?: sms =|static_cast<[\w ]+>\((?:per_sm|sms|needed)\b|(?:short|char) wave =)", SMS),
+    ("04.3", r"=> .*(?:(?:short|float) sms =|static_cast<(?:[\w ]+>\(per_sm|unsigned(?: short)?>\(sms)\))", SMS),
     ("05.1", r"=> .*int partial\[kThreads\]", "a slot holds one int"),
     ("05.1", r"=> .*double (?:partial\[kThreads\]|sum)", WHOLE),
     ("05.1", r"=> .*for \(unsigned (?:short|char) k = 0; k < kThreads", "kThreads is 64"),
     ("06.3", r"=> .*unsigned (?:short|char) (?:half|k) =", "there are 65 taps at most"),
     ("06.3", r"=> if \(i \+ k - half < n\)", "a number without a sign that should be negative is not below n"),
     ("07.1", r"=> static_cast<unsigned short>\(div_up\(c.height", "a grid has 65,535 blocks along y at most"),
+    ("08.[12]", r"=> .*for \(unsigned (?:short|char) i = 0; i < kTile", "kTile is 16"),
+    ("08.4", r"=> .*unsigned (?:short|char) (?:padded =|i = 0; i < tile)", "a tile has 32 rows at most"),
+    ("08.4", r"=> .*unsigned short bytes =", "8,320 at most"),
+    ("08.4", r"=> static_cast<unsigned short>\(div_up\(c.height", "a grid has 65,535 blocks along y at most"),
+    ("09.[14]", r"=> .*static_cast<unsigned short>\((?:div_up\((?:n|count), 256\)|blockIdx\.x)", WORDS_OF_BLOCKS),
+    ("10.2", r"=> .*static_cast<unsigned (?:short|char)>\(__popc", LANE),
+    ("10.4", r"=> .*unsigned short (?:seen|before|share) =", "what is below 65,521 fits in 16 bits"),
+    ("11.1", r"=> double sum", WHOLE),
+    ("11.3", r"=> const float key =", "a float holds each key below 2^24: 64 MiB of bins"),
+    ("11.3", r"=> .*static_cast<unsigned (?:short|char)>\(__popc", LANE),
+    ("12.1", r"=> .*static_cast<float>\(bytes\)", "a float holds the few bytes of a block"),
+    ("12.3", r"=> .*for \((?:short|signed char) w =", "a window has eight rows at most"),
+    ("12.4", r"=> .*(?:short|signed char|float) (?:best|most|count) =", "a value is below 10, a count 40 at most"),
+    ("12.4", r"=> .*for \(unsigned (?:short|char) [vk] =", "there are ten values and 40 rows"),
+    ("12.4", r"=> .*static_cast<[\w ]+>\((?:x\[|v\))", "a value is below 10"),
+    ("13.1", r"=> .*static_cast<int>\([xy]\)", MEMORY),
+    ("13.3", r"=> .*(?:float (?:x|y|column|row) =|static_cast<float>\(floorf)", "below 2^24 steps"),
+    ("13.3", r"=> .*(?:short (?:a|b|both)|float both) =", "parts of 256 of a pixel"),
+    ("13.3", r"=> .*static_cast<int>\((?:256 - a - b \+ )?(?:both|[ab] - both)\)", "whole numbers"),
+    ("13.4", r"=> .*unsigned (?:short|char) (?:warp|lane) =", "a block has 256 threads"),
+    ("14.1", r"=> .*for \(unsigned (?:short|char) [lrq] =", "16 steps, 4 rows and columns"),
+    ("14.4", r"=> .*unsigned short (?:all|end|tile|first|count|at) =", STEPS),
 )
 
 
