@@ -8,6 +8,8 @@ A proof that held is remembered under a hash of everything that decides it (buil
 run is quick."""
 
 import concurrent.futures
+import contextlib
+import fcntl
 import glob
 import hashlib
 import json
@@ -214,8 +216,8 @@ class Try:
         if self.role == "starter":
             if said:
                 return f"compiles with a warning:\n{said.strip()}"
-            if self.lab.counts and self.variant == "gpu" and outcome.passed:
-                return ""  # what its counts would say: only the CPU backend counts
+            if self.lab.counts and self.variant == "gpu" and outcome.verdict in ("passed", "wrong"):
+                return ""  # what its counts would say: only the CPU backend counts. A later case may say more.
             if outcome.verdict != "wrong" or outcome.case != self.lab.starter_fails:
                 return f"must fail '{self.lab.starter_fails}', but {report.describe(outcome)}"
             if "LaunchTimeout" in outcome.told.get("cuda", ""):
@@ -259,6 +261,17 @@ def written(lab, mutant):
     return path
 
 
+@contextlib.contextmanager
+def alone_on_the_gpu(variant):
+    """Runs on a GPU wait for each other: a speed that is measured beside another run says nothing."""
+    if variant != "gpu":
+        yield
+        return
+    with open("build/labs/gpu.lock", "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def attempt(trial, builder):
     """Builds and runs one; returns (complaint, seconds, speeds in words)."""
     start = time.monotonic()
@@ -271,10 +284,12 @@ def attempt(trial, builder):
     else:
         sanitized = trial.variant == "cpu-asan"
         schedules = ["forward", "random:1"] if sanitized else outcomes.schedules_for(trial.lab, trial.variant)
-        outcome = outcomes.run_check(trial.lab, trial.folder(), trial.variant, schedules, runner.PROOF)
+        with alone_on_the_gpu(trial.variant):
+            outcome = outcomes.run_check(trial.lab, trial.folder(), trial.variant, schedules, runner.PROOF)
     complaint = trial.complaint(outcome, said)
     if not complaint and trial.variant == "gpu" and trial.role == "solution":
-        complaint = compute_sanitizer(trial)
+        with alone_on_the_gpu(trial.variant):
+            complaint = compute_sanitizer(trial)
     shutil.rmtree(trial.folder(), ignore_errors=True)
     return complaint, time.monotonic() - start, outcome.speeds
 

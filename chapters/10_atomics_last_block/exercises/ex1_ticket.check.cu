@@ -38,7 +38,7 @@ std::vector<int> values_of(const lab::Trial& at) {
 }
 
 // Requests to shared memory of one block_sum.
-std::size_t requests_of_block_sum(unsigned block) {
+[[maybe_unused]] std::size_t requests_of_block_sum(unsigned block) {
   std::size_t requests = 2 * div_up(block, 32);  // each thread's own value, and the sum
   for (unsigned half = block / 2; half > 0; half /= 2) requests += 3 * div_up(half, 32);
   return requests;
