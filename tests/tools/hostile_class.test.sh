@@ -47,7 +47,7 @@ listed >"$scratch/before"
 killed() {
   local process kept=0
   [ ! -f "$grades.partial" ] || kept=$(wc -l <"$grades.partial")
-  make -s grade BACKEND=cpu TIME=8 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades" >"$scratch/first" 2>&1 </dev/null &
+  make -s grade BACKEND=cpu TIME=15 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades" >"$scratch/first" 2>&1 </dev/null &
   # A run that ends by itself is not waited for.
   while kill -0 $! 2>/dev/null; do
     [ -f "$grades.partial" ] && [ "$(wc -l <"$grades.partial")" -ge $((kept + $2)) ] && break
@@ -77,7 +77,7 @@ expect_output "known from before"
 expect "six results" [ "$(wc -l <"$grades.partial")" -ge 6 ]
 
 test_case "every honest submission is right, and no hostile one"
-run make -s grade BACKEND=cpu TIME=8 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades"
+run make -s grade BACKEND=cpu TIME=15 ${chosen[@]+"${chosen[@]}"} DIR="$class" OUT="$grades"
 expect_status 0
 expect_output "known from before"
 if [ -n "${NO_BWRAP:-}" ]; then expect_output "not kept out: "; fi
@@ -217,7 +217,7 @@ exec 9<"$1"
 if [ "$2" = apart ] && mount -t tmpfs -o mode=755 none /tmp; then mkdir -p "$1" && mount --no-canonicalize --bind /proc/self/fd/9 "$1" && cd "$1/tree"; fi
 export TMPDIR=$1/nobody HOME=$1/nobody
 exec setpriv --reuid nobody --regid nogroup --clear-groups \
-  make -s grade BACKEND=cpu CH=05 EX=1 TIME=8 DIR="$1/few" OUT="$1/nobody/grades.json"
+  make -s grade BACKEND=cpu CH=05 EX=1 TIME=15 DIR="$1/few" OUT="$1/nobody/grades.json"
 END
   if unshare -m true 2>/dev/null; then
     run unshare -m bash "$scratch/as_nobody" "$scratch" apart
