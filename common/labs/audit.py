@@ -37,7 +37,7 @@ PRAGMA = re.compile(r"#\s*pragma\s+(?:once$|(?:no)?unroll\b|GCC (?:unroll|ivdep|
 NUMBERED = re.compile(r"^(C_A_T_C_H_\w*_|____C_A_T_C_H____\w*?|autoRegistrar)\d+$")
 
 # Of the checker and of what it is built from.
-OWNED = {"lab", "Catch", "xray", "races", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO", "SECTION"}
+OWNED = {"lab", "Catch", "xray", "races", "pretend_multiprocessors", "LAB_FILE", "LAB_CHANNEL", "TEST_CASE", "SCENARIO", "SECTION"}
 NAMESPACES = {"std", "lab", "Catch", "xray", "races", "cuda_cpu", "cuda", "cooperative_groups", "__gnu_cxx", "__cxxabiv1"}
 LOW_LEVEL = {"asm", "__asm", "__asm__", "_Pragma", "__declspec"}
 # Of the attributes of g++ and clang, in __attribute__((...)), and of [[...]], with and without gnu:: or clang::.

@@ -216,12 +216,12 @@ class Try:
         if self.role == "starter":
             if said:
                 return f"compiles with a warning:\n{said.strip()}"
-            if self.lab.counts and self.variant == "gpu" and outcome.verdict in ("passed", "wrong"):
-                return ""  # what its counts would say: only the CPU backend counts. A later case may say more.
-            if outcome.verdict != "wrong" or outcome.case != self.lab.starter_fails:
-                return f"must fail '{self.lab.starter_fails}', but {report.describe(outcome)}"
             if "LaunchTimeout" in outcome.told.get("cuda", ""):
                 return "must fail by a wrong result, but it never ends"
+            if self.lab.counts and self.variant == "gpu" and outcome.verdict in ("passed", "wrong"):
+                return ""  # only the CPU backend counts: a GPU rejects it in a later case, or not at all
+            if outcome.verdict != "wrong" or outcome.case != self.lab.starter_fails:
+                return f"must fail '{self.lab.starter_fails}', but {report.describe(outcome)}"
         elif self.role in ("solution", "alternative"):
             if said:
                 return f"compiles with a warning:\n{said.strip()}"

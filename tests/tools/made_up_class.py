@@ -82,6 +82,7 @@ def forgeries():
 
     return {
         # before main
+        "pretended_device": (at_start("cuda_cpu::pretend_multiprocessors(1);"), "uses the name 'pretend_multiprocessors'"),
         "preinit": (before(f'{EARLY}__attribute__((unused, section(".preinit_array"))) {ENTRY}'), attribute("section")),
         "preinit_brackets": (
             before(f'{EARLY}[[__gnu__::__used__, __gnu__::__section__(".preinit_array")]] {ENTRY}'), attribute("__used__")),

@@ -30,11 +30,10 @@ class LocalArrays {
     for (std::size_t i = open + 1; i < close; ++i) {
       if (s_.scope(i) != Scope::kBlock || !begins_statement(i)) continue;
       std::size_t first_name = kNone, end = kNone;
-      if (const std::size_t name = name_of_structure(i); name != kNone) {
-        const std::set<std::string> members = array_members_of(i);
-        const std::size_t last = end_of_statement(name);
-        if (last < close && use_of_members(name, last, members) == Use::kUnknown) {
-          (*found)[last].push_back({name, true});
+      if (const Declared one = read_structure(i); one.name != kNone) {
+        const std::size_t last = end_of_statement(one.name);
+        if (last < close && use_of_members(one.name, last, one.arrays) == Use::kUnknown) {
+          (*found)[last].push_back({one.name, true});
         }
         continue;
       }
@@ -85,31 +84,26 @@ class LocalArrays {
     if (!members.empty()) structures_[type] = members;
   }
 
-  // `Ring last;`, `Ring last = ...;`, `struct {...} last;`: where the name stands, if the structure
-  // has an array. kNone: it is something else.
-  std::size_t name_of_structure(std::size_t i) const {
-    if (s_.is(i, "struct")) {
-      const std::size_t open = s_.is_identifier(i + 1) ? i + 2 : i + 1;
-      if (s_.is(open, "{") && s_.match(open) != kNone && !members_of(open).empty()) {
-        i = s_.match(open);
-      } else if (s_.is(i + 1, "{") || structures_.count(s_.spelling(i + 1)) == 0) {
-        return kNone;
-      } else {
-        ++i;
-      }
-    } else if (structures_.count(s_.spelling(i)) == 0) {
-      return kNone;
-    }
-    return s_.is_identifier(i + 1) && is_any(i + 2, {";", "=", "{"}) ? i + 1 : kNone;
-  }
+  struct Declared {
+    std::size_t name = kNone;  // kNone: it is something else
+    std::set<std::string> arrays;
+  };
 
-  std::set<std::string> array_members_of(std::size_t i) const {
-    if (s_.is(i, "struct")) {
-      const std::size_t open = s_.is_identifier(i + 1) ? i + 2 : i + 1;
-      if (s_.is(open, "{")) return members_of(open);
-      ++i;
+  // `Ring last;`, `Ring last = ...;`, `struct {...} last;`: where the name stands, and which
+  // members are arrays.
+  Declared read_structure(std::size_t i) const {
+    std::set<std::string> arrays;
+    if (s_.is(i, "struct")) ++i;
+    const std::size_t open = s_.is(i - 1, "struct") && !s_.is(i, "{") ? i + 1 : i;
+    if (s_.is(i - 1, "struct") && s_.is(open, "{") && s_.match(open) != kNone) {
+      arrays = members_of(open);
+      i = s_.match(open);
+    } else if (structures_.count(s_.spelling(i)) > 0) {
+      arrays = structures_.at(s_.spelling(i));
     }
-    return structures_.at(s_.spelling(i));
+    const bool is_one =
+        !arrays.empty() && s_.is_identifier(i + 1) && is_any(i + 2, {";", "=", "{"});
+    return is_one ? Declared{i + 1, arrays} : Declared{};
   }
 
   // As of an array: last.value[k % window]
