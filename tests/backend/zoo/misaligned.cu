@@ -1,19 +1,74 @@
 // SPDX-License-Identifier: MIT
+// Addresses that are no multiple of what their type needs.
+//
+// CASE: argument
+// The host casts the address of packed bytes and passes it on.
+// EXPECT: {file}:{launch}: error: a misaligned pointer is passed to kernel 'twice'
+// EXPECT: is no multiple of 4, the alignment of its type
+// EXPECT-STDOUT: cudaErrorMisalignedAddress
+//
+// CASE: vector
+// A float4 read from an address that is no multiple of 16.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{read}: error: misaligned address in kernel 'load', block (0,0,0), thread (0,0,0)
+// ARCH: x86_64
+//
+// CASE: packed
 // Numbers packed into bytes without padding are read through pointers that were cast. The CPU would
 // do it; a GPU does not. A 64-bit number, an int written with a cast of C, and an atomic.
-// EXPECT: {file}:{int}: error: misaligned address in kernel 'read_int', block (0,0,0), thread (1,0,0)
+// EXPECT: {file}:{int_int}: error: misaligned address in kernel 'read_int', block (0,0,0), thread (1,0,0)
 // EXPECT: {file}:{long}: error: misaligned address in kernel 'write_long', block (0,0,0), thread (0,0,0)
 // EXPECT: {file}:{atomic}: error: misaligned address in kernel 'count', block (0,0,0), thread (0,0,0)
 // EXPECT: a type of 2, 4, 8 or 16 bytes (short, int, double, float4, ...) must lie at a multiple of its size
 // EXPECT: {file}:{index}: error: misaligned address in kernel 'read_index', block (0,0,0), thread (0,0,0)
 // EXPECT: {file}:{macro}: error: misaligned address in kernel 'read_macro', block (0,0,0), thread (0,0,0)
 // EXPECT-STDOUT: cudaErrorMisalignedAddress 5
+
 #include <cstdio>
+
+#include "../../../common/check.cuh"
+#include "cases.cuh"
+
+namespace argument {
+
+__global__ void twice(int* x) { x[threadIdx.x] *= 2; }
+
+int program() {
+  char* d_bytes;
+  cudaMalloc(&d_bytes, 256);
+  twice<<<1, 32>>>(reinterpret_cast<int*>(d_bytes + 3));  // @launch
+  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  cudaFree(d_bytes);
+  return 0;
+}
+
+}  // namespace argument
+
+namespace vector {
+
+__global__ void load(const float* x, float4* y) {
+  *y = *reinterpret_cast<const float4*>(x + 1);  // @read
+}
+
+int program() {
+  float* x;
+  float4* y;
+  CUDA_CHECK(cudaMalloc(&x, 32 * sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&y, sizeof(float4)));
+  load<<<1, 1>>>(x, y);
+  CUDA_CHECK_LAUNCH();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}
+
+}  // namespace vector
+
+namespace packed {
 
 #define INT_AT(p) (*reinterpret_cast<const int*>(p))
 
 __global__ void read_int(const char* bytes, int* out) {
-  out[threadIdx.x] = *reinterpret_cast<const int*>(bytes + 6 * threadIdx.x);  // @int
+  out[threadIdx.x] = *reinterpret_cast<const int*>(bytes + 6 * threadIdx.x);  // @int_int
 }
 __global__ void write_long(char* bytes) {
   *(long long*)(bytes + 4) = 1;  // @long
@@ -45,7 +100,7 @@ cudaError_t run(Launch launch) {
   return error;
 }
 
-int main() {
+int program() {
   run([](char* bytes, int* out) { read_int<<<1, 4>>>(bytes, out); });
   run([](char* bytes, int*) { write_long<<<1, 1>>>(bytes); });
   run([](char* bytes, int*) { count<<<1, 1>>>(bytes); });
@@ -53,4 +108,12 @@ int main() {
   const cudaError_t error = run([](char* bytes, int* out) { read_macro<<<1, 1>>>(bytes, out); });
   std::printf("%s %d\n", cudaGetErrorName(error), misaligned);
   return 1;
+}
+
+}  // namespace packed
+
+int main(int argc, char** argv) {
+  return run_case(
+      argc, argv,
+      {{"argument", argument::program}, {"vector", vector::program}, {"packed", packed::program}});
 }

@@ -1,20 +1,63 @@
 // SPDX-License-Identifier: MIT
+// cuBLAS and a kernel of another stream use one array: unordered, and its right twin.
+// BUILD: cpu-xray
+//
+// CASE: race
+// cuBLAS reads in its stream what a kernel of another stream writes.
+// RUN: CUDA_CPU_RACES=1
+// EXPECT: {file}:{fill}: error: race: a write in kernel 'fill'
+// EXPECT: {file}:{call}: note: a read by cublasSdot; nothing orders the two
+//
+// CASE: ordered
 // The right twin of the other programs with cuBLAS: columns of a row-major matrix, streams in
 // order, nothing to report.
-// BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:3
 // EXPECT-STATUS: 0
 // EXPECT-NOT: error
 // EXPECT-NOT: note
 // EXPECT-STDOUT: 6 15 128
+
 #include <cublas_v2.h>
 
 #include <cstdio>
 
+#include "cases.cuh"
+
+namespace race {
+
+__global__ void fill(float* x) {
+  x[threadIdx.x] = 2;  // @fill
+}
+
+int program() {
+  cudaStream_t ours, of_cublas;
+  cudaStreamCreateWithFlags(&ours, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&of_cublas, cudaStreamNonBlocking);
+  float* d_x;
+  cudaMalloc(&d_x, 32 * sizeof(float));
+  cublasHandle_t handle;
+  cublasCreate(&handle);
+  cublasSetStream(handle, of_cublas);
+  fill<<<1, 32, 0, ours>>>(d_x);
+  float sum = 0;
+  cublasSdot(handle, 32, d_x, 1, d_x, 1, &sum);  // @call
+  cudaDeviceSynchronize();
+  std::printf("%g\n", sum);
+  cublasDestroy(handle);
+  cudaFree(d_x);
+  cudaStreamDestroy(ours);
+  cudaStreamDestroy(of_cublas);
+  return 0;
+}
+
+}  // namespace race
+
+namespace ordered {
+
 __global__ void fill(float* x) { x[threadIdx.x] = 2; }
 
-int main() {
+int program() {
   // 2 rows of 3 elements, row-major: cuBLAS sees the transposed matrix.
   const float a[] = {1, 2, 3, 4, 5, 6}, ones[] = {1, 1, 1};
   float *d_a, *d_ones, *d_y, *d_x, y[2];
@@ -48,4 +91,10 @@ int main() {
   cudaStreamDestroy(ours);
   cudaStreamDestroy(of_cublas);
   return 0;
+}
+
+}  // namespace ordered
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {{"race", race::program}, {"ordered", ordered::program}});
 }

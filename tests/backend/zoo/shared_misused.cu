@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Accesses leave __shared__ arrays, of a size that the source or the launch says, and a block asks
+// for too much.
+//
+// CASE: overrun
+// A stencil that forgot its halo: the last thread reads one element past the shared array.
+// EXPECT: {file}:{read}: error: out-of-bounds read in kernel 'blur', block (0,0,0), thread (63,0,0)
+// EXPECT: the __shared__ array 's'
+// EXPECT: {file}:{overrun_array}: note: declared here
+//
+// CASE: underrun
+// The first thread writes before the shared array. No page ends there; the backend looks
+// afterwards.
+// EXPECT: {file}:{underrun_array}: error: out-of-bounds write before a __shared__ array in kernel 'shift_left'
+// EXPECT: found when block (0,0,0) had ended: 's' has 128 bytes
+//
+// CASE: neighbour_overrun
+// Two arrays share one declaration: an index past the end of the first must not reach the second.
+// EXPECT: {file}:{neighbour_overrun_write}: error: out-of-bounds write in kernel 'fill', block (0,0,0), thread (31,0,0)
+// EXPECT: the end of the __shared__ array 'a' (128 bytes)
+// EXPECT: {file}:{declaration}: note: declared here
+// EXPECT-STDOUT: cudaErrorIllegalAddress
+//
+// CASE: over_limit
+// Static and dynamic shared memory are each within the limit, but not together.
+// EXPECT: {file}:{over_limit_array}: error: too much shared memory in kernel 'greedy', block (0,0,0), thread (0,0,0)
+// EXPECT: the block uses 32768 bytes of __shared__ arrays and 32768 bytes of dynamic shared memory; it has 49152
+// EXPECT-STDOUT: cudaErrorInvalidValue
+//
+// CASE: dynamic_forgotten
+// The third launch argument is missing altogether.
+// EXPECT: {file}:{dynamic_forgotten_write}: error: out-of-bounds write in kernel 'stage', block (0,0,0), thread (0,0,0)
+// EXPECT: the __shared__ array 's' (0 bytes)
+//
+// CASE: dynamic_too_small
+// The third launch argument counts elements where it should count bytes.
+// EXPECT: {file}:{dynamic_too_small_write}: error: out-of-bounds write in kernel 'stage', block (0,0,0), thread (64,0,0)
+// EXPECT: the __shared__ array 's'
+// EXPECT: {file}:{dynamic_too_small_array}: note: declared here
+//
+// CASE: stray_dynamic_bytes
+// An array with a slot per block where each thread needs one. The launch asks for dynamic bytes
+// that the kernel does not use: on a GPU they lie behind the array, take the overrun, and hide it.
+// EXPECT: {file}:{stray_dynamic_bytes_write}: error: out-of-bounds write in kernel 'sum_of_block', block (0,0,0), thread (8,0,0)
+// EXPECT: the end of the __shared__ array 'partial' (64 bytes)
+// EXPECT: {file}:{stray_dynamic_bytes_array}: note: declared here
+
+#include <cstdio>
+
+#include "cases.cuh"
+
+namespace overrun {
+
+__global__ void blur(const float* x, float* y) {
+  __shared__ float s[64];  // @overrun_array
+  const int i = threadIdx.x;
+  s[i] = x[i];
+  __syncthreads();
+  y[i] = s[i] + s[i + 1];  // @read
+}
+
+int program() {
+  float* d_x = nullptr;
+  cudaMalloc(&d_x, 128 * sizeof(float));
+  blur<<<1, 64>>>(d_x, d_x + 64);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace overrun
+
+namespace underrun {
+
+__global__ void shift_left(float* x) {
+  __shared__ float s[32];  // @underrun_array
+  const int i = threadIdx.x;
+  s[i - 1] = x[i];
+  __syncthreads();
+  x[i] = s[i];
+}
+
+int program() {
+  float* d_x = nullptr;
+  cudaMalloc(&d_x, 32 * sizeof(float));
+  cudaMemset(d_x, 0, 32 * sizeof(float));
+  shift_left<<<1, 32>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace underrun
+
+namespace neighbour_overrun {
+
+__global__ void fill(float* out) {
+  __shared__ float a[32], b[32];  // @declaration
+  b[threadIdx.x] = 1;
+  a[threadIdx.x + 1] = 2;  // @neighbour_overrun_write
+  __syncthreads();
+  out[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];
+}
+
+int program() {
+  float* d_out = nullptr;
+  cudaMalloc(&d_out, 32 * sizeof(float));
+  fill<<<1, 32>>>(d_out);
+  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  cudaFree(d_out);
+  return 0;
+}
+
+}  // namespace neighbour_overrun
+
+namespace over_limit {
+
+__global__ void greedy(float* x) {
+  __shared__ float s[8192];  // @over_limit_array
+  extern __shared__ float t[];
+  s[threadIdx.x] = x[threadIdx.x];
+  t[threadIdx.x] = s[threadIdx.x];
+}
+
+int program() {
+  float* d_x = nullptr;
+  cudaMalloc(&d_x, 32 * sizeof(float));
+  greedy<<<1, 32, 32768>>>(d_x);
+  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace over_limit
+
+namespace dynamic_forgotten {
+
+__global__ void stage(float* x) {
+  extern __shared__ float s[];
+  s[threadIdx.x] = x[threadIdx.x];  // @dynamic_forgotten_write
+  __syncthreads();
+  x[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+
+int program() {
+  constexpr int n = 256;
+  float* d_x = nullptr;
+  cudaMalloc(&d_x, n * sizeof(float));
+  stage<<<1, n>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace dynamic_forgotten
+
+namespace dynamic_too_small {
+
+__global__ void stage(float* x) {
+  extern __shared__ float s[];      // @dynamic_too_small_array
+  s[threadIdx.x] = x[threadIdx.x];  // @dynamic_too_small_write
+  __syncthreads();
+  x[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+
+int program() {
+  constexpr int n = 256;
+  float* d_x = nullptr;
+  cudaMalloc(&d_x, n * sizeof(float));
+  stage<<<1, n, n>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace dynamic_too_small
+
+namespace stray_dynamic_bytes {
+
+constexpr unsigned kBlocks = 8, kThreads = 64;
+
+__global__ void sum_of_block(long long* sums) {
+  __shared__ long long partial[kBlocks];  // @stray_dynamic_bytes_array
+  partial[threadIdx.x] = threadIdx.x;     // @stray_dynamic_bytes_write
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    long long sum = 0;
+    for (unsigned k = 0; k < kThreads; ++k) sum += partial[k];
+    sums[blockIdx.x] = sum;
+  }
+}
+
+int program() {
+  long long* d_sums = nullptr;
+  cudaMalloc(&d_sums, kBlocks * sizeof(long long));
+  sum_of_block<<<1, kThreads, kThreads * sizeof(long long)>>>(d_sums);
+  cudaDeviceSynchronize();
+  cudaFree(d_sums);
+  return 0;
+}
+
+}  // namespace stray_dynamic_bytes
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"overrun", overrun::program},
+                   {"underrun", underrun::program},
+                   {"neighbour_overrun", neighbour_overrun::program},
+                   {"over_limit", over_limit::program},
+                   {"dynamic_forgotten", dynamic_forgotten::program},
+                   {"dynamic_too_small", dynamic_too_small::program},
+                   {"stray_dynamic_bytes", stray_dynamic_bytes::program}});
+}
