@@ -554,6 +554,47 @@ expect_output "dead link #no-heading"
 expect_output "dead link figures/x.svg"
 expect_no_output "dead link #sum"
 
+test_case "notes with lab notes beside them are a lesson: 1,600 words, and a guess before each number"
+cp "$chapter/README.md" "$scratch/kept.md"
+# lesson WORDS ENDING: one with that many words, and with this rung.
+lesson() {
+  printf '# Sum\n\n## The question\n\n## Run it\n\n## A tree\n\n%s\n\n' "$2"
+  # shellcheck disable=SC2016
+  printf '| not | counted |\n|---|---|\n| a b c | d e f |\n\n```\nnor this\n```\n\n<!-- nor this -->\n\n<details><summary>nor this</summary>\n\nnor that\n\n</details>\n\n'
+  printf '## What limits each version\n\n## What goes wrong\n\n## Exercises\n\n## Further reading\n\n'
+  local i
+  for ((i = 0; i < $1 - 16 - $(wc -w <<<"$2"); ++i)); do printf 'word '; done
+  echo
+}
+whole='**What limits us.** **The idea.** **The change.** <details><summary><b>Guess.</b></summary></details> **The number.** **Why.** **What limits us now.**'
+echo "# Lab notes" >"$chapter/lab_notes.md"
+lesson 1600 "$whole" >"$chapter/README.md"
+run in_check notes
+expect_no_output "README.md"
+expect_no_output "lab_notes.md"
+lesson 1601 "$whole" >"$chapter/README.md"
+run in_check notes
+expect_output "README.md: 1601 words without code, tables and folds: at most 1600"
+lesson 300 "${whole/<b>Guess.<\/b>/}" >"$chapter/README.md"
+run in_check notes
+expect_output 'README.md:7: the rung says no "**Guess.**"'
+lesson 300 '**The number.** **Guess.** **Why.**' >"$chapter/README.md"
+run in_check notes
+expect_output "README.md:7: the rung's parts stand out of order: The number. Guess. Why."
+lesson 300 'No rung.' >"$chapter/README.md"
+run in_check notes
+expect_output "no rung: a section with a guess"
+lesson 300 "$whole" | sed '/^## What goes wrong/d' >"$chapter/README.md"
+run in_check notes
+expect_output 'section "what goes wrong" is missing before this one'
+mv "$scratch/kept.md" "$chapter/README.md"
+
+test_case "lab notes are quoted into as notes are"
+printf '<!-- code: kTile -->\n<!-- end -->\n' >"$chapter/lab_notes.md"
+run in_notes
+expect "the constant" grep -q 'constexpr int kTile = 32;  // lanes' "$chapter/lab_notes.md"
+rm "$chapter/lab_notes.md"
+
 test_case "tabs, trailing blanks and long lines are found"
 printf '// SPDX-License-Identifier: MIT\n\tint x; \n// %0120d\n' 0 >"$scratch/notes/bad.cu"
 run in_check lines

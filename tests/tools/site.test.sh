@@ -34,6 +34,19 @@ __global__ void kernel() { [[link]](nowhere.md); }  // <!-- stays -->
 
 ![A square](figures/square.svg) and [its program](coalesced_threads.cu), [numbers](results/h200.csv).
 END
+cat >"$tree/$chapter/lab_notes.md" <<'END'
+# 03 · Lab notes
+
+## One proof
+
+With a [way back](README.md).
+
+### A part of it
+
+## Another *proof*
+
+End.
+END
 cat >"$tree/$chapter/exercises/README.md" <<'END'
 # Labs
 
@@ -138,7 +151,7 @@ cp "$scratch/README.md" "$tree/README.md"
 test_case "make site builds every page that is linked to"
 site site BASE=/course/
 expect_status 0
-for page in index.html $chapter/index.html $chapter/coalesced_threads.cu.html $chapter/results/h200.csv.html \
+for page in index.html $chapter/index.html $chapter/lab_notes.html $chapter/coalesced_threads.cu.html $chapter/results/h200.csv.html \
   $chapter/results/h200.csv $chapter/exercises/index.html $chapter/exercises/ex1_a.cu.html \
   tests/zoo/index.html tests/zoo/bug.cu.html; do
   expect "the page $page" [ -f "$built/$page" ]
@@ -153,6 +166,13 @@ expect "no marker" has_not "$(html $chapter/index.html)" "code: kernel"
 expect "GitHub's anchor" has "$(html $chapter/index.html)" 'id="what-it-is-a-question"'
 expect "a link to it" has "$(html index.html)" "$chapter/#what-it-is-a-question"
 expect "the base path" has "$(html index.html)" '"/course/assets/'
+
+test_case "each section of the lab notes is folded, and notes and lab notes lead to each other"
+lab_notes=$(html $chapter/lab_notes.html)
+expect "two folds" [ "$(grep -o '<details class="section">' <<<"$lab_notes" | wc -l)" -eq 2 ]
+expect "an anchor in each" has "$lab_notes" 'id="another-proof"'
+expect "the way there" has "$(html $chapter/index.html)" ">Lab notes</a>"
+expect "the way back" has "$lab_notes" ">Lesson of chapter 03</a>"
 
 test_case "a page of measurements says once what is the same in every row"
 expect "the device apart" has "$(html $chapter/results/h200.csv.html)" "<dt>device</dt><dd>H200</dd>"

@@ -164,6 +164,31 @@ written $second <<'END'
 END
 content
 
+test_case "lab notes are read behind their lesson, and a lesson without any lab notes"
+glossary <<'END'
+bank|02_second
+grid|01_first
+END
+written chapters/01_first/lab_notes.md <<'END'
+Here a [bank](../GLOSSARY.md#bank) is used first.
+END
+written $first <<'END'
+A [grid](../GLOSSARY.md#grid).
+END
+written $second <<'END'
+A *bank* is narrow.
+END
+complains "$second:1: bank is used for the first time: link"
+written $second <<'END'
+[Banks](../GLOSSARY.md#bank) are narrow.
+END
+content
+written chapters/01_first/lab_notes.md <<'END'
+A bank, before anybody has said what that is.
+END
+complains "chapters/01_first/lab_notes.md:1: bank is used for the first time"
+rm chapters/01_first/lab_notes.md
+
 test_case "the list has every term, where it is explained and first used"
 glossary <<'END'
 bank|02_second

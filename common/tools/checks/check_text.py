@@ -5,7 +5,9 @@
     lines      line length in CUDA sources, tabs, trailing blanks, file sizes, licence lines, names of
                Python files
     notes      each chapter has notes, with all sections in order and at most 320 lines, a program
-               and tests; its settings stand where they are read
+               and tests; its settings stand where they are read. Where lab_notes.md stands beside them
+               they are a lesson: at most 1,600 words without code, tables and folds, and in every rung
+               a guess before its number and the reason behind it
     links      relative links and images in Markdown lead somewhere, anchors included
 """
 
@@ -18,6 +20,7 @@ import urllib.parse
 
 MAX_COLUMNS = 100
 MAX_NOTES_LINES = 320
+MAX_LESSON_WORDS = 1600
 MAX_MAKEFILE_LINES = 180  # verbs and what they need; rules go to common/*.mk
 MAX_FILE_BYTES = 256 * 1024
 SECTIONS = [
@@ -33,6 +36,10 @@ SECTIONS = [
     "further reading",
 ]
 OF_MEASUREMENTS = {"measured", "then and now", "profile it", "further reading"}  # chapter 00 has none
+LESSON_SECTIONS = ["the question", "run it", "what limits each version", "what goes wrong", "exercises", "further reading"]
+# What a rung of a lesson says, in this order; the marked ones it must say.
+RUNG = ["What limits us.", "The idea.", "The change.", "Guess.", "The number.", "Why.", "What limits us now."]
+OF_EVERY_RUNG = {"Guess.", "The number.", "Why."}
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
 STANDARD_MODULES = getattr(sys, "stdlib_module_names", {"profile"})  # known since Python 3.10
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
@@ -114,7 +121,9 @@ def check_notes(files):
         if f"tests/{chapter}.test.cu" not in files:
             complain(program, 0, f"no tests/{chapter}.test.cu")
         for path in files:
-            if re.fullmatch(f"{folder}/[^/]+", path) and not path.endswith(("/README.md", "/settings", ".cu", ".cuh")):
+            if re.fullmatch(f"{folder}/[^/]+", path) and not path.endswith(
+                ("/README.md", "/lab_notes.md", "/settings", ".cu", ".cuh")
+            ):
                 complain(path, 0, "nobody reads it here: program, notes, settings and headers only")
         notes = f"{folder}/README.md"
         if notes not in files:
@@ -123,21 +132,68 @@ def check_notes(files):
         lines = read_lines(notes)
         if len(lines) - 1 > MAX_NOTES_LINES:
             complain(notes, len(lines) - 1, f"{len(lines) - 1} lines: at most {MAX_NOTES_LINES}")
-        wanted = [s for s in SECTIONS if not (chapter.startswith("00_") and s in OF_MEASUREMENTS)]
-        for number, line in enumerate(without_fences(lines), 1):
-            match = re.match(r"## +(.*)", line)
-            if not match:
-                continue
-            heading = match.group(1).lower()
-            index = next((i for i, s in enumerate(wanted) if heading.startswith(s)), None)
-            if index is None and any(heading.startswith(s) for s in SECTIONS):
-                complain(notes, number, f'section "{match.group(1)}" stands out of order')
-            elif index is not None:
-                for missing in wanted[:index]:
-                    complain(notes, number, f'section "{missing}" is missing before this one')
-                wanted = wanted[index + 1 :]
-        for missing in wanted:
-            complain(notes, len(lines) - 1, f'section "{missing}" is missing')
+        if f"{folder}/lab_notes.md" in files:
+            check_lesson(notes, lines)
+            check_sections(notes, lines, LESSON_SECTIONS)
+        else:
+            check_sections(notes, lines, [s for s in SECTIONS if not (chapter.startswith("00_") and s in OF_MEASUREMENTS)])
+
+
+def check_sections(notes, lines, sections):
+    wanted = list(sections)
+    for number, line in enumerate(without_fences(lines), 1):
+        match = re.match(r"## +(.*)", line)
+        if not match:
+            continue
+        heading = match.group(1).lower()
+        index = next((i for i, s in enumerate(wanted) if heading.startswith(s)), None)
+        if index is None and any(heading.startswith(s) for s in sections):
+            complain(notes, number, f'section "{match.group(1)}" stands out of order')
+        elif index is not None:
+            for missing in wanted[:index]:
+                complain(notes, number, f'section "{missing}" is missing before this one')
+            wanted = wanted[index + 1 :]
+    for missing in wanted:
+        complain(notes, len(lines) - 1, f'section "{missing}" is missing')
+
+
+def words_to_read(lines):
+    """How many words a lesson has without code, tables, folds, comments and pictures."""
+    text = "\n".join(line for line in without_fences(lines) if not line.startswith("|"))
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"<details>.*?</details>", "", text, flags=re.S)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return sum(any(c.isalnum() for c in word) for word in text.split())
+
+
+def check_lesson(notes, lines):
+    words = words_to_read(lines)
+    if words > MAX_LESSON_WORDS:
+        complain(notes, 0, f"{words} words without code, tables and folds: at most {MAX_LESSON_WORDS}")
+    rung = 0  # the line of its heading
+    said, rungs = [], 0
+
+    def end_of_rung():
+        nonlocal rungs
+        if not said:
+            return
+        rungs += 1
+        for label in RUNG:
+            if label in OF_EVERY_RUNG and label not in said:
+                complain(notes, rung, f'the rung says no "**{label}**"')
+        places = [RUNG.index(label) for label in said]
+        if places != sorted(places):
+            complain(notes, rung, f"the rung's parts stand out of order: {' '.join(said)}")
+
+    for number, line in enumerate(without_fences(lines), 1):
+        if line.startswith("## "):
+            end_of_rung()
+            rung, said = number, []
+        said += [label for label in re.findall(r"<b>([^<]*)</b>|\*\*([^*]*)\*\*", line) for label in label if label in RUNG]
+    end_of_rung()
+    if rungs == 0:
+        complain(notes, 0, "no rung: a section with a guess, a number and a reason")
 
 
 def without_fences(lines):

@@ -9,7 +9,8 @@ An entry of chapters/GLOSSARY.md is a paragraph:
 The chapter at its end is the one that explains it. The rules:
 
 1. That chapter's notes have it in bold or italics, or link it to its entry: there it is explained.
-2. The first use in the course, whichever chapter that is in, is a link to the entry.
+2. The first use in the course, whichever chapter that is in, is a link to the entry: the first in the lessons alone,
+   and the first for somebody who reads each chapter's lab_notes.md behind its lesson.
 
 A use is the term in running text: not in code, in regions that are filled, in headings, captions of pictures, or
 the list of further reading. Plurals count, and a hyphen is as good as a blank. At the end of an entry a comment may
@@ -45,7 +46,7 @@ class Entry:
         self.line, self.anchor, self.name = line, anchor, name
         self.chapter = None  # the folder of the one that explains it
         self.forms, self.no_use = [name], []
-        self.first = self.explained = None  # uses
+        self.first = self.first_in_lessons = self.explained = None  # uses
 
 
 class Use:
@@ -165,10 +166,13 @@ def uses(path, pattern, entry_of):
 
 def find_uses(entries):
     pattern, entry_of = reader(entries)
-    for path in sorted(glob.glob("chapters/[0-9][0-9]_*/README.md")):
+    paths = [path for name in ("README.md", "lab_notes.md") for path in glob.glob(f"chapters/[0-9][0-9]_*/{name}")]
+    for path in sorted(paths):
         chapter = os.path.basename(os.path.dirname(path))
         for entry, use in uses(path, pattern, entry_of):
             entry.first = entry.first or use
+            if path.endswith("/README.md"):
+                entry.first_in_lessons = entry.first_in_lessons or use
             if entry.explained is None and chapter == entry.chapter and (use.linked or use.marked):
                 entry.explained = use
 
@@ -181,11 +185,13 @@ def check(entries, complain):
             continue
         if entry.explained is None:
             complain(notes, 1, f"{entry.name} is to be explained here: put it in bold or italics, or link its entry")
-        if entry.first and not entry.first.linked:
-            where = "" if entry.explained in (None, entry.first) else f", and is explained in {entry.explained}"
+        for first in dict.fromkeys((entry.first, entry.first_in_lessons)):
+            if first is None or first.linked:
+                continue
+            where = f", and is explained in {entry.explained}" if entry.explained not in (None, first) else ""
             complain(
-                entry.first.path,
-                entry.first.line,
+                first.path,
+                first.line,
                 f"{entry.name} is used for the first time{where}: link ../GLOSSARY.md#{entry.anchor}, or say it otherwise",
             )
 

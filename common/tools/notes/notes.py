@@ -114,7 +114,7 @@ def main():
     files, check_only = options.files, options.check
     if not files:
         files = [f for f in ["README.md", "chapters/README.md", "common/cpu/README.md"] if os.path.exists(f)]
-        files += sorted(glob.glob("chapters/*/README.md")) + sorted(glob.glob("slides/*.md"))
+        files += sorted(glob.glob("chapters/*/README.md") + glob.glob("chapters/*/lab_notes.md")) + sorted(glob.glob("slides/*.md"))
     status = 0
     for path in files:
         with open(path, encoding="utf-8") as file:

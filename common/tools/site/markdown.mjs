@@ -27,7 +27,7 @@ export function slug(text) {
   return text.trim().toLowerCase().replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '').replace(/ /g, '-')
 }
 
-/** Headings in order: { level, text, anchor }. */
+/** Headings in order: { level, text, anchor, at }, where `at` is the position of its line. */
 export function headings(markdown) {
   const found = []
   const uses = new Map()
@@ -39,7 +39,7 @@ export function headings(markdown) {
     const name = slug(plain)
     const before = uses.get(name) ?? 0
     uses.set(name, before + 1)
-    found.push({ level: match[1].length, text: plain, anchor: before ? `${name}-${before}` : name })
+    found.push({ level: match[1].length, text: plain, anchor: before ? `${name}-${before}` : name, at: match.index })
   }
   return found
 }

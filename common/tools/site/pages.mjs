@@ -22,7 +22,7 @@ function folders(root, parent, pattern) {
   return names.filter((n) => pattern.test(n) && fs.statSync(path.join(at, n)).isDirectory()).sort()
 }
 
-/** The chapters: { name, number, folder, notes, program, labs, title }. */
+/** The chapters: { name, number, folder, notes, labNotes, program, labs, title }. */
 export function findChapters(root) {
   const there = (file) => (fs.existsSync(path.join(root, file)) ? file : null)
   return folders(root, 'chapters', /^\d\d_/)
@@ -33,6 +33,7 @@ export function findChapters(root) {
         number: name.slice(0, 2),
         folder,
         notes: there(`${folder}/README.md`),
+        labNotes: there(`${folder}/lab_notes.md`),
         program: there(`${folder}/${name.slice(3)}.cu`),
         labs: there(`${folder}/exercises/README.md`),
       }
@@ -89,9 +90,9 @@ export function findPages(root, chapters) {
     if (fs.existsSync(path.join(root, file))) add(file)
   }
   for (const chapter of chapters) {
-    for (const file of [chapter.notes, chapter.program, chapter.labs]) if (file) add(file)
+    for (const file of [chapter.notes, chapter.labNotes, chapter.program, chapter.labs]) if (file) add(file)
   }
-  const programs = new Map(chapters.map((c) => [c.notes, c.program]))
+  const programs = new Map(chapters.flatMap((c) => [[c.notes, c.program], [c.labNotes, c.program]]))
   while (queue.length > 0) {
     const file = queue.shift()
     const { kind } = pages.get(file)

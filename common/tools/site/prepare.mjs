@@ -81,6 +81,18 @@ function belowTitle(markdown, lines) {
   return markdown.replace(/^# .*$/m, (title) => [title, '', ...lines].join('\n'))
 }
 
+/** Each section of level 2 becomes a fold, its heading what a reader opens it by. */
+function folded(markdown) {
+  const starts = headings(markdown).filter((h) => h.level === 2).map((h) => h.at)
+  if (starts.length === 0) return markdown
+  const sections = starts.map((start, i) => {
+    const section = markdown.slice(start, starts[i + 1])
+    const end = section.indexOf('\n')
+    return `<details class="section"><summary>\n\n${section.slice(0, end)}\n\n</summary>\n${section.slice(end).trimEnd()}\n\n</details>\n\n`
+  })
+  return markdown.slice(0, starts[0]) + sections.join('')
+}
+
 const frontmatter = (settings) => `---\n${Object.entries(settings).map(([k, v]) => `${k}: ${JSON.stringify(v)}`).join('\n')}\n---\n\n`
 
 function writeChapters(chapters, pages, decks) {
@@ -101,11 +113,17 @@ function writeChapters(chapters, pages, decks) {
     const deck = decks.find((d) => d.name === c.name)
     const deckUrl = (from) => link('Slides', relative(pages.get(from).place, deck.url))
     const facts = [`About ${minutesToRead(read(c.notes))} minutes to read`]
+    if (c.labNotes) facts.push(link('Lab notes', url(c.notes, c.labNotes)))
     if (c.program) facts.push(link('Program', url(c.notes, c.program)))
     if (c.labs) facts.push(link('Labs', url(c.notes, c.labs)))
     if (deck) facts.push(deckUrl(c.notes))
     const bar = `<p class="facts">${facts.join(' · ')}</p>`
     files.set(pages.get(c.notes).place, frontmatter(step(c.notes)) + belowTitle(rewritten(c.notes, pages, c.program), [bar]))
+    if (c.labNotes) {
+      const back = `<p class="facts">${link(`Lesson of chapter ${c.number}`, url(c.labNotes, c.notes))}</p>`
+      const page = folded(belowTitle(rewritten(c.labNotes, pages, c.program), [back]))
+      files.set(pages.get(c.labNotes).place, frontmatter({ prev: false, next: false }) + page)
+    }
     if (!c.labs) continue
     const minutes = minutesOfLab(read(c.labs))
     const labFacts = [link('Notes', url(c.labs, c.notes))]
@@ -164,6 +182,7 @@ function sidebar(chapters, pages, decks) {
     items: chapters.map((c) => {
       const items = []
       if (c.labs) items.push({ text: 'Labs', link: to(c.labs) })
+      if (c.labNotes) items.push({ text: 'Lab notes', link: to(c.labNotes) })
       const deck = decks.find((d) => d.name === c.name)
       if (deck) items.push({ text: 'Slides', link: `/${deck.url}`, target: '_self' })
       if (c.program) items.push({ text: 'Program', link: to(c.program) })
