@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chapter 03: why does the order of addresses matter?
 //
-// single_thread  one thread reads everything, as in chapter 02: the baseline
+// single_thread  one thread reads everything, a load at a time: the baseline
 // sum_chunked    one block; each thread reads a chunk of its own, element after element
 // sum_strided    one block; neighbouring threads read neighbouring elements
 // ..._four       the same two orders, each thread with four loads on their way at a time
@@ -37,6 +37,7 @@ __global__ void fill(int* x, std::size_t count, std::uint64_t seed) {
 
 __global__ void sum_single_thread(const int* x, std::size_t n, long long* partial) {
   long long sum = 0;
+#pragma unroll 1  // one load in flight, as in the kernels that are compared with it
   for (std::size_t i = 0; i < n; ++i) sum += square(x[i]);
   partial[this_thread()] = sum;
 }

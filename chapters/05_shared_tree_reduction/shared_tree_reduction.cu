@@ -4,6 +4,7 @@
 // global_modulo       a tree of partial sums in global memory, neighbours first
 // shared_one_thread   partial sums in shared memory, thread 0 adds them all
 // shared_modulo       the tree in shared memory, neighbours first, a remainder picks the threads
+// shared_mask         the same tree, and the same threads, picked without a division
 // shared_interleaved  the same additions by the first threads: whole warps go idle, banks conflict
 // shared_sequential   the upper half onto the lower half: no divergence, no bank conflicts
 // dynamic_shared      the same, with the array sized by the launch
@@ -58,7 +59,7 @@ __global__ void sum_shared_one_thread(const int* x, std::size_t n, long long* su
   }
 }
 
-// The first tree again, in shared memory. Up to distance 16 every warp has a few lanes that work.
+// The first tree again, in shared memory. Up to distance 16 every warp has a few lanes that add.
 // Further on most warps have none, and still each of their lanes computes the remainder.
 __global__ void sum_shared_modulo(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];
@@ -67,6 +68,21 @@ __global__ void sum_shared_modulo(const int* x, std::size_t n, long long* sums) 
   __syncthreads();  // a level reads what other threads wrote in the level before
   for (unsigned distance = 1; distance < blockDim.x; distance *= 2) {
     if (t % (2 * distance) == 0 && t + distance < blockDim.x) partial[t] += partial[t + distance];
+    __syncthreads();
+  }
+  if (t == 0) sums[blockIdx.x] = partial[0];
+}
+
+// Only one thing changes: 2 * distance is a power of two, which the compiler cannot know. Then the
+// remainder is 0 where the bits below 2 * distance are, and no division is needed to see that.
+__global__ void sum_shared_mask(const int* x, std::size_t n, long long* sums) {
+  __shared__ long long partial[kMaxBlock];
+  const unsigned t = threadIdx.x;
+  partial[t] = square_or_zero(x, n, global_index());
+  __syncthreads();  // a level reads what other threads wrote in the level before
+  for (unsigned distance = 1; distance < blockDim.x; distance *= 2) {
+    const bool adds = (t & (2 * distance - 1)) == 0;
+    if (adds && t + distance < blockDim.x) partial[t] += partial[t + distance];
     __syncthreads();
   }
   if (t == 0) sums[blockIdx.x] = partial[0];
@@ -230,6 +246,7 @@ const Version<BlockSums> kVersions[] = {
     {"shared_one_thread", "shared memory, thread 0 adds", launch<sum_shared_one_thread>},
     {"shared_modulo", "tree in shared memory, neighbours first, by remainder",
      launch<sum_shared_modulo>},
+    {"shared_mask", "the same threads, picked without a division", launch<sum_shared_mask>},
     {"shared_interleaved", "the same pairs by the first threads", launch<sum_shared_interleaved>},
     {"shared_sequential", "upper half onto lower half", launch<sum_shared_sequential>},
     {"dynamic_shared", "the array sized by the launch",
