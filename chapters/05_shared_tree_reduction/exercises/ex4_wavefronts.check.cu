@@ -21,15 +21,14 @@ xray::Counts loads(Kernel kernel, unsigned distance) {
 }  // namespace
 
 TEST_CASE("the predictions are what the kernels ask for") {
-  const std::string idea = "chapters/05_shared_tree_reduction/README.md: The idea, bank conflicts";
+  const std::string idea = "chapters/05_shared_tree_reduction/README.md: The first threads";
   const auto wavefronts = [](const xray::Counts& c) { return c.per_request(c.wavefronts); };
   lab::predict("kInterleavedAt1", kInterleavedAt1, wavefronts(loads(level_interleaved, 1)), idea);
   lab::predict("kInterleavedAt8", kInterleavedAt8, wavefronts(loads(level_interleaved, 8)), idea);
   lab::predict("kSequentialAt256", kSequentialAt256, wavefronts(loads(level_sequential, 256)),
                idea);
   // Each warp that adds makes two requests.
-  const std::string divergence =
-      "chapters/05_shared_tree_reduction/README.md: The idea, divergence";
+  const std::string divergence = "chapters/05_shared_tree_reduction/README.md: The first threads";
   const auto warps = [](const xray::Counts& c) { return static_cast<double>(c.requests) / 2; };
   lab::predict("kWarpsInterleavedAt2", kWarpsInterleavedAt2, warps(loads(level_interleaved, 2)),
                divergence);

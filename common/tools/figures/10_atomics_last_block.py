@@ -76,12 +76,14 @@ LADDER = [
     ("04_multi_block", "one_block_per_sm", "04  a block on every SM"),
     ("04_multi_block", "four_in_flight", "04  enough in flight,\n      sums unfinished"),
     ("05_shared_tree_reduction", "shared_sequential", "05  one sum per block"),
+    ("05_shared_tree_reduction", "wide_loads", "05  ... eight ints each"),
     ("10_atomics_last_block", "last_block", "10  one sum, one launch"),
     ("10_atomics_last_block", "last_block_wide", "10  ... enough in flight"),
 ]
 labels, rates = [], []
 for chapter, version, label in LADDER:
-    row = next(r for r in style.rows("default", chapter) if r["version"] == version)
+    setting = "64mi" if chapter[:2] in ("02", "03") else "default"  # the same size in all
+    row = next(r for r in style.rows(setting, chapter) if r["version"] == version)
     ints = int(row["workload"].split("n = ")[1].split(" ")[0])
     labels.append(label)
     # The CSV's own rate, as in the tables: computed again it may be rounded the other way.
