@@ -23,14 +23,15 @@ double sectors(void (*kernel)(const T*, U*)) {
 }  // namespace
 
 TEST_CASE("the predictions are what the warp asks for") {
-  const std::string idea = "chapters/03_coalesced_threads/README.md: The idea";
+  const std::string idea = "chapters/03_coalesced_threads/README.md: The question";
   lab::predict("kBackwards", kBackwards, sectors(backwards), idea);
   lab::predict("kOffset5", kOffset5, sectors(offset_5), idea);
   lab::predict("kDoubles", kDoubles, sectors(doubles), idea);
   lab::predict("kPoints", kPoints, sectors(points), idea);
   lab::predict("kTail", kTail, sectors(tail), idea);
   lab::predict("kTwoRows", kTwoRows, sectors(two_rows), idea);
-  const std::string counters = "chapters/03_coalesced_threads/README.md: Profile it";
+  const std::string counters =
+      "chapters/03_coalesced_threads/README.md: Neighbours read neighbours";
   lab::predict("kChunked", kChunked, sectors(chunked), counters);
   lab::predict("kDealt", kDealt, sectors(dealt), counters);
 }
