@@ -83,7 +83,7 @@ class ResultTable {
   void rate_in(const std::string& unit, const std::string& of = "", double yardstick = 0) {
     unit_ = unit;
     of_ = of;
-    yardstick_ = yardstick;
+    yardstick_ = kOnGpu ? yardstick : 0;  // a GPU's peak says nothing of the CPU backend
   }
 
   /// Leaves the speed-up out: for versions that do not all do the same work.

@@ -312,6 +312,7 @@ TEST_CASE("what a CPU does not have means nothing there, what a program relies o
           name == "copy engines" || name == "generation") {
         CHECK((value == "-") == !kOnGpu);
       }
+      if (name == "compute capability") CHECK((kOnGpu || value == "8.0"));
       if (name == "threads per warp") CHECK(value == "32");
       if (name == "warps per SM")
         CHECK(32 * std::stoi(value) == describe_device(0).maxThreadsPerMultiProcessor);

@@ -123,7 +123,7 @@ std::vector<Group> describe(int ordinal) {
   return {
       {"device " + std::to_string(ordinal),
        {{"name", d.name, "NVIDIA H200"},
-        {"compute capability", gpu_only(capability_text(d)), "9.0"},
+        {"compute capability", capability_text(d), "9.0"},
         {"generation", gpu_only(generation(d.major, d.minor)), "Hopper"},
         {"CUDA of the driver", gpu_only(version_text(d.driver_version)), "13.0"},
         {"CUDA of this program", version_text(d.runtime_version), "13.0"}}},

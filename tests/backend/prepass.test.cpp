@@ -152,23 +152,49 @@ TEST_CASE("every identifier of every source keeps its line and its column") {
   }
 }
 
-TEST_CASE("device code that only __CUDA_ARCH__ lets in is warned of") {
-  const Scratch scratch;
-  const auto warned = [&](const std::string& body) {
-    std::ofstream(scratch / "arch.cu") << "__global__ void k(int* x) {\n" << body << "\n}\n";
-    const Result result = run_prepass(scratch / "arch.cu", scratch / "out.cu");
-    CHECK(result.status == 0);
-    return result.output.find("arch.cu:2: warning: this device code is left out") !=
-           std::string::npos;
+TEST_CASE("__CUDA_ARCH__ is defined around what asks for it in device code, and nowhere else") {
+  const auto count = [](const std::string& source) {
+    const std::string text = body_of(source);
+    const auto times = [&](const std::string& word) {
+      int n = 0;
+      for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++n;
+      return n;
+    };
+    CHECK(times("#define __CUDA_ARCH__") == times("#undef __CUDA_ARCH__"));
+    return times("#define __CUDA_ARCH__");
   };
-  CHECK(warned("#ifdef __CUDA_ARCH__\n*x = 1;\n#endif"));
-  CHECK(warned("#if defined(__CUDA_ARCH__) && X\n#if Y\n*x = 1;\n#else\n*x = 2;\n#endif\n#endif"));
-  CHECK(warned("#if __CUDA_ARCH__ >= 700\n*x = 1;\n#endif"));
-  CHECK_FALSE(warned("#if __CUDA_ARCH__ >= 700\n*x = 1;\n#else\n*x = 2;\n#endif"));
-  CHECK_FALSE(warned("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700\n*x = 1;\n#endif"));
-  CHECK_FALSE(warned("#if __CUDA_ARCH__ < 600\n*x = 1;\n#endif"));
-  CHECK_FALSE(warned("#if __CUDA_ARCH__ >= 700\n#endif\n*x = 1;"));
-  CHECK_FALSE(warned("#ifdef OTHER\n*x = 1;\n#endif"));
+  const std::string asks = "#ifdef __CUDA_ARCH__\n x();\n#endif\n";
+  const std::string ptx = "#if __CUDA_ARCH__ >= 700\n asm(\"exit;\");\n";
+  CHECK(count("__global__ void k() {\n" + asks + asks + "}\n") == 2);
+  CHECK(count("__device__ void f() {\n#if A\n" + asks + "#endif\n}\n") == 1);
+  CHECK(count("__device__ void f() {\n#if A\n#elif __CUDA_ARCH__ > 5\n" + asks + "#endif\n}\n") ==
+        1);
+  CHECK(count("__host__ __device__ void f() {\n" + asks + "}\n") == 1);
+  CHECK(count("#define D __device__ inline // a comment\nD void f() {\n" + asks + "}\n") == 1);
+  CHECK(count("void f() {\n" + asks + "g([] __device__ {\n" + asks + "});\n}\n") == 1);
+  CHECK(count("__device__ void f() {\n#ifdef OTHER\n x();\n#endif\n}\n") == 0);
+  CHECK(count("void f() {\n" + asks + "}\n#define F __forceinline__\nF void g() {\n" + asks +
+              "}\n") == 0);
+  CHECK(count("#if __CUDA_ARCH__ < 600\n__device__ void f();\n#endif\n") == 1);
+  CHECK(count("#ifdef __CUDA_ARCH__\n#define A 1\n#else\n#define A 2\n#endif\n") == 0);
+  CHECK(count("#ifndef __CUDA_ARCH__\nvoid f() {}\n#endif\n") == 0);
+  CHECK(count("#if 0\n__device__ void f() {\n" + asks + "}\n#endif\n") == 0);
+  // PTX gives way to what stands in its place, where something does.
+  CHECK(count("__device__ void f() {\n" + ptx + "#else\n x();\n#endif\n}\n") == 0);
+  CHECK(count("__device__ void f() {\n" + ptx + "#endif\n}\n") == 1);
+  CHECK(count("__device__ void f() {\n" + ptx + "#else\n asm(\"exit;\");\n#endif\n}\n") == 1);
+  CHECK(body_of("__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n return a;\n#endif\n"
+                " return b; }\nint x;\n")
+            .find("return b; }\n#line 5\n           }\nint x;\n") != std::string::npos);
+}
+
+TEST_CASE("a branch that is left out does not change the lines behind it") {
+  const std::string text = body_of(
+      "void f() {\n#if A\n  k<<<1, 2>>>(x); g();\n#if B\n#endif\n#else\n  h();\n#endif // end\n"
+      "  int y;\n#ifdef C\n#endif\n}\n");
+  CHECK(
+      text.find("#else\n#line 7\n  h();\n#endif\n#line 9 // end\n  int y;\n#ifdef C\n#endif\n}") !=
+      std::string::npos);
 }
 
 TEST_CASE("long double is a double in device code, with a warning, and nowhere else") {
@@ -369,6 +395,18 @@ TEST_CASE("what a function returns into memory is stored by an assignment of its
   CHECK(body_of("void host(char* p) { *p = g(); }\n") == "void host(char* p) { *p = g(); }\n");
   CHECK(body_of("C operator*(C, C); __device__ void f(C* p) { *p = p[1] * p[2]; }\n")
             .find("stored(") != std::string::npos);
+}
+
+TEST_CASE("a launch may have spaces in its brackets, as some formatters put them") {
+  for (const char* const launch :
+       {"k << <1, 2 >> > (x);", "k << <1, f<g<2>>(3), h<i<j<4>>>(5) >> >(x);"}) {
+    const std::string text = body_of("void f() { " + std::string(launch) + " }");
+    CAPTURE(text);
+    CHECK(text.find("LaunchedKernel{\"k\"") != std::string::npos);
+    CHECK(text.find("k             (x)") == text.rfind("k             (x)"));
+  }
+  CHECK(body_of("bool b = a << 2 > (c) && d >> 1 > (2) && e < 3;") ==
+        "bool b = a << 2 > (c) && d >> 1 > (2) && e < 3;");
 }
 
 TEST_CASE("a kernel's name is reported as it was written") {

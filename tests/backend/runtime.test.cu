@@ -128,7 +128,8 @@ TEST_CASE("properties and attributes agree") {
     return value;
   };
   CHECK(std::string(p.name).rfind("CPU backend (", 0) == 0);
-  CHECK(p.major == 0);
+  CHECK(p.major == attribute(cudaDevAttrComputeCapabilityMajor));
+  CHECK(p.minor == attribute(cudaDevAttrComputeCapabilityMinor));
   CHECK(p.warpSize == 32);
   CHECK(p.warpSize == attribute(cudaDevAttrWarpSize));
   CHECK(p.maxThreadsPerBlock == attribute(cudaDevAttrMaxThreadsPerBlock));

@@ -15,6 +15,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <vector_functions.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstdlib>
@@ -27,12 +28,91 @@
 
 namespace {
 
-__global__ void arch_of_device(int* branch) {
-#if defined(__CUDA_ARCH__)
-  *branch = 1;
-#else
-  *branch = 2;
+// Each asks in its way on which side it is: 1 on the device, 2 on the host.
+#define BOTH_SIDES __host__ __device__
+#define FOR_DEVICE __device__
+#define IS_NEW (__CUDA_ARCH__ >= 800)
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#error "a chip of 8.0 or later is asked for"
 #endif
+#if __CUDA_ARCH__ >= 600
+__device__ int whole_function() { return 1; }
+#else
+__device__ int whole_function() { return 2; }
+#endif
+#ifndef __CUDA_ARCH__
+int for_the_host_alone() { return 2; }
+#endif
+
+BOTH_SIDES inline int either_side() {
+#ifdef __CUDA_ARCH__
+  const int side = 1 + (threadIdx.x > 4);
+  return side;
+#else
+  return 2;
+#endif
+}
+
+struct Either {
+  int side;
+  __host__ __device__ constexpr explicit Either(int) : side(2) {
+#if defined(__CUDA_ARCH__)
+    side = 1;
+#endif
+  }
+};
+static_assert(Either(0).side == 2, "the compiler is the host");
+
+FOR_DEVICE int by_a_macro() {
+#if IS_NEW
+  return 1;
+#else
+  return 2;
+#endif
+}
+
+__device__ int in_place_of_assembly() {
+#if __CUDA_ARCH__ >= 700
+  int one;
+  asm volatile("mov.u32 %0, 1;" : "=r"(one));
+  return one;
+#else
+  return 1;
+#endif
+}
+
+constexpr int kWays = 11, kLineOfSide1 = __LINE__ + 9;
+__global__ void ask_for_side(int* side) {
+#ifdef __CUDA_ARCH__
+  side[0] = 1;
+#endif
+#if !defined(__CUDA_ARCH__)
+  side[1] = 2;
+#elif __CUDA_ARCH__ >= 900
+  side[1] = 3;
+#elif __CUDA_ARCH__ == CUDA_CPU_ARCH
+  side[1] = __LINE__ - kLineOfSide1;
+#endif
+  side[2] = whole_function();
+  side[3] = either_side();
+  side[4] = Either(0).side;
+  side[5] = by_a_macro();
+  side[6] = in_place_of_assembly();
+  side[7] = __CUDA_ARCH__ >= 800 && IS_NEW ? 1 : 2;
+#define OUTSIDE 2
+#if OUTSIDE == 2
+#ifndef __CUDA_ARCH__
+  side[8] = 2;
+#else
+  side[8] = 1;
+#endif
+#endif
+}
+
+template <class F>
+__global__ void call(F f, int* side) {
+  *side = f();
 }
 
 __global__ void constants(float* f, double* d) {
@@ -69,12 +149,43 @@ TEST_CASE("a .cu is told that nvcc compiles it, and what was included") {
   CHECK(VALUE_OF(CUDARTAPI).empty());
 }
 
-TEST_CASE("one compilation serves both sides, so __CUDA_ARCH__ is defined in neither") {
-  int* const branch = pinned<int>(1);
-  arch_of_device<<<1, 1>>>(branch);
+TEST_CASE("__CUDA_ARCH__ is the capability in device code, and not defined in the host's") {
+  int* const side = pinned<int>(kWays);
+  std::fill_n(side, kWays, 0);
+  ask_for_side<<<1, 1>>>(side);
+  const auto of_device = [=] __device__ {
+#ifdef __CUDA_ARCH__
+    return 1;
+#else
+    return 2;
+#endif
+  };
+  call<<<1, 1>>>(of_device, side + 9);
+  const auto of_both = [=] __host__ __device__ {
+#ifdef __CUDA_ARCH__
+    return 1;
+#else
+    return 2;
+#endif
+  };
+  call<<<1, 1>>>(of_both, side + 10);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(*branch == 2);
-  CHECK(cudaFreeHost(branch) == cudaSuccess);
+  for (int i = 0; i < kWays; ++i) {
+    CAPTURE(i);
+    CHECK(side[i] == 1);
+  }
+  CHECK(cudaFreeHost(side) == cudaSuccess);
+
+#if defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 200
+  FAIL("this is host code");
+#endif
+  CHECK(for_the_host_alone() == 2);
+  CHECK(either_side() == 2);
+  CHECK(Either(0).side == 2);
+  CHECK(of_both() == 2);
+  cudaDeviceProp properties{};
+  REQUIRE(cudaGetDeviceProperties(&properties, 0) == cudaSuccess);
+  CHECK(properties.major * 100 + properties.minor * 10 == __CUDA_ARCH__);
 }
 
 TEST_CASE("math constants have the values that their names say") {

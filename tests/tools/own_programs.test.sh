@@ -112,9 +112,11 @@ __global__ void reverse(int* x) {
 END
 echo '#include "names.h"
 __global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x + 1; }' >"$away/inside/fill.cuh"
-echo '#define SHARED __shared__' >"$away/my headers/names.h"
+echo '#define SHARED __shared__
+#define AT(p, i) (*((int*)(p) + (i)))' >"$away/my headers/names.h"
 echo '__global__ void scale(int* x, int a) { x[threadIdx.x] *= a; }' >"$away/my headers/scale.cuh"
-echo 'int twice_on_host(int x) { return 2 * x; }' >"$away/host.cpp"
+echo '#include <names.h>
+int twice_on_host(int x) { return 2 * AT(&x, 0); }' >"$away/host.cpp"
 both="\"$away/main file.cu\" \"$away/host.cpp\""
 folders="\"$away/my headers\""
 own run FILE="$both" INCLUDE="$folders" LIBS="-lm"
@@ -328,6 +330,34 @@ sed 's/^#include <cstdio>/#include <cstdio>\n#include <cuda\/std\/mdspan>/' work
 own run FILE=work/standard.cu INCLUDE=work/lib
 expect_failure
 expect_output "error: <cuda/std/mdspan>: the CPU backend has no such header of cuda::std"
+
+test_case "what formatters and nvcc allow is compiled without a word"
+cat >work/allowed.cu <<'END'
+#include <cstdio>
+__global__ void add(int* x) {
+  volatile int square[8];
+  for (int i = 0; i < 8; ++i) square[i] = i * i;
+  int base;
+  if (threadIdx.x == 0) base = atomicAdd(x, square[*x]);
+  base = __shfl_sync(0xffffffff, base, 0);
+  if (threadIdx.x == 31) x[1] = base;
+}
+int main() {
+  int *x, h[2] = {3, 0};
+  cudaMalloc(&x, sizeof h);
+  cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice);
+  add << <1, 32 >> > (x);
+  cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);
+  cudaFree(x);
+  printf("sum %d, before %d\n", h[0], h[1]);
+}
+END
+for races in 0 1; do
+  own run FILE=work/allowed.cu RACES=$races
+  expect_status 0
+  expect_output "sum 12, before 3"
+  expect_no_output "warning"
+done
 
 test_case "a race is reported, unless RACES=0"
 sed 's/if (i < n) y\[i\] = 2 \* x\[i\];/if (i < n) y[i] = 2 * x[i], y[0] += 0;/' work/hello.cu >work/race.cu

@@ -5,6 +5,7 @@
 #pragma once
 
 #define CUBLAS_V2_H_
+#define CUBLAS_API_H_
 
 #include "../libs/cublas/handles.h"
 #include "../libs/cublas/products.h"

@@ -17,6 +17,7 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0
+#define __CUDA_ARCH_LIST__ CUDA_CPU_ARCH
 #endif
 
 #include "../engine/atomics.h"
@@ -34,3 +35,6 @@
 #include "../types/vector_types.h"
 #include "cuda_runtime_api.h"
 #include "host_defines.h"
+
+/// In `if (__CUDA_ARCH__ >= 800)`; what the preprocessor is asked is the pre-pass's business.
+constexpr int __CUDA_ARCH__ = CUDA_CPU_ARCH;

@@ -6,8 +6,8 @@
 
 // One compilation serves host and device, so these words mean nothing to the compiler. `__shared__`
 // is not among them: the pre-pass replaces it, and any that it missed must not compile. For the
-// same reason `__CUDA_ARCH__` is never defined: `#if defined(__CUDA_ARCH__) ... #else ...` takes
-// the branch of the host, on both sides.
+// same reason it defines `__CUDA_ARCH__` only around the conditionals of device code that ask for
+// it; as a number it is known everywhere (cuda_runtime.h).
 #define __global__
 #define __device__
 #define __host__

@@ -27,6 +27,10 @@ extern __thread dim3 running_grid_dim __asm__("cuda_cpu_grid_dim");
 /// True while the calling OS thread executes device code.
 bool in_kernel();
 
+/// The same for a function of both sides that asks with __CUDA_ARCH__. What is computed while it is
+/// compiled is the host's.
+constexpr bool on_device() { return !__builtin_is_constant_evaluated() && in_kernel(); }
+
 /// Where the calling CUDA thread is.
 Where where();
 

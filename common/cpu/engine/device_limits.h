@@ -8,6 +8,13 @@
 namespace cuda_cpu {
 
 constexpr int kDevices = 1;
+
+/// The compute capability, as __CUDA_ARCH__ says it: that of asynchronous copies, of matrices of
+/// bf16, tf32 and double, of cuda::barrier and of __reduce_add_sync. From 9.0 on a device also has
+/// clusters of blocks, which the backend has not. Sizes, such as that of shared memory, are those
+/// of a 9.0, which the course's numbers are from.
+#define CUDA_CPU_ARCH 800
+constexpr int kMajor = CUDA_CPU_ARCH / 100, kMinor = CUDA_CPU_ARCH / 10 % 10;
 /// Version of the toolkit that these names, numbers and rules come from.
 constexpr int kToolkitVersion = 13000;
 

@@ -7,10 +7,10 @@
 #include "hooks.h"
 // `has_unknown_index`: an index into it is not known before the program runs, so it cannot be in
 // registers.
-#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)                             \
-  {                                                                                \
-    static const ::cuda_cpu::LocalArray cuda_cpu_local{#array, has_unknown_index}; \
-    ::cuda_cpu::local_array_begins(&array, sizeof(array), &cuda_cpu_local);        \
+#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)                                   \
+  {                                                                                      \
+    static const ::cuda_cpu::LocalArray cuda_cpu_local{#array, has_unknown_index};       \
+    ::cuda_cpu::local_array_begins((const void*)&array, sizeof(array), &cuda_cpu_local); \
   }
 #else
 #define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)

@@ -187,3 +187,10 @@ __attribute__((always_inline)) inline T&& stored(T&& value) {
 }
 
 }  // namespace cuda_cpu
+
+// The same in macros, which host code without this file may use as well: there they stand for
+// nothing, as the pre-pass defines them.
+#undef CUDA_CPU_ALIGNED
+#undef CUDA_CPU_STORED
+#define CUDA_CPU_ALIGNED(...) ::cuda_cpu::aligned(__VA_ARGS__)
+#define CUDA_CPU_STORED(...) ::cuda_cpu::stored(__VA_ARGS__)

@@ -81,7 +81,12 @@ CUDA_CPU_UNINSTRUMENTED inline void shuffle_is_stored() {
 }
 
 /// Values travel as 8 bytes; the upper half of a 4-byte one is zero, so that equal values have
-/// equal bits.
+/// equal bits. A lane that others read nothing from may hand over what it has not written yet.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 template <class T>
 inline std::uint64_t to_bits(T value) {
   static_assert(sizeof(T) <= 8);
@@ -202,3 +207,4 @@ CUDA_CPU_REDUCE(__reduce_or_sync, unsigned, kReduceOr)
 CUDA_CPU_REDUCE(__reduce_xor_sync, unsigned, kReduceXor)
 
 #undef CUDA_CPU_REDUCE
+#pragma GCC diagnostic pop

@@ -53,6 +53,8 @@ class Finder {
       } else if (is_one_of(s_, i, {"__device__", "__constant__", "__managed__"})) {
         read_symbols(i);
         if (s_.is(i, "__device__")) read_device_code(i);
+      } else if (s_.names_device(i)) {  // a macro
+        read_device_code(i);
       } else if (s_.is(i, "auto")) {
         read_structured_binding(i);
       } else if (is_one_of(s_, i,
@@ -88,9 +90,10 @@ class Finder {
     return true;
   }
 
-  // Exactly three `<`: four or more are a conflict marker, and `operator<<<T>` is a template.
+  // Exactly three `<`: four or more are a conflict marker, and `operator<<<T>` is a template. Some
+  // formatters make `k << <1, 2 >> >(x)` of a launch.
   bool starts_launch(std::size_t i) const {
-    if (!has_run(i, "<", 3) || has_run(i, "<", 4)) return false;
+    if (!has_run(i, "<", 2) || !s_.is(i + 2, "<") || s_.is(i + 3, "<")) return false;
     if (i == 0) return true;
     if (s_.is(i - 1, "<") && s_.adjacent(i)) return false;
     return !s_.is(i - 1, "operator");
@@ -106,10 +109,11 @@ class Finder {
     return opens && s_.match(i) != kNone ? s_.match(i) : i;
   }
 
+  // Of the `>` at i; 3 for `>> >(`, too.
   std::size_t run_length(std::size_t i) const {
     std::size_t length = 0;
     while (s_.is(i + length, ">") && (length == 0 || s_.adjacent(i + length))) ++length;
-    return length;
+    return length == 2 && s_.is(i + 2, ">") && s_.is(i + 3, "(") ? 3 : length;
   }
 
   bool later_close(std::size_t i) const {
@@ -255,8 +259,17 @@ class Finder {
     const std::size_t body = find_body(attribute);
     if (body == kNone || s_.match(body) == kNone) return;
     const std::size_t first = first_specifier(attribute), end = s_.match(body);
-    for (std::size_t i = first; i < body; ++i) {
-      if (s_.is(i, "__host__")) return;
+    if (!found_.bodies.empty() && found_.bodies.back().open == body) return;
+    bool is_for_both = false;
+    for (std::size_t i = first; i < body; ++i) is_for_both = is_for_both || s_.names_host(i);
+    found_.bodies.push_back({body, end, is_for_both});
+    if (is_for_both) {
+      for (std::size_t i = body + 1; i < end; ++i) {
+        if (!is_one_of(s_, i, {"asm", "__asm", "__asm__"})) continue;
+        read_assembly(i);
+        found_.assembly_for_both.insert(i);
+      }
+      return;
     }
     // A lambda may be in the body of another one.
     const bool is_inside =

@@ -45,7 +45,9 @@ struct Constructs {
   std::set<std::size_t> kernel_ends;             ///< `}` of a kernel's body
   /// `{` of a kernel's body -> `(` of its __launch_bounds__
   std::map<std::size_t, std::size_t> launch_bounds;
-  std::map<std::size_t, std::size_t> assembly;  ///< `asm` with PTX in device code -> its `)`
+  /// `asm` with PTX in device code -> its `)`. Of functions for both sides it may be the host's.
+  std::map<std::size_t, std::size_t> assembly;
+  std::set<std::size_t> assembly_for_both;
   std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
   /// In functions for the device only: the `long` of a long double, numbers such as 1.0L.
   std::set<std::size_t> long_doubles;
@@ -63,7 +65,13 @@ struct Constructs {
   /// The name of a kernel that is cast to void*, `(void*)kernel<int>`: first token -> last.
   std::map<std::size_t, std::size_t> kernel_addresses;
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
-  /// Bodies of functions that are for the device only, from `{` to `}`.
+  /// Bodies of functions for the device, from `{` to `}`; an inner one behind what it is in.
+  struct Body {
+    std::size_t open, close;
+    bool is_for_both;
+  };
+  std::vector<Body> bodies;
+  /// Of those that are for the device only the outermost, but for constexpr.
   std::vector<std::pair<std::size_t, std::size_t>> device_bodies;
   std::set<std::string> structured_bindings;  ///< names that lambdas cannot always capture
 };

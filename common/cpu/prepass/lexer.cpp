@@ -209,7 +209,8 @@ class Lexer {
 
   // Reads one directive, up to its newline. Only `#define` has tokens that matter.
   void lex_directive() {
-    Directive directive{Directive::kOther, position_, 0, line_, file_.tokens.size(), false, {}, {}};
+    Directive directive{
+        Directive::kOther, position_, 0, line_, file_.tokens.size(), false, {}, {}, {}};
     advance(1);
     std::vector<Token> tokens;
     while (position_ < size() && peek() != '\n') {
@@ -247,12 +248,16 @@ class Lexer {
       directive->kind = Directive::kDefine;
       read_define(directive, tokens);
     }
+    if (directive->kind == Directive::kIf || directive->kind == Directive::kElse) {
+      directive->replacement = tokens;
+    }
     // A `#if 0` group's own #if, #else and #endif still count when brackets are matched.
     directive->discarded = was_discarded && discard_depth_ > 0;
   }
 
   void read_define(Directive* directive, const std::vector<Token>& tokens) {
     std::size_t first = 2;
+    directive->name = file_.spelling(tokens[1]);
     const bool function_like =
         tokens.size() > 2 && tokens[2].begin == tokens[1].end && file_.spelling(tokens[2]) == "(";
     if (function_like) {

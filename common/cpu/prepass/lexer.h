@@ -36,7 +36,9 @@ struct Directive {
   int line;
   std::size_t token_index;  ///< the main-stream token that follows
   bool discarded;           ///< inside `#if 0`
-  // Of `#define`: the replacement list and the parameters ("__VA_ARGS__" for an ellipsis).
+  // Of `#define`: the name, the replacement list and the parameters ("__VA_ARGS__" for an
+  // ellipsis). Of conditions: all words.
+  std::string name;
   std::vector<Token> replacement;
   std::vector<std::string> parameters;
 };
@@ -46,6 +48,9 @@ struct LexedFile {
   std::vector<Token> tokens;  ///< outside directives and outside `#if 0`
   std::vector<Directive> directives;
   std::set<std::string> names_of_shared;  ///< macros that stand for `__shared__` alone
+  std::set<std::string>
+      names_of_device;                  ///< macros for `__device__`, perhaps with other specifiers
+  std::set<std::string> names_of_both;  ///< the same with `__host__`
 
   /// Directives that become others, by offset: an #include of what is not here.
   std::map<std::size_t, std::string> other_directives;

@@ -61,7 +61,7 @@ bool write_file(const std::string& path, const std::string& text) {
 /// The words of a directive: `define`, the name, what it stands for.
 std::vector<std::string> words_of(const char* at, const char* end) {
   std::vector<std::string> words;
-  while (at != end && words.size() < 4) {
+  while (at != end && words.size() < 12) {
     const char* const begin = at;
     while (at != end && std::strchr(" \t\r", *at) == nullptr) ++at;
     if (at != begin) words.emplace_back(begin, at);
@@ -70,21 +70,35 @@ std::vector<std::string> words_of(const char* at, const char* end) {
   return words;
 }
 
-/// Adds the names that the headers in `text`, and theirs, have for `__shared__`. Only directives
-/// are read, for each file of a program looks through all its headers. One that is found nowhere is
-/// the compiler's business.
-void learn_names_of_shared(const std::string& text, const std::string& path,
-                           const std::vector<std::string>& folders, std::set<std::string>* seen,
-                           std::set<std::string>* names) {
+/// `#define HD __host__ __device__ inline`: nothing but specifiers.
+void learn_specifiers(const std::vector<std::string>& words, prepass::LexedFile* file) {
+  bool is_device = false, is_host = false;
+  for (std::size_t i = 2; i < words.size() && words[i][0] != '/'; ++i) {
+    const std::string& word = words[i];
+    if (word.compare(0, 2, "__") != 0 && word != "inline" && word != "static") return;
+    is_device = is_device || word == "__device__" || word == "__global__";
+    is_host = is_host || word == "__host__";
+  }
+  if (is_device) file->names_of_device.insert(words[1]);
+  if (is_device && is_host) file->names_of_both.insert(words[1]);
+}
+
+/// Adds the names that `text`, its headers, and theirs, have for `__shared__` and for `__device__`.
+/// Only directives are read, for each file of a program looks through all its headers. One that is
+/// found nowhere is the compiler's business.
+void learn_names(const std::string& text, const std::string& path,
+                 const std::vector<std::string>& folders, std::set<std::string>* seen,
+                 prepass::LexedFile* file) {
   for (const char* at = text.c_str(); *at != '\0';) {
     const char* const found = std::strchr(at, '\n');
     const char* const end = found != nullptr ? found : at + std::strlen(at);
     while (at != end && (*at == ' ' || *at == '\t')) ++at;
     if (at != end && *at == '#') {
       const std::vector<std::string> words = words_of(at + 1, end);
-      if (words.size() > 2 && words[0] == "define" && words[2] == "__shared__" &&
-          (words.size() == 3 || words[3][0] == '/')) {
-        names->insert(words[1]);
+      if (words.size() > 2 && words[0] == "define") {
+        const bool is_whole = words.size() == 3 || words[3][0] == '/';
+        if (words[2] == "__shared__" && is_whole) file->names_of_shared.insert(words[1]);
+        learn_specifiers(words, file);
       }
       if (words.size() > 1 && words[0] == "include" && words[1].size() > 2) {
         const std::string name = words[1].substr(1, words[1].size() - 2);
@@ -95,7 +109,7 @@ void learn_names_of_shared(const std::string& text, const std::string& path,
           is_there = read_file(place + name, &header);
         }
         if (is_there && seen->insert(place + name).second) {
-          learn_names_of_shared(header, place + name, folders, seen, names);
+          learn_names(header, place + name, folders, seen, file);
         }
       }
     }
@@ -139,7 +153,7 @@ int rewrite_file(const std::string& in_path, const std::string& out_path,
     prepass::LexedFile file = prepass::lex(text);
     file.names_of_shared.insert(names_of_shared.begin(), names_of_shared.end());
     std::set<std::string> seen;
-    learn_names_of_shared(text, in_path, folders, &seen, &file.names_of_shared);
+    learn_names(text, in_path, folders, &seen, &file);
     refuse_headers(in_path, folders, &file);
     if (!write_file(out_path, prepass::rewrite(file, in_path))) {
       std::fprintf(stderr, "prepass: cannot write %s\n", out_path.c_str());

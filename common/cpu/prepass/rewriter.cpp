@@ -55,15 +55,22 @@ class Rewriter {
         found_(find_constructs(structure_)) {
     if (macro == nullptr) {
       local_arrays_ = find_local_arrays(structure_, file, found_.device_bodies);
-      warn_of_left_out();
       warn_of_long_doubles();
       macros_ = file.other_directives;
       for (const Directive& directive : file.directives) {
         if (directive.kind != Directive::kDefine || directive.discarded) continue;
+        for (const Token& token : directive.replacement) {
+          const std::string word = file.spelling(token);
+          const bool asks = word == "__CUDA_ARCH__" || arch_macros_.count(word) != 0;
+          if (asks && directive.parameters.empty()) arch_macros_.insert(directive.name);
+        }
         if (directive.replacement.empty() || names_shared(file, directive)) continue;
         Rewriter rewriter(file, path, &directive);
         if (rewriter.has_work()) macros_[directive.begin] = rewriter.run_macro();
       }
+      of_device_ = macros_;
+      set_sides(false, &macros_);
+      set_sides(true, &of_device_);
     }
   }
 
@@ -73,6 +80,11 @@ class Rewriter {
     out_ =
         "#if defined(__GNUC__) && !defined(__clang__)\n"
         "#pragma GCC diagnostic ignored \"-Wsubobject-linkage\"\n"
+        "#endif\n"
+        // A macro may be used in a file of host code, which knows nothing of the backend.
+        "#ifndef CUDA_CPU_ALIGNED\n"
+        "#define CUDA_CPU_ALIGNED(...) __VA_ARGS__\n"
+        "#define CUDA_CPU_STORED(...) __VA_ARGS__\n"
         "#endif\n"
         "#line 1 " +
         quoted(path_) + "\n";
@@ -85,32 +97,6 @@ class Rewriter {
   }
 
  private:
-  // Device code that stands only behind a question for __CUDA_ARCH__, which is not defined here,
-  // would be missing without a word.
-  void warn_of_left_out() const {
-    for (std::size_t i = 0; i < file_.directives.size(); ++i) {
-      if (!asks_for_arch(file_.directives[i])) continue;
-      int depth = 1;
-      std::size_t k = i + 1;
-      for (; k < file_.directives.size() && depth > 0; ++k) {
-        const Directive::Kind kind = file_.directives[k].kind;
-        if (kind == Directive::kElse && depth == 1) break;
-        depth += (kind == Directive::kIf) - (kind == Directive::kEndif);
-      }
-      const bool has_else = depth > 0;
-      const std::size_t first = file_.directives[i].token_index;
-      if (has_else || file_.directives[k - 1].token_index == first) continue;
-      for (const auto& [open, close] : found_.device_bodies) {
-        if (open >= first || first > close) continue;
-        std::fprintf(
-            stderr,
-            "%s:%d: warning: this device code is left out: the CPU backend does not define "
-            "__CUDA_ARCH__. Put what it should do behind #else\n",
-            path_.c_str(), file_.directives[i].line);
-      }
-    }
-  }
-
   void warn_of_long_doubles() const {
     int last_line = 0;
     for (const std::size_t i : found_.long_doubles) {
@@ -124,16 +110,147 @@ class Rewriter {
     }
   }
 
-  // #ifdef __CUDA_ARCH__, #if defined(__CUDA_ARCH__) ..., #if __CUDA_ARCH__ >= 700
-  bool asks_for_arch(const Directive& directive) const {
-    if (directive.kind != Directive::kIf || directive.discarded) return false;
-    std::string text = file_.text.substr(directive.begin, directive.end - directive.begin);
-    text.erase(std::remove_if(text.begin(), text.end(),
-                              [](char c) { return c == ' ' || c == '(' || c == ')'; }),
-               text.end());
-    const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
-    return !has("!defined__CUDA_ARCH__") &&
-           (has("#ifdef__CUDA_ARCH__") || has("defined__CUDA_ARCH__") || has("__CUDA_ARCH__>"));
+  // ---- __CUDA_ARCH__ ----
+  //
+  // One compilation serves both sides, so the macro is defined around those conditionals alone that
+  // ask for it in device code. A function for both sides that asks has its body twice.
+
+  std::string text_of(const Directive& directive) const {
+    return file_.text.substr(directive.begin, directive.end - directive.begin);
+  }
+
+  // The index of the directive's #endif. `elses`: those of its #elif and #else.
+  std::size_t end_of(std::size_t i, std::vector<std::size_t>* elses) const {
+    int depth = 1;
+    std::size_t k = i + 1;
+    for (; k < file_.directives.size(); ++k) {
+      const Directive::Kind kind = file_.directives[k].kind;
+      if (kind == Directive::kElse && depth == 1) elses->push_back(k);
+      depth += (kind == Directive::kIf) - (kind == Directive::kEndif);
+      if (depth == 0) break;
+    }
+    return k;
+  }
+
+  // The condition without spaces and brackets, its macros for __CUDA_ARCH__ replaced.
+  std::string condition_of(const Directive& directive) const {
+    std::string text;
+    for (const Token& token : directive.replacement) {
+      const std::string word = file_.spelling(token);
+      if (word == "(" || word == ")") continue;
+      text += arch_macros_.count(word) != 0 ? "__CUDA_ARCH__>=" : word;
+    }
+    return text;
+  }
+
+  // Whether a device of this capability is meant: defined(__CUDA_ARCH__), __CUDA_ARCH__ >= 700.
+  static bool asks_for_device(const std::string& condition) {
+    const auto has = [&](const char* part) { return condition.find(part) != std::string::npos; };
+    return !has("!defined__CUDA_ARCH__") && !has("ifndef__CUDA_ARCH__") &&
+           (has("ifdef__CUDA_ARCH__") || has("defined__CUDA_ARCH__") || has("__CUDA_ARCH__>"));
+  }
+
+  bool has_assembly(std::size_t first, std::size_t last) const {
+    const auto found = found_.assembly.lower_bound(first);
+    return found != found_.assembly.end() && found->first < last;
+  }
+
+  // On which side the conditional that begins with directive i is read. `for_device`: in the copy
+  // for the device of what has two.
+  bool is_for_device(std::size_t i, std::size_t end, const std::vector<std::size_t>& elses,
+                     bool for_device) const {
+    const std::size_t first = file_.directives[i].token_index;
+    const std::size_t last = file_.directives[end].token_index;
+    const Constructs::Body* innermost = nullptr;
+    for (const Constructs::Body& body : found_.bodies) {
+      if (body.open < first && first <= body.close) innermost = &body;
+    }
+    if (innermost != nullptr) {
+      if (innermost->is_for_both && !for_device) return false;
+      // PTX cannot run here. Where something stands in its place for other devices, that is taken.
+      const std::size_t next = elses.empty() ? last : file_.directives[elses[0]].token_index;
+      return elses.empty() || !asks_for_device(condition_of(file_.directives[i])) ||
+             !has_assembly(first, next) || has_assembly(next, last);
+    }
+    if (first < tokens_.size() && structure_.scope(first) == Scope::kBlock) return false;
+    for (std::size_t k = first; k < last; ++k) {
+      if (structure_.names_device(k)) return true;
+    }
+    // Who compares asks for a chip, not for a side.
+    const std::string condition = condition_of(file_.directives[i]);
+    return condition.find("__CUDA_ARCH__<") != std::string::npos ||
+           condition.find("__CUDA_ARCH__>") != std::string::npos ||
+           condition.find("__CUDA_ARCH__=") != std::string::npos;
+  }
+
+  // Directives between which __CUDA_ARCH__ is defined, as they are written.
+  void set_sides(bool for_device, std::map<std::size_t, std::string>* rewritten) const {
+    std::vector<std::pair<std::size_t, bool>> open;  // the #endif, and what holds behind it
+    bool is_defined = false;
+    for (std::size_t i = 0; i < file_.directives.size(); ++i) {
+      const Directive& directive = file_.directives[i];
+      if (directive.discarded) continue;
+      const auto define = [&](bool wanted) {
+        is_defined = wanted;
+        return std::string(wanted ? "#define __CUDA_ARCH__ CUDA_CPU_ARCH" : "#undef __CUDA_ARCH__");
+      };
+      if (!open.empty() && open.back().first == i) {
+        (*rewritten)[directive.begin] = text_of(directive) + "\n" + define(open.back().second);
+        open.pop_back();
+      }
+      if (directive.kind != Directive::kIf) continue;
+      std::vector<std::size_t> elses;
+      const std::size_t end = end_of(i, &elses);
+      bool asks = condition_of(directive).find("__CUDA_ARCH__") != std::string::npos;
+      for (const std::size_t k : elses) {
+        asks = asks || condition_of(file_.directives[k]).find("__CUDA_ARCH__") != std::string::npos;
+      }
+      if (!asks || end == file_.directives.size()) continue;
+      const bool wanted = is_for_device(i, end, elses, for_device);
+      if (wanted == is_defined) continue;
+      open.emplace_back(end, is_defined);
+      (*rewritten)[directive.begin] =
+          define(wanted) + "\n#line " + std::to_string(directive.line) + "\n" + text_of(directive);
+    }
+  }
+
+  // Whether the `{` at i begins the body of a function for both sides that asks for its side.
+  bool is_asking_body_for_both(std::size_t i) const {
+    for (const Constructs::Body& body : found_.bodies) {
+      if (body.open != i || !body.is_for_both) continue;
+      for (const Directive& directive : file_.directives) {
+        const bool is_condition =
+            directive.kind == Directive::kIf || directive.kind == Directive::kElse;
+        if (!is_condition || directive.token_index <= i || directive.token_index > body.close) {
+          continue;
+        }
+        if (condition_of(directive).find("__CUDA_ARCH__") != std::string::npos) return true;
+      }
+    }
+    return false;
+  }
+
+  // { ... }  ->  { if (on_device()) { ... } else { ... } }, and the latter alone in a file of host
+  // code.
+  void emit_both_sides(std::size_t open) {
+    const std::size_t close = structure_.match(open);
+    const auto copy = [&](const char* before, bool for_device) {
+      out_ += before;
+      in_copy_ = true;
+      in_device_copy_ = for_device;
+      align(tokens_[open].line, tokens_[open].end);
+      copy_gap(open + 1, Style::kLines);
+      if (open + 1 < close) {
+        emit(open + 1, close, Style::kLines);
+        copy_gap(close, Style::kLines);
+      }
+      out_ += '}';
+      in_copy_ = in_device_copy_ = false;
+    };
+    copy("{\n#ifdef CUDA_CPU_ARCH\nif (::cuda_cpu::on_device()) {", true);
+    copy("\nelse\n#endif\n{", false);
+    align_with(close, Style::kLines);
+    out_ += '}';
   }
 
   bool has_work() const {
@@ -166,10 +283,22 @@ class Rewriter {
       return;
     }
     for (const Directive* directive : directives_between(begin, end)) {
-      const auto rewritten = macros_.find(directive->begin);
-      if (rewritten == macros_.end()) continue;
+      const std::map<std::size_t, std::string>& all = in_device_copy_ ? of_device_ : macros_;
+      const auto rewritten = all.find(directive->begin);
+      const bool ends_branch =
+          directive->kind == Directive::kElse || directive->kind == Directive::kEndif;
+      depth_ += (directive->kind == Directive::kIf) - (directive->kind == Directive::kEndif);
+      // A #line in a branch that is left out does not count.
+      const bool has_more_lines = ends_branch && (rewritten != all.end() || adds_lines_);
+      if (rewritten == all.end() && !has_more_lines) continue;
       out_.append(file_.text, begin, directive->begin - begin);
-      out_ += rewritten->second;
+      const std::string text = text_of(*directive);
+      out_ += rewritten == all.end() ? text : rewritten->second;
+      if (has_more_lines) {
+        const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+        out_ += "\n#line " + std::to_string(directive->line + lines + 1);
+        adds_lines_ = depth_ > 0;
+      }
       begin = directive->end;
     }
     out_.append(file_.text, begin, end - begin);
@@ -227,7 +356,10 @@ class Rewriter {
   // Columns that far to the right are not kept: a line would cost the square of its length.
   static constexpr std::size_t kMostColumns = 500;
 
-  void begin_line(int line) { out_ += "\n#line " + std::to_string(line) + "\n"; }
+  void begin_line(int line) {
+    out_ += "\n#line " + std::to_string(line) + "\n";
+    adds_lines_ = true;
+  }
 
   void align(int line, std::size_t offset) {
     begin_line(line);
@@ -305,6 +437,10 @@ class Rewriter {
       emit_shared(it->second, style);
       return std::min(it->second.last + 1, tokens_.size());
     }
+    if (style == Style::kLines && !in_copy_ && is_asking_body_for_both(i)) {
+      emit_both_sides(i);
+      return structure_.match(i) + 1;
+    }
     if (const auto it = found_.launch_bounds.find(i); it != found_.launch_bounds.end()) {
       const std::size_t open = it->second, close = structure_.match(open);
       out_ += "{ ::cuda_cpu::keep_launch_bounds(" + site(tokens_[i].line) + ", " +
@@ -316,7 +452,9 @@ class Rewriter {
       emit_return(i, it->second, style);
       return it->second + 1;
     }
-    if (const auto it = found_.assembly.find(i); it != found_.assembly.end()) {
+    if (const auto it = found_.assembly.find(i);
+        it != found_.assembly.end() &&
+        (in_device_copy_ || found_.assembly_for_both.count(i) == 0)) {
       out_ +=
           "static_assert(false, \"inline PTX is not supported by the CPU backend: put the "
           "statement "
@@ -396,14 +534,14 @@ class Rewriter {
 
   // (T*)e  ->  ::cuda_cpu::aligned((T*)e)
   void emit_cast(std::size_t i, std::size_t last, Style style) {
-    emit_wrapped("::cuda_cpu::aligned(", i, last, style);
+    emit_wrapped(macro_ != nullptr ? "CUDA_CPU_ALIGNED(" : "::cuda_cpu::aligned(", i, last, style);
   }
 
   // = f(x)  ->  = ::cuda_cpu::stored(f(x))
   void emit_store(std::size_t i, std::size_t last, Style style) {
     out_ += '=';
     copy_gap(i + 1, style);
-    out_ += "::cuda_cpu::stored(";
+    out_ += macro_ != nullptr ? "CUDA_CPU_STORED(" : "::cuda_cpu::stored(";
     align_with(i + 1, style);
     emit(i + 1, last + 1, style);
     out_ += ')';
@@ -703,7 +841,12 @@ class Rewriter {
   Structure structure_;
   Constructs found_;
   std::map<std::size_t, std::vector<LocalArrayTokens>> local_arrays_;  // by the `;`
-  std::map<std::size_t, std::string> macros_;  // rewritten directives by offset
+  std::map<std::size_t, std::string> macros_;     // rewritten directives by offset
+  std::map<std::size_t, std::string> of_device_;  // the same in the copy for the device
+  bool in_copy_ = false, in_device_copy_ = false;
+  int depth_ = 0;                      // of conditionals
+  bool adds_lines_ = false;            // since the last one ended
+  std::set<std::string> arch_macros_;  // that stand for a question for __CUDA_ARCH__
   std::string out_;
 };
 

@@ -30,6 +30,15 @@ class Structure {
   bool is_identifier(std::size_t i) const {
     return i < size() && tokens_[i].kind == Token::kIdentifier;
   }
+  /// Whether token i says that something is for the device, perhaps for the host as well.
+  bool names_device(std::size_t i) const {
+    return is(i, "__device__") || is(i, "__global__") ||
+           (!file_.names_of_device.empty() && is_identifier(i) &&
+            file_.names_of_device.count(spelling(i)) != 0);
+  }
+  bool names_host(std::size_t i) const {
+    return is(i, "__host__") || (is_identifier(i) && file_.names_of_both.count(spelling(i)) != 0);
+  }
   /// True when token i follows token i - 1 directly.
   bool adjacent(std::size_t i) const {
     return i > 0 && i < size() && tokens_[i - 1].end == tokens_[i].begin;

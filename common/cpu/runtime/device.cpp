@@ -115,8 +115,8 @@ bool attribute_value(int attribute, int* value) {
       {cudaDevAttrL2CacheSize, cache_bytes()},
       {cudaDevAttrMaxThreadsPerMultiProcessor, as_int(kMaxThreadsPerWorker)},
       {cudaDevAttrUnifiedAddressing, 1},
-      {cudaDevAttrComputeCapabilityMajor, 0},
-      {cudaDevAttrComputeCapabilityMinor, 0},
+      {cudaDevAttrComputeCapabilityMajor, kMajor},
+      {cudaDevAttrComputeCapabilityMinor, kMinor},
       {cudaDevAttrStreamPrioritiesSupported, 1},
       {cudaDevAttrGlobalL1CacheSupported, 1},
       {cudaDevAttrLocalL1CacheSupported, 1},
@@ -184,6 +184,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxGridSize[1] = cuda_cpu::as_int(cuda_cpu::kMaxGridY);
   p.maxGridSize[2] = cuda_cpu::as_int(cuda_cpu::kMaxGridZ);
   p.totalConstMem = cuda_cpu::kConstantMemory;
+  p.major = cuda_cpu::kMajor;
+  p.minor = cuda_cpu::kMinor;
   p.textureAlignment = cuda_cpu::kTextureAlignment;
   p.texturePitchAlignment = cuda_cpu::kTexturePitchAlignment;
   p.surfaceAlignment = cuda_cpu::kSurfaceAlignment;
