@@ -38,14 +38,14 @@ double requests(Kernel kernel) {
 
 TEST_CASE("the predictions are what the runtime says, what the kernels ask for, and the law") {
   const std::string notes = "chapters/04_multi_block/README.md: ";
-  const std::string places = notes + "Measured, the sweep over the block size";
+  const std::string places = notes + "All threads that fit";
   lab::predict("kThreadsInBlocksOf96", kThreadsInBlocksOf96, threads_per_sm(96), places);
   lab::predict("kThreadsInBlocksOf768", kThreadsInBlocksOf768, threads_per_sm(768), places);
   lab::predict("kThreadsInBlocksOf32", kThreadsInBlocksOf32, threads_per_sm(32), places);
-  const std::string code = notes + "The code, the grid-stride loop";
+  const std::string code = notes + "Four loads per thread";
   lab::predict("kRequestsOneInFlight", kRequestsOneInFlight, requests(sum_one_in_flight), code);
   lab::predict("kRequestsFourInFlight", kRequestsFourInFlight, requests(sum_four_in_flight), code);
   const double wanted = 350.0 * 4600, one_load_each = 132.0 * threads_per_sm(32) * 4;
   lab::predict("kLoadsToFillTheMemory", kLoadsToFillTheMemory, std::ceil(wanted / one_load_each),
-               notes + "The idea, Little's law");
+               notes + "The question, Little's law");
 }
