@@ -33,15 +33,15 @@ int misses(unsigned stride, std::size_t bytes) {
 
 TEST_CASE("the predictions are what the walk asks for") {
   const std::string notes = "chapters/02_single_thread_sum/README.md: ";
-  const std::string requests = notes + "Profile it";
+  const std::string requests = "chapters/02_single_thread_sum/lab_notes.md: The counters";
   const xray::Counts asked = loads(1);
   lab::predict("kRequests", kRequests, static_cast<double>(asked.requests), requests);
   lab::predict("kLanes", kLanes, asked.per_request(asked.lanes), requests);
   lab::predict("kSectorsAsked", kSectorsAsked, static_cast<double>(asked.sectors), requests);
-  const std::string sectors = notes + "Measured, the table above the measurement";
+  const std::string sectors = notes + "What a load costs";
   lab::predict("kMissesAt1", kMissesAt1, misses(1, 32), sectors);
   lab::predict("kMissesAt3", kMissesAt3, misses(3, 32), sectors);
-  const std::string sweep = notes + "Measured, the stride sweep";
+  const std::string sweep = notes + "A sector or a line?";
   lab::predict("kMissesAt20", kMissesAt20, misses(20, 32), sweep);
   lab::predict("kMissesAt20ByLine", kMissesAt20ByLine, misses(20, 128), sweep);
   const int missed = misses(3, 32), hit = static_cast<int>(kLoads) - missed;
