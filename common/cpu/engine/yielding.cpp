@@ -11,19 +11,23 @@ namespace {
 
 // A spin loop of successful atomics gets this many tries before others run.
 constexpr unsigned kAtomicsPerTurn = 1024;
+// Most loops poll nothing.
+constexpr unsigned kTurnsPerTurn = 16384;
 
 }  // namespace
 
 __thread unsigned atomics_until_yield = kAtomicsPerTurn;
+__thread unsigned turns_until_yield = kTurnsPerTurn;
 
-void yield() {
+void yield(const void* pc) {
   atomics_until_yield = kAtomicsPerTurn;
+  turns_until_yield = kTurnsPerTurn;
   Thread* const self = current_thread;
   if (self == nullptr) return;
   self->wait = Wait::kYield;
   self->generation = &kAlwaysRunnable;
   self->seen = 0;
-  self->pc = __builtin_return_address(0);
+  self->pc = pc != nullptr ? pc : __builtin_return_address(0);
   reschedule(self);
 }
 

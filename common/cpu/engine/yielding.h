@@ -7,7 +7,8 @@
 namespace cuda_cpu {
 
 /// Lets the other threads of the block run (spin loops, failed compare-and-swap, __nanosleep).
-void yield();
+/// Reports say that the thread spins at `pc`; nullptr: where this is called.
+void yield(const void* pc = nullptr);
 
 /// How many atomics are left until one of them yields.
 extern __thread unsigned atomics_until_yield;
@@ -16,6 +17,27 @@ extern __thread unsigned atomics_until_yield;
 /// polls with atomicAdd(p, 0) does not keep its block from running.
 CUDA_CPU_UNINSTRUMENTED inline void count_atomic() {
   if (--atomics_until_yield == 0) yield();
+}
+
+/// In the body of each loop of device code that may poll, written there by the pre-pass: now and
+/// then the other threads have their turn. Where the compiler tells of accesses (X-ray, races), the
+/// volatile reads count instead, since a jump more in a loop would be counted.
+#if defined(CUDA_CPU_XRAY)
+#define CUDA_CPU_TURN
+#else
+#define CUDA_CPU_TURN ::cuda_cpu::count_turn()
+#endif
+
+extern __thread unsigned turns_until_yield;
+
+CUDA_CPU_UNINSTRUMENTED inline void count_turn() {
+  if (--turns_until_yield == 0) yield();
+}
+
+/// Before the read at `pc`: what others write meanwhile must not be read by an access that is noted
+/// already.
+inline void count_volatile_read(const void* pc) {
+  if (--atomics_until_yield == 0) yield(pc);
 }
 
 }  // namespace cuda_cpu

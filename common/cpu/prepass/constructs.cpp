@@ -286,11 +286,27 @@ class Finder {
       refuse_host_function(i, first, end);
       read_cast(i);
       read_store(i);
+      read_loop(i);
       if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
       if (is_long_double(i)) found_.long_doubles.insert(i);
       if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
       if (!belongs_to_another(i)) found_.clocks.insert(i);
     }
+  }
+
+  // while, do, and a for that steps nothing on: loops that may poll what another thread writes.
+  void read_loop(std::size_t i) {
+    std::size_t body = i + 1;
+    if (is_one_of(s_, i, {"while", "for"})) {
+      const std::size_t close = s_.is(body, "(") ? s_.match(body) : kNone;
+      if (close == kNone || (s_.is(i, "for") && !s_.is(close - 1, ";"))) return;
+      body = close + 1;
+      // The end of do { ... } while (...);
+      if (s_.is(body, ";") && s_.is(i - 1, "}") && s_.is(s_.match(i - 1) - 1, "do")) return;
+    } else if (!s_.is(i, "do")) {
+      return;
+    }
+    if (s_.is(body, "{") || s_.is(body, ";")) found_.loop_bodies.insert(body);
   }
 
   // `long` beside `double`, or 1.5L: nvcc makes it a double.

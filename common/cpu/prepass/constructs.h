@@ -51,6 +51,9 @@ struct Constructs {
   std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
   /// In functions for the device only: the `long` of a long double, numbers such as 1.0L.
   std::set<std::size_t> long_doubles;
+  /// In device code, of loops that may wait for another thread: the `{` of the body, or a `;`
+  /// alone.
+  std::set<std::size_t> loop_bodies;
   std::set<std::size_t> unused_results;  ///< `;` of a statement that is only a call of an atomic
   std::map<std::size_t, int> barriers;  ///< `)` of a __syncthreads() -> how many stand before it on
                                         ///< its line

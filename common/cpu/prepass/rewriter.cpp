@@ -256,9 +256,9 @@ class Rewriter {
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
            !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
-           !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty() ||
-           !found_.casts.empty() || !found_.stores.empty() || !found_.shuffles.empty() ||
-           !found_.kernel_addresses.empty();
+           !found_.loop_bodies.empty() || !found_.unused_results.empty() ||
+           !found_.symbols.empty() || !found_.barriers.empty() || !found_.casts.empty() ||
+           !found_.stores.empty() || !found_.shuffles.empty() || !found_.kernel_addresses.empty();
   }
 
   // The directive's text, rewritten.
@@ -463,6 +463,11 @@ class Rewriter {
       return it->second + 1;
     }
     if (found_.kernel_ends.count(i) != 0) out_ += "::cuda_cpu::leave(" + line_text(i) + "); ";
+    if (found_.loop_bodies.count(i) != 0) {
+      out_ += structure_.is(i, "{") ? "{ CUDA_CPU_TURN;" : "CUDA_CPU_TURN;";
+      align_behind(i, style);
+      return i + 1;
+    }
     if (found_.clocks.count(i) != 0) {
       const bool is_global = i > 0 && structure_.is(i - 1, "::");
       out_ += is_global ? "cuda_cpu::device_clock" : "::cuda_cpu::device_clock";

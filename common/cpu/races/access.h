@@ -63,7 +63,7 @@ class Access {
   explicit operator bool() const { return static_cast<std::uint32_t>(where_) != 0; }
   ThreadName name() const { return {block(), thread()}; }
   bool same_warp(const Access& o) const {
-    return (block() == o.block()) & (thread() / 32 == o.thread() / 32);
+    return block() == o.block() && thread() / 32 == o.thread() / 32;
   }
   /// Whether a thread of the same block did the same, with nothing in between that orders anything.
   bool same_time(const Access& o) const {

@@ -95,7 +95,7 @@ void BlockOrder::barrier() {
     if (mind->fenced != nullptr) fenced->learn(*mind->fenced);
     if (mind->fenced_here != nullptr) here->learn(*mind->fenced_here);
     fenced_at = std::max(fenced_at, mind->fenced_at);
-    for (const Received& r : mind->received) block_mind_.received.push_back(r);
+    for (const Received& r : mind->received) note_received(r, &block_mind_.received);
     mind.reset();
   }
   block_mind_.fenced = std::move(fenced);
@@ -130,7 +130,7 @@ void BlockOrder::lanes_met(std::uint32_t warp, std::uint32_t lanes) {
     if ((lanes >> j & 1) == 0 || thread >= threads_ || minds_[thread] == nullptr) continue;
     any = true;
     known.learn(minds_[thread]->known);
-    for (const Received& r : minds_[thread]->received) received.push_back(r);
+    for (const Received& r : minds_[thread]->received) note_received(r, &received);
   }
   if (!any) return;
   for (std::uint32_t j = 0; j < kLanes; ++j) {
@@ -161,8 +161,8 @@ void BlockOrder::atomic(std::uint32_t thread, const void* address, bool reads, b
   Mailbox* const ours = mailboxes_->for_block(address, block_);
   if (reads && (everybodys->count() != 0 || ours->count() != 0)) {
     Mind& mind = mind_of(thread);
-    if (!block_only) receive(&mind, everybodys, false);
-    receive(&mind, ours, true);
+    if (!block_only) note_received({everybodys, everybodys->count(), false}, &mind.received);
+    note_received({ours, ours->count(), true}, &mind.received);
   }
   if (!writes) return;
   for (const Mind* mind :
@@ -202,14 +202,14 @@ BlockOrder::Mind& BlockOrder::mind_of(std::uint32_t thread) {
   return *minds_[thread];
 }
 
-void BlockOrder::receive(Mind* mind, Mailbox* from, bool block_only) {
-  if (from->count() == 0) return;
-  for (Received& r : mind->received) {
-    if (r.from != from) continue;
-    r.count = from->count();
+void BlockOrder::note_received(const Received& one, std::vector<Received>* all) {
+  if (one.count == 0) return;
+  for (Received& r : *all) {
+    if (r.from != one.from) continue;
+    r.count = std::max(r.count, one.count);
     return;
   }
-  mind->received.push_back(Received{from, from->count(), block_only});
+  all->push_back(one);
 }
 
 void BlockOrder::open(const std::vector<Received>& received, bool block_only,

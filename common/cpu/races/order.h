@@ -190,7 +190,8 @@ class BlockOrder {
   void add(const Heard& from, Heard* to) const;
   bool warps_or_fences_order(ThreadName thread, Time time, std::uint32_t me) const;
   Mind& mind_of(std::uint32_t thread);
-  void receive(Mind* mind, Mailbox* from, bool block_only);
+  /// Of one mailbox the latest is kept.
+  static void note_received(const Received& one, std::vector<Received>* all);
   void open(const std::vector<Received>& received, bool block_only, Knowledge* known) const;
   std::shared_ptr<const Knowledge> all_known_to(std::uint32_t thread) const;
   void tick() { ++now_.ticks; }

@@ -2,9 +2,11 @@
 #include "work_queues.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "../engine/faults.h"
@@ -20,6 +22,10 @@ namespace {
 
 // A GPU's queue is finite too: beyond this much waiting work an enqueue runs the older half.
 constexpr std::size_t kQueueMax = 1024;
+// A host that asks for nothing that long, while work waits, may be waiting for what the work does:
+// for a callback, or for a word of mapped memory. Then the work runs beside it.
+constexpr auto kHostPatience = std::chrono::milliseconds(500);
+constexpr unsigned kLooks = 10;  // in that time
 
 /// Sequence number up to which each stream must have run.
 using Need = std::map<CUstream_st*, std::uint64_t>;
@@ -36,6 +42,8 @@ struct AllStreams {
   unsigned long long ids = 1;
   StreamOrder host;  // what the host has waited for
   const Work* runs = nullptr;
+  std::uint64_t asked = 0;  // how often work was put on a stream or waited for
+  bool has_onlooker = false;
   std::uint64_t random = schedule().seed * 2 + 1;
 
   AllStreams() {
@@ -171,6 +179,7 @@ int run_needed(Need need) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::recursive_mutex> one(s.running);
   std::unique_lock<std::mutex> lock(s.mutex);
+  ++s.asked;
   close_need(s, &need);
   claim_signals();
   Opened opened;
@@ -222,12 +231,30 @@ StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* afte
   return known;
 }
 
+/// All that waits; `s.mutex` is held.
 Need everything(AllStreams& s) {
-  const std::lock_guard<std::mutex> lock(s.mutex);
   Need need;
   for (CUstream_st* const stream : s.streams) need[stream] = stream->last();
-  s.host.learn_all(s.sequence);
   return need;
+}
+
+/// Looks now and then whether work waits and the host has put on or run none since.
+[[noreturn]] void look_on() {
+  AllStreams& s = all_streams();
+  std::uint64_t seen = 0;
+  for (unsigned looks = 0;;) {
+    std::this_thread::sleep_for(kHostPatience / kLooks);
+    std::unique_lock<std::mutex> lock(s.mutex);
+    const bool waits = std::any_of(s.streams.begin(), s.streams.end(),
+                                   [](const CUstream_st* one) { return !one->queue.empty(); });
+    looks = waits && s.runs == nullptr && s.asked == seen ? looks + 1 : 0;
+    seen = s.asked;
+    if (looks < kLooks) continue;
+    looks = 0;
+    Need need = everything(s);
+    lock.unlock();
+    run_needed(std::move(need));
+  }
 }
 
 }  // namespace
@@ -297,6 +324,9 @@ int submit(CUstream_st* handle, Work work, bool wait) {
       work.marks->ended = stream->ended;
     }
     stream->queue.push_back({sequence, std::move(work)});
+    ++s.asked;
+    if (!wait && !s.has_onlooker) std::thread(look_on).detach();
+    s.has_onlooker = s.has_onlooker || !wait;
     if (wait || launches_block()) {
       need[stream] = sequence;
       s.host.learn(stream->ended);
@@ -307,7 +337,16 @@ int submit(CUstream_st* handle, Work work, bool wait) {
   return need.empty() ? 0 : run_needed(std::move(need));
 }
 
-int run_all_streams() { return run_needed(everything(all_streams())); }
+int run_all_streams() {
+  AllStreams& s = all_streams();
+  Need need;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    s.host.learn_all(s.sequence);
+    need = everything(s);
+  }
+  return run_needed(std::move(need));
+}
 
 int run_stream(CUstream_st* handle) {
   AllStreams& s = all_streams();

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../engine/yielding.h"
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
 #include "../xray/lanes.h"
@@ -215,7 +216,8 @@ void __tsan_func_exit() {
 void __sanitizer_cov_trace_pc() {
   if (!races::are_looked_for) xray::note_place(PLACE);
 }
-void __tsan_vptr_update(void**, void*) {}
+// A constructor stores where the virtual functions are; the first word of the object is written.
+void __tsan_vptr_update(void** p, void*) { note_plain(p, sizeof *p, Operation::kStore, PLACE); }
 void __tsan_vptr_read(void**) {}
 
 // Unaligned: the type is aligned to less than its size.
@@ -225,6 +227,7 @@ void __tsan_vptr_read(void**) {}
   void __tsan_unaligned_read##bytes(void* p) { note_range(p, bytes, Operation::kLoad, PLACE); }   \
   void __tsan_unaligned_write##bytes(void* p) { note_range(p, bytes, Operation::kStore, PLACE); } \
   void __tsan_volatile_read##bytes(void* p) {                                                     \
+    cuda_cpu::count_volatile_read(PLACE);                                                         \
     note(p, bytes, Operation::kLoad, PLACE, xray::Form::kPlain, kVolatileUse);                    \
   }                                                                                               \
   void __tsan_volatile_write##bytes(void* p) {                                                    \

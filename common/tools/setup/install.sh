@@ -4,7 +4,7 @@
 # without a question: as root, or with sudo that asks for no password. Otherwise prints the command.
 #
 #   install.sh [--how] THING...
-# THING: compiler catch2 sanitizers python bubblewrap matplotlib clang-format shellcheck node npm or chromium.
+# THING: compiler clang catch2 sanitizers python bubblewrap matplotlib clang-format shellcheck node npm or chromium.
 #   --how prints the command and installs nothing.
 set -u
 
@@ -40,6 +40,7 @@ package() {
     dnf:clang-format) echo clang-tools-extra ;;
     pacman:clang-format | zypper:clang-format) echo clang ;;
     *:clang-format) echo clang-format ;;
+    *:clang) echo clang ;;
     dnf:shellcheck | zypper:shellcheck) echo ShellCheck ;;
     *:shellcheck) echo shellcheck ;;
     apt-get:node | dnf:node | pacman:node | zypper:node) echo nodejs ;;

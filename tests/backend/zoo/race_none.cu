@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The right twin of race_sum.cu, and of its cure without atomics: nothing to report.
+// The right twin of race_sum.cu, and of its cure without atomics: nothing to report. Nor is there
+// of a volatile flag between blocks that is polled before it is raised, with fences, nor of an
+// object with virtual functions in shared memory.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
 // EXPECT-STATUS: 0
 // EXPECT-NOT: race
-// EXPECT-STDOUT: sums 64 64
+// EXPECT-STDOUT: sums 64 64, handed over 5, twice 42
 #include <cstdio>
+#include <new>
 
 __global__ void count_threads(int* sums) {
   __shared__ int ones[64];
@@ -19,12 +22,49 @@ __global__ void count_threads(int* sums) {
   }
 }
 
+__device__ volatile int flag;
+
+__global__ void hand_over(volatile int* data, int* received) {
+  if (blockIdx.x == gridDim.x - 1) {
+    *data = 5;
+    __threadfence();
+    flag = 1;
+  } else if (blockIdx.x == 0) {
+    while (flag == 0) {
+    }
+    __threadfence();
+    *received = *data;
+  }
+}
+
+struct Number {
+  int value;
+  __device__ explicit Number(int v) : value(v) {}
+  __device__ virtual int get() const { return value; }
+};
+struct Twice : Number {
+  __device__ explicit Twice(int v) : Number(v) {}
+  __device__ int get() const override { return 2 * value; }
+};
+
+__global__ void call_virtual(int* result) {
+  __shared__ alignas(Twice) char room[sizeof(Twice)];
+  if (threadIdx.x == 0) new (room) Twice(21);
+  __syncthreads();
+  result[threadIdx.x] = reinterpret_cast<const Number*>(room)->get();
+}
+
 int main() {
-  int *d_sums = nullptr, sums[2] = {0, 0};
+  int *d_sums = nullptr, *d_words = nullptr, sums[2] = {0, 0}, words[34] = {};
+  cudaMalloc(&d_words, sizeof(words));
+  hand_over<<<4, 1>>>(d_words, d_words + 1);
+  call_virtual<<<1, 32>>>(d_words + 2);
+  cudaMemcpy(words, d_words, sizeof(words), cudaMemcpyDeviceToHost);
+  cudaFree(d_words);
   cudaMalloc(&d_sums, sizeof(sums));
   cudaMemset(d_sums, 0, sizeof(sums));
   count_threads<<<1, 64>>>(d_sums);
   cudaMemcpy(sums, d_sums, sizeof(sums), cudaMemcpyDeviceToHost);
   cudaFree(d_sums);
-  std::printf("sums %d %d\n", sums[0], sums[1]);
+  std::printf("sums %d %d, handed over %d, twice %d\n", sums[0], sums[1], words[1], words[33]);
 }
