@@ -244,6 +244,48 @@ expect_output "square_each<<<"
 expect_no_output "check of its results passed"
 expect_output "What the program printed is in build/xray/99_squares.out"
 
+test_case "where nvcc is installed its machine code decides how often memory is asked, else the line is marked"
+cat >"$small/squares.cu" <<'END'
+// SPDX-License-Identifier: MIT
+// Chapter 99: what becomes of a float4 of which two parts are used?
+#include <cuda_runtime.h>
+
+__global__ void corners(const float4* x, float* y) {
+  const float4 v = x[threadIdx.x];
+  y[threadIdx.x] = v.w - v.x;
+}
+
+int main() {
+  float4* x = nullptr;
+  float* y = nullptr;
+  cudaMalloc(&x, 32 * sizeof(float4));
+  cudaMalloc(&y, 32 * sizeof(float));
+  cudaMemset(x, 0, 32 * sizeof(float4));
+  corners<<<1, 32>>>(x, y);
+  cudaDeviceSynchronize();
+  cudaFree(x), cudaFree(y);
+}
+END
+mkdir "$scratch/refusing"
+printf '#!/bin/sh\necho "squares.cu(6): error: no" >&2\nexit 1\n' >"$scratch/refusing/nvcc"
+chmod +x "$scratch/refusing/nvcc"
+run with PATH="$scratch/refusing:$PATH" make -C "$tree" --no-print-directory xray CH=99
+expect_status 0
+expect_output "nvcc does not compile 99_squares, so the counts are the source's"
+expect_output "  global load           1  32.0  16/16 sectors    100% |    6"
+expect_output "  ~ of v only .x and .w are used: the compiler may load each by itself, 2 requests for 1"
+expect "what nvcc said" grep -q 'error: no' "$tree/build/xray/99_squares.nvcc"
+if nvcc --version >/dev/null 2>&1; then
+  run make -C "$tree" --no-print-directory xray CH=99
+  expect_status 0
+  expect_output "nvcc  99_squares"
+  expect_output "  global load           2  32.0  16/16 sectors "
+  expect_output "  ~ nvcc loads 2 parts of it by themselves: 2 requests for 1"
+  run make -C "$tree" --no-print-directory xray CH=99
+  expect_no_output "nvcc  99_squares"
+  expect_output "  ~ nvcc loads 2 parts of it by themselves: 2 requests for 1"
+fi
+
 test_case "LINE= draws the request that costs most, wherever it comes"
 cat >"$small/squares.cu" <<'END'
 // SPDX-License-Identifier: MIT

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Where nvcc makes something else of a line than the source says, the listing says so below it.
+// Where nvcc may make something else of a line than the source says, the listing says so below it.
+// Where its machine code was read, the counts are those of the machine code.
+#include <cstdio>
+#include <fstream>
 #include <sstream>
 
 #include "xray/listing.h"
+#include "xray/remarks.h"
 #include "xray_testing.cuh"
 
 namespace {
@@ -32,6 +36,20 @@ __global__ void rows_of_unequal_length(const float* x, float* y) {
   y[t] = sum;
 }
 
+__global__ void strided_by_block(const float* x, float* y, unsigned n) {
+  float sum = 0;
+  for (unsigned i = threadIdx.x; i < n; i += blockDim.x) {
+    sum += x[i];  // line: strided by the block
+  }
+  y[threadIdx.x] = sum;
+}
+
+__global__ void strided_by_32(const float* x, float* y, unsigned n) {
+  float sum = 0;
+  for (unsigned i = threadIdx.x; i < n; i += 32) sum += x[i];  // line: strided by 32
+  y[threadIdx.x] = sum;
+}
+
 __global__ void members(const float4* x, float* y) {
   const unsigned t = threadIdx.x;
   const float4 first_and_last = x[t];  // line: x and w, and nothing of y
@@ -48,6 +66,68 @@ __global__ void members(const float4* x, float* y) {
   const float4 one = x[t + 160];  // line: w
   y[t] += one.w;
   // first_and_last.y and half.z stand in a comment only
+}
+
+__global__ void neighbours_in_shared(const float* x, float* y) {
+  __shared__ float s[128];
+  const unsigned t = threadIdx.x;
+  for (unsigned i = 0; i < 4; ++i) s[t + 32 * i] = x[t + 32 * i];
+  __syncthreads();
+  float sum = 0;
+  for (unsigned i = 0; i < 4; ++i) sum += s[4 * t + i];  // line: neighbours
+  y[t] = sum;                                            // line: sum
+}
+
+__global__ void pairs_in_two_lines(float* y) {
+  __shared__ float s[64];
+  const unsigned t = threadIdx.x;
+  s[2 * t] = y[t];       // line: first of a pair
+  s[2 * t + 1] = -y[t];  // line: second of a pair
+  __syncthreads();
+  y[t] = s[t] + s[t + 32];
+}
+
+__global__ void stores_in_branches(float* y) {
+  const unsigned t = threadIdx.x;
+  if (t % 3 == 0) {
+    y[t] = 1;  // line: one branch
+  } else {
+    y[t] = 2;  // line: other branch
+  }
+}
+
+__global__ void used_by_some(const float* x, float* y) {
+  const unsigned t = threadIdx.x;
+  float sum = 0;
+  for (unsigned i = 0; i < 2; ++i) sum += x[t + 64 * i];  // line: all load
+  if (t < 32) y[t] = sum;                                 // line: some store
+}
+
+__global__ void counts_in_one_place(int* total, const int* x) {
+  if (x[threadIdx.x] > 0) atomicAdd(total, 2);  // line: one place
+}
+
+// Rows as accesses.py writes them, for kernels of this file.
+struct MachineCode {
+  std::string rows = "kernel\n";
+
+  MachineCode& row(const char* kernel, const char* kind, const std::string& line,
+                   const std::string& cells) {
+    rows += std::string(kernel) + "\t" + __FILE__ + "\t" + kind + "\t" +
+            std::to_string(line_of(__FILE__, line)) + "\t" + cells + "\n";
+    return *this;
+  }
+  void read() const {
+    char name[] = "/tmp/machine_code.XXXXXX";
+    std::fclose(fdopen(mkstemp(name), "w"));
+    std::ofstream(name) << rows;
+    CHECK(xray::read_machine_code(name));
+    std::remove(name);
+  }
+};
+
+xray::Counts at(const xray::Launch& launch, const std::string& name) {
+  return launch.total_of_line(line_of(__FILE__, name));
 }
 
 template <class Work>
@@ -84,7 +164,7 @@ TEST_CASE("a constant that every turn of a loop wants again is probably fetched 
   const DeviceArray<float> y(64);
   const auto once = listing_of([&] { same_constant_in_a_loop<<<1, kWarp>>>(y.get(), 20); });
   CHECK(remark(once, "same constant") ==
-        "const load: nvcc probably fetches this once, before the loop: 19 of 20 requests are for "
+        "const load: the compiler may fetch this once, before the loop: 19 of 20 requests are for "
         "the words of the one before");
   CHECK(remark(once, "another constant in every turn").empty());
   const auto synced = listing_of([&] { same_constant_across_barriers<<<2, 64>>>(y.get(), 10); });
@@ -96,9 +176,19 @@ TEST_CASE("a loop that lanes leave after different turns may be unrolled") {
   const DeviceArray<float> x(32 * 11), y(kWarp);
   const auto listing = listing_of([&] { rows_of_unequal_length<<<1, kWarp>>>(x.get(), y.get()); });
   // 0 to 10 turns: three single ones, then 8, then 4.
-  CHECK(remark(listing, "unequal turns") ==
-        "lanes leave this loop after different turns: if nvcc can tell their number beforehand and "
-        "unrolls it, 15 requests instead of 10; #pragma unroll 1 prevents that");
+  CHECK(
+      remark(listing, "unequal turns") ==
+      "lanes leave this loop after different turns: if its number of turns is known beforehand the "
+      "compiler may unroll it, 15 requests instead of 10; #pragma unroll 1 prevents that");
+}
+
+TEST_CASE("the tail of a strided loop costs more only where the compiler knows the stride") {
+  const DeviceArray<float> x(250), y(kWarp);
+  const auto by_block = listing_of([&] { strided_by_block<<<1, kWarp>>>(x.get(), y.get(), 250); });
+  CHECK(remark(by_block, "strided by the block").empty());
+  // 7 or 8 turns: three single ones, then 4, then 8.
+  const auto by_32 = listing_of([&] { strided_by_32<<<1, kWarp>>>(x.get(), y.get(), 250); });
+  CHECK(remark(by_32, "strided by 32").find("15 requests instead of 8") != std::string::npos);
 }
 
 TEST_CASE("two members of a float4 that are no pair are probably two loads") {
@@ -106,13 +196,118 @@ TEST_CASE("two members of a float4 that are no pair are probably two loads") {
   const DeviceArray<float> y(64 + 4 * kWarp);
   const auto listing = listing_of([&] { members<<<1, kWarp>>>(x.get(), y.get()); });
 #if !defined(__clang__)  // which loads the members one by one, and so X-ray counts them
-  CHECK(remark(listing, "x and w, and nothing of y") ==
-        "of first_and_last only .x and .w are used, so nvcc probably loads each by itself: 2 "
-        "requests for 1");
+  CHECK(
+      remark(listing, "x and w, and nothing of y") ==
+      "of first_and_last only .x and .w are used: the compiler may load each by itself, 2 requests "
+      "for 1");
   CHECK(remark(listing, "y and z").find("only .y and .z") != std::string::npos);
 #endif
   for (const char* const fine : {"x and y", "x, y and z", "the whole", "w"}) {
     INFO(fine);
     CHECK(remark(listing, fine).empty());
   }
+}
+
+TEST_CASE("neighbours in shared memory may be joined to wider requests") {
+  const DeviceArray<float> x(128), y(kWarp);
+  const auto work = [&] { neighbours_in_shared<<<1, kWarp>>>(x.get(), y.get()); };
+  CHECK(remark(listing_of(work), "neighbours") ==
+        "the compiler may join these with neighbours to requests of up to 16 bytes a lane: 1 here "
+        "instead of 4");
+  const xray::Launch launch = launch_of(work);
+  const auto change = [&](xray::Way way) {
+    return launch.change(xray::Space::kShared, xray::Operation::kLoad, way);
+  };
+  // Lanes are four words apart, so four of them meet in a bank: 16 wavefronts.
+  CHECK(at(launch, "neighbours").wavefronts == 16);
+  CHECK(16 + change(xray::Way::kJoinedTo8).wavefronts == 8);
+  CHECK(16 + change(xray::Way::kJoinedTo16).wavefronts == 4);
+  CHECK(4 + change(xray::Way::kJoinedTo8).requests == 2);
+}
+
+TEST_CASE("what lanes do alike in both branches may be done once") {
+  const DeviceArray<float> y(kWarp);
+  const auto listing = listing_of([&] { stores_in_branches<<<1, kWarp>>>(y.get()); });
+  CHECK(remark(listing, "one branch") == "the compiler may do this once for both branches");
+  CHECK(remark(listing, "other branch") == remark(listing, "one branch"));
+}
+
+TEST_CASE("an atomic of all lanes at one address may be left to one of them") {
+  const DeviceArray<int> total(1), x(std::vector<int>(kWarp, 1));
+  const auto listing = listing_of([&] { counts_in_one_place<<<1, kWarp>>>(total.get(), x.get()); });
+  CHECK(remark(listing, "one place").find("the compiler may let one lane do this") !=
+        std::string::npos);
+}
+
+TEST_CASE("requests are those of the machine code where that is known") {
+  const DeviceArray<float> x(32 * 11), y(64 + 4 * kWarp);
+  const DeviceArray<float4> four(192);
+  const DeviceArray<int> total(1), ones(std::vector<int>(kWarp, 1));
+  MachineCode()
+      .row("neighbours_in_shared", "shared\tload", "neighbours", "1 16 1 0 0 0 1 1 0 -")
+      .row("neighbours_in_shared", "global\tstore", "sum", "1 4 1 0 0 0 1 0 0 -")
+      .row("pairs_in_two_lines", "shared\tstore", "second of a pair", "1 8 1 0 0 0 1 0 0 -")
+      .row("rows_of_unequal_length", "global\tload", "unequal turns", "29 4 1 0 16 0 0 0 0 -")
+      .row("members", "global\tload", "x and w, and nothing of y", "2 4 2 0 0 0 1 0 0 -")
+      .row("members", "global\tload", "y and z", "1 16 1 0 0 0 1 0 0 -")
+      .row("stores_in_branches", "global\tstore", "other branch", "1 4 1 0 0 0 1 0 0 -")
+      .row("counts_in_one_place", "global\tatomic", "one place", "1 1 1 0 0 1 1 0 0 -")
+      .row("same_constant_in_a_loop", "const\tload", "same constant", "1 4 1 0 0 0 1 0 0 -")
+      .row("same_constant_in_a_loop", "const\tload", "another constant in every turn",
+           "0 0 0 1 0 0 1 0 0 -")
+      .row("same_constant_in_a_loop", "arguments\tload", "same constant", "3 0 0 0 0 0 0 0 0 -")
+      .read();
+  const auto joined = launch_of([&] { neighbours_in_shared<<<1, kWarp>>>(x.get(), y.get()); });
+  CHECK(at(joined, "neighbours").requests == 1);
+  CHECK(at(joined, "neighbours").wavefronts == 4);
+  const auto pairs = launch_of([&] { pairs_in_two_lines<<<1, kWarp>>>(y.get()); });
+  const auto stored = pairs.total(xray::Space::kShared, xray::Operation::kStore);
+  CHECK(stored.requests == 1);  // of 8 bytes: two wavefronts
+  CHECK(stored.wavefronts == 2);
+  CHECK(at(launch_of([&] { rows_of_unequal_length<<<1, kWarp>>>(x.get(), y.get()); }),
+           "unequal turns")
+            .requests == 15);
+  const auto branches = launch_of([&] { stores_in_branches<<<1, kWarp>>>(y.get()); });
+  CHECK(at(branches, "one branch").requests == 0);
+  CHECK(at(branches, "other branch").requests == 1);
+  CHECK(at(branches, "other branch").lanes == kWarp);
+  CHECK(at(branches, "other branch").sectors == 4);
+  const auto counted =
+      launch_of([&] { counts_in_one_place<<<1, kWarp>>>(total.get(), ones.get()); });
+  const auto atomic = counted.total(xray::Space::kGlobal, xray::Operation::kAtomic);
+  CHECK(atomic.requests == 1);
+  CHECK(atomic.sectors == 1);
+  const auto constants = launch_of([&] { same_constant_in_a_loop<<<1, kWarp>>>(y.get(), 20); });
+  // Hoisted: four words once, and three arguments. The other one takes the uniform datapath.
+  CHECK(constants.total(xray::Space::kConstant, xray::Operation::kLoad).words == 4 + 3);
+#if !defined(__clang__)
+  const auto parts = launch_of([&] { members<<<1, kWarp>>>(four.get(), y.get()); });
+  CHECK(at(parts, "x and w, and nothing of y").requests == 2);
+  CHECK(at(parts, "x and w, and nothing of y").sectors == 32);
+  CHECK(at(parts, "y and z").requests == 1);
+#endif
+}
+
+TEST_CASE("what stands in a piece of code with a store is requested as often") {
+  const DeviceArray<float> x(128), y(64);
+  const auto work = [&] { used_by_some<<<1, 64>>>(x.get(), y.get()); };
+  CHECK(at(launch_of(work), "all load").requests == 4);
+  MachineCode()
+      .row("used_by_some", "global\tload", "all load",
+           "2 4 1 0 0 0 1 1 " + std::to_string(line_of(__FILE__, "some store")) + " global")
+      .row("used_by_some", "global\tstore", "some store", "1 4 1 0 0 0 1 0 0 -")
+      .read();
+  const auto some = launch_of(work);
+  CHECK(at(some, "all load").requests == 2);
+  CHECK(at(some, "all load").sectors == 8);
+  CHECK(remark(listing_of(work), "all load") == "nvcc has 2 requests here, not 4");
+}
+
+TEST_CASE("a kernel of which no machine code is known is counted as its source says") {
+  MachineCode().row("another", "global\tload", "all load", "1 4 1 0 0 0 1 0 0 -").read();
+  const DeviceArray<float> y(kWarp);
+  CHECK(launch_of([&] { same_constant_across_barriers<<<1, kWarp>>>(y.get(), 10); })
+            .total(xray::Space::kConstant, xray::Operation::kLoad)
+            .words == 40);
+  CHECK_FALSE(xray::read_machine_code("/no/such/table"));
 }

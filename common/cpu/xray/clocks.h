@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,12 @@ struct Key {
   bool operator==(const Key& o) const {
     return instruction == o.instruction && calls == o.calls && meetings == o.meetings &&
            turn == o.turn;
+  }
+  bool operator<(const Key& o) const {
+    const auto rest = [](const Key& k) {
+      return std::make_tuple(k.calls.node, k.meetings.whole, k.meetings.partial, k.turn);
+    };
+    return instruction == o.instruction ? rest(*this) < rest(o) : instruction < o.instruction;
   }
 };
 

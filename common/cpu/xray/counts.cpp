@@ -1,26 +1,43 @@
 // SPDX-License-Identifier: MIT
 #include "counts.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "../cuda/cuda_runtime_api.h"
 #include "launches.h"
 
 namespace xray {
 
+namespace {
+
+constexpr std::uint64_t Counts::*kCounts[] = {
+    &Counts::requests,         &Counts::lanes,         &Counts::bytes, &Counts::sectors,
+    &Counts::wavefronts,       &Counts::ideal_sectors, &Counts::words, &Counts::addresses,
+    &Counts::ideal_wavefronts, &Counts::collisions,    &Counts::apart, &Counts::repeated};
+static_assert(sizeof(Counts) == sizeof(std::uint64_t) * (sizeof(kCounts) / sizeof(*kCounts)));
+
+}  // namespace
+
 Counts& Counts::operator+=(const Counts& o) {
-  requests += o.requests;
-  lanes += o.lanes;
-  bytes += o.bytes;
-  sectors += o.sectors;
-  ideal_sectors += o.ideal_sectors;
-  wavefronts += o.wavefronts;
-  ideal_wavefronts += o.ideal_wavefronts;
-  words += o.words;
-  addresses += o.addresses;
-  apart += o.apart;
-  repeated += o.repeated;
-  more_unrolled += o.more_unrolled;
-  collisions += o.collisions;
+  for (const auto count : kCounts) this->*count += o.*count;
   return *this;
+}
+
+Counts& Counts::operator-=(const Counts& o) {
+  for (const auto count : kCounts) this->*count -= o.*count;
+  return *this;
+}
+
+bool Counts::is_nothing() const {
+  return std::all_of(std::begin(kCounts), std::end(kCounts),
+                     [this](const auto count) { return this->*count == 0; });
+}
+
+Counts Counts::scaled(std::uint64_t by, std::uint64_t of) const {
+  Counts c;
+  for (const auto count : kCounts) c.*count = (this->*count * by + of / 2) / of;
+  return c;
 }
 
 Counts Launch::total(Space space, Operation operation, const std::string& name) const {
@@ -29,6 +46,14 @@ Counts Launch::total(Space space, Operation operation, const std::string& name) 
     if (a.space == space && a.operation == operation && (name.empty() || a.name == name)) {
       sum += a.counts;
     }
+  }
+  return sum;
+}
+
+Counts Launch::change(Space space, Operation operation, Way way) const {
+  Counts sum;
+  for (const Access& a : accesses) {
+    if (a.space == space && a.operation == operation) sum += a.changes[static_cast<unsigned>(way)];
   }
   return sum;
 }

@@ -8,12 +8,11 @@
 // operation, and in each turn of a loop that all of them go round equally often, or all but those
 // that have returned or pass it by: lanes that skip a part of a turn, or leave an inner loop, wait
 // for the others, as on a GPU (tests/xray/loops.test.cu). In a loop that lanes leave after
-// different turns, the visits count from its beginning. Three things may differ on a GPU. If nvcc
-// unrolls such a loop, an access in it is up to 15 requests more each time a warp goes through it
-// (Counts::more_unrolled). Where such a loop has parts that lanes skip, and in the last turns of
-// any loop, requests may be fewer here. And what nvcc moves out of a loop, splits or joins is
-// counted as the source says; the listing remarks on the usual cases. No cache is modelled: the
-// counts say what is asked for, not what is missed. The compiler does not report loads from
+// different turns, the visits count from its beginning. What nvcc may make of an access other than
+// the source says is counted beside it (Way), and the listing remarks on it; where nvcc is
+// installed its machine code decides (remarks.h). Where a loop that lanes leave has parts that
+// lanes skip, and in the last turns of any loop, requests may be fewer here. No cache is modelled:
+// the counts say what is asked for, not what is missed. The compiler does not report loads from
 // variables that are declared const.
 //
 // Where an array lies that a thread declares, nvcc decides: in registers if it knows every index
@@ -67,13 +66,27 @@ struct Counts {
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
   std::uint64_t apart = 0;             ///< local: requests of lanes that use different elements
   std::uint64_t repeated = 0;          ///< constant: requests for what the warp fetched just before
-  std::uint64_t more_unrolled = 0;     ///< requests more where nvcc unrolls an uneven loop
 
   Counts& operator+=(const Counts& other);
+  Counts& operator-=(const Counts& other);
+  bool is_nothing() const;
+  /// This share of all counts.
+  Counts scaled(std::uint64_t by, std::uint64_t of) const;
   double per_request(std::uint64_t count) const {
     return requests == 0 ? 0 : static_cast<double>(count) / static_cast<double>(requests);
   }
 };
+
+/// What nvcc may make of an access.
+enum class Way : std::uint8_t {
+  kUnrolled,       ///< lanes leave its loop after different turns, and that is unrolled by up to 16
+  kUnrolledBy4,    ///< the same, by 4; the turns that are no multiple of 4 come first
+  kBy4AndTheRest,  ///< those come last
+  kJoinedTo8,      ///< neighbours in memory become one request of 8 bytes
+  kJoinedTo16,     ///< or of 16
+  kOfBothBranches  ///< what lanes do alike in both branches is done once
+};
+constexpr unsigned kWays = 6;
 
 /// Everything that the counted warps did by one load, store or atomic of a line. The compiler may
 /// turn it into several places in the code; they count as one as long as they cost the same.
@@ -85,6 +98,11 @@ struct Access {
   unsigned bytes_per_lane = 0;
   std::string name;  ///< of the shared array or the variable; "" for allocations
   Counts counts;
+  Counts changes[kWays];    ///< what each way would add to the counts; subtractions wrap around
+  std::uint64_t warps = 0;  ///< that made it
+  Counts of_first;          ///< of the first request of each of them
+  unsigned places = 0;      ///< in the CPU's code
+  std::string compiled;     ///< what nvcc made of it, where its machine code was read and says more
 
   /// The first request, lane by lane: offset from the start of the array, -1 for an idle lane.
   std::int64_t first[32];
@@ -146,6 +164,8 @@ struct Launch {
 
   /// Sum over the accesses of one kind; `name` selects a shared array or a variable.
   Counts total(Space space, Operation operation, const std::string& name = "") const;
+  /// The same of what this way would add.
+  Counts change(Space space, Operation operation, Way way) const;
   /// The lanes that one warp has in these accesses, at most.
   std::uint64_t lanes_of_busiest_warp(Space space, Operation operation,
                                       unsigned bytes_per_lane) const;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "clocks.h"
-#include "unrolling.h"
+#include "ways.h"
 
 namespace xray {
 namespace {
@@ -42,8 +42,8 @@ class WarpGrouping {
   /// just came by.
   WarpGrouping(const Lane* lanes, unsigned count, std::uint32_t busy, bool at_end,
                const Clocks& clocks)
-      : busy_(busy), at_end_(at_end), clocks_(clocks) {
-    const std::uint32_t all = ~0u >> (kLanes - count);
+      : busy_(busy), present_(~0u >> (kLanes - count)), at_end_(at_end), clocks_(clocks) {
+    const std::uint32_t all = present_;
     std::uint32_t late = 0;  // lanes that pass by a loop: after those that go round
     for (const auto& entry : clocks) {
       for (const Clock& clock : entry.second) late |= busy & ~clock.lanes;
@@ -64,18 +64,80 @@ class WarpGrouping {
   ClockFinder finder() const { return {visits_, busy_, busy_meet_after_}; }
 
   void hand_on(const OnGroup& on_group) const {
+    const auto hand_on_all = [&](const Instruction& instruction, std::vector<Group> groups,
+                                 int change, Way way) {
+      for (Group& group : groups) {
+        group.change = change;
+        group.way = way;
+        if (group.mask != 0) on_group(instruction, group);
+      }
+    };
+    // The visits to an access in all turns of a loop. A turn with several visits ends them: it is
+    // the last, or an inner loop.
+    std::map<Key, std::vector<Group>> loops;
+    const auto hand_on_unrolled = [&](const Instruction& instruction, std::vector<Group>* groups) {
+      for (const Way way : {Way::kUnrolled, Way::kUnrolledBy4, Way::kBy4AndTheRest}) {
+        const std::vector<Group> parts = unrolled(*groups, way);
+        if (parts.empty()) continue;
+        hand_on_all(instruction, parts, 1, way);
+        hand_on_all(instruction, *groups, -1, way);
+      }
+      groups->clear();
+    };
     for (const Visits& visits : visits_) {
-      const bool is_access = visits.key.instruction.is_access();
-      std::uint32_t more = is_access ? more_if_unrolled(visits.groups) : 0;
-      for (Group group : visits.groups) {
-        if (group.mask == 0) continue;
-        group.more_unrolled = std::exchange(more, 0);
-        on_group(visits.key.instruction, group);
+      for (const Group& group : visits.groups) {
+        if (group.mask != 0) on_group(visits.key.instruction, group);
+      }
+      const bool is_even = visits.groups.front().mask == visits.groups.back().mask;
+      if (!visits.key.instruction.is_access() || (clocks_.empty() && is_even)) continue;
+      Key key = visits.key;
+      key.turn = 0;
+      std::vector<Group>& groups = loops[key];
+      groups.insert(groups.end(), visits.groups.begin(), visits.groups.end());
+      if (visits.groups.size() > 1) hand_on_unrolled(key.instruction, &groups);
+    }
+    for (auto& [key, groups] : loops) hand_on_unrolled(key.instruction, &groups);
+    for (std::size_t i = 0; i < visits_.size(); ++i) {
+      const Visits& one = visits_[i];
+      if (!one.key.instruction.is_access() || one.groups[0].mask == present_) continue;
+      for (std::size_t other = i + 1; other < visits_.size(); ++other) {
+        const std::vector<Group> both = of_both_branches(one, visits_[other]);
+        if (both.empty()) continue;
+        hand_on_all(one.key.instruction, both, 1, Way::kOfBothBranches);
+        hand_on_all(one.key.instruction, one.groups, -1, Way::kOfBothBranches);
+        hand_on_all(visits_[other].key.instruction, visits_[other].groups, -1,
+                    Way::kOfBothBranches);
+        break;
       }
     }
   }
 
  private:
+  /// What lanes do in one branch, and others alike in the other one, if they use neighbours in
+  /// memory: as if they did it together.
+  static std::vector<Group> of_both_branches(const Visits& one, const Visits& other) {
+    const Instruction &a = one.key.instruction, &b = other.key.instruction;
+    Key same = other.key;
+    same.instruction = a;
+    if (a.operation != b.operation || a.bytes != b.bytes || a.form != b.form ||
+        !(one.key == same) || one.groups.size() != other.groups.size()) {
+      return {};
+    }
+    std::vector<Group> both = one.groups;
+    for (std::size_t i = 0; i < both.size(); ++i) {
+      const Group& rest = other.groups[i];
+      if ((both[i].mask & rest.mask) != 0 || both[i].mask == 0 || rest.mask == 0) return {};
+      const int first = __builtin_ctz(both[i].mask), second = __builtin_ctz(rest.mask);
+      const auto apart = static_cast<std::intptr_t>(rest.address[second] - both[i].address[first]);
+      if (apart != (second - first) * std::intptr_t{a.bytes}) return {};
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        if ((rest.mask >> lane & 1) != 0) both[i].address[lane] = rest.address[lane];
+      }
+      both[i].mask |= rest.mask;
+    }
+    return both;
+  }
+
   const std::vector<Clock>& clocks_between(std::uint32_t whole) const {
     static const auto* const none = new std::vector<Clock>;
     const auto found = clocks_.find(whole);
@@ -202,7 +264,7 @@ class WarpGrouping {
     }
   }
 
-  const std::uint32_t busy_;
+  const std::uint32_t busy_, present_;
   const bool at_end_;
   const Clocks& clocks_;
   std::vector<Visits> visits_;  // in the order in which the first lane came to them

@@ -18,13 +18,16 @@ struct Group {
   /// Of the lanes in the mask: what they accessed; or, of a place, the one that they came by next,
   /// 0 where none followed.
   std::uintptr_t address[kLanes];
-  std::uint32_t more_unrolled = 0;  // see Counts; of this group and those after it
+  /// Not 0: the lanes would do this (1), or would not (-1), if nvcc made something else of it.
+  int change = 0;
+  Way way = Way::kUnrolled;
 };
 
 using OnGroup = std::function<void(const Instruction&, const Group&)>;
 
 /// Groups what the lanes of one warp have done since the last barrier of their block. Hands on each
-/// group, in the order in which the first lane comes to each instruction. `count`: how many lanes
+/// group, in the order in which the first lane comes to each instruction, and what would change if
+/// nvcc unrolled a loop. `count`: how many lanes
 /// the warp has. `at_end`: they have ended; else they wait at a barrier.
 void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& on_group);
 

@@ -17,6 +17,7 @@
 #include "../report/places.h"
 #include "grouping.h"
 #include "lanes.h"
+#include "remarks.h"
 #include "tally.h"
 
 namespace xray {
@@ -72,6 +73,7 @@ struct WatchedBlock : BlockLanes {
       const std::size_t threads = std::min<std::size_t>(kLanes, lanes.size() - first);
       tally.begin_warp(first / kLanes, static_cast<unsigned>(threads));
       group_warp(&lanes[first], static_cast<unsigned>(threads), at_end, count);
+      tally.end_warp();
     }
     for (Lane& lane : lanes) lane.events.clear();
   }
@@ -257,21 +259,29 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
   for (const auto& entry : launch.tallies) places.push_back(entry.first.instruction.place);
   const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
   using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
-  std::map<Shown, Tally> shown;
+  std::map<Shown, std::pair<Tally, unsigned>> shown;
   const std::set<const cuda_cpu::LocalArray*> in_registers = arrays_in_registers(launch);
   std::size_t i = 0;
   for (const auto& [key, tally] : launch.tallies) {
     const cuda_cpu::Site& line = lines[i++];
     if (in_registers.count(key.local) != 0) continue;
-    shown[Shown{line.file, line.line, key.space, key.instruction.operation, key.instruction.bytes,
-                key.name, costs_of(tally.counts)}]
-        .add(tally);
+    auto& [sum, places] = shown[Shown{line.file, line.line, key.space, key.instruction.operation,
+                                      key.instruction.bytes, key.name, costs_of(tally.counts)}];
+    const std::uint64_t warps = std::max(sum.warps, tally.warps);
+    sum.add(tally);
+    sum.warps = warps;
+    ++places;
   }
   std::vector<Access> accesses;
-  for (const auto& [of, tally] : shown) {
+  for (const auto& [of, sum] : shown) {
+    const Tally& tally = sum.first;
     Access a;
+    a.places = sum.second;
+    a.warps = tally.warps;
+    a.of_first = tally.of_first;
     std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name, std::ignore) = of;
     a.counts = tally.counts;
+    std::copy(tally.changes, tally.changes + kWays, a.changes);
     std::memcpy(a.first, tally.first, sizeof(a.first));
     std::memcpy(a.worst, tally.worst, sizeof(a.worst));
     accesses.push_back(std::move(a));
@@ -351,6 +361,7 @@ std::vector<Launch> take_launches() {
           {std::get<Space>(kind), std::get<Operation>(kind), std::get<unsigned>(kind), lanes});
     }
     for (const auto& entry : tally->places) l.partings += entry.second.partings;
+    take_over_machine_code(cuda_cpu::function_name(identity.function, l.kernel.c_str()), &l);
     launches.push_back(std::move(l));
   }
   if (s.keeps) s.kept.insert(s.kept.end(), launches.begin(), launches.end());

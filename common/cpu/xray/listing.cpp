@@ -85,6 +85,26 @@ std::string lanes_text(const Passage& p) {
                 static_cast<unsigned long long>(p.visits), p.visits == 1 ? "" : "es");
 }
 
+/// The access that costs a launch most beyond its ideal; null if none does.
+const Access* worst_of(const Launch& launch) {
+  const Access* worst = nullptr;
+  for (const Access& a : launch.accesses) {
+    if (waste_of(a) > (worst == nullptr ? 0 : waste_of(*worst))) worst = &a;
+  }
+  return worst;
+}
+
+/// The line that a launch's warps go through with most lanes missing, in all passes together; null
+/// if there is none.
+const Passage* emptiest_of(const Launch& launch) {
+  const auto missing = [](const Passage& p) { return p.lanes_of_warps - p.lanes; };
+  const Passage* found = nullptr;
+  for (const Passage& p : launch.passages) {
+    if (lacks_lanes(p) && (found == nullptr || missing(p) > missing(*found))) found = &p;
+  }
+  return found;
+}
+
 class Listing {
  public:
   explicit Listing(bool colour)
@@ -101,14 +121,11 @@ class Listing {
       text += "  no access to memory\n\n";
       return;
     }
-    const Access* worst = nullptr;
+    const Access* const worst = worst_of(launch);
     nothing_said_ = true;
     said_of_arrays_.clear();
     all_requests_ = 0;
-    for (const Access& a : launch.accesses) {
-      all_requests_ += a.counts.requests;
-      if (waste_of(a) > 0 && (worst == nullptr || waste_of(a) > waste_of(*worst))) worst = &a;
-    }
+    for (const Access& a : launch.accesses) all_requests_ += a.counts.requests;
     column_names();
     // The kernel's own file first; what it calls in other files after it.
     std::vector<std::string> files{launch.file};
@@ -121,25 +138,28 @@ class Listing {
     totals(launch);
   }
 
-  /// One table for all launches: what each asks for in total, and the line that costs it most.
+  /// One table for all launches: what each asks for in total, the line that costs it most, and the
+  /// one in which most lanes are missing.
   void compare(const std::vector<Launch>& launches) {
-    text += format("%s%-44s %9s %9s %10s  %s%s\n", bold_, "in all, of the blocks counted",
-                   "requests", "sectors", "wavefronts", "costliest line", plain_);
+    text +=
+        format("%s%-44s %9s %9s %10s  %-20s %s%s\n", bold_, "in all, of the blocks counted",
+               "requests", "sectors", "wavefronts", "costliest line", "most lanes missing", plain_);
     for (const Launch& l : launches) {
       Counts all;
-      const Access* worst = nullptr;
-      for (const Access& a : l.accesses) {
-        all += a.counts;
-        if (waste_of(a) > 0 && (worst == nullptr || waste_of(a) > waste_of(*worst))) worst = &a;
-      }
+      for (const Access& a : l.accesses) all += a.counts;
+      const Access* const worst = worst_of(l);
+      const Passage* const emptiest = emptiest_of(l);
+      const std::string cost =
+          worst == nullptr ? "-" : format("%d: %s", worst->line, cost_of(*worst).c_str());
+      const std::string lanes =
+          emptiest == nullptr ? "-"
+                              : format("%d: %s", emptiest->line, lanes_text(*emptiest).c_str());
       const std::string name = format("%s<<<%s, %s>>>", l.kernel.c_str(), text_of(l.grid).c_str(),
                                       text_of(l.block).c_str());
-      text += format(
-          "%-44s %9llu %9llu %10llu  %s\n", name.c_str(),
-          static_cast<unsigned long long>(all.requests),
-          static_cast<unsigned long long>(all.sectors),
-          static_cast<unsigned long long>(all.wavefronts),
-          worst == nullptr ? "-" : format("%d: %s", worst->line, cost_of(*worst).c_str()).c_str());
+      text += format("%-44s %9llu %9llu %10llu  %-20s %s\n", name.c_str(),
+                     static_cast<unsigned long long>(all.requests),
+                     static_cast<unsigned long long>(all.sectors),
+                     static_cast<unsigned long long>(all.wavefronts), cost.c_str(), lanes.c_str());
     }
     text += '\n';
   }
@@ -300,9 +320,14 @@ class Listing {
       }
     }
     if (launch.partings > 0) {
+      const Passage* const emptiest = emptiest_of(launch);
       text +=
-          format("  branches: lanes of a warp went different ways %llu time%s\n",
-                 static_cast<unsigned long long>(launch.partings), launch.partings == 1 ? "" : "s");
+          format("  branches: lanes of a warp went different ways %llu time%s%s\n",
+                 static_cast<unsigned long long>(launch.partings), launch.partings == 1 ? "" : "s",
+                 emptiest == nullptr ? ""
+                                     : format("; most lanes are missing in line %d: %s",
+                                              emptiest->line, lanes_text(*emptiest).c_str())
+                                           .c_str());
     }
     if (nothing_said_) text += "  No request costs more than it must.\n";
     text += '\n';

@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: MIT
 #include "remarks.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "../report/text.h"
+#include "diagnosis.h"
+#include "model.h"
 
 namespace xray {
 namespace {
 
 using cuda_cpu::format;
+
+unsigned long long number_of(std::uint64_t n) { return n; }
+
+const Counts& change_of(const Access& a, Way way) { return a.changes[static_cast<unsigned>(way)]; }
+
+std::uint64_t requests_of(const std::vector<Access*>& accesses) {
+  std::uint64_t sum = 0;
+  for (const Access* const a : accesses) sum += a->counts.requests;
+  return sum;
+}
 
 bool is_part_of_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -63,28 +81,337 @@ std::string of_members(const Access& a, const std::vector<std::string>& lines) {
   }
   if (members == "xy" || members == "zw") return "";
   return format(
-      "of %s only .%c and .%c are used, so nvcc probably loads each by itself: 2 requests for 1",
+      "of %s only .%c and .%c are used: the compiler may load each by itself, 2 requests for 1",
       name.c_str(), members[0], members[1]);
+}
+
+/// Whether the loop around the access goes on by a number that is known only at run time: nvcc does
+/// not unroll such a loop.
+bool is_strided(const Access& a, const std::vector<std::string>& lines) {
+  const auto line = static_cast<std::size_t>(a.line);
+  for (std::size_t i = line; i > 0 && i + 12 > line && line < lines.size(); --i) {
+    const std::size_t loop = lines[i].find("for (");
+    if (loop == std::string::npos) continue;
+    const std::size_t steps = lines[i].find(';', lines[i].find(';', loop) + 1);
+    const std::size_t step = lines[i].find("+= ", steps);
+    return steps < step && step < lines[i].find(')', steps) &&
+           std::islower(static_cast<unsigned char>(lines[i][step + 3])) != 0;
+  }
+  return false;
+}
+
+/// What became of a line's accesses of one kind; the columns are those of accesses.py.
+struct Row {
+  std::uint64_t count = 0, bytes = 0, parts = 0, uniform = 0, one_lane = 0, once = 0, stores = 0;
+  int unrolled = 0, with = 0;
+  std::string store;
+};
+
+/// A line, and a kind: "shared load". Host memory is global memory to the machine code.
+using Line = std::tuple<std::string, std::string, int>;
+using Rows = std::map<Line, Row>;
+using Lines = std::map<Line, std::vector<Access*>>;
+
+std::map<std::string, Rows>& machine_code() {
+  static auto* const kernels = new std::map<std::string, Rows>;
+  return *kernels;
+}
+
+std::string kind_of(const Access& a) {
+  const char* const space = a.space == Space::kHost ? "global" : name_of(a.space);
+  return std::string(space) + " " + name_of(a.operation);
+}
+
+// Lines: the branches of an if, and a statement.
+constexpr int kNear = 8, kVeryNear = 2;
+
+/// One kernel's machine code beside what X-ray counted in its lines.
+struct Kernel {
+  const Rows& rows;
+  Lines lines;
+
+  /// The rows of the same kind in this line and in lines near by.
+  template <class OnRow>
+  void for_rows_near(const Line& line, int lines_away, OnRow on_row) const {
+    const auto& [kind, file, number] = line;
+    const auto end = rows.lower_bound(Line{kind, file, number + lines_away + 1});
+    for (auto it = rows.lower_bound(Line{kind, file, number - lines_away}); it != end; ++it) {
+      const auto found = lines.find(it->first);
+      on_row(it->second, found == lines.end() ? nullptr : &found->second);
+    }
+  }
+
+  /// Whether some of these accesses may be among those of a line for which X-ray counted none.
+  bool may_have_moved(const Line& line) const {
+    bool moved = false;
+    for_rows_near(line, kNear, [&](const Row&, const std::vector<Access*>* counted) {
+      moved = moved || counted == nullptr;
+    });
+    return moved;
+  }
+
+  bool has_local_memory() const {
+    return std::any_of(rows.begin(), rows.end(), [](const auto& entry) {
+      return std::get<0>(entry.first).compare(0, 5, "local") == 0;
+    });
+  }
+
+  /// An access in this line or near by that is wider in the machine code than in the source, and
+  /// how wide.
+  std::pair<Access*, std::uint64_t> wider_than(const Access& a, const Line& line) const {
+    std::pair<Access*, std::uint64_t> found{nullptr, a.bytes_per_lane};
+    for_rows_near(line, kVeryNear, [&](const Row& row, const std::vector<Access*>* counted) {
+      if (counted == nullptr || row.bytes <= found.second) return;
+      for (const Access* const there : *counted) {
+        if (there->bytes_per_lane >= row.bytes) return;
+      }
+      found = {counted->front(), row.bytes};
+    });
+    return found;
+  }
+};
+
+void take(Way way, const char* what, Access* a) {
+  const Counts& change = change_of(*a, way);
+  if (change.is_nothing()) return;
+  const std::uint64_t before = a->counts.requests;
+  a->counts += change;
+  a->compiled =
+      format("%s: %llu requests for %llu", what, number_of(a->counts.requests), number_of(before));
+}
+
+Way joined_to(std::uint64_t bytes) { return bytes == 8 ? Way::kJoinedTo8 : Way::kJoinedTo16; }
+
+/// The machine code has nothing of the kind in this line: nvcc joined it with a neighbour of a line
+/// near by, does it once for both branches, or has the value in a register, unless it moved the
+/// access to a line that has none.
+void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
+  const auto [wider, bytes] = kernel.wider_than(*a, line);
+  if (wider != nullptr && !change_of(*a, joined_to(bytes)).is_nothing()) {
+    wider->counts += a->counts;
+    wider->counts += change_of(*a, joined_to(bytes));
+    a->counts = Counts{};
+    a->compiled = format("joined with its neighbour in line %d by nvcc", wider->line);
+    return;
+  }
+  const Counts& both = change_of(*a, Way::kOfBothBranches);
+  Access* other = nullptr;
+  kernel.for_rows_near(line, kNear, [&](const Row&, const std::vector<Access*>* counted) {
+    if (counted == nullptr || both.is_nothing()) return;
+    for (Access* const there : *counted) {
+      if (!change_of(*there, Way::kOfBothBranches).is_nothing()) other = there;
+    }
+  });
+  if (other != nullptr) {
+    other->counts += a->counts;
+    other->counts += both;
+    other->counts += change_of(*other, Way::kOfBothBranches);
+    a->counts = Counts{};
+    a->compiled = format("nvcc does this once for both branches, in line %d", other->line);
+  } else if (kernel.may_have_moved(line)) {
+    take(Way::kOfBothBranches, "nvcc does this once for both branches", a);
+  } else if (a->operation == Operation::kLoad) {
+    a->counts = Counts{};
+    a->compiled = "left out by nvcc: the value is in a register";
+  }
+}
+
+void take_over_constant(const Row& row, Access* a) {
+  if (row.bytes > a->bytes_per_lane) take(Way::kJoinedTo8, "nvcc joins neighbours", a);
+  Counts& c = a->counts;
+  if (c.words != c.requests || (row.uniform == 0 && row.count > 0)) return;
+  // In an unrolled loop only those of the turns that are no multiple of 4.
+  const bool has_rest = row.count == 28 * row.uniform || row.count == 4 * row.uniform;
+  const std::uint64_t turns = a->warps == 0 ? 0 : c.requests / a->warps;
+  const std::uint64_t uniform = row.count > 0 && has_rest ? turns % 4 * a->warps : c.words;
+  if (uniform == 0) return;
+  c.words -= uniform;
+  a->compiled = format(
+      "one word for the whole warp, which nvcc fetches by the uniform datapath: %llu words do not "
+      "count",
+      number_of(uniform));
+}
+
+void take_over_atomic(const Row& row, Access* a) {
+  Counts& c = a->counts;
+  if (row.one_lane == 0 || c.addresses != c.requests || c.lanes == c.requests) return;
+  c.lanes = c.collisions = c.requests;
+  if (c.sectors > 0) c.sectors = c.requests;
+  if (c.wavefronts > 0) c.wavefronts = c.requests;
+  a->compiled = "nvcc lets one lane do this for its warp";
+}
+
+void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Access* a) {
+  if (a->space == Space::kConstant) return take_over_constant(row, a);
+  if (a->operation == Operation::kAtomic) return take_over_atomic(row, a);
+  const std::uint64_t wider = kernel.wider_than(*a, line).second;
+  if (wider > a->bytes_per_lane) {
+    take(joined_to(wider), "nvcc joins neighbours", a);
+  } else if (row.bytes < a->bytes_per_lane && row.parts > 1) {
+    Counts& c = a->counts;
+    const std::uint64_t before = c.requests;
+    const std::uint64_t bytes = c.bytes * row.bytes * row.parts / a->bytes_per_lane;
+    c = c.scaled(row.parts, 1);
+    c.bytes = bytes;
+    a->compiled = format("nvcc loads %llu parts of it by themselves: %llu requests for %llu",
+                         number_of(row.parts), number_of(c.requests), number_of(before));
+  }
+  if (row.count < a->places) {
+    take(Way::kOfBothBranches, "nvcc does this once for both branches", a);
+  }
+  if (row.unrolled == 16) take(Way::kUnrolled, "nvcc unrolls this loop by up to 16", a);
+  if (row.unrolled == 4) take(Way::kUnrolledBy4, "nvcc unrolls this loop by 4", a);
+  if (row.unrolled == -4) take(Way::kBy4AndTheRest, "nvcc unrolls this loop by 4", a);
+}
+
+void scale(const std::vector<Access*>& accesses, std::uint64_t wanted, std::uint64_t counted) {
+  for (Access* const a : accesses) {
+    a->counts = a->counts.scaled(wanted, counted);
+    a->compiled = format("nvcc has %llu request%s here, not %llu", number_of(wanted),
+                         wanted == 1 ? "" : "s", number_of(counted));
+  }
+}
+
+/// What stands in no loop is executed once by each warp at most.
+void take_over_once(const Row& row, const std::vector<Access*>& accesses) {
+  std::uint64_t warps = 0, places = 0;
+  for (const Access* const a : accesses) {
+    if (!a->compiled.empty()) return;
+    warps = std::max(warps, a->warps);
+    places += a->places;
+  }
+  const std::uint64_t counted = requests_of(accesses), most = row.count * warps;
+  if (counted <= most) return;
+  scale(accesses, most, counted);
+  if (row.count != places) return;
+  for (Access* const a : accesses) a->counts = a->of_first;
+}
+
+/// What stands in one piece of code with a store is executed as often as that.
+void take_over_frequency(const Kernel& kernel, const Row& row, const Line& line,
+                         std::vector<Access>* left_out) {
+  const auto& [kind, file, number] = line;
+  const auto stores = kernel.lines.find(Line{row.store + " store", file, row.with});
+  if (stores == kernel.lines.end()) return;
+  const std::uint64_t wanted = requests_of(stores->second) * row.count / row.stores;
+  const auto loads = kernel.lines.find(line);
+  if (loads != kernel.lines.end()) {
+    const std::uint64_t counted = requests_of(loads->second);
+    if (counted > wanted && !kernel.may_have_moved(line)) scale(loads->second, wanted, counted);
+  } else if (row.with == number && kind == row.store + " load") {
+    Access more = *stores->second.front();
+    more.operation = Operation::kLoad;
+    more.counts = more.counts.scaled(wanted, more.counts.requests);
+    more.compiled = "nvcc loads this once more, which the CPU's compiler does not";
+    left_out->push_back(std::move(more));
+  }
 }
 
 }  // namespace
 
+bool read_machine_code(const std::string& path) {
+  std::ifstream table(path);
+  std::string line;
+  if (!std::getline(table, line)) return false;
+  while (std::getline(table, line)) {
+    std::istringstream cells(line);
+    std::string text[4];  // kernel, file, space, operation
+    for (std::string& cell : text) std::getline(cells, cell, '\t');
+    Row row;
+    int number = 0;
+    cells >> number >> row.count >> row.bytes >> row.parts >> row.uniform >> row.unrolled >>
+        row.one_lane >> row.once >> row.stores >> row.with >> row.store;
+    if (!cells) return false;
+    machine_code()[text[0]][Line{text[2] + " " + text[3], text[1], number}] = row;
+  }
+  return true;
+}
+
+void take_over_machine_code(const std::string& function, Launch* launch) {
+  const auto known = machine_code().find(function);
+  if (known == machine_code().end()) return;
+  Kernel kernel{known->second, {}};
+  std::set<std::string> files;
+  for (const auto& entry : kernel.rows) files.insert(std::get<1>(entry.first));
+  const bool has_local_memory = kernel.has_local_memory();
+  bool has_constants = false;
+  for (Access& a : launch->accesses) {
+    const bool is_generic = kernel.rows.count(Line{"generic access", a.file, a.line}) != 0;
+    if (files.count(a.file) == 0 || is_generic) continue;
+    if (a.space == Space::kLocal && has_local_memory) continue;
+    kernel.lines[Line{kind_of(a), a.file, a.line}].push_back(&a);
+    has_constants = has_constants || a.space == Space::kConstant;
+  }
+  for (const auto& [line, accesses] : kernel.lines) {
+    const auto row = kernel.rows.find(line);
+    for (Access* const a : accesses) {
+      if (a->space == Space::kLocal) {
+        a->counts = Counts{};
+        a->compiled = "in registers: the machine code has no local memory";
+      } else if (row != kernel.rows.end()) {
+        take_over_row(kernel, line, row->second, a);
+      } else {
+        take_over_nothing(kernel, line, a);
+      }
+    }
+  }
+  std::vector<Access> more;
+  for (const auto& [line, row] : kernel.rows) {
+    const auto found = kernel.lines.find(line);
+    if (row.once != 0 && found != kernel.lines.end() && !kernel.may_have_moved(line)) {
+      take_over_once(row, found->second);
+    }
+    const auto& [kind, file, number] = line;
+    if (row.with != 0) take_over_frequency(kernel, row, line, &more);
+    if (kind != "arguments load" || !has_constants) continue;
+    Access a{};
+    a.file = file;
+    a.line = number;
+    a.space = Space::kConstant;
+    a.bytes_per_lane = kWordBytes;
+    a.name = "arguments";
+    a.counts.requests = a.counts.words = row.count * launch->warps_counted;
+    a.counts.lanes = kLanes * a.counts.requests;
+    a.compiled = "nvcc loads the kernel's arguments as constants, too";
+    more.push_back(std::move(a));
+  }
+  std::vector<Access>& all = launch->accesses;
+  all.insert(all.end(), more.begin(), more.end());
+  std::stable_sort(all.begin(), all.end(), [](const Access& a, const Access& b) {
+    return std::tie(a.file, a.line, a.space, a.operation) <
+           std::tie(b.file, b.line, b.space, b.operation);
+  });
+}
+
 std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
+  if (!a.compiled.empty()) return a.compiled;
   const Counts& c = a.counts;
-  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   if (a.space == Space::kConstant && 2 * c.repeated > c.requests) {
     return format(
-        "nvcc probably fetches this once, before the loop: %llu of %llu requests are for the words "
-        "of "
-        "the one before",
-        number(c.repeated), number(c.requests));
+        "the compiler may fetch this once, before the loop: %llu of %llu requests are for the "
+        "words of the one before",
+        number_of(c.repeated), number_of(c.requests));
   }
+  const Counts& unrolled = change_of(a, Way::kUnrolled);
   // A loop around an atomic mostly waits for something: nobody knows its turns beforehand.
-  if (a.operation != Operation::kAtomic && 50 * c.more_unrolled > c.requests) {
+  if (a.operation != Operation::kAtomic && !unrolled.is_nothing() && !is_strided(a, lines)) {
     return format(
-        "lanes leave this loop after different turns: if nvcc can tell their number beforehand and "
-        "unrolls it, %llu requests instead of %llu; #pragma unroll 1 prevents that",
-        number(c.requests + c.more_unrolled), number(c.requests));
+        "lanes leave this loop after different turns: if its number of turns is known beforehand "
+        "the compiler may unroll it, %llu requests instead of %llu; #pragma unroll 1 prevents that",
+        number_of(c.requests + unrolled.requests), number_of(c.requests));
+  }
+  const Counts& joined = change_of(a, Way::kJoinedTo16);
+  if (a.space == Space::kShared && !joined.is_nothing()) {
+    return format(
+        "the compiler may join these with neighbours to requests of up to 16 bytes a lane: %llu "
+        "here instead of %llu",
+        number_of(c.requests + joined.requests), number_of(c.requests));
+  }
+  if (a.operation == Operation::kAtomic && c.addresses == c.requests && c.lanes > c.requests) {
+    return "all lanes want one address: the compiler may let one lane do this for its warp";
+  }
+  if (!change_of(a, Way::kOfBothBranches).is_nothing()) {
+    return "the compiler may do this once for both branches";
   }
   if (a.space == Space::kLocal) {
     return format(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Says where nvcc probably makes something else of a line than X-ray counts, which counts the
-// source.
+// What nvcc makes of a line other than the source says, which X-ray counts. Where nvcc is
+// installed, common/tools/measure/accesses.py reads the machine code and writes down what became of
+// the accesses of each line; that is taken over. Elsewhere the listing says what nvcc may do.
 #pragma once
 
 #include <string>
@@ -13,5 +14,12 @@ namespace xray {
 /// One sentence, or "". `lines`: of the access's file, the first at index 1; none if it is not
 /// known.
 std::string remark_of(const Access& access, const std::vector<std::string>& lines);
+
+/// Reads the table that accesses.py wrote; false if it cannot be read.
+bool read_machine_code(const std::string& path);
+
+/// Makes the launch's counts those of the machine code, where that is known of its kernel.
+/// `function`: the kernel's name with its template's arguments.
+void take_over_machine_code(const std::string& function, Launch* launch);
 
 }  // namespace xray

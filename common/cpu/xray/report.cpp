@@ -8,6 +8,7 @@
 //                               several files have a line N
 //   XRAY_FILE=FILE      only kernels that use memory in this file, and of each the launch that asks
 //                       most; also what the program itself counted (xray/counts.h)
+//   XRAY_MACHINE_CODE=FILE      what nvcc made of each line (see remarks.h)
 //   XRAY_COLOUR=1       the listing with a terminal's colours
 //   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not set
 //
@@ -30,6 +31,7 @@
 #include "drawing.h"
 #include "launches.h"
 #include "listing.h"
+#include "remarks.h"
 
 namespace xray {
 namespace {
@@ -162,6 +164,9 @@ struct AtStart {
     if (variable("XRAY_LISTING").empty() && variable("XRAY_CSV").empty() &&
         variable("XRAY_PASSAGES").empty() && variable("XRAY_SVG").empty()) {
       return;
+    }
+    if (const std::string code = variable("XRAY_MACHINE_CODE"); !code.empty()) {
+      if (!read_machine_code(code)) stop(code + ": cannot be read");
     }
     if (cuda_cpu::races_are_wanted()) stop("counts nothing under CUDA_CPU_RACES=1");
     if (!variable("XRAY_LINE").empty()) parse_line(variable("XRAY_LINE"));

@@ -77,6 +77,14 @@ void Tally::add(const Tally& other) {
     std::memcpy(worst, other.worst, sizeof(worst));
   }
   counts += other.counts;
+  warps += other.warps;
+  of_first += other.of_first;
+  for (unsigned way = 0; way < kWays; ++way) changes[way] += other.changes[way];
+}
+
+void Tally::add_change(const Group& group, const Counts& request) {
+  if (group.change > 0) change(group.way) += request;
+  if (group.change < 0) change(group.way) -= request;
 }
 
 PlaceTally& PlaceTally::operator+=(const PlaceTally& o) {
@@ -173,10 +181,17 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
     }
     rest &= ~request.mask;
     Counts counts = counts_of(request);
-    if (request.mask == group.mask) counts.more_unrolled = group.more_unrolled;
+    Tally& sum = tally(TallyKey{instruction, request.space, of_leader.name, nullptr});
+    if (group.change != 0) {
+      sum.add_change(group, counts);
+      continue;
+    }
     if (request.space == Space::kConstant) counts.repeated = repeats(instruction, request);
-    tally(TallyKey{instruction, request.space, of_leader.name, nullptr})
-        .add(counts, block_, offsets);
+    sum.add(counts, block_, offsets);
+    if ((sum.warps_of_block >> warp_ & 1) == 0) sum.of_first += counts;
+    sum.warps_of_block |= 1u << warp_;
+    const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
+    if (may_join && request.operation != Operation::kAtomic) joins_.see(request, &sum);
     const Kind kind{request.space, request.operation, request.bytes};
     lanes_of_warps_[kind][warp_] += counts.lanes;
   }
@@ -206,10 +221,11 @@ std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group&
     request.address[lane] = place.offset();
     offsets[lane] = static_cast<std::int64_t>(place.offset());
   }
-  Counts counts = counts_of(request);
-  if (request.mask == group.mask) counts.more_unrolled = group.more_unrolled;
+  const Counts counts = counts_of(request);
   const cuda_cpu::LocalArray* const local = (*arrays_)[array];
-  tally(TallyKey{instruction, Space::kLocal, local->name, local}).add(counts, block_, offsets);
+  Tally& sum = tally(TallyKey{instruction, Space::kLocal, local->name, local});
+  if (group.change == 0) sum.add(counts, block_, offsets);
+  sum.add_change(group, counts);
   return request.mask;
 }
 

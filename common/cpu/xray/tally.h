@@ -12,6 +12,7 @@
 
 #include "../engine/memory.h"
 #include "grouping.h"
+#include "ways.h"
 
 namespace xray {
 
@@ -32,12 +33,19 @@ struct TallyKey {
 /// and `worst` hold the lanes' offsets, as in Access.
 struct Tally {
   Counts counts;
+  Counts changes[kWays];
+  std::uint32_t warps_of_block = 0;  ///< bits of the warps that made it
+  std::uint64_t warps = 0;           ///< of the blocks that have ended
+  Counts of_first;                   ///< requests of warps
   std::uint64_t first_block = 0, worst_block = 0;
   std::uint64_t beyond_ideal = 0;  ///< of the worst request
   std::int64_t first[kLanes], worst[kLanes];
 
   void add(const Counts& request, std::uint64_t block, const std::int64_t* offsets);
   void add(const Tally& other);
+  Counts& change(Way way) { return changes[static_cast<unsigned>(way)]; }
+  void add_change(const Group& group, const Counts& request);
+  void end_block() { warps = static_cast<unsigned>(__builtin_popcount(warps_of_block)); }
 };
 
 using Tallies = std::map<TallyKey, Tally>;
@@ -82,10 +90,14 @@ class BlockTally {
     warp_ = warp;
     lanes_of_warp_ = lanes;
   }
+  void end_warp() { joins_.end(); }
   /// Counts one visit to a place, or one request, or several if the lanes address different kinds
   /// of memory.
   void add(const Instruction& instruction, const Group& group);
-  const Tallies& tallies() const { return tallies_; }
+  const Tallies& tallies() {
+    for (auto& entry : tallies_) entry.second.end_block();
+    return tallies_;
+  }
   const PlaceTallies& places() const { return places_; }
   BusiestLanes busiest_lanes() const;
 
@@ -105,6 +117,7 @@ class BlockTally {
   unsigned lanes_of_warp_ = kLanes;
   std::map<std::pair<std::size_t, Instruction>, Request> last_constants_;
   RangeFinder ranges_;
+  Joins joins_;
   const std::vector<const cuda_cpu::LocalArray*>* arrays_ = nullptr;
   Tallies tallies_;
   PlaceTallies places_;

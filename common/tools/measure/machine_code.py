@@ -58,20 +58,23 @@ class Instruction:
         self.target = place + 1 + signed(bits(word, 34, 82) << 8 | bits(word, 16, 24), 56) * 4 // SIZE if self.is_branch else None
 
 
-def kernels_of(path):
-    """{mangled name: instructions} of an ELF file that nvcc -cubin made."""
+def sections_of(path):
+    """{name: bytes} of an ELF file that nvcc -cubin made."""
     with open(path, "rb") as file:
         data = file.read()
     table, = struct.unpack_from("<Q", data, 0x28)
     entry, count, names = struct.unpack_from("<HHH", data, 0x3A)
     sections = [struct.unpack_from("<IIQQQQ", data, table + i * entry) for i in range(count)]
+    starts = [sections[names][4] + section[0] for section in sections]
+    return {data[start : data.index(b"\0", start)].decode(): data[s[4] : s[4] + s[5]] for start, s in zip(starts, sections)}
+
+
+def kernels_of(sections):
+    """{mangled name: instructions}"""
     found = {}
-    for section in sections:
-        start = sections[names][4] + section[0]
-        name = data[start : data.index(b"\0", start)].decode()
+    for name, code in sections.items():
         if name.startswith(".text."):
-            begin, size = section[4], section[5]
-            words = [int.from_bytes(data[i : i + SIZE], "little") for i in range(begin, begin + size, SIZE)]
+            words = [int.from_bytes(code[i : i + SIZE], "little") for i in range(0, len(code), SIZE)]
             found[name[6:]] = [Instruction(word, place) for place, word in enumerate(words)]
     return found
 
@@ -152,7 +155,7 @@ def main():
         binary = os.path.join(folder, "kernels.cubin")
         for source in programs_of(chapter):
             output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-cubin", source, "-o", binary])
-            kernels.update(kernels_of(binary))
+            kernels.update(kernels_of(sections_of(binary)))
     demangled = subprocess.run(["c++filt"], input="\n".join(kernels), capture_output=True, text=True, check=True).stdout
     is_own = own_kernels(chapter)
     rows = []

@@ -19,12 +19,15 @@ a reason explains nothing, or when fewer than 80 % of all pairs are equal.
 
 import argparse
 import collections
+import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
+import accesses
 import counters as ncu
 import settings
 from csv_files import csv_text, rows_of, write_whole
@@ -94,13 +97,25 @@ def base_name(kernel):
     return ncu.base_name(kernel.split("(")[0])
 
 
+@functools.lru_cache(maxsize=None)
+def machine_code_of(program):
+    """The file with what nvcc made of the program's accesses; "" where there is no nvcc."""
+    if not shutil.which("nvcc"):
+        return ""
+    path = f"build/xray/{program}.code"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    accesses.write_table(path, program)
+    return path
+
+
 def predicted_launches(chapter, options):
     """{(kernel, grid, block): {full name: Counter over (space, operation, column)}}, the first launch of each."""
     with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as out, tempfile.NamedTemporaryFile(
         "r", suffix=".csv", encoding="utf-8"
     ) as passages:
-        environment = {**os.environ, "XRAY_CSV": out.name, "XRAY_PASSAGES": passages.name, "XRAY_BLOCKS": "all"}
         program, words = settings.program_of(chapter, options)
+        environment = {**os.environ, "XRAY_CSV": out.name, "XRAY_PASSAGES": passages.name, "XRAY_BLOCKS": "all"}
+        environment["XRAY_MACHINE_CODE"] = machine_code_of(program)
         command = [f"build/cpu-xray/{program}", *words]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:

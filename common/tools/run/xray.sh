@@ -34,6 +34,20 @@ case $chapters in
 esac
 mkdir -p "$out" || exit 2
 
+# Where nvcc is installed: what it made of each line, read once from the machine code.
+machine_code() {
+  local python
+  [ -z "$check${LINE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
+  if [ ! "$out/$1.code" -nt "$dir/$1" ]; then
+    echo "  nvcc  $1: what becomes of each line" >&2
+    "$python" "$tools/measure/accesses.py" "$out/$1.code" "$1" 2>"$out/$1.nvcc" || {
+      echo "xray: nvcc does not compile $1, so the counts are the source's; what it says is in $out/$1.nvcc" >&2
+      return
+    }
+  fi
+  echo "$out/$1.code"
+}
+
 # One run of one program. What it prints itself is kept, and shown only if it fails.
 xray() {
   local chapter=$1 name listing=''
@@ -42,7 +56,7 @@ xray() {
   mkdir -p "${name%/*}" || exit 2
   [ -n "${CSV:-}${LINE:-}" ] || listing=$name.txt
   rm -f "$name.txt" "$name.csv"
-  XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
+  XRAY_MACHINE_CODE=$(machine_code "$chapter") XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
     XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
     XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
   local status=$?
@@ -88,8 +102,8 @@ or host memory), wavefronts (a pass through the 32 banks of shared memory) or wo
 memory), here beside what the same bytes would cost at best. `used`: bytes wanted of bytes moved.
 Beside a line without access: how often a warp goes through it, and with how many lanes, where some
 are missing. A warp goes through it once for each group of lanes that come there apart.
-`*` marks the access of a launch that wastes most, `^` says what could be better, and `~` what nvcc
-probably makes of the line.
+`*` marks the access of a launch that wastes most, `^` says what could be better, and `~` what the
+compiler may make of the line, or what nvcc, where it is installed, made of it: then it is counted so.
 
 TEXT
   cat "$out/$chapter.txt"

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "ways.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tally.h"
+
+namespace xray {
+namespace {
+
+/// Where the parts of an unrolled loop begin, in turns, if lanes make so many turns at most in the
+/// parts before. What nvcc makes of a loop whose number of turns is known when it begins has been
+/// seen in the machine code: first the turns that are no multiple of four, then 16 at a time while
+/// more than 12 are left, then 8, then 4. Or 4 at a time only, before or after the others.
+struct Parts {
+  explicit Parts(std::uint32_t turns, Way way) {
+    const std::uint32_t rest = turns % 4, whole = turns - rest;
+    if (way != Way::kUnrolled) {
+      count[0] = way == Way::kUnrolledBy4 ? rest : whole;
+      count[1] = turns - count[0];
+      return;
+    }
+    const std::uint32_t sixteens = whole > 12 ? (whole + 3) / 16 * 16 : 0;
+    count[0] = rest;
+    count[1] = sixteens;
+    count[2] = whole - sixteens > 4 ? 8 : 0;
+    count[3] = whole - sixteens - count[2];
+  }
+  std::uint32_t count[4] = {};  // turns in each part
+};
+
+}  // namespace
+
+std::vector<Group> unrolled(const std::vector<Group>& groups, Way way) {
+  const std::size_t turns = groups.size();
+  if (turns < 4 || groups[0].mask == groups[turns - 1].mask) return {};
+  std::uint32_t of_lane[kLanes] = {}, most[4] = {};
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    for (const Group& group : groups) of_lane[lane] += group.mask >> lane & 1;
+    if (of_lane[lane] == 0) continue;
+    // Lanes that come back have not left the loop.
+    if ((groups[of_lane[lane] - 1].mask >> lane & 1) == 0) return {};
+    const Parts parts(of_lane[lane], way);
+    for (unsigned part = 0; part < 4; ++part) most[part] = std::max(most[part], parts.count[part]);
+  }
+  std::vector<Group> found(most[0] + most[1] + most[2] + most[3]);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const Parts parts(of_lane[lane], way);
+    std::uint32_t turn = 0, begin = 0;
+    for (unsigned part = 0; part < 4; begin += most[part++]) {
+      for (std::uint32_t i = 0; i < parts.count[part]; ++i, ++turn) {
+        Group& group = found[begin + i];
+        group.mask |= 1u << lane;
+        group.address[lane] = groups[turn].address[lane];
+      }
+    }
+  }
+  return found;
+}
+
+void Joins::see(const Request& request, Tally* tally) {
+  const auto leader = static_cast<unsigned>(__builtin_ctz(request.mask));
+  unsigned most = 16;
+  for (unsigned lane = leader; lane < kLanes; ++lane) {
+    if ((request.mask >> lane & 1) == 0) continue;
+    while (request.address[lane] % most != 0) most /= 2;
+  }
+  for (std::size_t i = rows_.size(); i-- > 0;) {
+    Row& row = rows_[i];
+    const Request& first = row.first;
+    if (first.address[leader] + row.bytes != request.address[leader]) continue;
+    bool follows = first.mask == request.mask && first.bytes == request.bytes &&
+                   first.operation == request.operation && first.space == request.space;
+    for (unsigned lane = leader; lane < kLanes && follows; ++lane) {
+      follows = (request.mask >> lane & 1) == 0 ||
+                first.address[lane] + row.bytes == request.address[lane];
+    }
+    if (!follows) continue;
+    row.bytes += request.bytes;
+    row.tallies.push_back(tally);
+    if (row.bytes < row.most) return;
+    note(row);
+    rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
+  }
+  if (most <= request.bytes) return;
+  if (rows_.size() == kMostRows) {
+    note(rows_.front());
+    rows_.erase(rows_.begin());
+  }
+  rows_.push_back(Row{request, request.bytes, most, {tally}});
+}
+
+void Joins::end() {
+  for (const Row& row : rows_) note(row);
+  rows_.clear();
+}
+
+void Joins::note(const Row& row) {
+  const unsigned single = row.first.bytes;
+  for (const unsigned most : {8u, 16u}) {
+    const Way way = most == 8 ? Way::kJoinedTo8 : Way::kJoinedTo16;
+    for (unsigned at = 0, bytes = 0; at < row.bytes; at += bytes) {
+      bytes = std::max(most, single);
+      while (bytes > row.bytes - at || at % bytes != 0) bytes /= 2;
+      if (bytes == single) continue;
+      Request request = row.first;
+      for (std::uint64_t& address : request.address) address += at;
+      request.bytes = bytes;
+      row.tallies[at / single]->change(way) += counts_of(request);
+      request.bytes = single;
+      for (unsigned i = at; i < at + bytes; i += single) {
+        row.tallies[i / single]->change(way) -= counts_of(request);
+        for (std::uint64_t& address : request.address) address += single;
+      }
+    }
+  }
+}
+
+}  // namespace xray
