@@ -33,6 +33,10 @@ ZOO_TEST :=
 # Warnings that a careful reader wants, and none of style.
 OWN_FLAGS = $(filter-out -W%,$(CPU_FLAGS)) -Wall -Wno-unknown-pragmas -Wno-sign-compare $(UNUSED:%=-Wno-unused-%)
 OWN_XRAY = $(filter-out -iquote common/cpu,$(XRAY))
+# The race detector needs to hear of accesses only, not of code between jumps nor of calls; g++ 10 tells of these.
+NO_CALLS = $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-func-entry-exit=0,$(addprefix --param=,\
+  $(addsuffix =0,$(shell $(CXX) -Q --help=param 2>/dev/null | grep -o 'tsan-instrument-func-entry-exit'))))
+OWN_RACES = $(filter-out -fsanitize-coverage=%,$(OWN_XRAY)) $(NO_CALLS)
 
 own_build = $(direct)$(OWN_TYPED) CUBLAS=$(call cublas_for,$(@:build/%/$(OWN)=%)) MAKE='$(MAKE)' \
   $(python) common/tools/own/build.py build $@
@@ -50,7 +54,7 @@ build/cpu/$(OWN):
 build/cpu-xray/$(OWN):
 	$(own_build) build/cpu-xray/libcudacpu.a $(CXX) $(OWN_FLAGS) $(OWN_XRAY) -- $(XRAY_LINK)
 build/cpu-races/$(OWN):
-	$(own_build) build/cpu-xray/libcudacpu.a $(CXX) $(OWN_FLAGS) $(OWN_XRAY) $(BOUNDS) -- $(XRAY_LINK)
+	$(own_build) build/cpu-xray/libcudacpu.a $(CXX) $(OWN_FLAGS) $(OWN_RACES) $(BOUNDS) -- $(XRAY_LINK)
 build/cpu-asan/$(OWN):
 	$(own_build) build/cpu-asan/libcudacpu.a $(CXX) $(OWN_FLAGS) $(ASAN_BUILD) -- $(ASAN_BUILD)
 endif

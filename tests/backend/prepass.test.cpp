@@ -90,10 +90,16 @@ std::string rewritten(const std::string& source) {
 }
 
 // The pre-pass's output for the source, without the lines that it puts first.
-std::string body_of(const std::string& source) {
+std::string marked_body_of(const std::string& source) {
   const std::string text = rewritten(source);
   const std::size_t start = text.find("#line 1 ");
   return text.substr(text.find('\n', start) + 1);
+}
+
+// The same, without the marks of functions for the host alone.
+std::string body_of(const std::string& source) {
+  return std::regex_replace(marked_body_of(source),
+                            std::regex("CUDA_CPU_HOST_ONLY \n#line [0-9]+\n[ \t]*"), "");
 }
 
 // Identifiers with the line and column at which a compiler sees them.
@@ -257,6 +263,33 @@ TEST_CASE("plain C++ passes through unchanged") {
 }
 
 TEST_CASE("a byte order mark is dropped") { CHECK(body_of("\xEF\xBB\xBFint x;\n") == "int x;\n"); }
+
+TEST_CASE("functions of the host alone are marked, and none that device code may call") {
+  const auto is_marked = [](const std::string& source) {
+    const std::string text = marked_body_of(source);
+    return text.find("CUDA_CPU_HOST_ONLY ") != std::string::npos;
+  };
+  for (const std::string source :
+       {"int main() { return 0; }", "static const std::vector<int>* f(int a) { return g(a); }",
+        "template <class T> unsigned int f(T t) { return t; }",
+        "extern \"C\" void f(int* a) { *a = 1; }", "namespace n { auto f() -> int { return 1; } }",
+        "struct S { public: int f() const { return a; } int a; };"}) {
+    INFO(source);
+    CHECK(is_marked(source));
+    CHECK(body_of(source) == source);
+  }
+  for (const std::string source :
+       {"__device__ int f() { return 1; }", "__host__ __device__ int f() { return 1; }",
+        "int f(int); __device__ int f(float); int f(int a) { return a; }",
+        "constexpr int f() { return 1; }", "HD int f() { return 1; }", "both int f() { return 1; }",
+        "both S f() { return 1; }", "S::S(int a) : a(a) {}",
+        "struct S { S(int a) : a(a) {} S(S&) {} int operator()(int b) { return b; } };",
+        "CASE(a) { f(); }", "int f(int);", "struct S { __device__ int f() { return 1; } };",
+        "auto f = [](int a) { return a; };", "int S::f() { return 1; }"}) {
+    INFO(source);
+    CHECK_FALSE(is_marked(source));
+  }
+}
 
 TEST_CASE("only a kernel's own returns are marked") {
   const std::string source =

@@ -27,10 +27,11 @@ bool is_statement_word(const Structure& s, std::size_t i) {
 class Finder {
  public:
   explicit Finder(const Structure& structure)
-      : s_(structure), host_functions_(host_functions(structure)) {}
+      : s_(structure), host_functions_(find_host_functions(structure)) {}
 
   Constructs run() {
     std::set<std::size_t> seen_symbols;
+    found_.host_functions = host_functions_.definitions;
     const bool in_macro = s_.size() > 0 && s_.scope(0) == Scope::kMacro;
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (s_.is(i, "__global__")) note_kernel(i);
@@ -333,7 +334,7 @@ class Finder {
       throw SourceError(s_.token(i).line, refusal);
     }
     const std::string name = s_.spelling(i);
-    if (!s_.is(i + 1, "(") || host_functions_.count(name) == 0) return;
+    if (!s_.is(i + 1, "(") || host_functions_.names.count(name) == 0) return;
     if (belongs_to_another(i)) return;
     // A variable with that name may be declared here, or somewhere else in the function.
     if (s_.is_identifier(i - 1) && !is_statement_word(s_, i - 1)) return;
@@ -766,7 +767,7 @@ class Finder {
   }
 
   const Structure& s_;
-  const std::set<std::string> host_functions_;
+  const HostFunctions host_functions_;
   std::set<std::string> kernels_;  // declared in this file
   Constructs found_;
   int last_shared_line_ = 0;

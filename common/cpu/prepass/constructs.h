@@ -76,6 +76,7 @@ struct Constructs {
   std::vector<Body> bodies;
   /// Of those that are for the device only the outermost, but for constexpr.
   std::vector<std::pair<std::size_t, std::size_t>> device_bodies;
+  std::set<std::size_t> host_functions;       ///< where an attribute of one stands
   std::set<std::string> structured_bindings;  ///< names that lambdas cannot always capture
 };
 

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 namespace prepass {
 namespace {
 
-bool is_device_word(const Structure& s, std::size_t i) {
-  return s.is(i, "__device__") || s.is(i, "__global__");
-}
+// Words that may stand beside a type's name.
+const std::set<std::string> kPlainWords = {"static",   "inline",   "extern", "const",  "volatile",
+                                           "unsigned", "signed",   "long",   "struct", "virtual",
+                                           "explicit", "typename", "class",  "friend"};
 
 // The name of the function whose declaration begins at `i`; kNone when there is none, or a
 // qualified one.
@@ -29,6 +31,28 @@ std::size_t function_name(const Structure& s, std::size_t i, std::size_t end) {
   return kNone;
 }
 
+// The first token of a definition that an attribute may stand before: behind its template's
+// parameters. kNone when the function may be for both sides: a constexpr one, or one with a word
+// besides its type that a macro may hide more behind.
+std::size_t place_of_attribute(const Structure& s, std::size_t i, std::size_t name) {
+  if (s.is(i + 1, ":")) i += 2;  // public:
+  while (s.is(i, "template") && s.is(i + 1, "<") && s.skip_angles(i + 1) != kNone) {
+    i = s.skip_angles(i + 1);
+  }
+  if (s.is(i, "extern") && s.token(i + 1).kind == Token::kString) i += 2;
+  const std::size_t first = i;
+  int types = 0;
+  for (; i < name; ++i) {
+    if (s.is(i, "constexpr") || s.skip_attribute(i) != i) return kNone;
+    const bool is_sign = s.is(i, "::") || s.is(i, "*") || s.is(i, "&") || s.is(i, "<");
+    if (!is_sign && !s.is_identifier(i)) return kNone;
+    const bool is_word = s.is_identifier(i) && kPlainWords.count(s.spelling(i)) == 0;
+    if (is_word && !s.is(i - 1, "::")) ++types;
+    if (s.is(i, "<") && s.skip_angles(i) != kNone) i = s.skip_angles(i) - 1;
+  }
+  return first < name && types < 2 ? first : kNone;
+}
+
 }  // namespace
 
 bool may_be_macro(const std::string& word) {
@@ -37,26 +61,35 @@ bool may_be_macro(const std::string& word) {
          });
 }
 
-std::set<std::string> host_functions(const Structure& s) {
-  std::set<std::string> found, others;
+HostFunctions find_host_functions(const Structure& s) {
+  HostFunctions found;
+  std::set<std::string> others;
+  std::multimap<std::string, std::size_t> definitions;
   for (std::size_t i = 0; i < s.size(); ++i) {
-    if (is_device_word(s, i)) {
+    if (s.names_device(i)) {
       const std::size_t name = function_name(s, i, s.size());
       if (name != kNone) others.insert(s.spelling(name));
       continue;
     }
-    const bool opens_function =
-        s.is(i, "{") && s.scope(i) == Scope::kNamespace && s.opened_scope(i) == Scope::kBlock;
+    const bool is_member = s.scope(i) == Scope::kClass;
+    const bool opens_function = s.is(i, "{") && (is_member || s.scope(i) == Scope::kNamespace) &&
+                                s.opened_scope(i) == Scope::kBlock;
     if (!opens_function) continue;
     const std::size_t name = function_name(s, s.head(i), i);
     if (name == kNone) continue;
     bool only_host = true;
     for (std::size_t k = s.head(i); k < name; ++k) {
-      if (is_device_word(s, k) || may_be_macro(s.spelling(k))) only_host = false;
+      if (s.names_device(k) || may_be_macro(s.spelling(k))) only_host = false;
     }
-    (only_host ? found : others).insert(s.spelling(name));
+    const std::string word = s.spelling(name);
+    if (!is_member) (only_host ? found.names : others).insert(word);
+    const std::size_t first = place_of_attribute(s, s.head(i), name);
+    if (only_host && first != kNone) definitions.emplace(word, first);
   }
-  for (const std::string& name : others) found.erase(name);
+  for (const std::string& name : others) found.names.erase(name);
+  for (const auto& [name, first] : definitions) {
+    if (others.count(name) == 0) found.definitions.insert(first);
+  }
   return found;
 }
 

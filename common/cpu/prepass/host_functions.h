@@ -12,7 +12,13 @@ namespace prepass {
 
 /// Functions that the file defines without __device__, and does not declare with it anywhere.
 /// constexpr ones are among them. A function is left out when a macro in front of it may say more.
-std::set<std::string> host_functions(const Structure& structure);
+struct HostFunctions {
+  std::set<std::string> names;  ///< but for members of classes
+  /// Where an attribute of one stands, members among them. Only of those that device code certainly
+  /// does not call: not of constexpr ones.
+  std::set<std::size_t> definitions;
+};
+HostFunctions find_host_functions(const Structure& structure);
 
 /// Whether a word may be a macro that stands for attributes, as HOST_DEVICE or HD. A single letter
 /// is a template's parameter.

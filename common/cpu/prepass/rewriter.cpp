@@ -86,6 +86,15 @@ class Rewriter {
         "#define CUDA_CPU_ALIGNED(...) __VA_ARGS__\n"
         "#define CUDA_CPU_STORED(...) __VA_ARGS__\n"
         "#endif\n"
+        // The race detector and X-ray look at device code alone.
+        "#if !defined(CUDA_CPU_XRAY)\n"
+        "#define CUDA_CPU_HOST_ONLY\n"
+        "#elif defined(__clang__) || __GNUC__ < 12\n"
+        "#define CUDA_CPU_HOST_ONLY __attribute__((no_sanitize(\"thread\")))\n"
+        "#else\n"
+        "#define CUDA_CPU_HOST_ONLY __attribute__((no_sanitize(\"thread\"), "
+        "no_sanitize_coverage))\n"
+        "#endif\n"
         "#line 1 " +
         quoted(path_) + "\n";
     copy_between(0, tokens_.empty() ? file_.text.size() : tokens_[0].begin, Style::kLines);
@@ -432,6 +441,10 @@ class Rewriter {
     if (launch != found_.launches.end() && launch->second.last < last) {
       emit_launch(launch->second, style);
       return launch->second.last + 1;
+    }
+    if (found_.host_functions.count(i) != 0) {
+      out_ += "CUDA_CPU_HOST_ONLY ";
+      align_with(i, style);
     }
     if (const auto it = found_.shared.find(i); it != found_.shared.end()) {
       emit_shared(it->second, style);

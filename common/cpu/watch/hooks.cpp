@@ -11,6 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../engine/current.h"
 #include "../engine/yielding.h"
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
@@ -51,7 +52,8 @@ void note(const void* address, std::size_t bytes, Operation operation, const voi
 /// A plain load or store that is aligned; there are more of these than of all others.
 __attribute__((always_inline)) inline void note_plain(const void* address, std::size_t bytes,
                                                       Operation operation, const void* place) {
-  if (races::Shadow::is_ignored(address)) return;  // only while races are looked for
+  if (races::Shadow::is_ignored(address)) return;   // only while races are looked for
+  if (cuda_cpu::current_thread == nullptr) return;  // the host
   if (!races::are_looked_for) {
     note_for_xray(address, bytes, operation, place, xray::Form::kPlain);
   } else if (bytes == 4 && operation == Operation::kLoad) {
