@@ -40,7 +40,7 @@ Block* new_block() {
     die("out of memory");
   }
   block->threads = static_cast<Thread*>(threads);
-  block->order = zeroed<std::uint16_t>(kMaxThreadsPerBlock);
+  block->order = zeroed<std::uint16_t>(kMaxThreadsPerBlock + 1);
   block->warps = zeroed<Warp>(kMaxThreadsPerBlock / kWarpSize);
   if (kSanitized) block->stacks = zeroed<Stack*>(kMaxThreadsPerBlock);
   return block;

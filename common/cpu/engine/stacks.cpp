@@ -35,7 +35,7 @@ void run_on_new_stack(void* argument) {
 
 // Where on its stack the runner with this number starts. Tops that are all page-aligned would
 // compete for the same few sets of the L1 cache.
-std::size_t stack_shift(std::size_t number) { return number % 16 * 256; }
+std::size_t stack_shift(std::size_t number) { return number % 64 * 64; }
 
 void make_runner(Worker* worker, std::size_t number) {
   Stack* const stack = worker->stacks[number];
@@ -113,6 +113,8 @@ Stack* take_stack(Worker* worker) {
   if (free_stacks.empty()) add_stacks(worker);
   Stack* const stack = free_stacks.back();
   free_stacks.pop_back();
+  // The next one is taken as soon as this thread waits, too.
+  if (!free_stacks.empty()) __builtin_prefetch(free_stacks.back()->context);
   return stack;
 }
 

@@ -52,7 +52,8 @@ void reschedule(Thread* self) {
 
 void park(Worker* worker, Stack* mine) {
   worker->free_stacks.push_back(mine);
-  Thread* const next = pick_thread(worker);
+  Thread* next = next_in_order(current_block);
+  if (next == nullptr) next = pick_thread(worker);
   if (next != nullptr) {
     switch_to_thread(&mine->context, next);
     return;
