@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "../kernel_testing.cuh"
+#include "engine/grid.h"
+#include "engine/observer.h"
 #include "races/detector.h"
 #include "races/findings.h"
 #include "report/diagnostics.h"
@@ -1213,6 +1215,31 @@ TEST_CASE("of races within and across warps those that need __syncthreads come f
   CHECK(found[0].fault == Fault::kSameBlock);
   CHECK(found[0].text.find("help: put __syncthreads() between the two") != std::string::npos);
   CHECK(found[1].fault == Fault::kSameWarp);
+}
+
+TEST_CASE("a run that takes long says once what it does, how far it is, and how to go without") {
+  std::string early, late, later;
+  {
+    const KeptErrors errors;
+    races::look_for_races(true);
+    cuda_cpu::GridLaunch launch{};
+    launch.kernel = {"slow", __FILE__, __LINE__};
+    launch.grid = dim3(3, 4);
+    cuda_cpu::observer->time_passes(60);  // no kernel runs
+    cuda_cpu::observer->grid_begins(launch);
+    cuda_cpu::observer->time_passes(4.9);
+    early = errors.text();
+    cuda_cpu::observer->time_passes(5);
+    late = errors.text();
+    cuda_cpu::observer->time_passes(6);
+    cuda_cpu::observer->grid_ends(launch);
+    later = errors.text();
+    races::look_for_races(false);
+  }
+  CHECK(early.empty());
+  CHECK(late.find("0 of 12 blocks of 'slow' have ended") != std::string::npos);
+  CHECK(late.find("RACES=0") != std::string::npos);
+  CHECK(later == late);
 }
 
 TEST_CASE("every run finds the same") {

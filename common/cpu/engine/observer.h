@@ -45,6 +45,8 @@ struct Observer {
   /// A copy or fill that the runtime makes.
   void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
                         Site site);
+  /// Called again and again by a thread of its own while grids run; they have for so long.
+  void (*time_passes)(double seconds);
   /// One block after the other runs, or in turns, but none beside another.
   bool wants_one_worker;
 };

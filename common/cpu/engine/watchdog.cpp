@@ -17,6 +17,7 @@
 #include "../report/program_image.h"
 #include "../types/error_codes.h"
 #include "current.h"
+#include "observer.h"
 #include "sanitizers.h"
 #include "settings.h"
 #include "worker.h"
@@ -145,6 +146,9 @@ class Watchdog {
       std::this_thread::sleep_for(interrupting ? kRetry : kTick);
       now += std::min<Clock::duration>(Clock::now() - asleep_since, kLongestTick);
       lock.lock();
+      if (observer != nullptr && observer->time_passes != nullptr && !workers_.empty()) {
+        observer->time_passes(std::chrono::duration<double>(now).count());
+      }
       if (changed(&Worker::ended, &ended)) since = last_end = now;
       if (changed(&Worker::barriers, &barriers)) since = now;
       const bool other_failed = failed();

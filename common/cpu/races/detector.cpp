@@ -2,6 +2,8 @@
 #include "detector.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -85,6 +87,22 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 };
+
+// What a run that takes long says, once.
+constexpr double kSecondsInSilence = 5;
+std::atomic<const char*> running_kernel{nullptr};
+std::atomic<std::uint64_t> blocks_ended{0}, blocks_to_run{0};
+std::atomic<bool> is_told{false};
+
+void time_passes(double seconds) {
+  const char* const kernel = running_kernel.load();
+  if (seconds < kSecondsInSilence || kernel == nullptr || is_told.exchange(true)) return;
+  std::fprintf(stderr,
+               "note: kernels run slower while races are looked for: %.0f s so far, %llu of %llu "
+               "blocks of '%s' have ended. make run with RACES=0 goes without\n",
+               seconds, static_cast<unsigned long long>(blocks_ended.load()),
+               static_cast<unsigned long long>(blocks_to_run.load()), kernel);
+}
 
 // ---- works --------------------------------------------------------------------------------------
 
@@ -616,12 +634,16 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   d.blocks.clear();
   d.mailboxes.clear();
   d.shadow.look_again();
+  blocks_ended = 0;
+  blocks_to_run = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  running_kernel = launch.kernel.name;
   return true;
 }
 
 void grid_ends(const cuda_cpu::GridLaunch&) {
   const Inside in;
   detector().blocks.clear();
+  running_kernel = nullptr;
   report_findings();
 }
 
@@ -636,6 +658,7 @@ void block_ends(cuda_cpu::Block& block) {
   const Inside in;
   detector().blocks.end(block.observation);
   block.observation = nullptr;
+  ++blocks_ended;
 }
 
 void barrier_opens(cuda_cpu::Block& block) {
@@ -693,6 +716,7 @@ constexpr cuda_cpu::Observer observer_for_races() {
   o.phase_is_passed = phase_is_passed;
   o.grid_barrier_opens = grid_barrier_opens;
   o.range_is_used = range_is_used;
+  o.time_passes = time_passes;
   o.wants_one_worker = true;
   return o;
 }
@@ -711,6 +735,7 @@ void look_for_races(bool on) {
   if (the_detector == nullptr) the_detector = new Detector;
   the_detector->shadow.look_again();
   are_looked_for = on;
+  is_told = false;
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
 
