@@ -392,6 +392,10 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
         "words of the one before",
         number_of(c.repeated), number_of(c.requests));
   }
+  if (a.space == Space::kConstant && c.words == c.requests) {
+    return "one word for the whole warp: the compiler may fetch it by the uniform datapath, which "
+           "idc__requests does not count";
+  }
   const Counts& unrolled = change_of(a, Way::kUnrolled);
   // A loop around an atomic mostly waits for something: nobody knows its turns beforehand.
   if (a.operation != Operation::kAtomic && !unrolled.is_nothing() && !is_strided(a, lines)) {
