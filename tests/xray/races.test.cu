@@ -1170,6 +1170,77 @@ TEST_CASE("shared memory is read only after it was written") {
   CUDA_CHECK(cudaFree(out));
 }
 
+namespace {
+
+struct Polygon {
+  __device__ virtual int corners() const = 0;
+};
+struct Triangle : Polygon {
+  __device__ int corners() const override { return 3; }
+};
+struct Square : Polygon {
+  __device__ int corners() const override { return 4; }
+};
+
+__device__ void draw(void* room, bool square) {
+  if (square) {
+    new (room) Square;
+  } else {
+    new (room) Triangle;
+  }
+}
+
+// An object that is nothing but its pointer to the table of virtual functions.
+__global__ void count_corners(int* out, bool right) {
+  __shared__ Polygon* room;
+  if (threadIdx.x == 0) draw(&room, *out == 0);
+  __syncthreads();
+  const int corners = reinterpret_cast<const Polygon*>(&room)->corners();
+  if (right) __syncthreads();
+  if (threadIdx.x == 0) draw(&room, corners == 3);
+  if (threadIdx.x == 0) *out = corners;
+}
+
+// A barrier of the grid made by hand: the first block reads until the last has written.
+__global__ void meet_all_blocks(int* out, volatile unsigned* arrived, bool right) {
+  if (threadIdx.x == 0) out[blockIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (right) __threadfence();
+    atomicAdd(const_cast<unsigned*>(arrived), 1u);
+    while (*arrived < gridDim.x) {
+    }
+    __threadfence();
+    out[gridDim.x + blockIdx.x] = out[(blockIdx.x + 1) % gridDim.x];
+  }
+}
+
+}  // namespace
+
+TEST_CASE("constructing an object writes its pointer to the virtual functions, a call reads it") {
+  const DeviceArray<int> out(1);
+  for (const bool right : {true, false}) {
+    CUDA_CHECK(cudaMemset(out.get(), 0, sizeof(int)));
+    const auto found = findings_of([&] { count_corners<<<1, kBlock>>>(out.get(), right); });
+    INFO(all_texts(found));
+    CHECK(found.empty() == right);
+    CHECK(out.download()[0] == 4);
+  }
+}
+
+TEST_CASE("blocks that read in a loop until all have arrived meet, and a fence orders them") {
+  const DeviceArray<int> out(16);
+  const DeviceArray<unsigned> arrived(1);
+  for (const bool right : {true, false}) {
+    CUDA_CHECK(cudaMemset(arrived.get(), 0, sizeof(unsigned)));
+    const auto found =
+        findings_of([&] { meet_all_blocks<<<8, kBlock>>>(out.get(), arrived.get(), right); });
+    INFO(all_texts(found));
+    CHECK(found.empty() == right);
+    CHECK(out.download()[8] == 1);
+  }
+}
+
 // ---- the report ---------------------------------------------------------------------------------
 
 TEST_CASE("a race is reported once, with both lines, both threads, the word and what to do") {
