@@ -10,14 +10,16 @@ KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra
 # clang leaves out loads before a store to the same place unless it is told not to; of atomics it would
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
 FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
-# That goes for the program's own copies, not for the backend's.
-XRAY_LINK := $(if $(filter clang%,$(notdir $(CXX))),$(if $(filter Darwin,$(shell uname -s)),,-Wl$(comma)--wrap=memcpy))
+# The program's calls of these, and what clang makes of structures, come to functions of ours; the backend's own do not.
+COPYING := memcpy memmove memset
+PLAIN_CALLS := $(COPYING:%=-fno-builtin-%)
+XRAY_LINK := $(if $(filter Darwin,$(shell uname -s)),,$(COPYING:%=-Wl$(comma)--wrap=%))
 # Debug information of version 4: of version 5's tables addr2line takes the wrong file where calls are inlined.
 # Volatile accesses are told apart, for the race detector.
 VOLATILES := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-distinguish-volatile=1,--param tsan-distinguish-volatile=1)
 # clang would tell of a piece only where others do not tell of it already.
 EVERY_PIECE := $(if $(filter clang%,$(notdir $(CXX))),bb$(comma)no-prune$(comma))
-XRAY := -O1 -gdwarf-4 $(INLINE_MOST) $(KEEP_LOADS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
+XRAY := -O1 -gdwarf-4 $(INLINE_MOST) $(KEEP_LOADS) $(PLAIN_CALLS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
 $(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
@@ -27,7 +29,7 @@ build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/annou
 	$(Q)$(CXX) $(COLOUR) $(CPU_FLAGS) -g1 -O2 $(compiled) $(call as_one,$(XRAY_SOURCES)) && $(put_compiled)
 
 build/cpu-xray/libcudacpu.a: build/cpu/hot.o build/cpu-xray/xray.o build/cpu/rest.o build/cpu/calls.o
-	$(Q)rm -f $(new) && ar rcs $(new) $^$(if $(XRAY_LINK), && objcopy --redefine-sym memcpy=__real_memcpy $(new)) && $(put)
+	$(Q)rm -f $(new) && ar rcs $(new) $^$(if $(XRAY_LINK), && objcopy $(foreach f,$(COPYING),--redefine-sym $f=__real_$f) $(new)) && $(put)
 
 $(foreach t,$(XRAY_TESTS),$(eval $(call test_binary,cpu-xray,$t): build/cpu-xray/obj/$t.o))
 $(if $(CATCH2),$(patsubst %,build/cpu-xray/obj/%.o,$(XRAY_TESTS)): build/tests/flags)

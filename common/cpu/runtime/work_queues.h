@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Streams and what waits in them. They are lazy queues: work is put in order at the call and runs
-// when something waits for it. So a result that is read too early is missing every time. A host that
-// asks for nothing for half a second may be polling what the work will write: then it runs, beside
-// the host.
+// when something waits for it. So a result that is read too early is missing every time. A host
+// that asks for nothing for half a second may be polling what the work will write: then it runs,
+// beside the host.
 #pragma once
 
 #include <chrono>

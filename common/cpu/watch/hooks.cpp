@@ -93,12 +93,14 @@ void note_range(const void* range, std::size_t bytes, Operation operation, const
   note_pieces(range, bytes, largest, operation, place);
 }
 
-// clang copies structures with memcpy, whatever their alignment.
+// A call of memcpy, memmove or memset in device code, or a structure that clang copies so. Noting
+// an access may copy memory, too; the host's own copies are nobody's concern here. `from`: null for
+// memset.
 void note_copy(const void* to, const void* from, std::size_t bytes, const void* place) {
-  static __thread bool inside;  // noting an access may copy memory, too
-  if (inside) return;
+  static __thread bool inside;
+  if (inside || !cuda_cpu::in_kernel() || bytes == 0) return;
   inside = true;
-  note_pieces(from, bytes, largest_piece(bytes), Operation::kLoad, place);
+  if (from != nullptr) note_pieces(from, bytes, largest_piece(bytes), Operation::kLoad, place);
   note_pieces(to, bytes, largest_piece(bytes), Operation::kStore, place);
   inside = false;
 }
@@ -249,24 +251,23 @@ void __tsan_write_range(void* p, std::size_t bytes) {
   note_range(p, bytes, Operation::kStore, PLACE);
 }
 
-// The first three are for clang 16 and later. With an older clang the linker replaces memcpy by the
-// last one.
-void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  note_copy(to, from, bytes, PLACE);
-  return std::memmove(to, from, bytes);
-}
-void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
-  note_copy(to, from, bytes, PLACE);
-  return std::memmove(to, from, bytes);
-}
-void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  note_pieces(to, bytes, largest_piece(bytes), Operation::kStore, PLACE);
-  return std::memset(to, value, bytes);
-}
-void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
-  note_copy(to, from, bytes, PLACE);
-  return std::memmove(to, from, bytes);
-}
+// Named so by clang 16 and later; for other compilers the linker replaces the program's calls.
+#define XRAY_COPIES(prefix)                                              \
+  void* prefix##memcpy(void* to, const void* from, std::size_t bytes) {  \
+    note_copy(to, from, bytes, PLACE);                                   \
+    return std::memmove(to, from, bytes);                                \
+  }                                                                      \
+  void* prefix##memmove(void* to, const void* from, std::size_t bytes) { \
+    note_copy(to, from, bytes, PLACE);                                   \
+    return std::memmove(to, from, bytes);                                \
+  }                                                                      \
+  void* prefix##memset(void* to, int value, std::size_t bytes) {         \
+    note_copy(to, nullptr, bytes, PLACE);                                \
+    return std::memset(to, value, bytes);                                \
+  }
+
+XRAY_COPIES(__tsan_)
+XRAY_COPIES(__wrap_)
 
 // Atomic operations of C++; CUDA's own call atomic_begins. They are sequentially consistent,
 // whichever order the program asks for: stronger is always allowed.
