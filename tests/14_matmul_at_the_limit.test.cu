@@ -3,7 +3,9 @@
 #include "../chapters/14_matmul_at_the_limit/matmul_at_the_limit.cu"
 #undef main
 
+#include <array>
 #include <random>
+#include <set>
 
 #include "../chapters/14_matmul_at_the_limit/work_shares.cuh"
 #include "matmul_testing.cuh"
@@ -221,18 +223,59 @@ TEST_CASE("a block per tile is the same product in both experiments", "[even_sha
   }
 }
 
+TEST_CASE("every way of the model multiplies right, aligned or not, copies or none", "[by_shape]") {
+  // Enough blocks for splits along k, and for tiles that are dealt out before the rest is shared.
+  for (const auto& [s, sms] : std::vector<std::pair<Sides, int>>{
+           {{5, 7, 300}, 4}, {{68, 36, 132}, 2}, {{67, 131, 65}, 1}, {{3, 2, 1}, 1}}) {
+    const Operands operands(s, s.n % 4 == 0 ? 0 : 1);
+    const by_shape::ShapedProduct some(operands.product<BoundedProduct>(), sms);
+    std::set<std::array<unsigned, 3>> tried;  // one plan of each way, tile and choice about copies
+    for (by_shape::Plan plan : some.shape.plans()) {
+      if (!tried.insert({unsigned{plan.way}, plan.tile, unsigned{plan.copies}}).second) continue;
+      INFO(text_of(s) << ", way " << plan.way << ", tile " << plan.tile << ", " << plan.parts);
+      const by_shape::ShapedProduct product(operands.product<BoundedProduct>(), sms,
+                                            [&](const auto&) { return plan; });
+      for (int repeat = 0; repeat < 2; ++repeat) {  // tickets are put back
+        CHECK(runs_right(by_shape::kVersions[1], product));
+        CHECK(gaps_are_untouched(product.c));
+      }
+      if (plan.way < by_shape::Plan::kFewRows && plan.us > 0) {  // two passes, and copies
+        plan.way = plan.way == by_shape::Plan::kTickets ? by_shape::Plan::kTwoPasses : plan.way;
+        plan.copies = s.n % 4 != 0;
+        CHECK(runs_right(by_shape::kVersions[1],
+                         by_shape::ShapedProduct(operands.product<BoundedProduct>(), sms,
+                                                 [&](const auto&) { return plan; })));
+      }
+    }
+    CHECK(tried.size() >= 10);
+  }
+}
+
 TEST_CASE("copies are made of matrices that are not aligned, and of no others", "[by_shape]") {
-  const auto copied = [](Sides s, unsigned gap) {
-    const Operands operands(s, gap);
-    const by_shape::ShapedProduct product(operands.product<BoundedProduct>(), 1);
-    CHECK(product.needs_copies == (product.copies.size() > 0));
-    return product.needs_copies;
+  const auto copied = [](unsigned m, unsigned n, unsigned k, bool aligned) {
+    const by_shape::ShapeModel shape(m, n, k, aligned, 132);
+    const auto plans = shape.plans();
+    return std::any_of(plans.begin(), plans.end(), [](const auto& p) { return p.copies; });
   };
-  CHECK_FALSE(copied({5, 8, 12}, 0));
-  CHECK_FALSE(copied({5, 8, 12}, 4));
-  CHECK(copied({5, 9, 12}, 0));
-  CHECK(copied({5, 8, 13}, 0));
-  CHECK(copied({5, 8, 12}, 1));
+  CHECK_FALSE(copied(1024, 1024, 1024, true));
+  CHECK(copied(1023, 1023, 1023, false));
+  CHECK_FALSE(copied(100, 100, 100, false));  // a copy would take longer than the product
+}
+
+TEST_CASE("the model takes large tiles for large products and thin ways for thin ones",
+          "[by_shape]") {
+  using by_shape::Plan;
+  const auto best = [](unsigned m, unsigned n, unsigned k, bool aligned) {
+    return by_shape::ShapeModel(m, n, k, aligned, 132).best();
+  };
+  for (const unsigned side : {2048u, 4096u, 8192u}) {
+    const Plan plan = best(side, side, side, true);
+    CHECK((plan.way == Plan::kTiles && by_shape::kTileRows[plan.tile].columns == 256));
+  }
+  CHECK(best(128, 128, 65536, true).parts > 1);
+  CHECK(best(1, 4096, 4096, true).way == Plan::kFewRows);
+  CHECK(best(4096, 1, 4096, true).way == Plan::kFewColumns);
+  CHECK(best(4095, 4095, 1, false).way == Plan::kFewTerms);
 }
 
 TEST_CASE("multiply-adds alone are as many as were asked for, and each is made",

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Which kernel suits which shape of the matrices?
 //
-// serpentine  large tiles, one block each
-// by_shape    serpentine, or small tiles in even shares; what is not aligned is copied first
-// cublas      the library, which chooses as well
+// serpentine       large tiles, one block each, as in the chapter's program
+// by_shape         the way whose predicted time is the least: choice.cuh
+// cublas           the library, which chooses as well
+// fragments_ahead  large tiles; a step's first fragments are loaded before the barrier
 
 #include "../../../common/common.cuh"
+#include "../choice.cuh"
 #include "../cublas_product.cuh"
-#include "../tile.cuh"
-#include "../walk.cuh"
-#include "../work_shares.cuh"
 
 // A block computes one tile of C.
 template <class T>
@@ -42,30 +41,31 @@ __global__ void copy_padded(Matrix a, Matrix padded_a, Matrix b, Matrix padded_b
     if (first_row + i < to.height) to.at(first_row + i, column) = values[i];
 }
 
-unsigned whole(unsigned side, unsigned piece) {
-  return static_cast<unsigned>(div_up(side, piece) * piece);
-}
+constexpr unsigned aligned(unsigned width) { return (width + kWide - 1) / kWide * kWide; }
 
-// C = A * B, and what the choice needs besides. The copies of A and B are continued by zeros to
-// whole tiles and whole steps: their rows are aligned, and no tile lies at an edge.
+// C = A * B, the way in which it is computed, and the memory for that. Copies of A and B have rows
+// that are aligned, continued by zeros.
 struct ShapedProduct : MatrixProduct {
   ShapedProduct(MatrixProduct&& product, int sms)
-      : MatrixProduct(std::move(product)),
-        multiprocessors(static_cast<unsigned>(sms)),
-        needs_copies(!is_wide(a) || !is_wide(b)),
-        m(whole(a.height, Turning::kRows)),
-        n(whole(b.width, Turning::kColumns)),
-        k(whole(a.width, Turning::kDepth)),
-        copies(needs_copies ? std::size_t{k} * (std::size_t{m} + n) : 0),
-        padded_a{copies, m, k, k},
-        padded_b{copies + std::size_t{m} * k, k, n, n} {}
+      : ShapedProduct(std::move(product), sms, [](const ShapeModel& s) { return s.best(); }) {}
 
-  unsigned multiprocessors;
-  bool needs_copies;  // A or B cannot be copied 16 bytes at a time where it is
-  unsigned m, n, k;   // of the copies
-  DeviceArray<float> copies;
+  // `choose` picks the plan.
+  template <class Choose>
+  ShapedProduct(MatrixProduct&& product, int sms, Choose choose)
+      : MatrixProduct(std::move(product)),
+        shape(a.height, b.width, a.width, rows_are_aligned(a, b), static_cast<unsigned>(sms)),
+        plan(choose(shape)),
+        copies(plan.copies ? aligned(a.width) * (std::size_t{a.height} + aligned(b.width)) : 0),
+        sums(plan.floats),
+        tickets(std::vector<unsigned>(plan.tickets, 0)),
+        padded_a(dense_matrix(copies, a.height, aligned(a.width))),
+        padded_b(dense_matrix(copies + padded_a.elements(), aligned(a.width), aligned(b.width))) {}
+
+  ShapeModel shape;
+  Plan plan;
+  DeviceArray<float> copies, sums;
+  DeviceArray<unsigned> tickets;
   Matrix padded_a, padded_b;
-  EvenShares<Small> shares;
 };
 
 dim3 grid_of(std::size_t width, std::size_t height, unsigned columns, unsigned rows) {
@@ -80,27 +80,38 @@ void launch_tiles(const Matrix& a, const Matrix& b, const Matrix& c) {
   multiply_tiles<Turning><<<grid, Turning::kThreads, kBytes>>>(a, b, c);
 }
 
-// Large tiles if there is one for nearly every multiprocessor: with fewer, too much would have to
-// be put together. Else small ones in even shares.
+// `room_a` and `room_b` are where copies go, if the plan wants any.
+void launch_chosen(const Plan& plan, const ShapeModel& shape, const Matrix& a, const Matrix& b,
+                   const Matrix& c, const Matrix& room_a, const Matrix& room_b, Room room) {
+  if (!plan.copies) return launch_plan(plan, shape, a, b, c, room);
+  constexpr unsigned kBlock = 256;
+  dim3 grid = grid_of(std::max(room_a.width, room_b.width), std::max(room_a.height, room_b.height),
+                      kBlock, kRowsOfCopy);
+  grid.z = 2;
+  copy_padded<<<grid, kBlock>>>(a, room_a, b, room_b);
+  launch_plan(plan, shape, room_a, room_b, c, room);
+}
+
 void launch_by_shape(const ShapedProduct& p) {
-  const bool copies = p.needs_copies;
-  const Matrix a = copies ? p.padded_a : p.a, b = copies ? p.padded_b : p.b;
-  if (copies) {
-    constexpr unsigned kBlock = 256;
-    dim3 grid = grid_of(std::max(p.k, p.n), std::max(p.m, p.k), kBlock, kRowsOfCopy);
-    grid.z = 2;
-    copy_padded<<<grid, kBlock>>>(p.a, a, p.b, b);
-  }
+  launch_chosen(p.plan, p.shape, p.a, p.b, p.c, p.padded_a, p.padded_b, {p.sums, p.tickets});
+}
+
+void launch_fragments_ahead(const ShapedProduct& p) {
+  constexpr unsigned kBytes = Turning::kStages * Turning::kSliceBytes;
+  CUDA_CHECK(cudaFuncSetAttribute(multiply_any<Turning, true>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   const dim3 tiles = grid_of(p.c.width, p.c.height, Turning::kColumns, Turning::kRows);
-  const bool large = std::size_t{10} * tiles.x * tiles.y >= std::size_t{9} * p.multiprocessors;
-  large ? launch_tiles(a, b, p.c) : p.shares.launch(a, b, p.c);
+  multiply_any<Turning, true>
+      <<<tiles.x * tiles.y, Turning::kThreads, kBytes>>>(p.a, p.b, p.c, tiles.y, tiles.x);
 }
 
 const Version<ShapedProduct> kVersions[] = {
     {"serpentine", "large tiles, one block each",
      [](const ShapedProduct& p) { launch_tiles(p.a, p.b, p.c); }},
-    {"by_shape", "or small tiles in even shares; what is not aligned is copied", launch_by_shape},
+    {"by_shape", "the way whose predicted time is the least", launch_by_shape},
     kCublas<ShapedProduct>,
+    {"fragments_ahead", "large tiles, a step's first fragments loaded before the barrier",
+     launch_fragments_ahead},
 };
 
 int main(int argc, char** argv) {

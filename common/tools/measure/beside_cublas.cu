@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// Chapter 14's product beside cuBLAS, over shapes drawn by a seed, as CSV: one process.
+//
+//   nvcc -O3 -std=c++17 -arch=native common/tools/measure/beside_cublas.cu -o beside -lcublas
+//   -lcublasLt
+//   ./beside SEED COUNT [check|names]
+//
+// A third of the shapes has sides that are multiples of 128, a third odd ones, both log-uniform
+// from 1 to 8192; of the last third one or two sides are under 128, log-uniform from 1, the others
+// from 128 to 8192. Seed 0: the shapes that the notes name.
+//
+// Three ways take turns, launch by launch, and the order rotates: by_shape, cublasSgemm in its
+// default mode (FP32, no TF32), and the fastest of the algorithms that cublasLt's heuristic names
+// when it is asked for 64. All launches of a shape are queued behind a kernel that waits, so that
+// the host's time is not measured. A ratio is the median of 21 (their time over ours, of the same
+// round), its interval the 6th and the 16th of them: 95 %.
+// "check" compares each product with one in double; "names" only launches cuBLAS, for a profiler.
+#define main by_shape_main
+#include "../../../chapters/14_matmul_at_the_limit/experiments/by_shape.cu"
+#undef main
+#include <cublasLt.h>
+
+#include <array>
+#include <functional>
+#include <random>
+
+constexpr int kRounds = 21;
+
+struct Shape {
+  unsigned m, n, k;
+  const char* kind;
+};
+
+double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+
+unsigned log_uniform(std::mt19937_64& random, double from, double below) {
+  return static_cast<unsigned>(from * std::exp(uniform(random) * std::log(below / from)));
+}
+
+std::vector<Shape> shapes_of(unsigned seed, unsigned count) {
+  if (seed == 0) {
+    std::vector<Shape> named;
+    for (const unsigned side :
+         {512u, 768u, 1024u, 1536u, 2048u, 3000u, 3072u, 4096u, 5120u, 6144u, 8192u})
+      named.push_back({side, side, side, "named"});
+    for (const auto& [m, n, k] : std::vector<std::array<unsigned, 3>>{{4096, 64, 4096},
+                                                                      {64, 4096, 4096},
+                                                                      {128, 128, 65536},
+                                                                      {2047, 2049, 511},
+                                                                      {1000, 1013, 997},
+                                                                      {16, 4096, 4096},
+                                                                      {1, 4096, 4096},
+                                                                      {4096, 1, 4096},
+                                                                      {4096, 11008, 4096},
+                                                                      {256, 11008, 4096},
+                                                                      {8191, 8191, 8191},
+                                                                      {4096, 4096, 64}})
+      named.push_back({m, n, k, "named"});
+    return named;
+  }
+  std::mt19937_64 random(seed);
+  std::vector<Shape> shapes;
+  for (unsigned i = 0; i < count; ++i) {
+    unsigned s[3];
+    for (unsigned& side : s) {
+      if (i % 3 == 0) side = 128 * log_uniform(random, 1, 65);
+      if (i % 3 == 1) side = (log_uniform(random, 1, 8193) - 1) | 1;
+      if (i % 3 == 2) side = log_uniform(random, 128, 8193);
+    }
+    if (i % 3 == 2) {
+      const unsigned thin = 1 + static_cast<unsigned>(random() % 2);
+      const auto first = static_cast<unsigned>(random() % 3);
+      for (unsigned t = 0; t < thin; ++t) s[(first + t) % 3] = log_uniform(random, 1, 128);
+    }
+    const char* const kinds[] = {"128s", "odd", "thin"};
+    shapes.push_back({s[0], s[1], s[2], kinds[i % 3]});
+  }
+  return shapes;
+}
+
+__global__ void wait_cycles(long long cycles) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) continue;
+}
+
+__global__ void fill(float* x, std::size_t n, unsigned seed) {
+  const std::size_t all = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += all) {
+    unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
+    bits = (bits ^ bits >> 16) * 0x85ebca6bu;
+    bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
+    x[i] = static_cast<float>(bits ^ bits >> 16) * (2.0f / 4294967296.0f) - 1;
+  }
+}
+
+// The largest error of an element over u k sqrt(k), which is 3 sqrt(k) u times the lengths of a row
+// and a column of uniform numbers from -1 to 1.
+__global__ void largest_error(Matrix a, Matrix b, Matrix c, float* worst) {
+  const unsigned column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+  if (row >= c.height || column >= c.width) return;
+  double sum = 0;
+  for (unsigned k = 0; k < a.width; ++k) sum += double(a.at(row, k)) * b.at(k, column);
+  float error = static_cast<float>(fabs(sum - c.at(row, column)) * 16777216.0 /
+                                   (sqrt(double(a.width)) * (a.width + 8.0)));
+  if (!(error < 1e30f)) error = 1e30f;
+  atomicMax(reinterpret_cast<int*>(worst), __float_as_int(error));
+}
+
+// Milliseconds of each of `ways` in each round.
+std::vector<std::vector<double>> take_turns(const std::vector<std::function<void()>>& ways,
+                                            int rounds) {
+  static std::vector<cudaEvent_t> events;
+  const std::size_t count = ways.size();
+  while (events.size() < 2 * count * rounds) {
+    events.emplace_back();
+    CUDA_CHECK(cudaEventCreate(&events.back()));
+  }
+  wait_cycles<<<1, 1>>>(30000ll * rounds * count);
+  for (int r = 0; r < rounds; ++r) {
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      const std::size_t way = (r + turn) % count;
+      CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way)]));
+      ways[way]();
+      CUDA_CHECK(cudaEventRecord(events[2 * (r * count + way) + 1]));
+    }
+  }
+  CUDA_CHECK(cudaDeviceSynchronize());
+  std::vector<std::vector<double>> ms(count, std::vector<double>(rounds));
+  for (int r = 0; r < rounds; ++r) {
+    for (std::size_t way = 0; way < count; ++way) {
+      float one = 0;
+      const std::size_t at = 2 * (r * count + way);
+      CUDA_CHECK(cudaEventElapsedTime(&one, events[at], events[at + 1]));
+      ms[way][r] = one;
+    }
+  }
+  return ms;
+}
+
+// Everything that a matrix of cublasLt needs to be named by.
+cublasLtMatrixLayout_t layout(unsigned rows, unsigned columns) {
+  cublasLtMatrixLayout_t it = nullptr;
+  ensure(cublasLtMatrixLayoutCreate(&it, CUDA_R_32F, rows, columns, rows), "cublasLtMatrixLayout");
+  return it;
+}
+
+int main(int argc, char** argv) {
+  const unsigned seed = argc > 1 ? std::atoi(argv[1]) : 30,
+                 count = argc > 2 ? std::atoi(argv[2]) : 200;
+  const std::string mode = argc > 3 ? argv[3] : "";
+  const Device device = describe_device(0);
+  const std::size_t most = std::size_t{100} << 20, room = std::size_t{64} << 20;
+  const DeviceArray<float> values_a(most), values_b(most), values_c(most), worst(1);
+  const DeviceArray<char> workspace(room);
+  fill<<<1000, 256>>>(values_a, most, 1);
+  fill<<<1000, 256>>>(values_b, most, 7);
+  cublasHandle_t handle = nullptr;
+  cublasLtHandle_t lt = nullptr;
+  ensure(cublasCreate(&handle), "cublasCreate");
+  ensure(cublasLtCreate(&lt), "cublasLtCreate");
+  const float one = 1, zero = 0;
+  if (mode != "names")
+    std::puts(
+        "seed,kind,m,n,k,way,tile,parts,copies,predicted_us,us,default_us,lt_us,over_default,"
+        "low,high,over_lt,lt_low,lt_high,lt_found,error,device,cuda");
+  for (const Shape& s : shapes_of(seed, count)) {
+    const unsigned m = s.m, n = s.n, k = s.k;
+    const auto by_default = [&] {
+      ensure(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, values_b, n, values_a, k,
+                         &zero, values_c, n),
+             "cublasSgemm");
+    };
+    by_default();
+    if (mode == "names") continue;
+    ShapedProduct p({1, 1, 1, 1}, device.multiProcessorCount);  // its own matrices are not used
+    p.a = {values_a, m, k, k}, p.b = {values_b, k, n, n}, p.c = {values_c, m, n, n};
+    const ShapeModel shape(m, n, k, rows_are_aligned(p.a, p.b), device.multiProcessorCount);
+    const Plan plan = shape.best();
+    const DeviceArray<float> sums(plan.floats);
+    const DeviceArray<unsigned> tickets(std::vector<unsigned>(plan.tickets, 0));
+    const DeviceArray<float> copies(plan.copies ? aligned(k) * (std::size_t{m} + aligned(n)) : 0);
+    const Matrix a = dense_matrix(copies, m, aligned(k));
+    const Matrix b = dense_matrix(copies + a.elements(), aligned(k), aligned(n));
+    const auto ours = [&] { launch_chosen(plan, shape, p.a, p.b, p.c, a, b, {sums, tickets}); };
+
+    cublasLtMatmulDesc_t product = nullptr;
+    cublasLtMatmulPreference_t preference = nullptr;
+    ensure(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLt");
+    ensure(cublasLtMatmulPreferenceCreate(&preference), "cublasLt");
+    ensure(cublasLtMatmulPreferenceSetAttribute(
+               preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof room),
+           "cublasLt");
+    const cublasLtMatrixLayout_t la = layout(n, k), lb = layout(k, m), lc = layout(n, m);
+    std::vector<cublasLtMatmulHeuristicResult_t> found(64);
+    int algorithms = 0;
+    ensure(cublasLtMatmulAlgoGetHeuristic(lt, product, la, lb, lc, lc, preference, 64, found.data(),
+                                          &algorithms),
+           "cublasLtMatmulAlgoGetHeuristic");
+    const auto by_lt = [&](int i) {
+      ensure(cublasLtMatmul(lt, product, &one, values_b, la, values_a, lb, &zero, values_c, lc,
+                            values_c, lc, &found[i].algo, workspace, room, nullptr),
+             "cublasLtMatmul");
+    };
+    std::vector<std::function<void()>> ways;
+    for (int i = 0; i < algorithms; ++i) ways.emplace_back([&, i] { by_lt(i); });
+    for (const auto& way : ways) way();  // loads the code
+    const auto tried = take_turns(ways, 5);
+    int best = 0;
+    for (int i = 1; i < algorithms; ++i)
+      if (median_of(tried[i]) < median_of(tried[best])) best = i;
+
+    ours();
+    CUDA_CHECK_LAUNCH();
+    float error = -1;
+    if (mode == "check") {
+      CUDA_CHECK(cudaMemset(worst, 0, sizeof(float)));
+      const dim3 grid(blocks_for(n, 32), blocks_for(m, 8));
+      largest_error<<<grid, dim3(32, 8)>>>(p.a, p.b, p.c, worst);
+      error = worst.download()[0];
+    }
+    const auto ms = take_turns({ours, by_default, [&] { by_lt(best); }}, kRounds);
+    const auto ratios = [&](int way) {
+      std::vector<double> each;
+      for (int r = 0; r < kRounds; ++r) each.push_back(ms[way][r] / ms[0][r]);
+      std::sort(each.begin(), each.end());
+      return each;
+    };
+    const auto of_default = ratios(1), of_lt = ratios(2);
+    const char* const names[] = {"tiles",    "tickets",     "two_passes",
+                                 "few_rows", "few_columns", "few_terms"};
+    const TileRow& t = kTileRows[plan.tile];
+    std::printf(
+        "%u,%s,%u,%u,%u,%s,%ux%u,%u,%d,%.2f,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%d,%.3f,%"
+        "s,%s\n",
+        seed, s.kind, m, n, k, names[plan.way], plan.way < Plan::kFewRows ? t.rows : 0,
+        plan.way < Plan::kFewRows ? t.columns : 0, plan.parts, plan.copies, plan.us,
+        1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), 1e3 * median_of(ms[2]), of_default[10],
+        of_default[5], of_default[15], of_lt[10], of_lt[5], of_lt[15], algorithms, error,
+        device.name, version_text(device.runtime_version).c_str());
+    std::fflush(stdout);
+    cublasLtMatmulPreferenceDestroy(preference);
+    cublasLtMatmulDescDestroy(product);
+    for (const auto& it : {la, lb, lc}) cublasLtMatrixLayoutDestroy(it);
+  }
+}
