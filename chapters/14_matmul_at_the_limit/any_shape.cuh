@@ -20,10 +20,6 @@ __device__ unsigned first_depth(unsigned terms) {
 /// 16 bytes at a time. A's rows become columns on the way, through registers.
 template <class T>
 struct WideSlices {
-  static constexpr unsigned kRowsOfB = T::kThreads * kWide / T::kColumns;
-  static_assert(T::kPiecesOfA * kWide * T::kThreads == T::kRows * T::kDepth, "even pieces of A");
-  static_assert(T::kPiecesOfB * kWide * T::kThreads == T::kDepth * T::kColumns, "and of B");
-
   const float *of_a[T::kPiecesOfA], *of_b[T::kPiecesOfB];
   unsigned stride_of_b;
   float4 pieces[T::kPiecesOfA];  ///< of A's next slice

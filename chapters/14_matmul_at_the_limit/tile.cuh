@@ -41,6 +41,8 @@ struct Tile {
   static constexpr unsigned kPiecesOfA = kRows * kDepth / kWide / kThreads;
   static constexpr unsigned kPiecesOfB = kDepth * kColumns / kWide / kThreads;
 
+  static_assert(kPiecesOfA * kWide * kThreads == kRows * kDepth, "threads share A's slice evenly");
+  static_assert(kPiecesOfB * kWide * kThreads == kDepth * kColumns, "and B's");
   static_assert(kDown % kWide == 0 && kAcross % kWide == 0, "a thread's elements: groups of four");
   static_assert(kDepth % (2 * kWide) == 0, "two lanes bring 32 bytes of a row of A");
 };
