@@ -36,7 +36,7 @@ from settings import source_of
 # The twelve lowest bits of an instruction. Nine of them name it, three say where its operands come from.
 NAMES = {0x181: "global load", 0x186: "global store", 0x184: "shared load", 0x188: "shared store", 0x183: "local load",
          0x187: "local store", 0x180: "generic access", 0x185: "generic access", 0x1A8: "global atomic", 0x1A9: "global atomic",
-         0x18E: "global atomic", 0x1A6: "global atomic", 0x18C: "shared atomic", 0x18D: "shared atomic", 0x182: "const load",
+         0x18E: "global atomic", 0x1A6: "global atomic", 0x18C: "shared atomic", 0x18D: "shared atomic", 0x182: "const load", 0x1AE: "global load",
          0x0B9: "uniform const", 0x0BB: "uniform const", 0x147: "jump", 0x14D: "exit", 0x145: "converge", 0x141: "converge",
          0x006: "vote", 0x086: "vote", 0x1C4: "vote", 0x0BD: "vote"}
 NAMES.update({0x38C: "shared atomic", 0x38D: "shared atomic"})
