@@ -548,10 +548,7 @@ TEST_CASE("with an order that reaches far enough every message is there when its
   using namespace message_order;
   const std::size_t messages = kOnGpu ? 1000 : 20;
   for (const Row& row : kRows) {
-    // On the CPU backend a thread that reads a volatile flag lets nobody else run.
-    const bool is_atomic =
-        row.kernel == hand_over<Way::kBlockScope> || row.kernel == hand_over<Way::kDeviceScope>;
-    if (!row.is_ordered || (!kOnGpu && !is_atomic)) continue;
+    if (!row.is_ordered) continue;
     INFO(row.name);
     const Tally tally = hand_over_all(row, messages, 20000000000);
     CHECK(tally.delivered == messages);
@@ -567,7 +564,7 @@ TEST_CASE("who waits in vain for a flag gives up, and says what came", "[message
         row.kernel == hand_over<Way::kBlockScope> || row.kernel == hand_over<Way::kDeviceScope>;
     if (is_atomic || row.blocks == 2) continue;
     INFO(row.name);
-    const Tally tally = hand_over_all(row, 20, 1000000);  // there no thread lets another run
+    const Tally tally = hand_over_all(row, 20, 0);  // too short to let the other thread run
     CHECK(tally.delivered == 0);
     CHECK(tally.old == 0);
   }
@@ -657,7 +654,7 @@ TEST_CASE("lanes that wait for each other in vain are stopped with a report", "[
   if (!(kOnGpu || runs_threads("reverse")) || races_are_looked_for() || small_sizes()) return;
   const int in_vain = kOnGpu ? 137 : kStopped.status;
   CHECK(status_of_case(1) == in_vain);
-  CHECK(status_of_case(2) == (kOnGpu ? kRight.status : kStopped.status));
+  CHECK(status_of_case(2) == kRight.status);
   CHECK(status_of_case(3) == kRight.status);
   CHECK(status_of_case(4) == in_vain);
   CHECK(status_of_case(5) == kRight.status);

@@ -120,8 +120,8 @@ Tally hand_over_all(const Row& row, std::size_t messages, std::uint64_t patience
   return tally.download()[0];
 }
 
-// Flags may be missed across blocks where their scope is the block. And on the CPU backend volatile
-// ones are never seen within a block: a thread that reads in a loop does not let the other one run.
+// Flags may be missed across blocks where their scope is the block. And on the CPU backend, where
+// the two threads take turns, their patience may end before the other has had its turn.
 bool is_right(const Row& row, const Tally& tally, std::size_t messages) {
   if (!row.is_ordered) return tally.old <= tally.delivered && tally.delivered <= messages;
   return tally.old == 0 && (kOnGpu ? tally.delivered == messages : tally.delivered <= messages);

@@ -31,4 +31,9 @@ void yield(const void* pc) {
   reschedule(self);
 }
 
+int yield_unseen(int x) {
+  yield(__builtin_return_address(0));
+  return x;
+}
+
 }  // namespace cuda_cpu

@@ -275,6 +275,14 @@ class Finder {
     // A lambda may be in the body of another one.
     const bool is_inside =
         !found_.device_bodies.empty() && found_.device_bodies.back().second > body;
+    const bool may_poll = names_volatile(first, end);
+    if (may_poll) {  // so may those that call it
+      std::size_t close = body;
+      while (close > first && !s_.is(close, ")")) --close;
+      if (s_.is(close, ")") && s_.match(close) > first) {
+        volatile_names_.insert(s_.spelling(s_.match(close) - 1));
+      }
+    }
     bool is_constexpr = false;  // no place for a static variable
     for (std::size_t i = first; i < body; ++i) is_constexpr = is_constexpr || s_.is(i, "constexpr");
     if (!is_inside && !is_constexpr) found_.device_bodies.emplace_back(body, end);
@@ -287,7 +295,7 @@ class Finder {
       refuse_host_function(i, first, end);
       read_cast(i);
       read_store(i);
-      read_loop(i);
+      if (may_poll) read_loop(i);
       if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
       if (is_long_double(i)) found_.long_doubles.insert(i);
       if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
@@ -295,7 +303,32 @@ class Finder {
     }
   }
 
-  // while, do, and a for that steps nothing on: loops that may poll what another thread writes.
+  // Whether there is a volatile variable in these tokens, or a name of one, or of a function with
+  // one.
+  bool names_volatile(std::size_t first, std::size_t end) {
+    if (!has_volatile_names_) {
+      has_volatile_names_ = true;
+      for (std::size_t i = 0; i < s_.size(); ++i) {
+        if (!s_.is(i, "volatile") || s_.scope(i) != Scope::kNamespace) continue;
+        for (; i + 1 < s_.size() && !is_one_of(s_, i, {";", "=", "(", "{"}); ++i) {
+          if (s_.is_identifier(i) && is_one_of(s_, i + 1, {";", "=", "{", "[", ","})) {
+            volatile_names_.insert(s_.spelling(i));
+          }
+        }
+      }
+    }
+    for (std::size_t i = first; i < end; ++i) {
+      if (s_.is(i, "volatile") ||
+          (s_.is_identifier(i) && volatile_names_.count(s_.spelling(i)) != 0)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // while, do, and a for that steps nothing on: where there is a volatile variable they may poll
+  // what another thread writes. (A plain one nobody else may change, and a loop that waits for it
+  // is as endless as nvcc makes it; atomics count for themselves.)
   void read_loop(std::size_t i) {
     std::size_t body = i + 1;
     if (is_one_of(s_, i, {"while", "for"})) {
@@ -770,6 +803,8 @@ class Finder {
   const HostFunctions host_functions_;
   std::set<std::string> kernels_;  // declared in this file
   Constructs found_;
+  std::set<std::string> volatile_names_;  // of variables, and of device functions that name one
+  bool has_volatile_names_ = false;
   int last_shared_line_ = 0;
   std::set<std::string> blocks_;  // names of groups that are a whole block or grid
   int last_barrier_line_ = 0, barriers_of_line_ = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What `make single` prints, of every program, experiment and lab's solution: at most 1,200 lines (chapter 14, whose
-programs share three headers: 1,600), compiled by the command that it names where nvcc is here, and run on the CPU
-backend with the small options of its settings.
+programs share three headers: 1,600, and by_shape with all that it chooses among: 2,400), compiled by the command that
+it names where nvcc is here, and run on the CPU backend with the small options of its settings.
 """
 
 import argparse
@@ -19,7 +19,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "run")]
 import edits  # noqa: E402
 import single  # noqa: E402
 
-MOST_LINES, MOST_OF_14 = 1200, 1600
+MOST_LINES, MOST_OF_14, MOST_OF_CHOICE = 1200, 1600, 2400
 FOLDER = "build/single"
 SMALL = os.path.join(HERE, "..", "run", "settings.sh")
 
@@ -50,6 +50,7 @@ def attempt(program, arch):
     with open(file, "w", encoding="utf-8") as out:
         out.write(text)
     most = MOST_OF_14 if source.startswith("chapters/14_") else MOST_LINES
+    most = MOST_OF_CHOICE if name == "14_by_shape" else most
     if text.count("\n") > most:
         return f"{text.count(chr(10))} lines: at most {most}"
     if re.search(r'^#include "', text, re.M):

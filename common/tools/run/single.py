@@ -89,12 +89,20 @@ def single(path):
             code = code.replace("\0", block, 1)
         return code
 
-    # Headers of the chapter's own.
-    for name in OWN.findall(body):
-        if not name.endswith("common.cuh"):
-            header = read(os.path.join(os.path.dirname(path), name))
-            header = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", header, flags=re.M)
+    seen = set()
+
+    def take_headers(folder, code):
+        """Headers of the chapter's own, after those that they include themselves."""
+        for name in OWN.findall(code):
+            file = os.path.normpath(os.path.join(folder, name))
+            if name.endswith("common.cuh") or file in seen:
+                continue
+            seen.add(file)
+            header = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", read(file), flags=re.M)
+            take_headers(os.path.dirname(file), header)
             parts.append((os.path.basename(name), hoist(OWN.sub("", header)).strip("\n")))
+
+    take_headers(os.path.dirname(path), body)
     code = hoist(OWN.sub("", body)).strip("\n")
     headers = {}
     if re.search(r'^#include "[^"]*common\.cuh"', text, re.M):
