@@ -86,8 +86,9 @@ class Rewriter {
         "#define CUDA_CPU_ALIGNED(...) __VA_ARGS__\n"
         "#define CUDA_CPU_STORED(...) __VA_ARGS__\n"
         "#endif\n"
-        // The race detector and X-ray look at device code alone.
-        "#if !defined(CUDA_CPU_XRAY)\n"
+        // The race detector and X-ray look at device code alone. In a lab, whose audit reads every
+        // attribute, all is looked at.
+        "#if !defined(CUDA_CPU_XRAY) || defined(LAB_FILE)\n"
         "#define CUDA_CPU_HOST_ONLY\n"
         "#elif defined(__clang__) || __GNUC__ < 12\n"
         "#define CUDA_CPU_HOST_ONLY __attribute__((no_sanitize(\"thread\")))\n"
