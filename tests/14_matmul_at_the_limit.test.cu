@@ -231,7 +231,8 @@ TEST_CASE("every way of the model multiplies right, aligned or not, copies or no
     const by_shape::ShapedProduct some(operands.product<BoundedProduct>(), sms);
     std::set<std::array<unsigned, 3>> tried;  // one plan of each way, tile and choice about copies
     for (by_shape::Plan plan : some.shape.plans()) {
-      if (!tried.insert({unsigned{plan.way}, plan.tile, unsigned{plan.copies}}).second) continue;
+      if (!tried.insert({static_cast<unsigned>(plan.way), plan.tile, unsigned{plan.copies}}).second)
+        continue;
       INFO(text_of(s) << ", way " << plan.way << ", tile " << plan.tile << ", " << plan.parts);
       const by_shape::ShapedProduct product(operands.product<BoundedProduct>(), sms,
                                             [&](const auto&) { return plan; });

@@ -416,22 +416,23 @@ int run_until(const Moment& moment) {
 void note_unfinished_work() {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  std::size_t count = 0;
-  const CUstream_st::Item* first = nullptr;
+  // What runs beside the host has not ended, either.
+  const Work* first = s.runs != nullptr && !running_host_function ? s.runs : nullptr;
+  std::size_t count = first != nullptr ? 1 : 0;
   for (const CUstream_st* const stream : s.streams) {
     for (const CUstream_st::Item& item : stream->queue) {
       if (!item.work.run) continue;  // only a wait or an event
       ++count;
-      if (first == nullptr || item.sequence < first->sequence) first = &item;
+      if (first == nullptr || item.sequence < first->sequence) first = &item.work;
     }
   }
   if (count == 0) return;
-  const Site site = first->work.label.site;
+  const Site site = first->label.site;
   if (site.file != nullptr && *site.file != '\0') {
     std::fprintf(stderr, "%s:%d: ", site.file, site.line);
   }
-  std::fprintf(stderr, "note: the program ended before this ran: %s", first->work.label.call);
-  const char* const kernel = first->work.label.kernel;
+  std::fprintf(stderr, "note: the program ended before this ran: %s", first->label.call);
+  const char* const kernel = first->label.kernel;
   if (*kernel != '\0') std::fprintf(stderr, " '%s'", kernel);
   if (count > 1) std::fprintf(stderr, " (and %zu more)", count - 1);
   std::fprintf(stderr, "\n    help: wait for it, e.g. with cudaDeviceSynchronize\n");

@@ -29,17 +29,19 @@ import sys
 import tempfile
 
 from csv_files import write_whole
-from machine_code import bits, kernels_of, sections_of
+from machine_code import ALWAYS, OPPOSITE, bits, kernels_of, sections_of
 from ptxas import output_of
 from settings import source_of
 
-# The twelve lowest bits of an instruction. Nine of them name it, three say where its operands come from.
-NAMES = {0x181: "global load", 0x186: "global store", 0x184: "shared load", 0x188: "shared store", 0x183: "local load",
-         0x187: "local store", 0x180: "generic access", 0x185: "generic access", 0x1A8: "global atomic", 0x1A9: "global atomic",
-         0x18E: "global atomic", 0x1A6: "global atomic", 0x18C: "shared atomic", 0x18D: "shared atomic", 0x182: "const load", 0x1AE: "global load",
-         0x0B9: "uniform const", 0x0BB: "uniform const", 0x147: "jump", 0x14D: "exit", 0x145: "converge", 0x141: "converge",
-         0x006: "vote", 0x086: "vote", 0x1C4: "vote", 0x0BD: "vote"}
-NAMES.update({0x38C: "shared atomic", 0x38D: "shared atomic"})
+# The twelve lowest bits of an instruction. Nine of them name it, three say where its operands come from. An
+# asynchronous copy to shared memory (0x1AE) is a global load; what it stores has no instruction of its own.
+NAMES = {code: name for name, codes in {
+    "global load": (0x181, 0x1AE), "global store": (0x186,), "global atomic": (0x18E, 0x1A6, 0x1A8, 0x1A9),
+    "shared load": (0x184,), "shared store": (0x188,), "shared atomic": (0x18C, 0x18D, 0x38C, 0x38D),
+    "local load": (0x183,), "local store": (0x187,), "generic access": (0x180, 0x185),
+    "const load": (0x182,), "uniform const": (0x0B9, 0x0BB), "vote": (0x006, 0x086, 0x0BD, 0x1C4),
+    "jump": (0x147,), "exit": (0x14D,), "converge": (0x141, 0x145)}.items() for code in codes}
+NEVER = ALWAYS | OPPOSITE  # nvcc puts loads with this predicate beside asynchronous copies
 BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 8, 6: 16}
 TOOLKIT = ("/include/", "/targets/")
 COLUMNS = "kernel file space operation line count bytes parts uniform unrolled one_lane once stores with store".split()
@@ -203,7 +205,8 @@ def accesses_of(sections, source):
     shown = output_of(["c++filt"], input="\n".join(kernels)).splitlines()
     rows = []
     for name, (mangled, code) in zip(shown, kernels.items()):
-        lines, blocks, loops = lines_of(of_kernel.get(mangled, []), os.path.realpath(source), len(code)), blocks_of(code), loops_of(code)
+        lines = lines_of(of_kernel.get(mangled, []), os.path.realpath(source), len(code))
+        blocks, loops = blocks_of(code), loops_of(code)
         kinds, votes, uniform, arguments = collections.defaultdict(list), set(), collections.Counter(), []
         for place, instruction in enumerate(code):
             kind, line = name_of(instruction), lines[place]
@@ -217,7 +220,7 @@ def accesses_of(sections, source):
                     arguments.append(place)
             elif kind == "vote":
                 votes.add(line)
-            elif kind and kind.endswith(("load", "store", "atomic", "access")):
+            elif kind and kind.endswith(("load", "store", "atomic", "access")) and instruction.predicate != NEVER:
                 kinds[line, kind].append(place)
         for line in +uniform:
             kinds.setdefault((line, "const load"), [])
@@ -227,9 +230,11 @@ def accesses_of(sections, source):
         for (line, kind), found in sorted(kinds.items()):
             bytes_of = [BYTES.get(bits(code[place].word, 73, 76), 4) for place in found]
             offsets = {bits(code[place].word, 40, 64) % 16 for place in found}
-            beside = executed_with(pieces, line, kind)
-            rows.append([name, line[0], *kind.split(), line[1], len(found), max(bytes_of, default=0), len(offsets), uniform[line],
-                         unrolling([loops[place] for place in found]), int("atomic" in kind and line in votes), int(all(loops[place] is None for place in found)), *beside])
+            one_lane = int("atomic" in kind and line in votes)
+            once = int(all(loops[place] is None for place in found))
+            rows.append([name, line[0], *kind.split(), line[1], len(found), max(bytes_of, default=0), len(offsets),
+                         uniform[line], unrolling([loops[place] for place in found]), one_lane, once,
+                         *executed_with(pieces, line, kind)])
         if arguments:
             file, line = lines[arguments[0]]
             rows.append([name, file, "arguments", "load", line, len(arguments)] + [0] * 8 + ["-"])

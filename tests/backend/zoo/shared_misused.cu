@@ -49,6 +49,18 @@
 
 #include "cases.cuh"
 
+// Launches on device memory of so many elements, and says how that ended.
+template <class T = float, class Launch>
+int try_on(std::size_t elements, Launch launch) {
+  T* x = nullptr;
+  cudaMalloc(&x, elements * sizeof(T));
+  cudaMemset(x, 0, elements * sizeof(T));
+  launch(x);
+  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  cudaFree(x);
+  return 0;
+}
+
 namespace overrun {
 
 __global__ void blur(const float* x, float* y) {
@@ -60,12 +72,7 @@ __global__ void blur(const float* x, float* y) {
 }
 
 int program() {
-  float* d_x = nullptr;
-  cudaMalloc(&d_x, 128 * sizeof(float));
-  blur<<<1, 64>>>(d_x, d_x + 64);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+  return try_on(128, [](float* x) { blur<<<1, 64>>>(x, x + 64); });
 }
 
 }  // namespace overrun
@@ -81,13 +88,7 @@ __global__ void shift_left(float* x) {
 }
 
 int program() {
-  float* d_x = nullptr;
-  cudaMalloc(&d_x, 32 * sizeof(float));
-  cudaMemset(d_x, 0, 32 * sizeof(float));
-  shift_left<<<1, 32>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+  return try_on(32, [](float* x) { shift_left<<<1, 32>>>(x); });
 }
 
 }  // namespace underrun
@@ -103,12 +104,7 @@ __global__ void fill(float* out) {
 }
 
 int program() {
-  float* d_out = nullptr;
-  cudaMalloc(&d_out, 32 * sizeof(float));
-  fill<<<1, 32>>>(d_out);
-  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-  cudaFree(d_out);
-  return 0;
+  return try_on(32, [](float* x) { fill<<<1, 32>>>(x); });
 }
 
 }  // namespace neighbour_overrun
@@ -123,12 +119,7 @@ __global__ void greedy(float* x) {
 }
 
 int program() {
-  float* d_x = nullptr;
-  cudaMalloc(&d_x, 32 * sizeof(float));
-  greedy<<<1, 32, 32768>>>(d_x);
-  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-  cudaFree(d_x);
-  return 0;
+  return try_on(32, [](float* x) { greedy<<<1, 32, 32768>>>(x); });
 }
 
 }  // namespace over_limit
@@ -143,13 +134,7 @@ __global__ void stage(float* x) {
 }
 
 int program() {
-  constexpr int n = 256;
-  float* d_x = nullptr;
-  cudaMalloc(&d_x, n * sizeof(float));
-  stage<<<1, n>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+  return try_on(256, [](float* x) { stage<<<1, 256>>>(x); });
 }
 
 }  // namespace dynamic_forgotten
@@ -164,13 +149,7 @@ __global__ void stage(float* x) {
 }
 
 int program() {
-  constexpr int n = 256;
-  float* d_x = nullptr;
-  cudaMalloc(&d_x, n * sizeof(float));
-  stage<<<1, n, n>>>(d_x);
-  cudaDeviceSynchronize();
-  cudaFree(d_x);
-  return 0;
+  return try_on(256, [](float* x) { stage<<<1, 256, 256>>>(x); });
 }
 
 }  // namespace dynamic_too_small
@@ -191,12 +170,9 @@ __global__ void sum_of_block(long long* sums) {
 }
 
 int program() {
-  long long* d_sums = nullptr;
-  cudaMalloc(&d_sums, kBlocks * sizeof(long long));
-  sum_of_block<<<1, kThreads, kThreads * sizeof(long long)>>>(d_sums);
-  cudaDeviceSynchronize();
-  cudaFree(d_sums);
-  return 0;
+  return try_on<long long>(kBlocks, [](long long* sums) {
+    sum_of_block<<<1, kThreads, kThreads * sizeof(long long)>>>(sums);
+  });
 }
 
 }  // namespace stray_dynamic_bytes

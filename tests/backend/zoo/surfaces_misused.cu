@@ -15,13 +15,9 @@
 
 #include "cases.cuh"
 
-namespace column_for_bytes {
-
-__global__ void fill(cudaSurfaceObject_t surface) {
-  surf2Dwrite(1.0f, surface, threadIdx.x, 0);  // @column_for_bytes_write
-}
-
-int program() {
+// Launches on a surface of 4 rows of 32 floats.
+template <class Launch>
+int try_on_surface(Launch launch) {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   cudaArray_t array = nullptr;
   cudaMallocArray(&array, &format, 32, 4, cudaArraySurfaceLoadStore);
@@ -30,11 +26,21 @@ int program() {
   resource.res.array.array = array;
   cudaSurfaceObject_t surface = 0;
   cudaCreateSurfaceObject(&surface, &resource);
-  fill<<<1, 32>>>(surface);
+  launch(surface);
   cudaDeviceSynchronize();
   cudaDestroySurfaceObject(surface);
   cudaFreeArray(array);
   return 0;
+}
+
+namespace column_for_bytes {
+
+__global__ void fill(cudaSurfaceObject_t surface) {
+  surf2Dwrite(1.0f, surface, threadIdx.x, 0);  // @column_for_bytes_write
+}
+
+int program() {
+  return try_on_surface([](cudaSurfaceObject_t surface) { fill<<<1, 32>>>(surface); });
 }
 
 }  // namespace column_for_bytes
@@ -46,19 +52,7 @@ __global__ void fill(cudaSurfaceObject_t surface) {
 }
 
 int program() {
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-  cudaArray_t array = nullptr;
-  cudaMallocArray(&array, &format, 32, 4, cudaArraySurfaceLoadStore);
-  cudaResourceDesc resource{};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = array;
-  cudaSurfaceObject_t surface = 0;
-  cudaCreateSurfaceObject(&surface, &resource);
-  fill<<<1, 33>>>(surface);
-  cudaDeviceSynchronize();
-  cudaDestroySurfaceObject(surface);
-  cudaFreeArray(array);
-  return 0;
+  return try_on_surface([](cudaSurfaceObject_t surface) { fill<<<1, 33>>>(surface); });
 }
 
 }  // namespace outside

@@ -6,6 +6,11 @@
 // EXPECT-STATUS: 0
 // EXPECT: {file}:{launch}: note: the program ended before this ran: kernel 'hello'
 //
+// CASE: ends_meanwhile
+// A host that asks for nothing long enough has its work done beside it, and ends before that does.
+// EXPECT-STATUS: 0
+// EXPECT: {file}:{slow_launch}: note: the program ended before this ran: kernel 'wait_for_nobody'
+//
 // CASE: managed_read_too_early
 // Managed memory has one pointer for both sides, but still two sides: a launch does not wait, and
 // the host reads what was there before.
@@ -40,7 +45,9 @@
 // EXPECT-STDOUT: after the call, pinned: -1, the stream is busy
 // EXPECT-STDOUT: after the call, pageable: 7, the stream is idle
 
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "../../../common/check.cuh"
 #include "cases.cuh"
@@ -56,6 +63,25 @@ int program() {
 }
 
 }  // namespace never_waited_for
+
+namespace ends_meanwhile {
+
+__global__ void wait_for_nobody(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+
+int program() {
+  int* flag;
+  CUDA_CHECK(cudaMalloc(&flag, sizeof(int)));
+  CUDA_CHECK(cudaMemset(flag, 0, sizeof(int)));
+  wait_for_nobody<<<1, 1>>>(flag);  // @slow_launch
+  CUDA_CHECK_LAUNCH();
+  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  return 0;
+}
+
+}  // namespace ends_meanwhile
 
 namespace managed_read_too_early {
 
@@ -188,6 +214,7 @@ int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {
                       {"never_waited_for", never_waited_for::program},
+                      {"ends_meanwhile", ends_meanwhile::program},
                       {"managed_read_too_early", managed_read_too_early::program},
                       {"result_read_too_early", result_read_too_early::program},
                       {"source_changed_too_early", source_changed_too_early::program},
