@@ -26,16 +26,16 @@ TEST_CASE("the predictions are what the kernels ask for") {
   const auto elements =
       atomics(xray::Space::kGlobal, [&] { add_elements<<<kGrid, kBlock>>>(x.get(), sum.get()); });
   const auto shares = [&] { add_shares<<<kGrid, kBlock>>>(x.get(), sum.get()); };
-  lab::predict("kPerElement", kPerElement, requests(elements), notes + "Profile it");
+  lab::predict("kPerElement", kPerElement, requests(elements), notes + "One atomic per block");
   lab::predict("kInSharedMemory", kInSharedMemory, requests(atomics(xray::Space::kShared, shares)),
-               notes + "the version shared_atomics");
+               notes + "One atomic per block, the version shared_atomics");
   lab::predict("kPerBlock", kPerBlock, requests(atomics(xray::Space::kGlobal, shares)),
-               notes + "The idea");
+               notes + "One atomic per block");
 
   const auto squares = atomics(xray::Space::kGlobal, [&] { count_squares<<<1, 32>>>(bins.get()); });
   const auto remainders =
       atomics(xray::Space::kGlobal, [&] { count_remainders<<<1, 32>>>(bins.get()); });
-  const std::string queue = notes + "The idea, how many operations meet";
+  const std::string queue = notes + "One word for all, operations at one address";
   lab::predict("kBinsOfSquares", kBinsOfSquares, squares.per_request(squares.addresses), queue);
   lab::predict("kQueueOfSquares", kQueueOfSquares, squares.per_request(squares.collisions), queue);
   lab::predict("kQueueOfRemainders", kQueueOfRemainders,
