@@ -196,10 +196,10 @@ __device__ void load_four(const float* from, float* to) {
   to[3] = four.w;
 }
 
-// A load of 16 bytes fills four registers of every lane. That takes four clocks, but two if lanes
-// 2p and 2p + 1, or else lanes p and p + 2 of every four, want the same. All lanes of half a warp
-// want the same four of A: two clocks. Of B they want what their neighbours do not: four. With
-// kInPairs two neighbouring lanes stand one above the other in C, and want the same of B as well.
+// A load of 16 bytes per lane is served in four passes of 8 lanes, a wavefront each. Two are enough
+// if lanes 2p and 2p + 1, or else lanes p and p + 2 of every four, want the same. All lanes of half
+// a warp want the same four of A: two passes. Of B they want what their neighbours do not: four.
+// With kInPairs two neighbouring lanes stand one above the other in C, and want the same of B too.
 template <bool kInPairs>
 __global__ void __launch_bounds__(kSide* kSide)
     multiply_micro_tile_wide(Matrix a, Matrix b, Matrix c) {
