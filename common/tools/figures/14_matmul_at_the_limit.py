@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Chapter 14: a tile from the block down to the thread, the versions on their way to cuBLAS, and the whole way there."""
 
+import math
+
 import style
 
 # The large tile: elements of a block, of a warp, of a thread's groups; lanes down and across.
@@ -32,26 +34,6 @@ def tiles():
     style.save(fig, "tiles", "From the tile of a block to the elements of a thread",
                f"A block of 8 warps computes {ROWS} x {COLUMNS} elements of C. Each warp computes {WARP} x {WARP} of them. Its 32 "
                f"threads lie {LANES_DOWN} x {LANES_ACROSS}, and each has groups of four rows and four columns: 8 rows and 16 columns in all.")
-
-
-def ladder():
-    *rows, cublas = style.rows("default")
-    rows += [next(r for r in style.rows(e) if r["version"] == e) for e in ("even_shares", "by_shape")] + [cublas]
-    limit = style.rows("multiply_adds")[0]["rate"] / 1000
-    fig, ax = style.axes("TFLOP/s", size=(style.WIDTH, 4.1))
-    for place, row in enumerate(reversed(rows)):
-        rate = row["rate"] / 1000
-        ax.barh(place, rate, color=style.GREY if row["version"] == "cublas" else style.BLUE, height=0.6)
-        ax.text(rate + 0.8, place, f"{rate:.1f}", va="center", fontsize=style.SMALL)
-    ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
-    ax.axvline(limit, color=style.BLACK, linewidth=1.2)
-    ax.text(limit + 0.8, 2, f"multiply-adds\nalone: {limit:.1f}", fontsize=style.SMALL, va="center")
-    ax.grid(axis="y", visible=False)
-    ax.set_xlim(0, 84)
-    style.source(fig, rows)
-    style.save(fig, "ladder", "Every version at m = n = k = 4096",
-               "Bars of the measured rate: " + ", ".join(f"{r['version']} {r['rate'] / 1000:.1f} TFLOP/s" for r in rows)
-               + f". Multiply-adds alone reach {limit:.1f} TFLOP/s.")
 
 
 LIMITS = {"shared": ("L1, shared memory", style.RED, "D"), "registers": ("register file", style.BLACK, "o"),
@@ -88,28 +70,24 @@ def limits():
                + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.")
 
 
-def sizes():
-    fig, ax = style.axes("m = n = k", "share of cuBLAS [%]", size=(style.WIDTH, 3.4))
-    series = {"by_shape": (style.BLUE, "o"), "serpentine": (style.ORANGE, "s"), "even_shares": (style.PURPLE, "^")}
-    settings = {512: "by_shape_512", 1024: "by_shape_1024", 2048: "by_shape_2048", 4096: "by_shape", 8192: "8192"}
-    shares = {512: "even_shares_512", 1024: "even_shares_1024", 2048: "even_shares_2048", 4096: "even_shares"}
+def shapes():
+    """The distribution of the ratios to cuBLAS: each kind of shape in order of its ratios."""
+    drawn = [r for r in style.rows("h100_shapes.csv") if r["process"] == 1 and r["seed"] in (30, 31)]
+    fig, ax = style.axes("shapes, in order [%]", "cuBLAS's time / ours", size=(style.WIDTH, 3.8))
+    looks = {"128s": ("multiples of 128", style.BLUE, "-"), "odd": ("odd", style.ORANGE, "--"), "thin": ("thin", style.GREEN, "-.")}
     said = []
-    for version, (color, marker) in series.items():
-        points = []
-        for side, setting in settings.items():
-            rows = style.rows(setting) + (style.rows(shares[side]) if side in shares else [])
-            rates = {r["version"]: r["rate"] for r in rows}
-            if version in rates:
-                points.append((side, 100 * rates[version] / rates["cublas"]))
-        ax.plot([p[0] for p in points], [p[1] for p in points], color=color, marker=marker, linewidth=1.6, markersize=7, label=version)
-        said.append(f"{version} " + ", ".join(f"{share:.0f} % at {side}" for side, share in points))
-    ax.axhline(100, color=style.BLACK, linestyle=":", linewidth=1.2)
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(list(settings), [str(s) for s in settings])
-    ax.set_ylim(0, 130)
-    ax.legend(loc="lower right", fontsize=style.SMALL, frameon=False)
-    style.source(fig, style.rows("default"))
-    style.save(fig, "sizes", "The last versions beside cuBLAS, size by size", "Share of cuBLAS's rate: " + "; ".join(said) + ".")
+    for kind, (name, color, line) in looks.items():
+        ratios = sorted(r["over_default"] for r in drawn if r["kind"] == kind)
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        ax.plot([100 * (i + 0.5) / len(ratios) for i in range(len(ratios))], ratios, color=color, linestyle=line, label=f"{name}: mean {mean:.2f}")
+        said.append(f"{name} from {ratios[0]:.2f} to {ratios[-1]:.2f}, geometric mean {mean:.2f}, {sum(x < 1 for x in ratios)} of {len(ratios)} below 1")
+    ax.axhline(1, color=style.BLACK, linestyle=":", linewidth=1.2)
+    ax.set_yscale("log")
+    ax.set_yticks([0.7, 1, 1.5, 2, 3, 5], ["0.7", "1", "1.5", "2", "3", "5"])
+    ax.minorticks_off()
+    ax.legend(loc="upper left")
+    style.source(fig, drawn)
+    style.save(fig, "shapes", "by_shape beside default cuBLAS, at 400 random shapes", "The ratio of times, in order: " + "; ".join(said) + ".")
 
 
 # ---- the whole course: the front page has these steps as a table -----------------------------------
@@ -151,7 +129,6 @@ def course():
 
 
 tiles()
-ladder()
 limits()
-sizes()
+shapes()
 course()
