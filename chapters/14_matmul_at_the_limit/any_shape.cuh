@@ -223,8 +223,8 @@ __device__ void walk_any(Sums<T>& sums, float* slices, const Matrix& a, const Ma
 
 /// Stores the sums. Where rows of C are not aligned, a thread's four neighbours would be four
 /// stores of a warp that each touch all of its sectors; so a warp's rows pass through shared
-/// memory, and neighbouring lanes store neighbours. `room` holds the slices, which nobody reads any
-/// more.
+/// memory, and neighbouring lanes store neighbours. `room` holds the slices, which no thread reads
+/// any more.
 template <class T>
 __device__ void store_any(const Sums<T>& sums, float* room, const Matrix& c, Place corner,
                           Place place) {

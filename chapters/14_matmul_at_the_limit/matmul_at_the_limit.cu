@@ -14,7 +14,7 @@
 #include "../../common/common.cuh"
 #include "cublas_product.cuh"
 #include "tile.cuh"  // a tile of C: who brings, multiplies and stores what
-#include "walk.cuh"  // the walk along k with copies under way
+#include "walk.cuh"  // the walk along k with copies in flight
 
 // Loads the thread's pieces of B's slice into registers.
 template <class T>
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 }
 
 // Two slices of either matrix in turn: one is multiplied while the next is loaded into registers.
-// It is stored where nobody reads any more, so one barrier per step is enough.
+// It is stored where no thread is still reading, so one barrier per step is enough.
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
     multiply_two_stages(Matrix a, Matrix b, Matrix c) {

@@ -27,7 +27,7 @@ struct Tile {
   static constexpr unsigned kElements = kDown * kAcross;
   /// Slices of either matrix that the last versions keep in shared memory at a time.
   static constexpr unsigned kStages = kSlicesAtOnce;
-  /// Whether add_products() goes along the rows of the elements as a plough does.
+  /// Whether add_products() goes along the rows of the elements to and fro.
   static constexpr bool kTurns = kSerpentine;
   /// Blocks that share a multiprocessor, and so the registers of a thread.
   static constexpr unsigned kBlocksPerSm = kBlocks;

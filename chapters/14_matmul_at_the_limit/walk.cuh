@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chapter 14: the walk along k with copies under way.
+// Chapter 14: the walk along k with copies in flight.
 #pragma once
 
 #include "tile.cuh"
@@ -80,10 +80,10 @@ struct InsideSlices {
 };
 
 /// Adds to `sums` the products of `count` steps, with T::kStages slices of A and of B in shared
-/// memory: while one is multiplied, the next ones are on their way. B's are copied asynchronously.
+/// memory: while one is multiplied, copies of the next are in flight. B's are asynchronous.
 /// A's are turned on the way, rows to columns, and so pass through registers.
 ///
-/// A load reads its address late, when it gets its turn. Who changes the address before must wait
+/// A load reads its address late, when it gets its turn. An instruction that changes it has to wait
 /// for that. So addresses advance a step later, just before they are used again.
 template <class T, class Slices>
 __device__ void walk(Sums<T>& sums, float* slices, Slices next, Place place, unsigned count) {

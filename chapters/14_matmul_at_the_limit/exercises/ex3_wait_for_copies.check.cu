@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// STARTER FAILS: C is right, and one batch of copies stays under way
+// STARTER FAILS: C is right, and one commit group stays in flight
 #include "common/labs/counts.cuh"
 #include "common/labs/drawn.cuh"
 #include "common/labs/matrices.cuh"
 // the learner's file:
 #include LAB_FILE
 
-TEST_CASE("C is right, and one batch of copies stays under way") {
+TEST_CASE("C is right, and one commit group stays in flight") {
   lab::Trials()
       .shapes({{16, 16, 16},
                {16, 16, 64},

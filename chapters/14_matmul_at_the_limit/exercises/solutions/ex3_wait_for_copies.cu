@@ -28,13 +28,13 @@ __global__ void multiply(Matrix a, Matrix b, Matrix c) {
   const unsigned x = threadIdx.x, y = threadIdx.y;
   const unsigned row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
   const unsigned steps = (a.width + kTile - 1) / kTile;
-  const auto begin_copies = [&](unsigned step) {  // behind the last step: an empty batch
+  const auto begin_copies = [&](unsigned step) {  // behind the last step: an empty group
     if (step < steps) {
       Tiles& to = tiles[step % kPairs];
       begin_copy(&to.a[y][x], a, row, step * kTile + x);
       begin_copy(&to.b[y][x], b, step * kTile + y, column);
     }
-    __pipeline_commit();  // what was begun since the last commit is a batch
+    __pipeline_commit();  // what was begun since the last commit is a group
   };
 
   float sum = 0;
