@@ -489,23 +489,29 @@ TEST_CASE("copies of every size bring their words, and the check sees if not", "
   }
 }
 
-TEST_CASE("what the host reads is what the pinned memory holds", "[host_reads]") {
+TEST_CASE("what the host and a kernel read is what the pinned memory holds", "[host_reads]") {
   for (const host_reads::Kind& kind : host_reads::kKinds) {
     const std::vector<unsigned> data = random_words(1003, 5);
     host_reads::PinnedWords words(data, kind.flags);
-    INFO(kind.name);
+    INFO(kind.host_name);
     CHECK_FALSE(words.is_right("nothing read"));
     words.read();
-    CHECK(words.is_right(kind.name));
+    CHECK(words.is_right(kind.host_name));
+    CHECK_FALSE(words.kernel_is_right("read by the host alone"));
+    words.read_by_kernel();
+    CHECK(words.kernel_is_right(kind.kernel_name));
     words.pinned[1002] ^= 1;
     words.read();
     CHECK_FALSE(words.is_right("one wrong bit"));
+    words.read_by_kernel();  // from where the words are, and not from a copy of them
+    CHECK_FALSE(words.kernel_is_right("one wrong bit"));
     unsigned flags = 0;
     CUDA_CHECK(cudaHostGetFlags(&flags, words.pinned));
     CHECK(((flags & cudaHostAllocWriteCombined) != 0) == (&kind == &host_reads::kKinds[1]));
   }
   CHECK(names_of(rows_of(host_reads::experiment_main, {"--n", "300"})) ==
-        std::vector<std::string>{"host_read_pinned", "host_read_write_combined"});
+        std::vector<std::string>{"host_read_pinned", "host_read_write_combined",
+                                 "kernel_read_pinned", "kernel_read_write_combined"});
 }
 
 TEST_CASE("what the host works on during a copy is its share of the words, and no more",
@@ -548,7 +554,7 @@ TEST_CASE("the host's own work is checked wherever a row does it", "[host_meanwh
     if (works && copies) m.copy(m.pinned);  // or only the copy
     CHECK_FALSE((m.*row.is_right)("one half"));
   }
-  CHECK(rows_of(host_meanwhile::experiment_main, {"--n", "300"}).size() == 6);
+  CHECK(rows_of(host_meanwhile::experiment_main, {"--n", "300"}).size() == 7);
 }
 
 TEST_CASE("a row's call copies from the memory that its name says", "[host_meanwhile]") {

@@ -102,6 +102,8 @@ struct Row {
 const Row kRows[] = {
     {"call_h2d_pageable", "only the call of a copy from plain memory", true,
      [](Meanwhile& m) { m.copy(m.pageable.data()); }, &Meanwhile::words_came},
+    {"all_of_h2d_pageable", "such a copy, until the words are there", false,
+     [](Meanwhile& m) { m.copy(m.pageable.data()); }, &Meanwhile::words_came},
     {"call_h2d_pinned", "only the call of a copy from pinned memory", true,
      [](Meanwhile& m) { m.copy(m.pinned); }, &Meanwhile::words_came},
     {"host_works_alone", "work of the host's own", false, [](Meanwhile& m) { m.host_works(); },
