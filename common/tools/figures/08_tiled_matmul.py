@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 08: the walk of the tiles, the banks of a column, what was measured beside its bound, the roofline."""
+"""Chapter 08: the walk of the tiles, the banks of a column, what was measured beside its bound."""
 
-import matplotlib.pyplot as plt
 import style
 import xray
 
-SMS, CLOCK_GHZ, WARP_FLOP, WAVEFRONT = 132, 1.98, 64, 128  # of the H200; FLOP of a warp's multiply-add; bytes at most
+SMS, CLOCK_GHZ, WARP_FLOP = 132, 1.98, 64  # of the H200; FLOP of a warp's multiply-add
 M, N, K = 128, 128, 32  # of the traced matrices
 KERNELS = {"naive": "naive", "tiled_16": "tiled<16>", "tiled_32": "tiled<32>", "tiled_32_ahead": "tiled_ahead<32>",
            "tiled_32_dynamic": "tiled_dynamic", "column_conflict": "transposed_tile<32, 0>",
@@ -170,43 +169,7 @@ def bounds():
                ", ".join(f"{r['version']} {r['rate'] / 1000:.1f} TFLOP/s" for r in rows) + ".")
 
 
-def roofline():
-    rows = {r["version"]: r for r in style.rows("4096")}
-    shared = SMS * CLOCK_GHZ * WAVEFRONT / 1000  # TB/s
-    fig, ax = style.axes("FLOP per byte of shared memory and L1 (128 bytes per wavefront)", "TFLOP/s", size=(style.WIDTH, 4.1))
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log", base=2)
-    ax.plot([0.05, PEAK / shared], [0.05 * shared, PEAK], color=style.GREEN, linewidth=1.8)
-    ax.plot([PEAK / shared, 8], [PEAK, PEAK], color=style.BLACK, linewidth=1.8)
-    ax.text(2.2, PEAK * 1.06, f"peak {PEAK:.1f}", fontsize=style.SMALL, va="bottom")
-    ax.text(0.4, 0.44 * shared, f"shared memory and L1:\n{shared:.1f} TB/s", fontsize=style.SMALL, color=style.ink(style.GREEN),
-            ha="right", va="bottom")
-    looks = {"naive": ("s", style.ORANGE, (-9, 4), "right"), "tiled_16": ("v", style.BLUE, (9, -13), "left"),
-             "tiled_32": ("o", style.BLUE, (9, 0), "left"), "tiled_32_ahead": ("^", style.BLUE, (11, 5), "left"),
-             "column_conflict": ("X", style.RED, (9, -7), "left"), "micro_tile": ("D", style.PURPLE, (0, -14), "center"),
-             "micro_tile_wide": ("P", style.PURPLE, (9, -6), "left")}
-    for version, (marker, color, shift, side) in looks.items():
-        x, y = WARP_FLOP / (wavefronts(version) * WAVEFRONT), rows[version]["rate"] / 1000
-        ax.plot([x], [y], marker=marker, color=color, markersize=8)
-        ax.annotate(f"{version} {y:.1f}", (x, y), xytext=shift, textcoords="offset points", ha=side, va="center",
-                    color=style.ink(color), fontsize=style.SMALL)
-    ax.axhline(rows["cublas"]["rate"] / 1000, color=style.BLACK, linestyle=":", linewidth=1.4)
-    ax.text(0.064, rows["cublas"]["rate"] / 1000 * 0.96, f"cuBLAS {rows['cublas']['rate'] / 1000:.1f}", fontsize=style.SMALL, va="top")
-    ax.set_xlim(0.06, 8)
-    ax.set_ylim(3.5, 100)
-    ax.xaxis.set_major_formatter(plt.FuncFormatter(lambda v, _: f"{v:g}"))
-    ax.yaxis.set_major_formatter(plt.FuncFormatter(lambda v, _: f"{v:g}"))
-    style.source(fig, list(rows.values()))
-    style.save(fig, "roofline", "Roofline of shared memory and L1 with the measured versions",
-               "Above the FLOP that a version does per byte of its wavefronts: " +
-               ", ".join(f"{v} at {WARP_FLOP / (wavefronts(v) * WAVEFRONT):.2f} FLOP per byte {rows[v]['rate'] / 1000:.1f} TFLOP/s of "
-                         f"{bound(v):.1f}" for v in looks) +
-               f". The line of {shared:.1f} TB/s meets the peak of {PEAK:.1f} TFLOP/s at {PEAK / shared:.0f} FLOP per byte; the micro "
-               "tiles lie near that point, all tiles with one element per thread far to its left.")
-
-
 walk()
 banks()
 banks_of_halves()
 bounds()
-roofline()
