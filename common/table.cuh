@@ -208,7 +208,7 @@ class ResultTable {
 
   static std::string number(double value) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.6g", value);
+    std::snprintf(text, sizeof text, value == std::trunc(value) ? "%.0f" : "%.6g", value);
     return text;
   }
 

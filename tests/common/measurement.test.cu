@@ -155,6 +155,18 @@ TEST_CASE("a CSV appears under its name only when it is finished, a row for each
   std::remove("build/csv_test.csv");
 }
 
+TEST_CASE("the CSV has counts whole, and other numbers to six digits") {
+  const Program program({"--csv", "build/csv_test.csv"});
+  ResultTable table(program.opt, 64);
+  table.measured("counted", 2060525, "wrong sums", "");
+  table.measured("timed", 1.0 / 3, "GB/s", "");
+  CHECK(table.finish() == kExitOk);
+  const std::string text = contents("build/csv_test.csv");
+  CHECK(text.find(",2060525,wrong sums,") != std::string::npos);
+  CHECK(text.find(",0.333333,GB/s,") != std::string::npos);
+  std::remove("build/csv_test.csv");
+}
+
 TEST_CASE("a wrong row makes the program fail") {
   const Program program;
   ResultTable table(program.opt, 64);

@@ -26,23 +26,23 @@ TEST_CASE("the predictions are what the warps do") {
         requests(xray::Operation::kStore, [&] { four_paths<<<1, kThreads>>>(width, out.get()); });
     return static_cast<double>(stores.requests);
   };
-  lab::predict("kEveryLane", kEveryLane, paths(1), notes + "The idea");
-  lab::predict("kEverySixteen", kEverySixteen, paths(16), notes + "The idea");
-  lab::predict("kEveryWarp", kEveryWarp, paths(32), notes + "The idea");
+  lab::predict("kEveryLane", kEveryLane, paths(1), notes + "A path for each lane");
+  lab::predict("kEverySixteen", kEverySixteen, paths(16), notes + "A path for each lane");
+  lab::predict("kEveryWarp", kEveryWarp, paths(32), notes + "A path for each lane");
 
   const auto loop =
       requests(xray::Operation::kLoad, [&] { odd_lengths<<<1, kThreads>>>(x.get(), out.get()); });
   lab::predict("kPassesOfLoop", kPassesOfLoop, static_cast<double>(loop.requests),
-               notes + "The idea, one instruction, 32 lanes");
+               notes + "Short branches, and loops");
   lab::predict("kLanesOfLoop", kLanesOfLoop, static_cast<double>(loop.lanes),
-               notes + "The idea, one instruction, 32 lanes");
+               notes + "Short branches, and loops");
 
   const auto any =
       requests(xray::Operation::kLoad, [&] { until<false><<<1, kThreads>>>(x.get(), out.get()); });
   const auto all =
       requests(xray::Operation::kLoad, [&] { until<true><<<1, kThreads>>>(x.get(), out.get()); });
   lab::predict("kUntilAny", kUntilAny, static_cast<double>(any.requests),
-               notes + "The code, a vote ends a search");
+               notes + "From lane to lane, a vote");
   lab::predict("kUntilAll", kUntilAll, static_cast<double>(all.requests),
-               notes + "The code, a vote ends a search");
+               notes + "From lane to lane, a vote");
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 11: lanes over time when a warp parts, the cost of paths with its line, shuffles, and the sums."""
+"""Chapter 11: lanes over time when a warp parts, the cost of paths with its line, and shuffles."""
 
 import style
 import xray
@@ -105,26 +105,6 @@ def shuffles():
                "up, and only lane 0 ends with the sum of all. With __shfl_xor_sync partners swap, and every lane ends with it.")
 
 
-def ladder():
-    """All rows of the main table, and how long one read of the data takes."""
-    rows = [r for r in style.rows("lockstep") + style.rows("default") if r["median_ms"] != ""]
-    fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", size=(style.WIDTH, 4.4))
-    names, times = [r["version"] for r in rows], [r["median_ms"] for r in rows]
-    read = next(r["median_ms"] * r["of_percent"] / 100 for r in rows)
-    colors = [style.RED if r["check"] in ("wrong", "by luck") else style.GREY if str(r["version"]).startswith("cub")
-              else style.ORANGE if str(r["version"]).startswith("block") else style.BLUE for r in rows]
-    notes = ["" if r["check"] == "ok" else f"  {r['check']}" for r in rows]
-    style.bars(ax, names, times, colors, [f"{time:.3f}{note}" for time, note in zip(times, notes)])
-    ax.axvline(read, color=style.BLACK, linewidth=0.8, linestyle=":", zorder=3)
-    ax.text(0.55 * max(times), "block_wide", "dotted: one read of the data", va="center", fontsize=style.SMALL)
-    ax.set_xlim(0, 1.16 * max(times))
-    style.source(fig, rows)
-    style.save(fig, "ladder", "Time of each version of the sum",
-               f"Bars of the median time over 64 Mi ints; one read of the data takes {read:.3f} ms: " +
-               ", ".join(f"{r['version']} {r['median_ms']:.3f} ms ({r['check']})" for r in rows) + ".")
-
-
 divergence()
 paths()
 shuffles()
-ladder()
