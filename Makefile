@@ -13,7 +13,7 @@ SHELL := bash
 .SUFFIXES:
 .SECONDEXPANSION:
 
-include common/settings.mk common/typed.mk
+include common/settings.mk
 VERBS := $(shell common/tools/run/help.sh --verbs $(firstword $(MAKEFILE_LIST)))
 GOALS := $(or $(MAKECMDGOALS),help)
 .PHONY: $(VERBS) test-programs

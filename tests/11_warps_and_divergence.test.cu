@@ -543,12 +543,19 @@ TEST_CASE("where the lanes of a warp agree no look is a surprise, where they dif
   }
 }
 
+bool has_atomic_flags(const message_order::Row& row) {
+  using namespace message_order;
+  return row.kernel == hand_over<Way::kBlockScope> || row.kernel == hand_over<Way::kDeviceScope>;
+}
+
 TEST_CASE("with an order that reaches far enough every message is there when its flag is",
           "[message_order]") {
   using namespace message_order;
   const std::size_t messages = kOnGpu ? 1000 : 20;
   for (const Row& row : kRows) {
     if (!row.is_ordered) continue;
+    // No fence orders the reader's looks before its own flag.
+    if (races_are_looked_for() && !has_atomic_flags(row)) continue;
     INFO(row.name);
     const Tally tally = hand_over_all(row, messages, 20000000000);
     CHECK(tally.delivered == messages);
@@ -560,9 +567,7 @@ TEST_CASE("who waits in vain for a flag gives up, and says what came", "[message
   if (races_are_looked_for() || (!runs_threads("forward") && !runs_threads("reverse"))) return;
   using namespace message_order;
   for (const Row& row : kRows) {
-    const bool is_atomic =
-        row.kernel == hand_over<Way::kBlockScope> || row.kernel == hand_over<Way::kDeviceScope>;
-    if (is_atomic || row.blocks == 2) continue;
+    if (has_atomic_flags(row) || row.blocks == 2) continue;
     INFO(row.name);
     const Tally tally = hand_over_all(row, 20, 0);  // too short to let the other thread run
     CHECK(tally.delivered == 0);

@@ -253,6 +253,37 @@ __global__ void pass_round_in_tiles(int* y, int* wrong) {
   y[t] = numbers[turns % 2][t];
 }
 
+// Each thread's results: the sum and the largest of the tile's numbers, that of rank 70, whether
+// any is 100, whether all are below 600.
+template <unsigned kSize>
+__global__ void combine_in_tiles(int* y) {
+  __shared__ cg::block_tile_memory<1024> memory;
+  const auto tile = cg::tiled_partition<kSize>(cg::this_thread_block(memory));
+  const int mine = static_cast<int>(threadIdx.x);
+  int* const out = y + 5 * mine;
+  out[0] = cg::reduce(tile, mine, cg::plus<int>());
+  out[1] = cg::reduce(tile, mine, cg::greater<int>());
+  out[2] = tile.shfl(mine, 70);
+  out[3] = tile.any(mine == 100) != 0;
+  out[4] = tile.all(mine < 600) != 0;
+}
+
+template <unsigned kSize>
+void check_combined_tiles() {
+  constexpr int kThreads = 1024;
+  const DeviceArray<int> y(5 * kThreads);
+  combine_in_tiles<kSize><<<1, kThreads>>>(y.get());
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  const std::vector<int> results = y.download();
+  for (int t = 0; t < kThreads; ++t) {
+    const int size = kSize, first = t / size * size, last = first + size - 1;
+    const std::vector<int> mine(results.begin() + 5 * t, results.begin() + 5 * (t + 1));
+    const std::vector<int> expected{(first + last) * size / 2, last, first + 70 % size,
+                                    first <= 100 && 100 <= last, last < 600};
+    REQUIRE(mine == expected);
+  }
+}
+
 template <unsigned kSize>
 void check_large_tiles() {
   for (const unsigned threads : {64u, 100u, 512u, 1000u, 1024u}) {
@@ -273,6 +304,13 @@ void check_large_tiles() {
 }
 
 }  // namespace
+
+TEST_CASE("tiles of several warps combine what their threads bring") {
+  check_combined_tiles<64>();
+  check_combined_tiles<128>();
+  check_combined_tiles<256>();
+  check_combined_tiles<512>();
+}
 
 TEST_CASE("tiles of several warps meet, each for itself") {
   check_large_tiles<64>();

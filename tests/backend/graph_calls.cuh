@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls while a stream is captured and calls that build graphs, with the codes they return.
-// graph_calls.cu prints them on a GPU; graphs.test.cu compares with what an H200 printed.
+// stored_samples.cu prints them on a GPU; graphs.test.cu compares with what an H200 printed.
 #pragma once
 
 #include <cuda_runtime.h>

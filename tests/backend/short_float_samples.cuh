@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Numbers of 16 bits: conversions and arithmetic in kernels, for all 65,536 inputs.
-// short_float_samples.cu stores what an H200 computes, in h200_short_floats.csv;
+// stored_samples.cu stores what an H200 computes, in h200_short_floats.csv;
 // short_floats.test.cu asks the CPU backend for the same.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fetches through every kind of texture object, at coordinates and over texels that a formula
-// gives. tests/backend/texture_samples.cu stores what an H200 returns, in texture_samples.csv;
+// gives. stored_samples.cu stores what an H200 returns, in texture_samples.csv;
 // textures.test.cu asks the CPU backend for the same.
 #pragma once
 

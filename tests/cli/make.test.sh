@@ -252,7 +252,7 @@ expect_status 0
 touched=$scratch/touched
 untouched() { expect "nothing run by $1" [ ! -e "$touched" ]; rm -f "$touched"; }
 settings=$(sed -n '/^SETTINGS :=/,/^#/{s/^SETTINGS :=//;/^#/d;s/\\$//;p;}' common/settings.mk)
-free=$(sed -n 's/^FREE := //p' common/typed.mk)
+free=$(sed -n 's/^FREE := //p' common/settings.mk)
 
 test_case "a setting that needs no sign of the shell is refused in one line where it has one"
 # shellcheck disable=SC1003,SC2016  # signs

@@ -102,6 +102,22 @@ int main() {
   return answer(out[0] == 64 && out[64] == 64);
 }
 
+// FEATURE: group_large_reduce: `cg::reduce` over a tile of several warps
+#include <cooperative_groups/reduce.h>
+
+__global__ void show(int* out) {
+  __shared__ cg::block_tile_memory<128> memory;
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block(memory));
+  out[threadIdx.x] = cg::reduce(tile, int(threadIdx.x), cg::plus<int>());
+}
+
+int main() {
+  int* out = numbers();
+  show<<<1, 128>>>(out);
+  wait();
+  return answer(out[5] == 2016 && out[127] == 6112);
+}
+
 // FEATURE: group_reduce: `cg::reduce`
 #include <cooperative_groups/reduce.h>
 

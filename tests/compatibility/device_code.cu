@@ -70,6 +70,20 @@ int main() {
   return answer(out[8] == 9);
 }
 
+// FEATURE: device_heap_limit: `malloc` in device code gives what cudaLimitMallocHeapSize allows
+__global__ void take(int* out) {
+  void* const block = malloc(1 << 20);
+  if (block != nullptr) atomicAdd(out, 1);
+}
+
+int main() {
+  int* out = numbers();
+  MUST(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 8 << 20));
+  take<<<1, 32>>>(out);
+  wait();
+  return answer(0 < *out && *out < 32);
+}
+
 // FEATURE: device_printf: `printf` in device code
 __global__ void show(int* out) {
   if (threadIdx.x == 3) out[0] = printf("%d %.1f %s\n", 3, 1.5, "three");

@@ -19,6 +19,40 @@ int main() {
   return answer(milliseconds > 0 && *x == 1);
 }
 
+// FEATURE: stream_attributes: a window of memory for the L2 cache, as an attribute of a stream
+int main() {
+  int* x = numbers();
+  cudaStream_t stream;
+  MUST(cudaStreamCreate(&stream));
+  cudaStreamAttrValue value{}, back{};
+  value.accessPolicyWindow = {x, sizeof(int), 1.0f, cudaAccessPropertyPersisting,
+                              cudaAccessPropertyStreaming};
+  MUST(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value));
+  MUST(cudaStreamGetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &back));
+  MUST(cudaStreamDestroy(stream));
+  return answer(back.accessPolicyWindow.base_ptr == x &&
+                back.accessPolicyWindow.num_bytes == sizeof(int));
+}
+
+// FEATURE: stream_attach: managed memory for one stream
+__global__ void add(int* x, int n) { *x += n; }
+
+int main() {
+  int* x;
+  MUST(cudaMallocManaged(&x, sizeof(int)));
+  *x = 1;
+  cudaStream_t stream;
+  MUST(cudaStreamCreate(&stream));
+  MUST(cudaStreamAttachMemAsync(stream, x));
+  MUST(cudaStreamSynchronize(stream));
+  add<<<1, 1, 0, stream>>>(x, 2);
+  MUST(cudaStreamSynchronize(stream));
+  const bool right = *x == 3 && cudaStreamAttachMemAsync(stream, &x) == cudaErrorInvalidValue;
+  cudaGetLastError();
+  MUST(cudaStreamDestroy(stream));
+  return answer(right);
+}
+
 // FEATURE: host_functions: host functions in a stream
 __global__ void add(int* x, int n) { *x += n; }
 

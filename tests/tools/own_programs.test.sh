@@ -265,7 +265,7 @@ fi
 printf '#include <cub/cub.cuh>\nint main() {}\n' >work/cub.cu
 own run FILE=work/cub.cu
 expect_failure
-expect_output "#error \"<cub/cub.cuh>: CUB has nothing for the host"
+expect_output "error: <cub/cub.cuh>: CUB has nothing for the host"
 
 test_case "a compiler's error stands at the line of the user's file; a warning is a warning"
 sed 's/2 \* x\[i\];/2 * z[i];/' work/hello.cu >work/error.cu
@@ -324,8 +324,13 @@ expect_output "error: cudaGraphConditionalHandleCreate: the CPU backend has no c
 own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=DRIVER
 expect_failure
 expect_output "work/missing.cu:13:"
-expect_output "error: cuInit: the CPU backend has no driver API"
-expect_output "error: CUDA_SUCCESS: the CPU backend has no driver API"
+expect_output "error: cuInit: the CPU backend has no driver API; use the runtime API (cuda...) (so it is with CUDA_SUCCESS)"
+printf '#include <curand.h>\nint main() { curandGenerator_t g; return undeclared(g); }\n' >work/random.cu
+own run FILE=work/random.cu
+expect_failure
+expect_output "work/random.cu:1: error: <curand.h>: the CPU backend has no cuRAND; <random> fills an array on the host"
+expect_output "help: where there are a GPU and nvcc, it is built with BACKEND=gpu"
+expect_no_output curandGenerator_t  # what follows from it
 sed 's/^#include <cstdio>/#include <cstdio>\n#include <cuda\/std\/mdspan>/' work/missing.cu >work/standard.cu
 own run FILE=work/standard.cu INCLUDE=work/lib
 expect_failure

@@ -212,8 +212,7 @@ inline coalesced_group coalesced_threads(const char* file = __builtin_FILE(),
 
 namespace details {
 
-/// A tile of several warps: neighbouring threads of the block. Its threads meet in sync(), and that
-/// is all that the CPU backend lets them do together.
+/// A tile of several warps: neighbouring threads of the block.
 template <unsigned Size>
 class large_tile {
  public:
@@ -223,32 +222,42 @@ class large_tile {
   unsigned meta_group_size() const { return groups_; }
   unsigned meta_group_rank() const { return group_; }
   void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    const unsigned first = thread_rank_in_block() / Size * Size, left = threads_in_block() - first;
-    cuda_cpu::sync_large_tile(Size, first, left < Size ? left : Size,
-                              {"sync() of a tile", file, line});
+    meet({"sync() of a tile", file, line});
+  }
+  template <class T>
+  T shfl(T value, int source_rank, const char* file = __builtin_FILE(),
+         int line = __builtin_LINE()) const {
+    const unsigned source = static_cast<unsigned>(source_rank) % Size;
+    T result = value;
+    for_each(value, {"shfl() of a tile", file, line}, [&](unsigned rank, const T& other) {
+      if (rank == source) result = other;
+    });
+    return result;
+  }
+  int any(int predicate, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+    int result = 0;
+    for_each(predicate, {"any() of a tile", file, line},
+             [&](unsigned, int other) { result |= other != 0; });
+    return result;
+  }
+  int all(int predicate, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+    return !any(!predicate, file, line);
   }
 
-#define CUDA_CPU_NOT_OF_LARGE_TILES(name)                                                  \
-  template <class... Arguments>                                                            \
-  int name(Arguments...) const {                                                           \
-    static_assert(sizeof...(Arguments) > 99,                                               \
-                  "the CPU backend has no " #name "() for tiles of more than 32 threads"); \
-    return 0;                                                                              \
+  /// Calls use(rank, value) for what each thread of the tile brings, in the order of ranks.
+  template <class T, class Use>
+  void for_each(const T& value, const cuda_cpu::PhaseCall& call, Use use) const {
+    const void* const* const brought = meet(call, &value);
+    for (unsigned rank = 0; rank < threads(); ++rank) {
+      use(rank, *static_cast<const T*>(brought[rank]));
+    }
+    meet(call);  // until then the others read it
   }
-  CUDA_CPU_NOT_OF_LARGE_TILES(shfl)
-  CUDA_CPU_NOT_OF_LARGE_TILES(shfl_up)
-  CUDA_CPU_NOT_OF_LARGE_TILES(shfl_down)
-  CUDA_CPU_NOT_OF_LARGE_TILES(shfl_xor)
-  CUDA_CPU_NOT_OF_LARGE_TILES(any)
-  CUDA_CPU_NOT_OF_LARGE_TILES(all)
-  CUDA_CPU_NOT_OF_LARGE_TILES(ballot)
-#undef CUDA_CPU_NOT_OF_LARGE_TILES
 
-  /// reduce(), scans and partitions ask for it.
+  /// Scans and partitions ask for it.
   template <unsigned kMost = 32>
   unsigned cuda_cpu_mask() const {
-    static_assert(Size <= kMost,
-                  "the CPU backend has this for tiles of up to 32 threads and coalesced groups");
+    static_assert(Size <= kMost, "CUDA has this for tiles of up to 32 threads");
     return 0;
   }
 
@@ -256,6 +265,15 @@ class large_tile {
   large_tile(unsigned groups, unsigned group) : groups_(groups), group_(group) {}
 
  private:
+  static unsigned first() { return thread_rank_in_block() / Size * Size; }
+  static unsigned threads() {
+    const unsigned left = threads_in_block() - first();
+    return left < Size ? left : Size;
+  }
+  const void* const* meet(const cuda_cpu::PhaseCall& call, const void* brings = nullptr) const {
+    return cuda_cpu::sync_large_tile(Size, first(), threads(), call, brings);
+  }
+
   unsigned groups_;
   unsigned group_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The CUDA runtime API of the CPU backend: the functions that the tutorial teaches, with the names,
 // arguments and error codes of CUDA 13.0. What is not declared here is not supported; using it is a
-// compile error, never a call that does nothing; runtime/refused.h says which in words.
+// compile error, never a call that does nothing; prepass/refused.h says which in words.
 //
 // Calls that can be misused have the line of the call as a last argument that fills itself in, so
 // that a report can say where memory was allocated or freed.

@@ -1,19 +1,73 @@
 // SPDX-License-Identifier: MIT
-// Functions that device code calls out of line: clocks, the worker's number, traps.
+// Functions that device code calls out of line: clocks, the worker's number, its heap, traps.
 #include "device_functions.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 
 #include "../report/diagnostics.h"
 #include "../types/error_codes.h"
 #include "current.h"
+#include "sanitizers.h"
 #include "settings.h"
 #include "worker.h"
 
 namespace cuda_cpu {
+namespace {
+
+struct DeviceHeap {
+  std::mutex mutex;
+  std::map<std::uintptr_t, std::size_t> blocks;  // where each begins, and its bytes
+  std::size_t used = 0;
+};
+
+// Never destroyed, like all memory of the backend.
+DeviceHeap& device_heap() {
+  static DeviceHeap* const heap = new DeviceHeap;
+  return *heap;
+}
+
+}  // namespace
+
+std::atomic<std::size_t> device_heap_bytes{std::size_t{8} << 20};
+
+void* device_malloc(std::size_t bytes) {
+  const TsanBlindfold unseen;
+  DeviceHeap& heap = device_heap();
+  const std::lock_guard<std::mutex> lock(heap.mutex);
+  if (heap.used + bytes > device_heap_bytes) return nullptr;
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) return nullptr;
+  heap.blocks[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
+  heap.used += bytes;
+  return memory;
+}
+
+void device_free(void* pointer) {
+  const TsanBlindfold unseen;
+  DeviceHeap& heap = device_heap();
+  const std::lock_guard<std::mutex> lock(heap.mutex);
+  const auto found = heap.blocks.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (found != heap.blocks.end()) {
+    heap.used -= found->second;
+    heap.blocks.erase(found);
+  }
+  std::free(pointer);
+}
+
+bool is_on_device_heap(const void* address) {
+  DeviceHeap& heap = device_heap();
+  const std::lock_guard<std::mutex> lock(heap.mutex);
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  const auto behind = heap.blocks.upper_bound(a);
+  if (behind == heap.blocks.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(behind);
+  return a - begin < bytes;
+}
 
 std::uint64_t global_timer_ns() {
   using std::chrono::duration_cast;

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
@@ -17,11 +19,22 @@
 
 #include "../types/vector_types.h"
 #include "fences.h"
-#include "local_arrays.h"
 #include "uninstrumented.h"
 #include "yielding.h"
+
+// Behind the declaration of an array in a device function the pre-pass writes this word, if the
+// array may lie in a GPU's local memory. X-ray hears of it; everywhere else the word is empty.
 #if defined(CUDA_CPU_XRAY)
 #include "hooks.h"
+// `has_unknown_index`: an index into it is not known before the program runs, so it cannot be in
+// registers.
+#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)                             \
+  {                                                                                \
+    static const ::cuda_cpu::LocalArray cuda_cpu_local{#array, has_unknown_index}; \
+    ::cuda_cpu::local_array_begins((void*)&array, sizeof(array), &cuda_cpu_local); \
+  }
+#else
+#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)
 #endif
 
 namespace cuda_cpu {
@@ -37,6 +50,13 @@ unsigned sm_id();
 /// `clock()` in device code. The pre-pass puts this name there, since on the host `clock` is the C
 /// library's.
 inline std::clock_t device_clock() { return static_cast<std::clock_t>(global_timer_ns()); }
+
+/// `malloc` and `free` in device code. The heap has device_heap_bytes (cudaLimitMallocHeapSize);
+/// null when that is used up. No call of the runtime copies from there or to it.
+void* device_malloc(std::size_t bytes);
+void device_free(void* pointer);
+extern std::atomic<std::size_t> device_heap_bytes;
+bool is_on_device_heap(const void* address);
 
 /// Ends the kernel with cudaErrorLaunchFailure, as a trap instruction does.
 [[noreturn]] void trap(const char* file, int line);

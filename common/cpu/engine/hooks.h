@@ -50,7 +50,7 @@ struct LocalArray {
 };
 
 /// The running thread comes by the declaration.
-void local_array_begins(const void* address, std::size_t bytes, const LocalArray* array);
+void local_array_begins(void* address, std::size_t bytes, const LocalArray* array);
 
 /// Nobody uses what the last atomic of this thread returned. The pre-pass calls it.
 void result_is_unused();

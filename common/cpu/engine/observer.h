@@ -42,7 +42,7 @@ struct Observer {
                           std::uint32_t phase);
   /// All threads of the grid have arrived, none has gone on.
   void (*grid_barrier_opens)();
-  /// A copy or fill that the runtime makes.
+  /// A copy, fill or free that the runtime makes.
   void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
                         Site site);
   /// Called again and again by a thread of its own while grids run; they have for so long.
@@ -53,5 +53,12 @@ struct Observer {
 
 /// Constant-initialised to null; set before main by the program's static initialisers.
 inline const Observer* observer = nullptr;
+
+/// Tells it, if it wants to know, that a call of the runtime uses memory now.
+inline void tell_of_range(const void* address, std::size_t bytes, bool writes, const char* call,
+                          Site site) {
+  if (observer == nullptr || observer->range_is_used == nullptr) return;
+  observer->range_is_used(address, bytes, writes, call, site);
+}
 
 }  // namespace cuda_cpu

@@ -26,6 +26,8 @@ struct Held {
 // As many arrivals as the GPU's own can count.
 constexpr std::ptrdiff_t kMostArrivals = (1 << 20) - 1;
 
+constexpr std::size_t kMostThreadsOfTile = 512;
+
 Report wrong_call(const char* headline, const PhaseCall& call) {
   Report it;
   it.headline = headline;
@@ -186,7 +188,8 @@ void wait_for_phase(const void* object, std::uint32_t phase, const PhaseCall& ca
   wait(&barrier, phase, call);
 }
 
-void sync_large_tile(unsigned size, unsigned first, unsigned threads, const PhaseCall& call) {
+const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threads,
+                                   const PhaseCall& call, const void* brings) {
   if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
   Block* const block = current_block;
   const void* const tile = reinterpret_cast<const void*>(std::uintptr_t{size} << 16 | first);
@@ -201,7 +204,15 @@ void sync_large_tile(unsigned size, unsigned first, unsigned threads, const Phas
     barrier->missing = barrier->expected = threads;
     barrier->made = {nullptr, 0};
   }
+  if (barrier->brought == nullptr) {
+    const TsanBlindfold unseen;
+    barrier->brought = std::make_unique<const void*[]>(kMostThreadsOfTile);
+  }
+  if (brings != nullptr) {
+    barrier->brought[static_cast<std::size_t>(current_thread - block->threads) - first] = brings;
+  }
   wait(barrier, arrive(barrier, 1, false), call);
+  return barrier->brought.get();
 }
 
 bool phase_has_ended(const void* object, std::uint32_t phase, const PhaseCall& call) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "async_copies.h"
 #include "block.h"
@@ -21,6 +22,7 @@ struct PhaseBarrier {
   std::uint32_t expected = 0;
   Site made{nullptr, 0};  // none: a tile's
   CopyQueue copies;
+  std::unique_ptr<const void*[]> brought;  // a tile's: by its threads, to this meeting
 };
 
 /// A call in the program, for reports.
@@ -51,8 +53,10 @@ void wait_for_parity(const void* object, bool odd, const PhaseCall& call);
 void hand_copies_to_phase(const void* object, const PhaseCall& call);
 
 /// Waits for the other threads of a tile of several warps: those of its block from `first` on.
-/// `threads`: that there are, of `size`.
-void sync_large_tile(unsigned size, unsigned first, unsigned threads, const PhaseCall& call);
+/// `threads`: that there are, of `size`. Returns what each of them brought; it stays until they
+/// meet to bring something else.
+const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threads,
+                                   const PhaseCall& call, const void* brings = nullptr);
 
 /// Before every block.
 void begin_phase_barriers(Block* block);

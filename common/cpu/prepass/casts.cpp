@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "casts.h"
 
-#include <initializer_list>
-
 namespace prepass {
 namespace {
-
-bool is_any(const Structure& s, std::size_t i, std::initializer_list<const char*> words) {
-  for (const char* const word : words) {
-    if (s.is(i, word)) return true;
-  }
-  return false;
-}
 
 /// What stands before a `(` that begins an expression. After other names it is a call or a
 /// declaration, and `sizeof` may be followed by a type alone.
@@ -19,9 +10,9 @@ bool begins_operand(const Structure& s, std::size_t open) {
   if (open == 0) return true;
   const std::size_t before = open - 1;
   if (s.is_identifier(before)) {
-    return is_any(s, before, {"return", "else", "do", "case", "throw", "and", "or", "not"});
+    return s.is_any(before, {"return", "else", "do", "case", "throw", "and", "or", "not"});
   }
-  return !is_any(s, before, {")", "]", ">", "##", "#"});
+  return !s.is_any(before, {")", "]", ">", "##", "#"});
 }
 
 /// `(T*)`, `(const ns::V<int>* __restrict__)`: nothing but a type can read like that. The index of
@@ -42,7 +33,7 @@ std::size_t end_of_pointer_type(const Structure& s, std::size_t open) {
       ++i;
     } else if (s.is_identifier(i)) {
       // After the first `*` only qualifiers follow; `a * b` is a product.
-      if (has_star && !is_any(s, i, {"const", "volatile", "__restrict__", "__restrict"})) {
+      if (has_star && !s.is_any(i, {"const", "volatile", "__restrict__", "__restrict"})) {
         return kNone;
       }
       has_name = true;
@@ -69,7 +60,7 @@ std::size_t end_of_named_cast(const Structure& s, std::size_t i) {
 
 /// The last token of the unary expression that begins at token i; kNone when it is not plain.
 std::size_t end_of_operand(const Structure& s, std::size_t i) {
-  while (is_any(s, i, {"&", "*", "+", "-", "~", "!", "++", "--"})) ++i;
+  while (s.is_any(i, {"&", "*", "+", "-", "~", "!", "++", "--"})) ++i;
   if (i >= s.size()) return kNone;
   if (const std::size_t type = end_of_pointer_type(s, i); type != kNone) {
     return end_of_operand(s, type + 1);
@@ -82,9 +73,8 @@ std::size_t end_of_operand(const Structure& s, std::size_t i) {
     const bool is_value = s.is_identifier(last + 1) || s.is(last + 1, "this");
     if (is_value) return end_of_operand(s, last + 1);
   } else if (s.is_identifier(i)) {
-    if (is_any(s, i,
-               {"const", "noexcept", "override", "final", "volatile", "requires", "sizeof",
-                "alignof", "new", "co_await"})) {
+    if (s.is_any(i, {"const", "noexcept", "override", "final", "volatile", "requires", "sizeof",
+                     "alignof", "new", "co_await"})) {
       return kNone;
     }
   } else if (s.is(i, "::")) {
@@ -97,13 +87,13 @@ std::size_t end_of_operand(const Structure& s, std::size_t i) {
     if (s.is(next, "(") || s.is(next, "[")) {
       if (s.match(next) == kNone) return kNone;
       last = s.match(next);
-    } else if (is_any(s, next, {".", "->", "::"}) && s.is_identifier(next + 1)) {
+    } else if (s.is_any(next, {".", "->", "::"}) && s.is_identifier(next + 1)) {
       last = next + 1;
     } else if (s.is(next, "<") && s.is_identifier(last)) {
       const std::size_t close = end_of_angles(s, next);
-      if (close == kNone || !is_any(s, close + 1, {"(", "::"})) return last;
+      if (close == kNone || !s.is_any(close + 1, {"(", "::"})) return last;
       last = close;
-    } else if (is_any(s, next, {"++", "--"})) {
+    } else if (s.is_any(next, {"++", "--"})) {
       last = next;
     } else {
       return last;

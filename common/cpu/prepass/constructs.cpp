@@ -10,18 +10,10 @@
 namespace prepass {
 namespace {
 
-bool is_one_of(const Structure& s, std::size_t i, std::initializer_list<const char*> words) {
-  for (const char* word : words) {
-    if (s.is(i, word)) return true;
-  }
-  return false;
-}
-
 // Words that cannot be part of a kernel's name before `<<<`.
 bool is_statement_word(const Structure& s, std::size_t i) {
-  return is_one_of(s, i,
-                   {"return", "else", "do", "case", "throw", "goto", "new", "delete", "co_return",
-                    "co_yield", "co_await", "sizeof", "and", "or", "not", "typename"});
+  return s.is_any(i, {"return", "else", "do", "case", "throw", "goto", "new", "delete", "co_return",
+                      "co_yield", "co_await", "sizeof", "and", "or", "not", "typename"});
 }
 
 class Finder {
@@ -51,30 +43,26 @@ class Finder {
       } else if (s_.is(i, "__global__")) {
         read_kernel(i);
         read_device_code(i);
-      } else if (is_one_of(s_, i, {"__device__", "__constant__", "__managed__"})) {
+      } else if (s_.is_any(i, {"__device__", "__constant__", "__managed__"})) {
         read_symbols(i);
         if (s_.is(i, "__device__")) read_device_code(i);
       } else if (s_.names_device(i)) {  // a macro
         read_device_code(i);
       } else if (s_.is(i, "auto")) {
         read_structured_binding(i);
-      } else if (is_one_of(s_, i,
-                           {"atomicAdd", "atomicAdd_block", "atomicAdd_system", "atomicInc",
-                            "atomicInc_block", "atomicInc_system"})) {
+      } else if (s_.is_any(i, {"atomicAdd", "atomicAdd_block", "atomicAdd_system", "atomicInc",
+                               "atomicInc_block", "atomicInc_system"})) {
         read_atomic(i);
-      } else if (is_one_of(s_, i,
-                           {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
-                            "__syncthreads_or"})) {
+      } else if (s_.is_any(i, {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
+                               "__syncthreads_or"})) {
         read_barrier(i);
-      } else if (is_one_of(s_, i,
-                           {"thread_block", "thread_group", "this_thread_block", "grid_group",
-                            "this_grid"})) {
+      } else if (s_.is_any(i, {"thread_block", "thread_group", "this_thread_block", "grid_group",
+                               "this_grid"})) {
         read_group(i);
       } else if (s_.is(i, "sync") && is_of_a_block(i)) {
         read_barrier(i);
-      } else if (is_one_of(
-                     s_, i,
-                     {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"})) {
+      } else if (s_.is_any(
+                     i, {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"})) {
         read_shuffle(i);
       }
     }
@@ -197,7 +185,7 @@ class Finder {
   }
 
   bool is_control_word(std::size_t i) const {
-    return is_statement_word(s_, i) || is_one_of(s_, i, {"if", "while", "for", "switch"});
+    return is_statement_word(s_, i) || s_.is_any(i, {"if", "while", "for", "switch"});
   }
 
   // The `)` at i ends the head of an if, while, for or switch.
@@ -205,7 +193,7 @@ class Finder {
     const std::size_t open = s_.match(i);
     if (open == kNone || open == 0) return false;
     if (s_.is(open - 1, "constexpr")) return true;
-    return is_one_of(s_, open - 1, {"if", "while", "for", "switch"});
+    return s_.is_any(open - 1, {"if", "while", "for", "switch"});
   }
 
   LaunchTokens read_launch(std::size_t open) const {
@@ -266,7 +254,7 @@ class Finder {
     found_.bodies.push_back({body, end, is_for_both});
     if (is_for_both) {
       for (std::size_t i = body + 1; i < end; ++i) {
-        if (!is_one_of(s_, i, {"asm", "__asm", "__asm__"})) continue;
+        if (!s_.is_any(i, {"asm", "__asm", "__asm__"})) continue;
         read_assembly(i);
         found_.assembly_for_both.insert(i);
       }
@@ -296,10 +284,12 @@ class Finder {
       read_cast(i);
       read_store(i);
       if (may_poll) read_loop(i);
-      if (is_one_of(s_, i, {"asm", "__asm", "__asm__"})) read_assembly(i);
+      if (s_.is_any(i, {"asm", "__asm", "__asm__"})) read_assembly(i);
       if (is_long_double(i)) found_.long_doubles.insert(i);
-      if (!s_.is(i, "clock") || !s_.is(i + 1, "(") || !s_.is(i + 2, ")")) continue;
-      if (!belongs_to_another(i)) found_.clocks.insert(i);
+      if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
+      if (s_.is(i, "clock") && s_.is(i + 2, ")")) found_.device_calls[i] = "device_clock";
+      if (s_.is(i, "malloc")) found_.device_calls[i] = "device_malloc";
+      if (s_.is(i, "free")) found_.device_calls[i] = "device_free";
     }
   }
 
@@ -310,8 +300,8 @@ class Finder {
       has_volatile_names_ = true;
       for (std::size_t i = 0; i < s_.size(); ++i) {
         if (!s_.is(i, "volatile") || s_.scope(i) != Scope::kNamespace) continue;
-        for (; i + 1 < s_.size() && !is_one_of(s_, i, {";", "=", "(", "{"}); ++i) {
-          if (s_.is_identifier(i) && is_one_of(s_, i + 1, {";", "=", "{", "[", ","})) {
+        for (; i + 1 < s_.size() && !s_.is_any(i, {";", "=", "(", "{"}); ++i) {
+          if (s_.is_identifier(i) && s_.is_any(i + 1, {";", "=", "{", "[", ","})) {
             volatile_names_.insert(s_.spelling(i));
           }
         }
@@ -331,7 +321,7 @@ class Finder {
   // is as endless as nvcc makes it; atomics count for themselves.)
   void read_loop(std::size_t i) {
     std::size_t body = i + 1;
-    if (is_one_of(s_, i, {"while", "for"})) {
+    if (s_.is_any(i, {"while", "for"})) {
       const std::size_t close = s_.is(body, "(") ? s_.match(body) : kNone;
       if (close == kNone || (s_.is(i, "for") && !s_.is(close - 1, ";"))) return;
       body = close + 1;
@@ -355,7 +345,7 @@ class Finder {
 
   // a.f, a->f, a::f; but f, and ::f, is the namespace's own.
   bool belongs_to_another(std::size_t i) const {
-    return is_one_of(s_, i - 1, {".", "->"}) ||
+    return s_.is_any(i - 1, {".", "->"}) ||
            (s_.is(i - 1, "::") && s_.is_identifier(i - 2) && !is_statement_word(s_, i - 2));
   }
 
@@ -387,7 +377,7 @@ class Finder {
     if (first > 0 && s_.is(first - 1, "::") && !belongs_to_another(first)) --first;
     if (first == 0 || s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass) return;
     const std::size_t before = first - 1;
-    const bool begins_statement = is_one_of(s_, before, {";", "{", "}", "else", "do"}) ||
+    const bool begins_statement = s_.is_any(before, {";", "{", "}", "else", "do"}) ||
                                   (s_.is(before, ")") && closes_control(before));
     if (begins_statement) found_.unused_results.insert(s_.match(i + 1) + 1);
   }
@@ -399,10 +389,10 @@ class Finder {
     if (i == 0 || !s_.is(i + 1, "(") || s_.match(i + 1) == kNone) return;
     if (s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass) return;
     const std::size_t before = i - 1, last = s_.match(i + 1);
-    const bool is_whole = is_one_of(s_, last + 1, {";", ",", ")", "}"});
+    const bool is_whole = s_.is_any(last + 1, {";", ",", ")", "}"});
     const bool is_argument = s_.is(before, ",") || s_.is(before, "(");
     const bool is_stored = is_whole && s_.is(before, "=") && i > 1 && s_.is(i - 2, "]");
-    const bool is_kept = is_whole && (is_one_of(s_, before, {"=", "{", ";", "}", "return"}) ||
+    const bool is_kept = is_whole && (s_.is_any(before, {"=", "{", ";", "}", "return"}) ||
                                       (is_argument && !is_argument_of_extremum(i)));
     if (before == 0 || s_.is(before, "::") || s_.is(before, "##") || (is_kept && !is_stored))
       return;
@@ -413,11 +403,10 @@ class Finder {
   bool is_argument_of_extremum(std::size_t i) const {
     int depth = 0;
     for (std::size_t k = i; k-- > 1;) {
-      if (is_one_of(s_, k, {";", "{", "}"})) return false;
+      if (s_.is_any(k, {";", "{", "}"})) return false;
       if (s_.is(k, ")") || s_.is(k, "]")) ++depth;
       if ((s_.is(k, "(") || s_.is(k, "[")) && depth-- == 0) {
-        return is_one_of(s_, k - 1,
-                         {"min", "max", "fmin", "fmax", "fminf", "fmaxf", "umin", "umax"});
+        return s_.is_any(k - 1, {"min", "max", "fmin", "fmax", "fminf", "fmaxf", "umin", "umax"});
       }
     }
     return false;
@@ -425,7 +414,7 @@ class Finder {
 
   void note_kernel(std::size_t attribute) {
     std::size_t i = attribute + 1;
-    while (i < s_.size() && !is_one_of(s_, i, {"(", ";", "{"})) {
+    while (i < s_.size() && !s_.is_any(i, {"(", ";", "{"})) {
       i = s_.skip_attribute(i) != i ? s_.skip_attribute(i) : i + 1;
     }
     if (s_.is(i, "(") && s_.is_identifier(i - 1)) kernels_.insert(s_.spelling(i - 1));
@@ -457,7 +446,7 @@ class Finder {
       if (!s_.is(at, "::")) break;
       ++at;
     }
-    if (name == kNone || !is_one_of(s_, last + 1, {",", ")", ";", "}"})) return;
+    if (name == kNone || !s_.is_any(last + 1, {",", ")", ";", "}"})) return;
     if (kernels_.count(s_.spelling(name)) != 0 || wants_kernel(i)) {
       found_.kernel_addresses[first] = last;
     }
@@ -467,12 +456,12 @@ class Finder {
   bool wants_kernel(std::size_t i) const {
     if (i > 1 && s_.is(i - 1, "=") && s_.is(i - 2, "func")) return true;
     for (std::size_t k = i; k-- > 1;) {
-      if (is_one_of(s_, k, {";", "{", "}"})) return false;
-      if (is_one_of(s_, k, {")", "]"}) && s_.match(k) != kNone) {
+      if (s_.is_any(k, {";", "{", "}"})) return false;
+      if (s_.is_any(k, {")", "]"}) && s_.match(k) != kNone) {
         k = s_.match(k);
       } else if (s_.is(k, "(")) {
-        return is_one_of(
-            s_, k - 1, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"});
+        return s_.is_any(
+            k - 1, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"});
       }
     }
     return false;
@@ -487,19 +476,19 @@ class Finder {
   // operators, `a * b` may call one.
   void read_store(std::size_t i) {
     if (!s_.is(i, "=") || i == 0 || s_.is(i + 1, "{")) return;
-    const bool is_element = s_.is(i - 1, "]") && !is_one_of(s_, s_.match(i - 1) - 1, {"auto", "&"});
-    const bool is_member = s_.is_identifier(i - 1) && is_one_of(s_, i - 2, {".", "->"});
+    const bool is_element = s_.is(i - 1, "]") && !s_.is_any(s_.match(i - 1) - 1, {"auto", "&"});
+    const bool is_member = s_.is_identifier(i - 1) && s_.is_any(i - 2, {".", "->"});
     if (!is_element && !is_member && !begins_with_star(i)) return;
     bool has_call = has_operators_;
     std::size_t k = i + 1;
-    while (k < s_.size() && !is_one_of(s_, k, {";", ",", ")", "}", "]"})) {
+    while (k < s_.size() && !s_.is_any(k, {";", ",", ")", "}", "]"})) {
       if (s_.is(k, "<") && s_.skip_angles(k) != kNone) {
         k = s_.skip_angles(k);
         has_call = has_call || s_.is(k, "(");
         continue;
       }
       has_call = has_call || (s_.is_identifier(k) && s_.is(k + 1, "(") && !s_.is(k, "sizeof"));
-      if (is_one_of(s_, k, {"(", "[", "{"})) {
+      if (s_.is_any(k, {"(", "[", "{"})) {
         if (s_.match(k) == kNone) return;
         k = s_.match(k);
       }
@@ -512,10 +501,10 @@ class Finder {
   // The left side of the assignment at i is `*p`.
   bool begins_with_star(std::size_t i) const {
     for (std::size_t k = i; k-- > 0;) {
-      const bool is_first = k == 0 || is_one_of(s_, k - 1, {";", "{", "}", ")", "else", "do"});
+      const bool is_first = k == 0 || s_.is_any(k - 1, {";", "{", "}", ")", "else", "do"});
       if (s_.is(k, "*") && is_first) return true;
-      if (is_one_of(s_, k, {";", "{", "}"})) return false;
-      if (is_one_of(s_, k, {")", "]"}) && s_.match(k) != kNone) k = s_.match(k);
+      if (s_.is_any(k, {";", "{", "}"})) return false;
+      if (s_.is_any(k, {")", "]"}) && s_.match(k) != kNone) k = s_.match(k);
     }
     return false;
   }
@@ -535,13 +524,13 @@ class Finder {
   // cg::this_thread_block()`.
   void read_group(std::size_t i) {
     std::size_t name = i;
-    if (is_one_of(s_, i, {"this_thread_block", "this_grid"})) {
+    if (s_.is_any(i, {"this_thread_block", "this_grid"})) {
       while (name > 1 && s_.is(name - 1, "::")) name -= s_.is_identifier(name - 2) ? 2 : 1;
       if (name < 2 || !s_.is(name - 1, "=")) return;
       name -= 2;
     } else {
       do ++name;
-      while (is_one_of(s_, name, {"const", "&", "*"}));
+      while (s_.is_any(name, {"const", "&", "*"}));
     }
     if (s_.is_identifier(name)) blocks_.insert(s_.spelling(name));
   }
@@ -554,13 +543,12 @@ class Finder {
     };
     if (i < 2 || !s_.is(i + 1, "(")) return false;
     if (s_.is(i - 1, "::")) {
-      return is_one_of(s_, i - 2, {"cg", "cooperative_groups"}) && is_block(i + 2) &&
-             s_.is(i + 3, ")");
+      return s_.is_any(i - 2, {"cg", "cooperative_groups"}) && is_block(i + 2) && s_.is(i + 3, ")");
     }
     if (!s_.is(i - 1, ".") || !s_.is(i + 2, ")")) return false;
-    if (is_block(i - 2)) return i < 3 || !is_one_of(s_, i - 3, {".", "->", "::"});
+    if (is_block(i - 2)) return i < 3 || !s_.is_any(i - 3, {".", "->", "::"});
     const std::size_t open = s_.is(i - 2, ")") ? s_.match(i - 2) : kNone;
-    return open != kNone && open > 0 && is_one_of(s_, open - 1, {"this_thread_block", "this_grid"});
+    return open != kNone && open > 0 && s_.is_any(open - 1, {"this_thread_block", "this_grid"});
   }
 
   void read_assembly(std::size_t i) {
@@ -643,7 +631,7 @@ class Finder {
     const bool is_attribute = word.size() > 4 && word.compare(0, 2, "__") == 0 &&
                               word.compare(word.size() - 2, 2, "__") == 0;
     return is_attribute ||
-           is_one_of(s_, i, {"inline", "static", "extern", "constexpr", "const", "volatile"});
+           s_.is_any(i, {"inline", "static", "extern", "constexpr", "const", "volatile"});
   }
 
   // Goes back from a specifier to the first one of its declaration.
@@ -700,12 +688,12 @@ class Finder {
         // In an initialiser, the commas of f<a, b>(c) separate no declarators.
         if (s_.is(i, "<") && s_.is_identifier(i - 1)) {
           const std::size_t behind = s_.skip_angles(i);
-          if (behind != kNone && is_one_of(s_, behind, {"(", "{", "::"})) i = behind - 1;
+          if (behind != kNone && s_.is_any(behind, {"(", "{", "::"})) i = behind - 1;
         }
         i = skip_brackets(i);
       } else if (s_.is(i, "operator")) {
         return {};
-      } else if (is_one_of(s_, i, {"struct", "class", "union", "enum"})) {
+      } else if (s_.is_any(i, {"struct", "class", "union", "enum"})) {
         is_type_body = true;
         names_class = true;
       } else if (s_.is(i, "<") && candidate != kNone) {
@@ -759,16 +747,15 @@ class Finder {
     // Behind `=` or in a parameter list the word belongs to a lambda or a function, not to a
     // variable.
     const bool begins_declaration =
-        first == 0 || first == s_.head(attribute) || is_one_of(s_, first - 1, {";", "}", "{"});
+        first == 0 || first == s_.head(attribute) || s_.is_any(first - 1, {";", "}", "{"});
     if (!begins_declaration) return;
     std::size_t last = attribute;
     while (!ends_search(last)) {
-      if (is_one_of(s_, last, {"template", "extern", "typedef", "using", "__global__"})) return;
+      if (s_.is_any(last, {"template", "extern", "typedef", "using", "__global__"})) return;
       last = skip_brackets(last) + 1;
     }
     for (std::size_t i = first; i < last; ++i) {
-      if (is_one_of(s_, i, {"template", "extern", "typedef", "using", "__global__", "friend"}))
-        return;
+      if (s_.is_any(i, {"template", "extern", "typedef", "using", "__global__", "friend"})) return;
     }
     const bool ends_macro = last >= s_.size() && scope == Scope::kMacro;
     if ((!s_.is(last, ";") && !ends_macro) || found_.symbols.count(last) != 0) return;

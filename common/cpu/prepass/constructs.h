@@ -48,7 +48,8 @@ struct Constructs {
   /// `asm` with PTX in device code -> its `)`. Of functions for both sides it may be the host's.
   std::map<std::size_t, std::size_t> assembly;
   std::set<std::size_t> assembly_for_both;
-  std::set<std::size_t> clocks;  ///< `clock` called by device code, where it means another clock
+  /// What device code calls by a name of the C library's (`clock`, `malloc`) -> the backend's name.
+  std::map<std::size_t, const char*> device_calls;
   /// In functions for the device only: the `long` of a long double, numbers such as 1.0L.
   std::set<std::size_t> long_doubles;
   /// In device code, of loops that may wait for another thread: the `{` of the body, or a `;`

@@ -55,6 +55,9 @@ struct LexedFile {
   /// Directives that become others, by offset: an #include of what is not here.
   std::map<std::size_t, std::string> other_directives;
 
+  /// Lines that go before all others: macros for what is not here.
+  std::string first_lines;
+
   /// What a token reads as: `__shared__` for a macro that stands for it.
   std::string spelling(const Token& token) const {
     std::string word = text.substr(token.begin, token.end - token.begin);

@@ -14,8 +14,8 @@ class LocalArrays {
   LocalArrays(const Structure& structure, const LexedFile& file) : s_(structure), file_(file) {
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (!s_.is(i, "constexpr")) continue;
-      for (std::size_t k = i + 1; k < s_.size() && !is_any(k, {";", "(", ")"}); ++k) {
-        if (is_any(k + 1, {"=", "{"})) constants_.insert(s_.spelling(k));
+      for (std::size_t k = i + 1; k < s_.size() && !s_.is_any(k, {";", "(", ")"}); ++k) {
+        if (s_.is_any(k + 1, {"=", "{"})) constants_.insert(s_.spelling(k));
       }
     }
     for (std::size_t i = 0; i < s_.size(); ++i) {
@@ -56,13 +56,6 @@ class LocalArrays {
  private:
   enum class Use { kKnown, kHandedOn, kUnknown };
 
-  bool is_any(std::size_t i, std::initializer_list<const char*> words) const {
-    for (const char* word : words) {
-      if (s_.is(i, word)) return true;
-    }
-    return false;
-  }
-
   std::size_t skip_brackets(std::size_t i) const {
     const bool opens = s_.is(i, "(") || s_.is(i, "[") || s_.is(i, "{");
     return opens && s_.match(i) != kNone ? s_.match(i) : i;
@@ -102,7 +95,7 @@ class LocalArrays {
       arrays = structures_.at(s_.spelling(i));
     }
     const bool is_one =
-        !arrays.empty() && s_.is_identifier(i + 1) && is_any(i + 2, {";", "=", "{"});
+        !arrays.empty() && s_.is_identifier(i + 1) && s_.is_any(i + 2, {";", "=", "{"});
     return is_one ? Declared{i + 1, arrays} : Declared{};
   }
 
@@ -112,7 +105,7 @@ class LocalArrays {
     const std::string word = s_.spelling(name);
     const std::size_t end = end_of_block(declared + 1);
     for (std::size_t i = declared + 1; i < end; ++i) {
-      if (!s_.is(i, word.c_str()) || is_any(i - 1, {".", "->", "::"}) || !s_.is(i + 1, ".") ||
+      if (!s_.is(i, word.c_str()) || s_.is_any(i - 1, {".", "->", "::"}) || !s_.is(i + 1, ".") ||
           members.count(s_.spelling(i + 2)) == 0) {
         continue;
       }
@@ -124,16 +117,16 @@ class LocalArrays {
   }
 
   bool begins_statement(std::size_t i) const {
-    return is_any(i - 1, {";", "{", "}"}) && s_.is_identifier(i);
+    return s_.is_any(i - 1, {";", "{", "}"}) && s_.is_identifier(i);
   }
 
   // T name[...] ... ;   `first_name`: the first declarator's.
   bool read_declaration(std::size_t i, std::size_t* first_name, std::size_t* end) const {
-    if (is_any(i, {"return", "if",         "for",           "while",  "do",       "switch",
-                   "case",   "default",    "else",          "goto",   "break",    "continue",
-                   "using",  "typedef",    "static",        "extern", "const",    "constexpr",
-                   "struct", "class",      "union",         "enum",   "template", "delete",
-                   "throw",  "__shared__", "static_assert", "asm",    "auto"})) {
+    if (s_.is_any(i, {"return", "if",         "for",           "while",  "do",       "switch",
+                      "case",   "default",    "else",          "goto",   "break",    "continue",
+                      "using",  "typedef",    "static",        "extern", "const",    "constexpr",
+                      "struct", "class",      "union",         "enum",   "template", "delete",
+                      "throw",  "__shared__", "static_assert", "asm",    "auto"})) {
       return false;
     }
     bool has_type = false;
@@ -144,20 +137,20 @@ class LocalArrays {
         const std::size_t behind = s_.skip_angles(i);
         if (behind == kNone) return false;
         i = behind - 1;
-      } else if (is_any(i, {"const", "constexpr", "static", "__shared__"})) {
+      } else if (s_.is_any(i, {"const", "constexpr", "static", "__shared__"})) {
         return false;
       } else if (s_.is_identifier(i)) {
         const bool is_name = has_type && !s_.is(i - 1, "::") && !is_part_of_type(i + 1);
         if (is_name) break;
-        has_type = has_type || !is_any(i, {"volatile", "typename"});
-      } else if (!is_any(i, {"::", "*"}) || (s_.is(i, "*") && !has_type)) {
+        has_type = has_type || !s_.is_any(i, {"volatile", "typename"});
+      } else if (!s_.is_any(i, {"::", "*"}) || (s_.is(i, "*") && !has_type)) {
         return false;
       }
     }
-    if (!is_any(i + 1, {"[", "=", ",", "{"})) return false;
+    if (!s_.is_any(i + 1, {"[", "=", ",", "{"})) return false;
     *first_name = i;
     std::size_t last = i;
-    while (last < s_.size() && !is_any(last, {";", ")", "]", "}"})) {
+    while (last < s_.size() && !s_.is_any(last, {";", ")", "]", "}"})) {
       last = skip_brackets(last) + 1;
     }
     *end = last;
@@ -165,7 +158,7 @@ class LocalArrays {
   }
 
   bool is_part_of_type(std::size_t i) const {
-    return s_.is_identifier(i) || is_any(i, {"::", "<", "*"});
+    return s_.is_identifier(i) || s_.is_any(i, {"::", "<", "*"});
   }
 
   std::vector<std::size_t> array_names(std::size_t first, std::size_t end) const {
@@ -192,7 +185,7 @@ class LocalArrays {
     const std::size_t end = end_of_block(declared + 1);
     Use use = Use::kKnown;
     for (std::size_t i = declared + 1; i < end; ++i) {
-      if (!s_.is(i, word.c_str()) || is_any(i - 1, {".", "->", "::"})) continue;
+      if (!s_.is(i, word.c_str()) || s_.is_any(i - 1, {".", "->", "::"})) continue;
       if (!s_.is(i + 1, "[")) {
         if (is_walked(i, end)) return Use::kUnknown;
         const bool is_harmless = (s_.is(i - 1, "(") && s_.is(i - 2, "sizeof")) ||
@@ -217,8 +210,9 @@ class LocalArrays {
     if (opening_of_for(use) != kNone) return false;
     const std::string word = s_.spelling(pointer);
     for (std::size_t i = use + 1; i < end; ++i) {
-      if (!s_.is(i, word.c_str()) || is_any(i - 1, {".", "->", "::"})) continue;
-      if (is_any(i + 1, {"++", "--", "+=", "-=", "="}) || is_any(i - 1, {"++", "--"})) return true;
+      if (!s_.is(i, word.c_str()) || s_.is_any(i - 1, {".", "->", "::"})) continue;
+      if (s_.is_any(i + 1, {"++", "--", "+=", "-=", "="}) || s_.is_any(i - 1, {"++", "--"}))
+        return true;
       if (s_.is(i + 1, "[") && s_.match(i + 1) != kNone && !are_known(i + 2, s_.match(i + 1), i)) {
         return true;
       }
@@ -229,7 +223,7 @@ class LocalArrays {
   // Whether nvcc knows the value of the expression [first, last), which stands at token `at`.
   bool are_known(std::size_t first, std::size_t last, std::size_t at, int depth = 0) const {
     for (std::size_t i = first; i < last; ++i) {
-      if (is_any(i, {"[", "->"})) return false;
+      if (s_.is_any(i, {"[", "->"})) return false;
       if (!s_.is_identifier(i) || is_type(i) || s_.is(i + 1, "::")) continue;
       if (s_.is(i, "sizeof")) {
         i = skip_brackets(i + 1);
@@ -254,7 +248,7 @@ class LocalArrays {
   }
 
   bool is_type(std::size_t i) const {
-    return is_any(
+    return s_.is_any(
         i, {"static_cast", "int", "unsigned", "long", "short", "char", "size_t", "std", "const"});
   }
 
@@ -283,15 +277,15 @@ class LocalArrays {
         if (s_.match(k) != kNone) k = s_.match(k);
         continue;
       }
-      if (!s_.is(k, word.c_str()) || k == 0 || is_any(k - 1, {".", "->", "::"})) continue;
+      if (!s_.is(k, word.c_str()) || k == 0 || s_.is_any(k - 1, {".", "->", "::"})) continue;
       const bool is_declared =
-          s_.is_identifier(k - 1) && !s_.is(k - 1, "return") && is_any(k + 1, {"=", "{"});
+          s_.is_identifier(k - 1) && !s_.is(k - 1, "return") && s_.is_any(k + 1, {"=", "{"});
       if (!is_declared) continue;
       const std::size_t open = opening_of_for(k);
       if (open != kNone)
         return can_unroll(open, k, at, depth) ? Variable::kKnown : Variable::kUnknown;
       std::size_t last = k + 1;
-      while (last < s_.size() && !is_any(last, {";", ","})) last = skip_brackets(last) + 1;
+      while (last < s_.size() && !s_.is_any(last, {";", ","})) last = skip_brackets(last) + 1;
       return is_declared_const(k) && are_known(k + 2, last, k, depth + 1) ? Variable::kKnown
                                                                           : Variable::kUnknown;
     }
@@ -299,15 +293,15 @@ class LocalArrays {
   }
 
   bool is_declared_const(std::size_t i) const {
-    for (std::size_t k = i; k-- > 0 && !is_any(k, {";", "{", "}", "("});) {
-      if (is_any(k, {"const", "constexpr"})) return true;
+    for (std::size_t k = i; k-- > 0 && !s_.is_any(k, {";", "{", "}", "("});) {
+      if (s_.is_any(k, {"const", "constexpr"})) return true;
     }
     return false;
   }
 
   // The `(` of `for (` when token i stands in the first part of its head.
   std::size_t opening_of_for(std::size_t i) const {
-    for (std::size_t k = i; k-- > 0 && !is_any(k, {";", "{", "}"});) {
+    for (std::size_t k = i; k-- > 0 && !s_.is_any(k, {";", "{", "}"});) {
       if (s_.is(k, ")")) {
         if (s_.match(k) == kNone) return kNone;
         k = s_.match(k);
@@ -325,7 +319,7 @@ class LocalArrays {
     if (is_forbidden(open - 1)) return false;
     const std::string word = s_.spelling(counter);
     for (std::size_t i = counter + 1; i < close; ++i) {
-      if (is_any(i, {"[", "->", "."})) return false;
+      if (s_.is_any(i, {"[", "->", "."})) return false;
       if (!s_.is_identifier(i) || is_type(i) || s_.is(i, word.c_str()) || s_.is(i + 1, "::"))
         continue;
       if (s_.is(i, "sizeof")) {
@@ -339,7 +333,7 @@ class LocalArrays {
 
   std::size_t end_of_statement(std::size_t i) const {
     if (s_.is(i, "{")) return s_.match(i) != kNone ? s_.match(i) : i;
-    if (is_any(i, {"for", "while", "if", "switch"})) {
+    if (s_.is_any(i, {"for", "while", "if", "switch"})) {
       std::size_t open = i + 1;
       if (s_.is(open, "constexpr")) ++open;
       if (!s_.is(open, "(") || s_.match(open) == kNone) return i;
@@ -347,7 +341,7 @@ class LocalArrays {
       if (s_.is(end + 1, "else")) end = end_of_statement(end + 2);
       return end;
     }
-    while (i < s_.size() && !is_any(i, {";", "}"})) i = skip_brackets(i) + 1;
+    while (i < s_.size() && !s_.is_any(i, {";", "}"})) i = skip_brackets(i) + 1;
     return i;
   }
 

@@ -17,11 +17,12 @@
 #include <cstdio>
 #include <cstring>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "lexer.h"
-#include "refused_headers.h"
+#include "refused.h"
 #include "rewriter.h"
 
 namespace {
@@ -119,6 +120,38 @@ void learn_names(const std::string& text, const std::string& path,
 
 bool is_there(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
+/// What names that the file uses ask for, in lines before its first: each one that is known to be
+/// missing becomes a macro.
+void prepare_names(prepass::LexedFile* file) {
+  constexpr const char* kMacros[] = {"CUDA_CPU_NO_TYPE", "CUDA_CPU_NO_CALL", "CUDA_CPU_NO_VALUE",
+                                     "CUDA_CPU_ERROR"};
+  std::set<std::string> used;
+  const auto use = [&](const prepass::Token& token) {
+    if (token.kind == prepass::Token::kIdentifier) used.insert(file->spelling(token));
+  };
+  for (const prepass::Token& token : file->tokens) use(token);
+  for (const prepass::Directive& directive : file->directives) {
+    for (const prepass::Token& token : directive.replacement) use(token);
+  }
+  // A lane that nobody reads from may hand over what it has not written yet.
+  const auto shuffles = used.lower_bound("__shfl");
+  if (shuffles != used.end() && shuffles->compare(0, 6, "__shfl") == 0) {
+    file->first_lines =
+        "#if !defined(__clang__)\n"
+        "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n"
+        "#endif\n";
+  }
+  for (const prepass::Refused& refused : prepass::kRefused) {
+    std::istringstream names(refused.names);
+    for (std::string name; names >> name;) {
+      if (used.count(name) == 0) continue;
+      const char* const arguments = refused.kind == prepass::Refused::kAttribute ? "(...)" : "";
+      file->first_lines += "#define " + name + arguments + " " + kMacros[refused.kind] + "(\"" +
+                           name + ": the CPU backend has " + refused.what + "\")\n";
+    }
+  }
+}
+
 /// Each #include of a header that is known to be missing becomes a line that says so.
 void refuse_headers(const std::string& path, const std::vector<std::string>& folders,
                     prepass::LexedFile* file) {
@@ -155,6 +188,7 @@ int rewrite_file(const std::string& in_path, const std::string& out_path,
     std::set<std::string> seen;
     learn_names(text, in_path, folders, &seen, &file);
     refuse_headers(in_path, folders, &file);
+    prepare_names(&file);
     if (!write_file(out_path, prepass::rewrite(file, in_path))) {
       std::fprintf(stderr, "prepass: cannot write %s\n", out_path.c_str());
       return 1;

@@ -95,9 +95,8 @@ class Rewriter {
         "#else\n"
         "#define CUDA_CPU_HOST_ONLY __attribute__((no_sanitize(\"thread\"), "
         "no_sanitize_coverage))\n"
-        "#endif\n"
-        "#line 1 " +
-        quoted(path_) + "\n";
+        "#endif\n" +
+        file_.first_lines + "#line 1 " + quoted(path_) + "\n";
     copy_between(0, tokens_.empty() ? file_.text.size() : tokens_[0].begin, Style::kLines);
     if (!tokens_.empty()) {
       emit(0, tokens_.size(), Style::kLines);
@@ -265,10 +264,11 @@ class Rewriter {
 
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
-           !found_.kernel_ends.empty() || !found_.clocks.empty() || !found_.assembly.empty() ||
-           !found_.loop_bodies.empty() || !found_.unused_results.empty() ||
-           !found_.symbols.empty() || !found_.barriers.empty() || !found_.casts.empty() ||
-           !found_.stores.empty() || !found_.shuffles.empty() || !found_.kernel_addresses.empty();
+           !found_.kernel_ends.empty() || !found_.device_calls.empty() ||
+           !found_.assembly.empty() || !found_.loop_bodies.empty() ||
+           !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty() ||
+           !found_.casts.empty() || !found_.stores.empty() || !found_.shuffles.empty() ||
+           !found_.kernel_addresses.empty();
   }
 
   // The directive's text, rewritten.
@@ -482,9 +482,9 @@ class Rewriter {
       align_behind(i, style);
       return i + 1;
     }
-    if (found_.clocks.count(i) != 0) {
+    if (const auto call = found_.device_calls.find(i); call != found_.device_calls.end()) {
       const bool is_global = i > 0 && structure_.is(i - 1, "::");
-      out_ += is_global ? "cuda_cpu::device_clock" : "::cuda_cpu::device_clock";
+      out_ += std::string(is_global ? "cuda_cpu::" : "::cuda_cpu::") + call->second;
       align_behind(i, style);
       return i + 1;
     }

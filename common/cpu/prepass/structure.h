@@ -3,7 +3,9 @@
 // together, in which kind of scope a token stands, where its declaration or statement begins.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,9 @@ class Structure {
   std::string spelling(std::size_t i) const { return file_.spelling(tokens_[i]); }
   /// True when token i exists and reads `text`.
   bool is(std::size_t i, const char* text) const;
+  bool is_any(std::size_t i, std::initializer_list<const char*> texts) const {
+    return std::any_of(texts.begin(), texts.end(), [&](const char* text) { return is(i, text); });
+  }
   bool is_identifier(std::size_t i) const {
     return i < size() && tokens_[i].kind == Token::kIdentifier;
   }

@@ -14,6 +14,7 @@
 #include "../engine/block.h"
 #include "../engine/current.h"
 #include "../engine/grid.h"
+#include "../engine/memory.h"
 #include "../engine/observer.h"
 #include "../engine/settings.h"
 #include "../engine/worker.h"
@@ -304,7 +305,7 @@ void check_other_work(const Checked& c, const Cell& cell) {
 
 /// The first access of this cell by the work that runs.
 void begin_cell(const Checked& c, Cell* cell, Kind kind) {
-  if (kind == Kind::kGlobal && !c.d->unordered.empty() && may_run_beside(*c.d, cell->work)) {
+  if (kind >= Kind::kGlobal && !c.d->unordered.empty() && may_run_beside(*c.d, cell->work)) {
     check_other_work(c, *cell);
   }
   // Shared memory lasts over a grid barrier, which is one of the block, too.
@@ -417,6 +418,10 @@ void use_cell(const Checked& c, Cell* cell, Kind kind) {
   if (cell->work != c.d->running) begin_cell(c, cell, kind);
   if (kind == Kind::kShared) begin_shared_cell(c, cell);
   if ((c.access.use() & kWrites) != 0) {
+    if (kind == Kind::kConstant &&
+        cuda_cpu::overlaps_range(c.address, 1, cuda_cpu::Space::kConstant)) {
+      add(c, Access{}, cell->work, Fault::kConstantWrite, c.bytes);
+    }
     write_cell(c, cell);
   } else {
     read_cell(c, cell);
@@ -498,7 +503,8 @@ __attribute__((always_inline)) inline bool use_word_in_short(Detector* d, const 
   const bool writes = (now.use() & kWrites) != 0;
   if (cell->work != d->running) {
     // Of an earlier launch, with nothing of this cell to check.
-    const bool is_new = page->kind() == Kind::kGlobal || cell->work < d->first_of_launch;
+    const bool is_new = page->kind() == Kind::kShared ? cell->work < d->first_of_launch
+                                                      : page->kind() == Kind::kGlobal;
     if (!writes || cell->crowd != 0 || !is_new) return false;
     begin_with(cell, d->running, now);
     return true;
@@ -557,7 +563,7 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
       const std::size_t here = std::min<std::size_t>(static_cast<std::size_t>(begin + bytes - at),
                                                      Page::kBytes - offset);
       Page* const page = d.shadow.known_page_of(at);
-      if (page != nullptr && page->kind() == Kind::kGlobal) {
+      if (page != nullptr && page->kind() >= Kind::kGlobal) {
         d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
           c.address = at - offset + of;
           if (may_run_beside(d, cell.work)) check_other_work(c, cell);
@@ -766,7 +772,7 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   const Access access(Place(place), {block->block(), thread}, block->now(), use);
   Checked c{&d, block, access, begin, whole};
   use_range(&c, begin, bytes);
-  if (!d.unordered.empty() && d.shadow.page_of(begin).kind() == Kind::kGlobal) {
+  if (!d.unordered.empty() && d.shadow.page_of(begin).kind() >= Kind::kGlobal) {
     check_against_copies(c, begin, bytes);
   }
 }

@@ -103,6 +103,9 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
     case Fault::kUnset:
       return "every element must be written before it is read, also those past the end of the "
              "data, with a barrier in between; shared memory does not start with zeros";
+    case Fault::kConstantWrite:
+      return "kernels only read constant memory: the host writes it, by cudaMemcpyToSymbol; what "
+             "kernels write is a __device__ variable";
   }
   return "";
 }
@@ -148,6 +151,9 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
   if (f.fault == Fault::kUnset) {
     r.headline = "read of shared memory that no thread of the block has written yet";
     r.details.push_back("it is " + added.memory);
+  } else if (f.fault == Fault::kConstantWrite) {
+    r.headline = "write to constant memory";
+    r.details.push_back("it is " + added.memory);
   } else if (f.fault == Fault::kUnderWay) {
     const bool to = (f.earlier.use() & kWrites) != 0;
     r.headline = format("race: %s while an asynchronous copy %s is under way", name_of(f.later),
@@ -157,7 +163,8 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
                                        "wait for its end",
                                        maker_of(f).c_str())});
   } else {
-    r.headline = format("race: %s", name_of(f.later));
+    const char* const call = f.later_launch.call.name;
+    r.headline = format("race: %s%s%s", name_of(f.later), *call != '\0' ? " by " : "", call);
     r.details.push_back("of " + added.memory);
     r.notes.push_back({earlier, format("%s by %s; nothing orders the two", name_of(f.earlier),
                                        maker_of(f).c_str())});
@@ -219,7 +226,7 @@ void report_findings() {
   for (Added& a : std::exchange(all.added, {})) {
     const Found& f = a.found;
     const Site later = site_of(f.later, f.later_launch);
-    const Site earlier = f.fault == Fault::kUnset ? later : site_of(f.earlier, f.earlier_launch);
+    const Site earlier = f.fault >= Fault::kUnset ? later : site_of(f.earlier, f.earlier_launch);
     const auto line = [](Site s) { return Line(s.file != nullptr ? s.file : "", s.line); };
     std::pair<Line, Line> pair(line(earlier), line(later));
     if (pair.second < pair.first) std::swap(pair.first, pair.second);

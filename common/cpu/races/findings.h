@@ -34,10 +34,12 @@ enum class Fault : std::uint8_t {
   kBlockScope,    ///< atomics of different blocks, one of them with the scope of a block
   kConstantLoad,  ///< __ldg of what the kernel writes
   kUnderWay,      ///< of an asynchronous copy that nobody has waited for
-  kUnset,         ///< shared memory is read that nobody has written
+  // Those of one access:
+  kUnset,          ///< shared memory is read that nobody has written
+  kConstantWrite,  ///< a __constant__ variable is written
 };
 
-/// Two accesses that race, or one of memory that is not set.
+/// Two accesses that race, or one that is wrong by itself.
 struct Found {
   Fault fault = Fault::kSameBlock;
   const void* address = nullptr;

@@ -19,8 +19,9 @@ Kind kind_of(const void* page) {
   using cuda_cpu::Space;
   if (cuda_cpu::is_on_a_stack(page)) return Kind::kIgnored;
   if (cuda_cpu::overlaps_range(page, Page::kBytes, Space::kShared)) return Kind::kShared;
+  if (cuda_cpu::overlaps_range(page, Page::kBytes, Space::kConstant)) return Kind::kConstant;
   for (const Space space : {Space::kGlobal, Space::kManaged, Space::kHostPinned,
-                            Space::kHostRegistered, Space::kConstant, Space::kDevice}) {
+                            Space::kHostRegistered, Space::kDevice}) {
     if (cuda_cpu::overlaps_range(page, Page::kBytes, space)) return Kind::kGlobal;
   }
   return Kind::kIgnored;

@@ -42,7 +42,8 @@ struct Cell {
 
 static_assert(sizeof(Cell) == 12 * 4, "README and CONTRIBUTING say: twelve times its word");
 
-enum class Kind : std::uint8_t { kIgnored, kGlobal, kShared };
+/// kConstant: global memory, too, that holds __constant__ variables.
+enum class Kind : std::uint8_t { kIgnored, kShared, kGlobal, kConstant };
 
 /// The cells of 4 KiB of memory: one for each word of 4 bytes, or one for each byte as soon as an
 /// access is smaller than a word.

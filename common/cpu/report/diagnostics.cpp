@@ -19,7 +19,7 @@ namespace {
 
 struct Printed {
   std::mutex mutex;
-  std::set<std::pair<std::string, int>> misused;  // lines of source
+  std::set<std::pair<std::string, int>> misused, noted;  // lines of source
   std::string last_text;
   bool reported = false;
   // The run fails unless the program itself ends with another status.
@@ -131,6 +131,15 @@ std::string finding(const Report& report) {
   print(wants_colour() ? text_of(report, true) : text);
   p.failed = true;
   return text;
+}
+
+void say_note(Site site, const std::string& text, const std::string& help) {
+  Printed& p = printed();
+  const std::lock_guard<std::mutex> lock(p.mutex);
+  const bool has_place = is_known(site);
+  if (has_place && !p.noted.insert({site.file, site.line}).second) return;
+  print((has_place ? location_text(site) : "") + "note: " + text + '\n' +
+        (help.empty() ? "" : "    help: " + help + '\n'));
 }
 
 std::string last_report_text() {

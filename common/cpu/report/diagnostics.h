@@ -56,6 +56,10 @@ int misuse(const Report& report);
 /// status.
 std::string finding(const Report& report);
 
+/// Says what is no error, but probably a mistake, once for each line of source. `help`: what to do
+/// instead; may be empty.
+void say_note(Site site, const std::string& text, const std::string& help);
+
 /// Text of the latest report or misuse, whether or not it was printed; empty after cudaDeviceReset.
 std::string last_report_text();
 

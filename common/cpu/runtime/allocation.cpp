@@ -10,6 +10,7 @@
 #include "../engine/device_limits.h"
 #include "../engine/memory.h"
 #include "../engine/memory_notes.h"
+#include "../engine/observer.h"
 #include "call.h"
 #include "capture.h"
 #include "last_words.h"
@@ -245,6 +246,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site sit
   work.label = {"cudaFreeAsync", site};
   work.needs_device_memory = false;
   work.run = [base = range.base, pool = range.pool, bytes = range.size, site] {
+    const auto* const memory = reinterpret_cast<const void*>(base);
+    cuda_cpu::tell_of_range(memory, bytes, true, "cudaFreeAsync", site);
     cuda_cpu::judge_transfers(base);
     cuda_cpu::release(base, site);
     cuda_cpu::return_to_pool(pool, bytes);

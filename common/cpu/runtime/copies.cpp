@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../engine/device_functions.h"
 #include "../engine/guarded_copy.h"
 #include "../engine/marked_pointers.h"
 #include "../engine/memory.h"
@@ -145,7 +146,7 @@ int wrong_direction(const Call& call, const char* role, const char* is, cudaMemc
       call.site, cudaErrorInvalidValue,
       format("%s: the %s is %s memory, which %s does not allow", call.name, role, is,
              kind_name(kind)),
-      {}, {}, "the destination comes first, then the source; cudaMemcpyDefault tells by itself");
+      {}, {}, "the destination comes first, then the source; cudaMemcpyDefault tells by itself.");
 }
 
 int check_direction(const Call& call, cudaMemcpyKind kind, const Endpoint& destination,
@@ -189,11 +190,6 @@ bool in_range(const void* address, const char* begin, std::size_t bytes) {
   return a >= begin && a < begin + bytes;
 }
 
-void tell_observer(const Call& call, const void* address, std::size_t bytes, bool writes) {
-  if (observer == nullptr || observer->range_is_used == nullptr) return;
-  observer->range_is_used(address, bytes, writes, call.name, call.site);
-}
-
 /// A pointer to the host's memory must not be followed by a kernel: it is marked on its way there,
 /// and restored on its way back.
 void mark_pointers(const Rows& rows) {
@@ -218,8 +214,8 @@ int copy_rows(const Call& call, const Rows& rows) {
   for (std::size_t row = 0; row < rows.height; ++row) {
     char* const to = rows.destination + row * rows.destination_pitch;
     const char* const from = rows.source + row * rows.source_pitch;
-    tell_observer(call, from, rows.width, false);
-    tell_observer(call, to, rows.width, true);
+    tell_of_range(from, rows.width, false, call.name, call.site);
+    tell_of_range(to, rows.width, true, call.name, call.site);
     const void* fault = nullptr;
     if (guarded_copy(to, from, rows.width, &fault)) continue;
     const bool in_source = in_range(fault, rows.source, rows.source_extent());
@@ -227,6 +223,19 @@ int copy_rows(const Call& call, const Rows& rows) {
   }
   mark_pointers(rows);
   return cudaSuccess;
+}
+
+/// The runtime reads and writes in any order.
+void report_overlap(const Call& call, const Rows& rows) {
+  const std::ptrdiff_t ahead = rows.destination - rows.source;
+  const auto distance = static_cast<std::size_t>(ahead < 0 ? -ahead : ahead);
+  if (rows.height != 1 || distance == 0 || distance >= rows.width) return;
+  Report it;
+  it.headline = format("%s: source and destination overlap", call.name);
+  it.site = call.site;
+  it.details = {format("%zu bytes of the %zu are in both", rows.width - distance, rows.width)};
+  it.help = "what arrives is undefined: copy by way of other memory";
+  finding(it);
 }
 
 /// Checks and makes a copy on a stream. `async`: the call may return before it is done.
@@ -242,6 +251,15 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
                                  format("%s: the %s is a null pointer", call.name,
                                         rows.source == nullptr ? "source" : "destination")));
   }
+  for (const void* const end :
+       {static_cast<const void*>(rows.destination), static_cast<const void*>(rows.source)}) {
+    if (!is_on_device_heap(end)) continue;
+    const char* const role = end == rows.source ? "source" : "destination";
+    return finish(explain_misuse(
+        call.site, cudaErrorInvalidValue,
+        format("%s: the %s is what malloc in device code gave", call.name, role), {}, {},
+        "no call of the runtime copies it: let a kernel copy it to memory of cudaMalloc"));
+  }
   const Endpoint destination = endpoint_of(rows.destination), source = endpoint_of(rows.source);
   int error = check_direction(call, kind, destination, source);
   if (error == 0) {
@@ -252,6 +270,7 @@ cudaError_t copy(const Call& call, Rows rows, cudaMemcpyKind kind, cudaStream_t 
     error = check_range(call, "source", rows.source, rows.source_extent(), source);
   }
   if (error != 0) return finish(error);
+  report_overlap(call, rows);
   if (rows.height == 1 && destination.reach == Reach::kDevice && destination.known) {
     note_transfer(Transfer::kToDevice, destination.range, rows.destination, rows.width, call.name,
                   call.site);
@@ -312,7 +331,7 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
     const OpenAllocation open(pointer);
     for (std::size_t row = 0; row < height; ++row) {
       char* const to = static_cast<char*>(pointer) + row * pitch;
-      tell_observer(call, to, width, true);
+      tell_of_range(to, width, true, call.name, call.site);
       const void* fault = nullptr;
       if (!guarded_fill(to, value, width, &fault)) {
         return report_copy_fault(call, "destination", fault);
@@ -322,6 +341,19 @@ cudaError_t fill(const Call& call, void* pointer, std::size_t pitch, int value, 
   };
   return finish(submit(stream, std::move(work), !async && endpoint.reach == Reach::kBoth));
 }
+
+}  // namespace
+
+void note_fill_with(double value, Site site) {
+  if (value == 0) return;
+  say_note(
+      site,
+      format("cudaMemset with %g: it fills with bytes, here with 0x%02x, and not with this number",
+             value, static_cast<unsigned>(static_cast<int>(value)) & 0xff),
+      "std::fill on the host and a copy, or a kernel that stores the number");
+}
+
+namespace {
 
 Rows one_row(void* destination, const void* source, std::size_t bytes) {
   return {

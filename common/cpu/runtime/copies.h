@@ -24,6 +24,8 @@ cudaError_t copy_block(const char* call, Site site, void* destination,
 /// Fills rows with a byte, on a stream.
 cudaError_t fill_block(const char* call, Site site, void* pointer, std::size_t pitch, int value,
                        std::size_t width, std::size_t height, cudaStream_t stream);
+/// A note: a fill takes the lowest byte of a whole number, not this value.
+void note_fill_with(double value, Site site);
 cudaError_t symbol_address(void** address, const void* symbol, Site site);
 cudaError_t symbol_size(std::size_t* size, const void* symbol, Site site);
 
@@ -56,6 +58,13 @@ cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, s
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream = nullptr,
                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+
+template <class F, std::enable_if_t<std::is_floating_point<F>::value, int> = 0>
+cudaError_t cudaMemset(void* pointer, F value, size_t bytes,
+                       cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  cuda_cpu::note_fill_with(value, site);
+  return cudaMemset(pointer, static_cast<int>(value), bytes, site);
+}
 
 /// Between devices, of which there is one: 0.
 cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../engine/current.h"
+#include "../engine/device_functions.h"
 #include "../engine/device_limits.h"
 #include "../engine/memory.h"
 #include "../engine/settings.h"
@@ -31,7 +32,6 @@ namespace {
 std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto | cudaDeviceMapHost};
 std::atomic<int> cache_config{cudaFuncCachePreferNone};
 std::atomic<std::size_t> printf_fifo{std::size_t{1} << 20};
-std::atomic<std::size_t> malloc_heap{std::size_t{8} << 20};
 
 /// Size of the CPU's last-level cache; 0 when the system does not say.
 std::size_t last_level_cache() {
@@ -320,7 +320,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
       cuda_cpu::printf_fifo = value;
       return cudaSuccess;
     case cudaLimitMallocHeapSize:
-      cuda_cpu::malloc_heap = value;
+      cuda_cpu::device_heap_bytes = value;
       return cudaSuccess;
     default:
       return finish(cudaErrorUnsupportedLimit);
@@ -338,7 +338,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
       *value = cuda_cpu::printf_fifo;
       return cudaSuccess;
     case cudaLimitMallocHeapSize:
-      *value = cuda_cpu::malloc_heap;
+      *value = cuda_cpu::device_heap_bytes;
       return cudaSuccess;
     default:
       return finish(cudaErrorUnsupportedLimit);

@@ -39,19 +39,12 @@ struct Transfers {
 struct LastWords {
   std::mutex mutex;
   std::map<std::uintptr_t, std::array<Transfers, 3>> transfers;  // by allocation
-  std::set<std::pair<std::string, int>> said;
 };
 
 // Never destroyed, like all memory of the backend.
 LastWords& last_words() {
   static LastWords* const w = new LastWords;
   return *w;
-}
-
-void print_place(Site site) {
-  if (site.file != nullptr && *site.file != '\0') {
-    std::fprintf(stderr, "%s:%d: ", site.file, site.line);
-  }
 }
 
 /// Whether something wrote the last element: what nobody wrote holds 0xff.
@@ -65,7 +58,7 @@ bool is_written_to_the_end(std::uintptr_t base, const Transfers& transfers) {
 
 /// An array may be longer than what a program needs of it. It is a mistake to move a part of an
 /// element, or a part of an array that was written as a whole, or is used as a whole.
-void judge(LastWords& w, std::uintptr_t base, const std::array<Transfers, 3>& kinds) {
+void judge(std::uintptr_t base, const std::array<Transfers, 3>& kinds) {
   const Transfers& from = kinds[static_cast<std::size_t>(Transfer::kFromDevice)];
   const bool comes_back_whole = from.bytes != 0 && from.all_whole;
   for (const Transfers& transfers : kinds) {
@@ -74,25 +67,21 @@ void judge(LastWords& w, std::uintptr_t base, const std::array<Transfers, 3>& ki
         !is_written_to_the_end(base, transfers)) {
       continue;
     }
-    const Site site = transfers.site;
-    if (!w.said.insert({site.file != nullptr ? site.file : "", site.line}).second) continue;
-    print_place(site);
-    std::fprintf(stderr,
-                 "note: %s of %zu bytes, and the allocation has %zu elements of %zu bytes\n"
-                 "    help: a size counts bytes: multiply the number of elements by sizeof\n",
-                 transfers.call, transfers.bytes, transfers.bytes, transfers.element_size);
+    say_note(transfers.site,
+             format("%s of %zu bytes, and the allocation has %zu elements of %zu bytes",
+                    transfers.call, transfers.bytes, transfers.bytes, transfers.element_size),
+             "a size counts bytes: multiply the number of elements by sizeof");
   }
 }
 
 void note_memory_left() {
   const LeftMemory left = device_memory_left();
   if (left.count == 0) return;
-  print_place(left.largest.allocated);
-  std::fprintf(stderr,
-               "note: device memory not freed when the program ended: %zu allocation%s, %zu bytes",
-               left.count, left.count == 1 ? "" : "s", left.bytes);
-  std::fprintf(stderr,
-               left.count == 1 ? "; allocated here\n" : "; the largest was allocated here\n");
+  say_note(left.largest.allocated,
+           format("device memory not freed when the program ended: %zu allocation%s, %zu bytes; %s",
+                  left.count, left.count == 1 ? "" : "s", left.bytes,
+                  left.count == 1 ? "allocated here" : "the largest was allocated here"),
+           "");
 }
 
 }  // namespace
@@ -119,7 +108,7 @@ void judge_transfers(std::uintptr_t base) {
   const std::lock_guard<std::mutex> lock(w.mutex);
   const auto found = w.transfers.find(base);
   if (found == w.transfers.end()) return;
-  judge(w, base, found->second);
+  judge(base, found->second);
   w.transfers.erase(found);
 }
 
@@ -127,7 +116,7 @@ void say_last_words(bool success) {
   LastWords& w = last_words();
   {
     const std::lock_guard<std::mutex> lock(w.mutex);
-    for (const auto& entry : w.transfers) judge(w, entry.first, entry.second);
+    for (const auto& entry : w.transfers) judge(entry.first, entry.second);
     w.transfers.clear();
   }
   if (success && leaks_are_noted()) note_memory_left();

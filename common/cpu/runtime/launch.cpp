@@ -50,6 +50,10 @@ int check_configuration(const LaunchConfig& config, bool cooperative, const void
                       to_text(dim3(kMaxGridX, kMaxGridY, kMaxGridZ)).c_str());
     return cudaErrorInvalidConfiguration;
   }
+  if (find_stream(config.stream) == nullptr) {
+    *problem = "a stream that does not exist; was it destroyed before?";
+    return cudaErrorInvalidResourceHandle;
+  }
   const std::size_t limit = dynamic_shared_limit(function);
   if (config.dynamic_shared_bytes > limit) {
     *problem = format("%zu bytes of dynamic shared memory; the limit is %zu%s",

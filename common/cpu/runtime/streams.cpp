@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../engine/device_limits.h"
+#include "../engine/memory.h"
 #include "call.h"
 #include "capture.h"
 #include "work_queues.h"
@@ -92,6 +93,51 @@ cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   if (device == nullptr) return finish(cudaErrorInvalidValue);
   *device = 0;
   return cudaSuccess;
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID id,
+                                   const cudaStreamAttrValue* value) {
+  CUDA_CPU_BEGIN_CALL();
+  CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (value == nullptr) return finish(cudaErrorInvalidValue);
+  if (id == cudaLaunchAttributePriority) {
+    stream->priority = std::clamp(value->priority, cuda_cpu::kGreatestStreamPriority,
+                                  cuda_cpu::kLeastStreamPriority);
+  } else if (id == cudaLaunchAttributeAccessPolicyWindow) {
+    stream->window = value->accessPolicyWindow;
+  } else {
+    return finish(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID id,
+                                   cudaStreamAttrValue* value) {
+  CUDA_CPU_BEGIN_CALL();
+  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (value == nullptr) return finish(cudaErrorInvalidValue);
+  if (id == cudaLaunchAttributePriority) {
+    value->priority = stream->priority;
+  } else if (id == cudaLaunchAttributeAccessPolicyWindow) {
+    value->accessPolicyWindow = stream->window;
+  } else {
+    return finish(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
+                                     unsigned int flags) {
+  CUDA_CPU_BEGIN_CALL();
+  if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  cuda_cpu::MemoryRange range;
+  const bool is_managed =
+      cuda_cpu::find_live_range(pointer, &range) && range.space == cuda_cpu::Space::kManaged;
+  const bool is_one =
+      flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+  return finish(is_managed && is_one ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

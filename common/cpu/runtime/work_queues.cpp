@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "../engine/memory.h"
 #include "../engine/observer.h"
 #include "../engine/settings.h"
+#include "../report/diagnostics.h"
+#include "../report/text.h"
 #include "../types/error_codes.h"
 #include "capture.h"
 #include "last_error.h"
@@ -427,15 +430,10 @@ void note_unfinished_work() {
     }
   }
   if (count == 0) return;
-  const Site site = first->label.site;
-  if (site.file != nullptr && *site.file != '\0') {
-    std::fprintf(stderr, "%s:%d: ", site.file, site.line);
-  }
-  std::fprintf(stderr, "note: the program ended before this ran: %s", first->label.call);
-  const char* const kernel = first->label.kernel;
-  if (*kernel != '\0') std::fprintf(stderr, " '%s'", kernel);
-  if (count > 1) std::fprintf(stderr, " (and %zu more)", count - 1);
-  std::fprintf(stderr, "\n    help: wait for it, e.g. with cudaDeviceSynchronize\n");
+  std::string text = format("the program ended before this ran: %s", first->label.call);
+  if (*first->label.kernel != '\0') text += format(" '%s'", first->label.kernel);
+  if (count > 1) text += format(" (and %zu more)", count - 1);
+  say_note(first->label.site, text, "wait for it, e.g. with cudaDeviceSynchronize");
 }
 
 void forget_streams() {

@@ -16,6 +16,7 @@
 
 #include "../types/site.h"
 #include "stream_order.h"
+#include "types.h"
 
 struct CUstream_st;
 struct CUevent_st;
@@ -124,6 +125,7 @@ struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
+  cudaAccessPolicyWindow window{};
   bool is_default = false;
   bool running = false;
   bool destroyed = false;

@@ -195,7 +195,7 @@ void make_fence(bool block_only) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-void local_array_begins(const void* address, std::size_t bytes, const LocalArray* array) {
+void local_array_begins(void* address, std::size_t bytes, const LocalArray* array) {
   if (!races::are_looked_for) xray::note_local_array(address, bytes, array);
 }
 

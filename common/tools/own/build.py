@@ -116,6 +116,45 @@ def is_old(made, *parts):
     return any(not os.path.exists(part) or os.stat(part).st_mtime_ns > since for part in parts)
 
 
+# ---- what the backend has not --------------------------------------------------------------------
+
+REFUSED = re.compile(
+    r"^(.+?:\d+):\d+: error: (?:#error \"?|static assertion failed: )?(\S+?):? "
+    r"(?=.*(?:the CPU backend has|not (?:supported )?(?:on|by) the CPU backend))"
+)
+SIGNS_OF_COLOUR = re.compile(r"\x1b\[[0-9;]*[mK]")
+
+
+def refusals(said):
+    """Where a compiler said that the backend has not something: one line for each thing that is missing, at its first
+    use, with the other names. What else it said follows from that. Empty where it said nothing of the kind."""
+    first, others = {}, {}
+    for line in SIGNS_OF_COLOUR.sub("", said).splitlines():
+        found = REFUSED.match(line)
+        if not found:
+            continue
+        place, name = found.groups()
+        text = line[found.start(2) :].strip('"')
+        reason = text.partition(" ")[2]
+        if reason not in first:
+            first[reason] = f"{place}: error: {text}"
+        elif name not in first[reason] and name not in others.setdefault(reason, []):
+            others[reason].append(name)
+    return [line + (f" (so it is with {', '.join(others[r])})" if others.get(r) else "") for r, line in first.items()]
+
+
+def compile_for_cpu(command):
+    colours = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    command = [*command, *(["-fdiagnostics-color=always"] if colours else [])]
+    done = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True, errors="replace")
+    lines = refusals(done.stderr) if done.returncode else []
+    if lines:
+        lines.append("    help: where there are a GPU and nvcc, it is built with BACKEND=gpu")
+    sys.stderr.write("".join(f"{line}\n" for line in lines) or done.stderr)
+    if done.returncode:
+        sys.exit(1)
+
+
 # ---- headers that others bring -------------------------------------------------------------------
 
 
@@ -228,8 +267,8 @@ class Build:
         print(f"  c++   {source}", flush=True)
         as_nvcc = ["-D__CUDACC__", "-D__NVCC__", "-include", "cuda_runtime.h"] if source.endswith(".cu") else []
         folders = [f"-I{self.mirror}{os.path.realpath(i)}" for i in self.includes]
-        run([*self.tool, *folders, *self.flags, "-idirafter", "build/own/standard", *self.more_flags, *as_nvcc, "-x", "c++",
-             "-c", "-o", made, self.where(source)])  # fmt: skip
+        flags = [*folders, *self.flags, "-idirafter", "build/own/standard", *self.more_flags, *as_nvcc]
+        compile_for_cpu([*self.tool, *flags, "-x", "c++", "-c", "-o", made, self.where(source)])
 
     def where(self, file):
         """The copy of a file."""

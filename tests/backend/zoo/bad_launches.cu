@@ -6,6 +6,9 @@
 // EXPECT-STDOUT: block of depth 65: cudaErrorInvalidConfiguration
 // EXPECT-STDOUT: grid of height 65536: cudaErrorInvalidConfiguration
 // EXPECT-STDOUT: 49153 bytes of shared memory: cudaErrorInvalidValue
+// EXPECT-STDOUT: destroyed stream: cudaErrorInvalidResourceHandle
+// EXPECT: {file}:{destroyed}: error: kernel 'touch' cannot be launched
+// EXPECT: a stream that does not exist; was it destroyed before?
 // EXPECT-STDOUT: then a good one: cudaSuccess 1
 
 #include <cstdio>
@@ -27,6 +30,11 @@ int main() {
   std::printf("grid of height 65536: %s\n", cudaGetErrorName(cudaGetLastError()));
   touch<<<1, 1, 48 * 1024 + 1>>>(x);
   std::printf("49153 bytes of shared memory: %s\n", cudaGetErrorName(cudaGetLastError()));
+  cudaStream_t stream;
+  CUDA_CHECK(cudaStreamCreate(&stream));
+  CUDA_CHECK(cudaStreamDestroy(stream));
+  touch<<<1, 1, 0, stream>>>(x);  // @destroyed
+  std::printf("destroyed stream: %s\n", cudaGetErrorName(cudaGetLastError()));
   touch<<<1, 1>>>(x);
   const cudaError_t good = cudaGetLastError();
   CUDA_CHECK(cudaMemcpy(&h_x, x, sizeof(int), cudaMemcpyDeviceToHost));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The right twin of race_sum.cu, and of its cure without atomics: nothing to report. Nor is there
-// of a volatile flag between blocks that is polled before it is raised, with fences, nor of an
-// object with virtual functions in shared memory.
+// The right twins of race_sum.cu, and of its cure without atomics: nothing to report. Nor is there
+// of a volatile flag between blocks that is polled before it is raised, with fences, of an object
+// with virtual functions in shared memory, of constants that kernels read, nor of memory that
+// another stream frees after an event.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
@@ -54,7 +55,37 @@ __global__ void call_virtual(int* result) {
   result[threadIdx.x] = reinterpret_cast<const Number*>(room)->get();
 }
 
+__constant__ int table[2];
+__device__ int written;  // near the constants
+
+__global__ void read_table(int* x) {
+  x[threadIdx.x] = table[threadIdx.x % 2];
+  if (threadIdx.x == 0) written = 1;
+}
+
+void free_after_event() {
+  cudaStream_t user, other;
+  cudaStreamCreate(&user);
+  cudaStreamCreate(&other);
+  cudaEvent_t is_read;
+  cudaEventCreate(&is_read);
+  int *x = nullptr, *y = nullptr;
+  cudaMallocAsync(&x, 32 * sizeof(int), user);
+  cudaMallocAsync(&y, 32 * sizeof(int), user);
+  read_table<<<1, 32, 0, user>>>(x);
+  read_table<<<1, 32, 0, user>>>(y);
+  cudaEventRecord(is_read, user);
+  cudaFreeAsync(y, user);
+  cudaStreamWaitEvent(other, is_read, 0);
+  cudaFreeAsync(x, other);
+  cudaDeviceSynchronize();
+  cudaEventDestroy(is_read);
+  cudaStreamDestroy(user);
+  cudaStreamDestroy(other);
+}
+
 int main() {
+  free_after_event();
   int *d_sums = nullptr, *d_words = nullptr, sums[2] = {0, 0}, words[34] = {};
   cudaMalloc(&d_words, sizeof(words));
   hand_over<<<4, 1>>>(d_words, d_words + 1);

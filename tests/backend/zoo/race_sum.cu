@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
+// Races and the like that the detector finds, whatever order the threads run in.
+// BUILD: cpu-xray
+//
+// CASE: sum
 // All threads of a block add to one sum without an atomic. Here they come one after the other, so
 // every order of threads gives the right sum; the race detector knows that nothing orders them.
-// BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
@@ -11,13 +14,39 @@
 // EXPECT: nothing orders the two
 // EXPECT: help: several threads use this element at a time
 // EXPECT-STDOUT: sum 64
+//
+// CASE: unfenced
+// A value is handed over by a volatile flag and no fence: the flag may be seen before the value.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// EXPECT: {file}:{receive}: error: race: a read
+// EXPECT: {file}:{hand_over}: note: a write by block (0,0,0)
+// EXPECT: data that is handed over needs a __threadfence()
+//
+// CASE: constant
+// A kernel writes a __constant__ variable by way of a pointer.
+// RUN: CUDA_CPU_RACES=1
+// EXPECT: {file}:{put}: error: write to constant memory in kernel 'change_table'
+// EXPECT: it is element 2 of the __constant__ variable 'table'
+// EXPECT: help: kernels only read constant memory
+//
+// CASE: freed
+// One stream frees what a kernel in another still uses.
+// RUN: CUDA_CPU_RACES=1
+// EXPECT: {file}:{free}: error: race: a write by cudaFreeAsync
+// EXPECT: {file}:{use}: note: a write by kernel 'use'
+// EXPECT: help: the two are in streams that do not wait for each other
 #include <cstdio>
+
+#include "cases.cuh"
+
+namespace sum {
 
 __global__ void count_threads(int* sum) {
   *sum += 1;  // @add
 }
 
-int main() {
+int program() {
   int *d_sum = nullptr, sum = 0;
   cudaMalloc(&d_sum, sizeof(int));
   cudaMemset(d_sum, 0, sizeof(int));
@@ -25,4 +54,81 @@ int main() {
   cudaMemcpy(&sum, d_sum, sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(d_sum);
   std::printf("sum %d\n", sum);
+  return 0;
+}
+
+}  // namespace sum
+
+namespace unfenced {
+
+__device__ volatile int flag;
+
+__global__ void pass_on(int* value, int* received) {
+  if (blockIdx.x == 0) {
+    *value = 42;  // @hand_over
+    flag = 1;
+  } else {
+    while (flag == 0) {
+    }
+    *received = *value;  // @receive
+  }
+}
+
+int program() {
+  int* x = nullptr;
+  cudaMalloc(&x, 2 * sizeof(int));
+  pass_on<<<2, 1>>>(x, x + 1);
+  cudaFree(x);
+  return 0;
+}
+
+}  // namespace unfenced
+
+namespace constant {
+
+__constant__ int table[8];
+
+__device__ void put(int* word) {
+  *word = 3;  // @put
+}
+__global__ void change_table() { put(const_cast<int*>(table) + 2); }
+
+int program() {
+  change_table<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  return 0;
+}
+
+}  // namespace constant
+
+namespace freed {
+
+__global__ void use(int* x) {
+  x[threadIdx.x] = 1;  // @use
+}
+
+int program() {
+  cudaStream_t user, other;
+  cudaStreamCreate(&user);
+  cudaStreamCreate(&other);
+  int* x = nullptr;
+  cudaMallocAsync(&x, 32 * sizeof(int), user);
+  use<<<1, 32, 0, user>>>(x);
+  cudaFreeAsync(x, other);  // @free
+  cudaDeviceSynchronize();
+  cudaStreamDestroy(user);
+  cudaStreamDestroy(other);
+  return 0;
+}
+
+}  // namespace freed
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {
+                      {"sum", sum::program},
+                      {"unfenced", unfenced::program},
+                      {"constant", constant::program},
+                      {"freed", freed::program},
+                  });
 }

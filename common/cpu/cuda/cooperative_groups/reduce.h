@@ -55,4 +55,17 @@ inline T reduce(const Group& group, T value, Operation operation,
   return result;
 }
 
+/// The same for a tile of several warps.
+template <unsigned Size, class Parent, class T, class Operation>
+inline std::enable_if_t<(Size > 32), T> reduce(const thread_block_tile<Size, Parent>& tile, T value,
+                                               Operation operation,
+                                               const char* file = __builtin_FILE(),
+                                               int line = __builtin_LINE()) {
+  T result = value;
+  tile.for_each(value, {"reduce() of a tile", file, line}, [&](unsigned rank, const T& other) {
+    result = rank == 0 ? other : static_cast<T>(operation(result, other));
+  });
+  return result;
+}
+
 }  // namespace cooperative_groups

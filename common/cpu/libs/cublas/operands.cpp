@@ -59,14 +59,13 @@ bool is_device_only(const void* pointer) {
 
 /// Tells X-ray and the race detector.
 void tell_of_use(const CublasCall& call, const CublasOperand& it) {
-  if (observer == nullptr || observer->range_is_used == nullptr) return;
   const auto* const begin = static_cast<const char*>(it.data);
   for (std::size_t i = 0; i < it.count; ++i) {
     const char* const one =
         begin + static_cast<long long>(i) * it.distance * static_cast<long long>(it.element_size);
     for (std::size_t column = 0; column < it.columns; ++column) {
-      observer->range_is_used(one + column * it.step * it.element_size, it.rows * it.element_size,
-                              it.is_written, call.name, call.site);
+      tell_of_range(one + column * it.step * it.element_size, it.rows * it.element_size,
+                    it.is_written, call.name, call.site);
     }
   }
 }
