@@ -394,6 +394,16 @@ run in_notes --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
 
+test_case "what Markdown would take for a tag is text in a table, and code stays code"
+cp "$chapter/README.md" "$scratch/kept.md"
+sed -i.orig 's/,fast,/,<random> a<4 `<b>`,/' "$chapter/results/h200.csv"
+printf '<!-- table: results/h200.csv columns="version" -->\n<!-- end -->\n' >"$chapter/README.md"
+run in_notes
+expect_status 0
+expect "text and code" grep -qF '| &lt;random> a<4 `<b>` |' "$chapter/README.md"
+mv "$chapter/results/h200.csv.orig" "$chapter/results/h200.csv"
+mv "$scratch/kept.md" "$chapter/README.md"
+
 test_case "a deck's paths start at its chapter, and what it quotes holds no links"
 mkdir -p "$scratch/notes/slides"
 cat >"$scratch/notes/slides/05_sum.md" <<'END'

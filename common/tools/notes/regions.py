@@ -51,6 +51,11 @@ def parse_column(spec):
     return (match["label"] or expression).strip(), expression, (match["format"] or "").strip()
 
 
+def as_text(cell):
+    """A text such as <cufft.h>, which Markdown would take for a tag; `<cufft.h>` stays."""
+    return "".join(part if part.startswith("`") else re.sub(r"<(?=[A-Za-z/!?])", "&lt;", part) for part in re.split(r"(`[^`]*`)", cell))
+
+
 def make_table(folder, positional, attributes):
     if positional == ["chapters"]:
         return make_chapter_table(folder, attributes)
@@ -61,7 +66,7 @@ def make_table(folder, positional, attributes):
         rows.sort(key=lambda r: (as_number(evaluate(attributes["sort"], r)) or 0))
     if "first" in attributes:
         rows = rows[: int(attributes["first"])]
-    body = [[formatted(evaluate(e, row), f) for _, e, f in columns] for row in rows]
+    body = [[as_text(formatted(evaluate(e, row), f)) for _, e, f in columns] for row in rows]
     numeric = [is_number_column([line[i] for line in body]) for i in range(len(columns))]
     lines = markdown_table([label for label, _, _ in columns], body, numeric)
     if attributes.get("caption") != "no":
