@@ -43,7 +43,9 @@ struct Worker {
   unsigned fruitless_turns = 0;  // around the live blocks, with nothing but yields and waits
   std::uint64_t progress_last_turn = 0;
 
-  // Threads and blocks that ended, barriers that opened. The watchdog looks at them.
+  // Threads and blocks that ended, barriers that opened. The watchdog looks at them. Where races
+  // are looked for, a word that a launch uses for the first time counts as an end: no loop has
+  // endlessly many of them.
   std::uint64_t ended = 0, barriers = 0;
   std::uint64_t progress() const { return ended + barriers; }
 

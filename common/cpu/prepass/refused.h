@@ -94,6 +94,12 @@ constexpr Refused kRefused[] = {
      "cublasLtMatmulAlgo_t cublasLtMatmulHeuristicResult_t"},
     {Refused::kCall, "no products of cuBLASLt, those of <cublas_v2.h> it has",
      "cublasLtMatmul cublasLtMatrixTransform"},
+    {Refused::kCall, "cudaDeviceSynchronize in its place, as CUDA 13", "cudaThreadSynchronize"},
+    {Refused::kCall, "cudaDeviceReset in its place, as CUDA 13", "cudaThreadExit"},
+    {Refused::kCall, "one device, which has no peers", "cudaDeviceGetP2PAttribute"},
+    {Refused::kValue, "one device, which has no peers",
+     "cudaDevP2PAttrPerformanceRank cudaDevP2PAttrAccessSupported "
+     "cudaDevP2PAttrNativeAtomicSupported cudaDevP2PAttrCudaArrayAccessSupported"},
     {Refused::kType, "no libraries of kernels that are loaded at run time", "cudaLibrary_t"},
     {Refused::kCall, "no libraries of kernels that are loaded at run time",
      "cudaLibraryLoadData cudaLibraryLoadFromFile cudaLibraryGetKernel "

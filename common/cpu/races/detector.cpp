@@ -303,6 +303,10 @@ void check_other_work(const Checked& c, const Cell& cell) {
   groups(cell.readers, crowd == nullptr ? nullptr : &crowd->readers);
 }
 
+void note_progress() {
+  if (cuda_cpu::current_worker != nullptr) ++cuda_cpu::current_worker->ended;
+}
+
 /// The first access of this cell by the work that runs.
 void begin_cell(const Checked& c, Cell* cell, Kind kind) {
   if (kind >= Kind::kGlobal && !c.d->unordered.empty() && may_run_beside(*c.d, cell->work)) {
@@ -311,6 +315,7 @@ void begin_cell(const Checked& c, Cell* cell, Kind kind) {
   // Shared memory lasts over a grid barrier, which is one of the block, too.
   if (kind != Kind::kShared || cell->work < c.d->first_of_launch) c.d->shadow.forget(cell);
   cell->work = c.d->running;
+  note_progress();
 }
 
 /// Shared memory begins anew in every block.
@@ -507,6 +512,7 @@ __attribute__((always_inline)) inline bool use_word_in_short(Detector* d, const 
                                                       : page->kind() == Kind::kGlobal;
     if (!writes || cell->crowd != 0 || !is_new) return false;
     begin_with(cell, d->running, now);
+    note_progress();
     return true;
   }
   if (cell->settles(now)) return true;

@@ -3,7 +3,8 @@
 """Stores what X-ray counted, for figures and for product_limits.py: chapters/NN_name/results/xray.csv.
 
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
-is what `make xray CH=NN ARGS="options" CSV=FILE` writes. --check writes nothing, and fails where another trace would be
+is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
+everywhere. --check writes nothing, and fails where another trace would be
 stored. The order of the rows does not count: among rows of the same line it is up to the compiler.
 """
 
@@ -25,7 +26,7 @@ def trace(folder, chapter, options):
     program, words = settings.program_of(chapter, options)
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "trace.csv")
-        environment = {**os.environ, "CSV": path, "LINE": "", "SVG": "", "BLOCKS": ""}
+        environment = {**os.environ, "CSV": path, "LINE": "", "SVG": "", "BLOCKS": "", "XRAY_SOURCE": "1"}
         done = subprocess.run([XRAY, folder, program, *words], env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return None, done.stdout + done.stderr

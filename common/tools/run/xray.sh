@@ -34,10 +34,10 @@ case $chapters in
 esac
 mkdir -p "$out" || exit 2
 
-# Where nvcc is installed: what it made of each line, read once from the machine code.
+# Where nvcc is installed: what it made of each line, read once from the machine code; not for XRAY_SOURCE=1.
 machine_code() {
   local python
-  [ -z "$check${LINE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
+  [ -z "$check${LINE:-}${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
   if [ ! "$out/$1.code" -nt "$dir/$1" ]; then
     echo "  nvcc  $1: what becomes of each line" >&2
     "$python" "$tools/measure/accesses.py" "$out/$1.code" "$1" 2>"$out/$1.nvcc" || {

@@ -2,11 +2,13 @@
 // The right twins of race_sum.cu, and of its cure without atomics: nothing to report. Nor is there
 // of a volatile flag between blocks that is polled before it is raised, with fences, of an object
 // with virtual functions in shared memory, of constants that kernels read, nor of memory that
-// another stream frees after an event.
+// another stream frees after an event. One thread that reads for longer than the timeout makes
+// progress all the while.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_TIMEOUT=0.3
 // EXPECT-STATUS: 0
 // EXPECT-NOT: race
 // EXPECT-STDOUT: sums 64 64, handed over 5, twice 42
@@ -63,6 +65,22 @@ __global__ void read_table(int* x) {
   if (threadIdx.x == 0) written = 1;
 }
 
+__global__ void read_all(const volatile int* x, int n, int* sum) {
+  int mine = 0;
+  for (int i = 0; i < n; ++i) mine += x[i];
+  *sum = mine;
+}
+
+void read_for_long() {
+  constexpr int kWords = 4 << 20;
+  int *x = nullptr, sum = 0;
+  cudaMalloc(&x, (kWords + 1) * sizeof(int));
+  cudaMemset(x, 0, (kWords + 1) * sizeof(int));
+  read_all<<<1, 1>>>(x, kWords, x + kWords);
+  cudaMemcpy(&sum, x + kWords, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(x);
+}
+
 void free_after_event() {
   cudaStream_t user, other;
   cudaStreamCreate(&user);
@@ -86,6 +104,7 @@ void free_after_event() {
 
 int main() {
   free_after_event();
+  read_for_long();
   int *d_sums = nullptr, *d_words = nullptr, sums[2] = {0, 0}, words[34] = {};
   cudaMalloc(&d_words, sizeof(words));
   hand_over<<<4, 1>>>(d_words, d_words + 1);
