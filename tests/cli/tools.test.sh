@@ -394,6 +394,26 @@ run in_notes --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
 
+test_case "the front page's table can fold what was measured behind the question"
+cp "$chapter/README.md" "$scratch/kept.md"
+cp "$chapter/sum.cu" "$scratch/kept.cu"
+sed -i.orig 's/a sum$/are < and > escaped?/' "$chapter/sum.cu"
+echo '<!-- headline: results/h200.csv row="version=fast" column="rate" format=",.0f" text="{} GB/s" -->' >>"$chapter/README.md"
+printf '<!-- table: chapters answers="folded" -->\n<!-- end -->\n' >"$scratch/notes/README.md"
+run in_notes README.md
+expect_status 0
+output=$(cat "$scratch/notes/README.md")
+expect_output '| guess, then unfold what was measured on NVIDIA H200'
+expect_output '| <details><summary>are &lt; and &gt; escaped?</summary>2,049 GB/s</details> |'
+sed -i.orig 's/folded/hidden/' "$scratch/notes/README.md"
+run in_notes README.md
+expect_status 1
+expect_output 'answers="hidden": only "folded" is known'
+rm "$scratch/notes/README.md"*
+mv "$scratch/kept.md" "$chapter/README.md"
+mv "$scratch/kept.cu" "$chapter/sum.cu"
+rm "$chapter/sum.cu.orig"
+
 test_case "what Markdown would take for a tag is text in a table, and code stays code"
 cp "$chapter/README.md" "$scratch/kept.md"
 # shellcheck disable=SC2016  # backquotes of Markdown
@@ -599,6 +619,52 @@ expect_output "no rung: a section with a guess"
 lesson 300 "$whole" | sed '/^## What goes wrong/d' >"$chapter/README.md"
 run in_check notes
 expect_output 'section "what goes wrong" is missing before this one'
+mv "$scratch/kept.md" "$chapter/README.md"
+
+test_case "in a lesson no result stands before the question that it answers"
+value() { printf '<!-- value: %s row="%s" column="%s"%s -->%s<!-- end -->' "$@"; }
+v() { value results/h200.csv "version=$1" "${2:-rate}" "" "${3:-5}"; }
+ratio() { value results/h200.csv "version=$1" rate " over=\"version=$2\"" 3; }
+# ladder OPENING FIRST SECOND: a lesson of two rungs; before the question of each stand FIRST and SECOND.
+ladder() {
+  printf '# Sum\n\n## The question\n\n%s\n\n## A tree\n\n**What limits us.** %s\n\n' "$1" "$2"
+  printf '<details><summary><b>Guess.</b> How fast?</summary>\n\n%s\n\n</details>\n\n' "$(v tree)"
+  printf '**The number.** %s ms become %s: %s times.\n\n**Why.** %s\n\n' "$(v slow)" "$(v tree rate 0.713)" "$(ratio tree slow)" "$(v fast)"
+  # shellcheck disable=SC2016
+  printf '## Wide\n\n**What limits us.** %s\n\n```\n0.0641\n```\n\n**Guess.** And now?\n\n' "$3"
+  printf '**The number.** %s and %s.\n\n**Why.**\n\n## The end\n\n%s\n' "$(v last)" "$(v fast rate 0.0641)" "$(v fast)"
+}
+# too_early LINE WHAT OPENING FIRST SECOND
+too_early() {
+  ladder "$3" "$4" "$5" >"$chapter/README.md"
+  run in_check questions
+  expect_status 1
+  expect_output "chapters/05_sum/README.md:$1: $2 stands before the question that it answers"
+  expect_one_line
+}
+cp "$chapter/README.md" "$scratch/kept.md"
+echo "# Lab notes" >"$chapter/lab_notes.md"
+# What a rung begins with, what an earlier number named, another chapter's, what a row was compared with.
+other=$(value ../04_sum/results/h200.csv version=fast rate "" 9)
+ladder "$other" "$(v slow) $(v fast 'median_ms*of_percent/100')" "$(v tree) 0.713 $(v other)" >"$chapter/README.md"
+run in_check questions
+expect_status 0
+expect_output ""
+too_early 5 "version=tree" "$(v tree median_ms)" "" ""
+too_early 5 "version=fast" "$(v fast 'median_ms*1000')" "$(v slow)" ""
+too_early 5 "version=fast" "$(ratio fast other)" "$(v slow)" ""
+too_early 9 "version=tree" "" "$(v slow) $(v tree)" ""
+too_early 9 "version=fast" "" "$(v fast)" ""
+too_early 23 "version=fast" "" "" "$(v last) $(v fast)"
+too_early 5 "0.713" "From 0.713 ms." "" ""
+too_early 23 "0.0641" "" "" "0.0641 ms"
+too_early 5 "version=tree" '<!-- table: results/h200.csv columns="rate" where="version=other|tree" -->' "$(v slow)" ""
+ladder '<!-- table: results/h200.csv columns="rate" -->' "" "" >"$chapter/README.md"
+run in_check questions
+expect "slow, tree, last and fast" [ "$(lines_in "$output")" -eq 4 ]
+rm "$chapter/lab_notes.md"
+run in_check questions
+expect_status 0
 mv "$scratch/kept.md" "$chapter/README.md"
 
 test_case "lab notes are quoted into as notes are"

@@ -2,6 +2,7 @@
 """The table of chapters on the front page and in the opening deck: question and one measured number of each."""
 
 import glob
+import html
 import os
 import re
 
@@ -11,7 +12,10 @@ from tables import markdown_table
 
 
 def make_chapter_table(folder, attributes):
-    allow(attributes, "from", "to")
+    allow(attributes, "from", "to", "answers")
+    is_folded = attributes.get("answers") == "folded"
+    if "answers" in attributes and not is_folded:
+        raise Problem(f'answers="{attributes["answers"]}": only "folded" is known')
     body, devices = [], {}
     for notes in sorted(glob.glob(os.path.join(folder, "chapters", "[0-9][0-9]_*", "README.md"))):
         chapter_folder = os.path.dirname(notes)
@@ -32,9 +36,16 @@ def make_chapter_table(folder, attributes):
                 number_text = text.replace("{}", value)
                 devices[row.get("device", "")] = None
         label = title.group(1) if title else chapter[3:].replace("_", " ")
-        body.append([chapter[:2], f"[{label}](chapters/{chapter}/README.md)", question.group(1) if question else "", number_text])
+        link = f"[{label}](chapters/{chapter}/README.md)"
+        asked = question.group(1) if question else ""
+        if is_folded:
+            fold = f"<details><summary>{html.escape(asked, quote=False)}</summary>{html.escape(number_text, quote=False)}</details>"
+            body.append([chapter[:2], link, fold])
+        else:
+            body.append([chapter[:2], link, asked, number_text])
     if not body:
         raise Problem("no chapter in that range")
     measured = f"measured on {', '.join(d for d in devices if d)}" if any(devices) else "measured"
-    lines = markdown_table(["", "chapter", "question", measured], body, [False] * 4)
+    header = ["", "chapter", f"guess, then unfold what was {measured}"] if is_folded else ["", "chapter", "question", measured]
+    lines = markdown_table(header, body, [False] * len(header))
     return "\n" + "\n".join(lines) + "\n", "chapters/*/README.md"
