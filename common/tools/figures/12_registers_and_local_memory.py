@@ -2,7 +2,6 @@
 """Chapter 12: the layout of local memory (drawing), time against registers, time against the carve-out, latencies."""
 
 import style
-import terminal
 import xray
 
 WORD, COUNTERS, SECTOR_LANES = 4, 16, 8
@@ -114,8 +113,3 @@ layout()
 registers()
 carveout()
 latency()
-measured = style.rows("default")
-terminal.save("terminal", "h200.txt", "make run CH=12", f"What chapter 12 prints on an {measured[0]['device']}",
-              "A line names the GPU, the size and how it was measured. A table follows, a row for each version: "
-              + ", ".join(f"{r['version']} {r['median_ms']:.4f} ms, {r['registers']:.0f} registers, {r['local_bytes']:.0f} local bytes, {r['check']}"
-                          for r in measured) + ".")
