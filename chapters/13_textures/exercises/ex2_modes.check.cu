@@ -45,25 +45,28 @@ double linear(cudaTextureAddressMode address, bool normalized, float at) {
 }  // namespace
 
 TEST_CASE("the predictions are what the texture unit returns") {
-  const std::string notes = "chapters/13_textures/README.md: ";
-  lab::predict("kPoint", kPoint, point(cudaAddressModeClamp, false, 2.99f), notes + "The idea");
+  const std::string lesson = "chapters/13_textures/README.md: ";
+  const std::string notes = "chapters/13_textures/lab_notes.md: ";
+  lab::predict("kPoint", kPoint, point(cudaAddressModeClamp, false, 2.99f),
+               lesson + "The question");
   lab::predict("kOutside", kOutside, point(cudaAddressModeClamp, false, -7.2f),
-               notes + "Measured, modes");
-  lab::predict("kBetween", kBetween, linear(cudaAddressModeClamp, false, 2.0f), notes + "The idea");
+               notes + "Outside of the image");
+  lab::predict("kBetween", kBetween, linear(cudaAddressModeClamp, false, 2.0f),
+               lesson + "The question");
   lab::predict("kThird", kThird, linear(cudaAddressModeClamp, false, 1.5f + 1.0f / 3),
-               notes + "Measured, the weights");
+               notes + "The weights");
   std::vector<float> steps;
   for (int k = 0; k <= 4096; ++k) steps.push_back(1.5f + static_cast<float>(k) / 4096);
   const std::vector<float> between =
       fetched(cudaFilterModeLinear, cudaAddressModeClamp, false, steps);
   const std::set<float> different(between.begin(), between.end());
-  lab::predict("kWeights", kWeights, static_cast<double>(different.size()),
-               notes + "Measured, the weights");
+  lab::predict("kWeights", kWeights, static_cast<double>(different.size()), notes + "The weights");
   lab::predict("kBorder", kBorder, linear(cudaAddressModeBorder, false, 0.25f),
-               notes + "Measured, modes");
-  lab::predict("kWrap", kWrap, point(cudaAddressModeWrap, true, 1.7f), notes + "Measured, modes");
+               notes + "Outside of the image");
+  lab::predict("kWrap", kWrap, point(cudaAddressModeWrap, true, 1.7f),
+               notes + "Outside of the image");
   lab::predict("kMirror", kMirror, point(cudaAddressModeMirror, true, 1.1f),
-               notes + "Measured, modes");
+               notes + "Outside of the image");
   lab::predict("kWrapMixed", kWrapMixed, linear(cudaAddressModeWrap, true, 0.0f),
-               notes + "Measured, modes");
+               notes + "Outside of the image");
 }
