@@ -26,6 +26,26 @@ cat >"$tree/$chapter/README.md" <<'END'
 
 ## What *it* is: a question?
 
+**Guess.** How many times as fast, and `which`?
+
+**The number.** <!-- value: results/h200.csv row="version=a" column="rate" -->1.5<!-- end --> ms: 4.0 times as *slow*.
+
+**Why.** One reason.
+
+## Another
+
+<details><summary><b>Guess.</b> Which of <em>two</em>?</summary>
+
+The reckoning.
+
+</details>
+
+**The number.** The second.
+
+**Why.** Another reason.
+
+## A program
+
 <!-- code: kernel -->
 ```cuda
 __global__ void kernel() { [[link]](nowhere.md); }  // <!-- stays -->
@@ -174,6 +194,40 @@ expect "an anchor in each" has "$lab_notes" 'id="another-proof"'
 expect "the way there" has "$(html $chapter/index.html)" ">Lab notes</a>"
 expect "the way back" has "$lab_notes" ">Lesson of chapter 03</a>"
 
+test_case "in a lesson all that follows a guess waits for it, and its fold is opened"
+notes=$(html $chapter/index.html)
+expect "two guesses" [ "$(grep -o 'class="guess-first"' <<<"$notes" | wc -l)" -eq 2 ]
+expect "no fold" has_not "$notes" "<details"
+expect "the question before the form" grep -q 'Which of <em>two</em>?</p>.*<form class="guess-form".*The reckoning.*The second' <<<"$(tr -d '\n' <<<"$notes")"
+expect "the next section does not wait" grep -q 'Another reason.</p></div></div>' <<<"$(tr -d '\n' <<<"$notes" | sed 's/<!--[^>]*-->//g')"
+
+test_case "the number that answers a question is told by the question's words"
+cat >"$scratch/answers.mjs" <<END
+import { answerTo } from '$PWD/common/tools/site/markdown.mjs'
+const say = (question, number) => console.log(JSON.stringify(answerTo(question, number)))
+say('How many times as fast?', '49.3 ms become 0.540 ms: 91 times.')
+say('How many times as fast as \`a\`?', '0.510 ms. It is 1.25 times as *slow*.')
+say('How many times as slow?', '2.2 times as slow: 102 cycles.')
+say('What share of 4,814 GB/s?', '4,024 GB/s, 94 %.')
+say('How long do they take?', '0.110 ms with shuffles, 0.135 ms with atomics.')
+say('How many times as long, by block, by lane?', 'By block 1.01, by lane 30.2 times.')
+say('With 1 Mi ints it takes 7.89 µs. And the last block?', '6.58 µs.')
+say('How much of the 6.58 µs does this save?', '6.29 µs.')
+say('Which of the two?', '1.5 ms.')
+END
+run node "$scratch/answers.mjs"
+expect_status 0
+answers='{"value":"91","unit":"times"}
+{"value":"0.800","unit":"times"}
+{"value":"2.2","unit":"times"}
+{"value":"94","unit":"%"}
+{"value":"0.110","unit":"ms"}
+{"value":"1.01","unit":"times"}
+{"value":"6.58","unit":"µs"}
+null
+null'
+expect "the answers" [ "$output" = "$answers" ]
+
 test_case "a page of measurements says once what is the same in every row"
 expect "the device apart" has "$(html $chapter/results/h200.csv.html)" "<dt>device</dt><dd>H200</dd>"
 expect "a quoted field" has "$(html $chapter/results/h200.csv.html)" "<td>b, c</td>"
@@ -227,6 +281,33 @@ test_case "a good site passes the look"
 site_sh check
 expect_status 0
 expect_output "nothing wrong"
+
+# A style sheet and a script with one thing broken each: what the look says of the guesses.
+style=$(ls "$built"/assets/style.*.css)
+theme=$(grep -rlF 'localStorage.setItem(' "$built"/assets --include=*.js | xargs grep -lF 'Factor between')
+cp "$style" "$scratch/style.css"
+cp "$theme" "$scratch/theme.js"
+# guess_says STYLE FROM TO TEXT...: with that style, and TO for FROM in the script
+guess_says() {
+  { cat "$scratch/style.css"; echo "$1"; } >"$style"
+  sed "s#$2#$3#g" "$scratch/theme.js" >"$theme"
+  site_sh check
+  expect_status 1
+  for text in "${@:4}"; do expect_output "$chapter/index.html: $text"; done
+}
+test_case "the look finds a result that does not wait for its guess"
+guess_says '.guess-first .waits { display: block !important }' - - "before a guess: the result of guess 1, 2 shows"
+test_case "the look finds what paper and readers without scripts do not get"
+guess_says '.guess-first:not(.shown) .waits { display: none !important }' - - \
+  "without scripts: the result of guess 1, 2 is hidden" "on paper: the result of guess 1, 2 is hidden"
+test_case "the look finds a guess that the keyboard or the pointer cannot make"
+guess_says '.guess-compare { visibility: hidden } .guess-show { pointer-events: none }' - - \
+  "the keyboard leads from a guess to guess-show," "after a click: the result of guess 2 is hidden"
+test_case "the look finds a guess that the browser does not keep, or that says nothing beside its result"
+guess_says '' 'localStorage.setItem(' 'String(' "after the page was loaded again: the result of guess 1, 2 is hidden"
+guess_says '' 'Your guess' 'A guess' "beside the first result stands A guess: 2"
+cp "$scratch/style.css" "$style"
+cp "$scratch/theme.js" "$theme"
 
 # break_page HTML: puts it at the end of the chapter's page
 break_page() { printf '%s\n' "$1" >>"$built/$chapter/index.html"; }

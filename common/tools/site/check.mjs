@@ -5,13 +5,13 @@
 //
 // PACKAGES is where puppeteer is installed. PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
 // links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
-// not load or have no text alternative, pages that scroll sideways, contrast below AA, a search that
-// does not find what is there.
+// not load or have no text alternative, pages that scroll sideways, contrast below AA, guesses that do not
+// work by keyboard or pointer or that show their results too early, a search that does not find what is there.
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { addContrast, listen, openChromium } from './browser.mjs'
-import { contents, faintText, tooWide } from './look.mjs'
+import { besideResult, contents, faintText, resultsShown, tooWide } from './look.mjs'
 import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
@@ -73,12 +73,78 @@ async function lookAtContrast(page, where, width) {
   await setDark(page, false)
 }
 
+/**
+ * Guesses, as a reader makes them: results wait; the first is typed and entered by keyboard, the second shown by
+ * the pointer; the browser keeps both; on paper and without scripts nothing waits. In the end all are shown.
+ */
+async function lookAtGuesses(page, file) {
+  const shown = async (what, wanted) => {
+    const are = await page.evaluate(resultsShown)
+    const wrong = are.flatMap((is, i) => (is === wanted(i) ? [] : [i + 1]))
+    if (wrong.length > 0) complain(file, `${what}: the result of guess ${wrong.join(', ')} ${wanted(wrong[0] - 1) ? 'is hidden' : 'shows'}`)
+  }
+  const open = async () => {
+    await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
+    await settled(page)
+    await page.addStyleTag({ content: STILL })
+  }
+  // A page of the browser of its own keeps what others guessed.
+  await page.evaluate(() => localStorage.clear())
+  await page.setJavaScriptEnabled(false)
+  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
+  await shown('without scripts', () => true)
+  await page.setJavaScriptEnabled(true)
+  await open()
+  await shown('before a guess', () => false)
+  await page.emulateMediaType('print')
+  await shown('on paper', () => true)
+  await page.emulateMediaType('screen')
+  for (const size of [WIDE, NARROW]) {
+    await page.setViewport(size)
+    const wide = await page.evaluate(tooWide)
+    if (wide) complain(file, wide, `${size.width} px`)
+  }
+  await page.setViewport(WIDE)
+  await lookAtContrast(page, file, WIDE.width)
+
+  // By keyboard: the key that moves the focus leads from the field to both buttons.
+  await page.focus('.guess-form input')
+  const way = []
+  for (let i = 0; i < 2; i++) {
+    await page.keyboard.press('Tab')
+    way.push(await page.evaluate(() => document.activeElement.className))
+  }
+  if (way.join() !== 'guess-compare,guess-show') complain(file, `the keyboard leads from a guess to ${way.join(', ')}`)
+  await page.focus('.guess-form input')
+  await page.keyboard.press('Enter')
+  await shown('after an empty guess', () => false)
+  await page.keyboard.type('2')
+  await page.keyboard.press('Enter')
+  await shown('after a guess by keyboard', (i) => i === 0)
+  const beside = await page.evaluate(besideResult, 0)
+  if (!/^Your guess: 2\b/.test(beside ?? '')) complain(file, `beside the first result stands ${beside}`)
+  const measured = await page.evaluate(() => document.activeElement.className)
+  if (measured !== 'guess-result') complain(file, `after a guess the focus is at ${measured || 'nothing'}`)
+
+  const buttons = await page.$$('.guess-show')
+  if (buttons.length > 0) await buttons[0].click()
+  await shown('after a click', (i) => i <= 1)
+  await open()
+  await shown('after the page was loaded again', (i) => i <= 1)
+  if ((await page.evaluate(besideResult, 0)) !== beside) complain(file, 'the browser has not kept the guess')
+  await (await page.$('.guess-again'))?.click()
+  await shown('after "Guess again"', (i) => i === 1)
+  for (const button of await page.$$('.guess-show')) await button.click()
+  await shown('after all were shown', () => true)
+}
+
 /** One page: returns { ids, links }. */
 async function lookAtPage(page, file) {
   await page.setViewport(WIDE)
   await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
   await settled(page)
   await page.addStyleTag({ content: STILL })
+  if (await page.$('.guess-first')) await lookAtGuesses(page, file)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
   })

@@ -28,7 +28,11 @@ export default defineConfig({
   title: site.title,
   titleTemplate: `:title | ${site.title.split(',')[0]}`,
   description: site.description,
-  head: [['link', { rel: 'icon', href: `${site.base}favicon.svg`, type: 'image/svg+xml' }]],
+  head: [
+    ['link', { rel: 'icon', href: `${site.base}favicon.svg`, type: 'image/svg+xml' }],
+    // Before the page is drawn: results wait for a guess, which needs a script.
+    ['script', {}, "document.documentElement.classList.add('guesses')"],
+  ],
   cleanUrls: false,
   vite: {
     logLevel: 'warn',

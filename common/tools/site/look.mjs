@@ -24,6 +24,17 @@ export function contents() {
   }
 }
 
+/** Of each guess, whether its result is there to see. */
+export function resultsShown() {
+  return [...document.querySelectorAll('.guess-first > .waits')].map((e) => e.checkVisibility({ visibilityProperty: true }))
+}
+
+/** What stands beside the result of the guess of that number: "Your guess: 2 times, Measured: ...", or null. */
+export function besideResult(number) {
+  const box = document.querySelectorAll('.guess-first')[number].querySelector('.guess-result')
+  return box && [...box.querySelectorAll('dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', ')
+}
+
 /** What makes the page scroll sideways, or null. Tables and code may, inside of their own box. */
 export function tooWide() {
   const width = document.documentElement.clientWidth

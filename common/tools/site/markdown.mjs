@@ -88,3 +88,86 @@ export function withLinks(markdown, change) {
   }
   return result + markdown.slice(done)
 }
+
+// ---- guesses --------------------------------------------------------------------------------------
+
+// What a question asks for, in words, and how an answer of that kind is written.
+const NUMBER = String.raw`(\d+(?:,\d{3})*(?:\.\d+)?)`
+const KINDS = [
+  { asks: /how (?:many times|much (?:faster|slower|longer))|by which factor|what (?:can|does|do) .*\b(?:bring|win|gain)\b|how much does .*\bbring\b/i, unit: '(?:times|-fold)', is: () => 'times' },
+  { asks: /what share|how much of|how many percent/i, unit: '%' },
+  { asks: /how fast/i, unit: '[GT](?:B|FLOP)/s' },
+  { asks: /how long/i, unit: '(?:ms|µs|ns|s)\\b' },
+  { asks: /how many cycles/i, unit: 'cycles', is: () => 'cycles' },
+]
+// "And the time?" asks for more of what the words before it have given.
+const AND_THE = /\bAnd (?:the|with|in|at)\b[^?]*\?/
+const TIMES_DIRECTION = /\bas (fast|slow|long)\b|\b(faster|slower|longer)\b|\b(slow)\b/
+const isFast = (words) => /^fast/.test(words)
+
+/** The text of Markdown: no emphasis, no code, no links, no tags. */
+function plain(markdown) {
+  return markdown.replace(/!\[[^\]]*\]\([^)]*\)/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/<[^>]*>|[`*_]/g, '').replace(/\s+/g, ' ')
+}
+
+/** The first number of that unit: also the 6.3 of "6.3 and 1.2 times", and of "a 6.3, b 1.2 times". */
+function firstOf(text, unit) {
+  const match = new RegExp(`(?<![\\d.,])${NUMBER}(?:(?:,? and|,)(?: [a-z ]+)? ${NUMBER})*[ -]?(${unit})`).exec(text)
+  return match && { value: match[1].replace(/,/g, ''), unit: match.at(-1), after: text.slice(match.index + match[0].length) }
+}
+
+/**
+ * The number that answers a question, where its words say which: { value, unit }, else null. Times as slow
+ * answer a question for times as fast by their inverse.
+ */
+export function answerTo(question, number) {
+  const asked = plain(question)
+  const said = plain(number)
+  const places = KINDS.map((kind) => ({ ...kind, at: asked.search(kind.asks) })).filter((kind) => kind.at >= 0)
+  const rest = AND_THE.exec(asked)
+  if (rest) {
+    const given = KINDS.filter((kind) => firstOf(asked.slice(0, rest.index), kind.unit))
+    places.push(...given.map((kind) => ({ ...kind, at: rest.index })))
+  }
+  for (const kind of places.sort((a, b) => a.at - b.at)) {
+    const found = firstOf(said, kind.unit)
+    if (!found || Number(found.value) === 0) continue
+    const unit = kind.is ? kind.is() : found.unit
+    if (unit !== 'times') return { value: found.value, unit }
+    const [asks] = TIMES_DIRECTION.exec(asked.slice(kind.at))?.slice(1).filter(Boolean) ?? []
+    const [says] = TIMES_DIRECTION.exec(found.after.slice(0, 30))?.slice(1).filter(Boolean) ?? []
+    const turned = asks && says && isFast(asks) !== isFast(says)
+    return { value: turned ? (1 / found.value).toPrecision(3) : found.value, unit }
+  }
+  return null
+}
+
+const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m
+
+/**
+ * A lesson whose results wait: what follows a guess, to the end of its section, stands in a <GuessFirst>, an
+ * element of theme/index.mjs that shows it when the reader has guessed. A fold of the guess is opened there.
+ */
+export function withGuesses(markdown, chapter) {
+  const starts = headings(markdown).filter((h) => h.level === 2)
+  if (starts.length === 0) return markdown
+  const sections = starts.map(({ at, anchor }, i) => {
+    const section = markdown.slice(at, starts[i + 1]?.at)
+    const asked = ASKED.exec(section)
+    const number = asked && section.indexOf('**The number.**', asked.index + asked[0].length)
+    if (!asked || number < 0) return section
+    const question = (asked.groups.open ?? asked.groups.folded).trim()
+    const why = section.indexOf('**Why.**', number)
+    const answer = answerTo(question, section.slice(number, why < 0 ? undefined : why).split(/\n\n/)[0])
+    const attributes = answer ? ` value="${answer.value}" unit="${answer.unit}"` : ''
+    const reckoned = asked.groups.reckoned ? `${asked.groups.reckoned.trim()}\n\n` : ''
+    const waits = `${reckoned}${section.slice(asked.index + asked[0].length).trim()}`
+    return [
+      `${section.slice(0, asked.index)}**Guess.** ${question}\n`,
+      `<GuessFirst name="${chapter}#${anchor}"${attributes}>\n`,
+      `${waits}\n`,
+      '</GuessFirst>\n\n',
+    ].join('\n')
+  })
+  return markdown.slice(0, starts[0].at) + sections.join('')
+}

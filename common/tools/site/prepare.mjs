@@ -13,7 +13,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { findDecks } from './decks.mjs'
 import { listings } from './listings.mjs'
-import { headings, runningText, withLinks, withoutComments } from './markdown.mjs'
+import { headings, runningText, withGuesses, withLinks, withoutComments } from './markdown.mjs'
 import { SourceErrors, findChapters, findPages, resolveLink } from './pages.mjs'
 import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './source_pages.mjs'
 
@@ -118,7 +118,8 @@ function writeChapters(chapters, pages, decks) {
     if (c.labs) facts.push(link('Labs', url(c.notes, c.labs)))
     if (deck) facts.push(deckUrl(c.notes))
     const bar = `<p class="facts">${facts.join(' · ')}</p>`
-    files.set(pages.get(c.notes).place, frontmatter(step(c.notes)) + belowTitle(rewritten(c.notes, pages, c.program), [bar]))
+    const notes = belowTitle(rewritten(c.notes, pages, c.program), [bar])
+    files.set(pages.get(c.notes).place, frontmatter(step(c.notes)) + (c.labNotes ? withGuesses(notes, c.name) : notes))
     if (c.labNotes) {
       const back = `<p class="facts">${link(`Lesson of chapter ${c.number}`, url(c.labNotes, c.notes))}</p>`
       const page = folded(belowTitle(rewritten(c.labNotes, pages, c.program), [back]))
