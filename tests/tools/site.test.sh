@@ -213,6 +213,8 @@ say('How long do they take?', '0.110 ms with shuffles, 0.135 ms with atomics.')
 say('How many times as long, by block, by lane?', 'By block 1.01, by lane 30.2 times.')
 say('With 1 Mi ints it takes 7.89 µs. And the last block?', '6.58 µs.')
 say('How much of the 6.58 µs does this save?', '6.29 µs.')
+say('410 were there. How many are left?', '1,067. The time is 0.244 ms.')
+say('How many are left?', '0.405 ms: 1.76 times as fast.')
 say('Which of the two?', '1.5 ms.')
 END
 run node "$scratch/answers.mjs"
@@ -224,6 +226,8 @@ answers='{"value":"91","unit":"times"}
 {"value":"0.110","unit":"ms"}
 {"value":"1.01","unit":"times"}
 {"value":"6.58","unit":"µs"}
+null
+{"value":"1067","unit":""}
 null
 null'
 expect "the answers" [ "$output" = "$answers" ]

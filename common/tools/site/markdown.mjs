@@ -139,7 +139,9 @@ export function answerTo(question, number) {
     const turned = asks && says && isFast(asks) !== isFast(says)
     return { value: turned ? (1 / found.value).toPrecision(3) : found.value, unit }
   }
-  return null
+  // A count has no unit: "How many are left?" "67."
+  const count = /how many/i.test(asked) && /^\s*(?:The number\.)?\s*(\d+(?:,\d{3})*)(?:\.\s|\.?$| (?:on|of) )/.exec(said)
+  return count ? { value: count[1].replace(/,/g, ''), unit: '' } : null
 }
 
 const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m

@@ -79,9 +79,10 @@ const GuessFirst = {
       if (typed.value.trim()) show(typed.value.trim())
     }
     const isNumber = () => props.value !== undefined
+    const hasUnit = () => isNumber() && props.unit !== ''
     const form = () =>
       h('form', { class: 'guess-form', onSubmit: submit }, [
-        h('label', { for: id }, isNumber() && props.unit !== 'times' ? `Your guess, in ${props.unit}` : 'Your guess'),
+        h('label', { for: id }, hasUnit() && props.unit !== 'times' ? `Your guess, in ${props.unit}` : 'Your guess'),
         h('span', { class: 'guess-entry' }, [
           h('input', {
             id,
@@ -97,11 +98,15 @@ const GuessFirst = {
         h('button', { class: 'guess-show', type: 'button', onClick: () => show('') }, 'Show'),
       ])
     const pair = (name, text) => h('div', [h('dt', name), h('dd', text)])
-    const withUnit = (text) => (/^[\d.,]+$/.test(text) && isNumber() ? `${text} ${props.unit}` : text)
+    const measured = () => {
+      const number = Number(props.value)
+      return `${number >= 1000 ? number.toLocaleString('en') : props.value} ${props.unit}`.trim()
+    }
+    const withUnit = (text) => (/^[\d.,]+$/.test(text) && hasUnit() ? `${text} ${props.unit}` : text)
     const result = () => {
       const far = guess.value && isNumber() ? factor(guess.value, Number(props.value), props.unit) : null
       const pairs = guess.value ? [pair('Your guess', withUnit(guess.value))] : []
-      if (isNumber()) pairs.push(pair('Measured', `${Number(props.value) >= 1000 ? Number(props.value).toLocaleString('en') : props.value} ${props.unit}`))
+      if (isNumber()) pairs.push(pair('Measured', measured()))
       if (far) pairs.push(pair('Factor between', far))
       return h('div', { class: 'guess-result', tabindex: '-1', role: 'group', 'aria-label': 'Guess and result' }, [
         pairs.length > 0 ? h('dl', pairs) : null,
