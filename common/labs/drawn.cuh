@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -24,10 +25,13 @@ inline std::uint64_t run_seed() {
   return seed;
 }
 
-/// A number from least to most.
+/// A number from least to most. Each range has draws of its own: one order of threads may try more
+/// than another, and what both try shall be the same.
 inline unsigned drawn(unsigned least, unsigned most) {
-  static std::uint64_t count = 0;
-  return least + static_cast<unsigned>(random_bits(run_seed(), count++) % (most - least + 1ull));
+  static std::map<std::pair<unsigned, unsigned>, std::uint64_t> counts;
+  const std::uint64_t range = std::uint64_t{least} << 32 | most;
+  const std::uint64_t bits = random_bits(run_seed() ^ range, counts[{least, most}]++);
+  return least + static_cast<unsigned>(bits % (most - least + 1ull));
 }
 
 /// The values in any order.

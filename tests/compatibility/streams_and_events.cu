@@ -47,10 +47,8 @@ int main() {
   MUST(cudaStreamSynchronize(stream));
   add<<<1, 1, 0, stream>>>(x, 2);
   MUST(cudaStreamSynchronize(stream));
-  const bool right = *x == 3 && cudaStreamAttachMemAsync(stream, &x) == cudaErrorInvalidValue;
-  cudaGetLastError();
   MUST(cudaStreamDestroy(stream));
-  return answer(right);
+  return answer(*x == 3);
 }
 
 // FEATURE: host_functions: host functions in a stream
