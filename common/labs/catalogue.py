@@ -2,7 +2,7 @@
 """Finds the labs in chapters/NN_name/exercises/.
 
 An exercise is a starter exN_topic.cu, its check exN_topic.check.cu, solutions/exN_topic.cu, the bugs that make the
-solution wrong (exN_topic.mutants) and a section of exercises/README.md, the only place for its points:
+solution wrong (in solutions.mutants) and a section of exercises/README.md, the only place for its points:
 
     ## 1. Title
     [ex1_topic.cu](ex1_topic.cu) · fix the bug · 10 minutes · 1 point
@@ -52,7 +52,7 @@ class Lab:
         self.starter = f"{self.folder}/{name}.cu"
         self.check = f"{self.folder}/{name}.check.cu"
         self.solution = f"{self.folder}/solutions/{name}.cu"
-        self.mutants = f"{self.folder}/{name}.mutants"
+        self.mutants = f"{self.folder}/solutions.mutants"
         self.work = f"work/{chapter}/{name}.cu"
         self.title, self.text, self.kind, self.minutes, self.points = name, "", None, None, None
         if section:

@@ -101,10 +101,10 @@ def complaints_about_text(lab):
     if lab.asks_for_speed != bool(lab.too_slow):
         complain(lab.check, 'a check with "common/labs/speed.cuh", and no other, has a line `// TOO SLOW: NAME, ...`')
     if not found:
-        known = {mutant.label for mutant in edits.read(lab.mutants)}
+        known = {mutant.label for mutant in edits.read(lab.mutants, lab.name)}
         for name in lab.too_slow:
             if name not in known:
-                complain(lab.check, f"TOO SLOW: {lab.mutants} has no {name}")
+                complain(lab.check, f"TOO SLOW: {lab.mutants} has no {lab.name}/{name}")
     return found
 
 
@@ -112,16 +112,16 @@ def complaints_about_edits(lab, starter):
     if not os.path.exists(lab.mutants):
         return []  # said above
     try:
-        programs = edits.read(lab.mutants)
+        programs = edits.read(lab.mutants, lab.name)
     except edits.Wrong as wrong:
         return wrong.problems
     found = []
     rejected = sum(program.section != "right" for program in programs)
     if rejected < MIN_MUTANTS:
-        found.append((lab.mutants, f"{rejected} mutants: at least {MIN_MUTANTS}"))
+        found.append((lab.mutants, f"[{lab.name}] {rejected} mutants: at least {MIN_MUTANTS}"))
     evasions = sum(program.section == "evasions" for program in programs)
     if not lab.predicts and evasions < MIN_EVASIONS:
-        found.append((lab.mutants, f"{evasions} mutants below [evasions]: at least {MIN_EVASIONS}"))
+        found.append((lab.mutants, f"[{lab.name}] {evasions} mutants below [evasions]: at least {MIN_EVASIONS}"))
     for program in programs:
         text = but_for_includes(starter, program.text)
         if todo.bodies(starter, text) is None:
@@ -190,11 +190,13 @@ def complaints_about_chapters(labs, chapters):
             found.append((f"{folder}/README.md", f"has sections {sections} for the exercises {numbers}"))
         names = {lab.name for lab in here}
         for path in glob.glob(f"{folder}/solutions/*") + glob.glob(f"{folder}/*"):
-            if path in (f"{folder}/solutions", f"{folder}/README.md"):
+            if path in (f"{folder}/solutions", f"{folder}/README.md", here[0].mutants):
                 continue
             empty = os.path.isdir(path) and not os.listdir(path)  # git does not know it
             if not empty and os.path.basename(path).split(".")[0] not in names:
                 found.append((path, "belongs to no exercise"))
+        listed = edits.EXERCISES.findall(read(here[0].mutants)) if os.path.exists(here[0].mutants) else []
+        found += [(here[0].mutants, f"[{name}] belongs to no exercise") for name in listed if name not in names]
     return found
 
 
@@ -241,7 +243,7 @@ def tries_for(lab, backend):
     usual = outcomes.variant_of(lab, "cpu")
     yield Try(lab, "starter", lab.starter, usual)
     yield Try(lab, "solution", lab.solution, usual)
-    for mutant in edits.read(lab.mutants):
+    for mutant in edits.read(lab.mutants, lab.name):
         role = "alternative" if mutant.section == "right" else "mutant"
         yield Try(lab, role, written(lab, mutant), usual, place_of(lab, mutant))
     if not lab.predicts:
@@ -249,7 +251,7 @@ def tries_for(lab, backend):
         if backend == "gpu":
             yield Try(lab, "starter", lab.starter, "gpu")
             yield Try(lab, "solution", lab.solution, "gpu")
-            for mutant in edits.read(lab.mutants):
+            for mutant in edits.read(lab.mutants, lab.name):
                 if mutant.label in lab.too_slow:
                     yield Try(lab, "slow", written(lab, mutant), "gpu", place_of(lab, mutant))
 

@@ -18,7 +18,7 @@ exercises=chapters/05_shared_tree_reduction/exercises
 work=work/05_shared_tree_reduction
 
 # mutant EXERCISE NAME: the text of a wrong solution
-mutant() { "$python" common/tools/checks/edits.py "$exercises/$1.mutants" "$2"; }
+mutant() { "$python" common/tools/checks/edits.py "$exercises/solutions.mutants" "$1/$2"; }
 
 lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }
 

@@ -56,9 +56,9 @@ broken "a starter that never ends" $starter \
 broken "a solution that is wrong" $solution 's/  __shared__/  if (t == 1) return;\n&/' "must pass"
 broken "a solution that differs outside of the TODO" $solution 's/, kernels*//; s/const unsigned t =/const int t =/' \
   "differs from the starter outside of the TODO"
-mutants=$exercises/ex1_block_sum.mutants
+mutants=$exercises/solutions.mutants
 broken "a lab of whose wrong solutions fewer than three are evasions" $mutants 's/^\[evasions\]/[wrong]/' "below [evasions]: at least 3"
-at=$mutants:$(sed -n '/^no_guard:/=' $mutants)
+at=$mutants:$(sed -n '/^no_guard:/{=;q;}' $mutants)
 broken "a mutant that is right, and names its line" $mutants 's/^no_guard: .*/no_guard: sum = 0; => sum = 0 + 0;/' \
   "$at: no_guard (cpu-xray): must be rejected, but it passes"
 broken "a mutant that does not compile" $mutants 's/^no_guard: .*/no_guard: i < n ? x[i] : 0 => y[i]/' \
@@ -71,14 +71,26 @@ check=$exercises/ex1_block_sum.check.cu
 broken "a demand for speed that no wrong solution fails" $check 's/^#include "common.labs.counts.*/&\n#include "common\/labs\/speed.cuh"/' \
   "has a line \`// TOO SLOW: NAME, ...\`"
 broken "a wrong solution that is too slow, and is none" $check \
-  's/^#include "common.labs.counts.*/&\n#include "common\/labs\/speed.cuh"\n\/\/ TOO SLOW: nothing_like_it/' "has no nothing_like_it"
-broken "too few mutants" $mutants '/^all_of_shared_memory:/,/^\[right/{/^\[right/!d;}' "$mutants: 1 mutants: at least 3"
+  's/^#include "common.labs.counts.*/&\n#include "common\/labs\/speed.cuh"\n\/\/ TOO SLOW: nothing_like_it/' "has no ex1_block_sum/nothing_like_it"
+broken "too few mutants" $mutants '/^all_of_shared_memory:/,/^\[right/{/^\[right/!d;}' "$mutants: [ex1_block_sum] 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \
   's/^Run the check and read the first line/`__shared__ long long partial[kThreads];` &/' "contains the solution's line"
 broken "a missing points line" $exercises/README.md '/^\[ex1_block_sum/d' "is missing"
-broken "a check that compares nothing" $exercises/ex1_block_sum.check.cu '/lab::Trials().s/,/^  });/d; /lab::Trials()$/,/^      });/d' "must pass, but it fails"
+broken "a check that compares nothing" $check '/^namespace/,/^}  .. namespace/d; /lab::Trials().s/,/^  });/d; /lab::Trials()$/,/^      });/d' "must pass, but it fails"
+
+test_case "make check-labs notices mutants of an exercise that is not there"
+run "$(common/tools/setup/python.sh)" -c 'import sys
+sys.path[:0] = ["common/labs", "common/tools/checks"]
+import catalogue, check_labs
+chapter = "05_shared_tree_reduction"
+complain = lambda: check_labs.complaints_about_chapters(catalogue.labs_of(chapter), [chapter])
+before = complain()
+with open(sys.argv[1], "a") as file:
+    file.write("\n[ex9_gone]\na: b => c\n")
+print(before, complain())' $mutants
+expect_output "[] [('$mutants', '[ex9_gone] belongs to no exercise')]"
 
 sed -i.bak '/^\[right\]/,$d' $mutants && rm $mutants.bak
 printf '[right]\nother_name_of_0: sum = 0 => sum = 0 + 0\n' >>$mutants

@@ -13,8 +13,9 @@ fi
 here=$PWD
 edits=$here/common/tools/checks/edits.py
 exercises=chapters/99_sums/exercises
-solution=$exercises/solutions/ex1_sum.cu
-mutants=$exercises/ex1_sum.mutants
+solution=chapters/99_sums/sums.cu
+mutants=tests/99_sums.mutants
+labs=$exercises/solutions.mutants
 mkdir -p "$scratch/tree/tests" "$scratch/tree/$exercises/solutions"
 cd "$scratch/tree" || exit 1
 cat >$solution <<'END'
@@ -28,7 +29,8 @@ int sum(const int* x, int n) {
   return sum;  // of all
 }
 END
-cp $solution chapters/99_sums/sums.cu
+cp $solution $exercises/solutions/ex1_sum.cu
+cp $solution $exercises/solutions/ex2_again.cu
 echo 'int twice(int x) { return 2 * x; }' >chapters/99_sums/twice.cuh
 
 edits() { run "$python" "$edits" "$@"; }
@@ -76,48 +78,78 @@ changed block '2c\  int sum = 1;\n  step();
 4d; 7d; 8s/  \/\/.*//'
 
 test_case "each gives a mutant for every place, regex takes a pattern, a kind belongs to it"
-written tests/99_sums.mutants <<'END'
+written <<'END'
 no_step [each]: step(); =>
 by_pattern [regex, sanitize]: ^  return (\w+);.*$ => return -\1;
 elsewhere [in twice.cuh]: 2 * => 3 *
 END
-edits tests/99_sums.mutants
+edits $mutants
 expect_status 0
-expect_output "tests/99_sums.mutants:1: no_step.1"
-expect_output "tests/99_sums.mutants:1: no_step.2"
+expect_output "$mutants:1: no_step.1"
+expect_output "$mutants:1: no_step.2"
 expect_output "+return -sum;"
 expect_output "+int twice(int x) { return 3 * x; }"
-edits tests/99_sums.mutants no_step.2
+edits $mutants no_step.2
 expect "the second one gone" cmp -s "$scratch/out" <(sed '7s/step();//' $solution)
-rm tests/99_sums.mutants
 
-test_case "sections say which are to be rejected and which to pass"
-written <<'END'
+test_case "one file has all exercises of a chapter, and sections say which are to be rejected and which to pass"
+written $labs <<'END'
+[ex1_sum]
 first: i < n => i <= n
 [evasions]
 # By luck.
 second: i = 0 => i = n
 [right]
 third: sum = 0 => sum = 0 + 0
+[ex2_again]
+first: i < n => i + 1 < n
 END
-edits $mutants
+edits $labs
 expect_status 0
-expect_output "$mutants:4: second"
-expect_output "$mutants:6: third [right]"
+expect_output "$labs:2: ex1_sum/first"
+expect_output "$labs:5: ex1_sum/second"
+expect_output "$labs:7: ex1_sum/third [right]"
+expect_output "$labs:9: ex2_again/first"
 run "$python" -c 'import sys
 sys.path.insert(0, sys.argv[1])
 import edits
-print(*(mutant.section for mutant in edits.read(sys.argv[2])))' "$here/common/tools/checks" $mutants
-expect "a section for each" [ "$output" = "wrong evasions right" ]
+for exercise in (None, "ex1_sum", "ex2_again"):
+    print(*(f"{mutant.exercise}:{mutant.section}" for mutant in edits.read(sys.argv[2], exercise)), end=" / ")' \
+  "$here/common/tools/checks" $labs
+expect "a section for each, which ends with its exercise" [ "$output" = "\
+ex1_sum:wrong ex1_sum:evasions ex1_sum:right ex2_again:wrong / ex1_sum:wrong ex1_sum:evasions ex1_sum:right / ex2_again:wrong / " ]
 
-# refused WHAT LINE TEXT: the mutants on stdin are refused in one line that names LINE and says TEXT
-refused() {
-  test_case "refused: $1"
-  written
-  edits --check $mutants
+test_case "EXERCISE/NAME is one of an exercise, EXERCISE all of it; NAME alone where only one has it"
+changed ex2/first 's/i < n/i + 1 < n/' $labs
+changed ex1_sum/first 's/i < n/i <= n/' $labs
+changed third 's/sum = 0/sum = 0 + 0/' $labs
+for exercise in ex2 ex2_again; do
+  edits $labs $exercise
+  expect_status 0
+  expect_output "$labs:9: ex2_again/first"
+  expect_no_output ex1_sum
+done
+# no NAME TEXT: no mutant of that name; the line says TEXT
+no() {
+  edits $labs "$1"
   expect_status 1
   expect_one_error_line
-  expect_output "$mutants:$2: $3"
+  expect_output "$labs: $2"
+}
+no first "first of which exercise? there are: ex1_sum/first, ex2_again/first"
+no ex2/second "no mutant second; there are: first"
+no fourth "no mutant fourth; there are: ex1_sum/first, ex1_sum/second"
+no ex3/first "no exercise ex3; there are: ex1_sum, ex2_again"
+
+# refused WHAT LINE TEXT [FILE]: the mutants on stdin are refused in one line that names LINE and says TEXT
+refused() {
+  local file=${4:-$mutants}
+  test_case "refused: $1"
+  written "$file"
+  edits --check "$file"
+  expect_status 1
+  expect_one_error_line
+  expect_output "$file:$2: $3"
 }
 refused "text that is not there" 2 "b: must stand exactly once in $solution, stands there not at all: i < m" <<'END'
 a: i < n => i <= n
@@ -181,7 +213,8 @@ END
 refused "a word in brackets that means nothing" 1 "a: [every] is not known here; there are: each, regex, in FILE" <<'END'
 a [every]: step(); =>
 END
-refused "a kind that labs do not have" 1 "a: [sanitize] is not known here" <<'END'
+refused "a kind that labs do not have" 2 "a: [sanitize] is not known here" $labs <<'END'
+[ex1_sum]
 a [sanitize]: i < n => i <= n
 END
 refused "each with two edits" 1 "a: 'each' goes with one edit, 2 are here" <<'END'
@@ -195,25 +228,59 @@ END
 refused "a replacement that asks for a group that is not there" 1 "a: this replacement does not fit" <<'END'
 a [regex]: i < n => \3
 END
-refused "a file that is not there" 1 "a: no such file: $exercises/solutions/other.cu" <<'END'
+refused "a file that is not there" 1 "a: no such file: chapters/99_sums/other.cu" <<'END'
 a [in other.cu]: i < n => i <= n
 END
 
-refused "a section that nobody knows" 1 "[rihgt] is no section here; there are: evasions, wrong, right" <<'END'
+refused "a section that nobody knows" 2 "[rihgt] is no section here; there are: exN_topic, evasions, wrong, right" $labs <<'END'
+[ex1_sum]
 [rihgt]
 a: i < n => i <= n
 END
-refused "an edit between a section and its first name" 3 "an edit before any NAME: i = 0 => i = 1" <<'END'
+refused "an edit between a section and its first name" 4 "an edit before any NAME: i = 0 => i = 1" $labs <<'END'
+[ex1_sum]
 a: i < n => i <= n
 [right]
   i = 0 => i = 1
 END
-test_case "refused: sections among the bugs that a chapter's tests reject"
-written tests/99_sums.mutants <<<'[wrong]'
-edits --check tests/99_sums.mutants
-expect_status 1
-expect_output "tests/99_sums.mutants:1: [wrong] is no section here; only exercises have sections"
-rm tests/99_sums.mutants
+refused "a mutant of no exercise" 1 "a: expected a line [exN_topic] before the first mutant" $labs <<'END'
+a: i < n => i <= n
+END
+refused "an exercise that begins twice" 3 "line 1 begins [ex1_sum] already" $labs <<'END'
+[ex1_sum]
+a: i < n => i <= n
+[ex1_sum]
+b: i = 0 => i = 1
+END
+refused "mutants of a solution that is not there" 1 "$exercises/solutions/ex3_gone.cu, whose mutants these are, is not there" $labs <<'END'
+[ex3_gone]
+a: b => c
+END
+refused "sections among the bugs that a chapter's tests reject" 1 "[wrong] is no section here; only exercises have sections" <<'END'
+[wrong]
+END
+
+test_case "what is wrong with another exercise does not keep one from being read, but what is missing does"
+written $labs <<'END'
+[ex1_sum]
+a: i < m => i <= m
+[ex2_again]
+a: i < n => i <= n
+END
+for exercise in ex1_sum ex2_again ex3_gone; do
+  run "$python" -c 'import sys
+sys.path.insert(0, sys.argv[1])
+import edits
+try:
+    print(*(mutant.label for mutant in edits.read(*sys.argv[2:])))
+except edits.Wrong as wrong:
+    print(wrong)' "$here/common/tools/checks" $labs $exercise
+  case $exercise in
+    ex1_sum) expect_output "$labs:2: a: must stand exactly once in $exercises/solutions/ex1_sum.cu" ;;
+    ex2_again) expect "its mutant" [ "$output" = a ] ;;
+    *) expect "one line" [ "$output" = "$labs: has no line [ex3_gone]" ] ;;
+  esac
+done
 
 test_case "all that is wrong is said at once, a line for each"
 written <<'END'
@@ -225,16 +292,16 @@ expect_status 1
 expect "two lines on stderr" [ "$(lines_in "$err")" -eq 2 ]
 
 test_case "mutants of a program that is not there, or of nothing, are refused"
-written $exercises/ex2_gone.mutants <<<'a: b => c'
-edits --check $exercises/ex2_gone.mutants
+written tests/98_gone.mutants <<<'a: b => c'
+edits --check tests/98_gone.mutants
 expect_status 1
 expect_one_error_line
-expect_output "$exercises/solutions/ex2_gone.cu, whose mutants these are, is not there"
+expect_output "chapters/98_gone/gone.cu, whose mutants these are, is not there"
 written chapters/99_sums/sums.mutants <<<'a: b => c'
 edits --check chapters/99_sums/sums.mutants
 expect_status 1
 expect_one_error_line
-expect_output "expected tests/NN_name.mutants or chapters/NN_name/exercises/exN_topic.mutants"
+expect_output "expected tests/NN_name.mutants or chapters/NN_name/exercises/solutions.mutants"
 
 test_case "a mutant that nobody wrote is refused, with the names there are"
 written <<<'a: i < n => i <= n'

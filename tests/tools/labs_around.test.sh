@@ -18,7 +18,7 @@ exercises=chapters/05_shared_tree_reduction/exercises
 work=work/05_shared_tree_reduction
 
 # mutant EXERCISE NAME: the text of a wrong solution
-mutant() { "$python" common/tools/checks/edits.py "$exercises/$1.mutants" "$2"; }
+mutant() { "$python" common/tools/checks/edits.py "$exercises/solutions.mutants" "$1/$2"; }
 
 lab() { run make -s --no-print-directory "$1" BACKEND=cpu "${@:2}"; }
 
@@ -48,7 +48,7 @@ expect_output "likely    right in 5 orders of threads, and no race was found"
 expect_no_output "other threads first"
 
 test_case "what a check draws is the same for all orders of threads, so a wrong number is not laid to one"
-"$python" common/tools/checks/edits.py chapters/04_multi_block/exercises/$dot.mutants sms_typed_in \
+"$python" common/tools/checks/edits.py chapters/04_multi_block/exercises/solutions.mutants $dot/sms_typed_in \
   >work/04_multi_block/$dot.cu
 lab lab CH=4 EX=3
 rm -r work/04_multi_block

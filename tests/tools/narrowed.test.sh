@@ -35,8 +35,11 @@ __global__ void sum(const int* x, std::size_t n, long long* sums) {
   if (i < n && (i > 3 || i == 1)) sums[i] = last > 2 ? total : first;
 }
 END
-echo 'no_total: total += x[k] => total = x[k]' >"$folder/ex1_sum.mutants"
-echo 'total_of_floats: double total => float total' >>"$folder/ex1_sum.mutants"
+cat >"$folder/solutions.mutants" <<'END'
+[ex1_sum]
+no_total: total += x[k] => total = x[k]
+total_of_floats: double total => float total
+END
 
 edits() { run "$python" "$here/common/tools/checks/narrowed.py" "$@"; }
 # listed KIND: the edits of one kind, as old => new

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Mutants: bugs that the checks must reject, each written as an edit of a program that is right.
 
-    edits.py FILE.mutants            what each mutant changes, as a diff
-    edits.py FILE.mutants NAME       the program with that bug in it
-    edits.py --check FILE.mutants... whether every edit applies
+    edits.py FILE.mutants               what each mutant changes, as a diff
+    edits.py FILE.mutants NAME          the program with that bug in it
+    edits.py FILE.mutants exN           what each mutant of one exercise changes
+    edits.py FILE.mutants exN/NAME      the solution of that exercise with that bug in it
+    edits.py --check FILE.mutants...    whether every edit applies
 
 tests/NN_name.mutants                           edits chapters/NN_name/name.cu
-chapters/NN_name/exercises/exN_topic.mutants    edits solutions/exN_topic.cu beside it
+chapters/NN_name/exercises/solutions.mutants    edits solutions/exN_topic.cu beside it, below a line [exN_topic]
 
     # A comment stands on lines of its own.
     no_guard: if (i < n) y[i] => y[i]
@@ -34,7 +36,8 @@ ends too. C++ has no =>. Words in brackets behind the name, parted by commas:
                   the experiment of that name
     sanitize      tests/ only: the bug shows under `make sanitize` alone
 
-An exercise's file has sections. Each begins with a line of its own; before the first all mutants are wrong:
+In the file of exercises a line [exN_topic] comes before all that is about exercise N. Two exercises may use one name.
+Each has sections, which begin with lines of their own; before the first all mutants are wrong:
 
     [evasions]    the results are right, but the program does not do what the exercise teaches: to be rejected
     [wrong]       the results are wrong: to be rejected
@@ -52,13 +55,14 @@ import sys
 OWNERS = (
     (re.compile(r"tests/(\d\d_(\w+))\.mutants$"), r"chapters/\1/\2.cu", ("sanitize",), ()),
     (
-        re.compile(r"chapters/(\w+)/exercises/(\w+)\.mutants$"),
-        r"chapters/\1/exercises/solutions/\2.cu",
+        re.compile(r"chapters/(\w+)/exercises/solutions\.mutants$"),
+        r"chapters/\1/exercises/solutions/",  # and the exercise's name
         (),
         ("evasions", "wrong", "right"),
     ),
 )
 SECTION = re.compile(r"\[(.*)\]$")
+EXERCISES = re.compile(r"^\[(ex\d+_\w+)\]$", re.M)
 NAME = re.compile(r"(\w+)(?: \[([^\]]*)\])?:(?:\s+(.*))?$")
 ARROW = re.compile(r"\s+=>(?:\s+|$)")
 
@@ -80,20 +84,21 @@ def part_of(mutants, text):
 
 class Mutant:
     """One edited program. `program` is the file that is edited, `text` its text with the edit made, `at` the line of
-    the edit there. `line` is the mutant's line in the file of mutants, `section` where it stands there, `kind` "" or
-    what its brackets say; `label` is its name, and which it is where `each` gives several."""
+    the edit there. `line` is the mutant's line in the file of mutants, `exercise` and `section` where it stands there,
+    `kind` "" or what its brackets say; `label` is its name, and which it is where `each` gives several."""
 
     def __init__(self, entry, program, text, at, number=None):
         self.program, self.text, self.at = program, text, at
-        self.name, self.line, self.section, self.kind = entry.name, entry.line, entry.section, entry.kind
+        self.exercise, self.section, self.kind = entry.exercise, entry.section, entry.kind
+        self.name, self.line = entry.name, entry.line
         self.label = f"{self.name}.{number}" if number else self.name
 
 
 class Entry:
     """All that stands under one name. `edits`: [(line, pattern, text to show, function from match to new text)]."""
 
-    def __init__(self, line, name, section):
-        self.line, self.name, self.section = line, name, section
+    def __init__(self, line, name, exercise, section):
+        self.line, self.name, self.exercise, self.section = line, name, exercise, section
         self.kind, self.file, self.each, self.regex = "", None, False, False
         self.edits = []
         self.refused = False  # there is a complaint about it
@@ -107,27 +112,36 @@ class Block:
 
 
 class Reader:
-    def __init__(self, path):
-        self.path = path.replace(os.sep, "/")
+    """Reads a file; with `only`, what stands there about that exercise."""
+
+    def __init__(self, path, only=None):
+        self.path, self.only = path.replace(os.sep, "/"), only
         self.problems = []
-        self.section = "wrong"
+        self.exercise, self.section = None, "wrong"
+        self.begun, self.gone = {}, set()  # the line with which each exercise begins; those that have no solution
         self.entry = None  # to which an edit belongs
         for pattern, program, self.kinds, self.sections in OWNERS:
             owner = pattern.search(self.path)
             if owner:
                 self.root = self.path[: owner.start()]
                 self.program = self.root + owner.expand(program)
-                if not os.path.exists(self.program):
+                if not self.sections and not os.path.exists(self.program):
                     raise Wrong([(path, f"{self.program}, whose mutants these are, is not there")])
                 break
         else:
-            raise Wrong([(path, "expected tests/NN_name.mutants or chapters/NN_name/exercises/exN_topic.mutants")])
+            raise Wrong([(path, "expected tests/NN_name.mutants or chapters/NN_name/exercises/solutions.mutants")])
 
     def complain(self, line, text, entry=None):
         if entry:
             entry.refused = True
             text = f"{entry.name}: {text}"
+        if self.passes_over(entry.exercise if entry else self.exercise):
+            return
         self.problems.append((f"{self.path}:{line}", text))
+
+    def passes_over(self, exercise):
+        """Whether only another exercise is asked for."""
+        return bool(self.only and exercise and exercise != self.only)
 
     # ---- from lines to entries
 
@@ -155,24 +169,37 @@ class Reader:
                 self.complain(entry.line, f"'each' goes with one edit, {len(entry.edits)} are here", entry)
             elif not entry.edits and not entry.refused:
                 self.complain(entry.line, "has no edit", entry)
-        return [entry for entry in entries if not entry.refused]
+        if self.only and self.only not in self.begun:
+            raise Wrong([(self.path, f"has no line [{self.only}]")])
+        return [entry for entry in entries if not (entry.refused or self.passes_over(entry.exercise))]
 
     def begin_section(self, number, name):
         self.section, self.entry = name, None
-        if name not in self.sections:
-            there_are = f"there are: {', '.join(self.sections)}" if self.sections else "only exercises have sections"
+        if self.sections and re.match(r"ex\d+_", name):
+            self.exercise, self.section = name, "wrong"
+            if name in self.begun:
+                self.complain(number, f"line {self.begun[name]} begins [{name}] already")
+            elif not os.path.exists(f"{self.program}{name}.cu"):
+                self.complain(number, f"{self.program}{name}.cu, whose mutants these are, is not there")
+                self.gone.add(name)
+            self.begun.setdefault(name, number)
+        elif name not in self.sections:
+            there_are = f"there are: exN_topic, {', '.join(self.sections)}" if self.sections else "only exercises have sections"
             self.complain(number, f"[{name}] is no section here; {there_are}")
 
     def begin(self, entries, number, line):
         match = NAME.match(line)
         if not match:
-            self.entry = Entry(number, line.split()[0], self.section)  # edits below it are nobody else's
+            self.entry = Entry(number, line.split()[0], self.exercise, self.section)  # edits below it are nobody else's
             self.entry.refused = True
             self.complain(number, f"expected NAME: OLD => NEW, or NAME: with edits below it, found: {line}")
             return
         name, words, edit = match.groups()
-        entry = self.entry = Entry(number, name, self.section)
-        earlier = next((e for e in entries if e.name == name), None)
+        entry = self.entry = Entry(number, name, self.exercise, self.section)
+        earlier = next((e for e in entries if (e.exercise, e.name) == (self.exercise, name)), None)
+        entry.refused = self.exercise in self.gone
+        if self.sections and not self.exercise:
+            self.complain(number, "expected a line [exN_topic] before the first mutant", entry)
         if earlier:
             self.complain(number, f"line {earlier.line} has this name already", entry)
         for word in (w.strip() for w in words.split(",")) if words is not None else ():
@@ -233,7 +260,7 @@ class Reader:
 
     def apply(self, entry):
         """The mutants of one entry; none where an edit does not apply."""
-        program = self.program
+        program = f"{self.program}{entry.exercise}.cu" if entry.exercise else self.program
         if entry.file:
             beside = re.sub(r"^@(\w+)$", r"experiments/\1.cu", entry.file)
             program = f"{self.root}{entry.file}" if "/" in entry.file else f"{os.path.dirname(program)}/{beside}"
@@ -292,9 +319,9 @@ def with_changes(text, changes):
     return text
 
 
-def read(path):
-    """The mutants of a file, in its order. Raises Wrong with all that is wrong in it."""
-    return Reader(path).mutants()
+def read(path, exercise=None):
+    """The mutants of a file, or those of one exercise in it, in their order. Raises Wrong with all that is wrong there."""
+    return Reader(path, exercise).mutants()
 
 
 def diff_of(program, text):
@@ -305,7 +332,8 @@ def diff_of(program, text):
 
 def show(path, mutant):
     """The diff that a mutant makes."""
-    print(f"\n{path}:{mutant.line}: {mutant.label}{' [right]' if mutant.section == 'right' else ''}")
+    exercise = f"{mutant.exercise}/" if mutant.exercise else ""
+    print(f"\n{path}:{mutant.line}: {exercise}{mutant.label}{' [right]' if mutant.section == 'right' else ''}")
     print("".join(diff_of(mutant.program, mutant.text)), end="")
 
 
@@ -321,11 +349,29 @@ def check(paths):
     return status
 
 
+def choose(mutants, name):
+    """(mutants, whether it is one whose text is asked for) that NAME, exN/NAME, exN or "" names. KeyError with a line
+    that says what there is."""
+    exercises = list(dict.fromkeys(mutant.exercise for mutant in mutants if mutant.exercise))
+    exercise, _, label = name.rpartition("/")
+    if not exercise and (label in exercises or label in (e.split("_")[0] for e in exercises)):
+        exercise, label = label, ""
+    here = [m for m in mutants if not exercise or exercise in (m.exercise, (m.exercise or "").split("_")[0])]
+    if not here:
+        raise KeyError(f"no exercise {exercise}; there are: {', '.join(exercises)}")
+    chosen = [mutant for mutant in here if label in ("", mutant.label)]
+    if label and len(chosen) != 1:
+        what = f"{label} of which exercise?" if chosen else f"no mutant {label};"
+        of = (m.label if exercise or not m.exercise else f"{m.exercise}/{m.label}" for m in chosen or here)
+        raise KeyError(f"{what} there are: {', '.join(of)}")
+    return chosen, bool(label)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only see whether every edit of the files applies")
     parser.add_argument("file", metavar="FILE.mutants")
-    parser.add_argument("more", nargs="*", metavar="NAME", help="the mutant to print; with --check further files")
+    parser.add_argument("more", nargs="*", metavar="NAME", help="the mutant to print, or the exercise; with --check further files")
     given = parser.parse_args()
     if given.check:
         return check([given.file, *given.more])
@@ -334,16 +380,14 @@ def main():
     except (Wrong, OSError) as problem:
         print(problem, file=sys.stderr)
         return 1
-    if not given.more:
-        for mutant in mutants:
-            show(given.file, mutant)
-    for name in given.more:
-        chosen = next((mutant for mutant in mutants if mutant.label == name), None)
-        if not chosen:
-            there_are = ", ".join(mutant.label for mutant in mutants)
-            print(f"{given.file}: no mutant {name}; there are: {there_are}", file=sys.stderr)
+    for name in given.more or [""]:
+        try:
+            chosen, whole = choose(mutants, name)
+        except KeyError as problem:
+            print(f"{given.file}: {problem.args[0]}", file=sys.stderr)
             return 1
-        print(chosen.text, end="")
+        for mutant in chosen:
+            print(mutant.text, end="") if whole else show(given.file, mutant)
     return 0
 
 

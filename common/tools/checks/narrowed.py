@@ -261,7 +261,7 @@ def all_edits(lab, kinds):
     starter, text = catalogue.read(lab.starter), catalogue.read(lab.solution)
     bare = mask(text)
     known = {random_edits.essence(text)}
-    known |= {random_edits.essence(mutant.text) for mutant in edits.read(lab.mutants)}
+    known |= {random_edits.essence(mutant.text) for mutant in edits.read(lab.mutants, lab.name)}
     for kind, start, end, new in (*type_edits(bare), *cast_edits(bare), *guard_edits(bare)):
         if kind not in kinds:
             continue
