@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Prints a program as one file that nvcc compiles anywhere: what it needs of common/ is put in place.
 
-Of common/*.cuh only those declarations are printed that the program uses, itself or through others of them. A header of
-the chapter's own is printed whole. What the program includes of CUDA and of the standard library comes first.
+Of common/*.cuh and of the chapter's own headers only those declarations are printed that the program uses, itself or
+through others of them, and of a type only those functions whose names are used. What is not understood stays: operators,
+assertions, conditionals. What the program includes of CUDA and of the standard library comes first.
 """
 
 import argparse
@@ -17,7 +18,13 @@ OWN = re.compile(r'^#include "([^"]+)"[^\n]*\n', re.M)
 # What a line that begins a declaration names: a macro, a type, the suffix of a literal, a pointer to functions, a
 # function, a constant.
 NAME = re.compile(
-    r'#define (\w+)|(?:struct|class|enum) (\w+)|operator""(\w+)|\(\*(\w+)\)|(\w+)\(|(\w+) =|(\w+)[;{]'
+    r'#define (\w+)|(?:struct|class|enum) (\w+)|operator""(\w+)|\(\*(\w+)\)|(\w+)\(|(\w+)(?:\[[^\]]*\])* =|(\w+)[;{]'
+)
+BOUNDS = re.compile(r"__launch_bounds__\([^()]*\)\s*")
+TYPE = re.compile(r"^(?:struct|class) (\w+)[^;]*?\{\n", re.M)
+# A function among a type's members that begins so is left out where nobody names it.
+MEMBER = re.compile(
+    r"(?:  template <[^>]*>\n)?  (?:\[\[\w+\]\] )?(?:(?!operator\b|virtual\b)[\w:]+(?:<[\w:, *]*>)?[*&]* )+[*&]?(\w+)\("
 )
 
 
@@ -26,46 +33,104 @@ def read(path):
         return file.read()
 
 
+def bare(line):
+    """A line's code without comments, strings and characters."""
+    return re.sub(r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])*\'|//.*', "", line)
+
+
+def words_of(text):
+    """What code names, the suffixes of its literals among it."""
+    code = "\n".join(bare(line) for line in text.split("\n"))
+    return {*re.findall(r"\w+", code), *re.findall(r"\d(_[A-Za-z]\w*)", code)}
+
+
 def pieces(text):
     """The top-level declarations of a header with the comments above them: what stands between blank lines outside of
-    braces and of #if."""
+    braces and of #if. A comment that stands alone is a piece, too."""
     found, piece, depth, conditions = [], [], 0, 0
     for line in text.split("\n"):
-        code = re.sub(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', "", line)
         if not line.strip() and depth == 0 and conditions == 0:
             found.append("\n".join(piece))
             piece = []
             continue
+        code = bare(line)
         piece.append(line)
         depth += code.count("{") - code.count("}")
         conditions += bool(re.match(r"#\s*if", code)) - bool(re.match(r"#\s*endif", code))
-    return [p for p in [*found, "\n".join(piece)] if re.search(r"^(?!//|$)", p, re.M)]
+    return [p for p in [*found, "\n".join(piece)] if p]
+
+
+def is_comment(piece):
+    return not re.search(r"^(?!//|$)", piece, re.M)
 
 
 def names_of(piece):
-    """The names that a piece declares; only lines without indentation begin a declaration."""
+    """The names that a piece declares; only lines without indentation begin a declaration. None: not understood."""
+    piece = BOUNDS.sub("", piece)
     lines = [line for line in piece.split("\n") if re.match(r"#define|[\w\[]", line) and not line.startswith("template")]
     found = [NAME.search(line) for line in lines]
-    values = re.findall(r"^  (k\w+)", piece, re.M) if lines and lines[0].startswith("enum") else []
-    return {name for match in found if match for name in match.groups() if name} | set(values)
+    if not found or None in found or any(re.match(r".*\boperator[^\w\"]|static_assert", line) for line in lines):
+        return None
+    values = re.findall(r"^  (k\w+)", piece, re.M) if lines[0].startswith("enum") else []
+    return {name for match in found for name in match.groups() if name} | set(values)
+
+
+def members(piece):
+    """A type's text in parts: [(name of a function, or None for what has to stay, lines)], with comments above them."""
+    kind = TYPE.search(piece)
+    if not kind or len(TYPE.findall(piece)) > 1:
+        return [(None, piece)]
+    parts, chunk, depth, begun = [(None, piece[: kind.end()])], [], 0, False
+    for line in piece[kind.end() :].split("\n"):
+        code = bare(line).rstrip()
+        chunk.append(line)
+        begun = begun or bool(code)
+        depth += sum(map(code.count, "{(")) - sum(map(code.count, "})"))
+        if not line.strip() and not begun or begun and depth == 0 and code.endswith(("}", ";", ":")):
+            text = "\n".join(chunk) + "\n"
+            function = MEMBER.match(re.sub(r"^\s*//.*\n|^\n", "", text, flags=re.M))
+            removable = function and function[1] != kind[1] and "{" in text
+            parts.append((function[1] if removable else None, text))
+            chunk, begun = [], False
+    return [*parts, (None, "\n".join(chunk))]
 
 
 def needed(program, headers):
-    """The pieces of each header that the program uses, in their order."""
-    wanted, text, more = set(), program, True
+    """The pieces of each header that the program uses, in their order. What stands alone as a comment stays where a
+    piece below it does, before the next such comment; the first where any piece does."""
+    parts = {(header, i): members(p) for header, found in headers.items() for i, p in enumerate(found) if not is_comment(p)}
+    names = {piece: names_of("".join(text for _, text in found)) for piece, found in parts.items()}
+    wanted, words, more = set(), words_of(program), True  # of `wanted` each is a piece and the index of a part of it
     while more:
-        words = set(re.findall(r"\w+", re.sub(r"//.*", "", text)))
-        words |= set(re.findall(r"\d(_[A-Za-z]\w*)", text))  # the suffixes of literals
         new = {
-            (name, index)
-            for name, parts in headers.items()
-            for index, piece in enumerate(parts)
-            if (name, index) not in wanted and names_of(piece) & words
+            (piece, index)
+            for piece, found in parts.items()
+            if names[piece] is None or names[piece] & words
+            for index, (name, _) in enumerate(found)
+            if (piece, index) not in wanted and (name is None or name in words)
         }
         wanted |= new
-        text = "\n".join(headers[name][index] for name, index in new)
+        words = words.union(*(words_of(parts[piece][index][1]) for piece, index in new))
         more = bool(new)
-    return {name: [p for i, p in enumerate(parts) if (name, i) in wanted] for name, parts in headers.items()}
+    kept = {}
+    for header, found in headers.items():
+        kept[header], comments = [], []
+        for i, piece in enumerate(found):
+            if is_comment(piece):
+                comments = [c for c in comments if c == found[0]] + [piece]
+            elif any(part[0] == (header, i) for part in wanted):
+                kept[header] += comments
+                text = "".join(text for index, (_, text) in enumerate(parts[header, i]) if ((header, i), index) in wanted)
+                kept[header].append(without_gaps(text) if text.rstrip("\n") != piece else piece)
+                comments = []
+    return kept
+
+
+def without_gaps(text):
+    """The text of a type from which members went: no blank lines but between others, nothing private that is empty."""
+    text = re.sub(r"\n{3,}", "\n\n", text.strip("\n"))
+    text = re.sub(r"(\{|^ (?:public|private):)\n\n", r"\1\n", text, flags=re.M)
+    return re.sub(r"\n\n\};$", "\n};", re.sub(r"\n* private:\n+\};$", "\n};", text))
 
 
 def section(title):
@@ -107,20 +172,18 @@ def single(path):
     headers = {}
     if re.search(r'^#include "[^"]*common\.cuh"', text, re.M):
         for name in HARNESS:
-            headers[name] = re.sub(r"\A(?://[^\n]*\n)*#pragma once\n", "", read(f"common/{name}.cuh"))
-    includes = {name: SYSTEM.findall(text) for name, text in headers.items()}
-    headers = {name: pieces(SYSTEM.sub("", OWN.sub("", text))) for name, text in headers.items()}
-    used = needed("\n".join([code] + [p for _, p in parts]), headers)
-    system += [i for found in includes.values() for i in found]  # the program may rely on each of them
+            header = re.sub(r"\A(?://[^\n]*\n)*#pragma once\n", "", read(f"common/{name}.cuh"))
+            system += SYSTEM.findall(header)  # the program may rely on each of them
+            headers[f"common/{name}.cuh"] = pieces(SYSTEM.sub("", OWN.sub("", header)))
+    headers.update((name, pieces(part)) for name, part in parts)
+    used = needed(code, headers)
     comment = head.rstrip("\n").split("\n")
     libraries = " -lcublas" if any("cublas_v2.h" in t for t in (*system, code, *(p for _, p in parts))) else ""
     comment[1:1] = [f"// {title}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
     lines = comment + ["", *(f"#include {name}" for name in sorted(set(system))), ""]
     for name, found in used.items():
         if found:
-            lines += [section(f"of common/{name}.cuh"), "", "\n\n".join(found), ""]
-    for name, part in parts:
-        lines += [section(f"of {name}"), "", part, ""]
+            lines += [section(f"of {name}"), "", "\n\n".join(found), ""]
     lines += [section("the program"), "", code]
     if not re.search(r"^int main\(", code, re.M):
         lines += ["", "// A lab's check calls what stands above.", "int main() {}"]
