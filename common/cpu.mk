@@ -111,6 +111,9 @@ endef
 # shared header's lines are of. A debugger wants variables, too: they are a fourth of the time to compile a chapter,
 # so make debug has a variant of its own. The benchmarks of the backend itself are optimised.
 LINES_ONLY := -gdwarf-4 -g1
+# X-ray says for each line how many lanes pass it, so there g++ marks where statements begin, as it does for variables.
+with_lines = $(if $(filter cpu cpu-xray,$1),$(LINES_ONLY) \
+  $(if $(filter cpu,$1)$(filter clang%,$(notdir $(CXX))),,-gstatement-frontiers))
 BENCH_FLAGS := -O2
 
 # The programs of a variant that need cuBLAS, and which library: X-ray does not look into it.
@@ -118,13 +121,15 @@ cublas_users = $(foreach u,$(CUBLAS_USERS),$(if $(filter $u,$(CHAPTER_SOURCES)),
   build/$1/$(call program_of,$u),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),$(call test_binary,$1,$u))))
 cublas_for = build/$(if $(filter cpu-xray cpu-races cpu-debug,$1),cpu,$1)/libcublas.a
 # What many sources include, g++ reads once for all of them, and before the first line of each: $(call read_compiled,
-# VARIANT,NAME,HEADER,FLAGS,SOURCES). ccache would remember nothing of such sources, so with it each reads for itself.
-# Two tests are about what headers bring.
+# VARIANT,NAME,HEADER,FLAGS,SOURCES,|). With the bar, a source that was compiled without it is not compiled again for its
+# sake. ccache would remember nothing of such sources, so with it each reads for itself. Two tests are about what headers
+# bring. Chapters share where all of them are compiled: for one it would take longer.
 SHARING_TESTS := $(filter-out %/standard_headers.test.cu %/toolkit_headers.test.cu,$(TEST_SOURCES) $(XRAY_TESTS))
+SHARING_CHAPTERS := $(if $(ONE),,$(shell grep -l 'common[.]cuh"' $(CHAPTER_SOURCES)))
 define read_compiled
 ifeq ($(filter clang% ccache,$(notdir $(CXX))),)
-$(patsubst %,build/$1/obj/%.o,$5): build/$1/first/$2.h.gch
-$(patsubst %,build/$1/obj/%.o,$5): CU_AS_CPP := $(AS_NVCC) -include build/$1/first/$2.h -x c++
+$(patsubst %,build/$1/obj/%.o,$5): $6 build/$1/first/$2.h.gch
+$(patsubst %,build/$1/obj/%.o,$5): CU_AS_CPP := $(AS_NVCC) -fpch-deps -include build/$1/first/$2.h -x c++
 build/$1/first/$2.h.gch: $3 build/$1/flags | $(MIRRORED_HEADERS)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)printf '#include "%s"\n' cuda_runtime.h ../../../$3 >$$(new) && mv -f $$(new) $$(@:.gch=)
@@ -144,7 +149,7 @@ $(patsubst %,build/$1/obj/%.o,$(CU_SOURCES)): build/$1/obj/%.o: build/cpu/src/% 
 	  && $$(plain_paths) && $$(put_compiled)
 $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CHAPTERS)
 $(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): ITS_FLAGS := $(LINES_ONLY)
-$(if $(filter cpu,$1),$(patsubst %,build/$1/obj/%.o,$(CHAPTER_SOURCES)): ITS_FLAGS := $(LINES_ONLY))
+$(if $(call with_lines,$1),$(patsubst %,build/$1/obj/%.o,$(CHAPTER_SOURCES)): ITS_FLAGS := $(call with_lines,$1))
 $(patsubst %,build/$1/obj/%.o,$(CPU_BENCHES)): ITS_FLAGS := $(BENCH_FLAGS)
 # The backend's own tests may name its insides, as "engine/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
@@ -160,6 +165,7 @@ $(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)) b
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): ITS_FLAGS := -g1
 $(call read_compiled,$1,first,common/cpu/cuda/cuda_runtime.h,$2 -g1,$(ZOO))
+$(if $(ONE)$(filter build/%,$(GOALS)),,$(call read_compiled,$1,chapters,build/cpu/src/common/common.cuh,$2 $(call with_lines,$1),$(SHARING_CHAPTERS),|))
 $(if $(CATCH2),$(call read_compiled,$1,tests,build/cpu/src/tests/kernel_testing.cuh,$2 $(LINES_ONLY) $(CATCH2_FLAGS),$(SHARING_TESTS)))
 $(foreach c,$(CHAPTER_PROGRAMS),$(eval build/$1/$c: build/$1/obj/$(call source_of,$c).o))
 $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z.o))
