@@ -225,8 +225,11 @@ TEST_CASE("a block per tile is the same product in both experiments", "[even_sha
 
 TEST_CASE("every way of the model multiplies right, aligned or not, copies or none", "[by_shape]") {
   // Enough blocks for splits along k, and for tiles that are dealt out before the rest is shared.
-  for (const auto& [s, sms] : std::vector<std::pair<Sides, int>>{
-           {{5, 7, 300}, 4}, {{68, 36, 132}, 2}, {{67, 131, 65}, 1}, {{3, 2, 1}, 1}}) {
+  for (const auto& [s, sms] : std::vector<std::pair<Sides, int>>{{{5, 7, 300}, 4},
+                                                                 {{68, 36, 132}, 2},
+                                                                 {{67, 131, 65}, 1},
+                                                                 {{3, 2, 1}, 1},
+                                                                 {{13, 11, 600}, 1}}) {
     const Operands operands(s, s.n % 4 == 0 ? 0 : 1);
     const by_shape::ShapedProduct some(operands.product<BoundedProduct>(), sms);
     std::set<std::array<unsigned, 3>> tried;  // one plan of each way, tile and choice about copies

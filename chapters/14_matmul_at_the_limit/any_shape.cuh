@@ -8,13 +8,19 @@
 // ---- how the slices of a tile are brought, piece by piece --------------------------------------
 //
 // The first slice may be shorter than a step: it takes what is left over, so that all others are
-// whole and need no bounds check. For rows of A and columns of B that do not exist the last ones
-// are read instead: no sum that is stored holds them.
+// whole and need no bounds check. For rows of A and columns of B that do not exist others are read
+// instead: no sum that is stored holds them. Neighbouring lanes read different ones, because lanes
+// that copy one word asynchronously to several places take turns.
 
 /// Terms of the first step, if all `terms` are walked in steps of T::kDepth.
 template <class T>
 __device__ unsigned first_depth(unsigned terms) {
   return (terms - 1) % T::kDepth + 1;
+}
+
+/// `row`, or one of the first four if it does not exist: four neighbours read four rows.
+__device__ inline unsigned existing_row(unsigned row, unsigned height) {
+  return row < height ? row : min(row % 4, height - 1);
 }
 
 /// 16 bytes at a time. A's rows become columns on the way, through registers.
@@ -33,7 +39,7 @@ struct WideSlices {
     }
     for (unsigned i = 0; i < T::kPiecesOfB; ++i) {
       const Place p = piece_of_b<T>(i);
-      of_b[i] = &b.at(k + p.row, min(corner.column + p.column, b.width - kWide));
+      of_b[i] = &b.at(k + p.row, (corner.column + p.column) % b.width);
     }
   }
 
@@ -99,8 +105,8 @@ struct NarrowSlices {
     depth_of_b = threadIdx.x / T::kColumns;
     to_a = depth_of_a * T::kRowOfA + row;
     for (unsigned r = 0; r < kRowsOfThread; ++r)
-      of_a[r] = &a.at(min(corner.row + row + r * kRowsAtOnce, a.height - 1), k + depth_of_a);
-    of_b = &b.at(k + depth_of_b, min(corner.column + threadIdx.x % T::kColumns, b.width - 1));
+      of_a[r] = &a.at(existing_row(corner.row + row + r * kRowsAtOnce, a.height), k + depth_of_a);
+    of_b = &b.at(k + depth_of_b, (corner.column + threadIdx.x % T::kColumns) % b.width);
   }
 
   __device__ void bring_first(float* slice, unsigned depth) {
@@ -324,8 +330,11 @@ __global__ void __launch_bounds__(T::kThreads) put_together(Matrix c, Shares s) 
 // ---- thin products: one matrix is streamed, the thin one lies in shared memory -----------------
 
 constexpr unsigned kThinThreads = 256, kThinWarps = kThinThreads / 32;
-/// Terms of a thin product that a block takes at most.
-constexpr unsigned kMostOfK = 1024;
+/// The terms that a block takes at most, where a thin matrix has `thin` rows or columns: they lie
+/// in shared memory, at most 32 KiB of it.
+__host__ __device__ constexpr unsigned most_of_k(unsigned thin) {
+  return thin > 8 ? 512 : thin > 4 ? 1024 : thin > 2 ? 2048 : 4096;
+}
 
 /// Where blocks leave sums that others complete.
 struct Parts {
@@ -366,37 +375,46 @@ __device__ inline void add_parts(const Matrix& c, const Parts& parts, unsigned r
   }
 }
 
-/// C has at most M rows. A lane has a column; warps share columns, and k.
+/// C has at most M rows. A lane has a column; warps share columns, and k. The next values of B are
+/// on their way while the last ones are multiplied; the first ones are asked for before A's part
+/// is.
 template <unsigned M, unsigned kAcross>
 __global__ void __launch_bounds__(kThinThreads)
     multiply_few_rows(Matrix a, Matrix b, Matrix c, Parts parts) {
-  constexpr unsigned kAlong = kThinWarps / kAcross, kColumns = 32 * kAcross, kAhead = 8;
-  __shared__ alignas(16) float of_a[kMostOfK][M];
+  constexpr unsigned kAlong = kThinWarps / kAcross, kColumns = 32 * kAcross;
+  constexpr unsigned kAhead = M <= 4 ? 16 : 8, kStep = kAhead * kAlong;
+  static_assert(most_of_k(M) % kStep == 0, "a part fits, rounded up to whole steps");
+  __shared__ alignas(16) float of_a[most_of_k(M)][M];
   const unsigned warp = threadIdx.x / 32, across = warp % kAcross, along = warp / kAcross;
   const unsigned first = blockIdx.y * parts.depth, count = min(parts.depth, a.width - first);
-  for (unsigned k = threadIdx.x; k < count; k += kThinThreads)
-#pragma unroll
-    for (unsigned r = 0; r < M; ++r) of_a[k][r] = at_or_zero(a, r, first + k);
-  __syncthreads();
   const unsigned corner = blockIdx.x * kColumns, mine = across * 32 + threadIdx.x % 32;
-  const unsigned column = corner + mine;
-  float sums[M] = {};
-  const float* from = &b.at(first + along, min(column, b.width - 1));
-  const std::size_t step = std::size_t{kAlong} * b.stride;
-  unsigned k = along;
-  for (; k + (kAhead - 1) * kAlong < count; k += kAhead * kAlong, from += kAhead * step) {
-    float x[kAhead];
+  const float* from = &b.at(first + along, min(corner + mine, b.width - 1));
+  const std::size_t row = std::size_t{kAlong} * b.stride;
+  const auto load = [&](float(&x)[kAhead], unsigned k) {
 #pragma unroll
-    for (unsigned i = 0; i < kAhead; ++i) x[i] = from[i * step];
+    for (unsigned i = 0; i < kAhead; ++i) x[i] = k + i * kAlong < count ? from[i * row] : 0;
+    from += kAhead * row;
+  };
+  float x[kAhead], sums[M] = {};
+  load(x, along);
+  // Behind the part there are zeros, up to a whole step.
+  for (unsigned k = threadIdx.x; k < (count + kStep - 1) / kStep * kStep; k += kThinThreads)
 #pragma unroll
-    for (unsigned i = 0; i < kAhead; ++i)
+    for (unsigned r = 0; r < M; ++r) of_a[k][r] = k < count ? at_or_zero(a, r, first + k) : 0;
+  __syncthreads();
+  for (unsigned k = along; k < count; k += kStep) {
+    float next[kAhead];
+    load(next, k + kStep);
+#pragma unroll
+    for (unsigned i = 0; i < kAhead; ++i) {
 #pragma unroll
       for (unsigned r = 0; r < M; ++r) sums[r] += of_a[k + i * kAlong][r] * x[i];
+      x[i] = next[i];
+    }
   }
-  for (; k < count; k += kAlong, from += step)
-#pragma unroll
-    for (unsigned r = 0; r < M; ++r) sums[r] += of_a[k][r] * *from;
-  __shared__ float of_warps[kAlong][M][kColumns];
+  static_assert(kAlong * kColumns <= most_of_k(M), "the sums of warps fit where A was");
+  auto& of_warps = reinterpret_cast<float(&)[kAlong][M][kColumns]>(of_a);
+  __syncthreads();  // everyone has read A's part
 #pragma unroll
   for (unsigned r = 0; r < M; ++r) of_warps[along][r][mine] = sums[r];
   __syncthreads();
@@ -412,43 +430,58 @@ __global__ void __launch_bounds__(kThinThreads)
   if (gridDim.y > 1) add_parts(c, parts, 0, c.height, corner, columns);
 }
 
-/// C has at most N columns. A warp has a row of A, and its lanes share k.
-template <unsigned N>
+/// C has at most N columns. A warp has kRows rows of A, and its lanes share k.
+template <unsigned N, unsigned kRows>
 __global__ void __launch_bounds__(kThinThreads)
     multiply_few_columns(Matrix a, Matrix b, Matrix c, Parts parts) {
-  constexpr unsigned kAhead = 8;
-  __shared__ float of_b[N][kMostOfK];
+  constexpr unsigned kAhead = 8 / kRows, kStep = kAhead * 32;
+  constexpr unsigned kRowsOfBlock = kThinWarps * kRows;
+  static_assert(most_of_k(N) % kStep == 0, "a part fits, rounded up to whole steps");
+  __shared__ float of_b[N][most_of_k(N)];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const unsigned first = blockIdx.y * parts.depth, count = min(parts.depth, a.width - first);
-  for (unsigned k = threadIdx.x; k < count; k += kThinThreads)
+  const unsigned corner = blockIdx.x * kRowsOfBlock, row = corner + warp * kRows;
+  const float* from[kRows];
 #pragma unroll
-    for (unsigned q = 0; q < N; ++q) of_b[q][k] = at_or_zero(b, first + k, q);
-  __syncthreads();  // all of B's part is there
-  const unsigned corner = blockIdx.x * kThinWarps, row = corner + warp;
-  const float* const from = &a.at(min(row, a.height - 1), first);
-  float sums[N] = {};
-  unsigned k = lane;
-  for (; k + (kAhead - 1) * 32 < count; k += kAhead * 32) {
-    float x[kAhead];
-#pragma unroll
-    for (unsigned i = 0; i < kAhead; ++i) x[i] = from[k + i * 32];
+  for (unsigned r = 0; r < kRows; ++r) from[r] = &a.at(min(row + r, a.height - 1), first);
+  const auto load = [&](float(&x)[kRows][kAhead], unsigned k) {
 #pragma unroll
     for (unsigned i = 0; i < kAhead; ++i)
 #pragma unroll
-      for (unsigned q = 0; q < N; ++q) sums[q] += x[i] * of_b[q][k + i * 32];
-  }
-  for (; k < count; k += 32)
+      for (unsigned r = 0; r < kRows; ++r) x[r][i] = k + i * 32 < count ? from[r][k + i * 32] : 0;
+  };
+  float x[kRows][kAhead], sums[kRows][N] = {};
+  load(x, lane);
+  for (unsigned k = threadIdx.x; k < (count + kStep - 1) / kStep * kStep; k += kThinThreads)
 #pragma unroll
-    for (unsigned q = 0; q < N; ++q) sums[q] += from[k] * of_b[q][k];
+    for (unsigned q = 0; q < N; ++q) of_b[q][k] = k < count ? at_or_zero(b, first + k, q) : 0;
+  __syncthreads();  // all of B's part is there
+  for (unsigned k = lane; k < count; k += kStep) {
+    float next[kRows][kAhead];
+    load(next, k + kStep);
+#pragma unroll
+    for (unsigned i = 0; i < kAhead; ++i) {
+#pragma unroll
+      for (unsigned q = 0; q < N; ++q) {
+        const float factor = of_b[q][k + i * 32];
+#pragma unroll
+        for (unsigned r = 0; r < kRows; ++r) sums[r][q] += x[r][i] * factor;
+      }
+#pragma unroll
+      for (unsigned r = 0; r < kRows; ++r) x[r][i] = next[r][i];
+    }
+  }
   const Matrix out = parts.target(c);
 #pragma unroll
-  for (unsigned q = 0; q < N; ++q) {
-    float sum = sums[q];
+  for (unsigned r = 0; r < kRows; ++r)
 #pragma unroll
-    for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    if (lane == 0 && row < c.height && q < c.width) out.at(row, q) = sum;
-  }
-  if (gridDim.y > 1) add_parts(c, parts, corner, min(kThinWarps, c.height - corner), 0, c.width);
+    for (unsigned q = 0; q < N; ++q) {
+      float sum = sums[r][q];
+#pragma unroll
+      for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+      if (lane == 0 && row + r < c.height && q < c.width) out.at(row + r, q) = sum;
+    }
+  if (gridDim.y > 1) add_parts(c, parts, corner, min(kRowsOfBlock, c.height - corner), 0, c.width);
 }
 
 /// Few terms: what takes time is to write C. A lane has columns that are 32 apart.

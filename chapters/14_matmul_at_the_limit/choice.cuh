@@ -22,10 +22,10 @@ struct Plan {
   std::size_t floats, tickets;  ///< of the room that it needs
 };
 
-/// What a step takes on a multiprocessor that has enough blocks, what it takes a block alone, and
-/// what a tile takes before and after its steps; in microseconds.
+/// In microseconds: what a step of a block takes from a multiprocessor that has enough of them,
+/// what it takes at least, and what is before and after a tile's steps, once and for each block.
 struct StepTimes {
-  double full, alone, begin;
+  double full, alone, begin, each;
 };
 
 /// A tile of the model and its kernels.
@@ -62,18 +62,24 @@ constexpr TileRow tile_row(StepTimes wide, StepTimes narrow) {
   return {T::kRows, T::kColumns, T::kDepth, T::kBlocksPerSm, wide, narrow, launch_tile<T>};
 }
 
-// The times were fitted to measurements on an H200: all ways, 400 shapes.
+// The times were fitted to measurements on an H200: all ways, 1,200 shapes.
 const TileRow kTileRows[] = {
-    tile_row<Tile<128, 256, 16, 64, 64, 8, 3, 1, true>>({2.60, 2.00, 6.0}, {2.95, 2.00, 10.0}),
-    tile_row<Tile<64, 128, 16, 32, 64, 4, 3, 3, true>>({0.716, 0.858, 2.66}, {0.946, 1.097, 1.83}),
-    tile_row<Tile<128, 64, 16, 64, 32, 8, 3, 3, true>>({0.777, 0.886, 2.66}, {1.01, 0.752, 1.77}),
-    tile_row<Tile<64, 64, 16, 32, 32, 4, 3, 5, true>>({0.429, 0.479, 1.45}, {0.540, 0.734, 0.78}),
-    tile_row<Tile<32, 128, 16, 32, 32, 4, 3, 5, true>>({0.402, 0.449, 1.60}, {0.576, 0.771, 0.74}),
-    tile_row<Tile<32, 64, 16, 32, 32, 4, 3, 8, true>>({0.225, 0.387, 1.95}, {0.318, 0.699, 0.69}),
-    tile_row<Tile<32, 32, 16, 16, 32, 4, 3, 12, true>>({0.167, 0.270, 0.78}, {0.217, 0.298, 0.54}),
-    tile_row<Tile<16, 128, 32, 16, 32, 4, 3, 4, true>>({0.522, 0.574, 1.00}, {0.942, 1.106, 0.33}),
-    tile_row<Tile<16, 64, 16, 16, 32, 4, 3, 12, true>>({0.149, 0.261, 1.06}, {0.243, 0.369, 0.63}),
-    tile_row<Tile<64, 16, 16, 32, 16, 8, 3, 12, true>>({0.221, 0.323, 0.83}, {0.278, 0.313, 0.48}),
+    tile_row<Tile<128, 256, 16, 64, 64, 8, 3, 1, true>>({1.91, 1.77, 6.83, 1.23},
+                                                        {2.09, 1.73, 6.41, 2.39}),
+    tile_row<Tile<64, 128, 16, 32, 64, 4, 3, 3, true>>({0.649, 0.436, 2.63, 0.45},
+                                                       {0.7, 0.463, 3.14, 0.49}),
+    tile_row<Tile<32, 128, 16, 32, 32, 4, 3, 5, true>>({0.37, 0.299, 1.94, 0.2},
+                                                       {0.415, 0.31, 2.32, 0.16}),
+    tile_row<Tile<32, 64, 16, 32, 32, 4, 3, 8, true>>({0.201, 0.371, 1.86, 0.18},
+                                                      {0.221, 0.394, 2.5, 0.05}),
+    tile_row<Tile<32, 32, 16, 16, 32, 4, 3, 12, true>>({0.147, 0.225, 1.65, 0.05},
+                                                       {0.161, 0.233, 1.77, 0.03}),
+    tile_row<Tile<16, 128, 32, 16, 32, 4, 3, 4, true>>({0.478, 0.342, 1.76, 0},
+                                                       {0.623, 0.341, 1.97, 0}),
+    tile_row<Tile<16, 64, 16, 16, 32, 4, 3, 12, true>>({0.13, 0.249, 1.56, 0.07},
+                                                       {0.168, 0.233, 1.8, 0.03}),
+    tile_row<Tile<64, 16, 16, 32, 16, 8, 3, 12, true>>({0.191, 0.276, 1.49, 0.13},
+                                                       {0.224, 0.211, 1.79, 0.01}),
 };
 
 /// The shape of a product as the model sees it.
@@ -102,12 +108,12 @@ class ShapeModel {
       add_tile(t, aligned_, all);
       if (!aligned_ && amount() > kWorthCopies) add_tile(t, true, all);
     }
-    if (m_ <= kFew) add_thin(Plan::kFewRows, m_ > kFew / 2 ? 64 : 32, n_, 1056, all);
-    if (n_ <= kFew) add_thin(Plan::kFewColumns, kThinWarps, m_, 132, all);
+    if (m_ <= kFew) add_thin(Plan::kFewRows, m_ > 4 ? 64 : 32, n_, all);
+    if (n_ <= kFew) add_thin(Plan::kFewColumns, n_ > 8 ? 2 * kThinWarps : kThinWarps, m_, all);
     if (k_ <= kFewTerms) {
       const double blocks = static_cast<double>(div_up(m_, 32)) * div_up(n_, 128);
-      const double terms = k_ * 0.123 * (1 + 0.0032 * blocks);
-      all.push_back({Plan::kFewTerms, 0, 0, false, 3.45 + std::max(terms, bytes() / 3.26e6), 0, 0});
+      const double terms = k_ * 0.126 * (1 + 0.0032 * blocks);
+      all.push_back({Plan::kFewTerms, 0, 0, false, 4.2 + std::hypot(terms, bytes() / 3.2e6), 0, 0});
     }
     return all;
   }
@@ -119,7 +125,7 @@ class ShapeModel {
   }
 
  private:
-  static constexpr unsigned kFew = 8, kFewTerms = 64;
+  static constexpr unsigned kFew = 16, kFewTerms = 64;
   static constexpr double kWorthCopies = 2e8;  // multiply-adds
 
   double amount() const { return static_cast<double>(m_) * n_ * k_; }
@@ -131,7 +137,9 @@ class ShapeModel {
     const unsigned most = static_cast<unsigned>(div_up(blocks, sms_));
     const unsigned full = most / t.per_sm, rest = most % t.per_sm;
     const auto round = [&](unsigned held) {
-      return held == 0 ? 0 : begin + steps * std::max(times.alone, held * times.full);
+      return held == 0
+                 ? 0
+                 : begin + held * times.each + steps * std::hypot(times.alone, held * times.full);
     };
     return full * round(t.per_sm) + round(rest);
   }
@@ -159,41 +167,46 @@ class ShapeModel {
     const unsigned left = s.tiles - s.dealt;
     const double elements = t.rows * t.columns, to_l2 = 4.0 * (t.rows + t.columns) * t.depth;
     Plan plan{Plan::kTiles, row, s.blocks, aligned != aligned_, 0, 0, 0};
-    double us = rounds(t, times, s.dealt, s.steps, times.begin), together = 0;
+    double us = rounds(t, times, s.dealt, s.steps, times.begin);
     if (left > 0) {
-      const double more = elements > 16384 ? 1.12 : 1.04;  // registers are short in a longer kernel
+      const double more = elements > 16384 ? 1.09 : 1.06;  // registers are short in a longer kernel
       const double each = more * left * s.steps / s.blocks;
-      us += rounds(t, times, s.blocks, each, times.begin * (s.blocks % left == 0 ? 1 : 2));
-      const double parts = std::max(2.0, double(s.blocks) / left);
-      plan.way = parts <= (elements <= 2048 ? 16 : 6) ? Plan::kTickets : Plan::kTwoPasses;
-      together = 3.0 + (plan.way == Plan::kTickets ? 0.2 * parts * std::sqrt(elements / 2048)
-                                                   : 0.175 * parts + 8 * s.blocks * elements / 7e6);
+      us += rounds(t, times, s.blocks, each, times.begin * (s.blocks % left == 0 ? 1 : 2.35));
       plan.floats = std::size_t{2} * s.blocks * t.rows * t.columns, plan.tickets = left;
     }
-    us = std::max({us, s.tiles * s.steps * to_l2 / 5.5e6, bytes() / 2.6e6});
-    const double copy = 2.9 + 8.0 * (double(m_) * k_ + double(k_) * n_) / 3.5e6;
-    plan.us = 3.2 + us + together + (plan.copies ? copy : 0);
+    const double of_a = 4.0 * m_ * k_, of_b = 4.0 * k_ * n_;
+    const double memory = aligned ? bytes() / 2.6e6 : of_a / 1.19e6 + of_b / 2.27e6;
+    us = std::max({us, s.tiles * s.steps * to_l2 / 5.5e6, memory});
+    const double copy = 6.8 + 2 * (of_a + of_b) / 3.06e6;
+    plan.us = 3.2 + us + (plan.copies ? copy : 0);
+    if (left == 0) return all.push_back(plan);
+    const double parts = std::max(2.0, double(s.blocks) / left), before = plan.us;
+    plan.way = Plan::kTickets;
+    plan.us = before + 2.5 + 0.195 * parts * std::sqrt(elements / 2048);
+    all.push_back(plan);
+    plan.way = Plan::kTwoPasses;
+    plan.us = before + 2.9 + 0.205 * parts + 8 * s.blocks * elements / 8.6e6;
     all.push_back(plan);
   }
 
-  /// `side` is divided into groups of `piece`, k into as many parts as make enough blocks.
-  void add_thin(Plan::Way way, unsigned piece, unsigned side, unsigned enough,
-                std::vector<Plan>& all) const {
+  /// `side` is divided into groups of `piece`, k into parts of several sizes.
+  void add_thin(Plan::Way way, unsigned piece, unsigned side, std::vector<Plan>& all) const {
     const bool rows = way == Plan::kFewRows;
     const auto groups = static_cast<unsigned>(div_up(side, piece));
-    unsigned depth = 256;
-    for (const unsigned deeper : {384u, 512u, 768u, 1024u})
-      if (groups * div_up(k_, deeper) >= enough) depth = deeper;
-    depth = std::min(depth, k_);
-    const auto parts = static_cast<double>(div_up(k_, depth));
-    const unsigned thin = rows ? m_ : n_;
-    const double blocks = groups * parts;
-    const double walk = rows ? depth * (0.0037 + 0.00136 * thin) * (1 + 0.0031 * blocks)
-                             : depth * (0.00022 + 0.00015 * thin) * (1 + 0.01 * blocks);
-    const double us = (rows ? 3.8 : 4.0) + std::max(walk, bytes() / (rows ? 2.84e6 : 4.4e6)) +
-                      (parts > 1 ? (rows ? 0.95 : 1.5) : 0);
-    all.push_back({way, 0, depth, false, us,
-                   parts > 1 ? static_cast<std::size_t>(parts) * m_ * n_ : 0, groups});
+    const unsigned thin = rows ? m_ : n_, most = most_of_k(thin);
+    double held = 1;  // a power of 2, as the kernels' arguments are
+    while (held < thin) held *= 2;
+    for (unsigned depth = 256; depth <= most && (depth == 256 || depth / 2 < k_); depth *= 2) {
+      const auto parts = static_cast<double>(div_up(k_, depth));
+      const double blocks = groups * parts, terms = std::min(depth, k_);
+      const double each = rows ? 0.00218 + held * (0.001 + 5.2e-6 * blocks)
+                               : 0.00111 + held * (4.7e-5 + 2e-6 * blocks);
+      double us = (rows ? 4.3 + 0.05 * held : 4.2 + 0.09 * held) +
+                  std::hypot(terms * each, bytes() / (rows ? 3.6e6 : 3.8e6));
+      if (parts > 1) us += rows ? 1.23 + 0.035 * parts : 1.17 + 0.058 * parts;
+      const double floats = parts > 1 ? parts * m_ * n_ : 0;
+      all.push_back({way, 0, depth, false, us, static_cast<std::size_t>(floats), groups});
+    }
   }
 
   unsigned m_, n_, k_;
@@ -218,20 +231,24 @@ inline void launch_plan(const Plan& plan, const ShapeModel& shape, const Matrix&
         multiply_few_rows<2, 1><<<grid, kThinThreads>>>(a, b, c, parts);
       else if (thin <= 4)
         multiply_few_rows<4, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else
+      else if (thin <= 8)
         multiply_few_rows<8, 2><<<grid, kThinThreads>>>(a, b, c, parts);
+      else
+        multiply_few_rows<16, 2><<<grid, kThinThreads>>>(a, b, c, parts);
       return;
     }
     case Plan::kFewColumns: {
-      const dim3 grid = split(c.height, kThinWarps);
+      const dim3 grid = split(c.height, thin > 8 ? 2 * kThinWarps : kThinWarps);
       if (thin == 1)
-        multiply_few_columns<1><<<grid, kThinThreads>>>(a, b, c, parts);
+        multiply_few_columns<1, 1><<<grid, kThinThreads>>>(a, b, c, parts);
       else if (thin == 2)
-        multiply_few_columns<2><<<grid, kThinThreads>>>(a, b, c, parts);
+        multiply_few_columns<2, 1><<<grid, kThinThreads>>>(a, b, c, parts);
       else if (thin <= 4)
-        multiply_few_columns<4><<<grid, kThinThreads>>>(a, b, c, parts);
+        multiply_few_columns<4, 1><<<grid, kThinThreads>>>(a, b, c, parts);
+      else if (thin <= 8)
+        multiply_few_columns<8, 1><<<grid, kThinThreads>>>(a, b, c, parts);
       else
-        multiply_few_columns<8><<<grid, kThinThreads>>>(a, b, c, parts);
+        multiply_few_columns<16, 2><<<grid, kThinThreads>>>(a, b, c, parts);
       return;
     }
     case Plan::kFewTerms: {
