@@ -70,9 +70,12 @@ def limits():
                + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.")
 
 
+SEEDS = (30, 36, 37)  # of the shapes that were drawn
+
+
 def shapes():
     """The distribution of the ratios to cuBLAS: each kind of shape in order of its ratios."""
-    drawn = [r for r in style.rows("h100_shapes.csv") if r["process"] == 1 and r["seed"] in (30, 31)]
+    drawn = [r for r in style.rows("h200_shapes.csv") if r["process"] == 1 and r["seed"] in SEEDS]
     fig, ax = style.axes("shapes, in order [%]", "cuBLAS's time / ours", size=(style.WIDTH, 3.8))
     looks = {"128s": ("multiples of 128", style.BLUE, "-"), "odd": ("odd", style.ORANGE, "--"), "thin": ("thin", style.GREEN, "-.")}
     said = []
@@ -87,7 +90,7 @@ def shapes():
     ax.minorticks_off()
     ax.legend(loc="upper left")
     style.source(fig, drawn)
-    style.save(fig, "shapes", "by_shape beside default cuBLAS, at 400 random shapes", "The ratio of times, in order: " + "; ".join(said) + ".")
+    style.save(fig, "shapes", "by_shape beside default cuBLAS, at 600 random shapes", "The ratio of times, in order: " + "; ".join(said) + ".")
 
 
 # ---- the whole course: the front page has these steps as a table -----------------------------------
@@ -128,7 +131,30 @@ def course():
                + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.")
 
 
+def model():
+    """What the model predicts beside what was measured, for the kernels that it chose."""
+    drawn = [r for r in style.rows("h200_shapes.csv") if r["process"] == 1 and r["seed"] in SEEDS]
+    fig, ax = style.axes("predicted [us]", "measured [us]", size=(style.WIDTH, 4.4))
+    ends = [min(r["predicted_us"] for r in drawn) / 1.2, max(r["predicted_us"] for r in drawn) * 1.2]
+    said = []
+    for name, color, marker, wanted in (("aligned rows", style.BLUE, "o", True), ("unaligned rows", style.ORANGE, "x", False)):
+        chosen = [r for r in drawn if (r["k"] % 4 == 0 and r["n"] % 4 == 0) == wanted]
+        near = sum(abs(math.log(r["us"] / r["predicted_us"])) < 0.05 for r in chosen)
+        ax.plot([r["predicted_us"] for r in chosen], [r["us"] for r in chosen], marker, color=color, markersize=3.5, linestyle="none", label=f"{name}: {near} of {len(chosen)} within 5 %")
+        said.append(f"{name}: {near} of {len(chosen)} within 5 %")
+    ax.plot(ends, ends, color=style.BLACK, linestyle=":", linewidth=1.2)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for set_ticks in (ax.set_xticks, ax.set_yticks):
+        set_ticks([5, 10, 100, 1000, 10000], ["5", "10", "100", "1000", "10000"])
+    ax.minorticks_off()
+    ax.legend(loc="upper left")
+    style.source(fig, drawn)
+    style.save(fig, "model", "by_shape: predicted and measured, at 600 random shapes", "Times of the chosen kernels. " + "; ".join(said) + ". The dotted line is where both are equal.")
+
+
 tiles()
 limits()
 shapes()
+model()
 course()
