@@ -50,13 +50,13 @@ double finished(const std::vector<double>& stages, unsigned chunks, unsigned str
 
 TEST_CASE("the predictions are what crosses the bus, and when") {
   const std::string notes = "chapters/09_pinned_mapped_memory/README.md: ";
-  const std::string asked = notes + "Profile it; sectors: chapter 03, The idea";
+  const std::string asked = "chapters/09_pinned_mapped_memory/lab_notes.md: The counters";
   lab::predict("kSectorsOnce", kSectorsOnce, sectors(read_once), asked);
   lab::predict("kSectorsOfPairs", kSectorsOfPairs, sectors(read_pairs), asked);
   lab::predict("kSectorsEveryNinth", kSectorsEveryNinth, sectors(read_every_ninth), asked);
   lab::predict("kPairsOverTheBus", kPairsOverTheBus, sectors_of_pairs_by_block(128),
-               notes + "Measured, read twice in one kernel");
-  const std::string chunks = notes + "The code, chunks; Measured, overlapped";
+               notes + "Read it twice");
+  const std::string chunks = notes + "Chunks over streams";
   lab::predict("kOneStream", kOneStream, finished({12, 8}, 4, 1), chunks);
   lab::predict("kFourStreams", kFourStreams, finished({12, 8}, 4, 4), chunks);
   lab::predict("kThereAndBack", kThereAndBack, finished({6, 9, 6}, 3, 3), chunks);

@@ -48,7 +48,7 @@ TEST_CASE("the predictions are what the rules and the banks give") {
                notes + "Fewer registers, more blocks");
   lab::predict("kOneMore", kOneMore, blocks_of(256, 32, 57345),
                notes + "Fewer registers, more blocks");
-  const std::string banks = "chapters/05_shared_tree_reduction/README.md: The idea, bank conflicts";
+  const std::string banks = "chapters/05_shared_tree_reduction/README.md: The first threads";
   lab::predict("kRowsSameValue", kRowsSameValue, wavefronts(read_row, 5, 0), banks);
   lab::predict("kRowsOwnValue", kRowsOwnValue, wavefronts(read_row, 0, 1), banks);
   lab::predict("kSlotsOwnValue", kSlotsOwnValue, wavefronts(read_slot, 0, 1), banks);

@@ -9,7 +9,8 @@
                they are a lesson: at most 1,600 words without code, tables and folds, and in every rung
                a guess before its number and the reason behind it
     questions  in a lesson no result stands before the question that it answers
-    links      relative links and images in Markdown lead somewhere, anchors included
+    links      relative links and images in Markdown lead somewhere, anchors included; the section of
+               a chapter that a lab's check names is there
 """
 
 import argparse
@@ -325,6 +326,26 @@ def check_links(files):
                     complain(path, number, f"dead link {target}")
                 elif anchor and to.endswith(".md") and anchor not in anchors(to):
                     complain(path, number, f"dead link {target}: no such heading")
+    check_sections_named(files)
+
+
+def check_sections_named(files):
+    """A lab's check names notes and a section: "chapters/.../README.md: Tiles, two barriers", or in two strings."""
+    for path in (f for f in files if f.endswith(".check.cu")):
+        text = "\n".join(read_lines(path))
+        named = [(m[1], m[2], m.start()) for m in re.finditer(r'"(chapters/[^"]*\.md): ([^"]+)"', text)]
+        variables = dict(re.findall(r'(\w+) = "(chapters/[^"]*\.md): ";', text))
+        for match in re.finditer(r'\b(\w+) \+\s*"([^"]+)"', text):
+            if match[1] in variables:
+                named.append((variables[match[1]], match[2], match.start()))
+        for notes, section, at in named:
+            line = text.count("\n", 0, at) + 1
+            if not os.path.exists(notes):
+                complain(path, line, f"no file {notes}")
+                continue
+            headings = [h[3:] for h in without_fences(read_lines(notes)) if h.startswith("## ")]
+            if not any(section == h or section.startswith(h + ", ") for h in headings):
+                complain(path, line, f'{notes} has no section "{section}"; there are: {", ".join(headings)}')
 
 
 def main():
