@@ -3,7 +3,7 @@
 # make xray as a user types it: what it says, what it draws, and what it refuses.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
-unset CSV LINE SVG BLOCKS ONLY
+unset CSV LINE SVG BLOCKS BLOCK EVENTS ONLY
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
 dir=build/cpu-xray
@@ -31,6 +31,64 @@ field() {
     $1 == kernel && $(NF - behind["operation"]) == operation { sum += $(NF - behind[column]) }
     END { print sum + 0 }' "$scratch/counts.csv"
 }
+
+# ---- events -------------------------------------------------------------------------------------
+
+# The sums of events over line, space and operation against the CSV of the same run.
+cat >"$scratch/sums.py" <<'END'
+import csv, json, os, sys
+kernels = json.load(open(sys.argv[1]))["kernels"]
+whole = {k["kernel"] for k in kernels if k["steps"] == k["steps_kept"]}
+events, counts, barriers = {}, {}, {}
+for k in kernels:
+    if len(json.dumps(k, separators=(",", ":"))) > 50 * 1024: sys.exit(k["kernel"] + " takes more than 50 KB")
+    if k["kernel"] not in whole: continue
+    barriers[k["kernel"]] = sum(e[4] == "barrier" for e in k["events"])
+    for _, _, line, space, op, _, offsets, cost in k["events"]:
+        if op == "barrier": continue
+        if len(offsets) != 32: sys.exit("lanes are missing")
+        file, line = (k["files"][line[0]], line[1]) if isinstance(line, list) else (k["files"][0], line)
+        key = k["kernel"], file, line, space, "load" if op == "copy" else op
+        old = events.get(key, (0, 0, 0))
+        events[key] = old[0] + 1, old[1] + cost, old[2] + sum(o is not None for o in offsets)
+first = {}
+for row in csv.DictReader(open(sys.argv[2])):
+    kernel, launch = row["kernel"], [row[c] for c in ("arguments", "launch", "grid", "block")]
+    if kernel not in whole or first.setdefault(kernel, launch) != launch: continue
+    if int(row["barriers_per_thread"]) != barriers[kernel]: sys.exit(f"barriers of {kernel}: {barriers[kernel]}")
+    key = kernel, row["file"], int(row["line"]), row["space"], row["operation"]
+    old = counts.get(key, (0, 0, 0))
+    cost = int(row["sectors"]) + int(row["wavefronts"]) + int(row["words"])
+    counts[key] = old[0] + int(row["requests"]), old[1] + cost, old[2] + int(row["lanes"])
+for key in sorted(set(events) | set(counts)):
+    if events.get(key) != counts.get(key): sys.exit(f"{key}: events {events.get(key)}, counts {counts.get(key)}")
+print(len(whole), "kernels,", len(events), "rows")
+END
+
+test_case "EVENTS= writes what a block does, the same each time, and its sums are the counts"
+for chapter in $coalesced $tree_sum; do
+  run with EVENTS="$scratch/first.json" common/tools/run/xray.sh $dir $chapter
+  expect_status 0
+  run with EVENTS="$scratch/second.json" common/tools/run/xray.sh $dir $chapter
+  expect "the same bytes for $chapter" cmp -s "$scratch/first.json" "$scratch/second.json"
+  run python3 "$scratch/sums.py" "$scratch/second.json" build/xray/$chapter.csv
+  expect_status 0
+  expect_output "kernels, "
+done
+
+test_case "EVENTS= says how many steps it kept, and what it cannot do"
+run with EVENTS="$scratch/first.json" common/tools/run/xray.sh $dir $tree_sum --only sum_shared_one_thread
+expect_status 0
+expect_error "xray: sum_shared_one_thread: the first [0-9]* of 530 steps are kept"
+run with EVENTS="$scratch/none.json" BLOCK=99999999 common/tools/run/xray.sh $dir $tree_sum
+expect_status 2
+expect_error "BLOCK=99999999: no kernel has such a block"
+run with EVENTS="$scratch/none.json" BLOCK=-1 common/tools/run/xray.sh $dir $tree_sum
+expect_status 2
+expect_error "BLOCK=-1: expected a block's number, from 0"
+run with BLOCK=1 common/tools/run/xray.sh $dir $tree_sum
+expect_status 2
+expect_error "BLOCK=1 goes with EVENTS="
 
 # ---- what it says --------------------------------------------------------------------------------
 

@@ -133,6 +133,26 @@ struct Passage {
   }
 };
 
+/// More steps of a block are counted, but not kept.
+constexpr std::uint64_t kMostSteps = 2000;
+
+/// What happened at one step of a block: see events.h.
+struct Event {
+  enum class Kind { kAccess, kPass, kBarrier };
+  Kind kind = Kind::kAccess;
+  std::uint64_t step = 0;
+  std::size_t warp = 0;
+  std::string file;
+  int line = 0;
+  Space space = Space::kGlobal;
+  Operation operation = Operation::kLoad;
+  unsigned bytes_per_lane = 0;
+  bool copies = false;  ///< asynchronously
+  std::uint32_t mask = 0;
+  Counts counts;
+  std::int64_t offsets[32];  ///< -1 for an idle lane
+};
+
 /// The warp that has the most lanes in a launch's requests of one kind: in all of them together.
 struct BusiestWarp {
   Space space = Space::kGlobal;  ///< any but local memory
@@ -161,6 +181,8 @@ struct Launch {
   /// `smsp__sass_branch_targets_threads_divergent`; it was for all but one of the kernels in
   /// tests/xray/branch_patterns.cuh, whose branch is too short to be one.
   std::uint64_t partings = 0;
+  std::vector<Event> events;  ///< of one block, where they were asked for
+  std::uint64_t events_block = 0, steps = 0;
 
   /// Sum over the accesses of one kind; `name` selects a shared array or a variable.
   Counts total(Space space, Operation operation, const std::string& name = "") const;

@@ -35,20 +35,6 @@ std::string many(std::uint64_t count, const char* noun, const char* plural = "s"
                 count == 1 ? "" : plural);
 }
 
-/// As much of the source line, without its indentation, as there is room for; "" if it cannot be
-/// read.
-std::string code_of(const std::string& file, int line) {
-  constexpr std::size_t kMost = 120;
-  std::ifstream source(file);
-  std::string text;
-  for (int i = 0; i < line && std::getline(source, text); ++i) {
-  }
-  if (!source) return "";
-  text.erase(0, std::min(text.size(), text.find_first_not_of(" \t")));
-  if (text.size() > kMost) text = text.substr(0, kMost) + " ...";
-  return text;
-}
-
 double left_of(unsigned column) { return kGutter + static_cast<int>(column) * kPitch + 1; }
 double middle_of(unsigned column) { return left_of(column) + kBox / 2.0; }
 
@@ -395,6 +381,18 @@ class Drawing {
 };
 
 }  // namespace
+
+std::string code_of(const std::string& file, int line) {
+  constexpr std::size_t kMost = 120;
+  std::ifstream source(file);
+  std::string text;
+  for (int i = 0; i < line && std::getline(source, text); ++i) {
+  }
+  if (!source) return "";
+  text.erase(0, std::min(text.size(), text.find_first_not_of(" \t")));
+  if (text.size() > kMost) text = text.substr(0, kMost) + " ...";
+  return text;
+}
 
 std::string drawing_of(const Launch& launch, const Access& access) {
   return Drawing(launch, access).svg();

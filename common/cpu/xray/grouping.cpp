@@ -205,6 +205,7 @@ class WarpGrouping {
       }
       if (visits.count == visits.groups.size()) visits.groups.emplace_back();
       Group& group = visits.groups[visits.count++];
+      if (group.mask == 0) group.at = static_cast<std::size_t>(&event - lane.events.data());
       group.mask |= 1u << number;
       group.address[number] = event.address();
       if (event.is_access()) continue;
@@ -303,6 +304,7 @@ void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& o
     for (const LaneEvent& event : lanes[number].events) {
       if (event.is_meeting() || (!event.is_access() && present != access)) continue;
       alone.address[number] = event.address();
+      alone.at = static_cast<std::size_t>(&event - lanes[number].events.data());
       on_group(event.instruction(), alone);
     }
     if (present == access) return;

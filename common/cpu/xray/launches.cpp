@@ -50,6 +50,10 @@ struct LaunchTally {
   Tallies tallies;
   PlaceTallies places;
   BusiestLanes busiest;
+  bool keeps_events = false;
+  std::vector<Happening> happenings;
+  std::vector<Event> barriers_met;
+  std::uint64_t steps = 0;
 };
 
 namespace {
@@ -81,6 +85,7 @@ struct WatchedBlock : BlockLanes {
   const std::uint64_t number;
   const std::uint32_t first_epoch;
   BlockTally tally;
+  std::vector<Event> barriers;
 };
 
 WatchedBlock* watched(const Block& block) {
@@ -95,6 +100,8 @@ struct Session {
   std::vector<std::unique_ptr<WatchedBlock>> blocks;  // that run now
   bool keeps = false;
   std::vector<Launch> kept;
+  bool keeps_events = false;
+  std::uint64_t events_block = 0;
 };
 
 Session& session() {
@@ -113,7 +120,12 @@ bool grid_begins(const GridLaunch& launch) {
   for (const auto& counted : s.launches) {
     if (counted->identity == identity) return false;
   }
+  const auto same_kernel = [&](const auto& l) {
+    return l->identity.function == identity.function && l->identity.kernel == identity.kernel;
+  };
+  const bool is_first = std::none_of(s.launches.begin(), s.launches.end(), same_kernel);
   s.launches.push_back(std::make_unique<LaunchTally>());
+  s.launches.back()->keeps_events = s.keeps_events && is_first;
   s.running = s.launches.back().get();
   s.running->identity = std::move(identity);
   s.running->blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
@@ -143,10 +155,13 @@ bool is_chosen(std::uint64_t number, std::uint64_t wanted, std::uint64_t blocks)
 
 void* block_begins(const Block& block, std::uint64_t number, std::uint64_t blocks) {
   Session& s = session();
-  if (!is_chosen(number, s.most_blocks, blocks)) return nullptr;
+  if (s.keeps_events ? number != s.events_block : !is_chosen(number, s.most_blocks, blocks)) {
+    return nullptr;
+  }
   auto begun = std::make_unique<WatchedBlock>(block, number);
   BlockLanes* const lanes = begun.get();
   const std::lock_guard<std::mutex> lock(s.mutex);
+  if (s.running->keeps_events) begun->tally.record();
   s.blocks.push_back(std::move(begun));
   return lanes;
 }
@@ -167,6 +182,14 @@ void barrier_opens(Block& block) {
   block.observation = nullptr;
   end_if_too_many(*counted);
   counted->group_all(false);
+  if (session().keeps_events) {
+    Event barrier;
+    barrier.kind = Event::Kind::kBarrier;
+    barrier.step = counted->tally.end_interval();
+    barrier.line = block.line;
+    barrier.file = block.file == nullptr ? "" : block.file;
+    if (barrier.step < kMostSteps) counted->barriers.push_back(std::move(barrier));
+  }
   block.observation = lanes;
 }
 
@@ -194,6 +217,11 @@ void block_ends(Block& block) {
   for (const auto& [place, tally] : ended->tally.places()) launch.places[place] += tally;
   for (const auto& [kind, lanes] : ended->tally.busiest_lanes()) {
     launch.busiest[kind] = std::max(launch.busiest[kind], lanes);
+  }
+  if (launch.keeps_events) {
+    launch.happenings = ended->tally.happenings();
+    launch.barriers_met = ended->barriers;
+    launch.steps = ended->tally.steps();
   }
   const auto is_it = [ended](const auto& running) { return running.get() == ended; };
   s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
@@ -321,7 +349,47 @@ std::vector<Passage> passages_of(const LaunchTally& launch) {
   return passages;
 }
 
+/// What happened, with its lines, by step and warp.
+std::vector<Event> events_of(const LaunchTally& launch) {
+  std::vector<const void*> places;
+  for (const Happening& h : launch.happenings) places.push_back(h.key.instruction.place);
+  const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
+  const std::set<const cuda_cpu::LocalArray*> in_registers = arrays_in_registers(launch);
+  std::vector<Event> events = launch.barriers_met;
+  std::size_t i = 0;
+  for (const Happening& h : launch.happenings) {
+    const cuda_cpu::Site& line = lines[i++];
+    const Instruction& instruction = h.key.instruction;
+    const bool is_launch = line.line == launch.identity.line && launch.identity.file == line.file;
+    if (!instruction.is_access() && (line.line == 0 || is_launch)) continue;
+    if (in_registers.count(h.key.local) != 0) continue;
+    Event e;
+    e.kind = instruction.is_access() ? Event::Kind::kAccess : Event::Kind::kPass;
+    e.step = h.step;
+    e.warp = h.warp;
+    e.file = line.file;
+    e.line = line.line;
+    e.space = h.key.space;
+    e.operation = instruction.operation;
+    e.bytes_per_lane = instruction.bytes;
+    e.copies = instruction.form == Form::kCopied;
+    e.mask = h.mask;
+    e.counts = h.counts;
+    std::copy(h.offsets, h.offsets + kLanes, e.offsets);
+    events.push_back(std::move(e));
+  }
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::tie(a.step, a.warp) < std::tie(b.step, b.warp);
+  });
+  return events;
+}
+
 }  // namespace
+
+void keep_events_of(std::uint64_t block) {
+  session().keeps_events = true;
+  session().events_block = block;
+}
 
 void watch(bool on) { cuda_cpu::observer = on ? &kObserver : nullptr; }
 
@@ -356,6 +424,9 @@ std::vector<Launch> take_launches() {
     l.shared_bytes = tally->shared_bytes;
     l.accesses = accesses_of(*tally);
     l.passages = passages_of(*tally);
+    l.events = events_of(*tally);
+    l.events_block = s.events_block;
+    l.steps = tally->steps;
     for (const auto& [kind, lanes] : tally->busiest) {
       l.busiest_warps.push_back(
           {std::get<Space>(kind), std::get<Operation>(kind), std::get<unsigned>(kind), lanes});

@@ -17,6 +17,10 @@ void watch(bool on);
 void sample_blocks(std::uint64_t at_most);
 void count_all_blocks();
 
+/// From now on only this block of each grid is counted, and what happens in it is kept as events,
+/// for the first launch of each kernel.
+void keep_events_of(std::uint64_t block);
+
 /// The launches counted since the last call, in their order.
 std::vector<Launch> take_launches();
 

@@ -9,6 +9,8 @@
 //   XRAY_FILE=FILE      only kernels that use memory in this file, and of each the launch that asks
 //                       most; also what the program itself counted (xray/counts.h)
 //   XRAY_MACHINE_CODE=FILE      what nvcc made of each line (see remarks.h)
+//   XRAY_EVENTS=FILE    what happens in block XRAY_BLOCK (0), step by step: see events.h. Then
+//                       only this block of each grid is counted
 //   XRAY_COLOUR=1       the listing with a terminal's colours
 //   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not set
 //
@@ -29,6 +31,7 @@
 #include "../report/text.h"
 #include "diagnosis.h"
 #include "drawing.h"
+#include "events.h"
 #include "launches.h"
 #include "listing.h"
 #include "remarks.h"
@@ -49,6 +52,13 @@ std::string variable(const char* name) {
   std::fflush(stdout);
   std::fprintf(stderr, "xray: %s\n", why.c_str());
   _exit(2);
+}
+
+bool parse_number(const std::string& text, std::uint64_t* number) {
+  char* end = nullptr;
+  errno = 0;
+  *number = std::strtoull(text.c_str(), &end, 10);
+  return *end == '\0' && text[0] >= '0' && text[0] <= '9' && errno == 0;
 }
 
 /// Writes a whole file or nothing: writes another file and renames it.
@@ -152,6 +162,13 @@ void report() {
   const std::string csv = variable("XRAY_CSV"), listing = variable("XRAY_LISTING");
   const std::string passages = variable("XRAY_PASSAGES");
   if (!variable("XRAY_LINE").empty()) draw(launches);
+  if (const std::string path = variable("XRAY_EVENTS"); !path.empty()) {
+    std::vector<std::string> cuts;
+    const std::string events = events_of(launches, &cuts);
+    if (events.empty()) stop("BLOCK=" + variable("XRAY_BLOCK") + ": no kernel has such a block");
+    write(path, events);
+    for (const std::string& cut : cuts) std::fprintf(stderr, "xray: %s\n", cut.c_str());
+  }
   if (!csv.empty()) write(csv, csv_of(launches));
   if (!passages.empty()) write(passages, passages_csv_of(launches));
   if (!listing.empty()) write(listing, listing_of(launches, !variable("XRAY_COLOUR").empty()));
@@ -162,7 +179,8 @@ void report() {
 struct AtStart {
   AtStart() {
     if (variable("XRAY_LISTING").empty() && variable("XRAY_CSV").empty() &&
-        variable("XRAY_PASSAGES").empty() && variable("XRAY_SVG").empty()) {
+        variable("XRAY_PASSAGES").empty() && variable("XRAY_SVG").empty() &&
+        variable("XRAY_EVENTS").empty()) {
       return;
     }
     if (const std::string code = variable("XRAY_MACHINE_CODE"); !code.empty()) {
@@ -171,19 +189,20 @@ struct AtStart {
     if (cuda_cpu::races_are_wanted()) stop("counts nothing under CUDA_CPU_RACES=1");
     if (!variable("XRAY_LINE").empty()) parse_line(variable("XRAY_LINE"));
     if (!variable("XRAY_FILE").empty()) keep_launches();
-    const std::string blocks = variable("XRAY_BLOCKS");
+    const std::string blocks = variable("XRAY_BLOCKS"), block = variable("XRAY_BLOCK");
+    std::uint64_t count = kBlocks, number = 0;
     if (blocks == "all") {
       count_all_blocks();
-    } else if (blocks.empty()) {
-      sample_blocks(kBlocks);
-    } else {
-      char* end = nullptr;
-      errno = 0;
-      const unsigned long long count = std::strtoull(blocks.c_str(), &end, 10);
-      if (*end != '\0' || count == 0 || blocks[0] == '-' || errno != 0) {
-        stop("BLOCKS=" + blocks + ": expected a number of blocks, or all");
-      }
+    } else if (blocks.empty() || (parse_number(blocks, &count) && count != 0)) {
       sample_blocks(count);
+    } else {
+      stop("BLOCKS=" + blocks + ": expected a number of blocks, or all");
+    }
+    if (!variable("XRAY_EVENTS").empty()) {
+      if (!block.empty() && !parse_number(block, &number)) {
+        stop("BLOCK=" + block + ": expected a block's number, from 0");
+      }
+      keep_events_of(number);
     }
     watch(true);
     std::atexit(report);

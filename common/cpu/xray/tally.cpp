@@ -114,8 +114,29 @@ const MemoryRange* RangeFinder::at(std::uintptr_t address) {
 }
 
 void BlockTally::add(const Instruction& instruction, const Group& group) {
+  ++groups_;
   if (instruction.is_access()) return add_requests(instruction, group);
   add_visit(instruction.place, group);
+  if (records_) keep(TallyKey{instruction}, group, group.mask, Counts{}, nullptr);
+}
+
+void BlockTally::keep(const TallyKey& key, const Group& group, std::uint32_t mask,
+                      const Counts& counts, const std::int64_t* offsets) {
+  of_warp_.push_back(Happening{key, group.at, groups_, 0, warp_, mask, counts, {}});
+  if (offsets != nullptr) std::copy(offsets, offsets + kLanes, of_warp_.back().offsets);
+}
+
+void BlockTally::put_in_order() {
+  std::stable_sort(of_warp_.begin(), of_warp_.end(),
+                   [](const Happening& a, const Happening& b) { return a.at < b.at; });
+  std::uint64_t step = begin_;
+  for (std::size_t i = 0; i < of_warp_.size(); ++i) {
+    if (i > 0 && of_warp_[i].group != of_warp_[i - 1].group) ++step;
+    of_warp_[i].step = step;
+    if (step < kMostSteps) happenings_.push_back(of_warp_[i]);
+    end_ = std::max(end_, step + 1);
+  }
+  of_warp_.clear();
 }
 
 void BlockTally::add_visit(const void* place, const Group& group) {
@@ -188,6 +209,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
     }
     if (request.space == Space::kConstant) counts.repeated = repeats(instruction, request);
     sum.add(counts, block_, offsets);
+    if (records_) keep(last_key_, group, request.mask, counts, offsets);
     if ((sum.warps_of_block >> warp_ & 1) == 0) sum.of_first += counts;
     sum.warps_of_block |= 1u << warp_;
     const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
@@ -224,7 +246,10 @@ std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group&
   const Counts counts = counts_of(request);
   const cuda_cpu::LocalArray* const local = (*arrays_)[array];
   Tally& sum = tally(TallyKey{instruction, Space::kLocal, local->name, local});
-  if (group.change == 0) sum.add(counts, block_, offsets);
+  if (group.change == 0) {
+    sum.add(counts, block_, offsets);
+    if (records_) keep(last_key_, group, request.mask, counts, offsets);
+  }
   sum.add_change(group, counts);
   return request.mask;
 }

@@ -63,6 +63,17 @@ struct PlaceTally {
   PlaceTally& operator+=(const PlaceTally& o);
 };
 
+/// A request, or a visit to a place, with the lanes that make it (see events.h).
+struct Happening {
+  TallyKey key;
+  std::size_t at = 0, group = 0;  ///< in its lane; which group of its warp it comes of
+  std::uint64_t step = 0;
+  std::size_t warp = 0;
+  std::uint32_t mask = 0;
+  Counts counts;
+  std::int64_t offsets[kLanes];
+};
+
 using PlaceTallies = std::map<const void*, PlaceTally>;
 
 /// Finds the range of memory that an address lies in, and keeps those that it has found.
@@ -90,7 +101,16 @@ class BlockTally {
     warp_ = warp;
     lanes_of_warp_ = lanes;
   }
-  void end_warp() { joins_.end(); }
+  void end_warp() {
+    joins_.end();
+    if (records_) put_in_order();
+  }
+  /// From now on what happens is also kept, in steps.
+  void record() { records_ = true; }
+  /// All warps wait: the next step is the barrier's.
+  std::uint64_t end_interval() { return begin_ = std::exchange(end_, end_ + 1) + 1, begin_ - 1; }
+  const std::vector<Happening>& happenings() const { return happenings_; }
+  std::uint64_t steps() const { return end_; }
   /// Counts one visit to a place, or one request, or several if the lanes address different kinds
   /// of memory.
   void add(const Instruction& instruction, const Group& group);
@@ -102,6 +122,9 @@ class BlockTally {
   BusiestLanes busiest_lanes() const;
 
  private:
+  void put_in_order();
+  void keep(const TallyKey& key, const Group& group, std::uint32_t mask, const Counts& counts,
+            const std::int64_t* offsets);
   void add_requests(const Instruction& instruction, const Group& group);
   void add_visit(const void* place, const Group& group);
   /// The lanes of the group that use this array; returns their mask.
@@ -119,6 +142,10 @@ class BlockTally {
   RangeFinder ranges_;
   Joins joins_;
   const std::vector<const cuda_cpu::LocalArray*>* arrays_ = nullptr;
+  bool records_ = false;
+  std::uint64_t begin_ = 0, end_ = 0;  // steps since the last barrier
+  std::size_t groups_ = 0;
+  std::vector<Happening> of_warp_, happenings_;
   Tallies tallies_;
   PlaceTallies places_;
   std::map<Kind, std::array<std::uint64_t, kMostWarps>> lanes_of_warps_;

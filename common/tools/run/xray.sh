@@ -10,6 +10,7 @@
 #   CSV=FILE|-            the counts instead of the listing
 #   LINE=N or FILE:N      draw the costliest request of that line ...
 #   SVG=FILE              ... here; build/xray/ otherwise
+#   EVENTS=FILE           what block BLOCK (0) of each kernel does, step by step, as JSON (common/cpu/xray/events.h)
 #   BLOCKS=N|all          blocks of a grid that are counted (64)
 set -u
 tools=$(dirname "$(dirname "$0")")
@@ -30,14 +31,17 @@ if [ -n "${SVG:-}" ] && [ -z "${LINE:-}" ]; then
   stop "SVG=$SVG: which line is to be drawn? e.g. LINE=57 SVG=$SVG"
 fi
 case $chapters in
-  *' '*) [ -z "${LINE:-}${CSV:-}" ] || stop "LINE= and CSV= need one chapter, e.g. CH=03" ;;
+  *' '*) [ -z "${LINE:-}${CSV:-}${EVENTS:-}" ] || stop "LINE=, CSV= and EVENTS= need one chapter, e.g. CH=03" ;;
 esac
+[ -z "${EVENTS:-}" ] || [ -z "$check" ] || stop "EVENTS= is for programs, not for labs (EX=)"
+[ -z "${BLOCK:-}" ] || [ -n "${EVENTS:-}" ] || stop "BLOCK=$BLOCK goes with EVENTS=; BLOCKS= says how many are counted"
+[ -z "${EVENTS:-}" ] || [ -z "${LINE:-}${CSV:-}" ] || stop "EVENTS= goes without LINE= and CSV="
 mkdir -p "$out" || exit 2
 
 # Where nvcc is installed: what it made of each line, read once from the machine code; not for XRAY_SOURCE=1.
 machine_code() {
   local python
-  [ -z "$check${LINE:-}${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
+  [ -z "$check${LINE:-}${EVENTS:-}${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
   if [ ! "$out/$1.code" -nt "$dir/$1" ]; then
     echo "  nvcc  $1: what becomes of each line" >&2
     "$python" "$tools/measure/accesses.py" "$out/$1.code" "$1" 2>"$out/$1.nvcc" || {
@@ -48,17 +52,23 @@ machine_code() {
   echo "$out/$1.code"
 }
 
+# hand_over SETTING FILE WHAT: copies it there, whole or not at all.
+hand_over() {
+  { [ ! -d "$2" ] && cp "$3" "$2.partial" && mv "$2.partial" "$2"; } 2>/dev/null || stop "$1=$2: cannot be written"
+  echo "-> $2"
+}
+
 # One run of one program. What it prints itself is kept, and shown only if it fails.
 xray() {
   local chapter=$1 name listing=''
   shift
   name=$out/$chapter
   mkdir -p "${name%/*}" || exit 2
-  [ -n "${CSV:-}${LINE:-}" ] || listing=$name.txt
-  rm -f "$name.txt" "$name.csv"
+  [ -n "${CSV:-}${LINE:-}${EVENTS:-}" ] || listing=$name.txt
+  rm -f "$name.txt" "$name.csv" "$name.json"
   XRAY_MACHINE_CODE=$(machine_code "$chapter") XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
     XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
-    XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
+    XRAY_EVENTS=${EVENTS:+$name.json} XRAY_BLOCK=${BLOCK:-} XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
   local status=$?
   if [ -n "$check" ]; then
     # A check that fails has counted as well; a setting that cannot be followed ends it at once.
@@ -86,9 +96,10 @@ for chapter in $chapters; do
     cat "$out/$chapter.csv"
     continue
   elif [ -n "${CSV:-}" ]; then
-    { [ ! -d "$CSV" ] && cp "$out/$chapter.csv" "$CSV.partial" && mv "$CSV.partial" "$CSV"; } 2>/dev/null ||
-      stop "CSV=$CSV: cannot be written"
-    echo "-> $CSV"
+    hand_over CSV "$CSV" "$out/$chapter.csv"
+    continue
+  elif [ -n "${EVENTS:-}" ]; then
+    hand_over EVENTS "$EVENTS" "$out/$chapter.json"
     continue
   elif [ -n "${LINE:-}" ]; then
     echo "-> ${SVG:-$out/$chapter.line${LINE##*:}.svg}"
