@@ -130,7 +130,7 @@ std::string events_of(const std::vector<Launch>& launches, std::vector<std::stri
     append(&kernels, events.json());
     if (const std::string cut = events.cut(); !cut.empty()) cuts->push_back(cut);
   }
-  return kernels.empty() ? "" : "{\"kernels\":[\n" + kernels + "]}\n";
+  return "{\"kernels\":[\n" + kernels + "]}\n";
 }
 
 }  // namespace xray
