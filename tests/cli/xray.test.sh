@@ -62,6 +62,7 @@ for row in csv.DictReader(open(sys.argv[2])):
     counts[key] = old[0] + int(row["requests"]), old[1] + cost, old[2] + int(row["lanes"])
 for key in sorted(set(events) | set(counts)):
     if events.get(key) != counts.get(key): sys.exit(f"{key}: events {events.get(key)}, counts {counts.get(key)}")
+if not events: sys.exit("no kernel is whole")
 print(len(whole), "kernels,", len(events), "rows")
 END
 
