@@ -27,6 +27,7 @@ namespace xray {
 /// Steps are an order, not time. Between two barriers each warp counts its own steps from the same
 /// number, and the lanes that do something together do it in one step. Where lanes part, their
 /// steps are ordered by how much each has done since the barrier. Numbers may be left out.
+/// Where a structure (a float4) is copied, the compiler reports its store before its load.
 /// `cuts` gets one line for each kernel of which steps are left out.
 std::string events_of(const std::vector<Launch>& launches, std::vector<std::string>* cuts);
 
