@@ -85,7 +85,7 @@ progress:  ## all exercises: passed, failed, not started
 	$(call labs_sh,progress)
 
 needs.grade = backend
-grade:  ## grade a class: make grade DIR=submissions OUT=grades.json
+grade:  ## grade a class: make grade DIR=submissions OUT=grades.csv
 	$(call labs_sh,grade)
 
 ##@ Check

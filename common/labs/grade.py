@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Grades a class: make grade DIR=submissions [OUT=grades.json] [JOBS=n] [TIME=s] [CH=05]. README.md beside this file
-says what is expected in DIR, what comes out, and what the limits are."""
+"""Grades a class: make grade DIR=submissions [OUT=grades.json|grades.csv] [JOBS=n] [TIME=s] [CH=05]. README.md beside
+this file says what is expected in DIR, what comes out, and what the limits are."""
 
 import collections
 import hashlib
@@ -313,10 +313,11 @@ def end(number, _):
 
 def main(labs, settings, builder):
     labs, folder, names, notes, count, seconds = checked(labs, settings)
-    out, backend = settings.get("OUT") or "grades.json", settings.get("BACKEND") or "cpu"
+    asked, backend = settings.get("OUT") or "grades.json", settings.get("BACKEND") or "cpu"
+    out = re.sub(r"\.csv$", ".json", asked)  # grades.csv asks for what gradebooks import, beside the JSON
     sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr.reconfigure(errors="backslashreplace")
-    kept = grade_files.Kept(out)
+    kept = grade_files.Kept(out, out != asked)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     try:
@@ -370,7 +371,8 @@ def main(labs, settings, builder):
     if problem:
         print(f"\n{problem}", file=sys.stderr)
         return 1
-    print(f"\n{out}, {grade_files.junit_path(out)}")
+    written = [*grade_files.outputs(out, out != asked), *([grade_files.beside(out, ".feedback/")] if out != asked else [])]
+    print(f"\n{', '.join(written)}")
     if lost:
         print(f"{lost} not graded ('lost'): the same command again tries those", file=sys.stderr)
         return 1

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The output of grading: the JSON, the JUnit XML beside it, the table on the screen, and what is kept of an interrupted
-run. README.md describes the formats."""
+"""The output of grading: the JSON, the JUnit XML beside it, tables for gradebooks, a text for each student, the table on
+the screen, and what is kept of an interrupted run. README.md describes the formats."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -14,21 +16,34 @@ from class_folder import shown
 SCHEMA = 1
 
 
-def junit_path(out):
-    return re.sub(r"\.json$", "", out) + ".xml"
+def beside(out, end):
+    """The path of another output: grades.json -> grades + end."""
+    return re.sub(r"\.json$", "", out) + end
+
+
+def outputs(out, for_gradebooks):
+    """{path: function that makes its text of the grades}"""
+    found = {out: lambda grades: json.dumps(grades, indent=2, ensure_ascii=False) + "\n", beside(out, ".xml"): junit}
+    if for_gradebooks:
+        found |= {beside(out, ".csv"): moodle, beside(out, ".canvas.csv"): canvas}
+    return found
 
 
 class Kept:
     """OUT.partial: one line of JSON per finished exercise, so that a run that was killed goes on where it was. The
     lines hold a hash of all that decides a result; a torn last line is dropped, and `lost` is never kept."""
 
-    def __init__(self, out):
+    def __init__(self, out, for_gradebooks=False):
         # A link is followed, once: what it leads to is replaced, not the link.
         self.out = os.path.realpath(out)
         self.path, self.known, self.problem = f"{self.out}.partial", {}, ""
+        self.outputs = outputs(self.out, for_gradebooks)
+        self.feedback = beside(self.out, ".feedback") if for_gradebooks else ""
         try:
             os.makedirs(os.path.dirname(self.out), exist_ok=True)
-            for path in (self.out, junit_path(self.out), self.path):
+            if self.feedback:
+                os.makedirs(self.feedback, exist_ok=True)
+            for path in (*self.outputs, self.path):
                 if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
                     raise UsageError(f"OUT={out}: {shown(path)} is there and no ordinary file; give the name of a file")
             self.file = open(self.path, "a+b")
@@ -61,11 +76,14 @@ class Kept:
             self.write(json.dumps({"key": job.key, "result": job.result}).encode() + b"\n")
 
     def finish(self, grades, lost):
-        """Writes both files, each complete or not at all. Drops what was kept, unless something is to be done again.
+        """Writes the files, each complete or not at all. Drops what was kept, unless something is to be done again.
         Returns the problem in one line, or ''."""
         try:
-            replace(self.out, json.dumps(grades, indent=2, ensure_ascii=False) + "\n")
-            replace(junit_path(self.out), junit(grades))
+            for path, text_of in self.outputs.items():
+                replace(path, text_of(grades))
+            if self.feedback:
+                for name, text in feedback(grades).items():
+                    replace(f"{self.feedback}/{name}", text)
         except OSError as error:
             return f"{shown(self.out)}: cannot be written: {error.strerror}; the grades are only in the table above"
         try:
@@ -73,7 +91,7 @@ class Kept:
             if not lost:
                 os.remove(self.path)
         except OSError:
-            pass  # both files are whole
+            pass  # all files are whole
         return ""
 
 
@@ -156,6 +174,71 @@ def junit(grades):
                 )
                 failure.text = printable("\n".join(f"{k}: {v}" for k, v in case["details"].items()))
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(suites, encoding="unicode") + "\n"
+
+
+def cell(text):
+    """For a table: on one line, and no formula to a program that opens it."""
+    text = " ".join(printable(text).split())
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def table(rows):
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[cell(value) for value in row] for row in rows])
+    return text.getvalue()
+
+
+def called(exercise):
+    return f"{short(exercise['id'])} {exercise['title']}"
+
+
+def moodle(grades):
+    """Columns are mapped on import: the first to the user's ID number (or user name), each other to a grade item or to
+    its feedback. Imported feedback without its grade would delete the grade, so they stand side by side."""
+    head = ["ID number"]
+    for exercise in grades["exercises"]:
+        head += [called(exercise), f"{called(exercise)}, feedback"]
+    rows = [[s["name"], *(v for e in s["exercises"] for v in (e["points"], found(e)))] for s in grades["students"]]
+    return table([head + ["all points"]] + [row + [s["points"]] for row, s in zip(rows, grades["students"])])
+
+
+def canvas(grades):
+    """The five columns that Canvas exports, then one for each assignment; the second row has what can be reached."""
+    rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *map(called, grades["exercises"])]]
+    rows.append(["Points Possible", "", "", "", "", *(e["points"] for e in grades["exercises"])])
+    rows += [[s["name"], "", "", s["name"], "", *(e["points"] for e in s["exercises"])] for s in grades["students"]]
+    return table(rows)
+
+
+def found(exercise):
+    """What is told of an exercise, on one line: what the CPU backend reported (a race, a barrier that is missing), if
+    it did, before the value that came out wrong."""
+    report = exercise["details"].get("backend", "").strip().split("\n")[0]
+    report = re.sub(r"^\S*/(?=\w+\.cu:)", "", report)  # the folder in which it was graded tells nobody anything
+    told = report if report and exercise["verdict"] != "passed" else exercise["message"]
+    return exercise["verdict"] if told in ("", exercise["verdict"]) else f"{exercise['verdict']}: {told}"
+
+
+def feedback(grades):
+    """{file name: text} for each student, in Markdown. What the student's program had a say in is indented."""
+    texts = {}
+    titles = {e["id"]: called(e) for e in grades["exercises"]}
+    for student in grades["students"]:
+        lines = [f"# {cell(student['name'])}: {student['points']} of {student['possible']} points"]
+        for exercise in student["exercises"]:
+            lines += ["", f"## {titles[exercise['id']]}: {exercise['points']} of {exercise['possible']}", ""]
+            lines.append(f"    {cell(found(exercise))}")
+            if exercise["verdict"] in ("passed", "missing", "untouched"):
+                continue
+            if cell(exercise["message"]) not in lines[-1]:
+                lines.append(f"    {cell(exercise['message'])}")
+            for name, text in exercise["details"].items():
+                lines += ["", f"{name}:", "", *(f"    {line}" for line in printable(text).split("\n"))]
+        name = re.sub(r"[^\w.@+-]", "_", student["name"]).lstrip(".") or "_"
+        while f"{name}.md" in texts:
+            name += "_"
+        texts[f"{name}.md"] = "\n".join(lines) + "\n"
+    return texts
 
 
 def print_summary(grades):

@@ -219,6 +219,42 @@ PYTHON
 run "$python" "$scratch/compare.py" "$grades"
 expect_status 0
 
+test_case "OUT=grades.csv: tables for Moodle and Canvas, and a text for each student"
+class=$scratch/booked
+hand_in ada ex2_block_tree <"$exercises/solutions/ex2_block_tree.cu"
+hand_in ada ex1_block_sum <"$exercises/ex1_block_sum.cu"
+mutant ex2_block_tree no_barrier_in_the_loop | hand_in '=1+1, "x"' ex2_block_tree
+run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/book/grades.csv"
+expect_status 0
+expect_output "grades.feedback/"
+cat >"$scratch/books.py" <<'PYTHON'
+import csv, json, sys
+base = sys.argv[1]
+grades = json.load(open(f"{base}.json"))
+moodle, books = [list(csv.reader(open(base + end))) for end in (".csv", ".canvas.csv")]
+assert moodle[0][0] == "ID number" and moodle[0][-1] == "all points", moodle[0]
+assert [row[0] for row in moodle[1:]] == ["'=1+1, \"x\"", "ada"], moodle
+assert books[0][:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"], books[0]
+assert books[1] == ["Points Possible", "", "", "", ""] + [str(e["points"]) for e in grades["exercises"]], books[1]
+for row, other, student in zip(moodle[1:], books[2:], grades["students"]):
+    points = [str(e["points"]) for e in student["exercises"]]
+    assert row[1:-1:2] == points == other[5:] and row[-1] == str(student["points"]), (row, other)
+    assert len(row) == len(moodle[0]) and len(other) == len(books[0])
+assert moodle[1][4].startswith("failed: ex2_block_tree.cu:") and "race: a write" in moodle[1][4], moodle[1]
+assert moodle[2][4] == "passed" and moodle[2][2] == "untouched: still the starter", moodle[2]
+text = open(f"{base}.feedback/_1+1___x_.md").read()
+assert text.startswith("# '=1+1") and text.index("race: a write") < text.index("expected"), text
+assert "2 of 8 points" in open(f"{base}.feedback/ada.md").read()
+PYTHON
+run "$python" "$scratch/books.py" "$scratch/book/grades"
+expect_status 0
+mkdir -p "$scratch/taken/grades.canvas.csv"
+run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/taken/grades.csv"
+expect_status 2
+expect_one_line
+expect_output "no ordinary file"
+class=$scratch/class
+
 test_case "a folder that is not there, none at all, or one without students: one line, status 2"
 run common/labs/labs.sh grade DIR="$scratch/nowhere"
 expect_status 2
