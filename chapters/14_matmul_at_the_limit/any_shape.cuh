@@ -375,9 +375,8 @@ __device__ inline void add_parts(const Matrix& c, const Parts& parts, unsigned r
   }
 }
 
-/// C has at most M rows. A lane has a column; warps share columns, and k. The next values of B are
-/// on their way while the last ones are multiplied; the first ones are asked for before A's part
-/// is.
+/// C has at most M rows. A lane has a column; warps share columns, and k. Loads of B run one step
+/// ahead of the products, and the first ones begin before A's part is copied.
 template <unsigned M, unsigned kAcross>
 __global__ void __launch_bounds__(kThinThreads)
     multiply_few_rows(Matrix a, Matrix b, Matrix c, Parts parts) {

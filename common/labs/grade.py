@@ -314,10 +314,11 @@ def end(number, _):
 def main(labs, settings, builder):
     labs, folder, names, notes, count, seconds = checked(labs, settings)
     asked, backend = settings.get("OUT") or "grades.json", settings.get("BACKEND") or "cpu"
-    out = re.sub(r"\.csv$", ".json", asked)  # grades.csv asks for what gradebooks import, beside the JSON
+    for_gradebooks = asked.endswith(".csv")
+    out = f"{asked[:-4]}.json" if for_gradebooks else asked
     sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr.reconfigure(errors="backslashreplace")
-    kept = grade_files.Kept(out, out != asked)
+    kept = grade_files.Kept(out, for_gradebooks)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     try:
@@ -371,8 +372,9 @@ def main(labs, settings, builder):
     if problem:
         print(f"\n{problem}", file=sys.stderr)
         return 1
-    written = [*grade_files.outputs(out, out != asked), *([grade_files.beside(out, ".feedback/")] if out != asked else [])]
-    print(f"\n{', '.join(written)}")
+    print(f"\n{', '.join(grade_files.outputs(out, for_gradebooks))}")
+    if for_gradebooks:
+        print(f"{grade_files.beside(out, '.feedback')}/: a text for each student")
     if lost:
         print(f"{lost} not graded ('lost'): the same command again tries those", file=sys.stderr)
         return 1

@@ -375,6 +375,7 @@ cat >"$chapter/README.md" <<'END'
 <!-- end -->
 
 It is <!-- value: results/h200.csv row="version=slow" over="version=fast" column="median_ms" format=".1f" --><!-- end -->x faster.
+Of <!-- value: results/h200.csv row="n=1024" column="rate" all="rows" format="d" --><!-- end --> rates <!-- value: results/h200.csv row="n=1024" column="rate" all="under 2049" format="d" --><!-- end --> is low and <!-- value: results/h200.csv row="n=1024" column="rate" all="at least 512.25" format="d" --><!-- end --> are not; their mean is <!-- value: results/h200.csv row="n=1024" column="rate" all="geometric mean" format=".1f" --><!-- end -->.
 END
 in_notes() { (cd "$scratch/notes" && "$python" "$tools/notes/notes.py" "$@"); }
 
@@ -390,6 +391,8 @@ expect_output '  int n = 0;'
 expect_output '| fast    |       500 | 2,049 |'
 expect_output 'NVIDIA H200, CUDA 13.0, 2026-01-31'
 expect_output '-->4.0<!-- end -->x faster'
+expect "numbers of many rows" [ "$(sed -n '/^Of /{s/<!--[^>]*-->//g; p; }' "$chapter/README.md")" = \
+  "Of 2 rates 1 is low and 2 are not; their mean is 1024.5." ]
 run in_notes --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
@@ -551,12 +554,16 @@ cat >>"$chapter/README.md" <<'END'
 <!-- code: nonesuch -->
 <!-- end -->
 <!-- value: results/h200.csv row="n=1024" column="rate" --><!-- end -->
+<!-- value: results/h200.csv row="n=1024" column="rate" all="mean" --><!-- end -->
+<!-- value: results/h200.csv row="n=1024" column="version" all="least" --><!-- end -->
 <!-- code: kTile -->
 END
 run in_notes --check
 expect_status 1
 expect_output "no function, type or constant called nonesuch"
 expect_output "2 rows where n=1024"
+expect_output 'all="mean": there are rows, least, greatest, geometric mean, at least X and under X'
+expect_output "version is empty in 2 of 2 rows"
 expect_output "no <!-- end --> follows"
 mv "$scratch/kept.md" "$chapter/README.md"
 
@@ -585,6 +592,23 @@ expect_output "dead link nowhere.md"
 expect_output "dead link #no-heading"
 expect_output "dead link figures/x.svg"
 expect_no_output "dead link #sum"
+
+test_case "a lab's check that names a section which its notes do not have is found"
+mkdir -p "$chapter/exercises"
+printf '## Tiles\n' >>"$chapter/lab_notes.md"
+cat >"$chapter/exercises/ex1_a.check.cu" <<'END'
+const std::string notes = "chapters/05_sum/lab_notes.md: ";
+  check(notes + "Tiles", notes + "Tiles, two barriers",
+        notes + "Tilesets");
+  check("chapters/05_sum/README.md: Gone", "chapters/05_sum/gone.md: Tiles");
+END
+run in_check links
+expect_status 1
+expect_output 'ex1_a.check.cu:3: chapters/05_sum/lab_notes.md has no section "Tilesets"; there are: Tiles'
+expect_output 'ex1_a.check.cu:4: chapters/05_sum/README.md has no section "Gone"'
+expect_output "ex1_a.check.cu:4: no file chapters/05_sum/gone.md"
+expect "three complaints" [ "$(grep -c 'ex1_a.check.cu' <<<"$output")" -eq 3 ]
+rm -r "$chapter/exercises" "$chapter/lab_notes.md"
 
 test_case "notes with lab notes beside them are a lesson: 1,600 words, and a guess before each number"
 cp "$chapter/README.md" "$scratch/kept.md"

@@ -224,6 +224,7 @@ class=$scratch/booked
 hand_in ada ex2_block_tree <"$exercises/solutions/ex2_block_tree.cu"
 hand_in ada ex1_block_sum <"$exercises/ex1_block_sum.cu"
 mutant ex2_block_tree no_barrier_in_the_loop | hand_in '=1+1, "x"' ex2_block_tree
+mutant ex2_block_tree barrier_only_where_work_is | hand_in stuck ex2_block_tree
 run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/book/grades.csv"
 expect_status 0
 expect_output "grades.feedback/"
@@ -233,7 +234,7 @@ base = sys.argv[1]
 grades = json.load(open(f"{base}.json"))
 moodle, books = [list(csv.reader(open(base + end))) for end in (".csv", ".canvas.csv")]
 assert moodle[0][0] == "ID number" and moodle[0][-1] == "all points", moodle[0]
-assert [row[0] for row in moodle[1:]] == ["'=1+1, \"x\"", "ada"], moodle
+assert [row[0] for row in moodle[1:]] == ["'=1+1, \"x\"", "ada", "stuck"], moodle
 assert books[0][:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"], books[0]
 assert books[1] == ["Points Possible", "", "", "", ""] + [str(e["points"]) for e in grades["exercises"]], books[1]
 for row, other, student in zip(moodle[1:], books[2:], grades["students"]):
@@ -241,6 +242,7 @@ for row, other, student in zip(moodle[1:], books[2:], grades["students"]):
     assert row[1:-1:2] == points == other[5:] and row[-1] == str(student["points"]), (row, other)
     assert len(row) == len(moodle[0]) and len(other) == len(books[0])
 assert moodle[1][4].startswith("failed: ex2_block_tree.cu:") and "race: a write" in moodle[1][4], moodle[1]
+assert moodle[3][4].startswith("failed: ex2_block_tree.cu:") and "barrier not reached" in moodle[3][4], moodle[3]
 assert moodle[2][4] == "passed" and moodle[2][2] == "untouched: still the starter", moodle[2]
 text = open(f"{base}.feedback/_1+1___x_.md").read()
 assert text.startswith("# '=1+1") and text.index("race: a write") < text.index("expected"), text

@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   if (mode != "names")
     std::puts(
         "seed,kind,m,n,k,way,tile,parts,copies,predicted_us,us,default_us,lt_us,over_default,"
-        "low,high,over_lt,lt_found,error,device,cuda");
+        "low,high,over_lt,lt_low,lt_high,lt_found,error,device,cuda");
   for (const Shape& s : shapes_of(seed, count)) {
     const unsigned m = s.m, n = s.n, k = s.k;
     const auto by_default = [&] {
@@ -230,13 +230,13 @@ int main(int argc, char** argv) {
                                  "few_rows", "few_columns", "few_terms"};
     const TileRow& t = kTileRows[plan.tile];
     std::printf(
-        "%u,%s,%u,%u,%u,%s,%ux%u,%u,%d,%.2f,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.3f,%d,%.3f,%"
+        "%u,%s,%u,%u,%u,%s,%ux%u,%u,%d,%.2f,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%d,%.3f,%"
         "s,%s\n",
         seed, s.kind, m, n, k, names[plan.way], plan.way < Plan::kFewRows ? t.rows : 0,
         plan.way < Plan::kFewRows ? t.columns : 0, plan.parts, plan.copies, plan.us,
         1e3 * median_of(ms[0]), 1e3 * median_of(ms[1]), 1e3 * median_of(ms[2]), of_default[10],
-        of_default[5], of_default[15], of_lt[10], algorithms, error, device.name,
-        version_text(device.runtime_version).c_str());
+        of_default[5], of_default[15], of_lt[10], of_lt[5], of_lt[15], algorithms, error,
+        device.name, version_text(device.runtime_version).c_str());
     std::fflush(stdout);
     cublasLtMatmulPreferenceDestroy(preference);
     cublasLtMatmulDescDestroy(product);

@@ -6,6 +6,7 @@ import csv
 import operator
 import os
 import re
+import statistics
 
 from markers import Problem, need
 
@@ -32,6 +33,7 @@ def as_number(text):
         return None
 
 
+SUMMARIES = {"rows": len, "least": min, "greatest": max, "geometric mean": statistics.geometric_mean}
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
 
 
@@ -145,10 +147,25 @@ def one_row(rows, text):
     return chosen[0]
 
 
+def of_all(what, rows, column):
+    """One number of many rows. `at least X` and `under X` count."""
+    values = [as_number(evaluate(column, row)) for row in rows]
+    if None in values:
+        raise Problem(f"{column} is empty in {values.count(None)} of {len(values)} rows")
+    bound = re.fullmatch(r"(at least|under) ([\d.]+)", what)
+    if bound:
+        return sum((value < float(bound[2])) == (bound[1] == "under") for value in values)
+    if what not in SUMMARIES:
+        raise Problem(f'all="{what}": there are {", ".join(SUMMARIES)}, at least X and under X')
+    return SUMMARIES[what](values)
+
+
 def measured_value(folder, files, attributes):
     """The text of one number, and the row it came from."""
     condition, column = need(attributes, "row", "column")
     rows = read_rows(folder, files)
+    if "all" in attributes:
+        return formatted(of_all(attributes["all"], select(rows, condition), column), attributes.get("format", "")), {}
     row = one_row(rows, condition)
     value = evaluate(column, row)
     if "over" in attributes:

@@ -24,6 +24,8 @@ Markers:
 
 <!-- value: results/h200.csv row="COND, COND" column="EXPR" [over="COND"] [format=".1f"] -->...<!-- end -->
     One number inside a sentence. With `over`: divided by the same expression in that other row.
+    Instead of `over`, all="geometric mean" is one number of all such rows; so are least, greatest and rows, and
+    "at least 1" and "under 0.9", which count.
 
 <!-- output: results/h200.txt [from="text"] [to="text"] -->
     A captured terminal output, or part of it.

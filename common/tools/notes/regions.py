@@ -99,7 +99,7 @@ def make_pivot(folder, positional, attributes):
 
 
 def make_value(folder, positional, attributes):
-    allow(attributes, "row", "column", "over", "format")
+    allow(attributes, "row", "column", "all" if "all" in attributes else "over", "format")
     return measured_value(folder, positional, attributes)[0], " ".join(positional)
 
 
