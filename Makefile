@@ -158,6 +158,9 @@ slides:  ## the decks, e.g. make slides CH=05 FORMAT=pdf (html, pdf, png or all)
 slides-check:  ## open every deck in Chromium and look at each slide
 	$(direct)common/tools/slides/slides.sh check $(or $(DECK),$(ONE))
 
+handout:  ## to print for a class: predictions, exam questions, a summary and a key, e.g. make handout CH=05
+	$(direct)common/tools/slides/handout.sh $(CHOSEN)
+
 site:  ## notes, labs, figures and built decks as a site in build/site/, e.g. make site BASE=/cuda/
 	$(direct)SHARE='$(SHARE)' common/tools/site/site.sh build '$(or $(BASE),/)'
 

@@ -593,6 +593,22 @@ expect_output "dead link #no-heading"
 expect_output "dead link figures/x.svg"
 expect_no_output "dead link #sum"
 
+test_case "each chapter has five exam questions with answers"
+exam=$scratch/notes/chapters/exam_questions.md
+printf '## 05 Sum\n' >"$exam"
+for number in 1 2 3 4 5; do printf '\n%d. Why?\n\n   > Because.\n' "$number"; done >>"$exam"
+run in_check notes
+expect_no_output "exam_questions.md"
+sed -i.orig '$d' "$exam"
+run in_check notes
+expect_status 1
+expect_output "chapters/exam_questions.md:1: 5 questions, 4 of them with an answer: expected 1 to 5"
+sed -i.orig 's/05 Sum/06 Sum/' "$exam"
+run in_check notes
+expect_output "chapters/exam_questions.md: chapter 05 has no questions"
+expect_output "chapters/exam_questions.md:1: there is no chapter 06"
+rm "$exam" "$exam.orig"
+
 test_case "a lab's check that names a section which its notes do not have is found"
 mkdir -p "$chapter/exercises"
 printf '## Tiles\n' >>"$chapter/lab_notes.md"

@@ -249,3 +249,114 @@ run in_house build png
 expect_status 0
 expect "12 pictures" [ "$(find "$house/build/slides/05_sum" -name '*.png' | wc -l)" -eq 12 ]
 expect "nothing left over" [ -z "$(find "$house/build/slides" -name 'new.*')" ]
+
+# ---- handouts --------------------------------------------------------------------------------------
+
+test_case "a handout for no chapter, and for one that there is not, is refused in one line"
+run common/tools/slides/handout.sh
+expect_status 2
+expect_one_error_line
+run common/tools/slides/handout.sh 15_nothing
+expect_status 2
+expect_one_error_line
+expect_output "chapters/15_nothing/: no such chapter"
+
+# make_handout: of the house's chapter, whose lesson and exam questions are the ones given
+make_handout() { run env -C "$house" common/tools/slides/handout.sh 05_sum; }
+# exam COUNT: that many questions
+exam() {
+  printf '# Questions\n\n## 05 Sum\n'
+  for number in $(seq "$1"); do printf '\n%s. Why %s?\n\n   > Because of %s.\n' "$number" "$number" "$number"; done
+}
+cat >"$house/chapters/05_sum/README.md" <<'END'
+# 05 · Sum
+
+## The question
+
+How fast is a sum? See [there](x.md).
+
+## One
+
+**The change.** `a` becomes `b`.
+
+**Guess.** How many times as fast?
+
+**The number.** <!-- value: results/h200.csv row="version=a" column="rate" -->3.07<!-- end --> times.
+
+**Why.** Because it is shorter.
+
+**What limits us now.** The memory.
+
+## Two
+
+<details><summary><b>Guess.</b> How much more than 3.07, and than 512?</summary>
+
+Half of it.
+
+</details>
+
+**The number.** 257.
+
+**Why.** Nobody knows.
+
+## What limits each version
+
+| version | what limits it |
+|---|---|
+| `a` | the memory |
+END
+exam 5 >"$house/chapters/exam_questions.md"
+
+test_case "a handout asks without answers, and its key has what was measured and the answers"
+make_handout
+expect_status 0
+expect_one_line
+pages=$house/build/handout
+output=$(cat "$pages/05_predictions.html")
+expect_output "<code>a</code> becomes <code>b</code>."
+expect_output "How many times as fast?"
+expect_output "How much more than ____, and than 512?"
+for answer in 3.07 257 Half shorter '<a '; do expect_no_output "$answer"; done
+output=$(cat "$pages/05_questions.html")
+expect_output "Why 5?"
+expect_no_output "Because of"
+output=$(cat "$pages/05_summary.html")
+expect_output "<p>3.07 times.</p>"
+expect_output "<p>257.</p>"
+expect_output "The memory."
+expect_output "<td>the memory</td>"
+output=$(cat "$pages/05_key.html")
+for answer in 3.07 257 Half shorter "Because of 5."; do expect_output "$answer"; done
+if [ -n "$chromium" ]; then expect "PDF" [ "$(head -c 5 "$pages/05_key.pdf")" = "%PDF-" ]; fi
+
+test_case "a handout has five exam questions"
+exam 4 >"$house/chapters/exam_questions.md"
+rm -r "$pages"
+make_handout
+expect_status 1
+expect_one_error_line
+expect_output "chapters/exam_questions.md: chapter 05 has 4 questions, 4 of them with an answer: a handout has five"
+expect "nothing left over" [ -z "$(find "$house/build" -name 'handout*')" ]
+
+test_case "a summary that takes more than one page is refused"
+if [ -z "$chromium" ]; then
+  skip "Chromium is not here"
+else
+  exam 5 >"$house/chapters/exam_questions.md"
+  for row in $(seq 60); do echo "| $row | the memory |"; done >>"$house/chapters/05_sum/README.md"
+  make_handout
+  expect_status 1
+  expect_output "pages: a summary has one"
+fi
+
+test_case "every chapter has its handouts, of the real lessons, and the site leaves the exam questions out"
+run common/tools/slides/handout.sh 00_first_kernel 05_shared_tree_reduction
+expect_status 0
+output=$(cat build/handout/05_key.html)
+expect_output "0.713 ms"
+run node --input-type=module -e "
+import { findChapters, findPages } from '$root/common/tools/site/pages.mjs'
+console.log([...findPages('.', findChapters('.')).keys()].join(' '))"
+expect_status 0
+expect_output "chapters/GLOSSARY.md"
+expect_no_output "exam_questions"

@@ -7,7 +7,8 @@
     notes      each chapter has notes, with all sections in order and at most 320 lines, a program
                and tests; its settings stand where they are read. Where lab_notes.md stands beside them
                they are a lesson: at most 1,600 words without code, tables and folds, and in every rung
-               a guess before its number and the reason behind it
+               a guess before its number and the reason behind it. exam_questions.md has five questions
+               for each chapter, with answers
     questions  in a lesson no result stands before the question that it answers
     links      relative links and images in Markdown lead somewhere, anchors included; the section of
                a chapter that a lab's check names is there
@@ -42,6 +43,7 @@ LESSON_SECTIONS = ["the question", "run it", "what limits each version", "what g
 # What a rung of a lesson says, in this order; the marked ones it must say.
 RUNG = ["What limits us.", "The idea.", "The change.", "Guess.", "The number.", "Why.", "What limits us now."]
 OF_EVERY_RUNG = {"Guess.", "The number.", "Why."}
+EXAM = "chapters/exam_questions.md"
 UNTIDY = "tests/backend/prepass/"  # awkward sources on purpose
 STANDARD_MODULES = getattr(sys, "stdlib_module_names", {"profile"})  # known since Python 3.10
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".inc", ".S", ".sh", ".py", ".mjs", ".mk")
@@ -114,6 +116,7 @@ def check_lines(files):
 
 def check_notes(files):
     chapters = sorted({f.split("/")[1] for f in files if re.match(r"chapters/\d\d_[^/]+/", f)})
+    check_exam(files, chapters)
     for chapter in chapters:
         folder = f"chapters/{chapter}"
         program = f"{folder}/{chapter[3:]}.cu"
@@ -139,6 +142,30 @@ def check_notes(files):
             check_sections(notes, lines, LESSON_SECTIONS)
         else:
             check_sections(notes, lines, [s for s in SECTIONS if not (chapter.startswith("00_") and s in OF_MEASUREMENTS)])
+
+
+def check_exam(files, chapters):
+    """Each chapter has its five questions, numbered paragraphs, and each of these an answer, a quotation."""
+    if EXAM not in files:
+        return
+    lines = read_lines(EXAM)
+    asked = {}
+    for number, line in enumerate(without_fences(lines), 1):
+        if line.startswith("## "):
+            chapter = line[3:5]
+            asked[chapter] = {"line": number, "questions": [], "answered": set()}
+        elif asked and re.match(r"\d\. ", line):
+            asked[chapter]["questions"].append(int(line[0]))
+        elif asked and line.startswith("   > ") and asked[chapter]["questions"]:
+            asked[chapter]["answered"].add(asked[chapter]["questions"][-1])
+    for chapter in chapters:
+        found = asked.pop(chapter[:2], None)
+        if found is None:
+            complain(EXAM, 0, f"chapter {chapter[:2]} has no questions")
+        elif found["questions"] != [1, 2, 3, 4, 5] or len(found["answered"]) != 5:
+            complain(EXAM, found["line"], f"{len(found['questions'])} questions, {len(found['answered'])} of them with an answer: expected 1 to 5")
+    for chapter, found in asked.items():
+        complain(EXAM, found["line"], f"there is no chapter {chapter}")
 
 
 def check_sections(notes, lines, sections):

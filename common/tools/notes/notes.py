@@ -116,7 +116,7 @@ def main():
     options = parser.parse_args()
     files, check_only = options.files, options.check
     if not files:
-        files = [f for f in ["README.md", "chapters/README.md", "common/cpu/README.md"] if os.path.exists(f)]
+        files = [f for f in ["README.md", "chapters/README.md", "chapters/exam_questions.md", "common/cpu/README.md"] if os.path.exists(f)]
         files += sorted(glob.glob("chapters/*/README.md") + glob.glob("chapters/*/lab_notes.md")) + sorted(glob.glob("slides/*.md"))
     status = 0
     for path in files:

@@ -146,30 +146,46 @@ export function answerTo(question, number) {
 
 const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m
 
+/** The sections of level 2: { title, anchor, text }. */
+export function sections(markdown) {
+  const starts = headings(markdown).filter((h) => h.level === 2)
+  return starts.map(({ at, anchor, text: title }, i) => ({ title, anchor, text: markdown.slice(at, starts[i + 1]?.at) }))
+}
+
+/**
+ * What a section asks before its number: { question, reckoned, before, rest, number, why }, else null. `before` and
+ * `rest` are the texts around the question; `reckoned` stood in the question's fold; the last two are places in `rest`.
+ */
+export function guessIn(section) {
+  const asked = ASKED.exec(section)
+  if (!asked) return null
+  const rest = section.slice(asked.index + asked[0].length)
+  const number = rest.indexOf('**The number.**')
+  const why = rest.indexOf('**Why.**', number)
+  const question = (asked.groups.open ?? asked.groups.folded).trim()
+  const reckoned = asked.groups.reckoned?.trim() ?? ''
+  return number < 0 ? null : { question, reckoned, before: section.slice(0, asked.index), rest, number, why: why < 0 ? rest.length : why }
+}
+
 /**
  * A lesson whose results wait: what follows a guess, to the end of its section, stands in a <GuessFirst>, an
  * element of theme/index.mjs that shows it when the reader has guessed. A fold of the guess is opened there.
  */
 export function withGuesses(markdown, chapter) {
-  const starts = headings(markdown).filter((h) => h.level === 2)
-  if (starts.length === 0) return markdown
-  const sections = starts.map(({ at, anchor }, i) => {
-    const section = markdown.slice(at, starts[i + 1]?.at)
-    const asked = ASKED.exec(section)
-    const number = asked && section.indexOf('**The number.**', asked.index + asked[0].length)
-    if (!asked || number < 0) return section
-    const question = (asked.groups.open ?? asked.groups.folded).trim()
-    const why = section.indexOf('**Why.**', number)
-    const answer = answerTo(question, section.slice(number, why < 0 ? undefined : why).split(/\n\n/)[0])
+  const parts = sections(markdown)
+  if (parts.length === 0) return markdown
+  const waiting = parts.map(({ anchor, text }) => {
+    const guess = guessIn(text)
+    if (!guess) return text
+    const answer = answerTo(guess.question, guess.rest.slice(guess.number, guess.why).split(/\n\n/)[0])
     const attributes = answer ? ` value="${answer.value}" unit="${answer.unit}"` : ''
-    const reckoned = asked.groups.reckoned ? `${asked.groups.reckoned.trim()}\n\n` : ''
-    const waits = `${reckoned}${section.slice(asked.index + asked[0].length).trim()}`
+    const reckoned = guess.reckoned && `${guess.reckoned}\n\n`
     return [
-      `${section.slice(0, asked.index)}**Guess.** ${question}\n`,
+      `${guess.before}**Guess.** ${guess.question}\n`,
       `<GuessFirst name="${chapter}#${anchor}"${attributes}>\n`,
-      `${waits}\n`,
+      `${reckoned}${guess.rest.trim()}\n`,
       '</GuessFirst>\n\n',
     ].join('\n')
   })
-  return markdown.slice(0, starts[0].at) + sections.join('')
+  return markdown.slice(0, markdown.length - parts.map((p) => p.text).join('').length) + waiting.join('')
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Pages for a class to print, of each chapter that is named. The lesson's own questions, and what was measured, come from
+// its README.md, the exam questions from chapters/exam_questions.md:
+//
+//   NN_predictions  for everybody, before: each rung's question, with room for a guess
+//   NN_summary      for everybody, after: one page, what each rung brought and what limits each version
+//   NN_questions    for everybody: five exam questions, with room for answers
+//   NN_key          for the teacher: the measured numbers with their reasons, and the answers
+//
+//   node handout.mjs PACKAGES FOLDER CHAPTER...
+//
+// Writes HTML and, where CHROME_PATH names Chromium, PDF. What is wrong with the sources is printed, exit status 1.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { openChromium } from '../site/browser.mjs'
+import { guessIn, headings, sections, withoutComments } from '../site/markdown.mjs'
+import { cuda } from './cuda_language.mjs'
+
+const QUESTIONS = 'chapters/exam_questions.md'
+const [packages, folder, ...chapters] = process.argv.slice(2)
+const need = createRequire(resolve(packages, 'package.json'))
+const hljs = need('highlight.js')
+hljs.registerLanguage('cuda', cuda)
+const highlight = (code, language) => (hljs.getLanguage(language) ? hljs.highlight(code, { language }).value : '')
+const markdown = need('markdown-it')({ html: true, highlight })
+const style = readFileSync(new URL('handout.css', import.meta.url), 'utf8')
+
+// Paper has no links, and its pictures are in the lesson.
+const onPaper = (text) => text.replace(/!\[[^\]]*\]\([^)]*\)/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+const html = (text) => markdown.render(onPaper(text))
+
+/** What stands in a section behind **LABEL**, up to the next label. */
+function labelled(text, label) {
+  const from = text.indexOf(`**${label}**`)
+  if (from < 0) return ''
+  const rest = text.slice(from + label.length + 4)
+  return rest.split(/^\*\*(?:The |Why|What |Guess)[^*]*\.\*\*/m)[0].trim()
+}
+
+const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0]
+
+/** The rungs of a lesson: { title, change, question, answer, number, now }. */
+function rungsOf(lesson) {
+  return sections(lesson).flatMap(({ title, text }) => {
+    const guess = guessIn(text)
+    if (!guess) return []
+    const reckoned = guess.reckoned && `${guess.reckoned}\n\n`
+    const answer = reckoned + guess.rest.slice(0, guess.number) + guess.rest.slice(guess.number).split('**What limits us now.**')[0]
+    const number = labelled(guess.rest, 'The number.')
+    return [{ title, change: labelled(guess.before, 'The change.'), question: guess.question, answer, number, now: labelled(guess.rest, 'What limits us now.') }]
+  })
+}
+
+/** The text without the numbers that answer another rung's question: the class fills them in. */
+function withBlanks(text, lesson) {
+  const numbers = sections(lesson).flatMap(({ text: section }) => {
+    const guess = guessIn(section)
+    const said = guess ? guess.rest.slice(guess.number, guess.why) : ''
+    return [...said.matchAll(/<!--\s*value:[^]*?-->([^<]*)<!--/g)].map((m) => m[1].trim())
+  })
+  const answers = new Set(numbers.filter((n) => n.replace(/\D/g, '').replace(/^0+/, '').length > 2))
+  return text.replace(/\d[\d,]*(?:\.\d+)?/g, (number) => (answers.has(number) ? '\\_\\_\\_\\_' : number))
+}
+
+/** { heading of a chapter: [{ question, answer }] }: numbered paragraphs, each with a quotation. */
+function examQuestions() {
+  const exams = new Map()
+  for (const { title, text } of sections(withoutComments(readFileSync(QUESTIONS, 'utf8')))) {
+    const parts = text.split(/^\d\. /m).slice(1).map((part) => part.replace(/^ {3}/gm, ''))
+    exams.set(title.slice(0, 2), parts.map((part) => {
+      const [question, ...answer] = part.split(/^(?=> )/m)
+      return { question: question.trim(), answer: answer.join('').replace(/^> ?/gm, '').trim() }
+    }))
+  }
+  return exams
+}
+
+const field = (name, size) => `<span class="field ${size}">${name}</span>`
+const numbered = (items) => `<ol class="questions">${items.map((i) => `<li>${i}</li>`).join('\n')}</ol>`
+
+/** The pages of a chapter: { name: [title, body] }. */
+function pagesOf(chapter, exam) {
+  const source = readFileSync(`chapters/${chapter}/README.md`, 'utf8')
+  const lesson = withoutComments(source)
+  const title = headings(lesson)[0].text
+  const rungs = rungsOf(lesson)
+  const limits = sections(lesson).find((s) => s.title === 'What limits each version')?.text.replace(/^.*\n/, '') ?? ''
+  const pages = {}
+  const page = (name, what, body) => (pages[`${chapter.slice(0, 2)}_${name}`] = { title: `${title}: ${what}`, body })
+  const signed = `<p>${field('Name', 'wide')}${field('Date', 'narrow')}</p>`
+  if (rungs.length > 0) {
+    const asked = rungs.map((r) => [
+      `<section><h2>${markdown.renderInline(r.title)}</h2>`,
+      html(r.change),
+      `<div class="guess">${html(withBlanks(`**Guess.** ${r.question}`, source))}`,
+      `<p>${field('My guess', 'wide')}${field('Measured', 'wide')}${field('Factor', 'narrow')}</p></div></section>`,
+    ].join('\n'))
+    const about = html(firstParagraph(sections(lesson)[0].text.replace(/^.*\n/, '')))
+    const how = '<p>Write down each guess before the number is shown. How many times apart are the two, and why?</p>'
+    page('predictions', 'predictions', [signed, about, how, ...asked].join('\n'))
+    // A number at the beginning, "257.", would begin a list.
+    const brought = rungs.map((r) => {
+      const then = r.now && `\n\n*Then the limit is:* ${firstParagraph(r.now)}`
+      return `<section><h2>${markdown.renderInline(r.title)}</h2>\n${html(r.number.replace(/^(\d+)\./, '$1\\.') + then)}</section>`
+    })
+    page('summary', 'summary', `<div class="rungs">${brought.join('\n')}</div>\n<h2>What limits each version</h2>\n${html(limits)}`)
+  }
+  const room = '<div class="room"></div>'
+  page('questions', 'questions', signed + numbered(exam.map((e) => html(e.question) + room)))
+  const measured = rungs.map((r) => `<section><h2>${markdown.renderInline(r.title)}</h2>\n${html(`**Guess.** ${r.question}\n\n${r.answer}`)}</section>`)
+  const answers = numbered(exam.map((e) => `${html(e.question)}<div class="answer">${html(e.answer)}</div>`))
+  const both = rungs.length > 0 ? [`<h1 class="part">Predictions</h1>`, ...measured, '<h1 class="part">Questions</h1>'] : []
+  page('key', 'key, for the teacher', [...both, answers].join('\n'))
+  return pages
+}
+
+const document = ({ title, body }) => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${title}</title><style>${style}</style></head>
+<body><h1>${title}</h1>
+${body}
+</body></html>
+`
+
+async function print(names) {
+  const chromium = await openChromium(packages)
+  const tab = await chromium.newPage()
+  for (const name of names) {
+    await tab.goto(pathToFileURL(resolve(folder, `${name}.html`)))
+    const pdf = await tab.pdf({ preferCSSPageSize: true, printBackground: true })
+    writeFileSync(join(folder, `${name}.pdf`), pdf)
+    const pages = Buffer.from(pdf).toString('latin1').match(/\/Type \/Page\b/g).length
+    if (name.endsWith('_summary') && pages !== 1) problems.push(`${name}.pdf: ${pages} pages: a summary has one`)
+  }
+  await chromium.close()
+}
+
+mkdirSync(folder, { recursive: true })
+const problems = []
+const exams = examQuestions()
+const names = []
+for (const chapter of chapters) {
+  const exam = exams.get(chapter.slice(0, 2)) ?? []
+  if (exam.length !== 5 || exam.some((e) => !e.answer)) {
+    problems.push(`${QUESTIONS}: chapter ${chapter.slice(0, 2)} has ${exam.length} questions, ${exam.filter((e) => e.answer).length} of them with an answer: a handout has five`)
+    continue
+  }
+  for (const [name, page] of Object.entries(pagesOf(chapter, exam))) {
+    writeFileSync(join(folder, `${name}.html`), document(page))
+    names.push(name)
+  }
+}
+if (process.env.CHROME_PATH) await print(names)
+if (problems.length > 0) {
+  console.error(problems.join('\n'))
+  process.exitCode = 1
+}
