@@ -533,6 +533,29 @@ expect_output "exercises/README.md: no exercise 3 with minutes"
 sed -i.orig 's/lab 05 3/talk 120: long/' "$scratch/notes/chapters/README.md"
 run in_notes --check
 expect_output "121 minutes without a pause, up to: deck course slides 1-1: again; at most 120"
+cat >"$scratch/notes/chapters/README.md" <<'END'
+<!-- weeks: lecture="15" lab="50" words="besides" rows="05 | 05: tea | a walk" -->
+<!-- end -->
+END
+run in_notes
+expect_status 0
+output=$(cat "$scratch/notes/chapters/README.md")
+expect_output '| 1        | 05 (13)  | 05 (50); tea | a walk  |'
+expect_output '| together | 13       | 50           | '
+refused() { # EDIT MESSAGE
+  sed -i.orig "$1" "$scratch/notes/chapters/README.md"
+  run in_notes --check
+  expect_status 1
+  expect_output "chapters/README.md:1: weeks: $2"
+  mv "$scratch/notes/chapters/README.md.orig" "$scratch/notes/chapters/README.md"
+}
+refused 's/lecture="15"/lecture="12"/' "lecture 05 takes 13 minutes, more than 12"
+refused 's/lab="50"/lab="49"/' "lab 05 takes 50 minutes, more than 49"
+refused 's/rows="05/rows="05, 05/' "lecture 05 is held twice"
+refused 's/| a walk//' "not a week: 05 | 05: tea; expected as in: "
+sed -i.orig 's/12 min/11 min/' "$scratch/notes/slides/05_sum.md"
+run in_notes --check
+expect_output "chapters/README.md:1: weeks drifted from the decks' notes"
 rm -r "$scratch/notes/slides" "$scratch/notes/chapters/README.md"* "$chapter/exercises"
 
 test_case "notes that drifted from code or results are named by file and line"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Minutes of lectures and of labs, and plans of days made from them. The only sources are the speaker notes of the
+"""Minutes of lectures and of labs, and plans of days and weeks made from them. The only sources are the speaker notes of the
 decks, slides/NN_name.md, each of which begins with the minutes of its slide, and the line below an exercise's title
 in chapters/NN_name/exercises/README.md."""
 
@@ -163,3 +163,36 @@ def make_plan(folder, positional, attributes):
         raise Problem(f"the plan ends at {clock(now)}, after {until}")
     body.append([clock(now), "", "end"])
     return "\n" + "\n".join(markdown_table(["time", "minutes", "what"], body, [False, True, False])) + "\n", "the decks' notes or the exercises"
+
+
+def make_weeks(folder, positional, attributes):
+    """A course, a row for each week: its lectures, its lab session, and words. Each lecture and each session must fit."""
+    allow(attributes, "lecture", "lab", "rows", "words")
+    longest_lecture, longest_lab, rows, header = need(attributes, "lecture", "lab", "rows", "words")
+    root = root_of(folder)
+    body, taught, all_minutes = [], [], [0, 0]
+
+    def session(chapters, minutes_of, longest, what):
+        minutes = sum(minutes_of(root, chapter) for chapter in chapters)
+        if minutes > int(longest):
+            raise Problem(f"{what} {' '.join(chapters)} takes {minutes} minutes, more than {longest}")
+        all_minutes[what == "lab"] += minutes
+        return f"{', '.join(chapters)} ({minutes})"
+
+    for week, row in enumerate((r for r in rows.split(";") if r.strip()), 1):
+        try:
+            lectures, lab, words = (part.strip() for part in row.split("|"))
+        except ValueError as error:
+            raise Problem(f"not a week: {row.strip()}; expected as in: 01 02, 03 | 01 02: more is homework | words") from error
+        lectures = [lecture.split() for lecture in lectures.split(",")]
+        lab, _, remark = (part.strip() for part in lab.partition(":"))
+        taught += [chapter for lecture in lectures for chapter in lecture]
+        cells = [session(lecture, minutes_of_deck, longest_lecture, "lecture") for lecture in lectures]
+        of_lab = session(lab.split(), minutes_of_labs, longest_lab, "lab")
+        body.append([str(week), " · ".join(cells), "; ".join(filter(None, [of_lab, remark])), words])
+    twice = [chapter for chapter in taught if taught.count(chapter) > 1]
+    if twice:
+        raise Problem(f"lecture {twice[0]} is held twice")
+    body.append(["together", *map(str, all_minutes), ""])
+    lines = markdown_table(["week", "lectures", "lab session", header], body, [False] * 4)
+    return "\n" + "\n".join(lines) + "\n", "the decks' notes or the exercises"

@@ -45,6 +45,10 @@ Markers:
     A table of times. A row is a deck (`deck 00 slides 1-7` is part of one), a chapter's exercises (without
     numbers all of them), a pause, or anything else. It is refused if it ends late, or if more than two hours
     have no pause.
+
+<!-- weeks: lecture="90" lab="160" words="HEADER" rows="01 02, 03 | 01 02: more is homework | WORDS; 04 | 03 | " -->
+    A table with a row for each week: its lectures, with commas between them, its lab session, and words. It is
+    refused if a lecture or a session takes more minutes than that, or if a chapter comes twice.
 """
 
 import argparse

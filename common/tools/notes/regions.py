@@ -6,7 +6,7 @@ import re
 
 from chapter_table import make_chapter_table
 from cpp_declarations import cut, find_code
-from lecture_minutes import make_minutes, make_plan
+from lecture_minutes import make_minutes, make_plan, make_weeks
 from markers import Problem, allow, chapter_source, need, read_text
 from measurements import as_number, evaluate, formatted, measured_value, read_rows, select, split_list
 from tables import caption, is_number_column, markdown_table
@@ -111,4 +111,5 @@ MAKERS = {
     "output": make_output,
     "minutes": make_minutes,
     "plan": make_plan,
+    "weeks": make_weeks,
 }
