@@ -52,6 +52,8 @@ __global__ void kernel() { [[link]](nowhere.md); }  // <!-- stays -->
 ```
 <!-- end -->
 
+![Four loads](figures/accesses.svg)
+
 ![A square](figures/square.svg) and [its program](coalesced_threads.cu), [numbers](results/h200.csv).
 END
 cat >"$tree/$chapter/lab_notes.md" <<'END'
@@ -81,6 +83,8 @@ Look.
 </details>
 END
 echo '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><path d="M4 4h30v30H4z"/></svg>' >"$tree/$chapter/figures/square.svg"
+cp "$tree/$chapter/figures/square.svg" "$tree/$chapter/figures/accesses.svg"
+cp $chapter/results/xray.csv "$tree/$chapter/results/"
 printf 'device,version,rate\nH200,a,1.5\nH200,"b, c",20\n' >"$tree/$chapter/results/h200.csv"
 printf '// SPDX-License-Identifier: MIT\nint main() {}\n' |
   tee "$tree/$chapter/coalesced_threads.cu" "$tree/$chapter/exercises/ex1_a.cu" >"$tree/tests/zoo/bug.cu"
@@ -232,6 +236,11 @@ null
 null'
 expect "the answers" [ "$output" = "$answers" ]
 
+test_case "a picture that can be explored stands inside of what explores it, others stand alone"
+expect "one of the two" grep -q '<explore-figure src="/course/[^"]*/accesses.json"><p><img [^>]*alt="Four loads"[^>]*></p></explore-figure>' <<<"$(tr -d '\n' <<<"$notes" | sed 's/<!--[^>]*-->//g')"
+expect "no other" [ "$(grep -o '<explore-figure' <<<"$notes" | wc -l)" -eq 1 ]
+expect "what X-ray traced" has "$(html $chapter/figures/accesses.json)" '"label":"x[4 * t]","state":{"offset":0,"stride":4}'
+
 test_case "a page of measurements says once what is the same in every row"
 expect "the device apart" has "$(html $chapter/results/h200.csv.html)" "<dt>device</dt><dd>H200</dd>"
 expect "a quoted field" has "$(html $chapter/results/h200.csv.html)" "<td>b, c</td>"
@@ -310,8 +319,21 @@ guess_says '.guess-compare { visibility: hidden } .guess-show { pointer-events: 
 test_case "the look finds a guess that the browser does not keep, or that says nothing beside its result"
 guess_says '' 'localStorage.setItem(' 'String(' "after the page was loaded again: the result of guess 1, 2 is hidden"
 guess_says '' 'Your guess' 'A guess' "beside the first result stands A guess: 2"
-cp "$scratch/style.css" "$style"
 cp "$scratch/theme.js" "$theme"
+
+element=$(ls "$built"/assets/chunks/element.*.js)
+cp "$element" "$scratch/element.js"
+test_case "the look finds a figure that neither keyboard nor pointer changes"
+sed 's/\.oninput=/.ignored=/; s/\.onclick=/.ignored=/' "$scratch/element.js" >"$element"
+guess_says '' - - "figure 1: slider 1 by keyboard changes nothing" "figure 1: slider 2 by pointer changes nothing" \
+  "figure 1: button 1 from the end changes nothing"
+test_case "the look finds a figure that sticks out, and focus that does not show"
+sed 's/outline:2px[^;]*/outline:none/; s/viewBox/ignored/; s/width: *100%;*}/width:5000px}/' "$scratch/element.js" >"$element"
+guess_says '' - - "figure 1: slider 1 has no outline when it has the focus" "figure 1: sticks out: <"
+test_case "the look finds a figure without its picture on paper"
+cp "$scratch/element.js" "$element"
+guess_says 'explore-figure img { display: none }' - - "a figure's picture is hidden on paper" "a figure's picture is hidden without scripts"
+cp "$scratch/style.css" "$style"
 
 # break_page HTML: puts it at the end of the chapter's page
 break_page() { printf '%s\n' "$1" >>"$built/$chapter/index.html"; }

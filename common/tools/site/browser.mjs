@@ -45,12 +45,13 @@ export function addContrast() {
     const mix = (name) => top[name] * top.a + below[name] * (1 - top.a)
     return { r: mix('r'), g: mix('g'), b: mix('b'), a: 1 }
   }
+  const around = (element) => element.parentElement ?? element.getRootNode().host
   const behind = (element) => {
     if (!element) return { r: 255, g: 255, b: 255, a: 1 }
     const own = getComputedStyle(element)
     if (own.backgroundImage !== 'none') return null
     const color = channels(own.backgroundColor)
-    const below = color.a < 1 && behind(element.parentElement)
+    const below = color.a < 1 && behind(around(element))
     return below ? over(color, below) : color.a < 1 ? null : color
   }
   const luminance = ({ r, g, b }) => {
@@ -60,7 +61,7 @@ export function addContrast() {
   window.contrastOf = (element) => {
     const own = getComputedStyle(element)
     let opacity = 1
-    for (let e = element; e; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity)
+    for (let e = element; e; e = around(e)) opacity *= Number(getComputedStyle(e).opacity)
     const size = parseFloat(own.fontSize)
     const needed = size >= 24 || (size >= 18.66 && Number(own.fontWeight) >= 700) ? 3 : 4.5
     const background = behind(element)

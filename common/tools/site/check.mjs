@@ -6,16 +6,18 @@
 // PACKAGES is where puppeteer is installed. PAGE, chapters/05_x/index.html: look at these only. One line for each thing that is wrong, status 1:
 // links and anchors that lead nowhere, requests to other hosts, messages on the console, images that do
 // not load or have no text alternative, pages that scroll sideways, contrast below AA, guesses that do not
-// work by keyboard or pointer or that show their results too early, a search that does not find what is there.
+// work by keyboard or pointer or that show their results too early, figures that cannot be explored, more than
+// 300 kB of scripts, a search that does not find what is there.
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { addContrast, listen, openChromium } from './browser.mjs'
-import { besideResult, contents, faintText, resultsShown, tooWide } from './look.mjs'
+import { badlyDrawn, besideResult, contents, faintText, resultsShown, tooWide } from './look.mjs'
 import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
 const NARROW = { width: 400, height: 800 }
+const MOST_SCRIPT = 300e3 // bytes, of what a page asks for by itself
 const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
 // A page in the background is not painted, so each tab is a window of its own.
 const TABS = 2
@@ -57,6 +59,9 @@ function fileOf(url) {
   const file = fileFor(folder, base, url)
   return file && path.relative(folder, file).split(path.sep).join('/')
 }
+
+/** The bytes of a file of this site, 0 for others. */
+const sizeOf = (url) => (fileFor(folder, base, url) ? fs.statSync(fileFor(folder, base, url)).size : 0)
 
 async function settled(page) {
   await page.waitForFunction('document.querySelector("#app").__vue_app__ !== undefined', { timeout: 20000 })
@@ -138,6 +143,64 @@ async function lookAtGuesses(page, file) {
   await shown('after all were shown', () => true)
 }
 
+/**
+ * Figures that can be explored, as a reader uses them: each slider by keyboard and by pointer, each button by pointer.
+ * Every move must show in what the figure says. On paper and without scripts there is the picture.
+ */
+async function lookAtFigures(page, file) {
+  const waitForAll = () =>
+    page.waitForFunction(() => [...document.querySelectorAll('explore-figure')].every((figure) => figure.matches('[ready], [failed]')))
+  await waitForAll()
+  const pictures = (wanted, when) =>
+    page
+      .$$eval('explore-figure img', (images) => images.map((image) => image.checkVisibility()))
+      .then((are) => are.some((is) => is !== wanted) && complain(file, `a figure's picture ${wanted ? 'is hidden' : 'shows'} ${when}`))
+  for (const [number, figure] of (await page.$$('explore-figure')).entries()) {
+    const says = () => figure.evaluate((f) => f.shadowRoot.querySelector('[role=status]').textContent)
+    const moves = async (what, ...acts) => {
+      const before = await says()
+      for (const act of acts) {
+        await act()
+        if ((await says()) !== before) return
+      }
+      complain(file, `figure ${number + 1}: ${what} changes nothing`)
+    }
+    const press = (key) => () => page.keyboard.press(key)
+    const sliders = await figure.$$('>>> input')
+    for (const [i, slider] of sliders.entries()) {
+      await slider.focus()
+      await moves(`slider ${i + 1} by keyboard`, press('ArrowRight'), press('ArrowLeft'))
+      const outline = await slider.evaluate((e) => getComputedStyle(e).outlineStyle)
+      if (outline === 'none') complain(file, `figure ${number + 1}: slider ${i + 1} has no outline when it has the focus`)
+      const { width, height } = await slider.boundingBox()
+      const click = (share) => () => slider.click({ offset: { x: share * width, y: height / 2 } })
+      await moves(`slider ${i + 1} by pointer`, click(0.95), click(0.05))
+    }
+    for (const [i, button] of (await figure.$$('>>> button')).reverse().entries()) await moves(`button ${i + 1} from the end`, () => button.click())
+    for (const size of [NARROW, WIDE]) {
+      await page.setViewport(size)
+      for (const end of ['Home', 'End']) {
+        for (const slider of sliders) {
+          await slider.focus()
+          await page.keyboard.press(end)
+        }
+        for (const problem of await figure.evaluate(badlyDrawn)) complain(file, `figure ${number + 1}: ${problem}`, `${size.width} px`)
+      }
+    }
+  }
+  await page.emulateMediaType('print')
+  await pictures(true, 'on paper')
+  await page.emulateMediaType('screen')
+  await page.setJavaScriptEnabled(false)
+  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
+  await pictures(true, 'without scripts')
+  await page.setJavaScriptEnabled(true)
+  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
+  await settled(page)
+  await page.addStyleTag({ content: STILL })
+  await waitForAll()
+}
+
 /** One page: returns { ids, links }. */
 async function lookAtPage(page, file) {
   await page.setViewport(WIDE)
@@ -145,6 +208,7 @@ async function lookAtPage(page, file) {
   await settled(page)
   await page.addStyleTag({ content: STILL })
   if (await page.$('.guess-first')) await lookAtGuesses(page, file)
+  if (await page.$('explore-figure')) await lookAtFigures(page, file)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
   })
@@ -201,13 +265,17 @@ async function lookAtMenu(page) {
 /** A page of the browser, `page`; what goes wrong in it is told of the file in `current`. */
 async function newTab(browser) {
   const page = await (await browser.createBrowserContext()).newPage()
-  const tab = { page, current: '' }
+  const tab = { page, current: '', script: 0 }
   await page.evaluateOnNewDocument(addContrast)
   page.on('request', (request) => {
     const url = request.url()
     if (!/^(data|blob):/.test(url) && !url.startsWith(`${origin}/`)) complain(tab.current, `asks another host: ${url.slice(0, 100)}`)
   })
   page.on('response', (response) => {
+    const kind = response.request().resourceType()
+    if (kind === 'document') tab.script = 0
+    if (kind === 'script') tab.script += sizeOf(response.url())
+    if (tab.script > MOST_SCRIPT) complain(tab.current, `asks for more than ${MOST_SCRIPT / 1e3} kB of scripts`)
     if (response.status() >= 400) complain(tab.current, `${new URL(response.url()).pathname}: status ${response.status()}`)
   })
   listen(page, (problem) => complain(tab.current, problem))

@@ -56,19 +56,34 @@ export function tooWide() {
 export function faintText() {
   const problems = []
   const seen = new Set()
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
-    const element = text.parentElement
-    if (!/[^\s\u200b]/.test(text.data) || !element.checkVisibility({ visibilityProperty: true })) continue
-    if (element.closest('script, style, svg, [disabled]')) continue
-    const box = element.getBoundingClientRect()
-    if (box.width <= 1 || box.height <= 1) continue
-    const { ratio, needed, opacity, key } = contrastOf(element)
-    if (opacity < 0.05 || seen.has(key)) continue
-    seen.add(key)
-    const excerpt = text.data.trim().replace(/\s+/g, ' ').slice(0, 40)
-    if (ratio === null) problems.push(`"${excerpt}" stands on a background image: its contrast is unknown`)
-    else if (ratio < needed) problems.push(`"${excerpt}" has a contrast of ${ratio.toFixed(2)}, needed: ${needed}`)
+  const figures = [...document.querySelectorAll('explore-figure')].map((figure) => figure.shadowRoot)
+  for (const root of [document.body, ...figures.filter(Boolean)]) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+    for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+      const element = text.parentElement
+      if (!/[^\s\u200b]/.test(text.data) || !element?.checkVisibility({ visibilityProperty: true })) continue
+      if (element.closest('script, style, [disabled]') || (root === document.body && element.closest('svg'))) continue
+      const box = element.getBoundingClientRect()
+      if (box.width <= 1 || box.height <= 1) continue
+      const { ratio, needed, opacity, key } = contrastOf(element)
+      if (opacity < 0.05 || seen.has(key)) continue
+      seen.add(key)
+      const excerpt = text.data.trim().replace(/\s+/g, ' ').slice(0, 40)
+      if (ratio === null) problems.push(`"${excerpt}" stands on a background image: its contrast is unknown`)
+      else if (ratio < needed) problems.push(`"${excerpt}" has a contrast of ${ratio.toFixed(2)}, needed: ${needed}`)
+    }
   }
   return problems
+}
+
+/** What is wrong with how an <explore-figure> is drawn: what sticks out of it, and words that lie over others. */
+export function badlyDrawn(figure) {
+  const room = figure.getBoundingClientRect()
+  const boxes = (selector) => [...figure.shadowRoot.querySelectorAll(selector)].map((e) => ({ e, box: e.getBoundingClientRect() }))
+  const out = boxes('svg *, .sliders *, button').filter(({ box }) => box.left < room.left || box.right > room.right)
+  const words = boxes('text')
+  const over = words.filter(({ box: a }, i) =>
+    words.slice(0, i).some(({ box: b }) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2),
+  )
+  return [...out.slice(0, 1).map(({ e }) => `sticks out: <${e.nodeName}> ${e.textContent}`), ...over.map(({ e }) => `"${e.textContent}" lies over other words`)]
 }

@@ -12,6 +12,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { findDecks } from './decks.mjs'
+import { explorable } from './explore/data.mjs'
 import { listings } from './listings.mjs'
 import { headings, runningText, withGuesses, withLinks, withoutComments } from './markdown.mjs'
 import { SourceErrors, findChapters, findPages, resolveLink } from './pages.mjs'
@@ -60,6 +61,18 @@ function withCaptions(file, text, pages, program) {
   return result + text.slice(done)
 }
 
+/** The text with an <ExploreFigure>, of theme/index.mjs, around each picture that can be explored. */
+function withExplorables(file, text) {
+  return text.replace(/^!\[.*\]\((\S+\.svg)\)$/gm, (image, target) => {
+    const picture = resolveLink(root, file, target)?.file
+    const data = picture && explorable(root, picture)
+    if (!data) return image
+    const place = picture.replace(/\.svg$/, '.json')
+    files.set(`public/${place}`, `${JSON.stringify(data)}\n`)
+    return `<ExploreFigure src="${base}${place}">\n\n${image}\n\n</ExploreFigure>`
+  })
+}
+
 /** A Markdown file as the site shows it: links lead to pages, comments are gone. */
 function rewritten(file, pages, program = null) {
   const place = pages.get(file).place
@@ -73,7 +86,7 @@ function rewritten(file, pages, program = null) {
     const anchor = to.anchor && ['markdown', 'source'].includes(page.kind) ? `#${to.anchor}` : ''
     return relative(place, html ? asUrl(goal) : goal) + anchor
   })
-  return withoutComments(withCaptions(file, text, pages, program))
+  return withExplorables(file, withoutComments(withCaptions(file, text, pages, program)))
 }
 
 /** Puts `lines` below the page's title. */

@@ -58,9 +58,9 @@ trap 'rm -f "$log"' EXIT
 
 need_packages "$tools/site" "$packages" "$log"
 # Node.js looks for packages from where a script lies: the scripts go to the packages.
-rm -rf "$packages/.vitepress/theme"
+rm -rf "$packages/.vitepress/theme" "$packages/explore"
 mkdir -p "$packages/.vitepress/theme"
-cp "$tools"/site/*.mjs "$packages/"
+cp -R "$tools"/site/*.mjs "$tools/site/explore" "$packages/"
 mv "$packages/config.mjs" "$packages/.vitepress/"
 cp "$tools"/site/theme/* "$packages/.vitepress/theme/"
 

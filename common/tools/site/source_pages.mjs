@@ -45,6 +45,12 @@ function fields(line) {
   )
 }
 
+/** The rows of a CSV: objects with a text for each column. */
+export function rowsOf(csv) {
+  const [names, ...rows] = csv.trimEnd().split('\n').map(fields)
+  return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])))
+}
+
 /** Measurements: columns with one value in all rows are shown once, the rest is a table. */
 export function tablePage(root, file, back) {
   const lines = fs.readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n')

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// VitePress's own theme with the system's fonts, what style.css changes, and guesses that come before results.
+// VitePress's own theme with the system's fonts, what style.css changes, guesses that come before results, and
+// pictures that a reader can explore.
 
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h, nextTick, onMounted, ref } from 'vue'
@@ -121,9 +122,20 @@ const GuessFirst = {
   },
 }
 
+/** A picture, and what it becomes where scripts run; these are loaded only where there is one. */
+const ExploreFigure = {
+  props: { src: String },
+  setup(props, { slots }) {
+    const figure = ref(null)
+    onMounted(() => import('../../explore/element.mjs').catch(() => figure.value?.setAttribute('failed', '')))
+    return () => h('explore-figure', { src: props.src, ref: figure }, slots.default?.())
+  },
+}
+
 export default {
   extends: DefaultTheme,
   enhanceApp({ app }) {
     app.component('GuessFirst', GuessFirst)
+    app.component('ExploreFigure', ExploreFigure)
   },
 }

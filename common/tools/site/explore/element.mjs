@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// <explore-figure src="figures/NAME.json"> with a picture inside: the reader changes what the picture shows. Until the
+// data are there, on paper and without scripts the picture stands there itself.
+//
+// What can be explored is an object:
+//   controls(data)             sliders: { name, label, values, show(value, state, data) }; `values` may be a function of
+//                              state and data
+//   draw(state, data, width)   what the state looks like: { svg, height, says }, with `says` for those who do not see it
+// The data may have a `start`, the first state, and `presets`, buttons: { label, state }.
+
+import { banks } from './banks.mjs'
+import { coalescing } from './coalescing.mjs'
+import style from './style.css?inline'
+
+const FIGURES = { banks, coalescing }
+
+const made = (parent, name, attributes = {}, text = '') => {
+  const element = parent.appendChild(document.createElement(name))
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+  element.textContent = text
+  return element
+}
+
+class ExploreFigure extends HTMLElement {
+  async connectedCallback() {
+    if (this.shadowRoot) return
+    this.attachShadow({ mode: 'open' }).innerHTML = '<slot></slot>'
+    try {
+      const answer = await fetch(this.getAttribute('src'))
+      if (!answer.ok) throw new Error(`${answer.url}: status ${answer.status}`)
+      this.show(await answer.json())
+    } catch (error) {
+      console.error(error)
+      this.setAttribute('failed', '')
+    }
+  }
+
+  show({ kind, keeps, ...data }) {
+    this.figure = FIGURES[kind]
+    this.data = data
+    this.state = { ...data.start }
+    made(this.shadowRoot, 'style', {}, style)
+    this.toggleAttribute('keeps', Boolean(keeps))
+    const name = this.querySelector('img').alt
+    const box = made(this.shadowRoot, 'div', { class: 'figure', role: 'group', 'aria-label': name })
+    const presets = made(box, 'div', { class: 'presets' })
+    for (const { label, state } of data.presets ?? []) {
+      made(presets, 'button', { type: 'button' }, label).onclick = () => this.change(state)
+    }
+    const sliders = made(box, 'div', { class: 'sliders' })
+    this.sliders = this.figure.controls(data).map((control) => {
+      const label = made(sliders, 'label')
+      made(label, 'span', { class: 'name' }, control.label)
+      const value = made(label, 'span', { class: 'value', 'aria-hidden': 'true' })
+      const input = made(label, 'input', { type: 'range', min: 0, step: 1, 'aria-label': control.label })
+      input.oninput = () => this.change({ [control.name]: this.valuesOf(control)[input.value] })
+      return { control, value, input }
+    })
+    this.svg = box.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'svg'))
+    this.svg.setAttribute('aria-hidden', 'true')
+    this.says = made(box, 'p', { role: 'status' })
+    this.setAttribute('ready', '')
+    new ResizeObserver(() => this.draw()).observe(box)
+  }
+
+  valuesOf({ values }) {
+    return typeof values === 'function' ? values(this.state, this.data) : values
+  }
+
+  change(state) {
+    Object.assign(this.state, state)
+    this.draw()
+  }
+
+  draw() {
+    for (const { control, value, input } of this.sliders) {
+      const values = this.valuesOf(control)
+      const found = values.indexOf(this.state[control.name])
+      this.state[control.name] = values[found < 0 ? 0 : found]
+      input.max = values.length - 1
+      input.value = Math.max(found, 0)
+      value.textContent = control.show(this.state[control.name], this.state, this.data)
+      input.setAttribute('aria-valuetext', value.textContent)
+    }
+    const width = this.svg.clientWidth
+    if (width <= 0) return // folded away
+    const { svg, height, says } = this.figure.draw(this.state, this.data, width)
+    this.svg.setAttribute('viewBox', `0 0 ${width} ${height}`)
+    this.svg.setAttribute('height', height)
+    this.svg.innerHTML = svg
+    if (this.says.textContent !== says) this.says.textContent = says
+  }
+}
+
+customElements.define('explore-figure', ExploreFigure)

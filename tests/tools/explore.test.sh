@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What the site's explorable figures count is what X-ray counts.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../cli/lib.sh"
+
+if ! command -v node >/dev/null 2>&1; then
+  test_case "the counts of explorable figures"
+  skip "Node.js is not here"
+  exit
+fi
+site=$PWD/common/tools/site
+
+# A row of xray.csv stands for all requests of one line of a program, and shows the lanes of the first. So its count is
+# that of the first only where the others are of the same kind; isOfOneKind() of data.mjs says where. Left out are the
+# other rows, and loads of constants, which no figure explores.
+cat >"$scratch/counts.mjs" <<END
+import fs from 'node:fs'
+import { isOfOneKind, lanesOf } from '$site/explore/data.mjs'
+import { passesOf, sectorsOf } from '$site/explore/counts.mjs'
+import { rowsOf } from '$site/source_pages.mjs'
+
+const kinds = {
+  global: (row) => [sectorsOf(lanesOf(row), Number(row.bytes_per_lane)).size, row.sectors / row.requests],
+  shared: (row) => [passesOf(lanesOf(row), Number(row.bytes_per_lane), row.operation).length, row.wavefronts / row.requests],
+}
+for (const [space, count] of Object.entries(kinds)) {
+  const seen = { compared: 0, others: 0 }
+  for (const chapter of fs.readdirSync('chapters').sort()) {
+    const file = \`chapters/\${chapter}/results/xray.csv\`
+    if (!fs.existsSync(file)) continue
+    rowsOf(fs.readFileSync(file, 'utf8')).forEach((row, i) => {
+      if (row.space !== space) return
+      seen[isOfOneKind(row) ? 'compared' : 'others']++
+      const [is, counted] = count(row)
+      if (isOfOneKind(row) && is !== counted) console.log(\`\${file}:\${i + 2}: \${row.kernel}: \${is}, X-ray counted \${counted}\`)
+    })
+  }
+  console.log(\`\${space}: \${seen.compared} rows, not \${seen.others}\`)
+}
+END
+test_case "the sectors and the passes through the banks of stored requests are X-ray's"
+run node "$scratch/counts.mjs"
+expect_status 0
+expect "nothing but two sums" [ "$(lines_in "$output")" -eq 2 ]
+for space in global shared; do
+  [[ $output =~ $space:\ ([0-9]+)\ rows,\ not\ ([0-9]+) ]]
+  expect "most rows of $space memory compared" [ "${BASH_REMATCH[1]:-0}" -gt $((5 * ${BASH_REMATCH[2]:-1} + 50)) ]
+done
+
+test_case "the figures and the element around them are less than 30 kB"
+expect "30 kB" [ "$(find "$site/explore" -type f ! -name data.mjs -exec cat {} + | wc -c)" -lt 30000 ]
