@@ -17,7 +17,7 @@ import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
 const NARROW = { width: 400, height: 800 }
-const MOST_SCRIPT = 300e3 // bytes, of what a page asks for by itself
+const MOST_SCRIPT = 300e3 // bytes, of what a page asks for before anybody searches
 const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
 // A page in the background is not painted, so each tab is a window of its own.
 const TABS = 2
@@ -275,7 +275,6 @@ async function newTab(browser) {
     const kind = response.request().resourceType()
     if (kind === 'document') tab.script = 0
     if (kind === 'script') tab.script += sizeOf(response.url())
-    if (tab.script > MOST_SCRIPT) complain(tab.current, `asks for more than ${MOST_SCRIPT / 1e3} kB of scripts`)
     if (response.status() >= 400) complain(tab.current, `${new URL(response.url()).pathname}: status ${response.status()}`)
   })
   listen(page, (problem) => complain(tab.current, problem))
@@ -294,6 +293,7 @@ async function main() {
     while (waiting.length > 0) {
       tab.current = waiting.shift()
       looked.set(tab.current, await lookAtPage(tab.page, tab.current))
+      if (tab.script > MOST_SCRIPT) complain(tab.current, `asks for more than ${MOST_SCRIPT / 1e3} kB of scripts`)
     }
     return tab
   }
