@@ -107,6 +107,28 @@ expect_failure
 expect "the command" [ "$output" = "sudo apt-get install -y catch2" ]
 expect "nothing called" [ ! -e "$scratch/called" ]
 
+test_case "a container's packages are those of make setup: its Dockerfile runs the setup's scripts, and names none"
+steps=$(sed -n 's/^RUN //p' .devcontainer/Dockerfile)
+expect "one step, of the setup's scripts" [ "$steps" = "apt-get update && /opt/setup/install.sh base && /opt/setup/setup.sh g++ && rm -rf /var/lib/apt/lists/*" ]
+expect "which are copied" grep -qx 'COPY common/tools/setup /opt/setup/' .devcontainer/Dockerfile
+# A machine that has nothing: the step is executed there, but for its last command.
+bare=$scratch/bare
+mkdir -p "$bare"
+for name in bash dirname basename mktemp rm mkdir cat tail sed grep env uname cmp tr touch; do ln -sf "$(command -v $name)" "$bare/$name"; done
+fake_machine 0 1
+mv "$fake/id" "$fake/sudo" "$fake/apt-get" "$bare/"
+cp -r "$tools/setup" "$scratch/setup"
+steps=${steps%% && rm *}
+run env -i PATH="$bare" bash -c "cd $scratch && ${steps//\/opt\/setup/$scratch/setup}"
+for package in 'ca-certificates git make' g++ catch2 bubblewrap clang-format shellcheck; do
+  expect "$package installed" grep -q "^apt-get install -y $package -qq" "$scratch/called"
+done
+# The workflow needs the first of them before it has these scripts.
+mapfile -t first < <(PATH="$bare" "$bare/bash" "$tools/setup/install.sh" --how base compiler | sed 's/apt-get install -y //; s/ /\n/g' | sort)
+mapfile -t typed < <(sed -n 's/.*apt-get install -y --no-install-recommends //p' .github/workflows/ci.yml | sed 's/ /\n/g' | sort)
+expect "the workflow's packages: ${first[*]}" [ "${typed[*]}" = "${first[*]}" ]
+rm -r "$bare"
+
 test_case "a package manager that fails is quoted, and the command is printed"
 fake_machine 0 1
 fake_command apt-get 'echo "E: no such package" >&2; exit 100'
@@ -760,14 +782,13 @@ expect_no_output "rules.mk"
 
 # ---- what others read of this repository ---------------------------------------------------------
 
-test_case "the workflow runs .ci/run on the whole history, the container needs make and g++ only, both can be parsed"
+test_case "the workflow runs .ci/run on the whole history, the container is built by its Dockerfile, a classroom's has each exercise with its points"
 cat >"$scratch/parse.py" <<'END'
-import json, re
+import glob, json, re
 
 container = json.load(open(".devcontainer/devcontainer.json", encoding="utf-8"))
-installed = re.search(r"apt-get install -y --no-install-recommends (.*)", container["onCreateCommand"]).group(1).split()
-assert sorted(installed) == ["ca-certificates", "g++", "git", "make"], installed
-assert re.fullmatch(r"debian:\d+", container["image"]), container["image"]
+assert container["build"] == {"dockerfile": "Dockerfile", "context": ".."}, container["build"]
+assert re.search(r"^ARG BASE=debian:\d+\nFROM \$\{BASE\}$", open(".devcontainer/Dockerfile", encoding="utf-8").read(), re.M)
 
 text = open(".github/workflows/ci.yml", encoding="utf-8").read()
 assert "\t" not in text and text.count("- run: .ci/run\n") == text.count("timeout-minutes:") == 2, "two jobs run .ci/run"
@@ -775,12 +796,21 @@ assert text.count("fetch-depth: 0") == text.count("uses: actions/checkout@") == 
 citation = re.search("^To cite it: (.*)$", open("README.md", encoding="utf-8").read(), re.M).group(1)
 version = re.search(r"The CUDA Tutorial authors, \*CUDA tutorial.*\*, version ([\d.]+), \d+ \w+ \d+, .*MIT licence", citation).group(1)
 assert f"## {version}\n" in open(".github/CHANGELOG.md", encoding="utf-8").read(), version
+classroom = open("common/labs/classroom.yml", encoding="utf-8").read()
+(chapter,) = set(re.findall(r"make lab CH=(\d\d) ", classroom))
+(page,) = glob.glob(f"chapters/{chapter}_*/exercises/README.md")
+exercises = re.findall(r"^\[ex(\d)_.* (\d+) points?\b", open(page, encoding="utf-8").read(), re.M)
+steps = re.findall(r"- id: ex(\d)\n(?:.*\n){3} +command: make lab CH=\d\d EX=(\d)\n.*\n +max-score: (\d+)\n", classroom)
+assert [(ids, points) for ids, _, points in steps] == exercises and all(a == b for a, b, _ in steps), (steps, exercises)
+assert re.findall(r"EX(\d)_RESULTS: \$\{\{ steps.ex(\d).outputs.result \}\}", classroom) == [(n, n) for n, _ in exercises]
+assert f"runners: {','.join(f'ex{n}' for n, _ in exercises)}\n" in classroom
 try:
     import yaml
 except ImportError:
     print("PyYAML is not here: the structure alone was looked at")
 else:
     jobs = yaml.safe_load(text)["jobs"]
+    assert len(yaml.safe_load(classroom)["jobs"]) == 1
     assert all(job["steps"][-1]["run"] == ".ci/run" and job["timeout-minutes"] for job in jobs.values()), jobs
 END
 run "$python" "$scratch/parse.py"

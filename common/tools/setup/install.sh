@@ -4,7 +4,7 @@
 # without a question: as root, or with sudo that asks for no password. Otherwise prints the command.
 #
 #   install.sh [--how] THING...
-# THING: compiler clang catch2 sanitizers python bubblewrap matplotlib clang-format shellcheck node npm or chromium.
+# THING: base (of a bare container) compiler clang catch2 sanitizers python bubblewrap matplotlib clang-format shellcheck node npm or chromium.
 #   --how prints the command and installs nothing.
 set -u
 
@@ -23,6 +23,7 @@ find_manager() {
 # The package that holds a thing; empty when another package brings it.
 package() {
   case "$1:$2" in
+    *:base) echo ca-certificates git make ;;
     apt-get:compiler | brew:compiler) [ "$1" = brew ] && echo gcc || echo g++ ;;
     dnf:compiler | zypper:compiler) echo gcc-c++ ;;
     pacman:compiler) echo gcc ;;
