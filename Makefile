@@ -126,7 +126,7 @@ compatibility:  ## which features of CUDA work here, by small programs; OUT=FILE
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)
 xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03; your lab: EX=1
-	$(direct)$(call as_env,CSV EVENTS LINE SVG BLOCKS BLOCK) $(OWN_TYPED) $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
+	$(direct)$(call as_env,CSV EVENTS HTML LINE SVG BLOCKS BLOCK) $(OWN_TYPED) $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
 	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN_PROGRAMS)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)'))
 
 needs.xray-verify = backend commit rules xray

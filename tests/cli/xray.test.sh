@@ -3,7 +3,7 @@
 # make xray as a user types it: what it says, what it draws, and what it refuses.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
-unset CSV LINE SVG BLOCKS BLOCK EVENTS ONLY
+unset CSV LINE SVG BLOCKS BLOCK EVENTS HTML ONLY
 unset "${!XRAY_@}" "${!CUDA_CPU_@}"
 
 dir=build/cpu-xray
@@ -44,11 +44,11 @@ for k in kernels:
     if len(json.dumps(k, separators=(",", ":"))) > 50 * 1024: sys.exit(k["kernel"] + " takes more than 50 KB")
     if k["kernel"] not in whole: continue
     barriers[k["kernel"]] = sum(e[4] == "barrier" for e in k["events"])
-    for _, _, line, space, op, _, offsets, cost in k["events"]:
+    for _, _, line, space, op, _, offsets, cost, *_ in k["events"]:
         if op == "barrier": continue
         if len(offsets) != 32: sys.exit("lanes are missing")
         file, line = (k["files"][line[0]], line[1]) if isinstance(line, list) else (k["files"][0], line)
-        key = k["kernel"], file, line, space, "load" if op == "copy" else op
+        key = k["kernel"], file, line, space, {"copy": "load", "swap": "atomic", "increment": "atomic"}.get(op, op)
         old = events.get(key, (0, 0, 0))
         events[key] = old[0] + 1, old[1] + cost, old[2] + sum(o is not None for o in offsets)
 first = {}
@@ -89,7 +89,43 @@ expect_status 2
 expect_output "BLOCK=-1: expected a block's number, from 0"
 run with BLOCK=1 common/tools/run/xray.sh $dir $tree_sum
 expect_status 2
-expect_output "BLOCK=1 goes with EVENTS="
+expect_output "BLOCK=1 goes with EVENTS= or HTML="
+
+test_case "HTML= writes the explorer with a block's steps in it, and says which it left out"
+run make --no-print-directory xray CH=03 HTML="$scratch/page.html" BLOCK=1 ONLY=sum_chunked,grid_strided
+expect_status 0
+expect_output "-> $scratch/page.html"
+expect "one page" [ "$(grep -c '<title>' "$scratch/page.html")" -eq 1 ]
+expect "its end" [ "$(tail -1 "$scratch/page.html")" = '</html>' ]
+expect "the steps of block 1" grep -q '"block_number":1,' "$scratch/page.html"
+expect "the source" grep -q 'sum += square(x\[i\]);' "$scratch/page.html"
+expect "no mark left" has_not "$(<"$scratch/page.html")" "@STEPS@"
+run with HTML="$scratch/page.html" common/tools/run/xray.sh $dir $coalesced --only single_thread
+expect_status 0
+expect_output "sum_single_thread: the first 2000 of 131077 steps are kept"
+
+test_case "HTML= refuses what does not go with it, and writes a whole page or none"
+for other in EVENTS CSV LINE; do
+  run with HTML="$scratch/none.html" $other=7 common/tools/run/xray.sh $dir $tree_sum
+  expect_status 2
+  expect_one_line
+  expect_output "HTML="
+done
+run with HTML="$scratch/none.html" common/tools/run/xray.sh $dir "$coalesced $tree_sum"
+expect_status 2
+expect_output "one chapter"
+run make --no-print-directory xray CH=05 EX=1 HTML="$scratch/none.html"
+expect_failure
+expect_output "HTML= is for programs, not for labs"
+expect "no page" [ ! -e "$scratch/none.html" ]
+mkdir "$scratch/taken"
+for bad in "$scratch/taken" "$scratch/no/such.html"; do
+  run with HTML="$bad" common/tools/run/xray.sh $dir $tree_sum --only shared_one_thread
+  expect_status 2
+  expect_one_line
+  expect_output "HTML=$bad: cannot be written"
+done
+expect "nothing left behind" [ -z "$(ls -A "$scratch/taken")$(find "$scratch" -maxdepth 1 -name '*partial*')" ]
 
 # ---- what it says --------------------------------------------------------------------------------
 

@@ -147,10 +147,14 @@ struct Event {
   Space space = Space::kGlobal;
   Operation operation = Operation::kLoad;
   unsigned bytes_per_lane = 0;
-  bool copies = false;  ///< asynchronously
+  Form form = Form::kPlain;
+  std::string name;  ///< as in Access
   std::uint32_t mask = 0;
   Counts counts;
   std::int64_t offsets[32];  ///< -1 for an idle lane
+  /// Where the model takes each lane's array to begin, if not all lanes' at one multiple of 128.
+  std::vector<std::uint64_t> origins;
+  std::vector<std::uint32_t> landing;  ///< Form::kCopied: each lane's offset in the shared array
 };
 
 /// The warp that has the most lanes in a launch's requests of one kind: in all of them together.

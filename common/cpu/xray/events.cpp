@@ -2,18 +2,23 @@
 #include "events.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "../report/text.h"
 #include "diagnosis.h"
 #include "drawing.h"
+#include "model.h"
 
 namespace xray {
 namespace {
 
 using cuda_cpu::format;
 
-constexpr std::size_t kMostBytes = 48000;  // of a kernel's steps and lines
+// Of a kernel's steps and lines.
+constexpr std::size_t kMostBytes = 48000, kMostBytesOfPage = 1000000;
 
 std::string json_text(const std::string& text) {
   std::string json = "\"";
@@ -22,6 +27,62 @@ std::string json_text(const std::string& text) {
     json += static_cast<unsigned char>(c) < ' ' ? format("\\u%04x", c) : std::string(1, c);
   }
   return json + '"';
+}
+
+/// [0,1,1,..]: what `item` says of each lane; null for those that are not active.
+template <typename Item>
+std::string json_lanes(std::uint32_t mask, const Item& item) {
+  std::string json = "[";
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (lane > 0) json += ',';
+    json += (mask >> lane & 1) == 0 ? "null" : std::to_string(item(lane));
+  }
+  return json + "]";
+}
+
+const char* operation_of(const Event& e) {
+  if (e.form == Form::kCopied) return "copy";
+  if (e.form == Form::kCompareAndSwap) return "swap";
+  return e.form == Form::kIncrementUnused ? "increment" : name_of(e.operation);
+}
+
+/// What the cost of a request depends on besides its offsets: ",{..}", or nothing.
+std::string json_more(const Event& e) {
+  std::string json, phases;
+  if (!e.name.empty()) json += ",\"name\":" + json_text(e.name);
+  if (!e.origins.empty()) {
+    std::vector<std::uint64_t> arrays;
+    const auto number_of = [&](unsigned lane) {
+      const auto found = std::find(arrays.begin(), arrays.end(), e.origins[lane]);
+      if (found == arrays.end()) {
+        phases += (phases.empty() ? "" : ",") + std::to_string(e.origins[lane] % kLineBytes);
+        arrays.push_back(e.origins[lane]);
+        return arrays.size() - 1;
+      }
+      return static_cast<std::size_t>(found - arrays.begin());
+    };
+    json += ",\"arrays\":" + json_lanes(e.mask, number_of) + ",\"phases\":[" + phases + "]";
+  }
+  if (!e.landing.empty()) {
+    json += ",\"landing\":" + json_lanes(e.mask, [&](unsigned lane) { return e.landing[lane]; });
+  }
+  return json.empty() ? "" : ",{" + json.substr(1) + "}";
+}
+
+/// For a page: [first, distance] where all lanes are active and lie evenly apart.
+std::string json_offsets(const Event& e, bool for_page) {
+  const std::int64_t distance = e.offsets[1] - e.offsets[0];
+  bool is_even = for_page && e.mask == ~0u;
+  for (unsigned lane = 1; lane < kLanes; ++lane) {
+    is_even = is_even && e.offsets[lane] - e.offsets[lane - 1] == distance;
+  }
+  if (is_even) return "[" + std::to_string(e.offsets[0]) + "," + std::to_string(distance) + "]";
+  return json_lanes(e.mask, [&](unsigned lane) { return e.offsets[lane]; });
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::string json_extent(const dim3& d) { return format("[%u,%u,%u]", d.x, d.y, d.z); }
@@ -33,7 +94,7 @@ void append(std::string* list, const std::string& item) {
 
 class KernelEvents {
  public:
-  explicit KernelEvents(const Launch& launch) : launch_(launch) {
+  KernelEvents(const Launch& launch, bool for_page) : launch_(launch), for_page_(for_page) {
     std::size_t bytes = 0;
     steps_kept_ = launch.steps;
     for (auto it = launch.events.begin(); it != launch.events.end();) {
@@ -45,12 +106,12 @@ class KernelEvents {
       }
       std::size_t more = events.size() + paths.size() + 4;
       for (auto e = first; e != it; ++e) {
-        if (source_[e->file].emplace(e->line, "").second) {
+        if (!for_page && source_[e->file].emplace(e->line, "").second) {
           source_[e->file][e->line] = json_text(code_of(e->file, e->line));
           more += source_[e->file][e->line].size() + 10;
         }
       }
-      if ((bytes += more) > kMostBytes) {
+      if ((bytes += more) > (for_page ? kMostBytesOfPage : kMostBytes)) {
         steps_kept_ = step;
         break;
       }
@@ -67,7 +128,9 @@ class KernelEvents {
     for (const std::string& file : files_) files += (files.empty() ? "" : ",") + json_text(file);
     for (const std::string& file : files_) {
       std::string lines;
-      for (const auto& [line, text] : source_.at(file)) {
+      const auto found = source_.find(file);
+      if (found == source_.end()) continue;
+      for (const auto& [line, text] : found->second) {
         append(&lines, format("\"%d\":", line) + text);
       }
       append(&source, json_text(file) + ":{" + lines + "}");
@@ -82,6 +145,8 @@ class KernelEvents {
            ",\n\"files\":[" + files + "],\n\"source\":{" + source + "},\n\"events\":[\n" + events_ +
            "],\n\"paths\":[\n" + paths_ + "]}";
   }
+
+  const std::vector<std::string>& files() const { return files_; }
 
   /// What is left out, or nothing.
   std::string cut() const {
@@ -102,18 +167,15 @@ class KernelEvents {
     if (e.kind == Event::Kind::kBarrier) return text + "null," + line + ",null,\"barrier\",0,[],0]";
     text += std::to_string(e.warp) + "," + line + ",";
     if (e.kind == Event::Kind::kPass) return text + std::to_string(e.mask) + "]";
-    text += json_text(name_of(e.space)) + "," +
-            json_text(e.copies ? "copy" : name_of(e.operation)) + "," +
-            std::to_string(e.bytes_per_lane) + ",[";
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if (lane > 0) text += ',';
-      text += e.offsets[lane] < 0 ? "null" : std::to_string(e.offsets[lane]);
-    }
-    return text + "]," + std::to_string(e.counts.sectors + e.counts.wavefronts + e.counts.words) +
-           "]";
+    text += json_text(name_of(e.space)) + "," + json_text(operation_of(e)) + "," +
+            std::to_string(e.bytes_per_lane) + ",";
+    text += json_offsets(e, for_page_) + ",";
+    const Counts& c = e.counts;
+    return text + std::to_string(c.sectors + c.wavefronts + c.words) + json_more(e) + "]";
   }
 
   const Launch& launch_;
+  const bool for_page_;
   std::uint64_t steps_kept_;
   std::vector<std::string> files_;
   std::map<std::string, std::map<int, std::string>> source_;
@@ -122,15 +184,24 @@ class KernelEvents {
 
 }  // namespace
 
-std::string events_of(const std::vector<Launch>& launches, std::vector<std::string>* cuts) {
-  std::string kernels;
+std::string events_of(const std::vector<Launch>& launches, bool for_page,
+                      std::vector<std::string>* cuts) {
+  std::string kernels, texts;
+  std::set<std::string> files;
   for (const Launch& launch : launches) {
     if (launch.events.empty()) continue;
-    const KernelEvents events(launch);
+    const KernelEvents events(launch, for_page);
     append(&kernels, events.json());
     if (const std::string cut = events.cut(); !cut.empty()) cuts->push_back(cut);
+    files.insert(events.files().begin(), events.files().end());
   }
-  return "{\"kernels\":[\n" + kernels + "]}\n";
+  if (for_page) {
+    for (const std::string& file : files) {
+      append(&texts, json_text(file) + ":" + json_text(text_of(file)));
+    }
+    texts = ",\n\"texts\":{" + texts + "}";
+  }
+  return "{\"kernels\":[\n" + kernels + "]" + texts + "}\n";
 }
 
 }  // namespace xray

@@ -372,10 +372,13 @@ std::vector<Event> events_of(const LaunchTally& launch) {
     e.space = h.key.space;
     e.operation = instruction.operation;
     e.bytes_per_lane = instruction.bytes;
-    e.copies = instruction.form == Form::kCopied;
+    e.form = instruction.form;
+    e.name = h.key.name;
     e.mask = h.mask;
     e.counts = h.counts;
     std::copy(h.offsets, h.offsets + kLanes, e.offsets);
+    e.origins = h.origins;
+    e.landing = h.landing;
     events.push_back(std::move(e));
   }
   std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {

@@ -10,7 +10,7 @@
 //                       most; also what the program itself counted (xray/counts.h)
 //   XRAY_MACHINE_CODE=FILE      what nvcc made of each line (see remarks.h)
 //   XRAY_EVENTS=FILE    what happens in block XRAY_BLOCK (0), step by step: see events.h. Then
-//                       only this block of each grid is counted
+//                       only this block of each grid is counted. With XRAY_PAGE=1 for a page
 //   XRAY_COLOUR=1       the listing with a terminal's colours
 //   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not set
 //
@@ -164,7 +164,7 @@ void report() {
   if (!variable("XRAY_LINE").empty()) draw(launches);
   if (const std::string path = variable("XRAY_EVENTS"); !path.empty()) {
     std::vector<std::string> cuts;
-    const std::string events = events_of(launches, &cuts);
+    const std::string events = events_of(launches, !variable("XRAY_PAGE").empty(), &cuts);
     const bool has_block = std::any_of(launches.begin(), launches.end(),
                                        [](const Launch& l) { return l.blocks_counted > 0; });
     if (!launches.empty() && !has_block) {

@@ -117,13 +117,28 @@ void BlockTally::add(const Instruction& instruction, const Group& group) {
   ++groups_;
   if (instruction.is_access()) return add_requests(instruction, group);
   add_visit(instruction.place, group);
-  if (records_) keep(TallyKey{instruction}, group, group.mask, Counts{}, nullptr);
+  if (!records_) return;
+  of_warp_.push_back(
+      {TallyKey{instruction}, group.at, groups_, 0, warp_, group.mask, {}, {}, {}, {}});
 }
 
-void BlockTally::keep(const TallyKey& key, const Group& group, std::uint32_t mask,
-                      const Counts& counts, const std::int64_t* offsets) {
-  of_warp_.push_back(Happening{key, group.at, groups_, 0, warp_, mask, counts, {}});
-  if (offsets != nullptr) std::copy(offsets, offsets + kLanes, of_warp_.back().offsets);
+void BlockTally::keep(const Group& group, const Request& request, const Counts& counts,
+                      const std::int64_t* offsets) {
+  of_warp_.push_back({last_key_, group.at, groups_, 0, warp_, request.mask, counts, {}, {}, {}});
+  Happening& happening = of_warp_.back();
+  std::copy(offsets, offsets + kLanes, happening.offsets);
+  if (request.form == Form::kCopied) {
+    happening.landing.assign(request.landing, request.landing + kLanes);
+  }
+  std::vector<std::uint64_t> origins(kLanes);
+  bool is_plain = true;
+  const auto first = static_cast<unsigned>(__builtin_ctz(request.mask));
+  for (unsigned lane = first; lane < kLanes; ++lane) {
+    if ((request.mask >> lane & 1) == 0) continue;
+    origins[lane] = request.address[lane] - static_cast<std::uint64_t>(offsets[lane]);
+    is_plain = is_plain && origins[lane] == origins[first] && origins[lane] % kLineBytes == 0;
+  }
+  if (!is_plain) happening.origins = std::move(origins);
 }
 
 void BlockTally::put_in_order() {
@@ -209,7 +224,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
     }
     if (request.space == Space::kConstant) counts.repeated = repeats(instruction, request);
     sum.add(counts, block_, offsets);
-    if (records_) keep(last_key_, group, request.mask, counts, offsets);
+    if (records_) keep(group, request, counts, offsets);
     if ((sum.warps_of_block >> warp_ & 1) == 0) sum.of_first += counts;
     sum.warps_of_block |= 1u << warp_;
     const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
@@ -248,7 +263,7 @@ std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group&
   Tally& sum = tally(TallyKey{instruction, Space::kLocal, local->name, local});
   if (group.change == 0) {
     sum.add(counts, block_, offsets);
-    if (records_) keep(last_key_, group, request.mask, counts, offsets);
+    if (records_) keep(group, request, counts, offsets);
   }
   sum.add_change(group, counts);
   return request.mask;

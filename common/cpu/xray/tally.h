@@ -72,6 +72,8 @@ struct Happening {
   std::uint32_t mask = 0;
   Counts counts;
   std::int64_t offsets[kLanes];
+  std::vector<std::uint64_t> origins;  ///< as in Event
+  std::vector<std::uint32_t> landing;
 };
 
 using PlaceTallies = std::map<const void*, PlaceTally>;
@@ -123,7 +125,7 @@ class BlockTally {
 
  private:
   void put_in_order();
-  void keep(const TallyKey& key, const Group& group, std::uint32_t mask, const Counts& counts,
+  void keep(const Group& group, const Request& request, const Counts& counts,
             const std::int64_t* offsets);
   void add_requests(const Instruction& instruction, const Group& group);
   void add_visit(const void* place, const Group& group);

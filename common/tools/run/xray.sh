@@ -11,6 +11,7 @@
 #   LINE=N or FILE:N      draw the costliest request of that line ...
 #   SVG=FILE              ... here; build/xray/ otherwise
 #   EVENTS=FILE           what block BLOCK (0) of each kernel does, step by step, as JSON (common/cpu/xray/events.h)
+#   HTML=FILE             the same as a page to click through, one file (common/tools/run/explorer.html)
 #   BLOCKS=N|all          blocks of a grid that are counted (64)
 set -u
 tools=$(dirname "$(dirname "$0")")
@@ -31,17 +32,19 @@ if [ -n "${SVG:-}" ] && [ -z "${LINE:-}" ]; then
   stop "SVG=$SVG: which line is to be drawn? e.g. LINE=57 SVG=$SVG"
 fi
 case $chapters in
-  *' '*) [ -z "${LINE:-}${CSV:-}${EVENTS:-}" ] || stop "LINE=, CSV= and EVENTS= need one chapter, e.g. CH=03" ;;
+  *' '*) [ -z "${LINE:-}${CSV:-}${EVENTS:-}${HTML:-}" ] || stop "LINE=, CSV=, EVENTS= and HTML= need one chapter, e.g. CH=03" ;;
 esac
-[ -z "${EVENTS:-}" ] || [ -z "$check" ] || stop "EVENTS= is for programs, not for labs (EX=)"
-[ -z "${BLOCK:-}" ] || [ -n "${EVENTS:-}" ] || stop "BLOCK=$BLOCK goes with EVENTS=; BLOCKS= says how many are counted"
-[ -z "${EVENTS:-}" ] || [ -z "${LINE:-}${CSV:-}" ] || stop "EVENTS= goes without LINE= and CSV="
+steps=${EVENTS:+EVENTS}${HTML:+HTML} # what one block does is written
+[ "$steps" != EVENTSHTML ] || stop "EVENTS= and HTML= go one at a time"
+[ -z "$steps" ] || [ -z "$check" ] || stop "$steps= is for programs, not for labs (EX=)"
+[ -z "${BLOCK:-}" ] || [ -n "$steps" ] || stop "BLOCK=$BLOCK goes with EVENTS= or HTML=; BLOCKS= says how many are counted"
+[ -z "$steps" ] || [ -z "${LINE:-}${CSV:-}" ] || stop "$steps= goes without LINE= and CSV="
 mkdir -p "$out" || exit 2
 
 # Where nvcc is installed: what it made of each line, read once from the machine code; not for XRAY_SOURCE=1.
 machine_code() {
   local python
-  [ -z "$check${LINE:-}${EVENTS:-}${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
+  [ -z "$check${LINE:-}$steps${XRAY_SOURCE:-}" ] && command -v nvcc >/dev/null && python=$("$tools/setup/python.sh") || return
   if [ ! "$out/$1.code" -nt "$dir/$1" ]; then
     echo "  nvcc  $1: what becomes of each line" >&2
     "$python" "$tools/measure/accesses.py" "$out/$1.code" "$1" 2>"$out/$1.nvcc" || {
@@ -58,17 +61,22 @@ hand_over() {
   echo "-> $2"
 }
 
+# page_of JSON FILE: the explorer with these steps in it. They stand in a <script>, so no < of theirs may begin a tag.
+page_of() {
+  sed '/@STEPS@/,$d' "$tools/run/explorer.html" && sed 's/</\\u003c/g' "$1" && sed '1,/@STEPS@/d' "$tools/run/explorer.html"
+} >"$2"
+
 # One run of one program. What it prints itself is kept, and shown only if it fails.
 xray() {
   local chapter=$1 name listing=''
   shift
   name=$out/$chapter
   mkdir -p "${name%/*}" || exit 2
-  [ -n "${CSV:-}${LINE:-}${EVENTS:-}" ] || listing=$name.txt
-  rm -f "$name.txt" "$name.csv" "$name.json"
+  [ -n "${CSV:-}${LINE:-}$steps" ] || listing=$name.txt
+  rm -f "$name.txt" "$name.csv" "$name.json" "$name.html"
   XRAY_MACHINE_CODE=$(machine_code "$chapter") XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
     XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
-    XRAY_EVENTS=${EVENTS:+$name.json} XRAY_BLOCK=${BLOCK:-} XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
+    XRAY_EVENTS=${steps:+$name.json} XRAY_PAGE=${HTML:+1} XRAY_BLOCK=${BLOCK:-} XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
   local status=$?
   if [ -n "$check" ]; then
     # A check that fails has counted as well; a setting that cannot be followed ends it at once.
@@ -100,6 +108,10 @@ for chapter in $chapters; do
     continue
   elif [ -n "${EVENTS:-}" ]; then
     hand_over EVENTS "$EVENTS" "$out/$chapter.json"
+    continue
+  elif [ -n "${HTML:-}" ]; then
+    page_of "$out/$chapter.json" "$out/$chapter.html" || stop "HTML=$HTML: the page could not be made"
+    hand_over HTML "$HTML" "$out/$chapter.html"
     continue
   elif [ -n "${LINE:-}" ]; then
     echo "-> ${SVG:-$out/$chapter.line${LINE##*:}.svg}"

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Looks at a page that make xray HTML= wrote.
+//
+//   node explorer.mjs counts PAGE CSV...      what the page computes is what X-ray counted; CSV: the same block's counts
+//   CHROME_PATH=chromium node explorer.mjs look PACKAGES PAGE PNG     by keyboard and by pointer, in Chromium; pictures: PNG_*.png
+//
+// One line for each thing that is wrong, status 1.
+
+import fs from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { addContrast, listen, openChromium } from '../../common/tools/site/browser.mjs'
+import { faintText, tooWide } from '../../common/tools/site/look.mjs'
+
+const [mode, ...rest] = process.argv.slice(2)
+const problems = new Set()
+const complain = (text) => problems.add(text)
+
+/** What stands in the page: the steps, and the functions of its model. */
+function read(file) {
+  const html = fs.readFileSync(file, 'utf8')
+  const script = (start) => html.slice(html.indexOf(start) + start.length).split('</script>')[0]
+  const model = script('<script id="model">')
+  return {
+    ...JSON.parse(script('<script type="application/json" id="steps">')),
+    ...new Function(`${model}; return { eventOf, requestOf, idealOf }`)(),
+  }
+}
+
+/** The rows of a CSV whose fields may stand in quotes, as objects. */
+function rowsOf(file) {
+  const [names, ...rows] = fs.readFileSync(file, 'utf8').trim().split('\n')
+    .map((line) => [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, field]) => field.replace(/^"|"$/g, '').replaceAll('""', '"')))
+  return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])))
+}
+
+function compareCounts(page, csv) {
+  const { kernels, eventOf, requestOf, idealOf } = read(page)
+  let events = 0, whole = 0
+  const kOperation = { copy: 'load', swap: 'atomic', increment: 'atomic' }
+  const rows = rowsOf(csv)
+  for (const kernel of kernels) {
+    const sums = new Map()
+    const add = (key, ...numbers) => sums.set(key, numbers.map((n, i) => n + (sums.get(key)?.[i] ?? 0)))
+    for (const entry of kernel.events) {
+      if (entry[4] === 'barrier') continue
+      const e = eventOf(entry)
+      ++events
+      const { cost } = requestOf(e)
+      if (cost !== e.cost) complain(`${kernel.kernel}, step ${e.step}, line ${e.line}: ${cost} computed, ${e.cost} counted`)
+      const [file, line] = Array.isArray(e.line) ? e.line : [0, e.line]
+      const ideal = e.space === 'const' ? 0 : idealOf(e)
+      add([kernel.files[file], line, e.space, kOperation[e.op] ?? e.op].join(':'), 1, cost, ideal, e.lanes.length)
+    }
+    if (kernel.steps !== kernel.steps_kept) continue
+    ++whole
+    // The events are of the kernel's first launch.
+    const launch = (row) => [row.arguments, row.launch, row.grid, row.block].join()
+    const own = rows.filter((row) => row.kernel === kernel.kernel)
+    const counted = new Map()
+    for (const row of own.filter((row) => launch(row) === launch(own[0]))) {
+      const key = [row.file, row.line, row.space, row.operation].join(':')
+      const numbers = [row.requests, Number(row.sectors) + Number(row.wavefronts) + Number(row.words), Number(row.ideal_sectors) + Number(row.ideal_wavefronts), row.lanes]
+      counted.set(key, numbers.map((n, i) => Number(n) + (counted.get(key)?.[i] ?? 0)))
+    }
+    for (const key of new Set([...sums.keys(), ...counted.keys()])) {
+      if (String(sums.get(key)) !== String(counted.get(key))) complain(`${kernel.kernel}, ${key}: ${sums.get(key)} computed, ${counted.get(key)} counted`)
+    }
+  }
+  console.log(`${events} requests, ${whole} of ${kernels.length} kernels whole`)
+  if (!events || !whole) complain('nothing was compared')
+}
+
+// ---- in Chromium --------------------------------------------------------------------------------
+
+async function look(packages, file, png) {
+  const { kernels } = read(file)
+  const browser = await openChromium(packages)
+  for (const width of [1280, 390]) {
+    for (const scheme of ['light', 'dark']) {
+      const where = `${width} px ${scheme}`
+      const page = await browser.newPage()
+      listen(page, (message) => complain(`${where}: ${message}`))
+      page.on('request', (request) => { if (!/^(file|data):/.test(request.url())) complain(`asks another host: ${request.url()}`) })
+      await page.setViewport({ width, height: 900 })
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+      await page.goto(pathToFileURL(file).href)
+      await page.evaluate(addContrast)
+      const seen = async (what) => {
+        for (const problem of [await page.evaluate(tooWide), ...await page.evaluate(faintText)]) if (problem) complain(`${where}, ${what}: ${problem}`)
+        await page.screenshot({ path: `${png}_${width}_${scheme}_${what}.png`, fullPage: true })
+      }
+      await byKeyboard(page, kernels, where, seen)
+      await byPointer(page, where)
+      if (width === 1280 && scheme === 'light') await everyKernel(page, kernels)
+      await page.close()
+    }
+  }
+  await browser.close()
+}
+
+const text = (page, selector) => page.$eval(selector, (element) => element.textContent)
+const status = (page) => text(page, '#status')
+
+/** Presses the key; the text of `selector` must then be another one. */
+async function press(page, key, selector, where) {
+  const before = await text(page, selector)
+  await page.keyboard.press(key)
+  const after = await text(page, selector)
+  if (after === before) complain(`${where}: ${key} changes nothing in ${selector}: ${before.slice(0, 60)}`)
+  return after
+}
+
+async function byKeyboard(page, kernels, where, seen) {
+  // The tab key comes by everything there is, in its order, and each has a name.
+  const way = []
+  for (let i = 0; i < 60; ++i) {
+    await page.keyboard.press('Tab')
+    const id = await page.evaluate(() => document.activeElement.id || document.activeElement.className)
+    if (way.at(-1) !== id) way.push(id)
+    if (id.startsWith('lane')) break
+  }
+  const expected = ['kernel', 'source', 'row', 'tab-requests', 'slider', 'on', 'lane']
+  const steps = way.map((id) => id.replace(/^(row|lane).*/, '$1')).filter((id, i, all) => expected.includes(id) && all[i - 1] !== id)
+  if (steps.join() !== expected.join()) complain(`${where}: the tab key leads to ${way.join(', ')}`)
+  const nameless = (node) => [...(['button', 'tab', 'slider', 'combobox', 'checkbox', 'image', 'group', 'tabpanel'].includes(node.role) && !node.name ? [node.role] : []),
+    ...(node.children ?? []).flatMap(nameless)]
+  for (const role of nameless(await page.accessibility.snapshot({ interestingOnly: false }))) complain(`${where}: something has no name, its role is ${role}`)
+
+  await seen('requests')
+  await press(page, 'ArrowRight', '#of-lane', where)
+  await press(page, 'ArrowDown', '#of-lane', where)
+  await press(page, 'End', '#of-lane', where)
+  if (!(await page.$('.touched'))) complain(`${where}: nothing is outlined for a lane`)
+  await page.focus('#source button.row:not(.now)')
+  await press(page, 'Enter', '#status', where)
+  await press(page, 'ArrowDown', '#status', where)
+  if (!/request 2 of/.test(await press(page, 'ArrowRight', '#status', where))) complain(`${where}: no second request`)
+  await press(page, 'Home', '#status', where)
+  await press(page, 'End', '#status', where)
+
+  await page.focus('#tab-requests')
+  await press(page, 'ArrowRight', '#status', where)
+  if (await page.$eval('#time', (panel) => panel.hidden)) complain(`${where}: no time line`)
+  await page.focus('#slider')
+  for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft', 'End', 'Home', 'PageUp']) await press(page, key, '#status', where)
+  // The lines that are lit are those of the step.
+  const lit = await page.$$eval('.row.now', (rows) => rows.map((row) => row.dataset.line.split(':')[1]))
+  const said = (await status(page)).match(/line ([\d, ]+)\.$/)?.[1].split(', ') ?? []
+  if (!said.length || said.sort().join() !== lit.sort().join()) complain(`${where}: lit are lines ${lit}, said ${said}`)
+  await seen('time')
+  await page.focus('#asking')
+  await page.keyboard.press('Space')
+  if (!/request|barrier/.test((await status(page)).replace('no request', ''))) complain(`${where}: a step without a request is left: ${await status(page)}`)
+  await page.keyboard.press('Space')
+
+  await page.focus('#kernel')
+  if (kernels.length > 1) await press(page, 'ArrowDown', '#source', where)
+}
+
+async function byPointer(page, where) {
+  const click = async (selector, of = '#status') => {
+    const before = await text(page, of)
+    await page.click(selector)
+    if ((await text(page, of)) === before) complain(`${where}: a click at ${selector} changes nothing in ${of}`)
+  }
+  await page.select('#kernel', await page.$eval('#kernel', (select) => select.options[0].value))
+  if (!(await page.$eval('#tab-time', (tab) => tab.ariaSelected === 'true'))) await click('#tab-time')
+  await page.$eval('#slider', (slider) => { slider.value = 0; slider.dispatchEvent(new Event('input')) })
+  await page.$eval('#canvas', (e) => e.scrollIntoView({ block: 'center' }))
+  const canvas = await (await page.$('#canvas')).boundingBox()
+  await page.mouse.move(canvas.x + canvas.width * 0.3, canvas.y + canvas.height / 2)
+  await page.mouse.down()
+  const first = await status(page)
+  await page.mouse.move(canvas.x + canvas.width * 0.5, canvas.y + canvas.height / 2, { steps: 3 })
+  await page.mouse.up()
+  if (/^Step 1 /.test(first) || first === (await status(page))) complain(`${where}: the pointer does not scrub the time line`)
+  await click('#back')
+  // From a step to one of its requests, and on.
+  await page.click('#asking')
+  await page.$eval('#slider', (slider) => { slider.value = 0; slider.dispatchEvent(new Event('input')) })
+  await click('.doing button')
+  if (await page.$eval('#requests', (panel) => panel.hidden)) complain(`${where}: a step does not lead to its request`)
+  const { length } = await page.$$('#source button.row')
+  if (length > 1) {
+    const rows = await page.$$('#source button.row:not(.now)')
+    const before = await status(page)
+    await rows[0].click()
+    if ((await status(page)) === before) complain(`${where}: a click at a line changes nothing`)
+  }
+  await click('#on')
+  await click('.lane:nth-child(7)', '#of-lane')
+}
+
+/** Every kernel opens, and the sums beside its lines are those of its requests. */
+async function everyKernel(page, kernels) {
+  for (const [i, kernel] of kernels.entries()) {
+    const shown = await page.evaluate((index) => {
+      const select = document.getElementById('kernel')
+      select.selectedIndex = index
+      select.dispatchEvent(new Event('change'))
+      return [...document.querySelectorAll('.counts')].map((e) => e.textContent)
+    }, i)
+    const sums = [0, 0]
+    for (const counts of shown) {
+      const found = counts.match(/^([\d,]+) .*?: ([\d,]+) (sector|wavefront|word)/)
+      if (found) found.slice(1, 3).forEach((n, j) => { sums[j] += Number(n.replaceAll(',', '')) })
+    }
+    const requests = kernel.events.filter((e) => e[4] !== 'barrier')
+    const expected = [requests.length, requests.reduce((sum, e) => sum + e[7], 0)]
+    if (sums.join() !== expected.join()) complain(`${kernel.kernel}: ${sums} stand beside the lines, ${expected} were counted`)
+    if (/something is missing/.test(await status(page))) complain(`${kernel.kernel}: the picture is not the count`)
+  }
+}
+
+if (mode === 'counts') compareCounts(...rest)
+else await look(...rest)
+for (const problem of problems) console.error(problem)
+process.exit(problems.size > 0 ? 1 : 0)

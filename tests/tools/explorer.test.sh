@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The page that make xray HTML= writes: what it computes of a request is what X-ray counted, and it can be used.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../cli/lib.sh"
+unset CSV LINE SVG BLOCKS BLOCK EVENTS HTML ONLY
+unset "${!XRAY_@}" "${!CUDA_CPU_@}"
+
+if ! command -v node >/dev/null 2>&1; then
+  test_case "the page of make xray HTML="
+  skip "Node.js is not here"
+  exit
+fi
+
+page=$scratch/page.html
+# page_of OPTION...: make xray writes the page
+page_of() { run make --no-print-directory xray HTML="$page" "$@"; }
+# counts_agree CSV
+counts_agree() {
+  run node tests/tools/explorer.mjs counts "$page" "$1"
+  expect_status 0
+}
+
+for pair in 03:03_coalesced_threads 05:05_shared_tree_reduction 06:06_constant_memory 08:08_tiled_matmul \
+  10:10_atomics_last_block 12:12_registers_and_local_memory 05:05_shared_layouts; do
+  name=${pair#*:}
+  experiment=''
+  [ -d "chapters/$name" ] || experiment=${name#*_}
+  test_case "the page computes what X-ray counted in $name, request by request and line by line"
+  page_of CH="${pair%%:*}" ${experiment:+EXPERIMENT=$experiment}
+  counts_agree "build/xray/$name.csv"
+done
+
+test_case "the page computes what X-ray counted of asynchronous copies"
+page_of CH=14 ARGS="--k 16" ONLY=two_stages,async_copies
+counts_agree build/xray/14_matmul_at_the_limit.csv
+
+test_case "the page computes what X-ray counted of every other kind of request, in a file of one's own"
+cat >"$scratch/kinds.cu" <<'CODE'
+// SPDX-License-Identifier: MIT
+// Every kind of request whose cost the page computes.
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+__constant__ int table[64];
+
+__global__ void two_arrays(const int* x, const int* y, const int* host, int* out) {
+  const unsigned t = threadIdx.x;
+  const int* both = t % 2 ? x : y;
+  out[t] = both[3 * t] + host[t] + table[t % 5];  // </script><!-- ends nothing
+}
+
+__global__ void atomics(int* counters, unsigned long long* wide, int* out) {
+  __shared__ int bins[64];
+  __shared__ unsigned long long wide_bins[64];
+  const unsigned t = threadIdx.x;
+  bins[t] = 0;
+  wide_bins[t] = 0;
+  __syncthreads();
+  atomicAdd(&bins[t % 3 * 16], 1);
+  const int old = atomicAdd(&bins[t % 5 * 8], 2);
+  atomicCAS(&bins[t % 7], 0, 1);
+  atomicCAS(&wide_bins[t % 6], 0ull, 1ull);
+  atomicAdd(&counters[t % 9], 1);
+  atomicCAS(&counters[t / 4], 0, 1);
+  atomicAdd(&wide[t % 3 * 8], 1ull);
+  if (t % 3 == 0) out[t] = old;
+}
+
+__global__ void wide_shared(float4* out) {
+  __shared__ float4 four[64];
+  __shared__ double two[128];
+  const unsigned t = threadIdx.x;
+  four[t ^ 5] = make_float4(1, 2, 3, 4);
+  four[t / 2] = make_float4(1, 2, 3, 4);
+  two[2 * t % 128] = t;
+  __syncthreads();
+  float4 v = four[t / 2];
+  v.x += four[t * 7 % 64].y;
+  v.y += static_cast<float>(two[t / 4] + two[t] + two[t / 4 * 2 + t % 2]);
+  out[t] = v;
+}
+
+__global__ void copies(const float4* x, float4* out) {
+  __shared__ float4 tile[128];
+  const unsigned t = threadIdx.x;
+  __pipeline_memcpy_async(&tile[t + 1], &x[t], 16);
+  __pipeline_memcpy_async(&tile[t % 8 * 8 + t / 8], &x[t], 16);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  out[t] = tile[t + 1];
+}
+
+__global__ void own_arrays(const unsigned* which, unsigned* out) {
+  unsigned char bytes[40];
+  double numbers[8];
+  for (unsigned i = 0; i < 40; ++i) bytes[i] = static_cast<unsigned char>(i);
+  for (unsigned i = 0; i < 8; ++i) numbers[i] = i;
+  const unsigned w = which[threadIdx.x];
+  out[threadIdx.x] = bytes[w % 40] + static_cast<unsigned>(numbers[w % 8]);
+}
+
+int main() {
+  constexpr unsigned kThreads = 64;
+  int *x, *y, *out, *counters;
+  unsigned* which;
+  unsigned long long* wide;
+  float4 *from, *to;
+  alignas(128) static int memory[1024];
+  int* host = memory + 9;
+  cudaMalloc(&x, 4 * 256), cudaMalloc(&y, 4 * 256), cudaMalloc(&out, 4 * 256), cudaMalloc(&counters, 4 * 256);
+  cudaMalloc(&which, 4 * kThreads), cudaMalloc(&wide, 8 * 64);
+  cudaMalloc(&from, 16 * 128), cudaMalloc(&to, 16 * 128);
+  unsigned chosen[kThreads];
+  for (unsigned i = 0; i < kThreads; ++i) chosen[i] = i * 29 % 53;
+  cudaMemcpy(which, chosen, sizeof chosen, cudaMemcpyHostToDevice);
+  for (int* p : {x, y, out, counters}) cudaMemset(p, 0, 4 * 256);
+  cudaMemset(wide, 0, 8 * 64), cudaMemset(from, 0, 16 * 128), cudaMemset(to, 0, 16 * 128);
+  cudaHostRegister(host, 900 * sizeof(int), cudaHostRegisterDefault);
+  atomics<<<1, kThreads>>>(counters, wide, out);
+  two_arrays<<<1, kThreads>>>(x, y, host, out);
+  wide_shared<<<1, kThreads>>>(to);
+  copies<<<1, kThreads>>>(from, to);
+  own_arrays<<<1, kThreads>>>(which, reinterpret_cast<unsigned*>(out));
+  const cudaError_t error = cudaDeviceSynchronize();
+  cudaHostUnregister(host);
+  for (int* p : {x, y, out, counters}) cudaFree(p);
+  cudaFree(which), cudaFree(wide), cudaFree(from), cudaFree(to);
+  if (error != cudaSuccess) return std::printf("%s\n", cudaGetErrorString(error)), 1;
+}
+CODE
+page_of FILE="$scratch/kinds.cu"
+counts_agree build/xray/own/kinds.csv
+for op in load store atomic swap increment copy; do expect "a $op" grep -q ",\"$op\"," "$page"; done
+for more in arrays phases landing name; do expect "$more" grep -q "\"$more\":" "$page"; done
+expect "a source that ends no script" [ "$(grep -c '</script>' "$page")" -eq "$(grep -c '</script>' common/tools/run/explorer.html)" ]
+
+# ---- in Chromium --------------------------------------------------------------------------------
+
+tools=common/tools packages=build/slides/packages
+# shellcheck source=../../common/tools/setup/node.sh
+. $tools/setup/node.sh
+if ! CHROME_PATH=$($tools/setup/chromium.sh) || ! (need_packages slides $packages "$scratch/npm") >/dev/null 2>&1; then
+  test_case "the page by keyboard and by pointer"
+  skip "Chromium or what drives it is not here"
+  exit
+fi
+export CHROME_PATH
+
+# look_at NAME: pictures are left in build/tools/
+look_at() {
+  mkdir -p build/tools
+  run node tests/tools/explorer.mjs look $packages "$page" "build/tools/explorer_$1"
+  expect_status 0
+}
+test_case "a file of one's own can be explored by keyboard and by pointer, wide and narrow, light and dark"
+look_at kinds
+test_case "so can chapter 05"
+page_of CH=05
+look_at 05
