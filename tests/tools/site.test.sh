@@ -326,7 +326,7 @@ cp "$element" "$scratch/element.js"
 test_case "the look finds a figure that neither keyboard nor pointer changes"
 sed 's/\.oninput=/.ignored=/; s/\.onclick=/.ignored=/' "$scratch/element.js" >"$element"
 guess_says '' - - "figure 1: slider 1 by keyboard changes nothing" "figure 1: slider 2 by pointer changes nothing" \
-  "figure 1: button 1 from the end changes nothing"
+  "figure 1: button 4 by pointer changes nothing"
 test_case "the look finds a figure that sticks out, and focus that does not show"
 sed 's/outline:2px[^;]*/outline:none/; s/viewBox/ignored/; s/width: *100%;*}/width:5000px}/' "$scratch/element.js" >"$element"
 guess_says '' - - "figure 1: slider 1 has no outline when it has the focus" "figure 1: sticks out: <"

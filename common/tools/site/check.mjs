@@ -166,27 +166,47 @@ async function lookAtFigures(page, file) {
       complain(file, `figure ${number + 1}: ${what} changes nothing`)
     }
     const press = (key) => () => page.keyboard.press(key)
-    const sliders = await figure.$$('>>> input')
-    for (const [i, slider] of sliders.entries()) {
-      await slider.focus()
-      await moves(`slider ${i + 1} by keyboard`, press('ArrowRight'), press('ArrowLeft'))
-      const outline = await slider.evaluate((e) => getComputedStyle(e).outlineStyle)
-      if (outline === 'none') complain(file, `figure ${number + 1}: slider ${i + 1} has no outline when it has the focus`)
-      const { width, height } = await slider.boundingBox()
-      const click = (share) => () => slider.click({ offset: { x: share * width, y: height / 2 } })
-      await moves(`slider ${i + 1} by pointer`, click(0.95), click(0.05))
-    }
-    for (const [i, button] of (await figure.$$('>>> button')).reverse().entries()) await moves(`button ${i + 1} from the end`, () => button.click())
-    for (const size of [NARROW, WIDE]) {
-      await page.setViewport(size)
-      for (const end of ['Home', 'End']) {
-        for (const slider of sliders) {
-          await slider.focus()
-          await page.keyboard.press(end)
+    const named = async (selector, name) => (await figure.$$(`>>> ${selector}`)).map((part, i) => ({ part, name: `${name} ${i + 1}` }))
+    const [sliders, buttons] = [await named('input', 'slider'), (await named('button', 'button')).reverse()]
+    const tried = new Set()
+    // A button may bring others, and sliders: so there is a second round.
+    for (let round = 0; round < 2; round++) {
+      for (const { part, name } of sliders) {
+        if (tried.has(name) || !(await part.isVisible())) continue
+        tried.add(name)
+        await part.focus()
+        await moves(`${name} by keyboard`, press('ArrowRight'), press('ArrowLeft'))
+        const outline = await part.evaluate((e) => getComputedStyle(e).outlineStyle)
+        if (outline === 'none') complain(file, `figure ${number + 1}: ${name} has no outline when it has the focus`)
+        const { width, height } = await part.boundingBox()
+        const click = (share) => () => part.click({ offset: { x: share * width, y: height / 2 } })
+        await moves(`${name} by pointer`, click(0.95), click(0.05))
+      }
+      const [drawing] = await figure.$$('>>> svg.pressable')
+      if (drawing) {
+        const { width, height } = await drawing.boundingBox()
+        const press = (x, y) => () => drawing.click({ offset: { x: x * width, y: y * height } })
+        await moves('a press on the drawing', press(0.9, 0.2), press(0.3, 0.6))
+      }
+      for (const size of [NARROW, WIDE]) {
+        await page.setViewport(size)
+        for (const end of ['Home', 'End']) {
+          for (const { part } of sliders) {
+            if (!(await part.isVisible())) continue
+            await part.focus()
+            await page.keyboard.press(end)
+          }
+          for (const problem of await figure.evaluate(badlyDrawn)) complain(file, `figure ${number + 1}: ${problem}`, `${size.width} px`)
         }
-        for (const problem of await figure.evaluate(badlyDrawn)) complain(file, `figure ${number + 1}: ${problem}`, `${size.width} px`)
+      }
+      for (const { part, name } of buttons) {
+        if (tried.has(name) || !(await part.isVisible())) continue
+        tried.add(name)
+        await moves(`${name} by pointer`, () => part.click())
       }
     }
+    const all = sliders.length + buttons.length
+    if (tried.size < all) complain(file, `figure ${number + 1}: ${all - tried.size} of its ${all} sliders and buttons are never there`)
   }
   await page.emulateMediaType('print')
   await pictures(true, 'on paper')

@@ -80,7 +80,7 @@ export function faintText() {
 export function badlyDrawn(figure) {
   const room = figure.getBoundingClientRect()
   const boxes = (selector) => [...figure.shadowRoot.querySelectorAll(selector)].map((e) => ({ e, box: e.getBoundingClientRect() }))
-  const out = boxes('svg *, .sliders *, button').filter(({ box }) => box.left < room.left || box.right > room.right)
+  const out = boxes('svg *, .sliders *, button').filter(({ box }) => box.width > 0 && (box.left < room.left || box.right > room.right))
   const words = boxes('text')
   const over = words.filter(({ box: a }, i) =>
     words.slice(0, i).some(({ box: b }) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2),

@@ -90,9 +90,42 @@ function banks(operation, wanted) {
   }
 }
 
+/** The points of chapter 04 that bytes in flight explain: sweeps of the grid and of loads, up to as many blocks as fit. */
+function latency(results) {
+  const rows = results('h200.csv')
+  const of = (setting) => rows.filter((row) => row.setting === setting)
+  const point = (row, grid, loads, bytes) => ({ grid: Number(grid), loads: Number(loads), bytes: Number(bytes), rate: Number(row.rate) })
+  const matched = (setting, pattern, point) =>
+    of(setting).flatMap((row) => {
+      const match = pattern.exec(row.version)
+      return match ? [point(row, match.groups)] : []
+    })
+  const sweep = matched('grid', /^grid=(?<grid>\d+) loads=(?<loads>\d+)$/, (row, { grid, loads }) => point(row, grid, loads, 4))
+  const wave = Math.max(...sweep.map(({ grid }) => grid)) / 4 // the sweep ends at four waves
+  const loads = matched('loads', /^(?<bytes>\d+)Bx(?<loads>\d+) grid=(?<grid>\d+)$/, (row, { grid, loads, bytes }) => point(row, grid, loads, bytes))
+  const points = [...sweep.filter(({ grid }) => grid <= wave), ...loads.filter((p) => !sweep.some((q) => q.grid === p.grid && q.loads === p.loads && p.bytes === 4))]
+  const last = of('grid').at(-1)
+  return {
+    kind: 'latency',
+    device: last.device,
+    block: Number(/block (?:= )?(\d+)/.exec(last.workload)[1]),
+    read: (100 * last.rate) / last.of_percent,
+    latency: Number((1e6 * of('latency').at(-1).median_ms).toFixed(1)),
+    points,
+    grids: sorted(points.map(({ grid }) => grid)),
+    knees: upTo(32, 46).map((half) => Math.round(2 ** (half / 2))),
+    start: { shown: false, knee: 2 ** 18, grid: 132, loads: 1, bytes: 4 },
+    presets: [
+      { label: 'Show what was measured', state: { shown: true }, when: { shown: false } },
+      { label: 'Guess again', state: { shown: false }, when: { shown: true } },
+    ],
+  }
+}
+
 const FIGURES = {
   'chapters/03_coalesced_threads/figures/accesses.svg': coalescing,
   'chapters/03_coalesced_threads/figures/sweeps.svg': measuredStrides,
+  'chapters/04_multi_block/figures/saturation.svg': latency,
   'chapters/05_shared_tree_reduction/figures/banks.svg': banks('load', [
     { label: 'sum_shared_interleaved', trace: 'block', kernel: 'sum_shared_interleaved' },
     { label: 'sum_shared_sequential', trace: 'block', kernel: 'sum_shared_sequential' },

@@ -6,13 +6,16 @@
 //   controls(data)             sliders: { name, label, values, show(value, state, data) }; `values` may be a function of
 //                              state and data
 //   draw(state, data, width)   what the state looks like: { svg, height, says }, with `says` for those who do not see it
-// The data may have a `start`, the first state, and `presets`, buttons: { label, state }.
+//   press({ x, y }, state, data, width)   may be missing: what changes where the pointer presses or is dragged
+// The data have a `start`, the first state, and `presets`, buttons: { label, state }. A slider or a button may say `when`,
+// in which state it is there.
 
 import { banks } from './banks.mjs'
 import { coalescing } from './coalescing.mjs'
+import { latency } from './latency.mjs'
 import style from './style.css?inline'
 
-const FIGURES = { banks, coalescing }
+const FIGURES = { banks, coalescing, latency }
 
 const made = (parent, name, attributes = {}, text = '') => {
   const element = parent.appendChild(document.createElement(name))
@@ -44,9 +47,14 @@ class ExploreFigure extends HTMLElement {
     const name = this.querySelector('img').alt
     const box = made(this.shadowRoot, 'div', { class: 'figure', role: 'group', 'aria-label': name })
     const presets = made(box, 'div', { class: 'presets' })
-    for (const { label, state } of data.presets ?? []) {
-      made(presets, 'button', { type: 'button' }, label).onclick = () => this.change(state)
-    }
+    this.buttons = data.presets.map(({ label, state, when }) => {
+      const part = made(presets, 'button', { type: 'button' }, label)
+      part.onclick = () => {
+        this.change(state)
+        if (part.hidden) box.querySelector('label:not([hidden]) input, button:not([hidden])').focus()
+      }
+      return { part, when }
+    })
     const sliders = made(box, 'div', { class: 'sliders' })
     this.sliders = this.figure.controls(data).map((control) => {
       const label = made(sliders, 'label')
@@ -54,11 +62,17 @@ class ExploreFigure extends HTMLElement {
       const value = made(label, 'span', { class: 'value', 'aria-hidden': 'true' })
       const input = made(label, 'input', { type: 'range', min: 0, step: 1, 'aria-label': control.label })
       input.oninput = () => this.change({ [control.name]: this.valuesOf(control)[input.value] })
-      return { control, value, input }
+      return { control, value, input, part: label, when: control.when }
     })
     this.svg = box.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'svg'))
     this.svg.setAttribute('aria-hidden', 'true')
     this.says = made(box, 'p', { role: 'status' })
+    this.svg.classList.toggle('pressable', Boolean(this.figure.press))
+    this.svg.onpointerdown = this.svg.onpointermove = (event) => {
+      if (!this.figure.press || !event.buttons) return
+      const { left, top, width } = this.svg.getBoundingClientRect()
+      this.change(this.figure.press({ x: event.clientX - left, y: event.clientY - top }, this.state, data, width))
+    }
     this.setAttribute('ready', '')
     new ResizeObserver(() => this.draw()).observe(box)
   }
@@ -73,6 +87,9 @@ class ExploreFigure extends HTMLElement {
   }
 
   draw() {
+    for (const { part, when = {} } of [...this.buttons, ...this.sliders]) {
+      part.hidden = Object.entries(when).some(([key, value]) => this.state[key] !== value)
+    }
     for (const { control, value, input } of this.sliders) {
       const values = this.valuesOf(control)
       const found = values.indexOf(this.state[control.name])
