@@ -20,6 +20,12 @@ cat >"$tree/README.md" <<'END'
 Short, and with {{ braces }}.
 
 [Chapter 03](chapters/03_coalesced_threads/README.md#what-it-is-a-question), [the zoo](tests/zoo), [elsewhere](https://example.org/).
+
+| chapter | what changed | GB/s on an H200 |
+|---|---|---:|
+| 02 | a chapter that is not here | 1 |
+| 03 | one block; more | <!-- value -->1,000.0<!-- end --> |
+| 03 | four loads | 2,500 |
 END
 cat >"$tree/$chapter/README.md" <<'END'
 # 03 · Coalesced threads
@@ -167,8 +173,8 @@ if has "$output" "npm could not install"; then
   exit
 fi
 expect_failure
-expect_output "README.md:7: dead link gone.md"
-expect_output "README.md:7: dead link $chapter/README.md#nothing: no such heading"
+expect_output "README.md:13: dead link gone.md"
+expect_output "README.md:13: dead link $chapter/README.md#nothing: no such heading"
 expect "no site" [ ! -e "$built" ]
 cp "$scratch/README.md" "$tree/README.md"
 
@@ -190,6 +196,13 @@ expect "no marker" has_not "$(html $chapter/index.html)" "code: kernel"
 expect "GitHub's anchor" has "$(html $chapter/index.html)" 'id="what-it-is-a-question"'
 expect "a link to it" has "$(html index.html)" "$chapter/#what-it-is-a-question"
 expect "the base path" has "$(html index.html)" '"/course/assets/'
+
+test_case "the front page begins with bars as long as its table's numbers, each a link to its chapter"
+bars=$(html index.html | tr -d '\n')
+expect "two bars" [ "$(grep -o 'class="bar"' <<<"$bars" | wc -l)" -eq 2 ]
+for bar in '03 · one block</span><span class="bar"><span style="width:40.00%;">' '03 · four loads</span><span class="bar"><span style="width:100.00%;">'; do
+  expect "the bar" has "$bars" "<a href=\"./$chapter/\"><span>$bar"
+done
 
 test_case "each section of the lab notes is folded, and notes and lab notes lead to each other"
 lab_notes=$(html $chapter/lab_notes.html)

@@ -108,6 +108,26 @@ function folded(markdown) {
 
 const frontmatter = (settings) => `---\n${Object.entries(settings).map(([k, v]) => `${k}: ${JSON.stringify(v)}`).join('\n')}\n---\n\n`
 
+/**
+ * The ladder of the sum, a bar for each row of the front page's table, as long as its number: each leads to its chapter.
+ * The numbers themselves stay in the table, behind the front page's question.
+ */
+function ladder(chapters, url) {
+  const table = /^\| chapter \| what changed \| (GB\/s.*?) \|\n\|[-:|]+\|\n((?:\|.*\n)+)/m.exec(withoutComments(read('README.md')))
+  if (!table) return ''
+  const rows = [...table[2].matchAll(/^\| (\d\d) \| (.*?) \| ([\d.,]+) \|$/gm)].flatMap(([, number, what, rate]) => {
+    const chapter = chapters.find((c) => c.number === number)
+    return chapter ? [{ number, what: what.split(';')[0], rate: Number(rate.replace(',', '')), to: url('README.md', chapter.notes) }] : []
+  })
+  const most = Math.max(...rows.map(({ rate }) => rate))
+  const bars = rows.map(({ number, what, rate, to }) => {
+    const width = `${((100 * rate) / most).toFixed(2)}%`
+    return `<li><a href="${to}"><span>${number} · ${escapeHtml(what)}</span><span class="bar"><span style="width: ${width}"></span></span></a></li>`
+  })
+  const title = `One sum, step by step: ${table[1]}, on a linear axis. The numbers stand below, behind a guess.`
+  return `<p class="ladder-title">${title}</p>\n\n<ol class="ladder">\n${bars.join('\n')}\n</ol>\n\n`
+}
+
 function writeChapters(chapters, pages, decks) {
   // The way through the course: each chapter's notes, then its labs.
   const way = [{ file: 'README.md', text: 'Overview' }]
@@ -157,7 +177,7 @@ function writeChapters(chapters, pages, decks) {
   const home = rewritten('README.md', pages)
   const opening = /^# .*\n+(?:(?!#|`|<|\||!).+\n)+/m.exec(home)
   const at = opening ? opening.index + opening[0].length : 0
-  const bar = actions.length > 0 ? `\n<p class="actions">${actions.join(' ')}</p>\n\n` : ''
+  const bar = (actions.length > 0 ? `\n<p class="actions">${actions.join(' ')}</p>\n\n` : '') + ladder(chapters, url)
   files.set('index.md', frontmatter(step('README.md')) + home.slice(0, at) + bar + home.slice(at))
 }
 
