@@ -271,14 +271,7 @@ class fragment : public cuda_cpu::MatrixPart<T, std::is_same<Use, matrix_b>::val
 };
 
 /// What elements of type precision::tf32 must go through.
-inline float __float_to_tf32(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  if ((bits >> 23 & 0xff) == 0xff) return value;
-  bits = (bits + 0x1000) & ~0x1fffu;  // to the nearest, ties away from zero
-  std::memcpy(&value, &bits, sizeof(bits));
-  return value;
-}
+inline float __float_to_tf32(float value) { return cuda_cpu::rounded_to_tf32(value); }
 
 template <class Use, int m, int n, int k, class T, class Layout>
 inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& part,

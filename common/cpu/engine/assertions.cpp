@@ -22,12 +22,8 @@ namespace {
     std::fprintf(stderr, "%s:%d: %s: Assertion `%s' failed.\n", file, line, function, expression);
     std::abort();
   }
-  Report failed;
-  failed.headline = std::string("assertion '") + expression + "' failed";
-  failed.site = Site{file, line};
-  failed.where = where();
-  failed.cuda_error = cudaErrorAssert;
-  abandon_grid(report(failed));
+  stop_grid(report_here(std::string("assertion '") + expression + "' failed", {file, line},
+                        cudaErrorAssert));
 }
 
 }  // namespace

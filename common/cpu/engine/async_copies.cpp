@@ -49,17 +49,6 @@ namespace {
 
 // ---- wrong copies -------------------------------------------------------------------------------
 
-Report wrong_copy(const char* headline, Site site, int error) {
-  Report it;
-  it.headline = headline;
-  it.site = site;
-  it.where = where();
-  it.cuda_error = error;
-  return it;
-}
-
-[[noreturn]] void stop_copy(const Report& it) { abandon_grid(report(it)); }
-
 /// "element 3 of the __shared__ array 'tile'"; "memory that no kernel shares" where nothing is
 /// known.
 std::string text_of(const void* address, std::size_t bytes, Report* notes) {
@@ -75,12 +64,12 @@ std::string text_of(const void* address, std::size_t bytes, Report* notes) {
 void check_size(std::size_t bytes, std::size_t zeros, Site site) {
   if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes) {
     Report it =
-        wrong_copy("asynchronous copy of a size that there is not", site, cudaErrorLaunchFailure);
+        report_here("asynchronous copy of a size that there is not", site, cudaErrorLaunchFailure);
     it.details.push_back(zeros > bytes
                              ? format("it fills %zu of %zu bytes with zeros", zeros, bytes)
                              : format("it copies %zu bytes", bytes));
     it.help = "a thread copies 4, 8 or 16 bytes at a time";
-    stop_copy(it);
+    stop_grid(it);
   }
 }
 
@@ -91,9 +80,9 @@ bool is_aligned(const void* address, std::size_t bytes) {
 void check_alignment(const void* to, const void* from, std::size_t bytes, bool reads, Site site) {
   const bool to_is_wrong = !is_aligned(to, bytes);
   if (!to_is_wrong && (!reads || is_aligned(from, bytes))) return;
-  Report it = wrong_copy(to_is_wrong ? "asynchronous copy to a misaligned address"
-                                     : "asynchronous copy from a misaligned address",
-                         site, cudaErrorMisalignedAddress);
+  Report it = report_here(to_is_wrong ? "asynchronous copy to a misaligned address"
+                                      : "asynchronous copy from a misaligned address",
+                          site, cudaErrorMisalignedAddress);
   const void* const address = to_is_wrong ? to : from;
   const std::string text = text_of(address, bytes, &it);
   it.details.push_back(
@@ -102,7 +91,7 @@ void check_alignment(const void* to, const void* from, std::size_t bytes, bool r
              bytes, bytes, address));
   it.details.push_back("it is " + text);
   it.help = "copy fewer bytes at a time, or align the array: alignas(16)";
-  stop_copy(it);
+  stop_grid(it);
 }
 
 bool is_global(const void* address) {
@@ -114,10 +103,10 @@ bool is_global(const void* address) {
 
 [[noreturn]] void stop_wrong_space(const char* headline, const void* address, std::size_t bytes,
                                    Site site) {
-  Report it = wrong_copy(headline, site, cudaErrorIllegalAddress);
+  Report it = report_here(headline, site, cudaErrorIllegalAddress);
   it.details.push_back("it is " + text_of(address, bytes, &it));
   it.help = "asynchronous copies go from global to shared memory, and no other way";
-  stop_copy(it);
+  stop_grid(it);
 }
 
 /// A fault here is the program's: the memory is not there.
@@ -133,14 +122,15 @@ bool was_written(const AsyncCopy& copy) {
 }
 
 [[noreturn]] void stop_written(const AsyncCopy& copy) {
-  Report it = wrong_copy("shared memory was written while an asynchronous copy to it was under way",
-                         copy.site, cudaErrorLaunchFailure);
+  Report it =
+      report_here("shared memory was written while an asynchronous copy to it was under way",
+                  copy.site, cudaErrorLaunchFailure);
   it.where = where_is(current_block, &current_block->threads[copy.thread]);
   it.details.push_back("it is " + text_of(copy.to, copy.bytes, &it));
   it.help =
       "the copy may come before or after that write, which may be another copy: wait for the one "
       "(__pipeline_wait_prior, then __syncthreads() if other threads write) before the other";
-  stop_copy(it);
+  stop_grid(it);
 }
 
 /// The destination is unknown from now on.
@@ -196,11 +186,11 @@ void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,
   if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
   check_alignment(to, from, alignment, true, site);
   if (bytes % alignment == 0) return;
-  Report it = wrong_copy("asynchronous copy of a size that is not aligned", site,
-                         cudaErrorMisalignedAddress);
+  Report it = report_here("asynchronous copy of a size that is not aligned", site,
+                          cudaErrorMisalignedAddress);
   it.details.push_back(
       format("%zu bytes are no multiple of the %zu that the program names", bytes, alignment));
-  stop_copy(it);
+  stop_grid(it);
 }
 
 void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {

@@ -129,13 +129,10 @@ void grid_sync(const char* file, int line, std::uint8_t which) {
   Block* const block = current_block;
   Grid* const grid = current_worker->grid;
   if (!grid->launch->cooperative) {
-    Report r;
-    r.headline = "grid barrier in a launch that is not cooperative";
-    r.site = {file, line};
-    r.where = where();
+    Report r = report_here("grid barrier in a launch that is not cooperative", {file, line},
+                           cudaErrorLaunchFailure);
     r.help = "launch with cudaLaunchCooperativeKernel, so that all blocks are resident together";
-    r.cuda_error = cudaErrorLaunchFailure;
-    abandon_grid(report(r));
+    stop_grid(r);
   }
   if (block->observation != nullptr && observer->thread_meets != nullptr) {
     observer->thread_meets(*block, *self, ~0u);

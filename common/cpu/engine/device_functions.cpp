@@ -89,12 +89,7 @@ void trap(const char* file, int line) {
     std::fprintf(stderr, "%s:%d: __trap() called on the host\n", file, line);
     std::abort();
   }
-  Report trapped;
-  trapped.headline = "__trap() called";
-  trapped.site = Site{file, line};
-  trapped.where = where();
-  trapped.cuda_error = cudaErrorLaunchFailure;
-  abandon_grid(report(trapped));
+  stop_grid(report_here("__trap() called", {file, line}, cudaErrorLaunchFailure));
 }
 
 }  // namespace cuda_cpu

@@ -24,6 +24,7 @@
 #include "memory_notes.h"
 #include "sanitizers.h"
 #include "stacks.h"
+#include "worker.h"
 
 namespace cuda_cpu {
 namespace {
@@ -403,10 +404,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 extern "C" void __asan_on_error() {
   void* const address = __asan_get_report_address();
   if (!is_device_address(address) && !is_host_visible_address(address)) return;
-  Report it;
-  it.where = where();
-  it.site = source_site_of(__asan_get_report_pc());
-  it.cuda_error = cudaErrorIllegalAddress;
+  Report it = report_here("", source_site_of(__asan_get_report_pc()), cudaErrorIllegalAddress);
   if (explain_address(reinterpret_cast<std::uintptr_t>(address),
                       __asan_get_report_access_type() != 0 ? "write" : "read", &it)) {
     report(it);

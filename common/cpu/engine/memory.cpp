@@ -380,15 +380,6 @@ void* allocate(const AllocationRequest& request) {
   return as_pointer(holding.range.base);
 }
 
-void* allocate_device(std::size_t bytes, Space space, const char* call, Site site) {
-  AllocationRequest request;
-  request.bytes = bytes;
-  request.space = space;
-  request.call = call;
-  request.site = site;
-  return allocate(request);
-}
-
 void release(std::uintptr_t base, Site site) {
   AllMemory& s = all_memory();
   const std::lock_guard<std::mutex> lock(s.mutex);

@@ -73,9 +73,6 @@ struct AllocationRequest {
 /// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.
 void* allocate(const AllocationRequest& request);
 
-/// The same with nothing but a size and a space.
-void* allocate_device(std::size_t bytes, Space space, const char* call, Site site);
-
 /// Unmaps the allocation that begins at `base` and remembers it as freed.
 void release(std::uintptr_t base, Site site);
 

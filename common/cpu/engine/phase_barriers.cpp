@@ -29,15 +29,8 @@ constexpr std::ptrdiff_t kMostArrivals = (1 << 20) - 1;
 constexpr std::size_t kMostThreadsOfTile = 512;
 
 Report wrong_call(const char* headline, const PhaseCall& call) {
-  Report it;
-  it.headline = headline;
-  it.site = {call.file, call.line};
-  it.where = where();
-  it.cuda_error = cudaErrorLaunchFailure;
-  return it;
+  return report_here(headline, {call.file, call.line}, cudaErrorLaunchFailure);
 }
-
-[[noreturn]] void stop_at_barrier(const Report& it) { abandon_grid(report(it)); }
 
 /// The barrier, or null if the object holds none.
 PhaseBarrier* known(const Block* block, const void* object) {
@@ -56,7 +49,7 @@ PhaseBarrier& barrier_of(const void* object, const PhaseCall& call) {
   it.details.push_back(std::string("by ") + call.name);
   it.help =
       "one thread calls init(&barrier, count), and __syncthreads() comes before the first use";
-  stop_at_barrier(it);
+  stop_grid(it);
 }
 
 PhaseBarrier* new_barrier(Block* block) {
@@ -85,7 +78,7 @@ void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCa
   it.details.push_back(format("%d more phases have ended since the arrival that gave the token",
                               beyond(barrier, phase) - 1));
   it.help = "wait before others can end the next phase: each of them needs this thread's arrival";
-  stop_at_barrier(it);
+  stop_grid(it);
 }
 
 void* tsan_object_of(const PhaseBarrier& barrier) {
@@ -149,13 +142,13 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
   if (!is_shared_address(block, object)) {
     Report it = wrong_call("cuda::barrier of a block that is not in its shared memory", call);
     it.help = "declare it __shared__";
-    stop_at_barrier(it);
+    stop_grid(it);
   }
   if (expected < 1 || expected > kMostArrivals) {
     Report it = wrong_call("cuda::barrier that expects no number of arrivals that there is", call);
     it.details.push_back(
         format("it is to expect %td; 1 to %td are allowed", expected, kMostArrivals));
-    stop_at_barrier(it);
+    stop_grid(it);
   }
   PhaseBarrier* barrier = known(block, object);
   if (barrier == nullptr) {
@@ -177,7 +170,7 @@ std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool dro
     it.details.push_back(format("%td more arrive, and %u of %u are missing in this phase", times,
                                 barrier.missing, barrier.expected));
     it.notes.push_back({barrier.made, "initialised here"});
-    stop_at_barrier(it);
+    stop_grid(it);
   }
   return arrive(&barrier, static_cast<std::uint32_t>(times), drops);
 }

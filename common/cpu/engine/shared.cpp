@@ -97,16 +97,12 @@ void check_total(const Block* block, const char* name, Site site) {
   const std::size_t total = block->static_shared_bytes + block->dynamic_shared_bytes;
   const std::size_t limit = shared_limit(block->static_shared_bytes);
   if (total <= limit) return;
-  Report r;
-  r.headline = "too much shared memory";
-  r.site = site;
-  r.where = where();
+  Report r = report_here("too much shared memory", site, cudaErrorInvalidValue);
   r.details.push_back(
       format("with '%s' the block uses %zu bytes of __shared__ arrays and %zu bytes of dynamic "
              "shared memory; it has %zu",
              name, block->static_shared_bytes, block->dynamic_shared_bytes, limit));
-  r.cuda_error = cudaErrorInvalidValue;
-  abandon_grid(report(r));
+  stop_grid(r);
 }
 
 bool all_poison(const char* begin, const char* end) {

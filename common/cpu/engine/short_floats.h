@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "atomics.h"
 #include "warp.h"
@@ -143,10 +144,66 @@ Integer to_integer(double value, Rounding rounding) {
   return static_cast<Integer>(value);
 }
 
-/// Of __half and __nv_bfloat16, where those are defined: Format, and Raw, a struct of the bits.
+inline float rounded_to_tf32(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  if ((bits >> 23 & 0xff) == 0xff) return value;
+  bits = (bits + 0x1000) & ~0x1fffu;  // to the nearest, ties away from zero
+  std::memcpy(&value, &bits, sizeof(bits));
+  return value;
+}
+
+/// __half and __nv_bfloat16. It converts from and to the other types of numbers, as the toolkit's.
+/// Raw: a struct of the bits.
+template <class Format, class Raw>
+class ShortFloat {
+ public:
+  ShortFloat() = default;
+  ShortFloat(const Raw& bits) : x_(bits.x) {}
+  ShortFloat(float value) : x_(Format::round(value)) {}
+  ShortFloat(double value) : x_(Format::round(value)) {}
+  template <class Integer, std::enable_if_t<std::is_integral<Integer>::value, int> = 0>
+  ShortFloat(Integer value) : x_(Format::round(sticky_double_of(value))) {}
+  template <class Value, std::enable_if_t<std::is_arithmetic<Value>::value, int> = 0>
+  ShortFloat& operator=(Value value) {
+    return *this = ShortFloat(value);
+  }
+
+  operator float() const { return Format::value(x_); }
+  operator bool() const { return (x_ & 0x7fff) != 0; }
+  template <class Integer,
+            std::enable_if_t<
+                std::is_integral<Integer>::value && !std::is_same<Integer, bool>::value, int> = 0>
+  operator Integer() const {
+    return to_integer<Integer>(Format::value(x_), Rounding::kZero);
+  }
+  operator Raw() const { return {x_}; }
+
+ private:
+  std::uint16_t x_;
+};
+
+template <class T, class Raw, class RawPair>
+struct alignas(4) ShortPair {
+  T x, y;
+  ShortPair() = default;
+  ShortPair(T low, T high) : x(low), y(high) {}
+  ShortPair(const RawPair& bits) : x(Raw{bits.x}), y(Raw{bits.y}) {}
+  operator RawPair() const { return {static_cast<Raw>(x).x, static_cast<Raw>(y).x}; }
+};
+
 template <class T>
 struct FormatOf;
+template <class F, class R>
+struct FormatOf<ShortFloat<F, R>> {
+  using Format = F;
+  using Raw = R;
+};
 
+template <class T>
+unsigned bits_of(T value) {
+  return static_cast<typename FormatOf<T>::Raw>(value).x;
+}
 template <class T>
 T with_bits(unsigned bits) {
   return typename FormatOf<T>::Raw{static_cast<unsigned short>(bits)};
@@ -340,28 +397,62 @@ T nan_of() {
   CUDA_CPU_ATOMIC_UPDATE(atomicAdd, T##2, __hadd2(old, value))
 
 // Conversions of an integer type: __half2int_rn and its like, __int2half_rn and its like.
-#define CUDA_CPU_SHORT_AND_INTEGER(T, to_short, to_integer_name, Integer)                         \
-  inline Integer to_integer_name##_rn(T a) {                                                      \
-    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kNearest);    \
-  }                                                                                               \
-  inline Integer to_integer_name##_rz(T a) {                                                      \
-    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kZero);       \
-  }                                                                                               \
-  inline Integer to_integer_name##_rd(T a) {                                                      \
-    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kDown);       \
-  }                                                                                               \
-  inline Integer to_integer_name##_ru(T a) {                                                      \
-    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::kUp);         \
-  }                                                                                               \
-  inline T to_short##_rn(Integer value) {                                                         \
-    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kNearest); \
-  }                                                                                               \
-  inline T to_short##_rz(Integer value) {                                                         \
-    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kZero);    \
-  }                                                                                               \
-  inline T to_short##_rd(Integer value) {                                                         \
-    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kDown);    \
-  }                                                                                               \
-  inline T to_short##_ru(Integer value) {                                                         \
-    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::kUp);      \
+#define CUDA_CPU_SHORT_AND_INTEGER(T, to_short, to_integer_name, Integer)                  \
+  CUDA_CPU_SHORT_AND_INTEGER_BY(T, to_short##_rn, to_integer_name##_rn, Integer, kNearest) \
+  CUDA_CPU_SHORT_AND_INTEGER_BY(T, to_short##_rz, to_integer_name##_rz, Integer, kZero)    \
+  CUDA_CPU_SHORT_AND_INTEGER_BY(T, to_short##_rd, to_integer_name##_rd, Integer, kDown)    \
+  CUDA_CPU_SHORT_AND_INTEGER_BY(T, to_short##_ru, to_integer_name##_ru, Integer, kUp)
+#define CUDA_CPU_SHORT_AND_INTEGER_BY(T, to_short, to_integer_name, Integer, direction)            \
+  inline Integer to_integer_name(T a) {                                                            \
+    return cuda_cpu::to_integer<Integer>(static_cast<float>(a), cuda_cpu::Rounding::direction);    \
+  }                                                                                                \
+  inline T to_short(Integer value) {                                                               \
+    return cuda_cpu::rounded<T>(cuda_cpu::sticky_double_of(value), cuda_cpu::Rounding::direction); \
   }
+
+// What one type and its pair T##2 have of their own, by the name that it has in functions.
+#define CUDA_CPU_SHORT_NAMES(T, name)                                                             \
+  CUDA_CPU_SHORT_AND_INTEGER(T, __int2##name, __##name##2int, int)                                \
+  CUDA_CPU_SHORT_AND_INTEGER(T, __uint2##name, __##name##2uint, unsigned)                         \
+  CUDA_CPU_SHORT_AND_INTEGER(T, __short2##name, __##name##2short, short)                          \
+  CUDA_CPU_SHORT_AND_INTEGER(T, __ushort2##name, __##name##2ushort, unsigned short)               \
+  CUDA_CPU_SHORT_AND_INTEGER(T, __ll2##name, __##name##2ll, long long)                            \
+  CUDA_CPU_SHORT_AND_INTEGER(T, __ull2##name, __##name##2ull, unsigned long long)                 \
+  CUDA_CPU_SHORT_OF_FLOAT(T, __float2##name, kNearest)                                            \
+  CUDA_CPU_SHORT_OF_FLOAT(T, __float2##name##_rn, kNearest)                                       \
+  CUDA_CPU_SHORT_OF_FLOAT(T, __float2##name##_rz, kZero)                                          \
+  CUDA_CPU_SHORT_OF_FLOAT(T, __float2##name##_rd, kDown)                                          \
+  CUDA_CPU_SHORT_OF_FLOAT(T, __float2##name##_ru, kUp)                                            \
+  inline T __double2##name(double value) { return cuda_cpu::rounded<T>(value); }                  \
+  inline float __##name##2float(T value) { return value; }                                        \
+  inline signed char __##name##2char_rz(T value) { return static_cast<signed char>(value); }      \
+  inline unsigned char __##name##2uchar_rz(T value) { return static_cast<unsigned char>(value); } \
+  inline T##2 __float2##name##2_rn(float value) { return {value, value}; }                        \
+  inline T##2 __floats2##name##2_rn(float low, float high) { return {low, high}; }                \
+  inline T##2 __float22##name##2_rn(float2 values) { return {values.x, values.y}; }               \
+  inline float2 __##name##22float2(T##2 values) { return {values.x, values.y}; }                  \
+  inline float __low2float(T##2 values) { return values.x; }                                      \
+  inline float __high2float(T##2 values) { return values.y; }                                     \
+  inline T __low2##name(T##2 values) { return values.x; }                                         \
+  inline T __high2##name(T##2 values) { return values.y; }                                        \
+  inline T##2 __##name##2##name##2(T value) { return {value, value}; }                            \
+  inline T##2 __halves2##name##2(T low, T high) { return {low, high}; }                           \
+  inline T##2 make_##name##2(T low, T high) { return {low, high}; }                               \
+  inline T##2 __low2##name##2(T##2 values) { return {values.x, values.x}; }                       \
+  inline T##2 __high2##name##2(T##2 values) { return {values.y, values.y}; }                      \
+  inline T##2 __lows2##name##2(T##2 a, T##2 b) { return {a.x, b.x}; }                             \
+  inline T##2 __highs2##name##2(T##2 a, T##2 b) { return {a.y, b.y}; }                            \
+  inline T##2 __lowhigh2highlow(T##2 values) { return {values.y, values.x}; }                     \
+  inline short __##name##_as_short(T value) {                                                     \
+    return static_cast<short>(cuda_cpu::bits_of(value));                                          \
+  }                                                                                               \
+  inline unsigned short __##name##_as_ushort(T value) {                                           \
+    return static_cast<unsigned short>(cuda_cpu::bits_of(value));                                 \
+  }                                                                                               \
+  inline T __short_as_##name(short bits) {                                                        \
+    return cuda_cpu::with_bits<T>(static_cast<unsigned short>(bits));                             \
+  }                                                                                               \
+  inline T __ushort_as_##name(unsigned short bits) { return cuda_cpu::with_bits<T>(bits); }
+
+#define CUDA_CPU_SHORT_OF_FLOAT(T, name, direction) \
+  inline T name(float value) { return cuda_cpu::rounded<T>(value, cuda_cpu::Rounding::direction); }

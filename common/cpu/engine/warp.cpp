@@ -21,52 +21,15 @@
 namespace cuda_cpu {
 
 const char* name_of(WarpOperation operation) {
-  switch (operation) {
-    case WarpOperation::kSync:
-      return "__syncwarp";
-    case WarpOperation::kShuffle:
-      return "__shfl_sync";
-    case WarpOperation::kShuffleUp:
-      return "__shfl_up_sync";
-    case WarpOperation::kShuffleDown:
-      return "__shfl_down_sync";
-    case WarpOperation::kShuffleXor:
-      return "__shfl_xor_sync";
-    case WarpOperation::kAll:
-      return "__all_sync";
-    case WarpOperation::kAny:
-      return "__any_sync";
-    case WarpOperation::kUniform:
-      return "__uni_sync";
-    case WarpOperation::kBallot:
-      return "__ballot_sync";
-    case WarpOperation::kMatchAny:
-      return "__match_any_sync";
-    case WarpOperation::kMatchAll:
-      return "__match_all_sync";
-    case WarpOperation::kReduceAddSigned:
-    case WarpOperation::kReduceAddUnsigned:
-      return "__reduce_add_sync";
-    case WarpOperation::kReduceMinSigned:
-    case WarpOperation::kReduceMinUnsigned:
-      return "__reduce_min_sync";
-    case WarpOperation::kReduceMaxSigned:
-    case WarpOperation::kReduceMaxUnsigned:
-      return "__reduce_max_sync";
-    case WarpOperation::kReduceAnd:
-      return "__reduce_and_sync";
-    case WarpOperation::kReduceOr:
-      return "__reduce_or_sync";
-    case WarpOperation::kReduceXor:
-      return "__reduce_xor_sync";
-    case WarpOperation::kMatrixLoad:
-      return "load_matrix_sync";
-    case WarpOperation::kMatrixStore:
-      return "store_matrix_sync";
-    case WarpOperation::kMatrixMultiply:
-      return "mma_sync";
-  }
-  return "warp operation";
+  static const char* const kNames[] = {
+      "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+      "__shfl_xor_sync",   "__all_sync",        "__any_sync",        "__uni_sync",
+      "__ballot_sync",     "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync",
+      "__reduce_add_sync", "__reduce_min_sync", "__reduce_min_sync", "__reduce_max_sync",
+      "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync",
+      "load_matrix_sync",  "store_matrix_sync", "mma_sync"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(WarpOperation::kMatrixMultiply) + 1);
+  return kNames[static_cast<std::size_t>(operation)];
 }
 
 namespace {
@@ -77,14 +40,11 @@ constexpr std::uint64_t kNothingDefined = ~std::uint64_t{0};
 
 [[noreturn]] void refuse_operation(const char* headline, std::string detail, std::string help,
                                    const char* file, int line, const Thread* culprit = nullptr) {
-  Report r;
-  r.headline = headline;
-  r.site = {file, line};
-  r.where = culprit == nullptr ? where() : where_is(current_block, culprit);
+  Report r = report_here(headline, {file, line}, cudaErrorLaunchFailure);
+  if (culprit != nullptr) r.where = where_is(current_block, culprit);
   r.details.push_back(std::move(detail));
   r.help = std::move(help);
-  r.cuda_error = cudaErrorLaunchFailure;
-  abandon_grid(report(r));
+  stop_grid(r);
 }
 
 // The lanes that this warp has: the last warp of a block may be short.

@@ -89,6 +89,17 @@ void run_blocks_of(Grid* grid, Worker* worker) {
   worker->grid = nullptr;
 }
 
+Report report_here(std::string headline, Site site, int cuda_error) {
+  Report it;
+  it.headline = std::move(headline);
+  it.site = site;
+  it.where = where();
+  it.cuda_error = cuda_error;
+  return it;
+}
+
+void stop_grid(const Report& it) { abandon_grid(report(it)); }
+
 void abandon_grid(int cuda_error) {
   Worker* const worker = current_worker;
   if (!in_kernel()) die("abandon_grid outside of a kernel");

@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
+#include "../report/diagnostics.h"
 #include "grid.h"
 #include "settings.h"
 
@@ -70,6 +72,11 @@ struct Worker {
 
 /// Runs blocks of the grid until none is left or the grid has failed.
 void run_blocks_of(Grid* grid, Worker* worker);
+
+/// The beginning of a report on what the running CUDA thread does.
+Report report_here(std::string headline, Site site, int cuda_error);
+/// Prints the report and ends the grid.
+[[noreturn]] void stop_grid(const Report& report);
 
 /// Ends the grid from inside device code, after a report was printed. Never returns.
 [[noreturn]] void abandon_grid(int cuda_error);

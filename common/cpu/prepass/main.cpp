@@ -123,8 +123,8 @@ bool is_there(const std::string& path) { return access(path.c_str(), R_OK) == 0;
 /// What names that the file uses ask for, in lines before its first: each one that is known to be
 /// missing becomes a macro.
 void prepare_names(prepass::LexedFile* file) {
-  constexpr const char* kMacros[] = {"CUDA_CPU_NO_TYPE", "CUDA_CPU_NO_CALL", "CUDA_CPU_NO_VALUE",
-                                     "CUDA_CPU_ERROR"};
+  constexpr const char* kMacros[] = {" CUDA_CPU_NO_CALL(", " CUDA_CPU_NO_TYPE(",
+                                     " CUDA_CPU_NO_VALUE(", "(...) CUDA_CPU_ERROR("};
   std::set<std::string> used;
   const auto use = [&](const prepass::Token& token) {
     if (token.kind == prepass::Token::kIdentifier) used.insert(file->spelling(token));
@@ -142,12 +142,13 @@ void prepare_names(prepass::LexedFile* file) {
         "#endif\n";
   }
   for (const prepass::Refused& refused : prepass::kRefused) {
-    std::istringstream names(refused.names);
-    for (std::string name; names >> name;) {
-      if (used.count(name) == 0) continue;
-      const char* const arguments = refused.kind == prepass::Refused::kAttribute ? "(...)" : "";
-      file->first_lines += "#define " + name + arguments + " " + kMacros[refused.kind] + "(\"" +
-                           name + ": the CPU backend has " + refused.what + "\")\n";
+    for (int kind = 0; kind < prepass::Refused::kKinds; ++kind) {
+      std::istringstream names(refused.names[kind] != nullptr ? refused.names[kind] : "");
+      for (std::string name; names >> name;) {
+        if (used.count(name) == 0) continue;
+        file->first_lines += "#define " + name + kMacros[kind] + '"' + name +
+                             ": the CPU backend has " + refused.what + "\")\n";
+      }
     }
   }
 }

@@ -27,7 +27,6 @@ Structure::Structure(const LexedFile& file, const std::vector<Token>& tokens,
       tokens_(tokens),
       outermost_(outermost),
       match_(tokens.size(), kNone),
-      openers_(tokens.size()),
       scope_(tokens.size(), outermost),
       opened_(tokens.size(), outermost),
       head_(tokens.size(), 0) {
@@ -117,7 +116,6 @@ void Structure::match_brackets(const std::vector<Directive>* directives) {
         stack.pop_back();
         for (const std::size_t position : open.positions) match_[position] = i;
         match_[i] = open.positions.front();
-        openers_[i] = open.positions;
         // Both ends of a pair of brackets stand in the scope around it.
         scope_[i] = scope_[match_[i]];
         head_[i] = open.outer_head;

@@ -51,8 +51,6 @@ class Structure {
 
   /// The partner of the bracket at i, one of ( ) [ ] { }; kNone without one.
   std::size_t match(std::size_t i) const { return match_[i]; }
-  /// Every `{` that the `}` at i closes. More than one when #if branches each open it.
-  const std::vector<std::size_t>& openers(std::size_t i) const { return openers_[i]; }
   /// Scope in which token i stands.
   Scope scope(std::size_t i) const { return scope_[i]; }
   /// Scope that the `{` at i opens.
@@ -89,7 +87,6 @@ class Structure {
   const std::vector<Token>& tokens_;
   Scope outermost_;
   std::vector<std::size_t> match_;
-  std::vector<std::vector<std::size_t>> openers_;
   std::vector<Scope> scope_;
   std::vector<Scope> opened_;
   std::vector<std::size_t> head_;

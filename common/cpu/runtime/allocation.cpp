@@ -22,14 +22,8 @@ namespace {
 
 /// The call that frees what `range` holds.
 const char* right_free(const MemoryRange& range) {
-  switch (range.space) {
-    case Space::kHostPinned:
-      return "cudaFreeHost";
-    case Space::kHostRegistered:
-      return "cudaHostUnregister";
-    default:
-      return "cudaFree";
-  }
+  if (range.space == Space::kHostPinned) return "cudaFreeHost";
+  return range.space == Space::kHostRegistered ? "cudaHostUnregister" : "cudaFree";
 }
 
 bool frees(const std::string& call, Space space) {
@@ -109,16 +103,13 @@ bool is_managed(const void* pointer, std::size_t bytes) {
 
 /// The error of naming a place where no memory can be.
 int check_location(const cudaMemLocation& location) {
-  switch (location.type) {
-    case cudaMemLocationTypeDevice:
-      return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-    case cudaMemLocationTypeHost:
-    case cudaMemLocationTypeHostNuma:
-    case cudaMemLocationTypeHostNumaCurrent:
-      return cudaSuccess;
-    default:
-      return cudaErrorInvalidValue;
+  if (location.type == cudaMemLocationTypeDevice) {
+    return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
   }
+  const bool host = location.type == cudaMemLocationTypeHost ||
+                    location.type == cudaMemLocationTypeHostNuma ||
+                    location.type == cudaMemLocationTypeHostNumaCurrent;
+  return host ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 /// How CUDA 12 names a place.

@@ -12,13 +12,9 @@ namespace cuda_cpu {
 
 int begin_call() {
   if (in_kernel()) {
-    Report it;
-    it.headline = "runtime call from device code";
-    it.where = where();
+    Report it = report_here("runtime call from device code", {}, cudaErrorNotPermitted);
     it.help = "only host code may call the CUDA runtime";
-    it.cuda_error = cudaErrorNotPermitted;
-    report(it);
-    abandon_grid(cudaErrorNotPermitted);
+    stop_grid(it);
   }
   prepare_thread_for_faults();
   if (in_host_function()) return cudaErrorNotPermitted;

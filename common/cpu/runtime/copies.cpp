@@ -58,33 +58,18 @@ Endpoint endpoint_of(const void* pointer) {
     if (is_device_address(pointer)) endpoint.reach = Reach::kDevice;
     return endpoint;
   }
-  switch (endpoint.range.space) {
-    case Space::kGlobal:
-    case Space::kConstant:
-    case Space::kDevice:
-    case Space::kShared:
-      endpoint.reach = Reach::kDevice;
-      break;
-    default:
-      endpoint.reach = Reach::kBoth;
-  }
+  const Space space = endpoint.range.space;
+  const bool device = space == Space::kGlobal || space == Space::kConstant ||
+                      space == Space::kDevice || space == Space::kShared;
+  endpoint.reach = device ? Reach::kDevice : Reach::kBoth;
   return endpoint;
 }
 
 const char* kind_name(cudaMemcpyKind kind) {
-  switch (kind) {
-    case cudaMemcpyHostToHost:
-      return "cudaMemcpyHostToHost";
-    case cudaMemcpyHostToDevice:
-      return "cudaMemcpyHostToDevice";
-    case cudaMemcpyDeviceToHost:
-      return "cudaMemcpyDeviceToHost";
-    case cudaMemcpyDeviceToDevice:
-      return "cudaMemcpyDeviceToDevice";
-    case cudaMemcpyDefault:
-      break;
-  }
-  return "cudaMemcpyDefault";
+  static const char* const kNames[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                       "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
+                                       "cudaMemcpyDefault"};
+  return kNames[kind];
 }
 
 /// The call that is checked, as reports name it.
@@ -450,24 +435,20 @@ cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t 
 
 cudaError_t symbol_address(void** address, const void* symbol, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (address == nullptr) return finish(cudaErrorInvalidValue);
   MemoryRange range;
-  if (const int error = find_symbol({"cudaGetSymbolAddress", site}, symbol, &range)) {
-    return finish(error);
-  }
-  *address = const_cast<void*>(symbol);
-  return cudaSuccess;
+  if (address == nullptr) return finish(cudaErrorInvalidValue);
+  const int error = find_symbol({"cudaGetSymbolAddress", site}, symbol, &range);
+  if (error == 0) *address = const_cast<void*>(symbol);
+  return finish(error);
 }
 
 cudaError_t symbol_size(std::size_t* size, const void* symbol, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (size == nullptr) return finish(cudaErrorInvalidValue);
   MemoryRange range;
-  if (const int error = find_symbol({"cudaGetSymbolSize", site}, symbol, &range)) {
-    return finish(error);
-  }
-  *size = range.size;
-  return cudaSuccess;
+  if (size == nullptr) return finish(cudaErrorInvalidValue);
+  const int error = find_symbol({"cudaGetSymbolSize", site}, symbol, &range);
+  if (error == 0) *size = range.size;
+  return finish(error);
 }
 
 }  // namespace cuda_cpu

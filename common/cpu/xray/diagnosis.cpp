@@ -166,31 +166,13 @@ std::string cost_of(const Access& a) {
 }
 
 const char* name_of(Space space) {
-  switch (space) {
-    case Space::kGlobal:
-      return "global";
-    case Space::kShared:
-      return "shared";
-    case Space::kConstant:
-      return "const";
-    case Space::kHost:
-      return "host";
-    case Space::kLocal:
-      return "local";
-  }
-  return "";
+  static const char* const kNames[] = {"global", "shared", "const", "host", "local"};
+  return kNames[static_cast<std::size_t>(space)];
 }
 
 const char* name_of(Operation operation) {
-  switch (operation) {
-    case Operation::kLoad:
-      return "load";
-    case Operation::kStore:
-      return "store";
-    case Operation::kAtomic:
-      return "atomic";
-  }
-  return "";
+  static const char* const kNames[] = {"load", "store", "atomic"};
+  return kNames[static_cast<std::size_t>(operation)];
 }
 
 }  // namespace xray

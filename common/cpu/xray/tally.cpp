@@ -17,17 +17,11 @@ std::uint64_t beyond_ideal_of(const Counts& request) {
 }
 
 Space space_of(const MemoryRange& range) {
-  switch (range.space) {
-    case cuda_cpu::Space::kShared:
-      return Space::kShared;
-    case cuda_cpu::Space::kConstant:
-      return Space::kConstant;
-    case cuda_cpu::Space::kHostPinned:
-    case cuda_cpu::Space::kHostRegistered:
-      return Space::kHost;
-    default:
-      return Space::kGlobal;
-  }
+  using From = cuda_cpu::Space;
+  if (range.space == From::kShared) return Space::kShared;
+  if (range.space == From::kConstant) return Space::kConstant;
+  const bool host = range.space == From::kHostPinned || range.space == From::kHostRegistered;
+  return host ? Space::kHost : Space::kGlobal;
 }
 
 /// The address that the model takes for a range's first byte. A GPU's allocations begin at a

@@ -23,22 +23,13 @@ struct Lanes {
   static constexpr std::size_t kTileRows = 2 * kCount;
 };
 
-float tf32(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  if ((bits >> 23 & 0xff) == 0xff) return value;
-  bits = (bits + 0x1000) & ~0x1fffu;  // to the nearest, ties away from zero
-  std::memcpy(&value, &bits, sizeof(bits));
-  return value;
-}
-
 struct AsFloat {
   using Stored = float;
   static float value(float x) { return x; }
 };
 struct AsTf32 {
   using Stored = float;
-  static float value(float x) { return tf32(x); }
+  static float value(float x) { return rounded_to_tf32(x); }
 };
 struct AsDouble {
   using Stored = double;

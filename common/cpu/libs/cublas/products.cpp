@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "../../report/text.h"
 #include "operands.h"
@@ -140,22 +141,13 @@ Inputs inputs_of(const cublasContext& handle) {
 }
 
 const char* name_of(cudaDataType type) {
-  switch (type) {
-    case CUDA_R_32F:
-      return "CUDA_R_32F";
-    case CUDA_R_64F:
-      return "CUDA_R_64F";
-    case CUDA_R_16F:
-      return "CUDA_R_16F";
-    case CUDA_R_16BF:
-      return "CUDA_R_16BF";
-    case CUDA_R_8I:
-      return "CUDA_R_8I";
-    case CUDA_R_32I:
-      return "CUDA_R_32I";
-    default:
-      return "another type";
+  static constexpr std::pair<cudaDataType, const char*> kNames[] = {
+      {CUDA_R_32F, "CUDA_R_32F"},   {CUDA_R_64F, "CUDA_R_64F"}, {CUDA_R_16F, "CUDA_R_16F"},
+      {CUDA_R_16BF, "CUDA_R_16BF"}, {CUDA_R_8I, "CUDA_R_8I"},   {CUDA_R_32I, "CUDA_R_32I"}};
+  for (const auto& [known, name] : kNames) {
+    if (known == type) return name;
   }
+  return "another type";
 }
 
 bool is_short(cudaDataType type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }

@@ -126,16 +126,9 @@ bool refuse_outside(CUstream_st* stream, const Moment* after, const WorkLabel& l
 }
 
 cudaGraphNodeType type_of(WorkKind kind) {
-  switch (kind) {
-    case WorkKind::kKernel:
-      return cudaGraphNodeTypeKernel;
-    case WorkKind::kCopy:
-      return cudaGraphNodeTypeMemcpy;
-    case WorkKind::kFill:
-      return cudaGraphNodeTypeMemset;
-    default:
-      return cudaGraphNodeTypeHost;
-  }
+  if (kind == WorkKind::kKernel) return cudaGraphNodeTypeKernel;
+  if (kind == WorkKind::kCopy) return cudaGraphNodeTypeMemcpy;
+  return kind == WorkKind::kFill ? cudaGraphNodeTypeMemset : cudaGraphNodeTypeHost;
 }
 
 int take(CUstream_st* stream, Work* work) {

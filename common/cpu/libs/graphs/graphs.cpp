@@ -119,25 +119,11 @@ cudaError_t for_edges(cudaGraph_t graph, const cudaGraphNode_t* from, const cuda
   return cudaSuccess;
 }
 
+/// Of those types that are made here.
 const char* name_of(cudaGraphNodeType type) {
-  switch (type) {
-    case cudaGraphNodeTypeKernel:
-      return "kernel";
-    case cudaGraphNodeTypeMemcpy:
-      return "memcpy";
-    case cudaGraphNodeTypeMemset:
-      return "memset";
-    case cudaGraphNodeTypeHost:
-      return "host function";
-    case cudaGraphNodeTypeGraph:
-      return "graph";
-    case cudaGraphNodeTypeEventRecord:
-      return "event record";
-    case cudaGraphNodeTypeWaitEvent:
-      return "event wait";
-    default:
-      return "empty";
-  }
+  static const char* const kNames[] = {"kernel", "memcpy", "memset",     "host function",
+                                       "graph",  "empty",  "event wait", "event record"};
+  return kNames[type];
 }
 
 bool is_of_type(const Node* node, cudaGraphNodeType type) {

@@ -22,6 +22,7 @@ namespace {
 struct Origin {
   cudaResourceDesc resource;
   cudaTextureDesc description;
+  cudaResourceViewDesc view;
 };
 
 std::mutex objects_mutex;
@@ -41,8 +42,16 @@ cudaError_t keep(TextureObject object, Site site, const cudaResourceDesc& resour
   const std::lock_guard<std::mutex> lock(objects_mutex);
   const std::uint64_t number = add_texture_object(object);
   if (number == 0) return finish(cudaErrorMemoryAllocation);
-  origins().push_back({resource, description});
+  origins().push_back({resource, description, {}});
   *result = number;
+  return cudaSuccess;
+}
+
+template <class T>
+cudaError_t tell(T* result, cudaTextureObject_t number, ObjectKind kind, T Origin::*what) {
+  CUDA_CPU_BEGIN_CALL();
+  if (result == nullptr || !is_known(number, kind)) return finish(cudaErrorInvalidValue);
+  *result = origins()[number - 1].*what;
   return cudaSuccess;
 }
 
@@ -224,32 +233,17 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture, cuda_cpu::Site
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture) {
-  CUDA_CPU_BEGIN_CALL();
-  if (resource == nullptr || !cuda_cpu::is_known(texture, ObjectKind::kTexture)) {
-    return finish(cudaErrorInvalidValue);
-  }
-  *resource = cuda_cpu::origins()[texture - 1].resource;
-  return cudaSuccess;
+  return cuda_cpu::tell(resource, texture, ObjectKind::kTexture, &cuda_cpu::Origin::resource);
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
                                             cudaTextureObject_t texture) {
-  CUDA_CPU_BEGIN_CALL();
-  if (description == nullptr || !cuda_cpu::is_known(texture, ObjectKind::kTexture)) {
-    return finish(cudaErrorInvalidValue);
-  }
-  *description = cuda_cpu::origins()[texture - 1].description;
-  return cudaSuccess;
+  return cuda_cpu::tell(description, texture, ObjectKind::kTexture, &cuda_cpu::Origin::description);
 }
 
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
                                                  cudaTextureObject_t texture) {
-  CUDA_CPU_BEGIN_CALL();
-  if (view == nullptr || !cuda_cpu::is_known(texture, ObjectKind::kTexture)) {
-    return finish(cudaErrorInvalidValue);
-  }
-  *view = {};
-  return cudaSuccess;
+  return cuda_cpu::tell(view, texture, ObjectKind::kTexture, &cuda_cpu::Origin::view);
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource,
@@ -273,10 +267,5 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface, cuda_cpu::Site
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaSurfaceObject_t surface) {
-  CUDA_CPU_BEGIN_CALL();
-  if (resource == nullptr || !cuda_cpu::is_known(surface, ObjectKind::kSurface)) {
-    return finish(cudaErrorInvalidValue);
-  }
-  *resource = cuda_cpu::origins()[surface - 1].resource;
-  return cudaSuccess;
+  return cuda_cpu::tell(resource, surface, ObjectKind::kSurface, &cuda_cpu::Origin::resource);
 }

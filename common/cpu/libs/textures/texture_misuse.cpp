@@ -13,15 +13,8 @@ namespace {
 
 Report wrong_use(const TextureCall& call, const std::string& headline) {
   if (!in_kernel()) die("%s called outside of a kernel", call.function);
-  Report it;
-  it.headline = headline;
-  it.site = Site{call.file, call.line};
-  it.where = where();
-  it.cuda_error = cudaErrorIllegalAddress;
-  return it;
+  return report_here(headline, {call.file, call.line}, cudaErrorIllegalAddress);
 }
-
-[[noreturn]] void stop(const Report& it) { abandon_grid(report(it)); }
 
 bool is_texture(const TextureCall& call) { return call.function[0] == 't'; }
 
@@ -30,15 +23,8 @@ Report::Note created_note(const TextureObject& object) {
 }
 
 const char* memory_name(ObjectMemory memory) {
-  switch (memory) {
-    case ObjectMemory::kLinear:
-      return "linear memory";
-    case ObjectMemory::kPitched:
-      return "pitched memory";
-    case ObjectMemory::kArray:
-      break;
-  }
-  return "an array";
+  static const char* const kNames[] = {"an array", "linear memory", "pitched memory"};
+  return kNames[static_cast<int>(memory)];
 }
 
 std::string format_name(const TextureView& view) {
@@ -60,20 +46,20 @@ void stop_without_object(const TextureCall& call, std::uint64_t number) {
   }
   it.help = is_texture(call) ? "did cudaCreateTextureObject fail, or come later?"
                              : "did cudaCreateSurfaceObject fail, or come later?";
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_destroyed(const TextureCall& call, const TextureObject& object) {
   Report it = wrong_use(call, format("%s of an object that was destroyed", call.function));
   it.notes = {created_note(object), {object.destroyed, "destroyed here"}};
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_other_kind(const TextureCall& call, const TextureObject& object) {
   Report it = wrong_use(
       call, format("%s of a %s object", call.function, is_texture(call) ? "surface" : "texture"));
   it.notes = {created_note(object)};
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_array_freed(const TextureCall& call, const TextureObject& object) {
@@ -82,7 +68,7 @@ void stop_array_freed(const TextureCall& call, const TextureObject& object) {
               {object.array->freed, "freed here"},
               created_note(object)};
   it.help = "destroy the object first, then free the array, when no kernel uses them any more";
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_wrong_type(const TextureCall& call, const TextureObject& object, const char* why) {
@@ -93,7 +79,7 @@ void stop_wrong_type(const TextureCall& call, const TextureObject& object, const
                          (view.as_float ? ", read as normalized floats" : "")};
   it.notes = {created_note(object)};
   it.cuda_error = cudaErrorLaunchFailure;
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_wrong_function(const TextureCall& call, const TextureObject& object) {
@@ -106,7 +92,7 @@ void stop_wrong_function(const TextureCall& call, const TextureObject& object) {
                              dimensions)};
   it.notes = {created_note(object)};
   it.cuda_error = cudaErrorLaunchFailure;
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_out_of_range(const TextureCall& call, const TextureObject& object, int texel) {
@@ -114,7 +100,7 @@ void stop_out_of_range(const TextureCall& call, const TextureObject& object, int
   it.details = {format("texel %d is asked for; the texture has %d", texel, object.view.size[0])};
   it.notes = {created_note(object)};
   it.help = "a GPU returns 0 there and says nothing; guard the index: if (i < n)";
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_other_dimensions(const TextureCall& call, const TextureObject& object) {
@@ -123,7 +109,7 @@ void stop_other_dimensions(const TextureCall& call, const TextureObject& object)
                                      dimensions == 1 ? "" : "s"));
   it.notes = {created_note(object)};
   it.cuda_error = cudaErrorLaunchFailure;
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_misaligned(const TextureCall& call, const TextureObject& object, int x) {
@@ -132,7 +118,7 @@ void stop_misaligned(const TextureCall& call, const TextureObject& object, int x
   it.notes = {created_note(object)};
   it.help = "multiply the column by sizeof of the element";
   it.cuda_error = cudaErrorMisalignedAddress;
-  stop(it);
+  stop_grid(it);
 }
 
 void stop_outside(const TextureCall& call, const TextureObject& object, int x, int y) {
@@ -142,7 +128,7 @@ void stop_outside(const TextureCall& call, const TextureObject& object, int x, i
                        view.size[0] * view.texel_bytes, view.size[1])};
   it.notes = {created_note(object)};
   it.help = "x counts bytes, y rows; guard both, or choose cudaBoundaryModeZero";
-  stop(it);
+  stop_grid(it);
 }
 
 }  // namespace cuda_cpu

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "texture_unit.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+
+#include "../../engine/short_floats.h"
 
 namespace cuda_cpu {
 namespace {
@@ -21,17 +25,6 @@ To bits_of(From from) {
   return to;
 }
 
-// Without <cmath> and <algorithm>: they take as long to compile as all of this.
-template <class T>
-constexpr T least(T a, T b) {
-  return b < a ? b : a;
-}
-template <class T>
-constexpr T greatest(T a, T b) {
-  return a < b ? b : a;
-}
-bool is_nan(float value) { return value != value; }
-bool is_infinite(float value) { return (bits_of<std::uint32_t>(value) << 1) == 0xff000000u; }
 bool is_negative(float value) { return bits_of<std::uint32_t>(value) >> 31 != 0; }
 /// A zero or subnormal number.
 bool is_tiny(float value) { return (bits_of<std::uint32_t>(value) & 0x7f800000u) == 0; }
@@ -55,9 +48,9 @@ std::int64_t floor_modulo(std::int64_t value, std::int64_t modulus) {
 
 /// A coordinate times 2^`bits`, rounded down, and within +-2^60.
 std::int64_t fixed_point(float coordinate, int bits) {
-  if (is_tiny(coordinate) || is_nan(coordinate)) return 0;
+  if (is_tiny(coordinate) || std::isnan(coordinate)) return 0;
   const double scaled = static_cast<double>(coordinate) * power_of_two(bits);
-  const double bounded = least(greatest(scaled, -kFarthest), kFarthest);
+  const double bounded = std::min(std::max(scaled, -kFarthest), kFarthest);
   const auto towards_zero = static_cast<std::int64_t>(bounded);
   return towards_zero - (static_cast<double>(towards_zero) > bounded ? 1 : 0);
 }
@@ -92,7 +85,7 @@ Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normali
     } else if (mode == AddressMode::kMirror) {
       position = floor_modulo(position, 2 * one) * size;  // texel_at turns the second half around
     } else {
-      position = least(greatest(position, -kFar), kFar) * size;
+      position = std::min(std::max(position, -kFar), kFar) * size;
     }
   } else {
     position = fixed_point(coordinate, bits);
@@ -138,29 +131,7 @@ std::uint32_t raw_component(const TextureView& view, const char* texel, int comp
 }
 
 float half_to_float(std::uint32_t half) {
-  const std::uint32_t sign = (half & 0x8000u) << 16;
-  const std::uint32_t exponent = half >> 10 & 31, significand = half & 1023;
-  if (exponent == 31) return bits_of<float>(sign | 0x7f800000u | significand << 13);
-  if (exponent == 0) {
-    const float value = static_cast<float>(significand) * 0x1p-24f;
-    return sign != 0 ? -value : value;
-  }
-  return bits_of<float>(sign | (exponent + 112) << 23 | significand << 13);
-}
-
-/// A float as the nearest half, ties to even.
-std::uint32_t float_to_half(float value) {
-  const std::uint32_t sign = bits_of<std::uint32_t>(value) >> 16 & 0x8000u;
-  if (is_nan(value)) return 0x7fff;
-  const float magnitude = is_negative(value) ? -value : value;
-  if (magnitude >= 65520) return sign | 0x7c00u;
-  const int exponent = magnitude < 0x1p-14f ? -14 : exponent_of(magnitude);
-  const double exact = static_cast<double>(magnitude) * power_of_two(10 - exponent);
-  auto units = static_cast<std::uint32_t>(exact);
-  const double rest = exact - units;
-  if (rest > 0.5 || (rest == 0.5 && units % 2 != 0)) ++units;
-  // A significand that is rounded up to 2^11 carries into the exponent.
-  return sign | (units < 1024 ? units : (static_cast<std::uint32_t>(exponent + 14) << 10) + units);
+  return HalfFormat::value(static_cast<std::uint16_t>(half));
 }
 
 /// The component that stands for 1.
@@ -173,7 +144,7 @@ int largest_component(const TextureView& view) {
 float as_fraction(const TextureView& view, std::uint32_t raw) {
   const float value = static_cast<float>(static_cast<std::int32_t>(raw)) /
                       static_cast<float>(largest_component(view));
-  return greatest(value, -1.0f);
+  return std::max(value, -1.0f);
 }
 
 /// The border's colour as a component of a texel.
@@ -182,15 +153,15 @@ std::uint32_t border_component(const TextureView& view, int component) {
   const std::uint32_t bits = bits_of<std::uint32_t>(colour);
   const bool is_signed = view.kind == TexelKind::kSigned;
   if (view.kind == TexelKind::kFloat)
-    return view.component_bytes == 2 ? float_to_half(colour) : bits;
+    return view.component_bytes == 2 ? HalfFormat::round(colour) : bits;
   if (!view.as_float) {  // the low bits, whatever they mean
     if (view.component_bytes == 4) return bits;
     const int shift = 32 - 8 * view.component_bytes;
     if (!is_signed) return bits << shift >> shift;
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << shift) >> shift);
   }
-  if (is_nan(colour)) return 0;
-  const float bounded = least(greatest(colour, is_signed ? -1.0f : 0.0f), 1.0f);
+  if (std::isnan(colour)) return 0;
+  const float bounded = std::min(std::max(colour, is_signed ? -1.0f : 0.0f), 1.0f);
   const float scaled = bounded * static_cast<float>(largest_component(view));
   // To the nearest, ties towards zero.
   auto rounded = static_cast<std::int32_t>(scaled);
@@ -234,7 +205,7 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
   int exponent = kNone;
   for (int i = 0; i < count; ++i) {
     if (values[i] != 0 && texels[i].weight != 0) {
-      exponent = greatest(exponent, exponent_of(values[i]));
+      exponent = std::max(exponent, exponent_of(values[i]));
     }
   }
   if (exponent == kNone) return {};
@@ -246,7 +217,7 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
     const std::int64_t significand = (bits_of<std::uint32_t>(values[i]) & 0x7fffffu) | 0x800000u;
     const int shift = exponent_of(values[i]) - 23 - unit;
     const std::int64_t aligned =
-        shift >= 0 ? significand << shift : significand >> least(-shift, 63);
+        shift >= 0 ? significand << shift : significand >> std::min(-shift, 63);
     sum += (is_negative(values[i]) ? -aligned : aligned) * texels[i].weight;
   }
   return {sum, unit - kFractionBits};
@@ -256,10 +227,10 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
 ExactSum sum_of_layers(const ExactSum& a, const ExactSum& b) {
   if (a.unit == kNone) return b;
   if (b.unit == kNone) return a;
-  const int unit = greatest(a.unit, b.unit) - 2;
+  const int unit = std::max(a.unit, b.unit) - 2;
   const auto aligned = [unit](const ExactSum& s) {
     const int drop = unit - s.unit;
-    return drop <= 0 ? s.sum * (1 << -drop) : s.sum >> least(drop, 63);
+    return drop <= 0 ? s.sum * (1 << -drop) : s.sum >> std::min(drop, 63);
   };
   return {aligned(a) + aligned(b), unit};
 }
@@ -270,10 +241,10 @@ float sum_of_floats(const float* values, const Footprint& footprint, int precisi
   bool all_negative = true;
   for (int i = 0; i < footprint.count; ++i) {
     all_negative = all_negative && is_negative(values[i]);
-    if (is_infinite(values[i]) || is_nan(values[i])) special += values[i];
+    if (std::isinf(values[i]) || std::isnan(values[i])) special += values[i];
   }
-  if (is_infinite(special)) return special;
-  if (is_nan(special)) return bits_of<float>(precision == 11 ? 0x7fffe000u : 0x7fffffffu);
+  if (std::isinf(special)) return special;
+  if (std::isnan(special)) return bits_of<float>(precision == 11 ? 0x7fffe000u : 0x7fffffffu);
   const int first = footprint.first_layer;
   const ExactSum exact = sum_of_layers(
       layer_sum(values, footprint.texels, first, precision),
@@ -282,7 +253,7 @@ float sum_of_floats(const float* values, const Footprint& footprint, int precisi
   const auto magnitude = static_cast<std::uint64_t>(exact.sum < 0 ? -exact.sum : exact.sum);
   const int length = 64 - __builtin_clzll(magnitude);
   const int lowest = precision == 11 ? -24 : -149;  // the exponent of the smallest subnormal
-  const int drop = greatest(greatest(length - precision, lowest - exact.unit), 0);
+  const int drop = std::max(std::max(length - precision, lowest - exact.unit), 0);
   const std::uint64_t rounded =
       drop == 0 ? magnitude : (magnitude + (std::uint64_t{1} << (drop - 1))) >> drop;
   const double value = static_cast<double>(rounded) * power_of_two(drop + exact.unit);
@@ -306,7 +277,7 @@ float sum_of_fractions(const TextureView& view, const std::uint32_t* raw,
   } else {
     fixed = (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3;  // stretched from 8 bits to 16
   }
-  return is_signed ? static_cast<float>(greatest<std::int64_t>(fixed, -32767)) / 32767.0f
+  return is_signed ? static_cast<float>(std::max<std::int64_t>(fixed, -32767)) / 32767.0f
                    : static_cast<float>(fixed) / 65535.0f;
 }
 
@@ -329,7 +300,7 @@ Footprint footprint_of(const TextureView& view, const float* position) {
   Neighbours axis[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   // A texture of one dimension is one of two with a single row, read at 0: halfway to the row
   // above.
-  for (int i = 0; i < greatest(view.dimensions, 2); ++i) {
+  for (int i = 0; i < std::max(view.dimensions, 2); ++i) {
     axis[i] = neighbours(i < view.dimensions ? position[i] : 0, view.size[i], view.address[i],
                          view.normalized, view.linear);
   }
