@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bounds.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "../report/diagnostics.h"
 #include "../types/error_codes.h"
@@ -31,55 +33,76 @@ std::string line_of(const char* file, std::uint32_t number) {
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The name before the brackets that end at `close`: "a" for a[i][j], "s.x" for s.x[i].
-std::string name_before(const std::string& text, std::size_t close) {
+/// An array as the source names it: "a" for a[i][j], "s.x" for s.x[i]; "" where that cannot be
+/// told.
+struct NamedArray {
+  std::string name;
+  bool is_flat = true;  ///< all indices before the one that is compared are 0, as in a[0][k]
+};
+
+/// Of the brackets that end at `close`.
+NamedArray array_before(const std::string& text, std::size_t close) {
+  NamedArray array;
   std::size_t at = close;
   while (text[at] == ']') {
+    const std::size_t last = at;
     int depth = 0;
     for (;; --at) {
       depth += text[at] == ']' ? 1 : text[at] == '[' ? -1 : 0;
       if (depth == 0) break;
-      if (at == 0) return "";
+      if (at == 0) return {};
     }
+    if (last != close && text.substr(at, last - at) != "[0") array.is_flat = false;
     do {
-      if (at-- == 0) return "";
+      if (at-- == 0) return {};
     } while (text[at] == ' ');
   }
   const std::size_t end = at + 1;
   while (at > 0 && (is_name(text[at]) || text[at] == '.')) --at;
   if (!is_name(text[at])) ++at;
-  return at < end ? text.substr(at, end - at) : "";
+  if (at < end) array.name = text.substr(at, end - at);
+  return array;
 }
 
-/// The array as the source names it; "" where that cannot be told. g++ names the column of the `]`,
-/// clang that of the name.
-std::string array_name(const CheckedIndex& place) {
+/// g++ names the column of the `]`, clang that of the name.
+NamedArray array_at(const CheckedIndex& place) {
   const std::string text = line_of(place.file, place.line);
   std::size_t at = place.column;
-  if (at == 0 || at > text.size()) return "";
-  if (text[--at] == ']') return name_before(text, at);
-  std::size_t end = at;
-  while (end < text.size() && (is_name(text[end]) || text[end] == '.')) ++end;
-  return text.substr(at, end - at);
+  if (at == 0 || at > text.size()) return {};
+  if (text[--at] == ']') return array_before(text, at);
+  while (at < text.size() && (is_name(text[at]) || text[at] == '.')) ++at;
+  std::vector<std::size_t> closing;
+  int depth = 0;
+  for (; at < text.size() && (depth > 0 || text[at] == '['); ++at) {
+    depth += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0;
+    if (depth == 0) closing.push_back(at);
+  }
+  const std::string type = place.array->name;
+  const auto inner = static_cast<std::size_t>(std::count(type.begin(), type.end(), '['));
+  if (inner == 0 || inner > closing.size()) return {};
+  return array_before(text, closing[closing.size() - inner]);
 }
 
-bool is_shared(const std::string& name) {
+/// Null: it is not in shared memory.
+const SharedArray* shared_array(const std::string& name) {
   const Block* const block = current_block;
   for (unsigned i = 0; i < block->shared_count; ++i) {
     const SharedArray& array = block->shared[i];
-    if (array.pages != nullptr && array.serial == block->serial && name == array.name) return true;
+    if (array.pages != nullptr && array.serial == block->serial && name == array.name) {
+      return &array;
+    }
   }
-  return false;
+  return nullptr;
 }
 
 /// The same place can come again and again, so the source is read once.
-std::string known_array_name(const CheckedIndex* place) {
+NamedArray known_array(const CheckedIndex* place) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::map<const CheckedIndex*, std::string>;
+  static auto& known = *new std::map<const CheckedIndex*, NamedArray>;
   const std::lock_guard<std::mutex> lock(mutex);
   const auto found = known.find(place);
   if (found != known.end()) return found->second;
-  return known[place] = array_name(*place);
+  return known[place] = array_at(*place);
 }
 
 std::string index_text(const CheckedType& type, std::uintptr_t index) {
@@ -100,11 +123,10 @@ std::string type_text(const CheckedType& type) {
   return text;
 }
 
-void report_index(const CheckedIndex& place, const std::string& name, std::uintptr_t index) {
-  Report it;
-  it.headline = "out-of-bounds index";
-  it.site = {intern(place.file), static_cast<int>(place.line)};
-  it.where = where();
+void report_index(const CheckedIndex& place, const std::string& name, const SharedArray* shared,
+                  std::uintptr_t index) {
+  Report it = report_here("out-of-bounds index", {intern(place.file), static_cast<int>(place.line)},
+                          cudaErrorIllegalAddress);
   const std::string type = type_text(*place.array);
   const std::string array = name.empty() ? "an array" : "'" + name + "'";
   it.details.push_back("index " + index_text(*place.index, index) + " of " + array + ", " + type);
@@ -118,10 +140,11 @@ void report_index(const CheckedIndex& place, const std::string& name, std::uintp
   MemoryRange range;
   if (!name.empty() && find_symbol_named(name.c_str(), &range)) {
     it.notes.push_back(origin_note(range));
+  } else if (shared != nullptr) {
+    it.notes.push_back({shared->site, "declared here"});
   }
   it.help = "guard the index, or make the array as long as the loop that runs over it";
-  it.cuda_error = cudaErrorIllegalAddress;
-  abandon_grid(report(it));
+  stop_grid(it);
 }
 
 }  // namespace
@@ -132,8 +155,11 @@ void __ubsan_handle_out_of_bounds(const cuda_cpu::CheckedIndex* place, std::uint
   // The watchdog must not jump out of here while a lock is held.
   std::atomic<bool>& interruptible = cuda_cpu::current_worker->interruptible;
   const bool was_interruptible = interruptible.exchange(false);
-  const std::string name = cuda_cpu::known_array_name(place);
-  if (!cuda_cpu::is_shared(name)) cuda_cpu::report_index(*place, name, index);
+  const cuda_cpu::NamedArray array = cuda_cpu::known_array(place);
+  const cuda_cpu::SharedArray* const shared = cuda_cpu::shared_array(array.name);
+  if (shared == nullptr || !array.is_flat) {
+    cuda_cpu::report_index(*place, array.name, shared, index);
+  }
   interruptible.store(was_interruptible);
 }
 

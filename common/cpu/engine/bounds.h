@@ -2,7 +2,8 @@
 // Indices outside an array of known length: __constant__ and __device__ arrays, local arrays,
 // arrays in structures. There is no guard page behind those. The compiler compares each index
 // (-fsanitize=bounds) and calls this instead of its own library. __shared__ arrays have guard
-// pages, and are left to them: the fault tells more.
+// pages, and are left to them: the fault tells more. Of their rows all but the first of each
+// dimension are looked at here: s[0][k] may mean a flat array, s[t][16] of 16 means the next row.
 #pragma once
 
 #include <cstdint>

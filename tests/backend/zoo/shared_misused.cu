@@ -44,6 +44,21 @@
 // EXPECT: {file}:{stray_dynamic_bytes_write}: error: out-of-bounds write in kernel 'sum_of_block', block (0,0,0), thread (8,0,0)
 // EXPECT: the end of the __shared__ array 'partial' (64 bytes)
 // EXPECT: {file}:{stray_dynamic_bytes_array}: note: declared here
+//
+// CASE: next_row
+// An index past the end of a row is in the next one, where another thread writes.
+// EXPECT: {file}:{put}: error: out-of-bounds index in kernel 'transpose', block (0,0,0), thread (0,0,0)
+// EXPECT: index 16 of 's', int [16]
+// EXPECT: {file}:{rows}: note: declared here
+//
+// CASE: row_before
+// EXPECT: {file}:{put}: error: out-of-bounds index in kernel 'transpose', block (0,0,0), thread (0,0,0)
+// EXPECT: index -1 of 's', int [16]
+//
+// CASE: last_of_row
+// EXPECT-STATUS: 0
+// EXPECT-NOT: error
+// EXPECT-STDOUT: cudaSuccess
 
 #include <cstdio>
 
@@ -76,6 +91,23 @@ int program() {
 }
 
 }  // namespace overrun
+
+namespace rows {
+
+__global__ void transpose(int* x, int column) {
+  __shared__ int s[16][16];  // @rows
+  const int t = threadIdx.x;
+  s[t][column] = t;  // @put
+  __syncthreads();
+  x[t] = s[t][t];
+}
+
+template <int kColumn>
+int program() {
+  return try_on<int>(16, [](int* x) { transpose<<<1, 16>>>(x, kColumn); });
+}
+
+}  // namespace rows
 
 namespace underrun {
 
@@ -185,5 +217,8 @@ int main(int argc, char** argv) {
                    {"over_limit", over_limit::program},
                    {"dynamic_forgotten", dynamic_forgotten::program},
                    {"dynamic_too_small", dynamic_too_small::program},
-                   {"stray_dynamic_bytes", stray_dynamic_bytes::program}});
+                   {"stray_dynamic_bytes", stray_dynamic_bytes::program},
+                   {"next_row", rows::program<16>},
+                   {"row_before", rows::program<-1>},
+                   {"last_of_row", rows::program<15>}});
 }
