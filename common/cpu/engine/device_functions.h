@@ -22,19 +22,39 @@
 #include "uninstrumented.h"
 #include "yielding.h"
 
-// Behind the declaration of an array in a device function the pre-pass writes this word, if the
-// array may lie in a GPU's local memory. X-ray hears of it; everywhere else the word is empty.
+// Behind the declaration of an array in a device function the pre-pass writes the first of these
+// words, if the array may lie in a GPU's local memory: X-ray hears of it. By the others, where they
+// can stand, it is a part of a larger object, whose guards nobody may touch. Everywhere else the
+// words mean nothing.
 #if defined(CUDA_CPU_XRAY)
 #include "hooks.h"
 // `has_unknown_index`: an index into it is not known before the program runs, so it cannot be in
 // registers.
-#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)                             \
+#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index, is_guarded)                 \
   {                                                                                \
-    static const ::cuda_cpu::LocalArray cuda_cpu_local{#array, has_unknown_index}; \
+    static const ::cuda_cpu::LocalArray cuda_cpu_local{                            \
+        #array, has_unknown_index, is_guarded,                                     \
+        sizeof(std::remove_extent_t<std::remove_reference_t<decltype(array)>>),    \
+        ::cuda_cpu::Site{__builtin_FILE(), __builtin_LINE()}};                     \
     ::cuda_cpu::local_array_begins((void*)&array, sizeof(array), &cuda_cpu_local); \
   }
+#define CUDA_CPU_GUARDED (&&
+#define CUDA_CPU_GUARDED_END )
+#define CUDA_CPU_GUARDS(...) = ::cuda_cpu::GuardedRoom<__VA_ARGS__>().value
+#define CUDA_CPU_GUARDS_FROM(...)      \
+  = ::cuda_cpu::Guarded<__VA_ARGS__> { \
+    {},
+#define CUDA_CPU_GUARDS_END \
+  , {}                      \
+  }                         \
+  .value
 #else
-#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index)
+#define CUDA_CPU_LOCAL_ARRAY(array, has_unknown_index, is_guarded)
+#define CUDA_CPU_GUARDED
+#define CUDA_CPU_GUARDED_END
+#define CUDA_CPU_GUARDS(...)
+#define CUDA_CPU_GUARDS_FROM(...) =
+#define CUDA_CPU_GUARDS_END
 #endif
 
 namespace cuda_cpu {

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "../types/site.h"
+
 namespace cuda_cpu {
 
 enum class AtomicKind { kIncrement, kCompareAndSwap, kOther };
@@ -47,10 +49,33 @@ struct LocalArray {
   const char* name;
   /// Into it goes an index that nvcc does not know; else functions do who knows what with it.
   bool has_unknown_index;
+  bool is_guarded;  ///< it is the value of a Guarded
+  std::size_t element_bytes;
+  Site declared;
 };
 
 /// The running thread comes by the declaration.
 void local_array_begins(void* address, std::size_t bytes, const LocalArray* array);
+/// And to the end of its block, if it is guarded.
+void local_array_ends(void* address);
+
+/// Stands before and behind a local array: while races are looked for no access may touch it.
+struct Guard {
+  Guard() {}  // NOLINT: nothing is stored
+  char bytes[32];
+};
+template <class T>
+struct Guarded {
+  alignas(16) Guard before;
+  T value;
+  Guard after;
+  ~Guarded() { local_array_ends(&value); }
+};
+/// The same without an initialiser.
+template <class T>
+struct GuardedRoom : Guarded<T> {
+  GuardedRoom() {}  // NOLINT: the value stays as it is
+};
 
 /// Nobody uses what the last atomic of this thread returned. The pre-pass calls it.
 void result_is_unused();

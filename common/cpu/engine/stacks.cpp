@@ -142,7 +142,11 @@ bool is_stack_guard(const void* address) {
   return offset != kNowhere && offset % (kStackBytes + page_bytes()) < page_bytes();
 }
 
-bool is_on_a_stack(const void* address) { return offset_in_slab(address) != kNowhere; }
+std::uintptr_t stack_at(const void* address) {
+  const std::size_t offset = offset_in_slab(address);
+  if (offset == kNowhere) return 0;
+  return reinterpret_cast<std::uintptr_t>(address) - offset % (kStackBytes + page_bytes());
+}
 
 std::size_t stack_bytes_per_thread() { return kStackBytes; }
 

@@ -33,7 +33,8 @@ void renew_stacks(Worker* worker);
 bool is_stack_guard(const void* address);
 std::size_t stack_bytes_per_thread();
 
-/// True when a CUDA thread's stack holds `address`, or may come to hold it.
-bool is_on_a_stack(const void* address);
+/// Where the stack of a CUDA thread begins that holds `address`, or may come to hold it; 0 if none.
+std::uintptr_t stack_at(const void* address);
+inline bool is_on_a_stack(const void* address) { return stack_at(address) != 0; }
 
 }  // namespace cuda_cpu

@@ -39,16 +39,14 @@ class LocalArrays {
       }
       if (!read_declaration(i, &first_name, &end) || end >= close) continue;
       for (const std::size_t name : array_names(first_name, end)) {
-        switch (use_of(name, end)) {
-          case Use::kKnown:
-            break;
-          case Use::kHandedOn:
-            (*found)[end].push_back({name, false});
-            break;
-          case Use::kUnknown:
-            (*found)[end].push_back({name, true});
-            break;
+        const Use use = use_of(name, end);
+        if (use == Use::kKnown) continue;
+        LocalArrayTokens array{name, use == Use::kUnknown};
+        if (can_be_guarded(i, first_name, name) && !may_be_jumped_over(i, open)) {
+          array.type = i;
+          array.type_end = first_name;
         }
+        (*found)[end].push_back(array);
       }
     }
   }
@@ -171,6 +169,38 @@ class LocalArrays {
     return names;
   }
 
+  // Whether the type can be said in other words: T name[4], with no attribute and no `[]`.
+  bool can_be_guarded(std::size_t type, std::size_t first_name, std::size_t name) const {
+    for (std::size_t i = type; i < first_name; ++i) {
+      if (s_.is_any(i, {"(", "["})) return false;
+    }
+    const bool is_plain = name == first_name || s_.is(name - 1, ",");
+    return is_plain && !s_.is(name + 2, "]") && s_.match(name + 1) != kNone;
+  }
+
+  // No jump may pass a variable with a destructor.
+  bool may_be_jumped_over(std::size_t i, std::size_t body) const {
+    for (std::size_t k = body; k < s_.match(body); ++k) {
+      if (s_.is(k, "goto")) return true;
+      if (!s_.is(k, "switch") || !s_.is(k + 1, "(") || s_.match(k + 1) == kNone) continue;
+      const std::size_t cases = s_.match(k + 1) + 1;
+      if (cases < i && s_.is(cases, "{") && end_of_block(i) == s_.match(cases)) return true;
+    }
+    return false;
+  }
+
+  // How many [...] follow on token i.
+  int subscripts(std::size_t i) const {
+    int count = 0;
+    for (++i; s_.is(i, "[") && s_.match(i) != kNone; i = s_.match(i) + 1) ++count;
+    return count;
+  }
+
+  bool is_address(std::size_t name) const {
+    return s_.is(name - 1, "&") &&
+           s_.is_any(name - 2, {"=", "(", ",", "return", "{", "?", ":", ";"});
+  }
+
   // The `}` of the block that token i stands in.
   std::size_t end_of_block(std::size_t i) const {
     for (; i < s_.size(); ++i) {
@@ -184,7 +214,7 @@ class LocalArrays {
     const std::string word = s_.spelling(name);
     const std::size_t end = end_of_block(declared + 1);
     Use use = Use::kKnown;
-    for (std::size_t i = declared + 1; i < end; ++i) {
+    for (std::size_t i = name + 1; i < end; ++i) {
       if (!s_.is(i, word.c_str()) || s_.is_any(i - 1, {".", "->", "::"})) continue;
       if (!s_.is(i + 1, "[")) {
         if (is_walked(i, end)) return Use::kUnknown;
@@ -197,6 +227,8 @@ class LocalArrays {
       for (; s_.is(k, "[") && s_.match(k) != kNone; k = s_.match(k) + 1) {
         if (!are_known(k + 1, s_.match(k), i)) return Use::kUnknown;
       }
+      // &name[2], or a row of more than one dimension.
+      if (is_address(i) || subscripts(i) < subscripts(name)) use = Use::kHandedOn;
     }
     return use;
   }

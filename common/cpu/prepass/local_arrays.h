@@ -16,6 +16,8 @@ struct LocalArrayTokens {
   std::size_t name;
   /// Some index is not known; else the array is handed on, and others index it.
   bool has_unknown_index;
+  /// Its type, where guards can stand around the array; else [kNone, kNone).
+  std::size_t type = kNone, type_end = kNone;
 };
 
 /// By the `;` of the declaration. `bodies`: the device functions, from `{` to `}`. Arrays whose

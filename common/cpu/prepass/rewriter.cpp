@@ -71,6 +71,9 @@ class Rewriter {
       of_device_ = macros_;
       set_sides(false, &macros_);
       set_sides(true, &of_device_);
+      for (const auto& [semicolon, arrays] : local_arrays_) {
+        for (const LocalArrayTokens& array : arrays) put_guards_around(array);
+      }
     }
   }
 
@@ -523,11 +526,19 @@ class Rewriter {
       if (out_.size() > before + 1) align_behind(i, style);
       return i + 1;
     }
+    if (const auto it = reworded_.find(i); it != reworded_.end()) {
+      out_ += it->second.before;
+      if (!it->second.before.empty()) align_with(i, style);
+      out_ += it->second.token + it->second.behind;
+      align_behind(i, style);
+      return i + 1;
+    }
     out_ += structure_.spelling(i);
     if (const auto it = local_arrays_.find(i); it != local_arrays_.end()) {
       for (const LocalArrayTokens& array : it->second) {
         out_ += std::string(" CUDA_CPU_LOCAL_ARRAY(") + structure_.spelling(array.name) +
-                (array.has_unknown_index ? ", true)" : ", false)");
+                (array.has_unknown_index ? ", true, " : ", false, ") +
+                (array.type != kNone ? "true)" : "false)");
       }
       align_behind(i, style);
     }
@@ -536,6 +547,27 @@ class Rewriter {
       align_behind(i, style);
     }
     return i + 1;
+  }
+
+  // int a[4]  ->  int CUDA_CPU_GUARDED a CUDA_CPU_GUARDED_END [4] CUDA_CPU_GUARDS(int[4])
+  // int a[4] = {1}  ->  ...[4] CUDA_CPU_GUARDS_FROM(int[4]) {1} CUDA_CPU_GUARDS_END
+  void put_guards_around(const LocalArrayTokens& array) {
+    if (array.type == kNone) return;
+    std::size_t last = structure_.match(array.name + 1);
+    while (structure_.is(last + 1, "[")) last = structure_.match(last + 1);
+    const std::string type =
+        "(" + flat(array.type, array.type_end) + flat(array.name + 1, last + 1) + ")";
+    reworded_[array.name] = {"CUDA_CPU_GUARDED ", structure_.spelling(array.name),
+                             " CUDA_CPU_GUARDED_END"};
+    std::size_t value = last + 1;
+    if (structure_.is(value, "=")) reworded_[value++] = {};
+    if (structure_.is_any(value, {",", ";"})) {
+      reworded_[last] = {"", "]", " CUDA_CPU_GUARDS" + type};
+      return;
+    }
+    reworded_[last] = {"", "]", " CUDA_CPU_GUARDS_FROM" + type};
+    const std::size_t end = structure_.is(value, "{") ? structure_.match(value) : value;
+    reworded_[end] = {"", structure_.spelling(end), " CUDA_CPU_GUARDS_END"};
   }
 
   // The `)` of a barrier that is not the first one of its line. What a macro expands to lies on one
@@ -860,6 +892,10 @@ class Rewriter {
   Structure structure_;
   Constructs found_;
   std::map<std::size_t, std::vector<LocalArrayTokens>> local_arrays_;  // by the `;`
+  struct Reworded {
+    std::string before, token, behind;
+  };
+  std::map<std::size_t, Reworded> reworded_;      // tokens of their declarations
   std::map<std::size_t, std::string> macros_;     // rewritten directives by offset
   std::map<std::size_t, std::string> of_device_;  // the same in the copy for the device
   bool in_copy_ = false, in_device_copy_ = false;

@@ -8,6 +8,16 @@
 
 namespace races {
 
+/// The detector's own accesses are not the program's, even where they share code.
+extern __thread bool inside;
+class Inside {
+ public:
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
 /// What an access does, as bits.
 enum Use : std::uint8_t {
   kReads = 1,
@@ -34,7 +44,6 @@ class Place {
   }
   std::uint32_t bits() const { return static_cast<std::uint32_t>(distance_); }
   const void* address() const { return &kOrigin + distance_; }
-  bool is_none() const { return distance_ == 0; }
   bool operator==(Place o) const { return distance_ == o.distance_; }
 
  private:

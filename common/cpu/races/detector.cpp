@@ -20,10 +20,12 @@
 #include "../engine/worker.h"
 #include "../runtime/work_queues.h"
 #include "findings.h"
+#include "locals.h"
 
 namespace races {
 
 bool are_looked_for = false;
+__thread bool inside = false;
 
 namespace {
 
@@ -78,16 +80,6 @@ Detector& detector() { return *the_detector; }
 
 // Whether stores_by_several has any: asked at every store.
 bool stores_wait = false;
-
-// The detector's own accesses are not the program's, even where they share code.
-__thread bool inside = false;
-class Inside {
- public:
-  Inside() { inside = true; }
-  ~Inside() { inside = false; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-};
 
 // What a run that takes long says, once.
 constexpr double kSecondsInSilence = 5;
@@ -388,6 +380,32 @@ void check_guess(const Checked& c, Cell* cell) {
   });
 }
 
+/// A volatile write after a volatile read of the same word by a thread that makes no fences: if
+/// they are of one line, an update. Another thread's update may come between.
+void check_update(const Checked& c, const Cell& cell, Crowd* crowd) {
+  if (c.order->has_fenced(c.access.thread())) return;
+  Access read;
+  const auto find_read = [&](const Group& group) {
+    const Access then = group.what().by(c.access.thread());
+    if (!group.has(c.access.thread()) || (then.use() & kVolatile) == 0) return;
+    if (then.block() == c.access.block() && !(then.time() < c.access.time())) read = then;
+  };
+  find_read(cell.readers);
+  crowd->readers.for_each(find_read);
+  if (!read) return;
+  const auto compare = [&](const Group& group) {
+    if (!(group.what().place() == c.access.place())) return;
+    group.for_each([&](const Access& other) {
+      if (other.name() == c.access.name() || !races_with(c, other)) return true;
+      add(c, Access(read.place(), other.name(), other.time(), read.use()), c.d->running,
+          Fault::kUpdate, c.bytes);
+      return false;
+    });
+  };
+  compare(crowd->strong);
+  crowd->strongs.for_each(compare);
+}
+
 void write_cell(const Checked& c, Cell* cell) {
   if ((c.access.use() & kSwap) != 0) check_guess(c, cell);
   Crowd* crowd = c.d->shadow.crowd_of(*cell);
@@ -402,6 +420,7 @@ void write_cell(const Checked& c, Cell* cell) {
   check_readers(c, *cell, crowd);
   if (!comes_after_updates(c, crowd)) check_strong(c, crowd);
   if (strong) {
+    if (crowd != nullptr && (c.access.use() & kVolatile) != 0) check_update(c, *cell, crowd);
     crowd = &c.d->shadow.make_crowd(cell);
     crowd->strongs.add(&crowd->strong, c.access, *c.order, c.d->blocks);
     crowd->last_strong = c.access;
@@ -444,6 +463,8 @@ void use_range(Checked* c, const char* begin, std::size_t bytes) {
         c->unit = page.unit();
         use_cell(*c, &cell, page.kind());
       });
+    } else {
+      check_stack(begin, (c->access.use() & kWrites) != 0, c->access.place().address());
     }
     begin += here;
     bytes -= here;
@@ -646,6 +667,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   d.blocks.clear();
   d.mailboxes.clear();
   d.shadow.look_again();
+  forget_guards();
   blocks_ended = 0;
   blocks_to_run = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   running_kernel = launch.kernel.name;
@@ -787,6 +809,7 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
   if (stores_wait && !inside) compare_stores();
+  if (is_own_local(address, (use & kWrites) != 0, place)) return;
   // An access that reaches into the next page is ignored, too: nobody else's is beside it.
   if (Shadow::is_ignored(address) && (use & kStrong) == 0) return;
   if (inside) return;

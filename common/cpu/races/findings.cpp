@@ -100,6 +100,9 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
              "__pipeline_wait_prior), and where other threads use the memory, __syncthreads() "
              "follows on the wait; of a copy with a barrier or a pipeline everybody waits for "
              "those";
+    case Fault::kUpdate:
+      return "volatile makes sure that the read and the write are made, but not that they are one "
+             "step: make the update one atomic (atomicAdd, atomicMax)";
     case Fault::kUnset:
       return "every element must be written before it is read, also those past the end of the "
              "data, with a barrier in between; shared memory does not start with zeros";
@@ -162,6 +165,11 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
     r.notes.push_back({earlier, format("the copy began here, by %s; nothing makes this access "
                                        "wait for its end",
                                        maker_of(f).c_str())});
+  } else if (f.fault == Fault::kUpdate) {
+    r.headline = "race: a volatile update, between whose read and write another may come";
+    r.details.push_back("of " + added.memory);
+    r.notes.push_back(
+        {earlier, format("the same by %s; nothing orders the two", maker_of(f).c_str())});
   } else {
     const char* const call = f.later_launch.call.name;
     r.headline = format("race: %s%s%s", name_of(f.later), *call != '\0' ? " by " : "", call);
@@ -227,6 +235,8 @@ void report_findings() {
     const Found& f = a.found;
     const Site later = site_of(f.later, f.later_launch);
     const Site earlier = f.fault >= Fault::kUnset ? later : site_of(f.earlier, f.earlier_launch);
+    const bool same_line = earlier.file == later.file && earlier.line == later.line;
+    if (f.fault == Fault::kUpdate && !same_line) continue;
     const auto line = [](Site s) { return Line(s.file != nullptr ? s.file : "", s.line); };
     std::pair<Line, Line> pair(line(earlier), line(later));
     if (pair.second < pair.first) std::swap(pair.first, pair.second);

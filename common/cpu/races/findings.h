@@ -34,6 +34,7 @@ enum class Fault : std::uint8_t {
   kBlockScope,    ///< atomics of different blocks, one of them with the scope of a block
   kConstantLoad,  ///< __ldg of what the kernel writes
   kUnderWay,      ///< of an asynchronous copy that nobody has waited for
+  kUpdate,        ///< volatile reads and writes of one word, each pair in one line
   // Those of one access:
   kUnset,          ///< shared memory is read that nobody has written
   kConstantWrite,  ///< a __constant__ variable is written

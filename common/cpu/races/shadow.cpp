@@ -120,7 +120,7 @@ Page& Shadow::look_up(const void* address) {
   const PageNumber number = number_of(address);
   Page& page = find(number);
   recent_[number.value % kRecent] = Recent{number, &page};
-  const bool ignored = page.kind() == Kind::kIgnored;
+  const bool ignored = page.kind() == Kind::kIgnored && !cuda_cpu::is_on_a_stack(address);
   ignored_[number.value % kRecent] = ignored ? number : PageNumber{};
   return page;
 }

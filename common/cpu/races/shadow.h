@@ -89,8 +89,7 @@ class Shadow {
     const Recent& recent = recent_[number.value % kRecent];
     return recent.number == number ? recent.page : nullptr;
   }
-  /// Whether `address` is known to be in memory of no interest. Most accesses are of a thread's own
-  /// stack, so this is asked before all else.
+  /// Whether `address` is known to be in memory of no interest, which no stack is (locals.h).
   static bool is_ignored(const void* address) {
     const PageNumber number = number_of(address);
     return ignored_[number.value % kRecent] == number;

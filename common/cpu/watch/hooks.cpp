@@ -15,6 +15,7 @@
 #include "../engine/yielding.h"
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
+#include "../races/locals.h"
 #include "../xray/lanes.h"
 #include "../xray/report.h"
 
@@ -52,6 +53,9 @@ void note(const void* address, std::size_t bytes, Operation operation, const voi
 /// A plain load or store that is aligned; there are more of these than of all others.
 __attribute__((always_inline)) inline void note_plain(const void* address, std::size_t bytes,
                                                       Operation operation, const void* place) {
+  if (races::are_looked_for && races::is_own_local(address, operation != Operation::kLoad, place)) {
+    return;
+  }
   if (races::Shadow::is_ignored(address)) return;   // only while races are looked for
   if (cuda_cpu::current_thread == nullptr) return;  // the host
   if (!races::are_looked_for) {
@@ -196,7 +200,15 @@ void make_fence(bool block_only) {
 }
 
 void local_array_begins(void* address, std::size_t bytes, const LocalArray* array) {
-  if (!races::are_looked_for) xray::note_local_array(address, bytes, array);
+  if (!races::are_looked_for) {
+    xray::note_local_array(address, bytes, array);
+  } else if (array->is_guarded) {
+    races::guard(address, bytes, array);
+  }
+}
+
+void local_array_ends(void* address) {
+  if (races::are_looked_for) races::unguard(address);
 }
 
 void result_is_unused() {

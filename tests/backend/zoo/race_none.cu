@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The right twins of race_sum.cu, and of its cure without atomics: nothing to report. Nor is there
-// of a volatile flag between blocks that is polled before it is raised, with fences, of an object
-// with virtual functions in shared memory, of constants that kernels read, nor of memory that
-// another stream frees after an event. One thread that reads for longer than the timeout makes
-// progress all the while.
+// of a volatile flag between blocks that is polled before it is raised, with fences, of volatile
+// words in which each thread counts, or one block after the other, of an object with virtual
+// functions in shared memory, of constants that kernels read, nor of memory that another stream
+// frees after an event. One thread that reads for longer than the timeout makes progress all the
+// while.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_TIMEOUT=0.3
 // EXPECT-STATUS: 0
-// EXPECT-NOT: race
-// EXPECT-STDOUT: sums 64 64, handed over 5, twice 42
+// EXPECT-NOT: race:
+// EXPECT-STDOUT: sums 64 64, handed over 5, twice 42, turns 4
 #include <cstdio>
 #include <new>
 
@@ -38,6 +39,18 @@ __global__ void hand_over(volatile int* data, int* received) {
     __threadfence();
     *received = *data;
   }
+}
+
+// One block after the other, each with a word for each thread.
+__global__ void take_turns(volatile int* turn, volatile int* own) {
+  volatile int* const mine = own + 32 * blockIdx.x + threadIdx.x;
+  *mine = *mine + 1;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  while (*turn != static_cast<int>(blockIdx.x)) {
+  }
+  __threadfence();
+  *turn = *turn + 1;
 }
 
 struct Number {
@@ -105,10 +118,12 @@ void free_after_event() {
 int main() {
   free_after_event();
   read_for_long();
-  int *d_sums = nullptr, *d_words = nullptr, sums[2] = {0, 0}, words[34] = {};
+  int *d_sums = nullptr, *d_words = nullptr, sums[2] = {0, 0}, words[163] = {};
   cudaMalloc(&d_words, sizeof(words));
   hand_over<<<4, 1>>>(d_words, d_words + 1);
   call_virtual<<<1, 32>>>(d_words + 2);
+  cudaMemset(d_words + 34, 0, 129 * sizeof(int));
+  take_turns<<<4, 32>>>(d_words + 34, d_words + 35);
   cudaMemcpy(words, d_words, sizeof(words), cudaMemcpyDeviceToHost);
   cudaFree(d_words);
   cudaMalloc(&d_sums, sizeof(sums));
@@ -116,5 +131,6 @@ int main() {
   count_threads<<<1, 64>>>(d_sums);
   cudaMemcpy(sums, d_sums, sizeof(sums), cudaMemcpyDeviceToHost);
   cudaFree(d_sums);
-  std::printf("sums %d %d, handed over %d, twice %d\n", sums[0], sums[1], words[1], words[33]);
+  std::printf("sums %d %d, handed over %d, twice %d, turns %d\n", sums[0], sums[1], words[1],
+              words[33], words[34]);
 }

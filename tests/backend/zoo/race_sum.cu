@@ -15,6 +15,16 @@
 // EXPECT: help: several threads use this element at a time
 // EXPECT-STDOUT: sum 64
 //
+// CASE: volatile_sum
+// The same with volatile, which makes no atomic of it.
+// RUN: CUDA_CPU_RACES=1
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_RACES=1 CUDA_CPU_SCHEDULE=random:1
+// EXPECT: {file}:{volatile_add}: error: race: a volatile update, between whose read and write another may come
+// EXPECT: of element 0 of device memory
+// EXPECT: {file}:{volatile_add}: note: the same by
+// EXPECT: make the update one atomic (atomicAdd, atomicMax)
+//
 // CASE: unfenced
 // A value is handed over by a volatile flag and no fence: the flag may be seen before the value.
 // RUN: CUDA_CPU_RACES=1
@@ -58,6 +68,23 @@ int program() {
 }
 
 }  // namespace sum
+
+namespace volatile_sum {
+
+__global__ void count_threads(volatile int* sum) {
+  *sum = *sum + 1;  // @volatile_add
+}
+
+int program() {
+  int* d_sum = nullptr;
+  cudaMalloc(&d_sum, sizeof(int));
+  cudaMemset(d_sum, 0, sizeof(int));
+  count_threads<<<2, 64>>>(d_sum);
+  cudaFree(d_sum);
+  return 0;
+}
+
+}  // namespace volatile_sum
 
 namespace unfenced {
 
@@ -127,6 +154,7 @@ int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {
                       {"sum", sum::program},
+                      {"volatile_sum", volatile_sum::program},
                       {"unfenced", unfenced::program},
                       {"constant", constant::program},
                       {"freed", freed::program},
