@@ -57,7 +57,7 @@ struct LocalArray {
 /// The running thread comes by the declaration.
 void local_array_begins(void* address, std::size_t bytes, const LocalArray* array);
 /// And to the end of its block, if it is guarded.
-void local_array_ends(void* address);
+void local_array_ends(const volatile void* address);
 
 /// Stands before and behind a local array: while races are looked for no access may touch it.
 struct Guard {

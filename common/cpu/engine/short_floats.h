@@ -19,6 +19,10 @@ namespace cuda_cpu {
 
 enum class Rounding { kNearest, kZero, kDown, kUp };
 
+/// The types that a program sees. In a namespace of their own, or the compiler would look among all
+/// of cuda_cpu's functions wherever a program calls one of its own with a __half.
+namespace short_float_types {
+
 /// A format with one bit of sign, kExponent of exponent and kFraction of fraction (the leading 1 is
 /// not stored); subnormals, infinities and NaN as in IEEE 754.
 template <int kExponent, int kFraction>
@@ -86,6 +90,8 @@ struct ShortFormat {
   }
 };
 
+}  // namespace short_float_types
+using short_float_types::ShortFormat;
 using HalfFormat = ShortFormat<5, 10>;
 using Bfloat16Format = ShortFormat<8, 7>;
 
@@ -153,6 +159,8 @@ inline float rounded_to_tf32(float value) {
   return value;
 }
 
+namespace short_float_types {
+
 /// __half and __nv_bfloat16. It converts from and to the other types of numbers, as the toolkit's.
 /// Raw: a struct of the bits.
 template <class Format, class Raw>
@@ -191,6 +199,10 @@ struct alignas(4) ShortPair {
   ShortPair(const RawPair& bits) : x(Raw{bits.x}), y(Raw{bits.y}) {}
   operator RawPair() const { return {static_cast<Raw>(x).x, static_cast<Raw>(y).x}; }
 };
+
+}  // namespace short_float_types
+using short_float_types::ShortFloat;
+using short_float_types::ShortPair;
 
 template <class T>
 struct FormatOf;

@@ -74,7 +74,7 @@ void guard(void* array, std::size_t bytes, const cuda_cpu::LocalArray* declared)
   fill_guard(begin + bytes);
 }
 
-void unguard(void* array) {
+void unguard(const void* array) {
   if (!cuda_cpu::in_kernel()) return;
   const Inside in;
   guarded().erase(reinterpret_cast<std::uintptr_t>(array));

@@ -17,7 +17,7 @@ inline unsigned char guard_byte(std::uintptr_t address) {
 
 /// Puts guards around a local array of the running thread, which is the value of a Guarded.
 void guard(void* array, std::size_t bytes, const cuda_cpu::LocalArray* declared);
-void unguard(void* array);
+void unguard(const void* array);
 void forget_guards();
 
 /// Ends the grid with a report if the access is to a guard.

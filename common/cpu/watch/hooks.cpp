@@ -207,8 +207,8 @@ void local_array_begins(void* address, std::size_t bytes, const LocalArray* arra
   }
 }
 
-void local_array_ends(void* address) {
-  if (races::are_looked_for) races::unguard(address);
+void local_array_ends(const volatile void* address) {
+  if (races::are_looked_for) races::unguard(const_cast<const void*>(address));
 }
 
 void result_is_unused() {
