@@ -88,12 +88,12 @@ inline std::vector<double> multiply_on_host(const std::vector<float>& a,
                                             const std::vector<float>& b, std::size_t m,
                                             std::size_t n, std::size_t k) {
   std::vector<double> c(m * n, 0.0);
-  const auto add_rows = [&](std::size_t first, std::size_t step) {
+  const auto add_rows = [&a, &b, &c, m, n, k](std::size_t first, std::size_t step) {
     for (std::size_t row = first; row < m; row += step) {
+      double* const sums = &c[row * n];
       for (std::size_t i = 0; i < k; ++i) {
         const double factor = a[row * k + i];
-        for (std::size_t column = 0; column < n; ++column)
-          c[row * n + column] += factor * b[i * n + column];
+        for (std::size_t j = 0; j < n; ++j) sums[j] += factor * b[i * n + j];
       }
     }
   };
