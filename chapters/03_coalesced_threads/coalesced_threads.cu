@@ -52,7 +52,7 @@ __global__ void sum_chunked(const int* x, std::size_t n, long long* partial) {
   const std::size_t begin = t * chunk;
   const std::size_t end = begin + chunk < n ? begin + chunk : n;
   long long sum = 0;
-#pragma unroll 1  // left alone, the compiler has 16 loads in flight, here only
+#pragma unroll 1  // left alone, nvcc has 16 loads of this loop in flight
   for (std::size_t i = begin; i < end; ++i) sum += square(x[i]);
   partial[t] = sum;
 }

@@ -5,7 +5,7 @@
 // shared_one_thread   partial sums in shared memory, thread 0 adds them all
 // shared_modulo       the tree in shared memory, neighbours first, a remainder picks the threads
 // shared_mask         the same tree, and the same threads, picked without a division
-// shared_interleaved  the same additions by the first threads: whole warps go idle, banks conflict
+// shared_interleaved  the same additions by the first threads, in few warps: banks conflict
 // shared_sequential   the upper half onto the lower half: no divergence, no bank conflicts
 // dynamic_shared      the same, with the array sized by the launch
 // eight_each, last_warp, wide_loads   less tree: eight elements per thread, one warp at the end
@@ -88,9 +88,10 @@ __global__ void sum_shared_mask(const int* x, std::size_t n, long long* sums) {
   if (t == 0) sums[blockIdx.x] = partial[0];
 }
 
-// The same pairs, but the first threads do the work, so that whole warps drop out. Lanes that work
-// together are 2 * distance slots of 8 bytes apart, as above, and now all are neighbours in one
-// warp: from distance 8 on they meet in two banks.
+// The same pairs, but the first threads do the work. Whole warps have nothing to add then, but none
+// rests: nvcc makes predicates of the short if, which every warp executes. Lanes that work together
+// are 2 * distance slots of 8 bytes apart, as above, and now all are neighbours in one warp: from
+// distance 8 on they meet in two banks.
 __global__ void sum_shared_interleaved(const int* x, std::size_t n, long long* sums) {
   __shared__ long long partial[kMaxBlock];
   const unsigned t = threadIdx.x;

@@ -66,6 +66,12 @@ if not events: sys.exit("no kernel is whole")
 print(len(whole), "kernels,", len(events), "rows")
 END
 
+test_case "what the front page shows of X-ray is what it prints"
+run xray $coalesced --only sum_chunked
+quoted=$(sed -n '/^\* global/,/worst/p' chapters/$coalesced/results/xray_chunked.txt)
+expect "two lines" [ "$(lines_in "$quoted")" -eq 2 ]
+expect "the same lines" [ "$(sed -n '/^\* global/,/worst/p' <<<"$output")" = "$quoted" ]
+
 test_case "EVENTS= writes what a block does, the same each time, and its sums are the counts"
 for chapter in $coalesced $tree_sum; do
   run with EVENTS="$scratch/first.json" common/tools/run/xray.sh $dir "$chapter"

@@ -36,7 +36,7 @@ cat >"$tree/$chapter/README.md" <<'END'
 
 **The number.** <!-- value: results/h200.csv row="version=a" column="rate" -->1.5<!-- end --> ms: 4.0 times as *slow*.
 
-**Why.** One reason.
+**Why.** One reason, a [bank](../GLOSSARY.md#bank).
 
 ## Another
 
@@ -62,6 +62,11 @@ __global__ void kernel() { [[link]](nowhere.md); }  // <!-- stays -->
 
 ![A square](figures/square.svg) and [its program](coalesced_threads.cu), [numbers](results/h200.csv).
 END
+cat >"$tree/chapters/GLOSSARY.md" <<'END'
+# Glossary
+
+<a id="bank"></a>**bank**: One "part" of `a * b`, *so* said. [03](03_coalesced_threads/README.md) <!-- also: banks -->
+END
 cat >"$tree/$chapter/lab_notes.md" <<'END'
 # 03 · Lab notes
 
@@ -78,7 +83,11 @@ END
 cat >"$tree/$chapter/exercises/README.md" <<'END'
 # Labs
 
+## 1. One
+
 [ex1_a.cu](ex1_a.cu) · fix the bug · 10 minutes · 1 point
+
+## 2. Another
 
 [ex2_b.cu](ex1_a.cu) · write the kernel · 25 minutes · 2 points
 
@@ -218,6 +227,12 @@ expect "no fold" has_not "$notes" "<details"
 expect "the question before the form" grep -q 'Which of <em>two</em>?</p>.*<form class="guess-form".*The reckoning.*The second' <<<"$(tr -d '\n' <<<"$notes")"
 expect "the next section does not wait" grep -q 'Another reason.</p></div></div>' <<<"$(tr -d '\n' <<<"$notes" | sed 's/<!--[^>]*-->//g')"
 
+test_case "a link to a term brings the term's sentence, and each exercise has a box to tick"
+expect "the sentence" grep -q '<a href="../GLOSSARY.html#bank" data-term="One &quot;part&quot; of a \* b, so said." aria-description="One ' <<<"$notes"
+expect "a box for the lesson" grep -q '<input type="checkbox">I have read this chapter' <<<"$notes"
+labs=$(html $chapter/exercises/index.html)
+expect "two boxes" [ "$(grep -o '<input type="checkbox">I have solved it' <<<"$labs" | wc -l)" -eq 2 ]
+
 test_case "the number that answers a question is told by the question's words"
 cat >"$scratch/answers.mjs" <<END
 import { answerTo } from '$PWD/common/tools/site/markdown.mjs'
@@ -332,6 +347,12 @@ guess_says '.guess-compare { visibility: hidden } .guess-show { pointer-events: 
 test_case "the look finds a guess that the browser does not keep, or that says nothing beside its result"
 guess_says '' 'localStorage.setItem(' 'String(' "after the page was loaded again: the result of guess 1, 2 is hidden"
 guess_says '' 'Your guess' 'A guess' "beside the first result stands A guess: 2"
+test_case "the look finds a box that the browser does not keep, and a sidebar that does not tell"
+guess_says '' 'localStorage.setItem(' 'String(' "after the page was loaded again the box is not ticked"
+guess_says '' 'dataset.done=' 'dataset.gone=' "after the space bar the sidebar says nothing"
+test_case "the look finds a term without its sentence"
+guess_says '.term-box { left: -1px !important }' 'focusin' 'focusless' "at 1280 px, with the focus on it, the sentence of the first term does not show" \
+  "under the pointer the sentence of the first term leaves the window"
 cp "$scratch/theme.js" "$theme"
 
 element=$(ls "$built"/assets/chunks/element.*.js)

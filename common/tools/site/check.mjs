@@ -221,6 +221,65 @@ async function lookAtFigures(page, file) {
   await waitForAll()
 }
 
+/** A box is ticked by keyboard: the sidebar says so, and the browser keeps it until the box is clicked again. */
+async function lookAtTicks(page, file) {
+  const expect = async (when, ticked) => {
+    const is = await page.evaluate(() => ({
+      box: document.querySelector('.tick input').checked,
+      sidebar: [...document.querySelectorAll('.VPSidebar a[data-done]')].some((a) => a.pathname === location.pathname.replace(/index\.html$/, '')),
+    }))
+    if (is.box !== ticked) complain(file, `${when} the box is ${ticked ? 'not ticked' : 'ticked'}`)
+    if (is.sidebar !== ticked) complain(file, `${when} the sidebar says ${ticked ? 'nothing' : 'done'}`)
+  }
+  await page.focus('.tick input')
+  await page.keyboard.press('Space')
+  await expect('after the space bar', true)
+  await page.reload({ waitUntil: 'load' })
+  await settled(page)
+  await page.addStyleTag({ content: STILL })
+  await expect('after the page was loaded again', true)
+  await page.click('.tick input')
+  await expect('after a click', false)
+}
+
+/** With the focus on a term, or the pointer over it, its sentence shows, whole; Escape hides it. */
+async function lookAtTerms(page, file) {
+  const box = () =>
+    page.evaluate(() => {
+      const found = document.querySelector('.term-box')
+      const { left, top, right, bottom } = found.getBoundingClientRect()
+      return { text: found.hidden ? '' : found.textContent, inside: left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight }
+    })
+  const sentence = await page.$eval('a[data-term]', (a) => a.dataset.term)
+  const expect = async (when, text) => {
+    const is = await box()
+    if (is.text !== text) complain(file, `${when} the sentence of the first term ${text ? 'does not show' : 'shows'}`)
+    else if (text && !is.inside) complain(file, `${when} the sentence of the first term leaves the window`)
+  }
+  for (const size of [WIDE, NARROW]) {
+    await page.setViewport(size)
+    await page.evaluate(() => document.activeElement.blur())
+    await page.focus('a[data-term]')
+    await expect(`at ${size.width} px, with the focus on it,`, sentence)
+    await page.keyboard.press('Escape')
+    await expect(`at ${size.width} px, after Escape,`, '')
+  }
+  await page.setViewport(WIDE)
+  await page.hover('a[data-term]')
+  await expect('under the pointer', sentence)
+  await page.evaluate(() => document.activeElement.blur())
+  await page.mouse.move(0, 0)
+}
+
+/** The first page that has it, of lessons, labs and others, is enough for what is the same on all. */
+const looked = new Set()
+async function first(page, what, selector, file) {
+  const name = `${what} ${/^chapters\/\d/.test(file)} ${/\/exercises\//.test(file)}`
+  if (looked.has(name) || !(await page.$(selector))) return false
+  looked.add(name)
+  return true
+}
+
 /** One page: returns { ids, links }. */
 async function lookAtPage(page, file) {
   await page.setViewport(WIDE)
@@ -229,6 +288,8 @@ async function lookAtPage(page, file) {
   await page.addStyleTag({ content: STILL })
   if (await page.$('.guess-first')) await lookAtGuesses(page, file)
   if (await page.$('explore-figure')) await lookAtFigures(page, file)
+  if (await first(page, 'ticks', '.tick', file)) await lookAtTicks(page, file)
+  if (await first(page, 'terms', 'a[data-term]', file)) await lookAtTerms(page, file)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
   })

@@ -51,6 +51,16 @@ export default defineConfig({
       // The page becomes a template of Vue's, where two braces are more than text.
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...given) => text(...given).replace(/\{\{/g, '&#123;&#123;')
+      // The title of a link to the glossary is the term's sentence (prepare.mjs), which theme/terms.mjs shows.
+      const open = md.renderer.rules.link_open
+      md.renderer.rules.link_open = (tokens, i, ...rest) => {
+        const title = tokens[i].attrs.find(([name]) => name === 'title')
+        if (title && tokens[i].attrGet('href').includes('GLOSSARY')) {
+          title[0] = 'data-term'
+          tokens[i].attrPush(['aria-description', title[1]])
+        }
+        return open(tokens, i, ...rest)
+      }
       // Lines of a program have GitHub's anchors, #L12.
       const fence = md.renderer.rules.fence
       md.renderer.rules.fence = (...given) =>
@@ -62,6 +72,7 @@ export default defineConfig({
     logo: { src: '/favicon.svg', alt: '' },
     sidebar: site.sidebar,
     nav: site.nav,
+    exercises: site.exercises,
     outline: { level: [2, 3], label: 'On this page' },
     search: { provider: 'local', options: { detailedView: true, _render: searchable } },
     docFooter: { prev: 'Previous', next: 'Next' },

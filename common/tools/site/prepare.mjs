@@ -20,9 +20,12 @@ import { escapeHtml, figurePage, folderPage, sourcePage, tablePage } from './sou
 
 const [root, out, base, tools] = process.argv.slice(2)
 const read = (file) => fs.readFileSync(path.join(root, file), 'utf8')
+const GLOSSARY = 'chapters/GLOSSARY.md'
+const sentences = sentencesOf(fs.existsSync(path.join(root, GLOSSARY)) ? read(GLOSSARY) : '')
 
 /** Everything the site is made of: a Map from a path below `out` to text, or to a Buffer. */
 const files = new Map()
+const exercisesOf = {} // how many there are, by the page's address
 
 const relative = (from, to) => {
   const way = path.posix.relative(path.posix.dirname(from), to || '.')
@@ -73,7 +76,13 @@ function withExplorables(file, text) {
   })
 }
 
-/** A Markdown file as the site shows it: links lead to pages, comments are gone. */
+/** What the glossary says of each term, by its anchor, as plain text. */
+function sentencesOf(glossary) {
+  const entries = withoutComments(glossary).matchAll(/^<a id="([^"]+)"><\/a>\*\*.+?\*\*: (.+)$/gm)
+  return new Map([...entries].map(([, anchor, text]) => [anchor, text.replace(/ *\[\d\d\]\(\S+\)/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/(`[^`]*`)|\*+/g, (all, code) => code?.slice(1, -1) ?? '').trim()]))
+}
+
+/** A Markdown file as the site shows it: links lead to pages, those to a term bring its sentence, comments are gone. */
 function rewritten(file, pages, program = null) {
   const place = pages.get(file).place
   const text = withLinks(read(file), ({ target, image, html }) => {
@@ -84,7 +93,9 @@ function rewritten(file, pages, program = null) {
     if (image) return relative(place, page.place)
     const goal = page.page ?? page.place
     const anchor = to.anchor && ['markdown', 'source'].includes(page.kind) ? `#${to.anchor}` : ''
-    return relative(place, html ? asUrl(goal) : goal) + anchor
+    const url = relative(place, html ? asUrl(goal) : goal) + anchor
+    const sentence = to.file === GLOSSARY && !html && sentences.get(to.anchor)
+    return sentence ? `${url} "${sentence.replace(/"/g, '&quot;')}"` : url
   })
   return withExplorables(file, withoutComments(withCaptions(file, text, pages, program)))
 }
@@ -104,6 +115,19 @@ function folded(markdown) {
     return `<details class="section"><summary>\n\n${section.slice(0, end)}\n\n</summary>\n${section.slice(end).trimEnd()}\n\n</details>\n\n`
   })
   return markdown.slice(0, starts[0]) + sections.join('')
+}
+
+const tick = (label, exercise = '') => `\n<TickDone label="${label}"${exercise && ` exercise="${exercise}"`} />\n\n`
+
+/** Labs with a box to tick below each exercise, a section with a number: { text, exercises }. */
+function withTicks(markdown) {
+  const starts = [...headings(markdown).filter((h) => h.level === 2).map((h) => h.at), markdown.length]
+  let exercises = 0
+  const sections = starts.slice(0, -1).map((start, i) => {
+    const section = markdown.slice(start, starts[i + 1])
+    return /^## \d+\. /.test(section) ? section.trimEnd() + '\n' + tick('I have solved it', ++exercises) : section
+  })
+  return { text: markdown.slice(0, starts[0]) + sections.join(''), exercises }
 }
 
 const frontmatter = (settings) => `---\n${Object.entries(settings).map(([k, v]) => `${k}: ${JSON.stringify(v)}`).join('\n')}\n---\n\n`
@@ -152,7 +176,7 @@ function writeChapters(chapters, pages, decks) {
     if (deck) facts.push(deckUrl(c.notes))
     const bar = `<p class="facts">${facts.join(' · ')}</p>`
     const notes = belowTitle(rewritten(c.notes, pages, c.program), [bar])
-    files.set(pages.get(c.notes).place, frontmatter(step(c.notes)) + (c.labNotes ? withGuesses(notes, c.name) : notes))
+    files.set(pages.get(c.notes).place, frontmatter(step(c.notes)) + (c.labNotes ? withGuesses(notes, c.name) : notes) + tick('I have read this chapter'))
     if (c.labNotes) {
       const back = `<p class="facts">${link(`Lesson of chapter ${c.number}`, url(c.labNotes, c.notes))}</p>`
       const page = folded(belowTitle(rewritten(c.labNotes, pages, c.program), [back]))
@@ -164,7 +188,9 @@ function writeChapters(chapters, pages, decks) {
     if (minutes > 0) labFacts.unshift(`About ${minutes} minutes together`)
     if (deck) labFacts.push(deckUrl(c.labs))
     const labBar = `<p class="facts">${labFacts.join(' · ')}</p>`
-    files.set(pages.get(c.labs).place, frontmatter(step(c.labs)) + belowTitle(rewritten(c.labs, pages), [labBar]))
+    const { text, exercises } = withTicks(belowTitle(rewritten(c.labs, pages), [labBar]))
+    files.set(pages.get(c.labs).place, frontmatter(step(c.labs)) + text)
+    exercisesOf[`${base}${asUrl(pages.get(c.labs).place)}`] = exercises
   }
 
   // The front page: where to start stands at the top.
@@ -210,7 +236,7 @@ function sidebar(chapters, pages, decks) {
   const to = (file) => `/${asUrl(pages.get(file).place)}`
   const groups = [{ text: 'Start here', items: [{ text: 'Overview', link: '/' }] }]
   if (decks.opening) groups[0].items.push({ text: 'Opening slides', link: `/${decks.opening.url}`, target: '_self' })
-  if (pages.has('chapters/GLOSSARY.md')) groups[0].items.push({ text: 'Glossary', link: to('chapters/GLOSSARY.md') })
+  if (pages.has(GLOSSARY)) groups[0].items.push({ text: 'Glossary', link: to(GLOSSARY) })
   groups.push({
     text: 'Chapters',
     items: chapters.map((c) => {
@@ -236,7 +262,7 @@ function sidebar(chapters, pages, decks) {
 function nav(pages, decks) {
   const items = [{ text: 'Start', link: '/' }]
   if (decks.length > 0) items.push({ text: 'Slides', link: '/slides/' })
-  if (pages.has('chapters/GLOSSARY.md')) items.push({ text: 'Glossary', link: `/${asUrl(pages.get('chapters/GLOSSARY.md').place)}` })
+  if (pages.has(GLOSSARY)) items.push({ text: 'Glossary', link: `/${asUrl(pages.get(GLOSSARY).place)}` })
   if (pages.has('chapters/README.md')) items.push({ text: 'Teaching', link: '/chapters/' })
   return items
 }
@@ -277,7 +303,7 @@ function main() {
   const title = headings(home)[0]?.text ?? 'Tutorial'
   const first = withoutComments(home).split(/^# .*$/m)[1]?.trim().split(/\n\s*\n/)[0] ?? ''
   const description = first.replace(/[*`]/g, '').replace(/\s+/g, ' ')
-  files.set('site.json', `${JSON.stringify({ title, description, base, nav: nav(pages, decks), sidebar: sidebar(chapters, pages, decks) }, null, 2)}\n`)
+  files.set('site.json', `${JSON.stringify({ title, description, base, exercises: exercisesOf, nav: nav(pages, decks), sidebar: sidebar(chapters, pages, decks) }, null, 2)}\n`)
   save()
   const hash = crypto.createHash('sha256')
   for (const name of [...files.keys()].sort()) hash.update(`${name}\0`).update(files.get(name)).update('\0')

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // VitePress's own theme with the system's fonts, what style.css changes, guesses that come before results, and
-// pictures that a reader can explore.
+// pictures that a reader can explore, and boxes to tick.
 
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h, nextTick, onMounted, ref } from 'vue'
+import { TickDone, followProgress, kept } from './progress.mjs'
 import './style.css'
+import { showTerms } from './terms.mjs'
 
 // How often the unit that an answer is in goes into the one that was typed; the same word goes once.
 const IN_NANOSECONDS = { ns: 1, µs: 1e3, μs: 1e3, us: 1e3, ms: 1e6, s: 1e9 }
@@ -36,18 +38,6 @@ function factor(text, value, unit) {
   if (size < 1.005) return '1, as measured'
   const digits = size < 10 ? size.toPrecision(size < 1.1 ? 3 : 2) : Math.round(size).toLocaleString('en')
   return `${digits}, the guess is too ${guess > value ? 'high' : 'low'}`
-}
-
-// The browser may refuse to keep anything.
-function kept(key, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(key)
-    if (value === null) localStorage.removeItem(key)
-    else localStorage.setItem(key, value)
-  } catch {
-    // Then a guess lasts as long as the page.
-  }
-  return null
 }
 
 /**
@@ -134,8 +124,13 @@ const ExploreFigure = {
 
 export default {
   extends: DefaultTheme,
+  setup() {
+    followProgress()
+    onMounted(showTerms)
+  },
   enhanceApp({ app }) {
     app.component('GuessFirst', GuessFirst)
     app.component('ExploreFigure', ExploreFigure)
+    app.component('TickDone', TickDone)
   },
 }
