@@ -167,8 +167,9 @@ void report() {
     const std::string events = events_of(launches, !variable("XRAY_PAGE").empty(), &cuts);
     const bool has_block = std::any_of(launches.begin(), launches.end(),
                                        [](const Launch& l) { return l.blocks_counted > 0; });
-    if (!launches.empty() && !has_block) {
-      stop("BLOCK=" + variable("XRAY_BLOCK") + ": no kernel has such a block");
+    const std::string block = variable("XRAY_BLOCK");
+    if (!block.empty() && !launches.empty() && !has_block) {
+      stop("BLOCK=" + block + ": no kernel has such a block");
     }
     write(path, events);
     for (const std::string& cut : cuts) std::fprintf(stderr, "xray: %s\n", cut.c_str());
