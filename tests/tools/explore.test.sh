@@ -17,7 +17,7 @@ site=$PWD/common/tools/site
 cat >"$scratch/counts.mjs" <<END
 import fs from 'node:fs'
 import { isOfOneKind, lanesOf } from '$site/explore/data.mjs'
-import { passesOf, sectorsOf } from '$site/explore/counts.mjs'
+import { passesOf, sectorsOf } from '$site/explore/requests.mjs'
 import { rowsOf } from '$site/source_pages.mjs'
 
 const kinds = {
@@ -47,6 +47,42 @@ for space in global shared; do
   [[ $output =~ $space:\ ([0-9]+)\ rows,\ not\ ([0-9]+) ]]
   expect "most rows of $space memory compared" [ "${BASH_REMATCH[1]:-0}" -gt $((5 * ${BASH_REMATCH[2]:-1} + 50)) ]
 done
+
+# What the rows of trees leave out, the events of one block have request by request, each with what it cost.
+cat >"$scratch/events.mjs" <<END
+import fs from 'node:fs'
+import { explorable } from '$site/explore/data.mjs'
+import { passesOf, sectorsOf } from '$site/explore/requests.mjs'
+
+const [results, picture] = ['results/events.json', 'figures/trees.svg'].map((name) => \`chapters/05_shared_tree_reduction/\${name}\`)
+const all = JSON.parse(fs.readFileSync(results, 'utf8'))
+let compared = 0
+for (const { kernel, events } of all.kernels) {
+  for (const [step, warp, , space, operation, bytes, offsets, cost] of events) {
+    if (operation === 'barrier') continue
+    const is = space === 'shared' ? passesOf(offsets, bytes, operation).length : sectorsOf(offsets, bytes).size
+    if (is !== cost) console.log(\`\${kernel}, step \${step}, warp \${warp}: \${is}, X-ray counted \${cost}\`)
+    compared++
+  }
+}
+console.log(compared)
+explorable('.', picture)
+const trees = all.kernels[1].events
+trees.splice(trees.findLastIndex((event) => event[3] === 'shared' && event[4] === 'store'), 1)
+fs.mkdirSync('$scratch/chapters/05_shared_tree_reduction/results', { recursive: true })
+fs.writeFileSync(\`$scratch/\${results}\`, JSON.stringify(all))
+try {
+  explorable('$scratch', picture)
+} catch (error) {
+  console.log(error.message)
+}
+END
+test_case "each request in the events of 05's trees costs what X-ray counted, and a tree that misses a store is refused"
+run node "$scratch/events.mjs"
+expect_status 0
+expect "two lines" [ "$(lines_in "$output")" -eq 2 ]
+expect "a hundred requests" [ "${output%%$'\n'*}" -gt 80 ]
+expect_output "sum_shared_interleaved: the sum of"
 
 test_case "the figures and the element around them are less than 30 kB"
 expect "30 kB" [ "$(find "$site/explore" -type f ! -name data.mjs -exec cat {} + | wc -c)" -lt 30000 ]

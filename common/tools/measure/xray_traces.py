@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stores what X-ray counted, for figures and for product_limits.py: chapters/NN_name/results/xray.csv.
+"""Stores what X-ray saw, for figures and for product_limits.py: chapters/NN_name/results/xray.csv and events.json.
 
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
 is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
-everywhere. --check writes nothing, and fails where another trace would be
+everywhere. [events] has one line of options: with EVENTS=FILE instead, what one block of each kernel does, step by step.
+--check writes nothing, and fails where something else would be
 stored. The order of the rows does not count: among rows of the same line it is up to the compiler.
 """
 
@@ -21,12 +22,13 @@ from csv_files import write_whole
 XRAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run", "xray.sh")
 
 
-def trace(folder, chapter, options):
-    """The lines of X-ray's CSV, or what went wrong."""
+def trace(folder, chapter, options, kind="CSV"):
+    """The lines of what X-ray writes, or what went wrong."""
     program, words = settings.program_of(chapter, options)
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "trace.csv")
-        environment = {**os.environ, "CSV": path, "LINE": "", "SVG": "", "BLOCKS": "", "XRAY_SOURCE": "1"}
+        unset = dict.fromkeys(("CSV", "EVENTS", "HTML", "LINE", "SVG", "BLOCKS", "BLOCK"), "")
+        environment = {**os.environ, **unset, kind: path, "XRAY_SOURCE": "1"}
         done = subprocess.run([XRAY, folder, program, *words], env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return None, done.stdout + done.stderr
@@ -49,6 +51,18 @@ def traces_of(folder, chapter):
     return "".join(f"{line}\n" for line in lines), complaints
 
 
+def events_of(folder, chapter):
+    """The text of the chapter's events.json, and complaints."""
+    text, complaints = "", []
+    for options in settings.lines_of(chapter, "events"):
+        found, problem = trace(folder, chapter, options, "EVENTS")
+        if found is None:
+            complaints.append(f"{problem}chapters/{chapter}/settings: [events]: no trace")
+        else:
+            text = "".join(f"{line}\n" for line in found)
+    return text, complaints
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
@@ -57,17 +71,18 @@ def main():
     options = parser.parse_args()
     complaints = []
     for chapter in options.chapters:
-        path = f"chapters/{chapter}/results/xray.csv"
-        stored = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
-        text, problems = traces_of(options.folder, chapter)
-        complaints += problems
-        if problems or text == stored:
-            continue
-        if not options.check:
-            write_whole(path, text)
-            print(f"traced {path}")
-        elif sorted(text.splitlines()) != sorted(stored.splitlines()):
-            complaints.append(f"{path}: the kernels do something else now; run make xray-traces figures")
+        for name, made in (("xray.csv", traces_of), ("events.json", events_of)):
+            path = f"chapters/{chapter}/results/{name}"
+            stored = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+            text, problems = made(options.folder, chapter)
+            complaints += problems
+            if problems or text == stored:
+                continue
+            if not options.check:
+                write_whole(path, text)
+                print(f"traced {path}")
+            elif sorted(text.splitlines()) != sorted(stored.splitlines()):
+                complaints.append(f"{path}: the kernels do something else now; run make xray-traces figures")
     for complaint in complaints:
         print(complaint, file=sys.stderr)
     return 1 if complaints else 0

@@ -5,9 +5,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { rowsOf } from '../source_pages.mjs'
-import { offsetsOf } from './banks.mjs'
-import { access } from './coalescing.mjs'
-import { LANES, passesOf, sectorsOf } from './counts.mjs'
+import { LANES, access, passesOf, sectorsOf, slotsOf } from './requests.mjs'
+import { levelsOf } from './trees.mjs'
 
 const INT = 4 // bytes
 
@@ -81,7 +80,7 @@ function banks(operation, wanted) {
       const [lanes, bytes] = [lanesOf(row), Number(row.bytes_per_lane)]
       const stride = Math.floor((lanes[LANES - 1] - lanes[0]) / (LANES - 1) / bytes) - (padding && 1)
       const state = { stride, bytes, padding, pass: 1 }
-      if (offsetsOf(state).join() !== lanes.join()) throw new Error(`${label}: its lanes are not ${stride} elements apart`)
+      if (slotsOf(state).join() !== lanes.join()) throw new Error(`${label}: its lanes are not ${stride} elements apart`)
       const [passes, counted] = [passesOf(lanes, bytes, operation).length, row.wavefronts / row.requests]
       if (isOfOneKind(row) && passes !== counted) throw new Error(`${label}: X-ray counted ${counted} passes`)
       return { label, state }
@@ -122,10 +121,21 @@ function latency(results) {
   }
 }
 
+/** The levels of three trees, as X-ray saw one block of each. */
+function trees(results, text) {
+  const kernels = JSON.parse(text('events.json')).kernels.map((kernel) => {
+    const levels = levelsOf(kernel)
+    if (levels.at(-1).sum !== kernel.block[0]) throw new Error(`${kernel.kernel}: the sum of ${levels.at(-1).sum} values of ${kernel.block[0]}`)
+    return { name: kernel.kernel, levels }
+  })
+  return { kind: 'trees', kernels, start: { level: 0 }, presets: [] }
+}
+
 const FIGURES = {
   'chapters/03_coalesced_threads/figures/accesses.svg': coalescing,
   'chapters/03_coalesced_threads/figures/sweeps.svg': measuredStrides,
   'chapters/04_multi_block/figures/saturation.svg': latency,
+  'chapters/05_shared_tree_reduction/figures/trees.svg': trees,
   'chapters/05_shared_tree_reduction/figures/banks.svg': banks('load', [
     { label: 'sum_shared_interleaved', trace: 'block', kernel: 'sum_shared_interleaved' },
     { label: 'sum_shared_sequential', trace: 'block', kernel: 'sum_shared_sequential' },
@@ -138,6 +148,6 @@ const FIGURES = {
 
 /** What a picture becomes: an object, or null for one that stays a picture. */
 export function explorable(root, picture) {
-  const results = (name) => rowsOf(fs.readFileSync(path.join(root, picture, '../../results', name), 'utf8'))
-  return FIGURES[picture]?.(results) ?? null
+  const text = (name) => fs.readFileSync(path.join(root, picture, '../../results', name), 'utf8')
+  return FIGURES[picture]?.((name) => rowsOf(text(name)), text) ?? null
 }

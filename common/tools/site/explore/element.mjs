@@ -10,12 +10,12 @@
 // The data have a `start`, the first state, and `presets`, buttons: { label, state }. A slider or a button may say `when`,
 // in which state it is there.
 
-import { banks } from './banks.mjs'
-import { coalescing } from './coalescing.mjs'
 import { latency } from './latency.mjs'
+import { banks, coalescing } from './requests.mjs'
+import { trees } from './trees.mjs'
 import style from './style.css?inline'
 
-const FIGURES = { banks, coalescing, latency }
+const FIGURES = { banks, coalescing, latency, trees }
 
 const made = (parent, name, attributes = {}, text = '') => {
   const element = parent.appendChild(document.createElement(name))

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// What one request of a warp costs, counted by the rules of common/cpu/xray/model.h and drawn: the sectors that a load
+// touches, the passes through the banks of shared memory. `offsets` are those of the lanes, in bytes from the start of an
+// array that begins at a line; null for a lane that is not active.
+
+export const LANES = 32
+const SECTOR = 32 // bytes, as the other sizes
+const LINE = 128
+const INT = 4
+const WORD = 4
+const BANKS = 32
+
+const ROW = 12 // pixels: a row of lanes
+const TOP = 18 // above it
+const FAN = 70 // from the lanes to what they touch
+
+const number = (value) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
+const plural = (count, noun, nouns = `${noun}s`) => `${number(count)} ${count === 1 ? noun : nouns}`
+
+// ---- sectors: 32 lanes read ints, `stride` apart from `offset` on --------------------------------------
+
+const HIGH = 26 // pixels: a line and its sectors
+
+/** The sectors that the lanes touch, in order: a Map from the number of the sector to the lanes that touch it. */
+export function sectorsOf(offsets, bytes) {
+  const touched = new Map()
+  offsets.forEach((offset, lane) => {
+    if (offset === null) return
+    for (let s = Math.floor(offset / SECTOR); s <= Math.floor((offset + bytes - 1) / SECTOR); s++) {
+      touched.set(s, [...(touched.get(s) ?? []), lane])
+    }
+  })
+  return new Map([...touched].sort(([a], [b]) => a - b))
+}
+
+/** What lane t reads. */
+export const access = ({ stride, offset }) => `x[${stride === 1 ? 't' : `${stride} * t`}${offset ? ` + ${offset}` : ''}]`
+
+/** Where lane t reads, in bytes. */
+const intsOf = ({ stride, offset }) => Array.from({ length: LANES }, (_, lane) => INT * (offset + stride * lane))
+
+/** What was measured with this stride and offset, beside the first row of the same sweep; null where nothing was. */
+function measured({ stride, offset }, sweeps) {
+  const [sweep, key, base] = offset === 0 ? [sweeps.stride, stride, 1] : stride === 1 ? [sweeps.offset, offset, 0] : []
+  if (!sweep?.rates[key]) return null
+  return { rate: sweep.rates[key], base: sweep.rates[base], of: offset === 0 ? 'stride 1' : 'offset 0', loads: sweep.loads }
+}
+
+function bar(y, width, share, name) {
+  return `<text x="0" y="${y}">${name}</text><rect class="empty" x="0.5" y="${y + 6}" width="${width - 1}" height="10"/>
+    <rect class="used" x="0.5" y="${y + 6}" width="${share * (width - 1)}" height="10"/>`
+}
+
+export const coalescing = {
+  controls: ({ strides, offsets }) => [
+    { name: 'stride', label: 'Stride', values: strides, show: (v) => plural(v, 'int') },
+    { name: 'offset', label: 'Offset', values: offsets, show: (v) => plural(v, 'int') },
+  ],
+  draw(state, { sweeps, device }, width) {
+    const offsets = intsOf(state)
+    const sectors = sectorsOf(offsets, INT)
+    const lines = [...new Set([...sectors.keys()].map((s) => Math.floor((s * SECTOR) / LINE)))]
+    const pitch = Math.min(width / lines.length, width / 4)
+    const wide = pitch * (lines.length > 12 ? 0.82 : 0.94)
+    const left = (width - pitch * lines.length + (pitch - wide)) / 2
+    const at = (byte) => left + pitch * lines.indexOf(Math.floor(byte / LINE)) + ((byte % LINE) / LINE) * wide
+    const lane = (i) => ((i + 0.5) * width) / LANES
+    const y = TOP + ROW + FAN
+
+    let svg = `<text x="0" y="12">lane 0</text><text x="${width}" y="12" class="end">31</text>`
+    let fans = ''
+    ;[...sectors].forEach(([sector, lanes], i) => {
+      svg += `<rect class="moved" x="${at(sector * SECTOR)}" y="${y}" width="${wide / 4}" height="${HIGH}"/>`
+      for (const l of lanes) {
+        const used = Math.max((INT / LINE) * wide, 2)
+        svg += `<rect class="used" x="${at(offsets[l])}" y="${y}" width="${used}" height="${HIGH}"/>`
+        svg += `<rect class="lane ${i % 2 ? 'odd' : 'even'}" x="${lane(l) - width / 80}" y="${TOP}" width="${width / 40}" height="${ROW}"/>`
+        fans += `<path class="${i % 2 ? 'odd' : 'even'}" d="M${lane(l)} ${TOP + ROW}L${at(offsets[l]) + used / 2} ${y}"/>`
+      }
+    })
+    for (const line of lines) {
+      const x = at(line * LINE)
+      if (wide >= 24) for (let s = 1; s < 4; s++) svg += `<path class="inner" d="M${x + (s * wide) / 4} ${y}v${HIGH}"/>`
+      svg += `<rect class="frame" x="${x}" y="${y}" width="${wide}" height="${HIGH}"/>`
+      if (pitch > 45) svg += `<text x="${x}" y="${y + HIGH + 14}">byte ${number(line * LINE)}</text>`
+    }
+    if (pitch <= 45) {
+      svg += `<text x="${at(lines[0] * LINE)}" y="${y + HIGH + 14}">byte ${number(lines[0] * LINE)}</text>`
+      svg += `<text class="end" x="${at(lines.at(-1) * LINE) + wide}" y="${y + HIGH + 14}">${number(lines.at(-1) * LINE)}</text>`
+    }
+    let height = y + HIGH + 20
+    const moved = sectors.size * SECTOR
+    const used = LANES * INT
+    let says = `${access(state)}: ${plural(sectors.size, 'sector')} in ${plural(lines.length, 'line')}, ${used} of ${number(moved)} bytes moved are used, ${number((100 * used) / moved)} %.`
+    if (sweeps) {
+      const is = measured(state, sweeps)
+      svg += bar(height + 20, width, used / moved, `bytes used of bytes moved: ${number((100 * used) / moved)} %`)
+      const name = is ? `measured, of the speed at ${is.of}: ${number((100 * is.rate) / is.base)} %` : 'not measured'
+      svg += bar(height + 56, width, is ? Math.min(is.rate / is.base, 1) : 0, name)
+      height += 78
+      says += is
+        ? ` Measured on an ${device}: ${number(is.rate)} GB/s of used bytes, and ${number(is.base)} at ${is.of} (${is.loads} loads).`
+        : ' This pair was not measured.'
+    }
+    return { height, svg: fans + svg, says }
+  },
+}
+
+// ---- banks, pass by pass -------------------------------------------------------------------------------
+
+/** Whether all pairs of active lanes whose numbers differ by that bit want the same. */
+function pairsAgree(offsets, bit) {
+  return offsets.every((offset, lane) => offset === null || offsets[lane ^ bit] === null || offset === offsets[lane ^ bit])
+}
+
+/**
+ * The passes through the banks that a load or store takes, in order: for each a Map from a bank to the lanes that its
+ * word goes to. Elements of 8 bytes go to one half of the warp after the other, of 16 bytes to one quarter; where
+ * neighbours of a load want the same, or lanes two apart, to twice as many lanes.
+ */
+export function passesOf(offsets, bytes, operation = 'load') {
+  let parts = Math.max(1, bytes / WORD)
+  if (parts > 1 && operation === 'load' && (pairsAgree(offsets, 1) || pairsAgree(offsets, 2))) parts /= 2
+  const passes = []
+  for (let part = 0; part < parts; part++) {
+    const words = new Map()
+    for (let lane = (part * LANES) / parts; lane < ((part + 1) * LANES) / parts; lane++) {
+      if (offsets[lane] === null) continue
+      const last = Math.floor((offsets[lane] + bytes - 1) / WORD)
+      for (let word = Math.floor(offsets[lane] / WORD); word <= last; word++) words.set(word, [...(words.get(word) ?? []), lane])
+    }
+    const turns = new Map() // how many words a bank has delivered in this part
+    const first = passes.length
+    for (const [word, lanes] of [...words].sort(([a], [b]) => a - b)) {
+      const bank = word % BANKS
+      const turn = turns.get(bank) ?? 0
+      turns.set(bank, turn + 1)
+      passes[first + turn] = (passes[first + turn] ?? new Map()).set(bank, lanes)
+    }
+  }
+  return passes
+}
+
+/** Where 32 lanes read whose elements lie `stride` apart, in an array with `padding` elements after every 128 bytes. */
+export function slotsOf({ stride, bytes, padding }) {
+  return Array.from({ length: LANES }, (_, lane) => {
+    const offset = lane * stride * bytes
+    return offset + Math.floor(offset / LINE) * padding * bytes
+  })
+}
+
+const STRIP = 6 // pixels: the row of banks
+const MOST = 208 // and the longest queue
+
+const passesAt = (state, { operation }) => passesOf(slotsOf(state), state.bytes, operation)
+
+export const banks = {
+  controls: ({ strides }) => [
+    { name: 'stride', label: 'Stride', values: strides, show: (v) => plural(v, 'element') },
+    { name: 'bytes', label: 'Size of an element', values: [4, 8, 16], show: (v) => `${v} bytes` },
+    { name: 'padding', label: 'Padding after 128 bytes', values: [0, 1, 2], show: (v) => (v ? plural(v, 'element') : 'none') },
+    {
+      name: 'pass',
+      label: 'Pass',
+      values: (state, data) => passesAt(state, data).map((_, i) => i + 1),
+      show: (v, state, data) => `${v} of ${passesAt(state, data).length}`,
+    },
+  ],
+  draw(state, data, width) {
+    const passes = passesAt(state, data)
+    const now = state.pass - 1
+    const served = passes[now]
+    const cell = width / LANES
+    const middle = (i) => (i + 0.5) * cell
+    const box = (kind, i, y, high) => `<rect class="${kind}" x="${i * cell + cell / 10}" y="${y}" width="${0.8 * cell}" height="${high}"/>`
+    const y = TOP + ROW + FAN
+    const lanesOf = (pass) => new Set([...pass.values()].flat())
+    const [busy, done] = [lanesOf(served), new Set(passes.slice(0, now).flatMap((pass) => [...lanesOf(pass)]))]
+
+    let svg = `<text x="0" y="12">lane 0</text><text x="${width}" y="12" class="end">31</text>`
+    for (let lane = 0; lane < LANES; lane++) svg += box(busy.has(lane) ? 'used' : done.has(lane) ? 'empty' : 'moved', lane, TOP, ROW)
+    for (const [bank, lanes] of served) {
+      for (const lane of lanes) svg += `<path class="even" d="M${middle(lane)} ${TOP + ROW}L${middle(bank)} ${y}"/>`
+    }
+    for (let bank = 0; bank < BANKS; bank++) svg += box(served.has(bank) ? 'used' : 'empty', bank, y, STRIP)
+    // Below each bank its words, those that are delivered first on top.
+    const queues = Array.from({ length: BANKS }, (_, bank) => passes.flatMap((pass, i) => (pass.has(bank) ? [i] : [])))
+    const longest = Math.max(...queues.map((queue) => queue.length))
+    const high = Math.min(ROW, MOST / longest)
+    queues.forEach((queue, bank) => {
+      queue.forEach((pass, i) => (svg += box(pass === now ? 'used' : pass < now ? 'empty' : 'moved', bank, y + STRIP + 4 + i * high, 0.8 * high)))
+    })
+    const height = y + STRIP + 4 + Math.max(longest, 4) * high + 18
+    svg += `<text x="0" y="${height - 5}">bank 0</text><text x="${width}" y="${height - 5}" class="end">31</text>`
+
+    const words = new Set(slotsOf(state).flatMap((offset) => Array.from({ length: state.bytes / WORD }, (_, i) => offset / WORD + i)))
+    const least = Math.ceil(words.size / BANKS)
+    const needs = least < passes.length ? `, where ${least} would do without conflicts` : ', no conflict'
+    const paddings = state.padding ? `, ${plural(state.padding, 'element')} of padding` : ''
+    const says =
+      `Stride ${state.stride}, ${state.bytes} bytes${paddings}: ${plural(passes.length, 'pass', 'passes')}${needs}. ` +
+      `Pass ${state.pass}: ${plural(served.size, 'bank')} ${served.size === 1 ? 'delivers' : 'deliver'} to ${plural(busy.size, 'lane')}.`
+    return { height, svg, says }
+  },
+}

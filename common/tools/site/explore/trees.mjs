@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Trees that add up in shared memory, level by level: which threads add, which slots they read and write, and of how many
+// values each slot holds the sum. Made of X-ray's events of one block, whose format stands in common/cpu/xray/events.h.
+
+import { LANES } from './requests.mjs'
+
+const SLOT = 8 // bytes of a partial sum
+const ROW = 15 // pixels, as all sizes of the drawing
+const TITLE = 18
+const CODE = 15
+const LETTER = 6.7
+
+/**
+ * What a kernel's block does from barrier to barrier: { code, threads, reads, writes, holds }; `threads` are those that
+ * store, `holds` says for each slot how many of the block's values it is the sum of.
+ */
+export function levelsOf({ block: [threads], events, files, source }) {
+  const levels = [[]]
+  for (const event of events) {
+    if (event[4] === 'barrier') levels.push([])
+    else levels.at(-1).push(event)
+  }
+  const holds = Array(threads).fill(0)
+  return levels.map((level) => {
+    const loaded = new Map() // by thread: what it holds in registers
+    const is = { code: '', threads: [], reads: [], writes: [] }
+    for (const [, warp, line, space, operation, , offsets] of level) {
+      offsets.forEach((offset, lane) => {
+        if (offset === null) return
+        const thread = warp * LANES + lane
+        const slot = offset / SLOT
+        if (operation === 'load') {
+          loaded.set(thread, space === 'global' ? 1 : (loaded.get(thread) ?? 0) + holds[slot])
+          if (space === 'shared') is.reads.push(slot)
+          return
+        }
+        is.code = source[files[0]][line]
+        is.threads.push(thread)
+        if (space === 'global') is.sum = loaded.get(thread)
+        else is.writes.push(slot)
+        if (space === 'shared') holds[slot] = loaded.get(thread)
+      })
+    }
+    return { ...is, holds: [...holds] }
+  })
+}
+
+const plural = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`
+const warpsOf = (threads) => new Set(threads.map((thread) => Math.floor(thread / LANES))).size
+
+/** The words of a line of code in lines of so many letters. */
+function wrapped(code, letters) {
+  return code.split(' ').reduce((lines, word) => {
+    const longer = lines.length > 0 && `${lines.at(-1)} ${word}`
+    return longer && longer.length <= letters ? [...lines.slice(0, -1), longer] : [...lines, word]
+  }, [])
+}
+
+const escaped = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+
+export const trees = {
+  controls: ({ kernels }) => [
+    {
+      name: 'level',
+      label: 'Step',
+      values: kernels[0].levels.map((_, i) => i),
+      show: (v) => (v === 0 ? 'each thread stores a value' : v === kernels[0].levels.length - 1 ? 'one thread stores the sum' : `level ${v}`),
+    },
+  ],
+  draw({ level }, { kernels }, width) {
+    const cell = width / LANES
+    const box = (kind, i, y) => `<rect class="${kind}" x="${(i % LANES) * cell + cell / 10}" y="${y}" width="${0.8 * cell}" height="${ROW - 3}"/>`
+    let svg = ''
+    let y = 0
+    const says = kernels.map(({ name, levels }) => {
+      const { code, threads, reads, writes, holds, sum } = levels[level]
+      svg += `<text class="name" x="0" y="${(y += TITLE) - 5}">${name}</text>`
+      const lines = wrapped(code.replace(/ *\/\/.*/, ''), Math.floor(width / LETTER))
+      for (const text of lines) svg += `<text class="code" x="0" y="${(y += CODE) - 5}">${escaped(text)}</text>`
+      for (let warp = 0; warp * LANES < holds.length; warp++, y += ROW) {
+        const idle = !threads.some((thread) => Math.floor(thread / LANES) === warp)
+        for (let t = warp * LANES; t < (warp + 1) * LANES; t++) svg += box(threads.includes(t) ? 'used' : idle ? 'empty' : 'moved', t, y)
+      }
+      y += 6
+      holds.forEach((count, slot) => {
+        if (slot > 0 && slot % LANES === 0) y += ROW
+        const kind = writes.includes(slot) ? 'used' : reads.includes(slot) ? 'odd' : 'moved'
+        svg += box(kind, slot, y)
+        if (cell >= 20) svg += `<text class="in ${kind}" x="${((slot % LANES) + 0.5) * cell}" y="${y + ROW - 5}">${count}</text>`
+      })
+      y += ROW + 8
+      const who = `${plural(threads.length, 'thread')} of ${plural(warpsOf(threads), 'warp')}`
+      return `${name}: ${who} ${sum ? `stores the sum of ${sum} values` : level === 0 ? 'store a value each' : 'add'}`
+    })
+    const legend = 'Above: the threads that store; outlines are warps without one. Below: the slots, blue where written, orange where read'
+    for (const text of wrapped(`${legend}${cell >= 20 ? ', with the number of values in each.' : '.'}`, Math.floor(width / LETTER))) {
+      svg += `<text class="note" x="0" y="${(y += CODE) - 5}">${text}</text>`
+    }
+    return { svg, height: y, says: `${says.join('; ')}.` }
+  },
+}
