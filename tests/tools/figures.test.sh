@@ -51,6 +51,18 @@ expect_status 0
 expect_output "traced $stored"
 expect "the same file" cmp -s $stored "$copy/$stored"
 
+test_case "steps of a block that a kernel no longer makes are found, and tracing again mends them, byte for byte"
+events=chapters/$tree/results/events.json
+sed '/"shared","store"/d' $events >"$copy/$events"
+run in_copy traces --check $dir $tree
+expect_status 1
+expect_one_error_line
+expect_output "$events: the kernels do something else now; run make xray-traces"
+run in_copy traces $dir $tree
+expect_status 0
+expect_output "traced $events"
+expect "the same file" cmp -s $events "$copy/$events"
+
 test_case "a trace that is missing, or that settings do not name, is found"
 rm "$copy/$stored"
 run in_copy traces --check $dir $tree
