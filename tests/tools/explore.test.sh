@@ -84,5 +84,28 @@ expect "two lines" [ "$(lines_in "$output")" -eq 2 ]
 expect "a hundred requests" [ "${output%%$'\n'*}" -gt 80 ]
 expect_output "sum_shared_interleaved: the sum of"
 
-test_case "the figures and the element around them are less than 30 kB"
-expect "30 kB" [ "$(find "$site/explore" -type f ! -name data.mjs -exec cat {} + | wc -c)" -lt 30000 ]
+# Of n paths each step inside has 1/n of the lanes; in the loop lane for lane goes round 1 to 32 times, with 8 steps of its
+# longest line in a turn; and all meet again at the end.
+cat >"$scratch/lanes.mjs" <<END
+import { explorable } from '$site/explore/data.mjs'
+import { lanesIn } from '$site/explore/divergence.mjs'
+
+const { traces } = explorable('.', 'chapters/11_warps_and_divergence/figures/divergence.svg')
+for (const [name, { codes, steps }] of Object.entries(traces)) {
+  const unrolled = codes.findIndex((code) => code.includes('++j'))
+  const inside = steps.filter(([code]) => code === unrolled).map(([, mask]) => lanesIn(mask))
+  const of = Array(32).fill(0)
+  for (const lane of inside.flat()) of[lane]++
+  const counts = name === 'loop' ? of.sort((a, b) => a - b).map((steps) => steps / 8) : [...new Set(inside.map((lanes) => lanes.length))]
+  console.log(name, counts.join(), lanesIn(steps.at(-1)[1]).length)
+}
+END
+test_case "11's lanes go the ways that its kernels say"
+run node "$scratch/lanes.mjs"
+expect_status 0
+for trace in "one 32" "two 16" "four 8" "all 1" "branch 16" "loop $(seq -s, 32)"; do expect_output "$trace 32"; done
+
+test_case "the figures and the element around them are less than 30 kB, without comments and indentation"
+size=$(find "$site/explore" -type f ! -name data.mjs -exec sed -E 's/^ +//; /^(\/\/|\/?\*)/d' {} + | wc -c)
+expect "30 kB" [ "$size" -lt 30000 ]
+expect "all of it" [ "$size" -gt 10000 ]

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     return walks.add_to(table, opt, who + ("=" + std::to_string(fork.paths)), "paths; who chooses?",
                         first);
   };
-  constexpr unsigned kSteps = kOnGpu ? 2048 : 128;
+  constexpr unsigned kSteps = kOnGpu ? 2048 : 128, kStepsAlone = kOnGpu ? 8 * kSteps : 16;
   std::vector<double> by_lane, alone;
   for (unsigned paths = 1; paths <= kPaths; paths *= 2)
     by_lane.push_back(add("by_lane", {1, paths, kSteps}, blocks, kBlock, &first_ms));
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   for (const unsigned paths : {2u, kPaths})
     add("by_block", {kBlock, paths, kSteps}, blocks, kBlock, &first_ms);
   for (unsigned paths = 1; paths <= kPaths; paths *= 2)
-    alone.push_back(add("alone", {1, paths, 8 * kSteps}, 1, kWarp, &first_alone_ms));
+    alone.push_back(add("alone", {1, paths, kStepsAlone}, 1, kWarp, &first_alone_ms));
   note_line(table, "paths", by_lane);
   note_line(table, "alone", alone);
   return table.finish();

@@ -90,20 +90,21 @@ const Pair kPairs[] = {
 };
 
 int main(int argc, char** argv) {
-  std::size_t blocks = 0;
-  const Options opt(
-      argc, argv, "11_loops_and_branches", "what do loops and branches cost?",
-      {{"blocks", &blocks, 1, 64_Ki, "blocks of 256 threads; left out: all that fit"}});
+  std::size_t blocks = 0, block = kBlock;
+  const Options opt(argc, argv, "11_loops_and_branches", "what do loops and branches cost?",
+                    {{"blocks", &blocks, 1, 64_Ki, "blocks; left out: all that fit"},
+                     {"block", &block, 32, 1_Ki, "threads per block"}});
   open_device(opt);
-  if (blocks == 0) blocks = blocks_held(take_loops, kBlock);
-  ResultTable table(opt, blocks * kBlock * sizeof(unsigned));
+  const auto threads = static_cast<unsigned>(block);
+  if (blocks == 0) blocks = blocks_held(take_loops, threads);
+  ResultTable table(opt, blocks * threads * sizeof(unsigned));
   table.rate_in("of first");
   table.without_speedup();
   for (const Pair& pair : kPairs) {
     double first_ms = 0;
     for (const unsigned share : {kWarp, 1u}) {
       const Fork fork{share, pair.paths, 2 * kSteps / pair.paths};  // about equally far
-      const Walks walks{pair.kernel, pair.end_of, fork, static_cast<unsigned>(blocks), kBlock};
+      const Walks walks{pair.kernel, pair.end_of, fork, static_cast<unsigned>(blocks), threads};
       walks.add_to(table, opt, share > 1 ? pair.agree : pair.differ, pair.summary, &first_ms);
     }
   }

@@ -34,7 +34,8 @@ namespace xray {
 ///
 /// Steps are an order, not time. Between two barriers each warp counts its own steps from the same
 /// number, and the lanes that do something together do it in one step. Where lanes part, their
-/// steps are ordered by how much each has done since the barrier. Numbers may be left out.
+/// steps are ordered by how much each has done since the barrier; where they meet again, by the
+/// lane that has done most. Numbers may be left out.
 /// Where a structure (a float4) is copied, the compiler reports its store before its load.
 ///
 /// `for_page`: for a page that shows them (common/tools/run/explorer.html). 1 MB of steps are kept,

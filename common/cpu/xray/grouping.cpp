@@ -205,7 +205,7 @@ class WarpGrouping {
       }
       if (visits.count == visits.groups.size()) visits.groups.emplace_back();
       Group& group = visits.groups[visits.count++];
-      if (group.mask == 0) group.at = static_cast<std::size_t>(&event - lane.events.data());
+      group.at = std::max(group.at, static_cast<std::size_t>(&event - lane.events.data()));
       group.mask |= 1u << number;
       group.address[number] = event.address();
       if (event.is_access()) continue;
@@ -260,6 +260,7 @@ class WarpGrouping {
           if ((group.mask >> lane & 1) != 0) first.address[lane] = group.address[lane];
         }
         first.mask |= group.mask;
+        first.at = std::max(first.at, group.at);
         group.mask = 0;
       }
     }

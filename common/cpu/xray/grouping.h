@@ -15,7 +15,7 @@ namespace xray {
 /// they came by a place.
 struct Group {
   std::uint32_t mask = 0;
-  std::size_t at = 0;  ///< how many events its first lane made before, since the barrier
+  std::size_t at = 0;  ///< how many events one of its lanes made before, at most, since the barrier
   /// Of the lanes in the mask: what they accessed; or, of a place, the one that they came by next,
   /// 0 where none followed.
   std::uintptr_t address[kLanes];

@@ -4,9 +4,9 @@
 
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
 is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
-everywhere. [events] has one line of options: with EVENTS=FILE instead, what one block of each kernel does, step by step.
---check writes nothing, and fails where something else would be
-stored. The order of the rows does not count: among rows of the same line it is up to the compiler.
+everywhere. [events] names traces in the same way; with EVENTS=FILE they are what one block of each kernel does, step by
+step (common/cpu/xray/events.h), and the name stands before the kernel as "trace". --check writes nothing, and fails where
+something else would be stored. The order of the rows does not count: among rows of the same line it is up to the compiler.
 """
 
 import argparse
@@ -53,14 +53,15 @@ def traces_of(folder, chapter):
 
 def events_of(folder, chapter):
     """The text of the chapter's events.json, and complaints."""
-    text, complaints = "", []
-    for options in settings.lines_of(chapter, "events"):
+    kernels, complaints = [], []
+    for name, options in settings.named_lines_of(chapter, "events"):
         found, problem = trace(folder, chapter, options, "EVENTS")
         if found is None:
-            complaints.append(f"{problem}chapters/{chapter}/settings: [events]: no trace")
-        else:
-            text = "".join(f"{line}\n" for line in found)
-    return text, complaints
+            complaints.append(f"{problem}chapters/{chapter}/settings: [events]: {name}: no trace")
+            continue
+        text = "\n".join(found)[len('{"kernels":[\n') : -len("]}")]
+        kernels.append(re.sub(r'^\{"kernel":', f'{{"trace":"{name}","kernel":', text, flags=re.M))
+    return ("{\"kernels\":[\n" + ",\n".join(kernels) + "]}\n" if kernels else ""), complaints
 
 
 def main():

@@ -5,6 +5,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { rowsOf } from '../source_pages.mjs'
+import { stepsOf } from './divergence.mjs'
 import { LANES, access, passesOf, sectorsOf, slotsOf } from './requests.mjs'
 import { levelsOf } from './trees.mjs'
 
@@ -131,6 +132,21 @@ function trees(results, text) {
   return { kind: 'trees', kernels, start: { level: 0 }, presets: [] }
 }
 
+/** The lanes of a warp step by step, one trace for each button. */
+function divergence(results, text) {
+  const stored = JSON.parse(text('events.json')).kernels
+  const wanted = { one: 'One path', two: 'Two paths', four: 'Four paths', all: '32 paths', branch: 'An if with long sides', loop: 'A loop of 1 to 32 turns' }
+  const traces = Object.entries(wanted).map(([trace, label]) => {
+    const kernel = stored.find((k) => k.trace === trace)
+    if (!kernel || kernel.steps !== kernel.steps_kept) throw new Error(`events.json: not all steps of ${trace}`)
+    const steps = stepsOf(kernel)
+    const codes = [...new Set(steps.map(([code]) => code))]
+    return [trace, { label, codes, steps: steps.map(([code, mask]) => [codes.indexOf(code), mask]) }]
+  })
+  const presets = Object.entries(wanted).map(([trace, label]) => ({ label, state: { trace, step: 0 } }))
+  return { kind: 'divergence', traces: Object.fromEntries(traces), start: { trace: 'four', step: 0 }, presets }
+}
+
 const FIGURES = {
   'chapters/03_coalesced_threads/figures/accesses.svg': coalescing,
   'chapters/03_coalesced_threads/figures/sweeps.svg': measuredStrides,
@@ -140,6 +156,7 @@ const FIGURES = {
     { label: 'sum_shared_interleaved', trace: 'block', kernel: 'sum_shared_interleaved' },
     { label: 'sum_shared_sequential', trace: 'block', kernel: 'sum_shared_sequential' },
   ]),
+  'chapters/11_warps_and_divergence/figures/divergence.svg': divergence,
   'chapters/08_tiled_matmul/figures/banks.svg': banks('store', [
     { label: 'column_conflict', kernel: 'multiply_transposed_tile<32, 0>', name: 'tile_a' },
     { label: 'column_padded', kernel: 'multiply_transposed_tile<32, 1>', name: 'tile_a', padding: 1 },

@@ -10,12 +10,13 @@
 // The data have a `start`, the first state, and `presets`, buttons: { label, state }. A slider or a button may say `when`,
 // in which state it is there.
 
+import { divergence } from './divergence.mjs'
 import { latency } from './latency.mjs'
 import { banks, coalescing } from './requests.mjs'
 import { trees } from './trees.mjs'
 import style from './style.css?inline'
 
-const FIGURES = { banks, coalescing, latency, trees }
+const FIGURES = { banks, coalescing, divergence, latency, trees }
 
 const made = (parent, name, attributes = {}, text = '') => {
   const element = parent.appendChild(document.createElement(name))

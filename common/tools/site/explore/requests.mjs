@@ -3,6 +3,8 @@
 // touches, the passes through the banks of shared memory. `offsets` are those of the lanes, in bytes from the start of an
 // array that begins at a line; null for a lane that is not active.
 
+import { number, plural } from './words.mjs'
+
 export const LANES = 32
 const SECTOR = 32 // bytes, as the other sizes
 const LINE = 128
@@ -13,9 +15,6 @@ const BANKS = 32
 const ROW = 12 // pixels: a row of lanes
 const TOP = 18 // above it
 const FAN = 70 // from the lanes to what they touch
-
-const number = (value) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
-const plural = (count, noun, nouns = `${noun}s`) => `${number(count)} ${count === 1 ? noun : nouns}`
 
 // ---- sectors: 32 lanes read ints, `stride` apart from `offset` on --------------------------------------
 

@@ -3,12 +3,11 @@
 // values each slot holds the sum. Made of X-ray's events of one block, whose format stands in common/cpu/xray/events.h.
 
 import { LANES } from './requests.mjs'
+import { lines, plural } from './words.mjs'
 
 const SLOT = 8 // bytes of a partial sum
 const ROW = 15 // pixels, as all sizes of the drawing
 const TITLE = 18
-const CODE = 15
-const LETTER = 6.7
 
 /**
  * What a kernel's block does from barrier to barrier: { code, threads, reads, writes, holds }; `threads` are those that
@@ -45,18 +44,7 @@ export function levelsOf({ block: [threads], events, files, source }) {
   })
 }
 
-const plural = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`
 const warpsOf = (threads) => new Set(threads.map((thread) => Math.floor(thread / LANES))).size
-
-/** The words of a line of code in lines of so many letters. */
-function wrapped(code, letters) {
-  return code.split(' ').reduce((lines, word) => {
-    const longer = lines.length > 0 && `${lines.at(-1)} ${word}`
-    return longer && longer.length <= letters ? [...lines.slice(0, -1), longer] : [...lines, word]
-  }, [])
-}
-
-const escaped = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
 
 export const trees = {
   controls: ({ kernels }) => [
@@ -75,8 +63,9 @@ export const trees = {
     const says = kernels.map(({ name, levels }) => {
       const { code, threads, reads, writes, holds, sum } = levels[level]
       svg += `<text class="name" x="0" y="${(y += TITLE) - 5}">${name}</text>`
-      const lines = wrapped(code.replace(/ *\/\/.*/, ''), Math.floor(width / LETTER))
-      for (const text of lines) svg += `<text class="code" x="0" y="${(y += CODE) - 5}">${escaped(text)}</text>`
+      const written = lines('code', code, y, width)
+      svg += written.svg
+      y = written.y
       for (let warp = 0; warp * LANES < holds.length; warp++, y += ROW) {
         const idle = !threads.some((thread) => Math.floor(thread / LANES) === warp)
         for (let t = warp * LANES; t < (warp + 1) * LANES; t++) svg += box(threads.includes(t) ? 'used' : idle ? 'empty' : 'moved', t, y)
@@ -93,9 +82,7 @@ export const trees = {
       return `${name}: ${who} ${sum ? `stores the sum of ${sum} values` : level === 0 ? 'store a value each' : 'add'}`
     })
     const legend = 'Above: the threads that store; outlines are warps without one. Below: the slots, blue where written, orange where read'
-    for (const text of wrapped(`${legend}${cell >= 20 ? ', with the number of values in each.' : '.'}`, Math.floor(width / LETTER))) {
-      svg += `<text class="note" x="0" y="${(y += CODE) - 5}">${text}</text>`
-    }
-    return { svg, height: y, says: `${says.join('; ')}.` }
+    const written = lines('note', `${legend}${cell >= 20 ? ', with the number of values in each.' : '.'}`, y, width)
+    return { svg: svg + written.svg, height: written.y, says: `${says.join('; ')}.` }
   },
 }

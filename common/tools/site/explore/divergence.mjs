@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Which lanes of a warp are at work, step by step, as X-ray saw a warp come by the lines of a kernel (`paths` of
+// common/cpu/xray/events.h).
+
+import { LANES } from './requests.mjs'
+import { lines, number } from './words.mjs'
+
+const [LEFT, TOP, ROW] = [24, 16, 5] // pixels: beside the lanes, above them, a lane
+
+/** The steps of a kernel's first warp: [line of code, mask of the lanes that are there together]. */
+export function stepsOf({ files, source, paths }) {
+  const codeOf = (line) => (Array.isArray(line) ? source[files[line[0]]][line[1]] : source[files[0]][line])
+  return paths.filter(([, warp]) => warp === 0).map(([, , line, mask]) => [codeOf(line), mask])
+}
+
+export const lanesIn = (mask) => Array.from({ length: LANES }, (_, lane) => lane).filter((lane) => (mask >>> lane) & 1)
+
+export const divergence = {
+  controls: ({ traces }) => [
+    {
+      name: 'step',
+      label: 'Step',
+      values: ({ trace }) => traces[trace].steps.map((_, i) => i),
+      show: (v, { trace }) => `${v + 1} of ${traces[trace].steps.length}`,
+    },
+  ],
+  /** Where the pointer presses there is a step. */
+  press({ x }, { trace }, { traces }, width) {
+    const count = traces[trace].steps.length
+    return { step: Math.min(Math.max(Math.floor(((x - LEFT) / (width - LEFT)) * count), 0), count - 1) }
+  },
+  draw({ trace, step }, { traces }, width) {
+    const { label, codes, steps } = traces[trace]
+    const wide = (width - LEFT) / steps.length
+    const box = (first, count, lane) => `M${first} ${lane}h${count}v.8h-${count}z`
+    const drawn = (kind, d) => `<path class="${kind}" transform="translate(${LEFT} ${TOP}) scale(${wide} ${ROW})" d="${d}"/>`
+    let work = ''
+    for (let lane = 0; lane < LANES; lane++) {
+      let first = 0
+      steps.forEach(([, mask], i) => {
+        if (!((mask >>> lane) & 1)) first = i + 1
+        else if (i + 1 === steps.length || !((steps[i + 1][1] >>> lane) & 1)) work += box(first, i + 1 - first, lane)
+      })
+    }
+    const [code, mask] = steps[step]
+    const now = lanesIn(mask)
+    const bottom = TOP + LANES * ROW
+    let svg = `<text class="end" x="${LEFT - 6}" y="${TOP + 8}">0</text><text class="end" x="${LEFT - 6}" y="${bottom}">31</text>
+      <text x="${LEFT}" y="11">lanes, step by step</text>
+      <rect class="moved" x="${LEFT}" y="${TOP}" width="${width - LEFT}" height="${LANES * ROW}"/>${drawn('used', work)}
+      ${drawn('odd filled', now.map((lane) => box(step, 1, lane)).join(''))}
+      <rect class="frame" x="${LEFT + step * wide - 1}" y="${TOP - 1}" width="${wide + 2}" height="${LANES * ROW + 2}"/>`
+    let y = bottom + 8
+    const words = [
+      ['code', codes[code]],
+      ['note', 'Blue: at work; grey: waiting for others of the warp. Steps are an order, not time, and a GPU may take the paths in another order.'],
+    ]
+    for (const [kind, text] of words) {
+      const written = lines(kind, text, y, width)
+      svg += written.svg
+      y = written.y + 4
+    }
+    const average = steps.reduce((sum, [, m]) => sum + lanesIn(m).length, 0) / steps.length
+    const says = `${label}, step ${step + 1} of ${steps.length}: ${now.length} of ${LANES} lanes are at work; ${number(average)} on average over all steps.`
+    return { svg, height: y, says }
+  },
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Words and numbers in the drawings.
+
+const CODE = 6.7 // pixels: a letter of a line of code, at most
+const LINE = 15
+
+export const number = (value) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
+export const plural = (count, noun, nouns = `${noun}s`) => `${number(count)} ${count === 1 ? noun : nouns}`
+
+/** The words of a text in lines of so many letters. */
+function wrapped(text, letters) {
+  return text.split(' ').reduce((lines, word) => {
+    const longer = lines.length > 0 && `${lines.at(-1)} ${word}`
+    return longer && longer.length <= letters ? [...lines.slice(0, -1), longer] : [...lines, word]
+  }, [])
+}
+
+const escaped = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+
+/** A text below y, or a line of code without its comment: { svg, y }, with y below it. */
+export function lines(kind, text, y, width) {
+  const all = wrapped(kind === 'code' ? text.replace(/ *\/\/.*/, '') : text, Math.floor(width / CODE))
+  const svg = all.map((line, i) => `<text class="${kind}" x="0" y="${y + (i + 1) * LINE - 5}">${escaped(line)}</text>`).join('')
+  return { svg, y: y + all.length * LINE }
+}
