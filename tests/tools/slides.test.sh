@@ -92,12 +92,19 @@ slide() {
     [ -z "$2" ] || printf '\n<!-- %s -->\n' "$2"
   fi
 }
-# write_deck SLIDE [NOTES]: twelve slides; the second is the given one
+# drawn ALTERNATIVE LINE...: a picture of characters
+drawn() {
+  printf '```picture %s\n' "$1"
+  shift
+  printf '%s\n' "$@" '```'
+}
+# write_deck SLIDE [NOTES]: twelve slides; the second is the given one, the last four show pictures
 write_deck() {
   {
     printf -- '---\nmarp: true\ntheme: course\n---\n\n# One\n\n<!-- One minute. Good morning, this is the first of them. -->\n'
     slide "$@"
-    for number in 3 4 5 6 7 8 9 10 11 12; do slide "# Slide $number"; done
+    for number in 3 4 5 6 7 8; do slide "# Slide $number"; done
+    for number in 9 10 11 12; do slide "$(drawn 'A warp' '[####]')"; done
   } >"$deck"
 }
 in_house() { (cd "$house" && common/tools/slides/slides.sh "$@"); }
@@ -127,6 +134,38 @@ write_deck '![bg right](../chapters/05_sum/figures/a.svg)'
 run in_house build html
 expect_status 1
 expect_output "slides/05_sum.md:12: no background images"
+
+test_case "a picture of characters: squares, frames over several lines, bars, arrows, labels, and its text alternative"
+write_deck "$(drawn 'Two warps "A" & B' 'SM 0:   {[#.!a] v}' '        {[#.!b] /}' 'memory: <read><wait: >')"
+run in_house build html
+expect_status 0
+# of CLASS: how many of the second slide's shapes have it
+svg=$(grep -o '<svg class="picture"[^>]*aria-label="Two .*' "$house/build/slides/05_sum.html" | sed 's/<\/svg>.*//')
+of() { grep -o "class=\"$1\"" <<<"$svg" | wc -l; }
+expect "the alternative" has "$svg" 'aria-label="Two warps &quot;A&quot; &amp; B"'
+expect "a frame, a box" [ "$(of frame) $(of box)" = "1 1" ]
+expect "squares" [ "$(of works) $(of idle) $(of harm) $(of value)" = "3 2 2 4" ]
+expect "bars" [ "$(of 'bar works') $(of 'bar wait')" = "1 1" ]
+expect "arrows" [ "$(of arrow)" = 2 ]
+expect "labels" [ "$(of label)" = 2 ]
+
+test_case "a picture that is wrong is named by file and line, and nothing is built"
+# refused WHY ALTERNATIVE LINE...
+refused() {
+  write_deck "$(drawn "${@:2}")"
+  rm -f "$house/build/slides/05_sum.html"
+  run in_house build html
+  expect_status 1
+  expect_one_error_line
+  expect_output "slides/05_sum.md:12: $1"
+  expect "no page" [ ! -e "$house/build/slides/05_sum.html" ]
+}
+refused 'a picture without a text alternative' '' '####'
+refused '"[##": [ without ]' 'A warp' '[##'
+refused '"##}": } without {' 'A warp' '##}'
+refused '~ means nothing in a picture' 'A warp' '#~'
+refused '"x: #": cells begin behind the longest label' 'Labels' 'a label: #' 'x: #'
+refused 'a picture of 1176 pixels, a slide holds 1160' 'A strip' '#################################################'
 
 test_case "a page holds its figures, has CUDA's words highlighted, and shows no markers as notes"
 # shellcheck disable=SC2016
@@ -167,7 +206,15 @@ run in_house check
 expect_status 0
 expect_output "12 slides of 1 deck looked at in Chromium: nothing wrong"
 
-# Eleven slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
+test_case "a deck that shows too few pictures"
+write_deck '# Two'
+sed -i 's/^```picture.*/```text/' "$deck"
+run in_house check
+expect_status 1
+expect_one_error_line
+expect_output "slides/05_sum.md: 0 of 12 slides show a picture: at least one in 3"
+
+# Twelve slides, each wrong in its own way; the first is right. finds SENTENCE, REASON: the next slide's line.
 {
   printf -- '---\nmarp: true\ntheme: course\n---\n\n# One\n\n<!-- One minute. Good morning, this is the first of them. -->\n'
   slide "$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do printf -- '- point %s\n' "$i"; done)"
@@ -185,6 +232,7 @@ a
   slide '<p style="opacity: 0.4">pale</p>'
   slide '<p style="background: linear-gradient(#fff, #000)">which?</p>'
   slide '<p style="font-size: 12px">small</p>'
+  slide "$(printf '<div style="margin-left: 900px">\n\n'; drawn 'A strip' '####################'; printf '\n</div>')"
   slide '# No notes' ''
   slide '# Short notes' 'todo'
 } >"$deck"
@@ -206,6 +254,7 @@ finds "text of too little contrast" "has a contrast of 2.8: at least 3"
 finds "text that transparency makes too pale" "has a contrast of"
 finds "text on an image, whose contrast nobody knows" "its contrast is unknown"
 finds "text that the back row cannot read" "is 12 px high: at least 16"
+finds "a picture that runs into the margin" "px past the right margin"
 finds "a slide without speaker notes" "no speaker notes"
 finds "notes that say nothing" "speaker notes of 4 characters"
 
@@ -228,9 +277,7 @@ expect_output "asks for file://"
 
 test_case "the look counts slides"
 write_deck '# Two'
-sed -i.orig '/^# Slide 12$/,$d' "$deck"
-sed -i.orig '$d' "$deck"
-sed -i.orig '$d' "$deck"
+sed -i.orig '/^# Slide 8$/,/^---$/d' "$deck"
 run in_house check
 expect_status 1
 expect_output "slides/05_sum.md: 11 slides: 12 to 20 fill a lesson"

@@ -5,7 +5,7 @@
 //
 // PACKAGES is the folder of node_modules. Wrong are: things that run out of the slide or of their own box,
 // text too small or of too little contrast, an image that does not load or has no text alternative, a
-// slide without speaker notes, too few or too many slides, a message on the console, and anything
+// slide without speaker notes, too few or too many slides, too few that show a picture, a message on the console, and anything
 // fetched from elsewhere than the file itself.
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,6 +13,7 @@ import { addContrast, listen, openChromium } from '../site/browser.mjs'
 
 const FEWEST_SLIDES = 12
 const MOST_SLIDES = 20
+const SLIDES_PER_PICTURE = 3
 const LIMITS = {
   smallestText: 16, // px of 720: what the back row reads
   notes: 40, // characters
@@ -44,7 +45,7 @@ function lookAtSlide(index, limits) {
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node
     const skipped = element.closest('header, footer, svg, mjx-assistive-mml')
-    if (skipped && section.contains(skipped)) continue
+    if (skipped && section.contains(skipped) && node !== element.closest('svg.picture')) continue
     let rectangles = []
     if (node.nodeType === Node.TEXT_NODE) {
       if (!node.data.trim()) continue
@@ -52,7 +53,7 @@ function lookAtSlide(index, limits) {
       const range = document.createRange()
       range.selectNodeContents(node)
       rectangles = [...range.getClientRects()]
-    } else if (node.matches('img, table, pre, mjx-container') || !/^rgba\(.*, 0\)$/.test(getComputedStyle(node).backgroundColor)) {
+    } else if (node.matches('img, svg.picture, table, pre, mjx-container') || !/^rgba\(.*, 0\)$/.test(getComputedStyle(node).backgroundColor)) {
       rectangles = [node.getBoundingClientRect()]
     }
     for (const r of rectangles) {
@@ -121,6 +122,10 @@ async function checkDeck(browser, file) {
   const lines = await page.$$eval('section[data-line]', (sections) => sections.map((s) => s.dataset.line))
   if (lines.length < FEWEST_SLIDES || lines.length > MOST_SLIDES) {
     problems.push(`${deck}: ${lines.length} slides: ${FEWEST_SLIDES} to ${MOST_SLIDES} fill a lesson`)
+  }
+  const pictures = await page.$$eval('section[data-line]', (sections) => sections.filter((s) => s.querySelector('img, svg.picture')).length)
+  if (pictures * SLIDES_PER_PICTURE < lines.length) {
+    problems.push(`${deck}: ${pictures} of ${lines.length} slides show a picture: at least one in ${SLIDES_PER_PICTURE}`)
   }
   for (let index = 0; index < lines.length; index++) {
     shown = index + 1

@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { links, withComments } from '../site/markdown.mjs'
+import { picture } from './pictures.mjs'
 
 const MARKER = /<!--\s*(?:(?:code|table|pivot|value|output|headline|labs|minutes|plan):[^]*?|end\s*)-->/g
 
@@ -21,6 +22,13 @@ function problems(deck, text) {
     if (/^bg\b/.test(alt ?? '')) found.push(`${deck}:${line}: no background images: they have no text alternative`)
     else if (!/^[a-z]+:/.test(target) && !existsSync(join(dirname(deck), decodeURI(target)))) {
       found.push(`${deck}:${line}: no such figure: ${target}`)
+    }
+  }
+  for (const { 1: alternative, 2: source, index } of text.matchAll(/^```picture\b *(.*)\n([^]*?)^```$/gm)) {
+    try {
+      picture(source, alternative)
+    } catch ({ message }) {
+      found.push(`${deck}:${text.slice(0, index).split('\n').length}: ${message}`)
     }
   }
   if (!/^---\n[^]*?^theme: course$[^]*?^---$/m.test(text)) found.push(`${deck}:1: the front matter must name the theme: course`)
