@@ -38,5 +38,5 @@ $(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/
 	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $(new) $(filter %.o %/libcublas.a,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS) && $(put)
 
 # The chapters whose figures draw what X-ray counted.
-TRACED := $(foreach c,$(CHOSEN),$(if $(shell grep -lE '^\[(traces|events)\]' chapters/$c/settings 2>/dev/null),$c))
+TRACED := $(foreach c,$(CHOSEN),$(if $(shell grep -lE '^\[(traces|events|steps)\]' chapters/$c/settings 2>/dev/null),$c))
 TRACED_PROGRAMS := $(foreach c,$(TRACED),$(addprefix build/cpu-xray/,$c $(filter $(call number_of,$c)_%,$(EXPERIMENTS))))

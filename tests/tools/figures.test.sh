@@ -16,7 +16,7 @@ in_copy() { (cd "$copy" && "$@"); }
 # ---- the traces that figures draw ----------------------------------------------------------------
 
 dir=build/cpu-xray
-read -r -a traced <<<"$(grep -lE '^\[(traces|events)\]' chapters/*/settings | cut -d/ -f2 | tr '\n' ' ')"
+read -r -a traced <<<"$(grep -lE '^\[(traces|events|steps)\]' chapters/*/settings | cut -d/ -f2 | tr '\n' ' ')"
 programs=() # of those chapters, and their experiments
 for chapter in "${traced[@]}"; do
   programs+=("$dir/$chapter")

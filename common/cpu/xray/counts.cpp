@@ -9,6 +9,8 @@
 
 namespace xray {
 
+std::uint64_t most_steps = 2000;
+
 namespace {
 
 constexpr std::uint64_t Counts::*kCounts[] = {

@@ -134,7 +134,8 @@ struct Passage {
 };
 
 /// More steps of a block are counted, but not kept.
-constexpr std::uint64_t kMostSteps = 2000;
+extern std::uint64_t most_steps;
+constexpr std::uint64_t kAllSteps = ~std::uint64_t{0};
 
 /// What happened at one step of a block: see events.h.
 struct Event {

@@ -95,7 +95,8 @@ void append(std::string* list, const std::string& item) {
 class KernelEvents {
  public:
   KernelEvents(const Launch& launch, bool for_page) : launch_(launch), for_page_(for_page) {
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, most_bytes = for_page ? kMostBytesOfPage : kMostBytes;
+    if (most_steps == kAllSteps) most_bytes = kAllSteps;
     steps_kept_ = launch.steps;
     for (auto it = launch.events.begin(); it != launch.events.end();) {
       const std::uint64_t step = it->step;
@@ -111,7 +112,7 @@ class KernelEvents {
           more += source_[e->file][e->line].size() + 10;
         }
       }
-      if ((bytes += more) > (for_page ? kMostBytesOfPage : kMostBytes)) {
+      if ((bytes += more) > most_bytes) {
         steps_kept_ = step;
         break;
       }
@@ -119,7 +120,7 @@ class KernelEvents {
       if (!paths.empty()) append(&paths_, paths);
     }
     if (steps_kept_ == launch.steps && !launch.events.empty()) {
-      steps_kept_ = std::min(launch.steps, kMostSteps);
+      steps_kept_ = std::min(launch.steps, most_steps);
     }
   }
 

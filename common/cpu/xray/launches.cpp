@@ -188,7 +188,7 @@ void barrier_opens(Block& block) {
     barrier.step = counted->tally.end_interval();
     barrier.line = block.line;
     barrier.file = block.file == nullptr ? "" : block.file;
-    if (barrier.step < kMostSteps) counted->barriers.push_back(std::move(barrier));
+    if (barrier.step < most_steps) counted->barriers.push_back(std::move(barrier));
   }
   block.observation = lanes;
 }

@@ -10,7 +10,8 @@
 //                       most; also what the program itself counted (xray/counts.h)
 //   XRAY_MACHINE_CODE=FILE      what nvcc made of each line (see remarks.h)
 //   XRAY_EVENTS=FILE    what happens in block XRAY_BLOCK (0), step by step: see events.h. Then
-//                       only this block of each grid is counted. With XRAY_PAGE=1 for a page
+//                       only this block of each grid is counted. With XRAY_PAGE=1 for a page,
+//                       with XRAY_PAGE=all the same with all steps
 //   XRAY_COLOUR=1       the listing with a terminal's colours
 //   XRAY_BLOCKS=N|all   how many blocks of a grid are counted; 64 if it is not set
 //
@@ -204,6 +205,7 @@ struct AtStart {
       stop("BLOCKS=" + blocks + ": expected a number of blocks, or all");
     }
     if (!variable("XRAY_EVENTS").empty()) {
+      if (variable("XRAY_PAGE") == "all") most_steps = kAllSteps;
       if (!block.empty() && !parse_number(block, &number)) {
         stop("BLOCK=" + block + ": expected a block's number, from 0");
       }

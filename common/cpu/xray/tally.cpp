@@ -142,7 +142,7 @@ void BlockTally::put_in_order() {
   for (std::size_t i = 0; i < of_warp_.size(); ++i) {
     if (i > 0 && of_warp_[i].group != of_warp_[i - 1].group) ++step;
     of_warp_[i].step = step;
-    if (step < kMostSteps) happenings_.push_back(of_warp_[i]);
+    if (step < most_steps) happenings_.push_back(of_warp_[i]);
     end_ = std::max(end_, step + 1);
   }
   of_warp_.clear();

@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stores what X-ray saw, for figures and for product_limits.py: chapters/NN_name/results/xray.csv and events.json.
+"""Stores what X-ray saw, for figures and for product_limits.py: chapters/NN_name/results/xray.csv, events.json
+and steps.json.
 
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
 is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
 everywhere. [events] names traces in the same way; with EVENTS=FILE they are what one block of each kernel does, step by
-step (common/cpu/xray/events.h), and the name stands before the kernel as "trace". --check writes nothing, and fails where
-something else would be stored. The order of the rows does not count: among rows of the same line it is up to the compiler.
+step (common/cpu/xray/events.h), and the name stands before the kernel as "trace". [steps] is for kernels of so many
+requests that what all warps of the block do in a step with one line and one array is one row:
+
+  [step, line, space, op, name, [[first, bytes, distance, count], ..]]   `count` times `bytes` bytes, `distance` apart
+
+--check writes nothing, and fails where something else would be stored. The order of the rows does not count: among rows
+of the same line it is up to the compiler.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -28,7 +35,7 @@ def trace(folder, chapter, options, kind="CSV"):
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "trace.csv")
         unset = dict.fromkeys(("CSV", "EVENTS", "HTML", "LINE", "SVG", "BLOCKS", "BLOCK"), "")
-        environment = {**os.environ, **unset, kind: path, "XRAY_SOURCE": "1"}
+        environment = {**os.environ, **unset, kind: path, "XRAY_SOURCE": "1", "XRAY_PAGE": "all"}
         done = subprocess.run([XRAY, folder, program, *words], env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return None, done.stdout + done.stderr
@@ -64,6 +71,61 @@ def events_of(folder, chapter):
     return ("{\"kernels\":[\n" + ",\n".join(kernels) + "]}\n" if kernels else ""), complaints
 
 
+def regions_of(places):
+    """[[first, bytes, distance, count], ..] of a set of (offset, bytes)."""
+    runs = []
+    for first, size in sorted(places):
+        if runs and first <= sum(runs[-1]):
+            runs[-1][1] = max(runs[-1][1], first + size - runs[-1][0])
+        else:
+            runs.append([first, size])
+    regions = []
+    for first, size in runs:
+        last = regions[-1] if regions else None
+        if last and last[1] == size and last[3] == 1:
+            last[2:] = [first - last[0], 2]
+        elif last and last[1] == size and last[0] + last[2] * last[3] == first:
+            last[3] += 1
+        else:
+            regions.append([first, size, 0, 1])
+    return regions
+
+
+def steps_of_kernel(kernel, texts):
+    """A kernel of the page's events, without what warps do apart."""
+    rows, source = {}, {}
+    for event in kernel["events"]:
+        step, _, line, space, operation, size, offsets, _, more = [*event, {}][:9]
+        file, number = (line[0], line[1]) if isinstance(line, list) else (0, line)
+        path = kernel["files"][file]
+        source.setdefault(path, {})[number] = texts[path].split("\n")[number - 1].strip()
+        if len(offsets) == 2:
+            offsets = [offsets[0] + lane * offsets[1] for lane in range(32)]
+        places = rows.setdefault((step, file, number, space, operation, more.get("name", "")), set())
+        places.update((offset, size) for offset in offsets if offset is not None)
+    steps = [
+        [step, number if file == 0 else [file, number], space, operation, name, regions_of(places)]
+        for (step, file, number, space, operation, name), places in sorted(rows.items(), key=lambda row: row[0][0])
+    ]
+    kept = {key: kernel[key] for key in ("kernel", "block", "files")}
+    return {**kept, "source": source, "steps": steps}
+
+
+def steps_of(folder, chapter):
+    """The text of the chapter's steps.json, and complaints."""
+    kernels, complaints = [], []
+    for name, options in settings.named_lines_of(chapter, "steps"):
+        found, problem = trace(folder, chapter, options, "HTML")
+        if found is None:
+            complaints.append(f"{problem}chapters/{chapter}/settings: [steps]: {name}: no trace")
+            continue
+        with open(f"build/xray/{settings.program_of(chapter, options)[0]}.json", encoding="utf-8") as file:
+            page = json.load(file)
+        kernels += [{"trace": name, **steps_of_kernel(kernel, page["texts"])} for kernel in page["kernels"]]
+    text = json.dumps({"kernels": kernels}, separators=(",", ":"))
+    return (re.sub(r"(?=\[\d+,(?:\d+|\[\d+,\d+\]),(?:null|\"))|(?=\{\"trace\")", "\n", text) + "\n" if kernels else ""), complaints
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
@@ -72,7 +134,7 @@ def main():
     options = parser.parse_args()
     complaints = []
     for chapter in options.chapters:
-        for name, made in (("xray.csv", traces_of), ("events.json", events_of)):
+        for name, made in (("xray.csv", traces_of), ("events.json", events_of), ("steps.json", steps_of)):
             path = f"chapters/{chapter}/results/{name}"
             stored = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
             text, problems = made(options.folder, chapter)

@@ -76,7 +76,7 @@ xray() {
   rm -f "$name.txt" "$name.csv" "$name.json" "$name.html"
   XRAY_MACHINE_CODE=$(machine_code "$chapter") XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
     XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
-    XRAY_EVENTS=${steps:+$name.json} XRAY_PAGE=${HTML:+1} XRAY_BLOCK=${BLOCK:-} XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
+    XRAY_EVENTS=${steps:+$name.json} XRAY_PAGE=${HTML:+${XRAY_PAGE:-1}} XRAY_BLOCK=${BLOCK:-} XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
   local status=$?
   if [ -n "$check" ]; then
     # A check that fails has counted as well; a setting that cannot be followed ends it at once.

@@ -7,9 +7,10 @@ import path from 'node:path'
 import { rowsOf } from '../source_pages.mjs'
 import { stepsOf } from './divergence.mjs'
 import { LANES, access, passesOf, sectorsOf, slotsOf } from './requests.mjs'
+import { readTooEarly, stepsOf as stepsOfBlock } from './pipeline.mjs'
 import { levelsOf } from './trees.mjs'
 
-const INT = 4 // bytes
+const [INT, FLOAT] = [4, 4] // bytes
 
 /** The offsets of the lanes in a row of xray.csv, null for an idle one. */
 export const lanesOf = (row) => row.offsets.split(' ').map((offset) => (offset === '-' ? null : Number(offset)))
@@ -147,6 +148,51 @@ function divergence(results, text) {
   return { kind: 'divergence', traces: Object.fromEntries(traces), start: { trace: 'four', step: 0 }, presets }
 }
 
+/** Rows and columns of C, and the depth of a step: multiply_tiled<32>, multiply_async<Tile<128u, 128u, 16u, ..>, ..>. */
+function tileOf(kernel) {
+  const tile = /Tile<(\d+)u, (\d+)u, (\d+)u/.exec(kernel)?.slice(1) ?? Array(3).fill(/<(\d+)>/.exec(kernel)[1])
+  return tile.map(Number)
+}
+
+/** What a block does with its tiles or slices; `wanted` is the label of each trace, `arraysOf` says which there are. */
+function pipeline(wanted, arraysOf) {
+  return (results, text) => {
+    const stored = JSON.parse(text('steps.json')).kernels
+    const kernels = Object.keys(wanted).map((trace) => {
+      const kernel = stored.find((k) => k.trace === trace)
+      const arrays = arraysOf(kernel.kernel, trace)
+      const partOf = (name, first) => arrays.findLast((array) => array.name === name && array.begins <= first)
+      const steps = stepsOfBlock(kernel, partOf)
+      const early = readTooEarly(steps)
+      if (early >= 0) throw new Error(`${trace}: ${steps[early].row} is read before it is written, at step ${kernel.steps[early][0]}`)
+      const codes = [...new Set(steps.map(({ code }) => code))]
+      const [rows, columns] = tileOf(kernel.kernel)
+      return [trace, { label: wanted[trace], computes: `${rows} x ${columns}`, codes, arrays, steps: steps.map((step) => ({ ...step, code: codes.indexOf(step.code) })) }]
+    })
+    const presets = Object.entries(wanted).map(([kernel, label]) => ({ label, state: { kernel, step: 0 } }))
+    return { kind: 'pipeline', kernels: Object.fromEntries(kernels), start: presets[0].state, presets, keeps: true }
+  }
+}
+
+/** Square tiles of floats. */
+function tiles(kernel) {
+  const [rows, columns] = tileOf(kernel)
+  const parts = [{ begins: 0, bytes: FLOAT * rows * columns, pitch: FLOAT * columns }]
+  return ['tile_a', 'tile_b'].map((name) => ({ row: name, name, begins: 0, parts }))
+}
+
+/** Slices of A and B, one after the other or two arrays; a row of A is padded by 16 bytes (tile.cuh). */
+function slices(kernel, trace) {
+  const [rows, columns, depth] = tileOf(kernel)
+  const [a, b] = [FLOAT * rows + 16, FLOAT * columns].map((pitch) => ({ begins: 0, bytes: pitch * depth, pitch }))
+  if (trace === 'warp_tiles') {
+    return [['slice_of_a', a], ['slice_of_b', b]].map(([name, part]) => ({ row: name, name, begins: 0, parts: [part] }))
+  }
+  const parts = [a, { ...b, begins: a.bytes }]
+  const count = trace === 'two_stages' ? 2 : 3
+  return Array.from({ length: count }, (_, i) => ({ row: `slice ${i}`, name: 'dynamic', begins: i * (a.bytes + b.bytes), parts }))
+}
+
 const FIGURES = {
   'chapters/03_coalesced_threads/figures/accesses.svg': coalescing,
   'chapters/03_coalesced_threads/figures/sweeps.svg': measuredStrides,
@@ -156,6 +202,11 @@ const FIGURES = {
     { label: 'sum_shared_interleaved', trace: 'block', kernel: 'sum_shared_interleaved' },
     { label: 'sum_shared_sequential', trace: 'block', kernel: 'sum_shared_sequential' },
   ]),
+  'chapters/08_tiled_matmul/figures/walk.svg': pipeline({ tiled_32: 'tiled_32', tiled_32_ahead: 'tiled_32_ahead' }, tiles),
+  'chapters/14_matmul_at_the_limit/figures/tiles.svg': pipeline(
+    { warp_tiles: 'warp_tiles, one slice', two_stages: 'two_stages, two', async_copies: 'async_copies, three' },
+    slices,
+  ),
   'chapters/11_warps_and_divergence/figures/divergence.svg': divergence,
   'chapters/08_tiled_matmul/figures/banks.svg': banks('store', [
     { label: 'column_conflict', kernel: 'multiply_transposed_tile<32, 0>', name: 'tile_a' },

@@ -12,11 +12,12 @@
 
 import { divergence } from './divergence.mjs'
 import { latency } from './latency.mjs'
+import { pipeline } from './pipeline.mjs'
 import { banks, coalescing } from './requests.mjs'
 import { trees } from './trees.mjs'
 import style from './style.css?inline'
 
-const FIGURES = { banks, coalescing, divergence, latency, trees }
+const FIGURES = { banks, coalescing, divergence, latency, pipeline, trees }
 
 const made = (parent, name, attributes = {}, text = '') => {
   const element = parent.appendChild(document.createElement(name))
