@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stores what X-ray saw, for figures and for product_limits.py: chapters/NN_name/results/xray.csv, events.json
-and steps.json.
+"""Stores what X-ray saw, for figures and for product_limits.py: chapters/NN_name/results/xray.csv, events.json,
+steps.json and races.json.
 
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
 is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
@@ -11,7 +11,8 @@ requests that what all warps of the block do in a step with one line and one arr
 
   [step, line, space, op, name, [[first, bytes, distance, count], ..]]   `count` times `bytes` bytes, `distance` apart
 
---check writes nothing, and fails where something else would be stored. The order of the rows does not count: among rows
+[without_barriers] has one line of options: for each kernel that they run, what the race detector reports when the barriers
+inside of its loops are taken away. --check writes nothing, and fails where something else would be stored. The order of the rows does not count: among rows
 of the same line it is up to the compiler.
 """
 
@@ -126,6 +127,25 @@ def steps_of(folder, chapter):
     return (re.sub(r"(?=\[\d+,(?:\d+|\[\d+,\d+\]),(?:null|\"))|(?=\{\"trace\")", "\n", text) + "\n" if kernels else ""), complaints
 
 
+def races_of(_, chapter):
+    """The text of the chapter's races.json, and complaints."""
+    reports = {}
+    for options in settings.lines_of(chapter, "without_barriers"):
+        source = settings.source_of(chapter, chapter)
+        copy = f"build/races/{os.path.basename(source)}"  # as deep as a chapter, so that it finds common/
+        with open(source, encoding="utf-8") as file:
+            write_whole(copy, re.sub(r"^ {4,}__syncthreads\(\);.*$", "", file.read(), flags=re.M))
+        environment = {key: value for key, value in os.environ.items() if not re.match("MAKE|MFLAGS|CH$", key)}
+        command = ["make", "-s", "races", f"FILE={copy}", f"ARGS={options}"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        for report in re.findall(r"^[^\n]*: error: race: .*?^ *help: [^\n]*", done.stderr, re.M | re.S):
+            kernel = re.search(r"in kernel '(\w+)'", report)[1]
+            reports.setdefault(kernel, report.replace(copy, source).split("\n"))
+        if not reports:
+            return "", [f"{done.stdout}{done.stderr}chapters/{chapter}/settings: [without_barriers]: no race was reported"]
+    return (json.dumps(reports, indent=1) + "\n" if reports else ""), []
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
@@ -134,7 +154,7 @@ def main():
     options = parser.parse_args()
     complaints = []
     for chapter in options.chapters:
-        for name, made in (("xray.csv", traces_of), ("events.json", events_of), ("steps.json", steps_of)):
+        for name, made in (("xray.csv", traces_of), ("events.json", events_of), ("steps.json", steps_of), ("races.json", races_of)):
             path = f"chapters/{chapter}/results/{name}"
             stored = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
             text, problems = made(options.folder, chapter)

@@ -123,14 +123,22 @@ function latency(results) {
   }
 }
 
-/** The levels of three trees, as X-ray saw one block of each. */
+/** The levels of three trees, as X-ray saw one block of each; and without the barriers in their loops. */
 function trees(results, text) {
+  const races = JSON.parse(text('races.json'))
   const kernels = JSON.parse(text('events.json')).kernels.map((kernel) => {
     const levels = levelsOf(kernel)
     if (levels.at(-1).sum !== kernel.block[0]) throw new Error(`${kernel.kernel}: the sum of ${levels.at(-1).sum} values of ${kernel.block[0]}`)
-    return { name: kernel.kernel, levels }
+    const ahead = levelsOf(kernel, true)
+    if (!(ahead.at(-1).sum < kernel.block[0])) throw new Error(`${kernel.kernel}: needs no barriers`)
+    const report = races[kernel.kernel].slice(0, 3).map((line) => line.trim().replace(/^chapters.*\//, ''))
+    return { name: kernel.kernel, levels, ahead, report }
   })
-  return { kind: 'trees', kernels, start: { level: 0 }, presets: [] }
+  const presets = [
+    { label: 'Take the barriers in the loops away', state: { barriers: false }, when: { barriers: true } },
+    { label: 'Put them back', state: { barriers: true }, when: { barriers: false } },
+  ]
+  return { kind: 'trees', kernels, start: { level: 0, barriers: true }, presets }
 }
 
 /** The lanes of a warp step by step, one trace for each button. */

@@ -11,16 +11,18 @@ const TITLE = 18
 
 /**
  * What a kernel's block does from barrier to barrier: { code, threads, reads, writes, holds }; `threads` are those that
- * store, `holds` says for each slot how many of the block's values it is the sum of.
+ * store, `holds` says for each slot how many of the block's values it is the sum of. `ahead`: of a block without barriers in
+ * its loop, whose first warp has come to its end before any other adds.
  */
-export function levelsOf({ block: [threads], events, files, source }) {
+export function levelsOf({ block: [threads], events, files, source }, ahead = false) {
   const levels = [[]]
   for (const event of events) {
     if (event[4] === 'barrier') levels.push([])
     else levels.at(-1).push(event)
   }
   const holds = Array(threads).fill(0)
-  return levels.map((level) => {
+  return levels.map((all, i) => {
+    const level = ahead && i > 0 ? all.filter(([, warp]) => warp === 0) : all
     const loaded = new Map() // by thread: what it holds in registers
     const is = { code: '', threads: [], reads: [], writes: [] }
     for (const [, warp, line, space, operation, , offsets] of level) {
@@ -44,6 +46,10 @@ export function levelsOf({ block: [threads], events, files, source }) {
   })
 }
 
+/** The slots that a level without barriers reads too early: with them they would hold more. */
+export const staleOf = (levels, ahead, i) =>
+  i === 0 ? [] : ahead[i].reads.filter((slot) => !ahead[i].writes.includes(slot) && ahead[i - 1].holds[slot] < levels[i - 1].holds[slot])
+
 const warpsOf = (threads) => new Set(threads.map((thread) => Math.floor(thread / LANES))).size
 
 export const trees = {
@@ -55,13 +61,14 @@ export const trees = {
       show: (v) => (v === 0 ? 'each thread stores a value' : v === kernels[0].levels.length - 1 ? 'one thread stores the sum' : `level ${v}`),
     },
   ],
-  draw({ level }, { kernels }, width) {
+  draw({ level, barriers }, { kernels }, width) {
     const cell = width / LANES
     const box = (kind, i, y) => `<rect class="${kind}" x="${(i % LANES) * cell + cell / 10}" y="${y}" width="${0.8 * cell}" height="${ROW - 3}"/>`
     let svg = ''
     let y = 0
-    const says = kernels.map(({ name, levels }) => {
-      const { code, threads, reads, writes, holds, sum } = levels[level]
+    const says = kernels.map(({ name, levels, ahead, report }) => {
+      const { code, threads, reads, writes, holds, sum } = (barriers ? levels : ahead)[level]
+      const stale = barriers ? [] : staleOf(levels, ahead, level)
       svg += `<text class="name" x="0" y="${(y += TITLE) - 5}">${name}</text>`
       const written = lines('code', code, y, width)
       svg += written.svg
@@ -73,16 +80,22 @@ export const trees = {
       y += 6
       holds.forEach((count, slot) => {
         if (slot > 0 && slot % LANES === 0) y += ROW
-        const kind = writes.includes(slot) ? 'used' : reads.includes(slot) ? 'odd' : 'moved'
+        const kind = stale.includes(slot) ? 'stale' : writes.includes(slot) ? 'used' : reads.includes(slot) ? 'odd' : 'moved'
         svg += box(kind, slot, y)
         if (cell >= 20) svg += `<text class="in ${kind}" x="${((slot % LANES) + 0.5) * cell}" y="${y + ROW - 5}">${count}</text>`
       })
       y += ROW + 8
+      for (const line of barriers ? [] : report) {
+        const said = lines('code', line, y, width)
+        svg += said.svg
+        y = said.y
+      }
+      if (!barriers) y += 8
       const who = `${plural(threads.length, 'thread')} of ${plural(warpsOf(threads), 'warp')}`
-      return `${name}: ${who} ${sum ? `stores the sum of ${sum} values` : level === 0 ? 'store a value each' : 'add'}`
+      return `${name}: ${who} ${sum ? `stores the sum of ${sum} of ${holds.length} values` : level === 0 ? 'store a value each' : threads.length === 1 ? 'adds' : 'add'}${stale.length > 0 && !sum ? `, and ${stale.length} of the sums read ${stale.length === 1 ? 'lacks' : 'lack'} values` : ''}`
     })
-    const legend = 'Above: the threads that store; outlines are warps without one. Below: the slots, blue where written, orange where read'
+    const legend = `Above: the threads that store; outlines are warps without one. Below: the slots, blue where written, orange where read${barriers ? '' : ', red where what is read lacks values'}`
     const written = lines('note', `${legend}${cell >= 20 ? ', with the number of values in each.' : '.'}`, y, width)
-    return { svg: svg + written.svg, height: written.y, says: `${says.join('; ')}.` }
+    return { svg: svg + written.svg, height: written.y, says: `${barriers ? '' : 'Without the barriers in the loops, when the first warp runs ahead: '}${says.join('; ')}.` }
   },
 }
