@@ -29,6 +29,27 @@ __global__ void rotate_many_times(int* out, int rounds) {
   out[blockIdx.x * n + i] = s[rounds % 2][i];
 }
 
+// The same, but in some rounds one warp, each time another, waits for its lanes on the way, and in
+// some all come to a second barrier.
+__global__ void rotate_with_other_waits(int* out, int rounds) {
+  __shared__ int s[2][1024];
+  const unsigned i = threadIdx.x, n = blockDim.x;
+  s[0][i] = i;
+  for (int round = 0; round < rounds; ++round) {
+    __syncthreads();
+    int next = s[round % 2][(i + 1) % n];
+    if (round % 3 == 1 && i / 32 == round % ((n + 31) / 32)) {
+      const unsigned mask = __ballot_sync(__activemask(), 1);
+      next = __shfl_sync(mask, next, i % 32) + __any_sync(mask, 0);
+      __syncwarp(mask);
+    }
+    if (round % 5 == 4) next += __syncthreads_or(next < 0);
+    s[(round + 1) % 2][i] = next;
+  }
+  __syncthreads();
+  out[blockIdx.x * n + i] = s[rounds % 2][i];
+}
+
 __global__ void count_votes(int* out, int limit) {
   const int i = threadIdx.x;
   const int count = __syncthreads_count(i < limit);
@@ -129,6 +150,18 @@ TEST_CASE("a thousand barriers in a row keep the threads of every block together
     const unsigned blocks = 3, rounds = 1000;
     DeviceArray<int> out(block * blocks);
     rotate_many_times<<<blocks, block>>>(out.get(), static_cast<int>(rounds));
+    const std::vector<int> got = out.download();
+    for (unsigned i = 0; i < block * blocks; ++i) {
+      REQUIRE(got[i] == static_cast<int>((i % block + rounds) % block));
+    }
+  }
+}
+
+TEST_CASE("threads that wait for their warp between barriers fall out of step with no one") {
+  for (const unsigned block : awkward_blocks()) {
+    const unsigned blocks = 3, rounds = 200;
+    DeviceArray<int> out(block * blocks);
+    rotate_with_other_waits<<<blocks, block>>>(out.get(), static_cast<int>(rounds));
     const std::vector<int> got = out.download();
     for (unsigned i = 0; i < block * blocks; ++i) {
       REQUIRE(got[i] == static_cast<int>((i % block + rounds) % block));

@@ -28,7 +28,7 @@ constexpr std::uint32_t kBarriersPerTurn = 4096;
 // Tells TSan that everything before the barrier happens before everything after it. Two objects
 // take turns, since a thread that is late to leave this barrier must not see what others did before
 // the next one.
-[[maybe_unused]] void* barrier_object(const Block* block, std::uint32_t epoch) {
+void* barrier_object(const Block* block, std::uint32_t epoch) {
   return tsan_object(block, epoch % 2 == 0 ? &block->epoch : &block->arrived);
 }
 
@@ -56,6 +56,7 @@ void open_barrier(Block* block) {
   ++block->epoch;
   ++current_worker->barriers;
   new_round(current_worker, block);
+  block->step_line = block->last != nullptr && block->voters == block->count ? 0 : -1;
   if (block->epoch % kBarriersPerTurn == 0) rotate_blocks(current_worker);
 }
 
@@ -66,8 +67,31 @@ __attribute__((noinline)) void open_and_run_others(Block* block, Thread* self) {
 
 // The hot path of the engine. Each call in it comes last, so that it saves no registers besides
 // those of the context switch.
-inline void wait_at_barrier(Block* block, Thread* self, const char* file, int line,
-                            std::uint8_t which) {
+inline void step_on(Thread* self) {
+  Thread* const next = self + 1;
+  // Much of what a switch costs is waiting for the other stack, so two further ones are on their
+  // way by then. There is room for two more threads than a block can have.
+  const void* const soon = next[2].context;
+  __builtin_prefetch(soon);
+  __builtin_prefetch(static_cast<const char*>(soon) + 64);
+  current_thread = next;
+  running_thread_index = next->index;
+  cuda_cpu_switch_context(&self->context, next->context);
+}
+
+__attribute__((noinline)) void wait_at_barrier(Block* block, Thread* self, const char* file,
+                                               int line, std::uint8_t which) {
+  if (block->step_line == 0 && which == 0) {
+    block->file = file;
+    block->step_line = block->line = line;
+    block->which = 0;
+    return step_on(self);
+  }
+  if (block->step_line == line && block->file == file && which == 0) {
+    block->arrived = block->count;
+    return open_and_run_others(block, self);
+  }
+  leave_step(block);
   self->file = file;
   self->line = line;
   self->which = which;
@@ -93,13 +117,28 @@ void block_barrier(const char* file, int line, std::uint8_t which) {
   Thread* const self = current_thread;
   if (__builtin_expect(self == nullptr, 0)) not_in_a_kernel("__syncthreads");
   Block* const block = current_block;
-  if constexpr (kTsan) {
-    void* const object = barrier_object(block, block->epoch);
-    tsan_release(object);
-    wait_at_barrier(block, self, file, line, which);
-    tsan_acquire(object);
-  } else {
-    wait_at_barrier(block, self, file, line, which);
+  // Some thread between the first and the last, in step.
+  if (block->step_line == line && block->file == file && which == 0 && self != block->last) {
+    return step_on(self);
+  }
+  void* const object = kTsan ? barrier_object(block, block->epoch) : nullptr;
+  tsan_release(object);
+  wait_at_barrier(block, self, file, line, which);
+  tsan_acquire(object);
+}
+
+void leave_step(Block* block) {
+  if (block->step_line < 0) return;
+  const bool none_waits = block->step_line == 0;
+  block->step_line = -1;
+  if (none_waits) return;
+  for (Thread* thread = block->threads; thread != current_thread; ++thread) {
+    thread->file = block->file;
+    thread->line = block->line;
+    thread->which = 0;
+    thread->wait = Wait::kBarrier;
+    thread->seen = block->epoch;
+    block->position = ++block->arrived;
   }
 }
 

@@ -28,6 +28,10 @@ void grid_sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
 /// True inside a cooperative launch (cooperative_groups grid_group::is_valid).
 bool grid_is_cooperative();
 
+/// The running thread does something else than come to a barrier: if its block was in step, it is
+/// written down now which threads wait.
+void leave_step(Block* block);
+
 /// A thread left the kernel while early returns are allowed: what the others wait for may be
 /// complete now.
 void leave_block(Block* block, unsigned thread);

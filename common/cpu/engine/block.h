@@ -83,19 +83,25 @@ struct Warp {
 struct Block {
   Thread* threads = nullptr;
   std::uint16_t* order = nullptr;  // the round runs threads[order[0]], threads[order[1]], ...
+  std::uint32_t position = 0;      // of the running thread in the order
   std::uint32_t count = 0;         // threads in the block
   std::uint32_t started = 0;       // order[0 .. started) have begun; the rest begins in this order
-  std::uint32_t position = 0;      // of the running thread in the order
   std::uint32_t finished = 0;
 
   // Block barrier.
   std::uint32_t epoch = 0;
-  std::uint32_t arrived = 0;
+  std::uint32_t arrived = 0;   // unless in step
   std::uint32_t expected = 0;  // all threads, even those that left: leaving early is an error
   bool lines_differ = false;
   std::int32_t line = 0;  // of the first to arrive
   std::uint8_t which = 0;
   const char* file = nullptr;
+
+  // In step threads come to the same barriers in their order and wait for nothing else: the running
+  // one tells which wait, and none of that is written down.
+  std::int32_t step_line = -1;  // of the barrier; 0: none has arrived there; -1: not in step
+  Thread* last = nullptr;       // null: this block does not go in step
+
   std::uint32_t votes = 0;                     // predicates so far that are true
   std::uint32_t votes_result = 0, voters = 0;  // of the barrier that opened last
 

@@ -36,7 +36,7 @@ T* zeroed(std::size_t count) {
 Block* new_block() {
   auto* const block = new Block;
   void* threads = nullptr;
-  if (posix_memalign(&threads, alignof(Thread), kMaxThreadsPerBlock * sizeof(Thread)) != 0) {
+  if (posix_memalign(&threads, alignof(Thread), (kMaxThreadsPerBlock + 2) * sizeof(Thread)) != 0) {
     die("out of memory");
   }
   block->threads = static_cast<Thread*>(threads);
@@ -66,6 +66,10 @@ Block* spare_block(Worker* worker) {
     block->order[i] = static_cast<std::uint16_t>(
         grid->schedule.kind == Schedule::Kind::kReverse ? block->count - 1 - i : i);
   }
+  block->last = nullptr;
+  if (!kSanitized && block->count > 1 && grid->schedule.kind == Schedule::Kind::kForward) {
+    block->last = &block->threads[block->count - 1];
+  }
   // A mask may stand for other lanes now: the last warp of a block can be short.
   for (std::uint32_t i = 0; i < block->count; i += 32) {
     block->warps[i / 32].used = 0;
@@ -87,6 +91,7 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
   block->arrived = 0;
   block->expected = block->count;
   block->lines_differ = false;
+  block->step_line = -1;
   block->votes = 0;
   block->grid_arrived = 0;
   block->idle_rounds = 0;

@@ -62,51 +62,84 @@ void end_round(Worker* worker) {
   abandon_grid(report_stuck_block(block));
 }
 
+void start_thread(Stack* mine, Block* block) {
+  const std::uint32_t number = block->order[block->started];
+  block->position = block->started++;
+  Thread* const thread = &block->threads[number];
+  thread->wait = Wait::kNothing;
+  thread->finished = false;
+  current_thread = thread;
+  running_thread_index = thread->index;
+  if constexpr (kSanitized) block->stacks[number] = mine;
+  if constexpr (kTsan) {
+    tsan_switch(mine->fiber);
+    tsan_acquire(&mine->worker->grid->serial);  // what the host did before the launch
+    mine->last_fence = nullptr;
+    mine->slots_read = 0;
+  }
+}
+
+void end_thread(Worker* worker, Block* block, Thread* thread) {
+  leave_step(block);
+  tsan_release(&worker->grid->blocks);  // what the host sees after it
+  tsan_switch(worker->home_fiber);
+  thread->generation = &thread->seen;  // never runnable
+  thread->finished = true;
+  ++block->finished;
+  ++worker->ended;
+  if (__builtin_expect(worker->early_exit_counts, 0)) {
+    leave_block(block, static_cast<unsigned>(thread - block->threads));
+  }
+}
+
+// Lets the current thread go on, which has a stack of its own.
+void give_way(void* stack) {
+  auto* const mine = static_cast<Stack*>(stack);
+  cuda_cpu_switch_context(&mine->context, current_thread->context);
+}
+
+// The runner has no thread of its block to start, at least not here. False: now it has.
+__attribute__((noinline)) bool gives_way(Worker* worker, Stack* mine) {
+  Block* const block = current_block;
+  if (block->finished == block->count) {
+    const bool goes_on = finish_block(worker);
+    if (!goes_on) go_home(worker, mine);
+    // Under TSan this fiber would know in the next block what this one's last thread knew.
+    if (!goes_on || !kTsan) return false;
+  }
+  Thread* next = next_in_order(current_block);
+  if (next == nullptr) next = pick_thread(worker);
+  if constexpr (kSanitized) {
+    park(worker, mine, next);
+    return false;
+  }
+  if (next != nullptr) worker->free_stacks.push_back(mine);
+  return next != nullptr;
+}
+
 }  // namespace
 
 void run_threads(Stack* mine) {
   Worker* const worker = mine->worker;
-  for (;;) {
+  for (bool ended = false;;) {
     Block* const block = current_block;
-    Grid* const grid = worker->grid;
-    void (*const body)(void*) = grid->launch->body;
-    void* const closure = grid->launch->closure;
-    while (block->started < block->count) {
-      const std::uint32_t number = block->order[block->started];
-      block->position = block->started++;
-      Thread* const thread = &block->threads[number];
-      thread->wait = Wait::kNothing;
-      thread->finished = false;
-      current_thread = thread;
-      running_thread_index = thread->index;
-      if constexpr (kSanitized) block->stacks[number] = mine;
-      if constexpr (kTsan) {
-        tsan_switch(mine->fiber);
-        tsan_acquire(&grid->serial);  // what the host did before the launch
-        mine->last_fence = nullptr;
-        mine->slots_read = 0;
-      }
-      body(closure);
-      // The thread may have waited while others ran, but it is the current one again.
-      tsan_release(&grid->blocks);  // what the host sees after it
-      tsan_switch(worker->home_fiber);
-      thread->generation = &kNeverRunnable;
-      thread->seen = 0;
-      thread->finished = true;
-      ++block->finished;
-      ++worker->ended;
-      if (__builtin_expect(worker->early_exit_counts, 0)) leave_block(block, number);
-      // Under TSan the next thread has another fiber, and so it must have another stack.
-      if constexpr (kTsan) break;
+    void (*function)(void*) = give_way;
+    void* argument = mine;
+    // Under TSan the next thread has another fiber, and so it must have another stack.
+    if (block->started < block->count && !(kTsan && ended)) {
+      start_thread(mine, block);
+      function = worker->grid->launch->body;
+      argument = worker->grid->launch->closure;
+    } else if (!gives_way(worker, mine)) {
+      ended = false;
+      continue;
     }
-    if (block->finished < block->count) {
-      park(worker, mine);
-    } else if (!finish_block(worker)) {
-      go_home(worker, mine);
-    } else if (kTsan) {
-      park(worker,
-           mine);  // on this fiber the next block would know what this one's last thread knew
-    }
+    // One call for both. A thread that others let go on returns behind it at its end, and so the
+    // processor foresees where to. Without the empty statement the compiler makes two of it.
+    __asm__("" : "+r"(function));
+    function(argument);
+    ended = function != give_way;
+    if (ended) end_thread(worker, block, current_thread);
   }
 }
 

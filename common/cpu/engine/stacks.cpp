@@ -99,14 +99,14 @@ void add_stacks(Worker* worker) {
 }  // namespace
 
 Stack* take_stack(Worker* worker) {
-  std::deque<Stack*>& free_stacks = worker->free_stacks;
+  std::vector<Stack*>& free_stacks = worker->free_stacks;
   if constexpr (kTsan) {
     // Fibers are expensive, so they are used again. But what one did for an earlier CUDA thread
     // looks ordered before what it does for a later one. Taken in turn, none serves two blocks that
     // follow each other closely, so races between those are found.
     while (free_stacks.size() < 3 * worker->grid->threads_per_block) add_stacks(worker);
     Stack* const stack = free_stacks.front();
-    free_stacks.pop_front();
+    free_stacks.erase(free_stacks.begin());
     return stack;
   }
   // The one that was used last is still in the cache.

@@ -8,6 +8,7 @@
 #include "../report/diagnostics.h"
 #include "../report/source_lines.h"
 #include "../types/error_codes.h"
+#include "barriers.h"
 #include "block.h"
 #include "phase_barriers.h"
 #include "warp.h"
@@ -256,6 +257,7 @@ int report_no_progress(const Worker* worker) {
   Report r;
   r.cuda_error = cudaErrorLaunchTimeout;
   const Block* const block = current_block;
+  leave_step(current_block);
   std::vector<Group> groups;
   add_spinning(worker, block, &groups);
   if (worker->interrupted_by == Interrupt::kOnlyBarriers) {

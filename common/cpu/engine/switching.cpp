@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "switching.h"
 
+#include "barriers.h"
 #include "scheduler.h"
-#include "stacks.h"
-#include "worker.h"
 
 namespace cuda_cpu {
 
@@ -36,6 +35,7 @@ void switch_to_thread(void** save, Thread* next) {
 }
 
 void reschedule(Thread* self) {
+  leave_step(current_block);
   Worker* const worker = current_worker;
   tsan_switch(worker->home_fiber);  // the CUDA thread's part ends here
   Thread* const next = pick_thread(worker);
@@ -50,14 +50,9 @@ void reschedule(Thread* self) {
   }
 }
 
-void park(Worker* worker, Stack* mine) {
+void park(Worker* worker, Stack* mine, Thread* next) {
   worker->free_stacks.push_back(mine);
-  Thread* next = next_in_order(current_block);
-  if (next == nullptr) next = pick_thread(worker);
-  if (next != nullptr) {
-    switch_to_thread(&mine->context, next);
-    return;
-  }
+  if (next != nullptr) return switch_to_thread(&mine->context, next);
   Stack* const runner = take_stack(worker);
   if (runner != mine) switch_to_stack(worker, &mine->context, runner);
 }

@@ -10,10 +10,9 @@
 #include "context.h"
 #include "current.h"
 #include "sanitizers.h"
+#include "stacks.h"
 
 namespace cuda_cpu {
-
-struct Stack;
 
 /// Suspends the running context into `*save` and goes on with a thread that is suspended.
 void switch_to_thread(void** save, Thread* next);
@@ -39,10 +38,14 @@ inline Thread* next_in_order(Block* block) {
   return next;
 }
 
-/// The same for a thread that very likely finds the next one in the order ready to run.
+/// The same for a thread that very likely finds the next one in the order ready to run or to start.
 inline void run_others(Block* block, Thread* self) {
   Thread* const next = next_in_order(block);
-  if (next == nullptr) return reschedule(self);
+  if (next == nullptr) {
+    const bool starts = block->position + 1 == block->started && block->started < block->count;
+    if (kSanitized || !starts) return reschedule(self);
+    return cuda_cpu_switch_context(&self->context, take_stack(current_worker)->context);
+  }
   if (next == self) return;
   if constexpr (kSanitized) {
     switch_to_thread(&self->context, next);
@@ -51,9 +54,9 @@ inline void run_others(Block* block, Thread* self) {
   }
 }
 
-/// The thread on this stack has ended and there is none to start on it: the stack waits until a
-/// block needs it again.
-void park(Worker* worker, Stack* mine);
+/// Where a sanitizer looks on: the stack has no thread to start, and waits until a block needs it
+/// again, while `next` goes on, or if it is null, a runner.
+void park(Worker* worker, Stack* mine, Thread* next);
 
 /// No block is left for this worker: back to its own loop. Returns when the next grid starts here.
 void go_home(Worker* worker, Stack* mine);

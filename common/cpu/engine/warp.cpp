@@ -7,6 +7,7 @@
 
 #include "../report/diagnostics.h"
 #include "../types/error_codes.h"
+#include "barriers.h"
 #include "block.h"
 #include "current.h"
 #include "fences.h"
@@ -286,6 +287,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   Thread* const self = current_thread;
   if (self == nullptr) die("%s called outside of a kernel", name_of(operation));
   Block* const block = current_block;
+  leave_step(block);
   const auto number = static_cast<unsigned>(self - block->threads);
   const unsigned lane = number % 32;
   if ((mask >> lane & 1) == 0) {

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -40,7 +39,7 @@ struct Worker {
   std::size_t live_position = 0;
   std::vector<Block*> spare;  // without a block to run
   std::vector<Stack*> stacks;
-  std::deque<Stack*> free_stacks;
+  std::vector<Stack*> free_stacks;
   std::uint64_t random_state = 1;
   unsigned fruitless_turns = 0;  // around the live blocks, with nothing but yields and waits
   std::uint64_t progress_last_turn = 0;

@@ -43,6 +43,16 @@
 // EXPECT: {file}:{inside}: note: threads 1-3 waiting here in __syncthreads
 // EXPECT: {file}:{behind}: note: thread 0 waiting here in __syncthreads
 //
+// CASE: some_leave_later
+// Some threads leave the kernel after turns of a loop in which all came to its barrier.
+// EXPECT: {file}:{left_by_some}: error: barrier not reached by all threads of the block in kernel 'shorter_loop', block (0,0,0), thread (0,0,0)
+// EXPECT: 40 of 64 threads wait, 24 have left the kernel
+// EXPECT: {file}:{left_by_some}: note: threads 0-39 waiting here in __syncthreads
+// EXPECT: {file}:{left_end}: note: threads 40-63 left the kernel here
+// RUN: CUDA_CPU_SCHEDULE=forward
+// RUN: CUDA_CPU_SCHEDULE=reverse
+// RUN: CUDA_CPU_SCHEDULE=random:1
+//
 // CASE: barriers_one_after_the_other
 // Several barriers on one line, which all threads pass in turn, and branches that a block takes as
 // a whole.
@@ -160,6 +170,26 @@ int program() {
 
 }  // namespace loop_counts_differ
 
+namespace some_leave_later {
+
+__global__ void shorter_loop(int* x) {
+  for (int i = 0; i < 9 - static_cast<int>(threadIdx.x) / 40; ++i) {
+    x[threadIdx.x] = i;
+    __syncthreads();  // @left_by_some
+  }
+}  // @left_end
+
+int program() {
+  int* d_x = nullptr;
+  cudaMalloc(&d_x, 64 * sizeof(int));
+  shorter_loop<<<1, 64>>>(d_x);
+  cudaDeviceSynchronize();
+  cudaFree(d_x);
+  return 0;
+}
+
+}  // namespace some_leave_later
+
 namespace barriers_one_after_the_other {
 
 #define STEP(k)                           \
@@ -204,6 +234,7 @@ int main(int argc, char** argv) {
                       {"barriers_of_one_macro", barriers_of_one_macro::program},
                       {"group_barriers_on_one_line", group_barriers_on_one_line::program},
                       {"loop_counts_differ", loop_counts_differ::program},
+                      {"some_leave_later", some_leave_later::program},
                       {"barriers_one_after_the_other", barriers_one_after_the_other::program},
                   });
 }
