@@ -69,13 +69,10 @@ extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
 extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
   // r15, r14, r13, r12, rbx, rbp, return address; after them the stack is aligned for the entry's
   // call.
-  const std::uint64_t frame[7] = {0,
-                                  0,
-                                  reinterpret_cast<std::uint64_t>(argument),
-                                  reinterpret_cast<std::uint64_t>(entry),
-                                  0,
-                                  0,
-                                  reinterpret_cast<std::uint64_t>(&cuda_cpu_context_entry)};
+  std::uint64_t frame[7] = {};
+  frame[2] = reinterpret_cast<std::uint64_t>(argument);
+  frame[3] = reinterpret_cast<std::uint64_t>(entry);
+  frame[6] = reinterpret_cast<std::uint64_t>(&cuda_cpu_context_entry);
   char* const handle = aligned_top(top) - 64;
   std::memcpy(handle + 8, frame, sizeof(frame));
   return handle + 8;

@@ -68,49 +68,37 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
     return "several threads use this element at a time: make the update one atomic (atomicAdd, "
            "atomicMax), or give each thread an element of its own";
   }
-  switch (fault) {
-    case Fault::kSameWarp:
-      return "the lanes of a warp do not run in step: put __syncwarp() between the two, or "
-             "__syncthreads() where all threads of the block come by";
-    case Fault::kSameBlock:
-      return "put __syncthreads() between the two, or make the update one atomic (atomicAdd)";
-    case Fault::kOtherBlock:
-      return "blocks run in any order and side by side: make the update one atomic (atomicAdd), "
-             "give each block an element of its own, or use a second launch; data that is handed "
-             "over needs a __threadfence() before the atomic that tells of it, and one after the "
-             "atomic that hears of it";
-    case Fault::kOtherStream:
-      return "the two are in streams that do not wait for each other: record an event after the "
-             "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)";
-    case Fault::kOtherNode:
-      return "the two are nodes of a graph without a path from one to the other: let one depend on "
-             "the other (cudaGraphAddDependencies; in a capture an event that the other's stream "
-             "waits for)";
-    case Fault::kBlockScope:
-      return "an atomic whose name ends in _block is one for the threads of its own block only";
-    case Fault::kConstantLoad:
-      if (by_texture) {
-        return "a texture fetch may return what was there before the launch: write to other memory "
-               "than the one under the texture, or read it with a plain load (surfaces: "
-               "surf2Dread)";
-      }
-      return "__ldg is for data that no thread writes while the kernel runs: use a plain load";
-    case Fault::kUnderWay:
-      return "the thread that copies waits for it first (__pipeline_commit, then "
-             "__pipeline_wait_prior), and where other threads use the memory, __syncthreads() "
-             "follows on the wait; of a copy with a barrier or a pipeline everybody waits for "
-             "those";
-    case Fault::kUpdate:
-      return "volatile makes sure that the read and the write are made, but not that they are one "
-             "step: make the update one atomic (atomicAdd, atomicMax)";
-    case Fault::kUnset:
-      return "every element must be written before it is read, also those past the end of the "
-             "data, with a barrier in between; shared memory does not start with zeros";
-    case Fault::kConstantWrite:
-      return "kernels only read constant memory: the host writes it, by cudaMemcpyToSymbol; what "
-             "kernels write is a __device__ variable";
+  if (by_texture && fault == Fault::kConstantLoad) {
+    return "a texture fetch may return what was there before the launch: write to other memory "
+           "than the one under the texture, or read it with a plain load (surfaces: surf2Dread)";
   }
-  return "";
+  static const char* const kHelp[] = {
+      // in the order of Fault
+      "the lanes of a warp do not run in step: put __syncwarp() between the two, or "
+      "__syncthreads() where all threads of the block come by",
+      "put __syncthreads() between the two, or make the update one atomic (atomicAdd)",
+      "blocks run in any order and side by side: make the update one atomic (atomicAdd), give each "
+      "block an element of its own, or use a second launch; data that is handed over needs a "
+      "__threadfence() before the atomic that tells of it, and one after the atomic that hears of "
+      "it",
+      "the two are in streams that do not wait for each other: record an event after the "
+      "one (cudaEventRecord) and let the other's stream wait for it (cudaStreamWaitEvent)",
+      "the two are nodes of a graph without a path from one to the other: let one depend on the "
+      "other (cudaGraphAddDependencies; in a capture an event that the other's stream waits for)",
+      "an atomic whose name ends in _block is one for the threads of its own block only",
+      "__ldg is for data that no thread writes while the kernel runs: use a plain load",
+      "the thread that copies waits for it first (__pipeline_commit, then __pipeline_wait_prior), "
+      "and where other threads use the memory, __syncthreads() follows on the wait; of a copy with "
+      "a barrier or a pipeline everybody waits for those",
+      "volatile makes sure that the read and the write are made, but not that they are one "
+      "step: make the update one atomic (atomicAdd, atomicMax)",
+      "every element must be written before it is read, also those past the end of the "
+      "data, with a barrier in between; shared memory does not start with zeros",
+      "kernels only read constant memory: the host writes it, by cudaMemcpyToSymbol; what "
+      "kernels write is a __device__ variable",
+  };
+  static_assert(std::size(kHelp) == static_cast<std::size_t>(Fault::kConstantWrite) + 1);
+  return kHelp[static_cast<std::size_t>(fault)];
 }
 
 Site site_of(const Access& a, const LaunchShape& launch) {

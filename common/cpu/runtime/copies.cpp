@@ -375,12 +375,8 @@ int check_symbol_copy(const Call& call, const void* symbol, std::size_t bytes, s
 
 Rows rows_2d(void* destination, std::size_t destination_pitch, const void* source,
              std::size_t source_pitch, std::size_t width, std::size_t height) {
-  return {static_cast<char*>(destination),
-          destination_pitch,
-          static_cast<const char*>(source),
-          source_pitch,
-          width,
-          height};
+  auto* const to = static_cast<char*>(destination);
+  return {to, destination_pitch, static_cast<const char*>(source), source_pitch, width, height};
 }
 
 cudaError_t copy_2d(const Call& call, const Rows& rows, cudaMemcpyKind kind, cudaStream_t stream,

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "../engine/current.h"
 #include "../engine/device_functions.h"
@@ -64,18 +65,16 @@ int cache_bytes() {
 
 int as_int(std::size_t value) { return static_cast<int>(value); }
 
-/// Value of an attribute; false for one that does not exist. It is 0 for everything that the
-/// backend lacks: layered and mipmapped textures, IPC, graphics and the PCI bus; a known clock and
-/// bus of the memory; copy engines that run beside the kernels.
-bool attribute_value(int attribute, int* value) {
-  if (attribute == cudaDevAttrMultiProcessorCount) {  // which a test may change
-    *value = multiprocessor_count();
-    return true;
-  }
-  static const struct {
-    int attribute, value;
-  } kKnown[] = {
-      {cudaDevAttrMaxThreadsPerBlock, as_int(kMaxThreadsPerBlock)},
+/// An attribute, and where a structure of properties has it as an int.
+struct Attribute {
+  int name, value;
+  int cudaDeviceProp::*member = nullptr;
+};
+
+const std::vector<Attribute>& known_attributes() {
+  using P = cudaDeviceProp;
+  static const std::vector<Attribute> kKnown = {
+      {cudaDevAttrMaxThreadsPerBlock, as_int(kMaxThreadsPerBlock), &P::maxThreadsPerBlock},
       {cudaDevAttrMaxBlockDimX, as_int(kMaxBlockX)},
       {cudaDevAttrMaxBlockDimY, as_int(kMaxBlockY)},
       {cudaDevAttrMaxBlockDimZ, as_int(kMaxBlockZ)},
@@ -84,9 +83,9 @@ bool attribute_value(int attribute, int* value) {
       {cudaDevAttrMaxGridDimZ, as_int(kMaxGridZ)},
       {cudaDevAttrMaxSharedMemoryPerBlock, as_int(kSharedPerBlock)},
       {cudaDevAttrTotalConstantMemory, as_int(kConstantMemory)},
-      {cudaDevAttrWarpSize, as_int(kWarpSize)},
+      {cudaDevAttrWarpSize, as_int(kWarpSize), &P::warpSize},
       {cudaDevAttrMaxPitch, as_int(kMaxPitch)},
-      {cudaDevAttrMaxRegistersPerBlock, as_int(kRegistersPerBlock)},
+      {cudaDevAttrMaxRegistersPerBlock, as_int(kRegistersPerBlock), &P::regsPerBlock},
       {cudaDevAttrClockRate, kClockKhz},
       {cudaDevAttrTextureAlignment, as_int(kTextureAlignment)},
       {cudaDevAttrTexturePitchAlignment, as_int(kTexturePitchAlignment)},
@@ -103,42 +102,53 @@ bool attribute_value(int attribute, int* value) {
       {cudaDevAttrMaxTexture2DLinearWidth, as_int(kMaxTextureWidth)},
       {cudaDevAttrMaxTexture2DLinearHeight, as_int(kMaxPitchedHeight)},
       {cudaDevAttrMaxTexture2DLinearPitch, as_int(kMaxTexturePitch)},
-      {cudaDevAttrMaxSurface1DWidth, as_int(kMaxSurface1D)},
+      {cudaDevAttrMaxSurface1DWidth, as_int(kMaxSurface1D), &P::maxSurface1D},
       {cudaDevAttrMaxSurface2DWidth, as_int(kMaxTextureWidth)},
       {cudaDevAttrMaxSurface2DHeight, as_int(kMaxTextureHeight)},
       {cudaDevAttrMaxSurface3DWidth, as_int(kMaxTexture3D)},
       {cudaDevAttrMaxSurface3DHeight, as_int(kMaxTexture3D)},
       {cudaDevAttrMaxSurface3DDepth, as_int(kMaxTexture3D)},
-      {cudaDevAttrIntegrated, 1},
-      {cudaDevAttrCanMapHostMemory, 1},
+      {cudaDevAttrIntegrated, 1, &P::integrated},
+      {cudaDevAttrCanMapHostMemory, 1, &P::canMapHostMemory},
       {cudaDevAttrComputeMode, cudaComputeModeDefault},
-      {cudaDevAttrL2CacheSize, cache_bytes()},
+      {cudaDevAttrL2CacheSize, cache_bytes(), &P::l2CacheSize},
       {cudaDevAttrMaxThreadsPerMultiProcessor, as_int(kMaxThreadsPerWorker)},
-      {cudaDevAttrUnifiedAddressing, 1},
-      {cudaDevAttrComputeCapabilityMajor, kMajor},
-      {cudaDevAttrComputeCapabilityMinor, kMinor},
-      {cudaDevAttrStreamPrioritiesSupported, 1},
-      {cudaDevAttrGlobalL1CacheSupported, 1},
-      {cudaDevAttrLocalL1CacheSupported, 1},
+      {cudaDevAttrUnifiedAddressing, 1, &P::unifiedAddressing},
+      {cudaDevAttrComputeCapabilityMajor, kMajor, &P::major},
+      {cudaDevAttrComputeCapabilityMinor, kMinor, &P::minor},
+      {cudaDevAttrStreamPrioritiesSupported, 1, &P::streamPrioritiesSupported},
+      {cudaDevAttrGlobalL1CacheSupported, 1, &P::globalL1CacheSupported},
+      {cudaDevAttrLocalL1CacheSupported, 1, &P::localL1CacheSupported},
       {cudaDevAttrMaxSharedMemoryPerMultiprocessor, as_int(kSharedPerWorker)},
       {cudaDevAttrMaxRegistersPerMultiprocessor, as_int(kRegistersPerWorker)},
-      {cudaDevAttrManagedMemory, 1},
-      {cudaDevAttrHostNativeAtomicSupported, 1},
+      {cudaDevAttrManagedMemory, 1, &P::managedMemory},
+      {cudaDevAttrHostNativeAtomicSupported, 1, &P::hostNativeAtomicSupported},
       {cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},
-      {cudaDevAttrConcurrentManagedAccess, 1},
-      {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
-      {cudaDevAttrCooperativeLaunch, 1},
+      {cudaDevAttrConcurrentManagedAccess, 1, &P::concurrentManagedAccess},
+      {cudaDevAttrCanUseHostPointerForRegisteredMem, 1, &P::canUseHostPointerForRegisteredMem},
+      {cudaDevAttrCooperativeLaunch, 1, &P::cooperativeLaunch},
       {cudaDevAttrMaxSharedMemoryPerBlockOptin, as_int(kSharedPerBlockOptIn)},
-      {cudaDevAttrHostRegisterSupported, 1},
+      {cudaDevAttrHostRegisterSupported, 1, &P::hostRegisterSupported},
       {cudaDevAttrMaxBlocksPerMultiprocessor, as_int(kMaxBlocksPerWorker)},
       {cudaDevAttrReservedSharedMemoryPerBlock, as_int(kSharedReservedPerBlock)},
-      {cudaDevAttrMemoryPoolsSupported, 1},
+      {cudaDevAttrMemoryPoolsSupported, 1, &P::memoryPoolsSupported},
       {cudaDevAttrMemSyncDomainCount, 1},
-      {cudaDevAttrHostNumaId, -1},
-      {cudaDevAttrNumaId, -1},
+      {cudaDevAttrHostNumaId, -1, &P::hostNumaId},
+      {cudaDevAttrNumaId, -1, &P::deviceNumaId},
   };
-  for (const auto& known : kKnown) {
-    if (known.attribute != attribute) continue;
+  return kKnown;
+}
+
+/// Value of an attribute; false for one that does not exist. It is 0 for everything that the
+/// backend lacks: layered and mipmapped textures, IPC, graphics and the PCI bus; a known clock and
+/// bus of the memory; copy engines that run beside the kernels.
+bool attribute_value(int attribute, int* value) {
+  if (attribute == cudaDevAttrMultiProcessorCount) {  // which a test may change
+    *value = multiprocessor_count();
+    return true;
+  }
+  for (const Attribute& known : known_attributes()) {
+    if (known.name != attribute) continue;
     *value = known.value;
     return true;
   }
@@ -151,32 +161,36 @@ bool attribute_value(int attribute, int* value) {
 
 bool is_device(int device) { return device >= 0 && device < kDevices; }
 
+template <class T, class Value>
+cudaError_t give(const Value& value, T* to) {
+  if (to == nullptr) return finish(cudaErrorInvalidValue);
+  *to = static_cast<T>(value);
+  return cudaSuccess;
+}
+
 }  // namespace
 }  // namespace cuda_cpu
 
 using cuda_cpu::finish;
+using cuda_cpu::give;
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  if (count == nullptr) return finish(cudaErrorInvalidValue);
-  *count = cuda_cpu::kDevices;
-  return cudaSuccess;
-}
+cudaError_t cudaGetDeviceCount(int* count) { return give(cuda_cpu::kDevices, count); }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   CUDA_CPU_BEGIN_CALL();
   if (properties == nullptr) return finish(cudaErrorInvalidValue);
   if (!cuda_cpu::is_device(device)) return finish(cudaErrorInvalidDevice);
   cudaDeviceProp p{};
+  for (const cuda_cpu::Attribute& known : cuda_cpu::known_attributes()) {
+    if (known.member != nullptr) p.*known.member = known.value;
+  }
   const unsigned workers = cuda_cpu::worker_count();
   std::snprintf(p.name, sizeof(p.name), "CPU backend (%u worker%s)", workers,
                 workers == 1 ? "" : "s");
   std::memcpy(p.uuid.bytes, "cuda-cpu-backend", sizeof(p.uuid.bytes));
   p.totalGlobalMem = cuda_cpu::device_memory_total();
   p.sharedMemPerBlock = cuda_cpu::kSharedPerBlock;
-  p.regsPerBlock = cuda_cpu::as_int(cuda_cpu::kRegistersPerBlock);
-  p.warpSize = cuda_cpu::as_int(cuda_cpu::kWarpSize);
   p.memPitch = cuda_cpu::kMaxPitch;
-  p.maxThreadsPerBlock = cuda_cpu::as_int(cuda_cpu::kMaxThreadsPerBlock);
   p.maxThreadsDim[0] = cuda_cpu::as_int(cuda_cpu::kMaxBlockX);
   p.maxThreadsDim[1] = cuda_cpu::as_int(cuda_cpu::kMaxBlockY);
   p.maxThreadsDim[2] = cuda_cpu::as_int(cuda_cpu::kMaxBlockZ);
@@ -184,8 +198,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.maxGridSize[1] = cuda_cpu::as_int(cuda_cpu::kMaxGridY);
   p.maxGridSize[2] = cuda_cpu::as_int(cuda_cpu::kMaxGridZ);
   p.totalConstMem = cuda_cpu::kConstantMemory;
-  p.major = cuda_cpu::kMajor;
-  p.minor = cuda_cpu::kMinor;
   p.textureAlignment = cuda_cpu::kTextureAlignment;
   p.texturePitchAlignment = cuda_cpu::kTexturePitchAlignment;
   p.surfaceAlignment = cuda_cpu::kSurfaceAlignment;
@@ -198,33 +210,16 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     p.maxTexture2DGather[i] = cuda_cpu::as_int(cuda_cpu::kMaxTextureGather);
     p.maxSurface2D[i] = p.maxTexture2D[i];
   }
-  p.maxSurface1D = cuda_cpu::as_int(cuda_cpu::kMaxSurface1D);
   for (int i = 0; i < 3; ++i) {
     p.maxTexture3D[i] = p.maxSurface3D[i] = cuda_cpu::as_int(cuda_cpu::kMaxTexture3D);
   }
   p.multiProcessorCount = cuda_cpu::multiprocessor_count();
-  p.integrated = 1;
-  p.canMapHostMemory = 1;
-  p.unifiedAddressing = 1;
-  p.l2CacheSize = cuda_cpu::cache_bytes();
   p.maxThreadsPerMultiProcessor = cuda_cpu::as_int(cuda_cpu::kMaxThreadsPerWorker);
-  p.streamPrioritiesSupported = 1;
-  p.globalL1CacheSupported = 1;
-  p.localL1CacheSupported = 1;
   p.sharedMemPerMultiprocessor = cuda_cpu::kSharedPerWorker;
   p.regsPerMultiprocessor = cuda_cpu::as_int(cuda_cpu::kRegistersPerWorker);
-  p.managedMemory = 1;
-  p.hostNativeAtomicSupported = 1;
-  p.concurrentManagedAccess = 1;
-  p.canUseHostPointerForRegisteredMem = 1;
-  p.cooperativeLaunch = 1;
   p.sharedMemPerBlockOptin = cuda_cpu::kSharedPerBlockOptIn;
   p.maxBlocksPerMultiProcessor = cuda_cpu::as_int(cuda_cpu::kMaxBlocksPerWorker);
   p.reservedSharedMemPerBlock = cuda_cpu::kSharedReservedPerBlock;
-  p.hostRegisterSupported = 1;
-  p.memoryPoolsSupported = 1;
-  p.deviceNumaId = -1;
-  p.hostNumaId = -1;
   *properties = p;
   return cudaSuccess;
 }
@@ -250,9 +245,7 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaGetDevice(int* device) {
   CUDA_CPU_BEGIN_CALL();
-  if (device == nullptr) return finish(cudaErrorInvalidValue);
-  *device = 0;
-  return cudaSuccess;
+  return give(0, device);
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
@@ -283,9 +276,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags) {
 
 cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
   CUDA_CPU_BEGIN_CALL();
-  if (flags == nullptr) return finish(cudaErrorInvalidValue);
-  *flags = cuda_cpu::device_flags;
-  return cudaSuccess;
+  return give(cuda_cpu::device_flags, flags);
 }
 
 cudaError_t cudaDeviceSynchronize() {
@@ -329,17 +320,13 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   CUDA_CPU_BEGIN_CALL();
-  if (value == nullptr) return finish(cudaErrorInvalidValue);
   switch (static_cast<int>(limit)) {
     case cudaLimitStackSize:
-      *value = cuda_cpu::stack_bytes_per_thread();
-      return cudaSuccess;
+      return give(cuda_cpu::stack_bytes_per_thread(), value);
     case cudaLimitPrintfFifoSize:
-      *value = cuda_cpu::printf_fifo;
-      return cudaSuccess;
+      return give(cuda_cpu::printf_fifo, value);
     case cudaLimitMallocHeapSize:
-      *value = cuda_cpu::device_heap_bytes;
-      return cudaSuccess;
+      return give(cuda_cpu::device_heap_bytes, value);
     default:
       return finish(cudaErrorUnsupportedLimit);
   }
@@ -347,9 +334,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   CUDA_CPU_BEGIN_CALL();
-  if (config == nullptr) return finish(cudaErrorInvalidValue);
-  *config = static_cast<cudaFuncCache>(cuda_cpu::cache_config.load());
-  return cudaSuccess;
+  return give(cuda_cpu::cache_config.load(), config);
 }
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
@@ -364,9 +349,8 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   CUDA_CPU_BEGIN_CALL();
   constexpr char kBusId[] = "0000:00:00.0";
-  if (text == nullptr || length < static_cast<int>(sizeof(kBusId))) {
-    return finish(cudaErrorInvalidValue);
-  }
+  const int needed = sizeof(kBusId);
+  if (text == nullptr || length < needed) return finish(cudaErrorInvalidValue);
   if (!cuda_cpu::is_device(device)) return finish(cudaErrorInvalidDevice);
   std::memcpy(text, kBusId, sizeof(kBusId));
   return cudaSuccess;
@@ -400,14 +384,6 @@ cudaError_t cudaDeviceDisablePeerAccess(int) {
   return finish(cudaErrorInvalidDevice);
 }
 
-cudaError_t cudaDriverGetVersion(int* version) {
-  if (version == nullptr) return finish(cudaErrorInvalidValue);
-  *version = cuda_cpu::kToolkitVersion;
-  return cudaSuccess;
-}
+cudaError_t cudaDriverGetVersion(int* version) { return give(cuda_cpu::kToolkitVersion, version); }
 
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  if (version == nullptr) return finish(cudaErrorInvalidValue);
-  *version = cuda_cpu::kToolkitVersion;
-  return cudaSuccess;
-}
+cudaError_t cudaRuntimeGetVersion(int* version) { return give(cuda_cpu::kToolkitVersion, version); }

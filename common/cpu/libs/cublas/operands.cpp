@@ -133,6 +133,10 @@ bool is_reachable(const CublasCall& call, const CublasOperand& it) {
 
 bool is_in_its_place(const CublasCall& call, const char* name, const void* scalar,
                      std::size_t bytes, bool is_written) {
+  if (scalar == nullptr) {
+    refuse(call, CUBLAS_STATUS_INVALID_VALUE, format("%s is a null pointer", name));
+    return false;
+  }
   if (call.handle->pointers == CUBLAS_POINTER_MODE_DEVICE) {
     return is_reachable(call, {name, nullptr, scalar, bytes, 1, 1, 1, is_written});
   }

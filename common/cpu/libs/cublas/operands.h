@@ -41,9 +41,15 @@ cublasStatus_t refuse(const CublasCall& call, cublasStatus_t status, const std::
 /// Reports and returns false unless all of it can be read or written by the device.
 bool is_reachable(const CublasCall& call, const CublasOperand& operand);
 
-/// Reports and returns false if a scalar or result is not where the handle's pointer mode says.
+/// Reports and returns false if a scalar or result is null, or not where the pointer mode says.
 bool is_in_its_place(const CublasCall& call, const char* name, const void* scalar,
                      std::size_t bytes, bool is_written);
+/// The same for both factors.
+inline bool are_in_their_place(const CublasCall& call, const void* alpha, const void* beta,
+                               std::size_t bytes) {
+  return is_in_its_place(call, "alpha", alpha, bytes, false) &&
+         is_in_its_place(call, "beta", beta, bytes, false);
+}
 
 /// Puts work on the handle's stream; with `wait` it has run when this returns.
 cublasStatus_t submit(const CublasCall& call, std::vector<CublasOperand> operands,

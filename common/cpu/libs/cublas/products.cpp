@@ -44,16 +44,10 @@ struct Given {
   CublasOperand operand(int rows_after, int columns_after, int count, bool is_written) const {
     const int height = rows(rows_after, columns_after);
     const int width = op == CUBLAS_OP_N ? columns_after : rows_after;
-    return {name,
-            leading_name,
-            data,
-            size_of(type),
-            static_cast<std::size_t>(height),
-            static_cast<std::size_t>(width),
-            static_cast<std::size_t>(leading),
-            is_written,
-            static_cast<std::size_t>(count),
-            distance};
+    const auto at = [](int number) { return static_cast<std::size_t>(number); };
+    const std::size_t size = size_of(type);
+    return {name,      leading_name, data,       size,      at(height),
+            at(width), at(leading),  is_written, at(count), distance};
   }
   Factor factor(int index) const {
     const auto* const start =
@@ -63,12 +57,16 @@ struct Given {
   }
 };
 
-/// Everything that a product is told.
-struct Asked {
+struct Sizes {
   int m, n, k, count;
+};
+/// Everything that a product is told.
+struct Asked : Sizes {
+  Asked(Sizes sizes, const void* alpha, const void* beta, Given a, Given b, Given c)
+      : Sizes(sizes), alpha(alpha), beta(beta), a(a), b(b), c(c) {}
   const void *alpha, *beta;
   Given a, b, c;
-  Inputs inputs;
+  Inputs inputs = Inputs::kAsTheyAre;
 };
 
 /// Success if leading dimension and operation fit; else reports it.
@@ -107,10 +105,7 @@ cublasStatus_t run_product(const CublasCall& call, const Asked& asked) {
   if (const auto status = check_shape(call, asked.b, asked.k, asked.n)) return status;
   if (const auto status = check_shape(call, asked.c, asked.m, asked.n)) return status;
   if (asked.m == 0 || asked.n == 0 || asked.count == 0) return CUBLAS_STATUS_SUCCESS;
-  if (asked.alpha == nullptr) return refuse_null(call, "alpha");
-  if (asked.beta == nullptr) return refuse_null(call, "beta");
-  if (!is_in_its_place(call, "alpha", asked.alpha, sizeof(T), false) ||
-      !is_in_its_place(call, "beta", asked.beta, sizeof(T), false)) {
+  if (!are_in_their_place(call, asked.alpha, asked.beta, sizeof(T))) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   const CublasScalar<T> alpha(call, asked.alpha), beta(call, asked.beta);
@@ -218,12 +213,7 @@ cublasStatus_t run_sum(const char* name, const CublasHandle& handle, int m, int 
                          in->name, in->leading_name));
   }
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-  if (alpha_at == nullptr) return refuse_null(call, "alpha");
-  if (beta_at == nullptr) return refuse_null(call, "beta");
-  if (!is_in_its_place(call, "alpha", alpha_at, sizeof(T), false) ||
-      !is_in_its_place(call, "beta", beta_at, sizeof(T), false)) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
+  if (!are_in_their_place(call, alpha_at, beta_at, sizeof(T))) return CUBLAS_STATUS_INVALID_VALUE;
   const CublasScalar<T> alpha(call, alpha_at), beta(call, beta_at);
   std::vector<CublasOperand> operands;
   if (c.data == nullptr) return refuse_null(call, "C");
@@ -256,7 +246,6 @@ cublasStatus_t run_sum(const char* name, const CublasHandle& handle, int m, int 
 }  // namespace cuda_cpu
 
 using cuda_cpu::CublasHandle;
-using cuda_cpu::Inputs;
 
 #define CUDA_CPU_CUBLAS_PRODUCTS(S, T)                                                          \
   cublasStatus_t cublas##S##gemm(CublasHandle handle, cublasOperation_t transa,                 \
@@ -264,34 +253,23 @@ using cuda_cpu::Inputs;
                                  const T* A, int lda, const T* B, int ldb, const T* beta, T* C, \
                                  int ldc) {                                                     \
     constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
-    return cuda_cpu::run_plain_product<T>("cublas" #S "gemm", handle,                           \
-                                          {m,                                                   \
-                                           n,                                                   \
-                                           k,                                                   \
-                                           1,                                                   \
-                                           alpha,                                               \
-                                           beta,                                                \
-                                           {"A", "lda", transa, A, type, lda, 0},               \
-                                           {"B", "ldb", transb, B, type, ldb, 0},               \
-                                           {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0},          \
-                                           Inputs::kAsTheyAre});                                \
+    return cuda_cpu::run_plain_product<T>(                                                      \
+        "cublas" #S "gemm", handle,                                                             \
+        cuda_cpu::Asked({m, n, k, 1}, alpha, beta, {"A", "lda", transa, A, type, lda, 0},       \
+                        {"B", "ldb", transb, B, type, ldb, 0},                                  \
+                        {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0}));                           \
   }                                                                                             \
   cublasStatus_t cublas##S##gemmStridedBatched(                                                 \
       CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
       int k, const T* alpha, const T* A, int lda, long long strideA, const T* B, int ldb,       \
       long long strideB, const T* beta, T* C, int ldc, long long strideC, int batchCount) {     \
     constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
-    return cuda_cpu::run_plain_product<T>("cublas" #S "gemmStridedBatched", handle,             \
-                                          {m,                                                   \
-                                           n,                                                   \
-                                           k,                                                   \
-                                           batchCount,                                          \
-                                           alpha,                                               \
-                                           beta,                                                \
-                                           {"A", "lda", transa, A, type, lda, strideA},         \
-                                           {"B", "ldb", transb, B, type, ldb, strideB},         \
-                                           {"C", "ldc", CUBLAS_OP_N, C, type, ldc, strideC},    \
-                                           Inputs::kAsTheyAre});                                \
+    return cuda_cpu::run_plain_product<T>(                                                      \
+        "cublas" #S "gemmStridedBatched", handle,                                               \
+        cuda_cpu::Asked({m, n, k, batchCount}, alpha, beta,                                     \
+                        {"A", "lda", transa, A, type, lda, strideA},                            \
+                        {"B", "ldb", transb, B, type, ldb, strideB},                            \
+                        {"C", "ldc", CUBLAS_OP_N, C, type, ldc, strideC}));                     \
   }                                                                                             \
   cublasStatus_t cublas##S##geam(                                                               \
       CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
@@ -312,18 +290,12 @@ cublasStatus_t cublasGemmEx(CublasHandle handle, cublasOperation_t transa, cubla
                             cudaDataType Atype, int lda, const void* B, cudaDataType Btype, int ldb,
                             const void* beta, void* C, cudaDataType Ctype, int ldc,
                             cublasComputeType_t computeType, cublasGemmAlgo_t) {
-  return cuda_cpu::run_typed_product("cublasGemmEx", handle,
-                                     {m,
-                                      n,
-                                      k,
-                                      1,
-                                      alpha,
-                                      beta,
-                                      {"A", "lda", transa, A, Atype, lda, 0},
-                                      {"B", "ldb", transb, B, Btype, ldb, 0},
-                                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, 0},
-                                      Inputs::kAsTheyAre},
-                                     computeType);
+  return cuda_cpu::run_typed_product(
+      "cublasGemmEx", handle,
+      cuda_cpu::Asked({m, n, k, 1}, alpha, beta, {"A", "lda", transa, A, Atype, lda, 0},
+                      {"B", "ldb", transb, B, Btype, ldb, 0},
+                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, 0}),
+      computeType);
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(
@@ -331,16 +303,11 @@ cublasStatus_t cublasGemmStridedBatchedEx(
     const void* alpha, const void* A, cudaDataType Atype, int lda, long long strideA, const void* B,
     cudaDataType Btype, int ldb, long long strideB, const void* beta, void* C, cudaDataType Ctype,
     int ldc, long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t) {
-  return cuda_cpu::run_typed_product("cublasGemmStridedBatchedEx", handle,
-                                     {m,
-                                      n,
-                                      k,
-                                      batchCount,
-                                      alpha,
-                                      beta,
-                                      {"A", "lda", transa, A, Atype, lda, strideA},
-                                      {"B", "ldb", transb, B, Btype, ldb, strideB},
-                                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, strideC},
-                                      Inputs::kAsTheyAre},
-                                     computeType);
+  return cuda_cpu::run_typed_product(
+      "cublasGemmStridedBatchedEx", handle,
+      cuda_cpu::Asked({m, n, k, batchCount}, alpha, beta,
+                      {"A", "lda", transa, A, Atype, lda, strideA},
+                      {"B", "ldb", transb, B, Btype, ldb, strideB},
+                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, strideC}),
+      computeType);
 }

@@ -35,14 +35,8 @@ struct Elements {
 
 CublasOperand matrix_operand(const void* data, std::size_t size, int rows, int columns, int leading,
                              bool is_written) {
-  return {"A",
-          "lda",
-          data,
-          size,
-          static_cast<std::size_t>(rows),
-          static_cast<std::size_t>(columns),
-          static_cast<std::size_t>(leading),
-          is_written};
+  const auto at = [](int number) { return static_cast<std::size_t>(number); };
+  return {"A", "lda", data, size, at(rows), at(columns), at(leading), is_written};
 }
 
 cublasStatus_t begin(const char* name, const CublasHandle& handle, CublasCall* call) {
@@ -62,10 +56,8 @@ cublasStatus_t change(const CublasCall& call, const T* alpha_at, bool has_factor
   if (!has_factor) {
     return submit(call, std::move(operands), [work] { work(T{1}); });
   }
-  if (alpha_at == nullptr) return invalid(call, "alpha is a null pointer");
-  if (!is_in_its_place(call, "alpha", alpha_at, sizeof(T), false)) {
+  if (!is_in_its_place(call, "alpha", alpha_at, sizeof(T), false))
     return CUBLAS_STATUS_INVALID_VALUE;
-  }
   const CublasScalar<T> alpha(call, alpha_at);
   return submit(call, std::move(operands), [work, alpha] { work(alpha.get()); });
 }
@@ -74,7 +66,6 @@ cublasStatus_t change(const CublasCall& call, const T* alpha_at, bool has_factor
 template <class Result, class Compute>
 cublasStatus_t find(const CublasCall& call, std::vector<CublasOperand> operands, Result* result,
                     Compute compute) {
-  if (result == nullptr) return invalid(call, "result is a null pointer");
   if (!is_in_its_place(call, "result", result, sizeof(Result), true)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -133,14 +124,7 @@ cublasStatus_t gemv(const CublasCall& call, cublasOperation_t op, int m, int n, 
   if (lda < std::max(1, m)) return invalid(call, format("lda = %d, but A has %d rows", lda, m));
   if (incx == 0 || incy == 0) return invalid(call, "an increment is 0");
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-  if (alpha_at == nullptr || beta_at == nullptr) {
-    return invalid(call,
-                   alpha_at == nullptr ? "alpha is a null pointer" : "beta is a null pointer");
-  }
-  if (!is_in_its_place(call, "alpha", alpha_at, sizeof(T), false) ||
-      !is_in_its_place(call, "beta", beta_at, sizeof(T), false)) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
+  if (!are_in_their_place(call, alpha_at, beta_at, sizeof(T))) return CUBLAS_STATUS_INVALID_VALUE;
   const CublasScalar<T> alpha(call, alpha_at), beta(call, beta_at);
   const bool transposed = op != CUBLAS_OP_N;
   const Elements<const T> x = {"x", "incx", x_data, transposed ? m : n, incx};

@@ -444,11 +444,9 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
   if (node->work.launch == nullptr) return finish(cudaErrorNotSupported);  // a library's
   node->arguments.assign(cuda_cpu::kMostArguments, nullptr);
   const cuda_cpu::GridLaunch& launch = *node->work.launch;
-  *parameters = {const_cast<void*>(launch.function),
-                 launch.grid,
-                 launch.block,
-                 static_cast<unsigned>(launch.dynamic_shared_bytes),
-                 node->arguments.data(),
+  const auto shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
+  void* const function = const_cast<void*>(launch.function);
+  *parameters = {function, launch.grid, launch.block, shared_bytes, node->arguments.data(),
                  nullptr};
   return cudaSuccess;
 }

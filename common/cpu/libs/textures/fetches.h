@@ -71,13 +71,9 @@ template <class T>
 constexpr TextureCall texture_call(const char* function, int dimensions, const char* file,
                                    int line) {
   using Component = typename TexelType<T>::Component;
-  return {function,
-          dimensions,
-          TexelType<T>::kComponents,
-          sizeof(Component),
-          std::is_floating_point_v<Component>,
-          file,
-          line};
+  constexpr bool is_floating = std::is_floating_point_v<Component>;
+  return {function, dimensions, TexelType<T>::kComponents, sizeof(Component), is_floating,
+          file,     line};
 }
 
 /// A texel from the words that the texture unit returns.
