@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stands in for <cuComplex.h> on the CPU backend: complex numbers in float2 and double2. Division
-// and the absolute value scale first, so that what can be told does not overflow on the way.
+// and the absolute value scale first, so that a result that can be represented does not overflow on
+// the way.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Stands in for <cublasLt.h> on the CPU backend: handles and nothing else, for programs that make
-// one with their other handles. What products are made of is refused in one line
+// one with their other handles. The functions that compute products are refused in one line
 // (prepass/refused.h); <cublas_v2.h> has products.
 #pragma once
 

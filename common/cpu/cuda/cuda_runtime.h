@@ -36,5 +36,5 @@
 #include "cuda_runtime_api.h"
 #include "host_defines.h"
 
-/// In `if (__CUDA_ARCH__ >= 800)`; what the preprocessor is asked is the pre-pass's business.
+/// In `if (__CUDA_ARCH__ >= 800)`; conditionals of the preprocessor are handled by the pre-pass.
 constexpr int __CUDA_ARCH__ = CUDA_CPU_ARCH;

@@ -53,7 +53,7 @@ struct MatrixElement<int> {
   using Stored = int;
   static double value(int x) { return x; }
 };
-/// The 13 lowest bits of a float are not looked at.
+/// The 13 lowest bits of a float are ignored.
 template <>
 struct MatrixElement<nvcuda::wmma::precision::tf32> {
   using Stored = float;
@@ -133,7 +133,7 @@ CUDA_CPU_UNINSTRUMENTED inline std::uint64_t meet_for_matrix(WarpOperation opera
 }
 
 /// The rules for the memory of a tile: the same for all lanes, 32 bytes aligned, rows or columns a
-/// multiple of 16 bytes apart. Of the latter CUDA speaks for elements of 2 and 4 bytes.
+/// multiple of 16 bytes apart. CUDA states the last rule for elements of 2 and 4 bytes.
 CUDA_CPU_UNINSTRUMENTED inline void check_matrix_memory(WarpOperation operation,
                                                         const void* pointer, unsigned ldm,
                                                         std::size_t element_size, const char* file,
@@ -189,8 +189,8 @@ void store_matrix(typename Part::element_type* to, const Part& part, unsigned ld
   }
 }
 
-/// A sum as the accumulator's type. `saturate`: what has no place in it becomes its nearest value,
-/// NaN becomes 0; integers wrap around otherwise.
+/// A sum as the accumulator's type. `saturate`: a value out of its range becomes the nearest one in
+/// it, NaN becomes 0; integers wrap around otherwise.
 template <class T>
 T matrix_sum(double sum, bool saturate) {
   if (std::is_same<T, int>::value) {

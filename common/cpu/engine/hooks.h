@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA's atomics call this in programs that are built for X-ray. The compiler itself declares the
-// functions that it calls.
+// CUDA's atomics call these functions in programs that are built for X-ray. The compiler itself
+// declares the functions that it calls.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ void atomic_begins(const void* address, std::size_t bytes, AtomicKind kind,
 void fresh_load_begins(const void* address, std::size_t bytes);
 /// cuda::atomic_ref::store.
 void strong_store_begins(const void* address, std::size_t bytes);
-/// __ldg: the next load of this thread at `address` goes by the path of constants. Returns the
+/// __ldg: the next load of this thread at `address` goes through the path of constants. Returns the
 /// address. "Pure", so that it does not keep the compiler from loading other things once only.
 __attribute__((pure)) const void* read_as_constant(const void* address);
 
@@ -47,16 +47,17 @@ void make_fence(bool block_only);
 /// An array that is declared in a device function.
 struct LocalArray {
   const char* name;
-  /// Into it goes an index that nvcc does not know; else functions do who knows what with it.
+  /// It is indexed with a value that nvcc does not know. If not, it is passed to functions, which
+  /// may index it in any way.
   bool has_unknown_index;
   bool is_guarded;  ///< it is the value of a Guarded
   std::size_t element_bytes;
   Site declared;
 };
 
-/// The running thread comes by the declaration.
+/// The running thread reaches the declaration.
 void local_array_begins(void* address, std::size_t bytes, const LocalArray* array);
-/// And to the end of its block, if it is guarded.
+/// The running thread reaches the end of the array's block; only for guarded arrays.
 void local_array_ends(const volatile void* address);
 
 /// Stands before and behind a local array: while races are looked for no access may touch it.

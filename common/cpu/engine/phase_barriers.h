@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Barriers of the program's own, in shared memory (cuda::barrier). Threads arrive; when as many
-// have arrived as the barrier expects, its phase ends and the next one begins. Who wants to know
-// waits for the end of a phase, also a thread that does not arrive. Asynchronous copies can belong
-// to a phase, and are made when somebody has waited for it.
+// have arrived as the barrier expects, its phase ends and the next one begins. Any thread may wait
+// for the end of a phase, also one that does not arrive. Asynchronous copies can belong to a phase,
+// and are made when somebody has waited for it.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ struct PhaseCall {
 /// cuda::barrier's init. `object` has 8 bytes.
 void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& call);
 
-/// Arrives `times` times; returns the phase. `drops`: once less is expected from the next phase on.
+/// Arrives `times` times; returns the phase. `drops`: one arrival less is expected from the next
+/// phase on.
 std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool drops,
                               const PhaseCall& call);
 

@@ -408,7 +408,7 @@ void complete_warp_operations_without(Block* block, unsigned thread) {
   for (unsigned i = 0; i < warp->used; ++i) {
     WarpSlot* const slot = &warp->slot[i];
     if (slot->arrived != 0 && is_complete(block, number, *slot)) {
-      // Under a mask whose other lanes have left; nobody stands at the line.
+      // The mask's other lanes have left, so no lane waits at this line.
       complete(block, number, slot, block->threads[thread].file, block->threads[thread].line);
     }
   }

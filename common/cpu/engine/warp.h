@@ -51,9 +51,9 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
 unsigned shuffle_source(WarpOperation operation, unsigned distance, int width, const char* file,
                         int line);
 
-/// The lanes of the warp that are at this very line, as far as they can come together: a thread
-/// waits until nothing else in its block can run. Under CUDA_CPU_SCHEDULE=random a group may be
-/// split, as a GPU may.
+/// The lanes of the warp that are at this very line, as far as they can meet: a thread waits until
+/// nothing else in its block can run. Under CUDA_CPU_SCHEDULE=random a group may be split, as a GPU
+/// may.
 unsigned active_mask(const char* file, int line);
 
 /// "__shfl_down_sync"

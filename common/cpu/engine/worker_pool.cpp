@@ -87,7 +87,7 @@ int run_grid(const GridLaunch& launch) {
   grid.threads_per_block = launch.block.x * launch.block.y * launch.block.z;
   grid.serial = ++serial;
   grid.schedule = schedule();
-  // Successive launches differ, or a loop of launches would try only one order.
+  // Successive launches differ; otherwise a loop of launches would try only one order.
   if (grid.schedule.kind == Schedule::Kind::kRandom)
     grid.schedule.seed += std::uint64_t{serial} << 32;
 

@@ -316,9 +316,9 @@ class Finder {
     return false;
   }
 
-  // while, do, and a for that steps nothing on: where there is a volatile variable they may poll
-  // what another thread writes. (A plain one nobody else may change, and a loop that waits for it
-  // is as endless as nvcc makes it; atomics count for themselves.)
+  // while, do, and a for without a step: if a volatile variable is in them they may poll what
+  // another thread writes. (No other thread may change a plain variable, so a loop that waits for
+  // one never ends, as with nvcc; atomics count by themselves.)
   void read_loop(std::size_t i) {
     std::size_t body = i + 1;
     if (s_.is_any(i, {"while", "for"})) {
@@ -349,8 +349,8 @@ class Finder {
            (s_.is(i - 1, "::") && s_.is_identifier(i - 2) && !is_statement_word(s_, i - 2));
   }
 
-  // nvcc refuses such a call, a C++ compiler would not. People without nvcc should hear of it as
-  // well. [first, end) is the device function.
+  // nvcc refuses such a call and a C++ compiler does not, so the pre-pass refuses it for those who
+  // have no nvcc. [first, end) is the device function.
   void refuse_host_function(std::size_t i, std::size_t first, std::size_t end) const {
     if (!s_.is_identifier(i)) return;
     if (const std::string refusal = refusal_of_std(s_, i); !refusal.empty()) {

@@ -32,8 +32,8 @@ std::size_t function_name(const Structure& s, std::size_t i, std::size_t end) {
 }
 
 // The first token of a definition that an attribute may stand before: behind its template's
-// parameters. kNone when the function may be for both sides: a constexpr one, or one with a word
-// besides its type that a macro may hide more behind.
+// parameters. kNone when the function may be for both sides: it is constexpr, or a word beside its
+// type may be a macro that says so.
 std::size_t place_of_attribute(const Structure& s, std::size_t i, std::size_t name) {
   if (s.is(i + 1, ":")) i += 2;  // public:
   while (s.is(i, "template") && s.is(i + 1, "<") && s.skip_angles(i + 1) != kNone) {

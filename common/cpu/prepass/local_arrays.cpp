@@ -233,8 +233,8 @@ class LocalArrays {
     return use;
   }
 
-  // int* at = name; which moves on later, as far as only the running program knows. A pointer that
-  // is the counter of a loop may be unrolled.
+  // int* at = name; which moves on later, by a step that only the running program knows. A pointer
+  // that is the counter of a loop may be unrolled.
   bool is_walked(std::size_t use, std::size_t end) const {
     const std::size_t pointer = use - 2;
     if (!s_.is(use - 1, "=") || !s_.is_identifier(pointer) || !s_.is(pointer - 1, "*"))

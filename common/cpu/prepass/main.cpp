@@ -85,8 +85,8 @@ void learn_specifiers(const std::vector<std::string>& words, prepass::LexedFile*
 }
 
 /// Adds the names that `text`, its headers, and theirs, have for `__shared__` and for `__device__`.
-/// Only directives are read, for each file of a program looks through all its headers. One that is
-/// found nowhere is the compiler's business.
+/// Only directives are read, for each file of a program looks through all its headers. The compiler
+/// reports headers that are not found.
 void learn_names(const std::string& text, const std::string& path,
                  const std::vector<std::string>& folders, std::set<std::string>* seen,
                  prepass::LexedFile* file) {

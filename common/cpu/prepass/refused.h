@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of CUDA the CPU backend has not, by name: a use of one of these is one line from the
+// The names of CUDA that the CPU backend does not have: a use of one of these is one line from the
 // compiler, at the program's own line. What needs an argument to be refused is refused where it is
 // called.
 #pragma once

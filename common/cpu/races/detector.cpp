@@ -211,7 +211,7 @@ __attribute__((noinline)) void compare_stores() {
 
 /// Whether nothing orders an access of the same launch before this one.
 bool races_with(const Checked& c, const Access& earlier) {
-  // By the path of constants not even a thread's own writes are seen.
+  // A load through the path of constants does not even see the thread's own writes.
   const bool unseen = (c.access.use() & kConstant) != 0;
   return unseen || !c.order->comes_before(earlier.name(), earlier.time(), c.access.thread());
 }
@@ -709,7 +709,7 @@ void copy_arrives(cuda_cpu::Block& running, const cuda_cpu::AsyncCopy& copy, con
   const Inside in;
   auto& order = *static_cast<BlockOrder*>(running.observation);
   const ThreadName copier{order.block(), copy.thread + kCopier};
-  // Of a copy whose phase has ended not even its own thread knows before it has waited.
+  // Even the copy's own thread does not know that its phase has ended before it has waited.
   const ThreadName maker{order.block(), barrier == nullptr ? copy.thread : copier.thread};
   hand_over_copy(order, copier, maker, order.now(), copy.to, copy.bytes, copy.from, copy.read());
   if (barrier != nullptr) order.copy_is_made(copier.thread, barrier, copy.batch);

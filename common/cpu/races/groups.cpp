@@ -53,8 +53,8 @@ Sets& sets() {
   return *all;
 }
 
-/// Whether who races with `earlier` races with `later`, too, if that comes after it or neither is
-/// ever ordered before anything else.
+/// Whether every access that races with `earlier` races with `later` too, if that comes after it or
+/// neither is ever ordered before anything else.
 bool covers(const Access& later, const Access& earlier) {
   const bool plain_read = (later.use() & (kWrites | kStrong | kGuess)) == 0;
   return plain_read || later.use() == earlier.use();

@@ -267,7 +267,7 @@ void BlockOrder::phase_is_reached(std::uint32_t thread, const void* barrier, std
   std::vector<Phase>& phases = phases_[barrier];
   if (phases.empty() || phases.back().number != phase) {
     Phase next;
-    // Who knows of a phase knows of those before.
+    // A thread that knows of a phase knows of those before it.
     if (!phases.empty() && phases.back().number < phase) next = phases.back();
     next.number = phase;
     if (phases.size() == kPhases) phases.erase(phases.begin());

@@ -56,8 +56,8 @@ int misuse(const Report& report);
 /// status.
 std::string finding(const Report& report);
 
-/// Says what is no error, but probably a mistake, once for each line of source. `help`: what to do
-/// instead; may be empty.
+/// Prints a note about something that is not an error but probably a mistake, once for each line of
+/// source. `help`: what to do instead; may be empty.
 void say_note(Site site, const std::string& text, const std::string& help);
 
 /// Text of the latest report or misuse, whether or not it was printed; empty after cudaDeviceReset.
@@ -66,8 +66,8 @@ std::string last_report_text();
 /// Forgets reports and errors (cudaDeviceReset).
 void reset_diagnostics();
 
-/// Whether the process will end with a failing status because of a report or finding. The checks of
-/// labs ask, which know nothing else of the backend.
+/// Whether the process will end with a failing status because of a report or finding. For the
+/// checks of labs, which use nothing else of the backend.
 extern "C" int cuda_cpu_has_failed();
 
 /// Ends the process with one line "CUDA CPU backend: ..." and status 1 (bad environment variable,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a captured stream takes, and which calls a capture does not go with. Graphs are compiled
-// only for programs that use them (graphs/capture.cpp); without them nothing is captured.
+// What a captured stream takes, and which calls are not allowed during a capture. Graphs are
+// compiled only for programs that use them (graphs/capture.cpp); without them nothing is captured.
 #pragma once
 
 struct CUstream_st;
@@ -29,7 +29,7 @@ bool capture_work(CUstream_st* stream, Work* work, int* error);
 /// Whether what is put on the stream now runs when a graph does, if at all.
 bool is_captured(CUstream_st* stream);
 
-/// The codes of calls that a capture does not go with; they spoil it.
+/// The codes of calls that are not allowed during a capture; they end it.
 int unsafe_in_capture(const char* call);  ///< where the mode forbids it
 int never_in_capture(const char* call);   ///< not while any stream is captured
 int never_in_capture_of(CUstream_st* stream, const char* call);     ///< waiting for one that is

@@ -50,7 +50,7 @@ void* kernel_address(void (*kernel)(Parameters...)) {
   });
   return address;
 }
-/// What was no kernel's name after all.
+/// For a name that was not a kernel's after all.
 template <class T>
 void* kernel_address(T* pointer) {
   return (void*)pointer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is said when a program has ended: notes about what is no error, but probably a mistake.
+// Notes that are printed when a program has ended, about what is not an error but probably a
+// mistake.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What becomes of a name that the CPU backend has not (prepass/refused.h): one line from the
-// compiler, at the program's own line.
+// A name that the CPU backend does not have (prepass/refused.h) becomes one line from the compiler,
+// at the program's own line.
 #pragma once
 
 #define CUDA_CPU_PRAGMA(text) _Pragma(#text)

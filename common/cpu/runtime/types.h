@@ -83,7 +83,7 @@ struct cudaAccessPolicyWindow {
   float hitRatio;
   cudaAccessProperty hitProp, missProp;
 };
-// Of the attributes' values those that the backend has a meaning for.
+// The attributes' values that mean something to the backend.
 union cudaLaunchAttributeValue {
   char pad[64];
   cudaAccessPolicyWindow accessPolicyWindow;
@@ -144,7 +144,7 @@ struct cudaMemLocation {
   int id;
 };
 
-/// What can be asked of, or told to, the pool that cudaMallocAsync takes from.
+/// Attributes of the pool that cudaMallocAsync takes from.
 enum cudaMemPoolAttr {
   cudaMemPoolReuseFollowEventDependencies = 1,
   cudaMemPoolReuseAllowOpportunistic = 2,

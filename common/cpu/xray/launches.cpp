@@ -136,7 +136,7 @@ void grid_ends(const GridLaunch&) {
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);
   s.running = nullptr;
-  s.blocks.clear();  // those of an abandoned grid
+  s.blocks.clear();  // of an abandoned grid
 }
 
 /// The number of the `chosen`-th of `wanted` blocks that are spread evenly over all.
@@ -166,7 +166,7 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
   return lanes;
 }
 
-/// Counts that leave something out are none.
+/// Counts that leave something out are not reported.
 void end_if_too_many(const WatchedBlock& block) {
   if (!block.too_many) return;
   cuda_cpu::die(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What nvcc makes of a line other than the source says, which X-ray counts. Where nvcc is
+// How nvcc changes a line from what the source says, which is what X-ray counts. Where nvcc is
 // installed, common/tools/measure/accesses.py reads the machine code and writes down what became of
-// the accesses of each line; that is taken over. Elsewhere the listing says what nvcc may do.
+// the accesses of each line, and X-ray uses that. Elsewhere the listing says what nvcc may do.
 #pragma once
 
 #include <string>

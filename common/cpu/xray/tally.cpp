@@ -153,7 +153,7 @@ void BlockTally::add_visit(const void* place, const Group& group) {
   visit.visits = 1;
   visit.lanes = static_cast<unsigned>(__builtin_popcount(group.mask));
   visit.lanes_of_warps = lanes_of_warp_;
-  // Lanes that come by nothing more end here.
+  // Lanes that reach no further place end here.
   std::uintptr_t ways[kLanes];
   std::size_t count = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {

@@ -39,7 +39,7 @@ std::vector<Group> unrolled(const std::vector<Group>& groups, Way way) {
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     for (const Group& group : groups) of_lane[lane] += group.mask >> lane & 1;
     if (of_lane[lane] == 0) continue;
-    // Lanes that come back have not left the loop.
+    // Lanes that return to its beginning have not left the loop.
     if ((groups[of_lane[lane] - 1].mask >> lane & 1) == 0) return {};
     const Parts parts(of_lane[lane], way);
     for (unsigned part = 0; part < 4; ++part) most[part] = std::max(most[part], parts.count[part]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nvcc may make of a warp's requests other than the source says: it unrolls the loop that they
+// How nvcc may change a warp's requests from what the source says: it unrolls the loop that they
 // stand in, or joins neighbours to one wider request.
 #pragma once
 

@@ -16,7 +16,8 @@ import { badlyDrawn, besideResult, contents, faintText, resultsShown, tooWide } 
 import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
-const NARROW = { width: 400, height: 800 }
+const NARROW = { width: 390, height: 800 }
+const FULL = { width: 1920, height: 1080 }
 const MOST_SCRIPT = 300e3 // bytes, of what a page asks for before anybody searches
 const SEARCH = { word: 'coalesced', finds: 'chapters/03_' }
 // A page in the background is not painted, so each tab is a window of its own.
@@ -300,7 +301,7 @@ async function lookAtPage(page, file) {
   await page.evaluate(() => Promise.all([...document.images].map((image) => image.decode().catch(() => {}))))
   const found = await page.evaluate(contents)
   for (const problem of found.problems) complain(file, problem)
-  for (const size of [WIDE, NARROW]) {
+  for (const size of [FULL, WIDE, NARROW]) {
     await page.setViewport(size)
     const wide = await page.evaluate(tooWide)
     if (wide) complain(file, wide, `${size.width} px`)
@@ -411,7 +412,7 @@ async function main() {
   }
   if (problems.size === 0) {
     const of = looked.size < files.length ? `${looked.size} of ${files.length}` : looked.size
-    console.log(`  looked at ${of} pages at ${WIDE.width} and ${NARROW.width} px, light and dark: nothing wrong`)
+    console.log(`  looked at ${of} pages at ${NARROW.width}, ${WIDE.width} and ${FULL.width} px, light and dark: nothing wrong`)
   }
   return problems.size === 0 ? 0 : 1
 }

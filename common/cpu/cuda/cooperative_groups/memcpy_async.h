@@ -11,8 +11,8 @@ namespace cooperative_groups {
 
 #define CUDA_CPU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/// All threads of the group call it. Each call is a batch of its own. `bytes`: a number of bytes,
-/// or cuda::aligned_size_t.
+/// All threads of the group call it. Each call is a commit group of its own. `bytes`: a number of
+/// bytes, or cuda::aligned_size_t.
 template <class Group, class Size>
 CUDA_CPU_TELLING void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
                                    CUDA_CPU_HERE) {

@@ -64,7 +64,7 @@ class CublasScalar {
     is_known_ = call.handle->pointers == CUBLAS_POINTER_MODE_HOST;
     if (is_known_) value_ = *where_;
   }
-  /// Known to be that when the call is made.
+  /// Whether that is known when the call is made.
   bool is(T value) const { return is_known_ && value_ == value; }
   T get() const { return is_known_ ? value_ : *where_; }
 

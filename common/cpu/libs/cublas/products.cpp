@@ -234,7 +234,7 @@ cublasStatus_t run_sum(const char* name, const CublasHandle& handle, int m, int 
     };
     for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
       for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
-        // A factor of 0 makes 0 of what may be NaN: its matrix is not read.
+        // With a factor of 0 the matrix is not read, so that a NaN in it does no harm.
         const T first = x == 0 ? 0 : x * *at(from_a, i, j);
         *const_cast<T*>(at(to, i, j)) = y == 0 ? first : first + y * *at(from_b, i, j);
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of floats are added in double, so their order does not show.
+// Sums of floats are kept in double, so that their order does not change the result.
 #include "vectors.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ cublasStatus_t find(const CublasCall& call, std::vector<CublasOperand> operands,
       call.handle->pointers == CUBLAS_POINTER_MODE_HOST);
 }
 
-/// The operand of a reduction: none where the library reads nothing.
+/// The operand of a reduction; none if the library reads nothing.
 template <class T>
 std::vector<CublasOperand> read_of(const Elements<T>& x) {
   if (x.count <= 0 || x.increment <= 0) return {};
@@ -102,8 +102,7 @@ T norm(const Elements<const T>& x) {
   return static_cast<T>(largest * std::sqrt(sum));
 }
 
-/// The place, counted from 1, of the first element than whose magnitude none is better; 0 if there
-/// is none.
+/// The index, counted from 1, of the first element with the best magnitude; 0 if there is none.
 template <class T, class Better>
 int place_of(const Elements<const T>& x, Better better) {
   int place = reduced_count(x) > 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nodes of graphs that record an event, or wait for one: so that a graph waits for work outside of
-// it, and other work for a part of the graph. What a node waits for is the latest record when the
-// graph is launched.
+// Nodes of graphs that record an event, or wait for one: so a graph can wait for work outside of
+// it, and other work can wait for a part of the graph. What a node waits for is the latest record
+// when the graph is launched.
 #pragma once
 
 #include <cstddef>
