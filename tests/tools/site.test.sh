@@ -402,9 +402,9 @@ finds "an image without a text alternative" "$page: image /course/favicon.svg ha
 finds "a message on the console" "$page: the console says: a complaint"
 finds "a script that fails" "$page: a script fails: missing is not defined"
 finds "a request to another host" "$page: asks another host: http://elsewhere.invalid/x.js"
-finds "a page that scrolls sideways, at each width" "$page: scrolls sideways: <div> a wide box (1920 px, 1280 px, 390 px)"
+finds "a page that scrolls sideways, at each width" "$page: scrolls sideways: <div> a wide box (1280 px, 390 px, 1920 px)"
 finds "text without contrast, light and dark" "$page: \"faint words\" has a contrast of 3.5" \
-  "(1280 px light, 1280 px dark, 390 px light, 390 px dark)"
+  "(1280 px light, 1280 px dark, 1920 px light, 1920 px dark, 390 px light, 390 px dark)"
 finds "a comment that shows" "$page: a comment shows"
 finds "a search that does not find" "\"coalesced\" does not find chapters/03_"
 test_case "the look says one line for each thing that is wrong"

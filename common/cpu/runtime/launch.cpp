@@ -139,7 +139,7 @@ LaunchedKernel with_own_name(LaunchedKernel launched, const void* function) {
 }
 
 int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
-                 KernelCall call) {
+                 const KernelCall& call) {
   std::shared_ptr<void> owner;
   if (call.destroy != nullptr) owner.reset(call.closure, call.destroy);
   if (in_kernel())
@@ -157,8 +157,10 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
   launch->body = call.body;
   launch->closure = call.closure;
   launch->function = call.function;
-  launch->arguments = std::move(call.arguments);
-  launch->arguments_hash = call.arguments_hash;
+  if (call.arguments != nullptr) {
+    launch->arguments = call.arguments->text;
+    launch->arguments_hash = call.arguments->hash;
+  }
   const int error = submit(config.stream, work_of(launch, std::move(owner)));
   if (error != 0) record_error(error);
   return error;
@@ -180,16 +182,25 @@ int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made
   return 0;
 }
 
-int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched, KernelCall call) {
+int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched,
+                 const KernelCall& call) {
   if (const int error = unsupported_in_capture(
           config.stream, "a launch with arguments in braces, or a literal 0 for a pointer")) {
     return record_error(error);
   }
-  if (const int error = enqueue_grid(config, launched, false, std::move(call))) return error;
+  if (const int error = enqueue_grid(config, launched, false, call)) return error;
   return run_stream(config.stream);
 }
 
+ArgumentText::ArgumentText() = default;
+ArgumentText::~ArgumentText() = default;
+
+void ArgumentText::next() {
+  if (!text.empty()) text += ", ";
+}
+
 void ArgumentText::add_pointer(const void* pointer) {
+  next();
   text += '*';
   MemoryRange range;
   if (pointer == nullptr || !find_live_range(pointer, &range)) return;
@@ -202,8 +213,25 @@ void ArgumentText::add_pointer(const void* pointer) {
 }
 
 void ArgumentText::add_number(double value) {
+  next();
   text += format("%g", value);
   add_bytes(&value, sizeof(value));
+}
+
+void ArgumentText::add_signed(long long value) {
+  next();
+  text += std::to_string(value);
+}
+
+void ArgumentText::add_unsigned(unsigned long long value) {
+  next();
+  text += std::to_string(value);
+}
+
+void ArgumentText::add_other(const void* bytes, std::size_t count) {
+  next();
+  text += "..";
+  if (bytes != nullptr) add_bytes(bytes, count);
 }
 
 void ArgumentText::add_bytes(const void* bytes, std::size_t count) {

@@ -40,34 +40,27 @@ CUDA_CPU_UNINSTRUMENTED inline void leave(int line, const char* file = __builtin
   current_thread->line = line;
 }
 
-/// A kernel with its arguments, ready to be called once for each CUDA thread.
-struct KernelCall {
-  void* closure;
-  void (*body)(void* closure);
-  void (*destroy)(void* closure) = nullptr;  ///< when the stream has run it; nullptr: not needed
-  const void* function =
-      nullptr;  ///< the kernel, as cudaFuncSetAttribute knows it, if the launch can tell
-  std::string arguments{};  ///< for X-ray, as arguments_hash
-  std::uint64_t arguments_hash = 0;
-};
-
 /// Describes arguments, so that X-ray knows which launches of a kernel are alike. A number is shown
 /// as it is, a pointer as `*` (`*host` for the host's memory) with its distance from the start of
-/// the allocation. Anything else is shown as `..` and known by its bytes.
+/// the allocation. Anything else is shown as `..` and known by its bytes. Nothing that needs much
+/// code is inline, since a program has many launches.
 class ArgumentText {
  public:
+  ArgumentText();
+  ~ArgumentText();
+
   template <class T>
   void add(const T& argument) {
-    if (!text.empty()) text += ", ";
     if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
       add_pointer(const_cast<const void*>(static_cast<const volatile void*>(argument)));
     } else if constexpr (std::is_floating_point_v<T>) {
       add_number(static_cast<double>(argument));
+    } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      add_signed(argument);
     } else if constexpr (std::is_integral_v<T>) {
-      text += std::to_string(argument);
+      add_unsigned(argument);
     } else {
-      text += "..";
-      if constexpr (std::is_trivially_copyable_v<T>) add_bytes(&argument, sizeof(T));
+      add_other(std::is_trivially_copyable_v<T> ? &argument : nullptr, sizeof(T));
     }
   }
 
@@ -75,9 +68,23 @@ class ArgumentText {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
 
  private:
+  void next();
   void add_pointer(const void* pointer);
   void add_number(double value);
+  void add_signed(long long value);
+  void add_unsigned(unsigned long long value);
+  void add_other(const void* bytes, std::size_t count);
   void add_bytes(const void* bytes, std::size_t count);
+};
+
+/// A kernel with its arguments, ready to be called once for each CUDA thread.
+struct KernelCall {
+  void* closure;
+  void (*body)(void* closure);
+  void (*destroy)(void* closure) = nullptr;  ///< when the stream has run it; nullptr: not needed
+  /// The kernel, as cudaFuncSetAttribute knows it, if the launch can tell.
+  const void* function = nullptr;
+  const ArgumentText* arguments = nullptr;  ///< for X-ray
 };
 
 /// The address of a kernel that is named without its template arguments is not known before they
@@ -102,14 +109,15 @@ LaunchedKernel with_own_name(LaunchedKernel launched, const void* function);
 /// Checks the configuration like the toolkit (an error is left for cudaGetLastError and nothing
 /// runs), then puts the grid on its stream. Returns the CUDA error code.
 int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
-                 KernelCall call);
+                 const KernelCall& call);
 
 /// The launch of a kernel's work again, with the same arguments and another configuration. Returns
 /// the CUDA error code of a wrong one.
 int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made);
 
 /// As enqueue_grid, but also runs the stream: `call` refers to the caller's variables.
-int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched, KernelCall call);
+int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched,
+                 const KernelCall& call);
 
 /// Reports a pointer argument (counted from 0) that kernels cannot follow, or that is no multiple
 /// of its type's alignment. Returns true if all is well.
@@ -159,10 +167,9 @@ int enqueue_call(const LaunchConfig& config, const LaunchedKernel& launched, boo
           kernel, as_kernels_get<std::decay_t<Arguments>>(std::forward<Arguments>(arguments))...),
       function);
 #if defined(CUDA_CPU_XRAY)
-  call.arguments = std::move(text.text);
-  call.arguments_hash = text.hash;
+  call.arguments = &text;
 #endif
-  return enqueue_grid(config, launched, cooperative, std::move(call));
+  return enqueue_grid(config, launched, cooperative, call);
 }
 
 /// What an argument is to a kernel. An object that owns memory and cannot be copied, but becomes a
