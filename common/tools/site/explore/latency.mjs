@@ -40,8 +40,9 @@ export const latency = {
     for (let x = X[0]; x < X[1]; x *= 16) {
       svg += `${line('grid', [x, Y[0]], [x, Y[1]])}<text x="${xOf(x, width)}" y="${TOP + HIGH + 14}">${inBytes(x)}</text>`
     }
-    svg += `<text x="${LEFT}" y="${TOP + HIGH + 32}">GB/s against bytes in flight${state.shown ? '; dashed: Little\'s law' : ''}</text>`
-    const height = TOP + HIGH + 38
+    svg += `<text x="${LEFT}" y="${TOP + HIGH + 32}">GB/s against bytes in flight</text>`
+    if (state.shown) svg += `<text x="${LEFT}" y="${TOP + HIGH + 50}">dashed: Little's law</text>`
+    const height = TOP + HIGH + 56
     const expected = line('odd wide', [X[0], (read * X[0]) / state.knee], [state.knee, read], [X[1], read])
     if (!state.shown) {
       return { svg: svg + expected, height, says: `You expect that the bandwidth grows with the bytes in flight, up to ${number(read)} GB/s at ${inBytes(state.knee)}.` }
