@@ -6,6 +6,7 @@ solution wrong (in solutions.mutants) and a section of exercises/README.md, the 
 
     ## 1. Title
     [ex1_topic.cu](ex1_topic.cu) · fix the bug · 10 minutes · 1 point
+    or, where results without the counts that the exercise asks for are a part: 3 points (1 for right results)
     (objective, what to do, then three hints)
     <details><summary>Hint 1</summary>
 """
@@ -16,7 +17,7 @@ import re
 
 KINDS = ("fix the bug", "write the kernel", "predict, then measure")
 HEADING = re.compile(r"^## (\d+)\. (.+)$", re.M)
-FACTS = re.compile(r"^\[(\w+)\.cu\]\((\w+)\.cu\) · ([^·]+) · (\d+) minutes · (\d+) points?$", re.M)
+FACTS = re.compile(r"^\[(\w+)\.cu\]\((\w+)\.cu\) · ([^·]+) · (\d+) minutes · (\d+) points?(?: \((\d+) for right results\))?$", re.M)
 HINT = re.compile(r"^<details><summary>Hint (\d+)</summary>\n(.*?)^</details>$", re.M | re.S)
 STARTER_FAILS = re.compile(r"^// STARTER FAILS: (.+)$", re.M)
 TOO_SLOW = re.compile(r"^// TOO SLOW: (.+)$", re.M)
@@ -55,11 +56,13 @@ class Lab:
         self.mutants = f"{self.folder}/solutions.mutants"
         self.work = f"work/{chapter}/{name}.cu"
         self.title, self.text, self.kind, self.minutes, self.points = name, "", None, None, None
+        self.points_for_results = 0
         if section:
             self.title, self.text = section
             facts = FACTS.search(self.text)
             if facts and facts[1] == facts[2] == name:
                 self.kind, self.minutes, self.points = facts[3], int(facts[4]), int(facts[5])
+                self.points_for_results = int(facts[6] or 0)
         self.hints = {int(m[1]): m[2].strip() for m in HINT.finditer(self.text)}
 
     @property

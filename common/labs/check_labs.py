@@ -206,9 +206,11 @@ def complaints_about_chapters(labs, chapters):
 class Try:
     """One file to check, and what has to come out. Messages name `place`."""
 
-    def __init__(self, lab, role, path, variant, place=""):
+    def __init__(self, lab, role, path, variant, place="", section=""):
         self.lab, self.role, self.path, self.variant = lab, role, path, variant
         self.place = place or path
+        # A starter, and what is wrong, must not earn the points for right results.
+        self.is_wrong = role == "starter" or section == "wrong"
 
     def folder(self):
         return f"build/labs/proof/{self.lab.chapter}/{os.path.basename(self.path)}.{self.role}/{self.variant}"
@@ -245,7 +247,7 @@ def tries_for(lab, backend):
     yield Try(lab, "solution", lab.solution, usual)
     for mutant in edits.read(lab.mutants, lab.name):
         role = "alternative" if mutant.section == "right" else "mutant"
-        yield Try(lab, role, written(lab, mutant), usual, place_of(lab, mutant))
+        yield Try(lab, role, written(lab, mutant), usual, place_of(lab, mutant), mutant.section)
     if not lab.predicts:
         yield Try(lab, "solution", lab.solution, "cpu-asan")
         if backend == "gpu":
@@ -289,6 +291,9 @@ def attempt(trial, builder):
         with alone_on_the_gpu(trial.variant):
             outcome = outcomes.run_check(trial.lab, trial.folder(), trial.variant, schedules, runner.PROOF)
     complaint = trial.complaint(outcome, said)
+    if not complaint and trial.is_wrong and trial.lab.points_for_results and trial.variant != "gpu":
+        if outcomes.has_right_results(outcome, lambda s: outcomes.run_check(trial.lab, trial.folder(), trial.variant, s, runner.PROOF)):
+            complaint = f"would earn the points for right results, but {report.describe(outcome)}"
     if not complaint and trial.variant == "gpu" and trial.role == "solution":
         with alone_on_the_gpu(trial.variant):
             complaint = compute_sanitizer(trial)

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The folder that a class handed in: who is in it, where each one's files are, and what else lies there. Archives from
-other systems bring names of all kinds; a name is shown so that it fits on one line."""
+"""The folder that a class handed in: who is in it, where each one's files are, what else lies there, and the list of
+those who should be there. Archives from other systems bring names of all kinds; a name is shown so that it fits on one
+line."""
 
+import csv
 import os
 import re
 
+from catalogue import UsageError
+
+ROSTER = "students.csv"
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")  # the columns of a gradebook that Canvas exports
 MACOS = "__MACOSX"  # what macOS puts into an archive beside the files
 MOST = 2000  # entries of a student's folder that are looked at
 DEEPEST = 12
@@ -26,9 +32,49 @@ def students_in(folder):
             notes.append(f"{MACOS}: made by macOS, ignored")
         elif entry.is_dir(follow_symlinks=False):
             names.append(entry.name)
-        else:
+        elif entry.name != ROSTER:
             notes.append(f"{shown(entry.name)}: not a folder, ignored")
     return names, notes
+
+
+class Roster:
+    """students.csv, if it is there: `people` is {name of the folder: {column: text}}, in its order, and `headers` the first
+    row. It is a table with the columns folder, name and id, or a gradebook that Canvas exported."""
+
+    def __init__(self, folder, names):
+        self.people, self.headers = {}, []
+        path = f"{folder}/{ROSTER}"
+        if not os.path.lexists(path):
+            return
+        try:
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                first = file.readline()
+                file.seek(0)
+                rows = list(csv.reader(file, delimiter=";" if first.count(";") > first.count(",") else ","))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise UsageError(f"{shown(path)}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        self.headers = [header.strip() for header in rows[0]] if rows else []
+        is_canvas = set(CANVAS[:2]) <= set(self.headers)
+        if not is_canvas and "folder" not in self.headers:
+            raise UsageError(f"{shown(path)}: no column folder, nor Canvas's columns Student and ID, in: {shown(', '.join(self.headers))[:80]}")
+        for row in rows[1:]:
+            person = dict(zip(self.headers, (text.strip() for text in row)))
+            if not any(person.values()) or person.get("Student", "").startswith("Points Possible"):
+                continue
+            if is_canvas:
+                called = [person[c] for c in ("SIS Login ID", "SIS User ID", "ID", "Student") if person.get(c)]
+                name = next((c for c in called if c in names), called[0] if called else "")
+                person = {"name": person["Student"], "id": person.get("SIS User ID") or name, **person}
+            else:
+                name = person["folder"]
+            if not name or name in self.people:
+                raise UsageError(f"{shown(path)}: {f'{shown(name)} comes twice' if name else 'a student without a folder'}")
+            self.people[name] = person
+
+    def everybody(self, names):
+        """(the folders of those in the list, then the others; notes about the others)."""
+        others = [name for name in names if name not in self.people]
+        return [*self.people, *others], [f"{shown(name)}: not in {ROSTER}" for name in others if self.people]
 
 
 def folders_in(path):

@@ -22,7 +22,7 @@ import sandbox
 import submission
 import todo
 from catalogue import UsageError, choose, jobs, read
-from class_folder import base_of, ignored_in, place_of, shown, students_in
+from class_folder import Roster, base_of, ignored_in, place_of, shown, students_in
 
 GIB = 1 << 30
 COMPILE = runner.Limits(wall=120, cpu=60, memory=4 * GIB, output=1 << 20, file=256 << 20, processes=32)
@@ -52,11 +52,14 @@ MESSAGES = {
 
 
 class Job:
-    """One exercise of one student."""
+    """One exercise of one student; `root` is None for one who has handed in nothing."""
 
     def __init__(self, student, root, base, lab):
         self.student, self.lab = student, lab
         self.text, self.result, self.key, self.attempts, self.why = None, None, None, 0, ""
+        if root is None:
+            self.result = verdict("missing", grade_files.NOTHING)
+            return
         try:
             self.text = submission.fetch(place_of(base, lab), root)
             if self.text is None:
@@ -150,11 +153,24 @@ class Grader:
         if outcome.verdict == "forged":
             return verdict("forged", outcome.forgery)
         name = "failed" if outcome.verdict == "wrong" else outcome.verdict
+        earned = part_of(lab, outcome, run)
         details = {"case": outcome.case, "schedule": outcome.schedule, **outcome.told}
         if outcome.backend_report():
             details["backend"] = shortened(outcome.backend_report(), folder)
         first = {"failed": what_failed(outcome), "crash": f"crashed: {outcome.signal}"}.get(name, "")
-        return verdict(name, first, **{k: v for k, v in details.items() if v})
+        return {**verdict(name, first, **{k: v for k, v in details.items() if v and k != "missed"}), **earned}
+
+
+def part_of(lab, outcome, run):
+    """What of an exercise that is not passed is there: {"right": "results"}, or {"right": [3, 5]} of its predictions."""
+    if outcome.verdict != "wrong" or outcome.backend_report():
+        return {}
+    if lab.predicts:
+        predictions = outcome.told.get("prediction", "").split("\n")
+        return {"right": [sum(p.endswith(": right") for p in predictions), len(predictions)]}
+    if lab.points_for_results and outcomes.has_right_results(outcome, run):
+        return {"right": "results"}
+    return {}
 
 
 def what_failed(outcome):
@@ -281,7 +297,7 @@ class Progress:
 
 
 def checked(labs, settings):
-    """(labs, DIR, students, notes, jobs at a time, TIME); one line for what cannot be."""
+    """(labs, DIR, folders, notes, roster, jobs at a time, TIME); one line for what cannot be."""
     folder = settings.get("DIR", "")
     if not folder:
         raise UsageError("grade what? make grade DIR=FOLDER, with one sub-folder per student")
@@ -295,12 +311,13 @@ def checked(labs, settings):
         names, notes = students_in(folder)
     except OSError as error:
         raise UsageError(f"DIR={shown(folder)}: cannot be read: {error.strerror}") from error
-    if not names:
+    roster = Roster(folder, names)
+    if not names and not roster.people:
         raise UsageError(f"DIR={shown(folder)}: no sub-folder in it; one per student is expected")
     count, seconds = jobs(settings), settings.get("TIME", "")
     if seconds and (not seconds.isdigit() or not 1 <= int(seconds) <= 3600):
         raise UsageError(f"TIME={seconds}: expected 1 to 3600 seconds for each run")
-    return labs, folder, names, notes, count, seconds
+    return labs, folder, names, notes, roster, count, seconds
 
 
 class Ended(BaseException):
@@ -312,7 +329,8 @@ def end(number, _):
 
 
 def main(labs, settings, builder):
-    labs, folder, names, notes, count, seconds = checked(labs, settings)
+    labs, folder, there, notes, roster, count, seconds = checked(labs, settings)
+    names, others = roster.everybody(there)
     asked, backend = settings.get("OUT") or "grades.json", settings.get("BACKEND") or "cpu"
     for_gradebooks = asked.endswith(".csv")
     out = f"{asked[:-4]}.json" if for_gradebooks else asked
@@ -332,8 +350,9 @@ def main(labs, settings, builder):
     try:
         grader.prepare(labs, progress.say)
         tools = "".join(read(f"common/labs/{n}.py") for n in ("grade", "submission", "audit", "outcome", "runner"))
-        bases = {name: base_of(f"{folder}/{name}") for name in names}
-        all_jobs = [Job(name, f"{folder}/{name}", bases[name], lab) for name in names for lab in labs]
+        roots = {name: f"{folder}/{name}" if name in there else None for name in names}
+        bases = {name: base_of(root) if root else None for name, root in roots.items()}
+        all_jobs = [Job(name, roots[name], bases[name], lab) for name in names for lab in labs]
         keys = {lab.label: builder.key(lab, lab.starter) for lab in labs}
         for job in all_jobs:
             if job.result is None:
@@ -364,8 +383,9 @@ def main(labs, settings, builder):
     results = {}
     for job in all_jobs:
         results.setdefault(job.student, {})[job.lab.label] = job.result
-    about = {name: ignored_in(f"{folder}/{name}", bases[name], labs) for name in names}
-    grades = grade_files.grades(labs, names, results, about, backend, notes, grader.box.what_is_not_kept_out())
+    about = {name: ignored_in(root, bases[name], labs) if root else [] for name, root in roots.items()}
+    kept_out = grader.box.what_is_not_kept_out()
+    grades = grade_files.grades(labs, names, results, about, backend, notes + others, kept_out, roster)
     lost = sum(1 for job in all_jobs if job.result["verdict"] == "lost")
     problem = kept.finish(grades, lost)
     grade_files.print_summary(grades)

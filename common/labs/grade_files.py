@@ -11,9 +11,10 @@ import stat
 import xml.etree.ElementTree as xml
 
 from catalogue import UsageError
-from class_folder import shown
+from class_folder import CANVAS, shown
 
 SCHEMA = 1
+NOTHING = "nothing handed in"
 
 
 def beside(out, end):
@@ -111,18 +112,33 @@ def replace(path, text):
         raise
 
 
-def grades(labs, names, results, about, backend, notes, not_kept_out=""):
+def points_for(lab, result):
+    """(points, {"part": why there are some, though it is not passed}). Shares of predictions are rounded down to halves."""
+    right = result.get("right")
+    if result["verdict"] == "passed":
+        return lab.points, {}
+    if right == "results":
+        return lab.points_for_results, {"part": "the results are right, what the exercise asks for beside them is missing"}
+    if right and right[0] > 0:
+        halves = 2 * lab.points * right[0] // right[1]
+        return (halves // 2 if halves % 2 == 0 else halves / 2), {"part": f"{right[0]} of {right[1]} predictions are right"}
+    return 0, {}
+
+
+def grades(labs, names, results, about, backend, notes, not_kept_out, roster):
     students = []
     for name in names:
         exercises, earned = [], 0
         for lab in labs:
             result = results[name][lab.label]
-            points = lab.points if result["verdict"] == "passed" else 0
+            points, part = points_for(lab, result)
             earned += points
-            exercises.append({"id": lab.label, "points": points, "possible": lab.points, **result})
+            facts = {name: value for name, value in result.items() if name != "right"}
+            exercises.append({"id": lab.label, "points": points, "possible": lab.points, **facts, **part})
         students.append(
             {
                 "name": shown(name),
+                "person": roster.people.get(name, {}),
                 "points": earned,
                 "possible": sum(lab.points for lab in labs),
                 "exercises": exercises,
@@ -136,6 +152,7 @@ def grades(labs, names, results, about, backend, notes, not_kept_out=""):
             {"id": lab.label, "title": lab.title, "kind": lab.kind, "points": lab.points} for lab in labs
         ],
         "students": students,
+        "roster": roster.headers,
         "notes": notes,
         "not_kept_out": not_kept_out,
     }
@@ -198,15 +215,23 @@ def moodle(grades):
     head = ["ID number"]
     for exercise in grades["exercises"]:
         head += [called(exercise), f"{called(exercise)}, feedback"]
-    rows = [[s["name"], *(v for e in s["exercises"] for v in (e["points"], found(e)))] for s in grades["students"]]
+    rows = [[s["person"].get("id") or s["name"], *(v for e in s["exercises"] for v in (e["points"], found(e)))] for s in grades["students"]]
     return table([head + ["all points"]] + [row + [s["points"]] for row, s in zip(rows, grades["students"])])
 
 
 def canvas(grades):
-    """The five columns that Canvas exports, then one for each assignment; the second row has what can be reached."""
-    rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *map(called, grades["exercises"])]]
+    """The five columns that Canvas exports, then one for each assignment; the second row has what can be reached. An
+    assignment that Canvas knows is called "title (its number)": as the roster has it, if Canvas exported that."""
+    known = {re.sub(r" \(\d+\)$", "", header): header for header in grades["roster"]}
+    rows = [[*CANVAS, *(known.get(called(e), called(e)) for e in grades["exercises"])]]
     rows.append(["Points Possible", "", "", "", "", *(e["points"] for e in grades["exercises"])])
-    rows += [[s["name"], "", "", s["name"], "", *(e["points"] for e in s["exercises"])] for s in grades["students"]]
+    for student in grades["students"]:
+        name, person = student["name"], student["person"]
+        about = [person.get("name") or name, *(person.get(column, "") for column in CANVAS[1:])]
+        about[3] = about[3] or name
+        if "SIS User ID" not in person:
+            about[2] = person.get("id", "")
+        rows.append([*about, *(e["points"] for e in student["exercises"])])
     return table(rows)
 
 
@@ -215,7 +240,8 @@ def found(exercise):
     it did, before the value that came out wrong."""
     report = re.search(r"\w+\.cu:\d+: error: .*", exercise["details"].get("backend", ""))
     told = report[0] if report else exercise["message"]
-    return exercise["verdict"] if told in ("", exercise["verdict"]) else f"{exercise['verdict']}: {told}"
+    told = exercise["verdict"] if told in ("", exercise["verdict"]) else f"{exercise['verdict']}: {told}"
+    return f"{exercise['part']}; {told}" if "part" in exercise else told
 
 
 def feedback(grades):
@@ -223,7 +249,7 @@ def feedback(grades):
     texts = {}
     titles = {e["id"]: called(e) for e in grades["exercises"]}
     for student in grades["students"]:
-        lines = [f"# {cell(student['name'])}: {student['points']} of {student['possible']} points"]
+        lines = [f"# {cell(student['person'].get('name') or student['name'])}: {student['points']} of {student['possible']} points"]
         for exercise in student["exercises"]:
             lines += ["", f"## {titles[exercise['id']]}: {exercise['points']} of {exercise['possible']}", ""]
             lines.append(f"    {cell(found(exercise))}")
@@ -252,6 +278,8 @@ def print_summary(grades):
                 others.setdefault(e["verdict"], []).append(short(e["id"]))
         parts = [f"{v}: {' '.join(ids[:6])}{' ...' if len(ids) > 6 else ''}" for v, ids in others.items()]
         text = "; ".join(parts)
+        if all(e["message"] == NOTHING for e in student["exercises"]):
+            text = NOTHING
         name = printable(student["name"])
         points = f"{student['points']}/{student['possible']}"
         print(f"{name:<{width}}  {points:>6}  {passed:>3}/{len(student['exercises']):<3}  {text}")

@@ -406,6 +406,7 @@ void TrialReport::right(const Trial& trial) {
 void TrialReport::wrong(const Trial& trial, const Wrong& wrong) {
   end_of_trial("wrong");
   results_.push_back({trial, false});
+  counts_alone_ = counts_alone_ && wrong.counted;
   if (failed_) return;
   failed_ = true;
   first_ = trial;
@@ -503,6 +504,7 @@ void TrialReport::conclude() const {
   }
   const std::string passed = which_passed(), why = meaning();
   if (!passed.empty()) tell("passed", passed);
+  if (counts_alone_ && !broke_) tell("missed", "counts alone");
   if (!why.empty()) tell("likely", why);
   FAIL(at << (at.empty() ? "" : ": ") << text << (why.empty() ? "" : "; ") << why);
 }

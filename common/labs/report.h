@@ -71,6 +71,7 @@ class TrialReport {
   Trial last_;  // the one that broke
   CudaFailure failure_;
   bool failed_ = false, broke_ = false;
+  bool counts_alone_ = true;  // nothing was wrong but counts
 };
 
 /// Compares a learner's prediction with what was counted. The report says too low or too high,

@@ -42,6 +42,11 @@ done
 mutant ex1_block_sum no_guard | hand_in wrong ex1_block_sum
 mutant ex2_block_tree slots_not_filled | hand_in wrong ex2_block_tree
 mutant ex4_wavefronts no_conflicts | hand_in wrong ex4_wavefronts
+# Right results with more shared memory than the exercise allows; the same with a race that no result shows.
+mutant ex3_block_maximum all_of_shared_memory | hand_in part ex3_block_maximum
+sed 's/kInterleavedAt8 = 16/kInterleavedAt8 = 8/' "$exercises/solutions/ex4_wavefronts.cu" | hand_in part ex4_wavefronts
+mutant ex3_block_maximum all_of_shared_memory | sed 's/^  largest\[t\] = .*/&\n  if (t < 2) largest[12000] = t;/' |
+  hand_in racing ex3_block_maximum
 mutant ex2_block_tree no_barrier_in_the_loop | hand_in racing ex2_block_tree
 mutant ex2_block_tree barrier_only_where_work_is | hand_in stuck ex2_block_tree
 hand_in half_done ex1_block_sum <"$exercises/solutions/ex1_block_sum.cu"
@@ -117,7 +122,10 @@ forks ex2 refused 0
 half_done ex1 passed 1
 half_done ex2 untouched 0
 not_compiling ex1 build 0
+part ex3 failed 1
+part ex4 failed 1.5
 racing ex2 failed 0
+racing ex3 failed 0
 reads_solution ex1 refused 0
 reads_solution ex2 refused 0
 reads_solution ex3 refused 0
@@ -128,7 +136,7 @@ right ex4 passed 2
 stuck ex2 failed 0
 wrong ex1 failed 0
 wrong ex2 failed 0
-wrong ex4 failed 0
+wrong ex4 failed 1
 END
 
 test_case "a run that is killed in the middle keeps what it has"
@@ -177,6 +185,12 @@ said stuck ex2_block_tree
 expect_output "barrier not reached by all threads of the block"
 said wrong ex1_block_sum
 expect_no_output "race"
+said racing ex3_block_maximum
+expect_output "race: a write"
+run "$python" -c '
+import json, sys
+print([e["part"] for s in json.load(open(sys.argv[1]))["students"] if s["name"] == "part" for e in s["exercises"] if "part" in e])' "$grades"
+expect_output "['the results are right, what the exercise asks for beside them is missing', '4 of 5 predictions are right']"
 said fake_output ex1_block_sum
 expect_output "writes to the channel over which the check tells its outcome"
 
@@ -214,7 +228,8 @@ for suite, student in zip(suites, grades["students"]):
     for case, exercise in zip(suite, student["exercises"]):
         assert f"{case.get('classname')}/{case.get('name')}" == exercise["id"]
         passed = case.find("failure") is None and case.find("skipped") is None
-        assert passed == (exercise["verdict"] == "passed") == (exercise["points"] > 0), exercise
+        assert passed == (exercise["verdict"] == "passed") == (exercise["points"] == exercise["possible"]), exercise
+        assert (exercise["points"] > 0) == (passed or "part" in exercise), exercise
 PYTHON
 run "$python" "$scratch/compare.py" "$grades"
 expect_status 0
@@ -255,6 +270,65 @@ run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scr
 expect_status 2
 expect_one_line
 expect_output "no ordinary file"
+
+test_case "students.csv: who has handed in nothing has 0 points, and the tables have names, ids and Canvas's columns"
+class=$scratch/listed
+hand_in ada ex2_block_tree <"$exercises/solutions/ex2_block_tree.cu"
+hand_in guest ex2_block_tree <"$exercises/ex2_block_tree.cu"
+listed() { run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction EX=2 OUT="$scratch/listed_grades/$1.csv"; }
+printf '\xef\xbb\xbffolder;name;id\r\nzoe;"Zoe, Z.";0071\r\nada;Ada Lovelace;0042\r\n' >"$class/students.csv"
+listed own
+expect_status 0
+expect_output "guest: not in students.csv"
+expect "a line for zoe" [ "$(grep -c '^zoe .* 0/2 .*nothing handed in$' <<<"$output")" -eq 1 ]
+expect_no_output "students.csv: not a folder"
+cat >"$class/students.csv" <<'END'
+Student,ID,SIS User ID,SIS Login ID,Section,05.2 The barrier that some threads never reach (8123),Quiz (77)
+    Points Possible,,,,,2,10
+"Lovelace, Ada",901,0042,ada,Tuesday,1,3
+"Z., Zoe",902,0071,zoe,Friday,,
+END
+listed canvas
+expect_status 0
+cat >"$scratch/listed.py" <<'PYTHON'
+import csv, json, sys
+folder = sys.argv[1]
+def rows(name):
+    return list(csv.reader(open(f"{folder}/{name}")))
+own = rows("own.csv")
+assert [row[0] for row in own[1:]] == ["0071", "0042", "guest"], own
+assert own[1][1:] == ["0", "missing: nothing handed in", "0"] and own[2][1:] == ["2", "passed", "2"], own
+title = "05.2 The barrier that some threads never reach"
+assert rows("own.canvas.csv") == [
+    ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title],
+    ["Points Possible", "", "", "", "", "2"],
+    ["Zoe, Z.", "", "0071", "zoe", "", "0"],
+    ["Ada Lovelace", "", "0042", "ada", "", "2"],
+    ["guest", "", "", "guest", "", "0"],
+], rows("own.canvas.csv")
+assert rows("canvas.canvas.csv") == [
+    ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{title} (8123)"],
+    ["Points Possible", "", "", "", "", "2"],
+    ["Lovelace, Ada", "901", "0042", "ada", "Tuesday", "2"],
+    ["Z., Zoe", "902", "0071", "zoe", "Friday", "0"],
+    ["guest", "", "", "guest", "", "0"],
+], rows("canvas.canvas.csv")
+zoe = json.load(open(f"{folder}/own.json"))["students"][0]
+assert zoe["exercises"][0]["message"] == "nothing handed in" and zoe["points"] == 0, zoe
+assert open(f"{folder}/own.feedback/ada.md").read().startswith("# Ada Lovelace: 2 of 2 points")
+PYTHON
+run "$python" "$scratch/listed.py" "$scratch/listed_grades"
+expect_status 0
+printf 'folder,name\nada,A\nada,B\n' >"$class/students.csv"
+listed twice
+expect_status 2
+expect_one_line
+expect_output "students.csv: ada comes twice"
+printf 'login,name\nada,A\n' >"$class/students.csv"
+listed wrong
+expect_status 2
+expect_one_line
+expect_output "students.csv: no column folder, nor Canvas's columns Student and ID, in: login, name"
 class=$scratch/class
 
 test_case "a folder that is not there, none at all, or one without students: one line, status 2"
