@@ -206,6 +206,23 @@ run in_house check
 expect_status 0
 expect_output "12 slides of 1 deck looked at in Chromium: nothing wrong"
 
+test_case "a picture that the site lets a reader explore opens so, and one that only says so is found"
+loads=chapters/03_coalesced_threads
+mkdir -p "$house/$loads/figures" "$house/$loads/results"
+cp "$loads/figures/accesses.svg" "$house/$loads/figures/"
+cp "$loads"/results/*.csv "$house/$loads/results/"
+write_deck "![w:200 a figure](../$loads/figures/accesses.svg)"
+run in_house check
+expect_status 0
+page=$(cat "$house/build/slides/05_sum.html")
+expect "one" [ "$(grep -o ' data-explore="' <<<"$page" | wc -l)" -eq 1 ]
+expect "its modules inside" has "$page" '<script type="module" src="data:text/javascript;base64,'
+write_deck '<img src="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2240%22 height=%2240%22/%3E" alt="a figure" data-explore="none" tabindex="0" style="width: 40px; height: 40px; align-self: start">'
+run in_house check
+expect_status 1
+expect_one_error_line
+expect_output "slide 2: a picture cannot be explored"
+
 test_case "a deck that shows too few pictures"
 write_deck '# Two'
 # shellcheck disable=SC2016  # the backticks are Markdown

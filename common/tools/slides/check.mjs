@@ -5,8 +5,9 @@
 //
 // PACKAGES is the folder of node_modules. Wrong are: things that run out of the slide or of their own box,
 // text too small or of too little contrast, an image that does not load or has no text alternative, a
-// slide without speaker notes, too few or too many slides, too few that show a picture, a message on the console, and anything
-// fetched from elsewhere than the file itself.
+// slide without speaker notes, a picture that does not open or change when it is explored, too few or
+// too many slides, too few that show a picture, a message on the console, and anything fetched from
+// elsewhere than the file itself.
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { addContrast, listen, openChromium } from '../site/browser.mjs'
@@ -98,6 +99,40 @@ function lookAtSlide(index, limits) {
   return found
 }
 
+/** Pictures that can be explored, as a teacher uses them; `turned` says whether the deck shows another slide. */
+async function explorePictures(page, turned) {
+  const problems = []
+  for (const picture of await page.$$('svg.bespoke-marp-active img[data-explore]')) {
+    const says = () => page.$eval('dialog explore-figure', (figure) => figure.shadowRoot.querySelector('[role=status]').textContent)
+    await picture.focus()
+    await page.keyboard.press('Enter')
+    const isOpen = await page.waitForSelector('dialog[open] explore-figure[ready]', { timeout: 5000 }).catch(() => null)
+    if (!isOpen) {
+      problems.push('a picture cannot be explored')
+      continue
+    }
+    const before = await says()
+    const sliders = await page.$$('dialog explore-figure >>> input')
+    for (const slider of sliders) {
+      if (!(await slider.isVisible())) continue
+      await slider.focus()
+      for (const key of ['ArrowRight', 'ArrowLeft']) {
+        if ((await says()) === before) await page.keyboard.press(key)
+      }
+    }
+    if ((await says()) === before) problems.push('a picture that is explored stays as it is')
+    await page.keyboard.press('Escape')
+    const closed = () => page.waitForFunction(() => !document.querySelector('dialog'), { timeout: 5000 })
+    await closed().catch(() => problems.push('Escape leaves a picture open'))
+    await picture.click()
+    if (!(await page.$('dialog[open]'))) problems.push('a click opens no picture')
+    await page.keyboard.press('Escape')
+    await closed().catch(() => {})
+    if (await turned()) problems.push('keys in a picture turn pages')
+  }
+  return problems
+}
+
 async function checkDeck(browser, file) {
   const deck = `slides/${basename(file, '.html')}.md`
   const problems = []
@@ -135,9 +170,13 @@ async function checkDeck(browser, file) {
       await Promise.all([...document.images].map((image) => image.decode().catch(() => {})))
       await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
     }, shown)
-    const active = await page.$eval('svg.bespoke-marp-active section', (section) => section.dataset.line)
+    const line = () => page.$eval('svg.bespoke-marp-active section', (section) => section.dataset.line)
+    const active = await line()
     if (active !== lines[index]) problems.push(`${deck}:${lines[index]}: slide ${shown}: cannot be shown`)
     for (const problem of await page.evaluate(lookAtSlide, index, LIMITS)) {
+      problems.push(`${deck}:${lines[index]}: slide ${shown}: ${problem}`)
+    }
+    for (const problem of await explorePictures(page, async () => (await line()) !== active)) {
       problems.push(`${deck}:${lines[index]}: slide ${shown}: ${problem}`)
     }
   }

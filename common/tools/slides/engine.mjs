@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { cuda } from './cuda_language.mjs'
+import { picturesCanBeExplored } from './explore.mjs'
 import { drawsPictures } from './pictures.mjs'
 
 const DECKS = 'slides' // where the images' paths start; make runs in the repository's root
@@ -56,5 +57,5 @@ export default (options) => {
   const plain = Object.fromEntries(Object.entries(given).map(([name, { value }]) => [name, value]))
   const engine = new Marp({ ...plain, html: true, math: 'mathjax', emoji: { shortcode: false, unicode: false } })
   engine.highlightjs.registerLanguage('cuda', cuda)
-  return engine.use(drawsPictures).use(figuresInline).use(sourcesAreMarked).use(slidesKnowTheirLine)
+  return engine.use(drawsPictures).use(figuresInline).use(picturesCanBeExplored(DECKS)).use(sourcesAreMarked).use(slidesKnowTheirLine)
 }

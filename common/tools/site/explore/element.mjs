@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // <explore-figure src="figures/NAME.json"> with a picture inside: the reader changes what the picture shows. Until the
-// data are there, on paper and without scripts the picture stands there itself.
+// data are there, on paper and without scripts the picture stands there itself. A script may set the data as `given`.
 //
 // What can be explored is an object:
 //   controls(data)             sliders: { name, label, values, show(value, state, data) }; `values` may be a function of
@@ -31,13 +31,17 @@ class ExploreFigure extends HTMLElement {
     if (this.shadowRoot) return
     this.attachShadow({ mode: 'open' }).innerHTML = '<slot></slot>'
     try {
-      const answer = await fetch(this.getAttribute('src'))
-      if (!answer.ok) throw new Error(`${answer.url}: status ${answer.status}`)
-      this.show(await answer.json())
+      this.show(this.given ?? (await this.fetched()))
     } catch (error) {
       console.error(error)
       this.setAttribute('failed', '')
     }
+  }
+
+  async fetched() {
+    const answer = await fetch(this.getAttribute('src'))
+    if (!answer.ok) throw new Error(`${answer.url}: status ${answer.status}`)
+    return answer.json()
   }
 
   show({ kind, keeps, ...data }) {
