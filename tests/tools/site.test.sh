@@ -187,9 +187,11 @@ expect_output "README.md:13: dead link $chapter/README.md#nothing: no such headi
 expect "no site" [ ! -e "$built" ]
 cp "$scratch/README.md" "$tree/README.md"
 
-test_case "make site builds every page that is linked to"
+test_case "make site builds every page that is linked to, and says which decks are missing"
+touch "$tree/slides/03_coalesced_threads.md"
 site site BASE=/course/
 expect_status 0
+expect_output "not in it: 1 of the decks; make slides builds them, make site takes them in"
 for page in index.html $chapter/index.html $chapter/lab_notes.html $chapter/coalesced_threads.cu.html $chapter/results/h200.csv.html \
   $chapter/results/h200.csv $chapter/exercises/index.html $chapter/exercises/ex1_a.cu.html \
   tests/zoo/index.html tests/zoo/bug.cu.html; do

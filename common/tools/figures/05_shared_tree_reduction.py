@@ -61,8 +61,10 @@ def trees():
             adding = {t: slot for t, slot in enumerate(warp) if slot is not None}
             xray.strip(ax, x, y, cell, 7, adding, color)
             xray.strip(ax, x, y + 20, cell, 7, live)
-            xray.fan(ax, [(x + (t + 0.5) * cell, x + (end + 0.5) * cell) for t, slot in adding.items()
-                          for end in (slot, slot + distance)], y + 7, y + 20, style.BLACK)
+            # Long lines of many lanes would be a black wedge: then those of the first and the last lane.
+            shown = [min(adding), max(adding)] if distance > 4 and len(adding) > 4 else adding
+            xray.fan(ax, [(x + (t + 0.5) * cell, x + (end + 0.5) * cell) for t in shown
+                          for end in (adding[t], adding[t] + distance)], y + 7, y + 20, style.BLACK)
             live = set(adding.values())
             style.words(ax, x, y - 8, f"{len(adding)} {'lanes add' if len(adding) > 1 else 'lane adds'}")
     style.words(ax, 6, 262, "above: the lanes of a warp, filled where they add; below: the partial sums", color=style.GREY)
