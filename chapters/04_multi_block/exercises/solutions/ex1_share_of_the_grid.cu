@@ -3,7 +3,7 @@
 //
 // In a grid of T threads, thread g (counted through all blocks) adds up the elements g, g + T,
 // g + 2 * T, ... of x and leaves the sum in partial[g]; a thread without elements leaves 0. The
-// kernel below comes from chapter 03, where there was one block. Make it right for any number.
+// kernel below is chapter 03's, written as if there were one block. Make it right for any number.
 // Check it: make lab CH=04 EX=1      A hint: make hint CH=04 EX=1
 #include "common/common.cuh"
 
