@@ -294,10 +294,10 @@ async function lookAtPage(page, file) {
   if (await page.$('.guess-first')) await lookAtGuesses(page, file)
   if (await page.$('explore-figure')) await lookAtFigures(page, file)
   if (await first(page, 'ticks', '.tick', file)) await lookAtTicks(page, file)
-  if (await first(page, 'terms', 'a[data-term]', file)) await lookAtTerms(page, file)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
   })
+  if (await first(page, 'terms', 'a[data-term]', file)) await lookAtTerms(page, file)
   await page.evaluate(() => Promise.all([...document.images].map((image) => image.decode().catch(() => {}))))
   const found = await page.evaluate(contents)
   for (const problem of found.problems) complain(file, problem)
