@@ -30,7 +30,7 @@ from csv_files import write_whole
 XRAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run", "xray.sh")
 
 
-def trace(folder, chapter, options, kind="CSV"):
+def trace(folder, chapter, options, kind):
     """The lines of what X-ray writes, or what went wrong."""
     program, words = settings.program_of(chapter, options)
     with tempfile.TemporaryDirectory() as scratch:
@@ -44,17 +44,23 @@ def trace(folder, chapter, options, kind="CSV"):
             return file.read().splitlines(), ""
 
 
+def traced(folder, chapter, section, form, complaints):
+    """Each line of a section of the settings that can be traced, as (name, options, lines of the trace)."""
+    for name, options in settings.named_lines_of(chapter, section):
+        if not re.fullmatch(r"[a-z0-9_]+", name):
+            complaints.append(f"chapters/{chapter}/settings: [{section}]: '{name}': a name is made of a-z, 0-9 and _")
+            continue
+        found, problem = trace(folder, chapter, options, form)
+        if found is None:
+            complaints.append(f"{problem}chapters/{chapter}/settings: [{section}]: {name}: no trace")
+        else:
+            yield name, options, found
+
+
 def traces_of(folder, chapter):
     """The text of the chapter's xray.csv, and complaints."""
     lines, complaints = [], []
-    for name, options in settings.named_lines_of(chapter, "traces"):
-        if not re.fullmatch(r"[a-z0-9_]+", name):
-            complaints.append(f"chapters/{chapter}/settings: [traces]: '{name}': a name is made of a-z, 0-9 and _")
-            continue
-        found, problem = trace(folder, chapter, options)
-        if found is None:
-            complaints.append(f"{problem}chapters/{chapter}/settings: [traces]: {name}: no trace")
-            continue
+    for name, _, found in traced(folder, chapter, "traces", "CSV", complaints):
         lines += ([] if lines else [f"trace,{found[0]}"]) + [f"{name},{line}" for line in found[1:]]
     return "".join(f"{line}\n" for line in lines), complaints
 
@@ -62,11 +68,7 @@ def traces_of(folder, chapter):
 def events_of(folder, chapter):
     """The text of the chapter's events.json, and complaints."""
     kernels, complaints = [], []
-    for name, options in settings.named_lines_of(chapter, "events"):
-        found, problem = trace(folder, chapter, options, "EVENTS")
-        if found is None:
-            complaints.append(f"{problem}chapters/{chapter}/settings: [events]: {name}: no trace")
-            continue
+    for name, _, found in traced(folder, chapter, "events", "EVENTS", complaints):
         text = "\n".join(found)[len('{"kernels":[\n') : -len("]}")]
         kernels.append(re.sub(r'^\{"kernel":', f'{{"trace":"{name}","kernel":', text, flags=re.M))
     return ("{\"kernels\":[\n" + ",\n".join(kernels) + "]}\n" if kernels else ""), complaints
@@ -115,11 +117,7 @@ def steps_of_kernel(kernel, texts):
 def steps_of(folder, chapter):
     """The text of the chapter's steps.json, and complaints."""
     kernels, complaints = [], []
-    for name, options in settings.named_lines_of(chapter, "steps"):
-        found, problem = trace(folder, chapter, options, "HTML")
-        if found is None:
-            complaints.append(f"{problem}chapters/{chapter}/settings: [steps]: {name}: no trace")
-            continue
+    for name, options, _ in traced(folder, chapter, "steps", "HTML", complaints):
         with open(f"build/xray/{settings.program_of(chapter, options)[0]}.json", encoding="utf-8") as file:
             page = json.load(file)
         kernels += [{"trace": name, **steps_of_kernel(kernel, page["texts"])} for kernel in page["kernels"]]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In a deck's HTML a press on a picture that can be explored (../site/explore) opens it so, above the slide. Everything is
-// inside of the file: a module becomes an address with its text, as do those that it imports.
+// In a deck's HTML a click on a picture that can be explored (../site/explore) opens a window over the slide. The deck stays
+// one file: each module becomes a data: address that holds its text, and so do the modules that it imports.
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { explorable } from '../site/explore/data.mjs'
