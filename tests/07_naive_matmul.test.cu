@@ -5,11 +5,16 @@
 
 #include <cublas_v2.h>
 
+#include <fstream>
+
 #include "matmul_testing.cuh"
 
 #define main experiment_main
 namespace beside_cublas {
 #include "../chapters/07_naive_matmul/experiments/beside_cublas.cu"
+}
+namespace serial_loop {
+#include "../chapters/07_naive_matmul/experiments/serial_loop.cu"
 }
 #undef main
 
@@ -21,6 +26,7 @@ void for_every_version(const Operands& operands, Check check) {
   }
   const MatrixProduct plain = operands.product();
   for (const auto& version : beside_cublas::kVersions) check(version, plain);
+  check(serial_loop::kKernel, plain);
   check(kVersions[2], product);  // the last one is tried at a large shape
 }
 
@@ -44,6 +50,9 @@ TEST_CASE("the kernels need no certain block: one thread, no whole warp, flat, t
     });
     check_blocks_of(product, block, block, [&](dim3 grid, dim3 threads) {
       beside_cublas::multiply_naive<<<grid, threads>>>(a, b, c);
+    });
+    check_blocks_of(product, block, block, [&](dim3 grid, dim3 threads) {
+      serial_loop::multiply_naive<<<grid, threads>>>(a, b, c);
     });
     // Here x counts rows and y counts columns.
     check_blocks_of(product, block, dim3(block.y, block.x), [&](dim3 grid, dim3 threads) {
@@ -74,5 +83,24 @@ TEST_CASE("cuBLAS multiplies the same matrices, gaps included", "[beside_cublas]
     INFO(text_of(s));
     CHECK(runs_right(beside_cublas::kVersions[1], product));
     CHECK(gaps_are_untouched(product.c));
+  }
+}
+
+TEST_CASE("the host's loops multiply any shape, gaps included, and write nothing else",
+          "[serial_loop]") {
+  for (const Sides s : awkward_shapes()) {
+    const unsigned gap = 3;
+    Operands operands(s, gap);
+    std::vector<float> a = operands.a.download(), b = operands.b.download();
+    const MatrixProduct product = operands.product();
+    for (const auto& version : serial_loop::kSerialVersions) {
+      std::vector<float> c(operands.c.size(), std::nanf(""));
+      version.multiply({a.data(), s.m, s.k, s.k + gap}, {b.data(), s.k, s.n, s.n + gap},
+                       {c.data(), s.m, s.n, s.n + gap});
+      CUDA_CHECK(cudaMemcpy(operands.c, c.data(), operands.c.bytes(), cudaMemcpyHostToDevice));
+      INFO(version.name << ", " << text_of(s));
+      CHECK(product.is_right(version.name));
+      CHECK(gaps_are_untouched(product.c));
+    }
   }
 }
