@@ -432,8 +432,9 @@ TEST_CASE("walks end where their links lead, in every memory", "[memory_latency]
   using namespace memory_latency;
   std::vector<unsigned> ring(kRing);
   for (unsigned k = 0; k < kRing; ++k) ring[k] = (k * 5 + 3) % kRing;  // a ring through all places
-  const DeviceArray<unsigned> links(ring);
-  CUDA_CHECK(cudaMemcpyToSymbol(constant_ring, ring.data(), sizeof constant_ring));
+  const DeviceArray<unsigned> d_links(ring);
+  const Links links{d_links, texture_over(d_links)};
+  CUDA_CHECK(cudaMemcpyToSymbol(constant_ring, ring.data(), kRing * sizeof(unsigned)));
   for (const unsigned steps : {0u, 1u, 2u, 17u, 128u, 300u}) {
     unsigned at = 11;
     for (unsigned k = 0; k < steps; ++k) at = ring[at];
@@ -443,6 +444,52 @@ TEST_CASE("walks end where their links lead, in every memory", "[memory_latency]
                 [&](auto* end) { memory.walk<<<1, 1>>>(end, 11, steps, links); }) == at);
     }
   }
+  CUDA_CHECK(cudaDestroyTextureObject(links.texture));
+}
+
+TEST_CASE("a walk from DRAM meets no line twice", "[memory_latency]") {
+  using namespace memory_latency;
+  for (const Memory& memory : kMemories) {
+    if (!memory.from_dram) continue;
+    const std::size_t lines = memory.bytes / (kFarApart * sizeof(unsigned));
+    const std::size_t longest = 2 * longest_from_dram(memory);
+    const std::vector<unsigned> links = ring_of(memory.bytes, memory.step);
+    std::vector<bool> met(lines);
+    for (unsigned at = 0, k = 0; k < longest; ++k, at = links[at]) {
+      CHECK_FALSE(met[at / kFarApart]);
+      met[at / kFarApart] = true;
+    }
+    CHECK(longest == lines);
+  }
+}
+
+TEST_CASE("barriers of any number of warps are counted", "[operation_latency]") {
+  for (const unsigned warps : {1u, 2u, 32u}) {
+    for (const unsigned steps : {0u, 1u, 128u, 300u}) {
+      INFO(warps << " warps, " << steps << " steps");
+      CHECK(end_of_chain<ChainEnd<unsigned>>([&](auto* end) {
+              operation_latency::chain_barriers<<<1, 32 * warps>>>(end, 7, steps);
+            }) == 7 + steps);
+    }
+  }
+}
+
+TEST_CASE("what a chain needs is done before each, and each goes on where the last one ended") {
+  char name[] = "example";
+  char* argv[] = {name, nullptr};
+  const Options opt(1, argv, "12_example", "how long?", {});
+  ResultTable table(opt, 1);
+  table.rate_in("cycles/step");
+  std::string order;
+  add_latency(
+      table, 2, 4, "adds", 1.0f, [](float v) { return v + 1; },
+      [&](ChainEnd<float>* end, float v, unsigned many) {
+        order += std::to_string(static_cast<int>(v)) + "+" + std::to_string(many) + " ";
+        operation_latency::chain_float_adds<<<1, 1>>>(end, v, many);
+      },
+      [&] { order += "before "; });
+  CHECK(order == "before 1+4 before 5+8 before 13+4 before 17+8 before 25+4 before 29+8 ");
+  CHECK(table.finish() == kExitOk);
 }
 
 TEST_CASE("every thread's clock is read before the first step and behind the last",

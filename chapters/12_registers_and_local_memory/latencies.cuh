@@ -2,6 +2,8 @@
 // Chapter 12: how the experiments on latency turn chains of steps into cycles per step.
 #pragma once
 
+#include <functional>
+
 #include "../../common/common.cuh"
 
 /// Where a chain of steps ended, and the cycles that it took.
@@ -12,11 +14,13 @@ struct ChainEnd {
 };
 
 /// Adds a row: cycles per step, from a chain and one of twice as many steps. What both have, the
-/// beginning and the end, falls out of the difference. The host takes every `step`, too, and each
-/// chain goes on where the last one ended. Returns the median.
-template <class Value, class Chain, class Step, class... More>
-double add_latency(ResultTable& table, std::size_t samples, unsigned steps, const char* name,
-                   Chain chain, Value v, Step step, More... more) {
+/// beginning and the end, falls out of the difference. `launch(end, v, length)` starts a chain at
+/// v; `before` is called ahead of each, outside of its time. The host takes every `step`, too, and
+/// each chain goes on where the last one ended. Returns the median.
+template <class Value, class Launch, class Step>
+double add_latency(
+    ResultTable& table, std::size_t samples, unsigned steps, const char* name, Value v, Step step,
+    Launch launch, const std::function<void()>& before = [] {}) {
   const DeviceArray<ChainEnd<Value>> end(1);
   EventTimer timer;
   std::vector<double> ms, cycles_per_step;
@@ -25,8 +29,9 @@ double add_latency(ResultTable& table, std::size_t samples, unsigned steps, cons
     double took = 0, cycles = 0;
     for (const unsigned length : {steps, 2 * steps}) {
       end.poison();
+      before();
       timer.start();
-      chain<<<1, 1>>>(end, v, length, more...);
+      launch(end.get(), v, length);
       CUDA_CHECK_LAUNCH();
       took = timer.stop_ms();
       const ChainEnd<Value> found = end.download()[0];

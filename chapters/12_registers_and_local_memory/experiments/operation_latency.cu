@@ -47,6 +47,16 @@ __global__ void chain_double_adds(ChainEnd<double>* end, double start, unsigned 
   time_chain(end, start, steps, [](double v) { return v + 1.0; });
 }
 
+// Every warp of the block has to arrive before any goes on. One thread tells what it saw.
+__global__ void chain_barriers(ChainEnd<unsigned>* end, unsigned start, unsigned steps) {
+  ChainEnd<unsigned> mine;
+  time_chain(&mine, start, steps, [](unsigned v) {
+    __syncthreads();
+    return v + 1;
+  });
+  if (threadIdx.x == 0) *end = mine;
+}
+
 int main(int argc, char** argv) {
   std::size_t length = kOnGpu ? 8192 : 128;
   const Options opt(argc, argv, "12_operation_latency", "how long does an operation take?",
@@ -55,9 +65,12 @@ int main(int argc, char** argv) {
   ResultTable table(opt, sizeof(ChainEnd<double>));
   table.rate_in("cycles/step");
   table.without_speedup();
-  const auto row = [&](const char* name, auto... arguments) {
+  const auto steps = static_cast<unsigned>(length);
+  const auto row = [&](const char* name, auto chain, auto start, auto step, auto... more) {
     if (!table.wants(name, "each step needs the result of the one before")) return 0.0;
-    return add_latency(table, opt.samples, static_cast<unsigned>(length), name, arguments...);
+    return add_latency(
+        table, opt.samples, steps, name, start, step,
+        [=](auto* end, auto v, unsigned many) { chain<<<1, 1>>>(end, v, many, more...); });
   };
   const auto next = [](Pair v) { return Pair{v.next, v.last + v.next}; };
   const auto add_one = [](auto v) { return v + 1; };
@@ -66,6 +79,14 @@ int main(int argc, char** argv) {
   const double add = row("float_add", chain_float_adds, 0.0f, add_one);
   row("float_multiply_add", chain_float_fmas, 0.0f, add_one, 1.0f);
   row("double_add", chain_double_adds, 0.0, add_one);
+  for (const unsigned warps : {1u, 8u, 32u}) {
+    const std::string name = "barrier_of_" + std::to_string(warps);
+    if (!table.wants(name, "each step is a barrier of so many warps")) continue;
+    add_latency(table, opt.samples, steps, name.c_str(), 0u, add_one,
+                [=](ChainEnd<unsigned>* end, unsigned v, unsigned many) {
+                  chain_barriers<<<1, 32 * warps>>>(end, v, many);
+                });
+  }
 
   const double threads = add * fp32_cores_per_sm(device.major, device.minor);
   if (kOnGpu && threads > 0) {

@@ -99,8 +99,8 @@ def latency():
     fig, ax = style.axes("cycles until the next step can begin", size=(style.WIDTH, 3.6))
     names = [r["version"] for r in rows]
     cycles = [r["rate"] for r in rows]
-    on_chip = ("constant", "shared", "local", "l1")
-    colors = [style.ORANGE if n in on_chip else style.PURPLE if n in ("l2", "memory") else style.BLUE for n in names]
+    on_chip, behind = ("constant", "shared", "local", "texture", "l1"), ("constant_64k", "constant_dram", "l2", "memory")
+    colors = [style.ORANGE if n in on_chip else style.PURPLE if n in behind else style.BLUE for n in names]
     style.bars(ax, names, cycles, colors, [f"{value:.1f}" if value < 100 else f"{value:.0f}" for value in cycles])
     ax.set_xscale("log")
     ax.set_xlim(1, 2000)
