@@ -272,7 +272,7 @@ TEST_CASE("a warp of a sweep gets the number of different words that the row pro
     for (unsigned distinct = 1; distinct <= kWarp; ++distinct) {
       for (const bool constant : {true, false}) {
         one_load.y.poison();
-        one_load.launch(constant, distinct);
+        one_load.launch(constant ? nullptr : one_load.table.get(), distinct);
         INFO(distinct << " words, step " << walk.step << (constant ? ", constant" : ", global"));
         CHECK(how_many(one_load.y.download()) == distinct);
       }
@@ -280,7 +280,7 @@ TEST_CASE("a warp of a sweep gets the number of different words that the row pro
   }
 }
 
-TEST_CASE("both sources of a sweep add the same words, whatever the size and the block",
+TEST_CASE("all sources of a sweep add the same words, whatever the size and the block",
           "[distinct_words]") {
   const std::vector<int> words = random_words(17);
   fill_symbol(distinct_words::constant_words, words);
@@ -288,12 +288,16 @@ TEST_CASE("both sources of a sweep add the same words, whatever the size and the
     for (const unsigned block : {1u, 31u, 32u, 96u, 250u, 1024u}) {
       const Walks walks{words, walk, block, 100, 1, 1531};
       for (const unsigned distinct : {1u, 2u, 7u, 31u, 32u}) {
-        for (const bool constant : {true, false}) {
-          const char* const source = constant ? "constant" : "global";
+        const int* const places[] = {nullptr, walks.table,
+                                     distinct_words::address_of_constant_words()};
+        for (const int* const from : places) {
+          const std::string source = from == nullptr       ? "name"
+                                     : from == walks.table ? "global"
+                                                           : "address";
           INFO(distinct << " words, step " << walk.step << ", block " << block << ", " << source);
           walks.y.poison();
           CHECK_FALSE(walks.is_right(source, distinct));
-          walks.launch(constant, distinct);
+          walks.launch(from, distinct);
           CHECK(walks.is_right(source, distinct));
         }
       }
@@ -301,11 +305,18 @@ TEST_CASE("both sources of a sweep add the same words, whatever the size and the
   }
 }
 
+TEST_CASE("what is copied to a constant's address is what its name has", "[distinct_words]") {
+  const std::vector<int> words = random_words(18);
+  CUDA_CHECK(cudaMemcpy(distinct_words::address_of_constant_words(), words.data(),
+                        words.size() * sizeof(int), cudaMemcpyHostToDevice));
+  CHECK(words_in(distinct_words::constant_words) == words);
+}
+
 TEST_CASE("a thread of a sweep adds up the words that its lane meets", "[distinct_words]") {
   // Worked out here once more, apart from the experiment's own check: words w at place w, 3 loads.
   fill_symbol(distinct_words::constant_words, indices(kWords));
   const Walks walks{indices(kWords), {5, 128}, 64, 3, 1, 64};
-  walks.launch(true, 6);
+  walks.launch(nullptr, 6);
   const std::vector<int> y = walks.y.download();
   for (int t = 0; t < 64; ++t) {
     const int mine = t % 32 % 6;

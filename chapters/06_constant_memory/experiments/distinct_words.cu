@@ -3,6 +3,7 @@
 //
 // distinct=1 ... distinct=32  from constant memory
 // global=1 ... global=32      from global memory
+// address=32                  from constant memory by its address: a load like any other
 // Far apart instead of side by side: ARGS="--step 1357 --window 16Ki"
 
 #include "../../../common/common.cuh"
@@ -29,9 +30,8 @@ __global__ void walk_constant(Walk walk, unsigned distinct, unsigned loads, std:
   const std::size_t i = global_index();
   const unsigned mine = threadIdx.x % kWarp % distinct;
   int sum = 0;
-  for (unsigned k = 0; k < loads; ++k) {
+  for (unsigned k = 0; k < loads; ++k)
     sum += constant_words[(k * kWarp + mine) * walk.step & (walk.window - 1)];
-  }
   if (i < n) y[i] = sum;
 }
 
@@ -40,9 +40,8 @@ __global__ void walk_global(Walk walk, unsigned distinct, unsigned loads, std::s
   const std::size_t i = global_index();
   const unsigned mine = threadIdx.x % kWarp % distinct;
   int sum = 0;
-  for (unsigned k = 0; k < loads; ++k) {
+  for (unsigned k = 0; k < loads; ++k)
     sum += table[(k * kWarp + mine) * walk.step & (walk.window - 1)];
-  }
   if (i < n) y[i] = sum;
 }
 
@@ -55,21 +54,21 @@ struct Walks {
   unsigned grid = blocks_for(n, block);
   DeviceArray<int> table{h_table}, y{n};
 
-  void launch(bool constant, unsigned distinct) const {
-    if (constant)
+  // Without an address the words are read by their name.
+  void launch(const int* from, unsigned distinct) const {
+    if (from == nullptr)
       walk_constant<<<grid, block>>>(walk, distinct, loads, n, y);
     else
-      walk_global<<<grid, block>>>(walk, distinct, loads, n, table, y);
+      walk_global<<<grid, block>>>(walk, distinct, loads, n, from, y);
     CUDA_CHECK_LAUNCH();
   }
 
   // What a thread adds up depends on its lane only, and there are only 32 lanes.
   bool is_right(const std::string& name, unsigned distinct) const {
     std::vector<int> of_lane(kWarp, 0), expected(n);
-    for (std::size_t lane = 0; lane < kWarp; ++lane) {
+    for (std::size_t lane = 0; lane < kWarp; ++lane)
       for (std::size_t k = 0; k < loads; ++k)
         of_lane[lane] += h_table[(k * kWarp + lane % distinct) * walk.step % walk.window];
-    }
     for (std::size_t i = 0; i < n; ++i) expected[i] = of_lane[i % block % kWarp];
     return all_equal(name, y.download().data(), expected.data(), n);
   }
@@ -79,6 +78,13 @@ struct Walks {
     return ms * 1e6 * multiprocessors / (static_cast<double>(div_up(n, kWarp)) * loads);
   }
 };
+
+// A kernel that gets this address reads the constant words as it reads all global memory.
+int* address_of_constant_words() {
+  void* address = nullptr;
+  CUDA_CHECK(cudaGetSymbolAddress(&address, constant_words));
+  return static_cast<int*>(address);
+}
 
 // y = base + slope * x, with the smallest sum of squared distances in y, for x = 1, 2, 3, ...
 struct Line {
@@ -95,14 +101,14 @@ Line fit_line(const std::vector<double>& y) {
 }
 
 // One row. Returns its nanoseconds per load; 0 if the row is not wanted.
-double add_row(ResultTable& table, const Options& opt, const Walks& walks, bool constant,
-               unsigned distinct) {
-  const std::string name = (constant ? "distinct=" : "global=") + std::to_string(distinct);
+double add_row(ResultTable& table, const Options& opt, const Walks& walks, const std::string& kind,
+               const int* from, unsigned distinct) {
+  const std::string name = kind + std::to_string(distinct);
   if (!table.wants(name, "different words per load of a warp")) return 0;
   walks.y.poison();
-  walks.launch(constant, distinct);
+  walks.launch(from, distinct);
   const bool right = walks.is_right(name, distinct);
-  const Timing t = time_launches(opt.samples, [&] { walks.launch(constant, distinct); });
+  const Timing t = time_launches(opt.samples, [&] { walks.launch(from, distinct); });
   const double ns = walks.load_ns(t.median_ms);
   table.row(name, t, ns, walks.is_right(name, distinct) && right);
   return ns;
@@ -128,9 +134,10 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMemcpyToSymbol(constant_words, words.data(), sizeof(constant_words)));
   std::vector<double> ns;
   for (unsigned distinct = 1; distinct <= kWarp; ++distinct)
-    ns.push_back(add_row(table, opt, walks, true, distinct));
+    ns.push_back(add_row(table, opt, walks, "distinct=", nullptr, distinct));
   for (unsigned distinct = 1; distinct <= kWarp; distinct *= 2)
-    add_row(table, opt, walks, false, distinct);
+    add_row(table, opt, walks, "global=", walks.table, distinct);
+  add_row(table, opt, walks, "address=", address_of_constant_words(), kWarp);
   if (kOnGpu && *std::min_element(ns.begin(), ns.end()) > 0) {  // all rows were wanted
     const Line line = fit_line(ns);
     table.measured("fit_base", line.base, "ns/load", "");
