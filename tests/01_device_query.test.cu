@@ -3,8 +3,10 @@
 #include "../chapters/01_device_query/device_query.cu"
 #undef main
 
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "kernel_testing.cuh"
@@ -18,6 +20,9 @@ namespace capabilities {
 }
 namespace device_choice {
 #include "../chapters/01_device_query/experiments/device_choice.cu"
+}
+namespace host_caches {
+#include "../chapters/01_device_query/experiments/host_caches.cu"
 }
 namespace locality {
 #include "../chapters/01_device_query/experiments/locality.cu"
@@ -253,10 +258,59 @@ TEST_CASE("the triad's checker rejects an order that leaves one element out") {
   }
 }
 
+TEST_CASE("elements that stay in a cache are computed, all of them", "[host_caches]") {
+  for (const std::size_t n : {1u, 2u, 15u, 1000u, 2049u}) {
+    host_caches::Arrays x(n);
+    std::fill(x.a.begin(), x.a.end(), std::numeric_limits<double>::quiet_NaN());
+    x.compute(0);
+    INFO("n = " << n);
+    CHECK_FALSE(x.is_right("nothing"));
+    x.compute(3);
+    CHECK(x.is_right("three times"));
+    for (const std::size_t i : {std::size_t{0}, n - 1}) {
+      ++x.a[i];
+      CHECK_FALSE(x.is_right("one wrong"));
+      --x.a[i];
+    }
+  }
+}
+
+TEST_CASE("each chain in registers takes every turn", "[host_caches]") {
+  for (const std::size_t turns : {0u, 1u, 2u, 1000u}) {
+    const std::vector<double> x = host_caches::chains_in_registers(turns, 1, 1);
+    REQUIRE(x.size() == host_caches::kChains);
+    for (std::size_t k = 0; k < x.size(); ++k) CHECK(x[k] == static_cast<double>(k + turns));
+  }
+  CHECK(host_caches::chains_in_registers(2, 3, 5)[4] == (4 * 3 + 5) * 3 + 5);
+}
+
+TEST_CASE("a core's caches for data are read from Linux's description", "[host_caches]") {
+  char folder[] = "/tmp/caches_XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const char* const described[][3] = {
+      {"1", "Data", "48K"}, {"1", "Instruction", "32K"}, {"2", "Unified", "2048K"}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string path = std::string(folder) + "/index" + std::to_string(i);
+    std::filesystem::create_directory(path);
+    std::ofstream(path + "/level") << described[i][0] << "\n";
+    std::ofstream(path + "/type") << described[i][1] << "\n";
+    std::ofstream(path + "/size") << described[i][2] << "\n";
+  }
+  const std::vector<host_caches::Level> caches = host_caches::caches_of_a_core(folder);
+  std::filesystem::remove_all(folder);
+  REQUIRE(caches.size() == 2);
+  CHECK(caches[0].name == "l1");
+  CHECK(caches[0].bytes == 48_Ki);
+  CHECK(caches[1].name == "l2");
+  CHECK(caches[1].bytes == 2_Mi);
+  CHECK(host_caches::caches_of_a_core(folder).empty());
+}
+
 TEST_CASE("operations per second are those of the rule of thumb") {
   // 20 GB/s, three lines of 64 bytes for an addition: 104 million; three doubles: 833 million.
   CHECK(is_within(locality::mflops(20, 3 * 64) / locality::kOperations, 104.2, 0.001));
   CHECK(is_within(locality::mflops(20, 3 * 8) / locality::kOperations, 833.3, 0.001));
+  CHECK(host_caches::mflops(1000, 2) == 1);  // 2,000 operations in 2 ms
 }
 
 TEST_CASE("multiply-adds leave the right sums in every thread, whatever the chains and turns") {

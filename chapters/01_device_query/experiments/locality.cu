@@ -9,7 +9,6 @@
 // near=K    the same steps, but through one small piece after another: the line is still there
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -77,15 +76,6 @@ bool check(const std::string& name, const Arrays& x) {
   return all_equal(name, x.a.data(), expected.data(), expected.size());
 }
 
-// "AMD EPYC 9654 96-Core Processor", or "unknown CPU".
-std::string cpu_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown CPU";
-}
-
 // Millions of operations per second when every element moves `bytes` and the memory delivers
 // `gbps`.
 double mflops(double gbps, double bytes) { return gbps * 1e3 / bytes * kOperations; }
@@ -113,8 +103,7 @@ int main(int argc, char** argv) {
   // Three arrays are read (a line of `a` before it is written), one is written back.
   const double gbps = static_cast<double>((kArrays + 1) * n * sizeof(double)) / in_order_ms / 1e6;
   table.measured("in_order_bandwidth", gbps, "GB/s",
-                 "one core of " + cpu_name() +
-                     " in order, 32 bytes per element: " + digits_text(gbps) + " GB/s");
+                 "one core in order, 32 bytes per element: " + digits_text(gbps) + " GB/s");
   table.note("a line used for one element only, 4 x 64 bytes per element: " +
              digits_text(mflops(gbps, (kArrays + 1) * kLine)) + " MFLOP/s predicted");
   table.note("the rule of 20 GB/s, 3 x 64 or 3 x 8 bytes and one operation per element: " +
