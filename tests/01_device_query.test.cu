@@ -3,6 +3,8 @@
 #include "../chapters/01_device_query/device_query.cu"
 #undef main
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -304,6 +306,10 @@ TEST_CASE("a core's caches for data are read from Linux's description", "[host_c
   CHECK(caches[1].name == "l2");
   CHECK(caches[1].bytes == 2_Mi);
   CHECK(host_caches::caches_of_a_core(folder).empty());
+  for (const host_caches::Level& cache : host_caches::caches_by_library()) {
+    CHECK(cache.bytes >= 1_Ki);
+    CHECK(cache.name.size() == 2);
+  }
 }
 
 TEST_CASE("operations per second are those of the rule of thumb") {

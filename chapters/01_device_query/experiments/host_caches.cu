@@ -5,6 +5,8 @@
 // in_memory             over arrays too large for them
 // in_registers          the same operations where nothing is loaded or stored: the core's own peak
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <numeric>
@@ -74,6 +76,18 @@ std::vector<Level> caches_of_a_core(const std::string& folder) {
   }
 }
 
+// The same by the C library, which asks the processor; for a container that shows no such folder.
+std::vector<Level> caches_by_library() {
+  std::vector<Level> caches;
+  for (const auto& [name, question] : {std::pair{"l1", _SC_LEVEL1_DCACHE_SIZE},
+                                       {"l2", _SC_LEVEL2_CACHE_SIZE},
+                                       {"l3", _SC_LEVEL3_CACHE_SIZE}}) {
+    const long bytes = sysconf(question);
+    if (bytes > 0) caches.push_back({name, static_cast<std::size_t>(bytes)});
+  }
+  return caches;
+}
+
 // "AMD EPYC 9654 96-Core Processor", or "unknown CPU".
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -97,6 +111,7 @@ int main(int argc, char** argv) {
   table.without_speedup();
   const std::string cpu = cpu_name();
   std::vector<Level> levels = caches_of_a_core("/sys/devices/system/cpu/cpu0/cache");
+  if (levels.empty()) levels = caches_by_library();
   levels.push_back({"memory", 0});
   for (const Level& level : levels) {
     const std::string name = "in_" + level.name;
