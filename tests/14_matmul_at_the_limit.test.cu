@@ -229,14 +229,17 @@ TEST_CASE("every way of the model multiplies right, aligned or not, copies or no
                                                                  {{68, 36, 132}, 2},
                                                                  {{67, 131, 65}, 1},
                                                                  {{3, 2, 1}, 1},
-                                                                 {{13, 11, 600}, 1}}) {
+                                                                 {{13, 11, 600}, 1},
+                                                                 {{1, 33, 260}, 1},
+                                                                 {{35, 1, 260}, 1},
+                                                                 {{1, 1, 100}, 1}}) {
     const Operands operands(s, s.n % 4 == 0 ? 0 : 1);
     const by_shape::ShapedProduct some(operands.product<BoundedProduct>(), sms);
-    std::set<std::array<unsigned, 3>> tried;  // one plan of each way, tile and choice about copies
+    std::set<std::array<unsigned, 3>> tried;  // one plan of each way, row and choice about copies
     for (by_shape::Plan plan : some.shape.plans()) {
-      if (!tried.insert({static_cast<unsigned>(plan.way), plan.tile, unsigned{plan.copies}}).second)
+      if (!tried.insert({static_cast<unsigned>(plan.way), plan.row, unsigned{plan.copies}}).second)
         continue;
-      INFO(text_of(s) << ", way " << plan.way << ", tile " << plan.tile << ", " << plan.parts);
+      INFO(text_of(s) << ", way " << plan.way << ", row " << plan.row << ", " << plan.parts);
       const by_shape::ShapedProduct product(operands.product<BoundedProduct>(), sms,
                                             [&](const auto&) { return plan; });
       for (int repeat = 0; repeat < 2; ++repeat) {  // tickets are put back
@@ -274,7 +277,7 @@ TEST_CASE("the model takes large tiles for large products and thin ways for thin
   };
   for (const unsigned side : {2048u, 4096u, 8192u}) {
     const Plan plan = best(side, side, side, true);
-    CHECK((plan.way == Plan::kTiles && by_shape::kTileRows[plan.tile].columns == 256));
+    CHECK((plan.way == Plan::kTiles && by_shape::kTileRows[plan.row].columns == 256));
   }
   CHECK(best(128, 128, 65536, true).parts > 1);
   CHECK(best(1, 4096, 4096, true).way == Plan::kFewRows);

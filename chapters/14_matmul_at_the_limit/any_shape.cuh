@@ -329,7 +329,7 @@ __global__ void __launch_bounds__(T::kThreads) put_together(Matrix c, Shares s) 
 
 // ---- thin products: one matrix is streamed, the thin one lies in shared memory -----------------
 
-constexpr unsigned kThinThreads = 256, kThinWarps = kThinThreads / 32;
+constexpr unsigned kThinThreads = 256;
 /// The terms that a block takes at most, where a thin matrix has `thin` rows or columns: they lie
 /// in shared memory, at most 32 KiB of it.
 __host__ __device__ constexpr unsigned most_of_k(unsigned thin) {
@@ -375,18 +375,19 @@ __device__ inline void add_parts(const Matrix& c, const Parts& parts, unsigned r
   }
 }
 
-/// C has at most M rows. A lane has a column; warps share columns, and k. Loads of B run one step
-/// ahead of the products, and the first ones begin before A's part is copied.
-template <unsigned M, unsigned kAcross>
+/// C has at most M rows. A block has kColumns columns; its threads are that many in each of kAlong
+/// groups, which share k. Loads of B run one step ahead of the products, and the first ones begin
+/// before A's part is copied.
+template <unsigned M, unsigned kColumns>
 __global__ void __launch_bounds__(kThinThreads)
     multiply_few_rows(Matrix a, Matrix b, Matrix c, Parts parts) {
-  constexpr unsigned kAlong = kThinWarps / kAcross, kColumns = 32 * kAcross;
+  constexpr unsigned kAlong = kThinThreads / kColumns;
   constexpr unsigned kAhead = M <= 4 ? 16 : 8, kStep = kAhead * kAlong;
   static_assert(most_of_k(M) % kStep == 0, "a part fits, rounded up to whole steps");
   __shared__ alignas(16) float of_a[most_of_k(M)][M];
-  const unsigned warp = threadIdx.x / 32, across = warp % kAcross, along = warp / kAcross;
+  const unsigned along = threadIdx.x / kColumns, mine = threadIdx.x % kColumns;
   const unsigned first = blockIdx.y * parts.depth, count = min(parts.depth, a.width - first);
-  const unsigned corner = blockIdx.x * kColumns, mine = across * 32 + threadIdx.x % 32;
+  const unsigned corner = blockIdx.x * kColumns;
   const float* from = &b.at(first + along, min(corner + mine, b.width - 1));
   const std::size_t row = std::size_t{kAlong} * b.stride;
   const auto load = [&](float(&x)[kAhead], unsigned k) {
@@ -429,17 +430,19 @@ __global__ void __launch_bounds__(kThinThreads)
   if (gridDim.y > 1) add_parts(c, parts, 0, c.height, corner, columns);
 }
 
-/// C has at most N columns. A warp has kRows rows of A, and its lanes share k.
-template <unsigned N, unsigned kRows>
+/// C has at most N columns. kSharers threads share k, and have kRows rows of A: 8 lanes where rows
+/// are short, a block where they are few.
+template <unsigned N, unsigned kSharers, unsigned kRows>
 __global__ void __launch_bounds__(kThinThreads)
     multiply_few_columns(Matrix a, Matrix b, Matrix c, Parts parts) {
-  constexpr unsigned kAhead = 8 / kRows, kStep = kAhead * 32;
-  constexpr unsigned kRowsOfBlock = kThinWarps * kRows;
+  constexpr unsigned kGroups = kThinThreads / kSharers, kRowsOfBlock = kGroups * kRows;
+  constexpr unsigned kFit = most_of_k(N) / kSharers, kWanted = (N <= 2 ? 16 : 8) / kRows;
+  constexpr unsigned kAhead = kFit < kWanted ? kFit : kWanted, kStep = kAhead * kSharers;
   static_assert(most_of_k(N) % kStep == 0, "a part fits, rounded up to whole steps");
   __shared__ float of_b[N][most_of_k(N)];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned group = threadIdx.x / kSharers, mine = threadIdx.x % kSharers;
   const unsigned first = blockIdx.y * parts.depth, count = min(parts.depth, a.width - first);
-  const unsigned corner = blockIdx.x * kRowsOfBlock, row = corner + warp * kRows;
+  const unsigned corner = blockIdx.x * kRowsOfBlock, row = corner + group * kRows;
   const float* from[kRows];
 #pragma unroll
   for (unsigned r = 0; r < kRows; ++r) from[r] = &a.at(min(row + r, a.height - 1), first);
@@ -447,22 +450,23 @@ __global__ void __launch_bounds__(kThinThreads)
 #pragma unroll
     for (unsigned i = 0; i < kAhead; ++i)
 #pragma unroll
-      for (unsigned r = 0; r < kRows; ++r) x[r][i] = k + i * 32 < count ? from[r][k + i * 32] : 0;
+      for (unsigned r = 0; r < kRows; ++r)
+        x[r][i] = k + i * kSharers < count ? from[r][k + i * kSharers] : 0;
   };
   float x[kRows][kAhead], sums[kRows][N] = {};
-  load(x, lane);
+  load(x, mine);
   for (unsigned k = threadIdx.x; k < (count + kStep - 1) / kStep * kStep; k += kThinThreads)
 #pragma unroll
     for (unsigned q = 0; q < N; ++q) of_b[q][k] = k < count ? at_or_zero(b, first + k, q) : 0;
   __syncthreads();  // all of B's part is there
-  for (unsigned k = lane; k < count; k += kStep) {
+  for (unsigned k = mine; k < count; k += kStep) {
     float next[kRows][kAhead];
     load(next, k + kStep);
 #pragma unroll
     for (unsigned i = 0; i < kAhead; ++i) {
 #pragma unroll
       for (unsigned q = 0; q < N; ++q) {
-        const float factor = of_b[q][k + i * 32];
+        const float factor = of_b[q][k + i * kSharers];
 #pragma unroll
         for (unsigned r = 0; r < kRows; ++r) sums[r][q] += x[r][i] * factor;
       }
@@ -471,15 +475,29 @@ __global__ void __launch_bounds__(kThinThreads)
     }
   }
   const Matrix out = parts.target(c);
+  constexpr unsigned kLanes = kSharers < 32 ? kSharers : 32, kWarps = kSharers / kLanes;
+  __shared__ float of_warps[kWarps][kRows][N];
 #pragma unroll
   for (unsigned r = 0; r < kRows; ++r)
 #pragma unroll
     for (unsigned q = 0; q < N; ++q) {
       float sum = sums[r][q];
 #pragma unroll
-      for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-      if (lane == 0 && row + r < c.height && q < c.width) out.at(row + r, q) = sum;
+      for (unsigned step = kLanes / 2; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+      if (kWarps > 1 && mine % 32 == 0) of_warps[mine / 32][r][q] = sum;
+      if (kWarps == 1 && mine == 0 && row + r < c.height && q < c.width) out.at(row + r, q) = sum;
     }
+  if (kWarps > 1) {  // the block has kRows rows
+    __syncthreads();
+    const unsigned r = threadIdx.x / N, q = threadIdx.x % N;
+    if (r < kRows && row + r < c.height && q < c.width) {
+      float sum = 0;
+#pragma unroll
+      for (unsigned w = 0; w < kWarps; ++w) sum += of_warps[w][r][q];
+      out.at(row + r, q) = sum;
+    }
+  }
   if (gridDim.y > 1) add_parts(c, parts, corner, min(kRowsOfBlock, c.height - corner), 0, c.width);
 }
 
@@ -487,7 +505,7 @@ __global__ void __launch_bounds__(kThinThreads)
 static __global__ void __launch_bounds__(kThinThreads)
     multiply_few_terms(Matrix a, Matrix b, Matrix c) {
   constexpr unsigned kDown = 4, kAcross = 4;
-  const unsigned row = (blockIdx.y * kThinWarps + threadIdx.x / 32) * kDown;
+  const unsigned row = (blockIdx.y * (kThinThreads / 32) + threadIdx.x / 32) * kDown;
   const unsigned column = blockIdx.x * 32 * kAcross + threadIdx.x % 32;
   if (row >= c.height) return;
   float sums[kDown][kAcross] = {};

@@ -15,7 +15,7 @@ struct Room {
 struct Plan {
   enum Way { kTiles, kTickets, kTwoPasses, kFewRows, kFewColumns, kFewTerms };
   Way way;
-  unsigned tile;   ///< a row of kTileRows
+  unsigned row;    ///< of kTileRows, or of kThinRows
   unsigned parts;  ///< blocks of even shares; or the terms of a block of a thin product
   bool copies;     ///< A or B is copied first, so that its rows are aligned
   double us;       ///< predicted
@@ -31,10 +31,16 @@ struct StepTimes {
 /// A tile of the model and its kernels.
 struct TileRow {
   unsigned rows, columns, depth, per_sm;
+  unsigned elements;       ///< per thread
   StepTimes wide, narrow;  ///< rows that are aligned, and others
   void (*launch)(const Plan&, const Shares&, const Matrix& a, const Matrix& b, const Matrix& c);
 
-  const StepTimes& times(bool is_aligned) const { return is_aligned ? wide : narrow; }
+  /// Steps read A and B, and what begins and ends a tile's walk stores C.
+  StepTimes times(bool reads_aligned, bool stores_aligned) const {
+    const StepTimes &reads = reads_aligned ? wide : narrow,
+                    &stores = stores_aligned ? wide : narrow;
+    return {reads.full, reads.alone, stores.begin, stores.each};
+  }
 };
 
 template <class T>
@@ -59,27 +65,69 @@ void launch_tile(const Plan& plan, const Shares& s, const Matrix& a, const Matri
 
 template <class T>
 constexpr TileRow tile_row(StepTimes wide, StepTimes narrow) {
-  return {T::kRows, T::kColumns, T::kDepth, T::kBlocksPerSm, wide, narrow, launch_tile<T>};
+  return {T::kRows,     T::kColumns, T::kDepth, T::kBlocksPerSm,
+          T::kElements, wide,        narrow,    launch_tile<T>};
 }
 
-// The times were fitted to measurements on an H200: all ways, 1,200 shapes.
+// The times were fitted on an H200 to all ways to compute some 700 shapes: the kernel that the
+// model then chooses should take the least time.
 const TileRow kTileRows[] = {
-    tile_row<Tile<128, 256, 16, 64, 64, 8, 3, 1, true>>({1.87, 1.71, 6.78, 1.5},
-                                                        {2.08, 1.67, 6.11, 2.68}),
-    tile_row<Tile<64, 128, 16, 32, 64, 4, 3, 3, true>>({0.648, 0.447, 2.68, 0.42},
-                                                       {0.703, 0.47, 3.14, 0.48}),
-    tile_row<Tile<32, 128, 16, 32, 32, 4, 3, 5, true>>({0.369, 0.306, 1.95, 0.2},
-                                                       {0.417, 0.313, 2.32, 0.15}),
-    tile_row<Tile<32, 64, 16, 32, 32, 4, 3, 8, true>>({0.201, 0.376, 1.86, 0.17},
-                                                      {0.222, 0.397, 2.5, 0.05}),
-    tile_row<Tile<32, 32, 16, 16, 32, 4, 3, 12, true>>({0.147, 0.227, 1.65, 0.04},
-                                                       {0.161, 0.234, 1.77, 0.03}),
-    tile_row<Tile<16, 128, 32, 16, 32, 4, 3, 4, true>>({0.477, 0.354, 1.75, 0},
-                                                       {0.624, 0.35, 1.96, 0}),
-    tile_row<Tile<16, 64, 16, 16, 32, 4, 3, 12, true>>({0.131, 0.252, 1.56, 0.06},
-                                                       {0.169, 0.234, 1.8, 0.02}),
-    tile_row<Tile<64, 16, 16, 32, 16, 8, 3, 12, true>>({0.192, 0.278, 1.49, 0.13},
-                                                       {0.225, 0.212, 1.79, 0.01}),
+    tile_row<Tile<128, 256, 16, 64, 64, 8, 3, 1, true>>({1.84, 1.74, 6.35, 0.714},
+                                                        {2.13, 1.72, 5.1, 5.32}),
+    tile_row<Tile<64, 128, 16, 32, 64, 4, 3, 3, true>>({0.646, 0.537, 2.94, 0.035},
+                                                       {0.66, 0.408, 3.22, 0.75}),
+    tile_row<Tile<32, 128, 16, 32, 32, 4, 3, 5, true>>({0.393, 0.293, 1.58, 0},
+                                                       {0.413, 0.439, 2.27, 0.125}),
+    tile_row<Tile<32, 64, 16, 32, 32, 4, 3, 8, true>>({0.218, 0.461, 1.73, 0.046},
+                                                      {0.219, 0.487, 2.55, 0.055}),
+    tile_row<Tile<32, 32, 16, 16, 32, 4, 3, 12, true>>({0.156, 0.282, 1.5, 0.01},
+                                                       {0.159, 0.251, 1.58, 0.028}),
+    tile_row<Tile<32, 32, 32, 16, 32, 4, 3, 8, true>>({0.313, 0.357, 1.84, 0},
+                                                      {0.382, 0.267, 2.11, 0.027}),
+    tile_row<Tile<16, 128, 32, 16, 32, 4, 3, 4, true>>({0.546, 0.198, 1.45, 0},
+                                                       {0.659, 0.417, 2.2, 0.046}),
+    tile_row<Tile<16, 64, 16, 16, 32, 4, 3, 12, true>>({0.142, 0.263, 1.15, 0.022},
+                                                       {0.164, 0.26, 1.93, 0.035}),
+};
+
+/// A kernel for thin products: C has `holds` rows or columns at most, and a block has `piece` of
+/// the other side. Its steps are terms.
+struct ThinRow {
+  Plan::Way way;
+  unsigned holds, piece;
+  StepTimes times;
+  void (*kernel)(Matrix a, Matrix b, Matrix c, Parts parts);
+};
+
+template <unsigned M, unsigned kColumns>
+constexpr ThinRow rows_row(StepTimes times) {
+  return {Plan::kFewRows, M, kColumns, times, multiply_few_rows<M, kColumns>};
+}
+template <unsigned N, unsigned kSharers, unsigned kRows>
+constexpr ThinRow columns_row(StepTimes times) {
+  return {Plan::kFewColumns, N, kThinThreads / kSharers * kRows, times,
+          multiply_few_columns<N, kSharers, kRows>};
+}
+
+// Fitted as well: some 450 shapes with at most 16 rows or columns.
+const ThinRow kThinRows[] = {
+    rows_row<1, 32>({0.00076, 0.00391, 1.15, 0.198}),
+    rows_row<2, 8>({0.00112, 0, 1.15, 0.581}),
+    rows_row<4, 32>({0.00181, 0.00297, 1.15, 0.348}),
+    rows_row<8, 64>({0.00921, 0.00735, 1.15, 0.136}),
+    rows_row<12, 8>({0.0018, 0.0013, 1.15, 0.728}),
+    rows_row<12, 64>({0.00666, 0.0085, 1.15, 0.646}),
+    columns_row<1, 32, 2>({0, 0.00243, 0.98, 0.221}),
+    columns_row<2, 32, 1>({0, 0.00116, 0.98, 0.59}),
+    columns_row<2, 32, 2>({0.00057, 0.00168, 0.98, 0.359}),
+    columns_row<2, 256, 1>({0, 0.00033, 0.98, 0.772}),
+    columns_row<4, 32, 1>({0.00075, 0.00146, 0.98, 0.246}),
+    columns_row<8, 8, 1>({0.00684, 0.00411, 0.98, 0.248}),
+    columns_row<8, 32, 2>({0.0015, 0.00318, 0.98, 0.679}),
+    columns_row<8, 256, 1>({0.00015, 0.0001, 0.98, 0.689}),
+    columns_row<12, 32, 2>({0.0017, 0.00337, 0.98, 0.94}),
+    columns_row<16, 8, 2>({0.01218, 0.01577, 0.98, 1.213}),
+    columns_row<16, 32, 2>({0.00309, 0.00433, 0.98, 1.148}),
 };
 
 /// The shape of a product as the model sees it.
@@ -108,8 +156,7 @@ class ShapeModel {
       add_tile(t, aligned_, all);
       if (!aligned_ && amount() > kWorthCopies) add_tile(t, true, all);
     }
-    if (m_ <= kFew) add_thin(Plan::kFewRows, m_ > 4 ? 64 : 32, n_, all);
-    if (n_ <= kFew) add_thin(Plan::kFewColumns, n_ > 8 ? 2 * kThinWarps : kThinWarps, m_, all);
+    for (unsigned row = 0; row < std::size(kThinRows); ++row) add_thin(row, all);
     if (k_ <= kFewTerms) {
       const double blocks = static_cast<double>(div_up(m_, 32)) * div_up(n_, 128);
       const double terms = k_ * 0.126 * (1 + 0.0032 * blocks);
@@ -125,8 +172,9 @@ class ShapeModel {
   }
 
  private:
-  static constexpr unsigned kFew = 16, kFewTerms = 64;
+  static constexpr unsigned kFewTerms = 64;
   static constexpr double kWorthCopies = 2e8;  // multiply-adds
+  static constexpr double kL2 = 5e7;           // bytes
 
   double amount() const { return static_cast<double>(m_) * n_ * k_; }
   double bytes() const { return 4.0 * (double(m_) * k_ + double(k_) * n_ + double(m_) * n_); }
@@ -162,52 +210,54 @@ class ShapeModel {
 
   void add_shares(unsigned row, bool aligned, unsigned blocks, std::vector<Plan>& all) const {
     const TileRow& t = kTileRows[row];
-    const StepTimes& times = t.times(aligned);
+    const StepTimes times = t.times(aligned, n_ % kWide == 0);
     const Shares s = shares(t, blocks);
     const unsigned left = s.tiles - s.dealt;
     const double elements = t.rows * t.columns, to_l2 = 4.0 * (t.rows + t.columns) * t.depth;
     Plan plan{Plan::kTiles, row, s.blocks, aligned != aligned_, 0, 0, 0};
     // In the kernel of shares every step takes longer: it needs more registers.
-    const double more = left == 0 ? 1 : elements > 16384 ? 1.106 : 1.049;
-    double us = rounds(t, times, s.dealt, more * s.steps, times.begin);
-    if (left > 0) {
-      const double begin = times.begin * (s.blocks % left == 0 ? 1 : 2.36);
-      us += rounds(t, times, s.blocks, more * left * s.steps / s.blocks, begin);
-      plan.floats = std::size_t{2} * s.blocks * t.rows * t.columns, plan.tickets = left;
-    }
+    const double more = left == 0 ? 1 : elements > 16384 ? 1.17 : 1.04;
+    const bool spans = left > 0 && s.blocks % left != 0;  // a block has parts of two tiles
+    const double dealt = rounds(t, times, s.dealt, more * s.steps, times.begin);
     const double of_a = 4.0 * m_ * k_, of_b = 4.0 * k_ * n_;
-    const double memory = aligned ? bytes() / 2.6e6 : of_a / 1.2e6 + of_b / 2.26e6;
-    us = std::max({us, s.tiles * s.steps * to_l2 / 5.5e6, memory});
-    const double copy = 6.8 + 2 * (of_a + of_b) / 3.02e6;
-    plan.us = 3.2 + us + (plan.copies ? copy : 0);
+    const double memory = aligned ? bytes() / 2.49e6 : of_a / 1.59e6 + of_b / 2.37e6;
+    const double copies = plan.copies ? 7.96 + 2 * (of_a + of_b) / 2.93e6 : 0;
+    const auto us = [&](double begins) {
+      const double shared = left == 0 ? 0
+                                      : rounds(t, times, s.blocks, more * left * s.steps / s.blocks,
+                                               times.begin * (spans ? begins : 1));
+      return 3.35 + std::max({dealt + shared, s.tiles * s.steps * to_l2 / 5.26e6, memory}) + copies;
+    };
+    plan.us = us(1);
     if (left == 0) return all.push_back(plan);
-    const double parts = std::max(2.0, double(s.blocks) / left), before = plan.us;
+    plan.floats = std::size_t{2} * s.blocks * t.rows * t.columns, plan.tickets = left;
+    const double parts = std::max(2.0, double(s.blocks) / left);
+    const double stored = 8 * s.blocks * elements / 6.31e6;
     plan.way = Plan::kTickets;
-    plan.us = before + 2.6 + 0.196 * parts * std::sqrt(elements / 2048);
+    plan.us = us(1.3) + 2.26 + 0.268 * parts * t.elements / 32 + stored;
     all.push_back(plan);
     plan.way = Plan::kTwoPasses;
-    plan.us = before + 2.9 + 0.205 * parts + 8 * s.blocks * elements / 8.2e6;
+    plan.us = us(3.17) + 3.61 + 0.171 * parts + stored;
     all.push_back(plan);
   }
 
-  /// `side` is divided into groups of `piece`, k into parts of several sizes.
-  void add_thin(Plan::Way way, unsigned piece, unsigned side, std::vector<Plan>& all) const {
-    const bool rows = way == Plan::kFewRows;
-    const auto groups = static_cast<unsigned>(div_up(side, piece));
-    const unsigned thin = rows ? m_ : n_, most = most_of_k(thin);
-    double held = 1;  // a power of 2, as the kernels' arguments are
-    while (held < thin) held *= 2;
-    const unsigned least = held > 8 && !rows ? 512 : 256;  // B's part is slow to load
-    for (unsigned depth = least; depth <= most && (depth == least || depth / 2 < k_); depth *= 2) {
+  /// k is divided into parts of several sizes.
+  void add_thin(unsigned row, std::vector<Plan>& all) const {
+    const ThinRow& t = kThinRows[row];
+    const bool rows = t.way == Plan::kFewRows;
+    if ((rows ? m_ : n_) > t.holds) return;
+    const auto groups = static_cast<unsigned>(div_up(rows ? n_ : m_, t.piece));
+    const unsigned most = most_of_k(t.holds);
+    for (unsigned depth = 128; depth <= most && (depth == 128 || depth / 2 < k_); depth *= 2) {
       const auto parts = static_cast<double>(div_up(k_, depth));
-      const double blocks = groups * parts, terms = std::min(depth, k_);
-      const double each = rows ? 0.00218 + held * (0.001 + 5.2e-6 * blocks)
-                               : 0.00111 + held * (4.7e-5 + 2e-6 * blocks);
-      double us = (rows ? 4.3 + 0.05 * held : 4.2 + 0.09 * held) +
-                  std::hypot(terms * each, bytes() / (rows ? 3.6e6 : 3.8e6));
-      if (parts > 1) us += rows ? 1.23 + 0.035 * parts : 1.17 + 0.058 * parts;
+      const double held = std::ceil(groups * parts / sms_), terms = std::min(depth, k_);
+      const double rate = bytes() > kL2 ? 4.7e6 : rows ? 6.7e6 : 7.1e6;
+      double us =
+          3.35 + t.times.begin + held * t.times.each +
+          std::hypot(terms * std::hypot(t.times.alone, held * t.times.full), bytes() / rate);
+      if (parts > 1) us += rows ? 1.3 + 0.041 * parts : 1.35 + 0.043 * parts;
       const double floats = parts > 1 ? parts * m_ * n_ : 0;
-      all.push_back({way, 0, depth, false, us, static_cast<std::size_t>(floats), groups});
+      all.push_back({t.way, row, depth, false, us, static_cast<std::size_t>(floats), groups});
     }
   }
 
@@ -219,38 +269,13 @@ class ShapeModel {
 /// Launches a way on matrices that are aligned if it needs them to be.
 inline void launch_plan(const Plan& plan, const ShapeModel& shape, const Matrix& a, const Matrix& b,
                         const Matrix& c, Room room) {
-  const auto split = [&](unsigned side, unsigned piece) {
-    return dim3(blocks_for(side, piece), blocks_for(a.width, plan.parts));
-  };
-  const Parts parts{room.sums, room.tickets, plan.parts};
-  const unsigned thin = plan.way == Plan::kFewRows ? c.height : c.width;
   switch (plan.way) {
-    case Plan::kFewRows: {
-      const dim3 grid = split(c.width, thin > 4 ? 64 : 32);
-      if (thin == 1)
-        multiply_few_rows<1, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else if (thin == 2)
-        multiply_few_rows<2, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else if (thin <= 4)
-        multiply_few_rows<4, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else if (thin <= 8)
-        multiply_few_rows<8, 2><<<grid, kThinThreads>>>(a, b, c, parts);
-      else
-        multiply_few_rows<16, 2><<<grid, kThinThreads>>>(a, b, c, parts);
-      return;
-    }
+    case Plan::kFewRows:
     case Plan::kFewColumns: {
-      const dim3 grid = split(c.height, thin > 8 ? 2 * kThinWarps : kThinWarps);
-      if (thin == 1)
-        multiply_few_columns<1, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else if (thin == 2)
-        multiply_few_columns<2, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else if (thin <= 4)
-        multiply_few_columns<4, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else if (thin <= 8)
-        multiply_few_columns<8, 1><<<grid, kThinThreads>>>(a, b, c, parts);
-      else
-        multiply_few_columns<16, 2><<<grid, kThinThreads>>>(a, b, c, parts);
+      const ThinRow& t = kThinRows[plan.row];
+      const unsigned side = plan.way == Plan::kFewRows ? c.width : c.height;
+      const dim3 grid(blocks_for(side, t.piece), blocks_for(a.width, plan.parts));
+      t.kernel<<<grid, kThinThreads>>>(a, b, c, {room.sums, room.tickets, plan.parts});
       return;
     }
     case Plan::kFewTerms: {
@@ -259,7 +284,7 @@ inline void launch_plan(const Plan& plan, const ShapeModel& shape, const Matrix&
       return;
     }
     default: {
-      const TileRow& t = kTileRows[plan.tile];
+      const TileRow& t = kTileRows[plan.row];
       Shares s = shape.shares(t, plan.way == Plan::kTiles ? 0 : plan.parts);
       s.partial_sums = room.sums, s.tickets = room.tickets;
       t.launch(plan, s, a, b, c);

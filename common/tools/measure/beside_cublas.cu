@@ -3,7 +3,8 @@
 //
 //   nvcc -O3 -std=c++17 -arch=native common/tools/measure/beside_cublas.cu -o beside -lcublas
 //   -lcublasLt
-//   ./beside SEED COUNT [check|names]
+//   ./beside SEED COUNT [check|names|ours]
+//   ./beside chapters
 //
 // A third of the shapes has sides that are multiples of 128, a third odd ones, both log-uniform
 // from 1 to 8192; of the last third one or two sides are under 128, log-uniform from 1, the others
@@ -14,11 +15,26 @@
 // when it is asked for 64. All launches of a shape are queued behind a kernel that waits, so that
 // the host's time is not measured. A ratio is the median of 21 (their time over ours, of the same
 // round), its interval the 6th and the 16th of them: 95 %.
-// "check" compares each product with one in double; "names" only launches cuBLAS, for a profiler.
+// "check" compares each product with one in double; "names" only launches cuBLAS, for a profiler,
+// "ours" only by_shape, for compute-sanitizer.
+// "chapters": the best kernels of chapters 07, 08 and 14 take turns with cublasSgemm in the same
+// way.
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#include "../../common.cuh"
+
+#define main program_main
+namespace naive {
+#include "../../../chapters/07_naive_matmul/experiments/beside_cublas.cu"
+}
+namespace tiled {
+#include "../../../chapters/08_tiled_matmul/tiled_matmul.cu"
+}
+#undef main
 #define main by_shape_main
 #include "../../../chapters/14_matmul_at_the_limit/experiments/by_shape.cu"
 #undef main
-#include <cublasLt.h>
 
 #include <array>
 #include <functional>
@@ -144,11 +160,55 @@ cublasLtMatrixLayout_t layout(unsigned rows, unsigned columns) {
   return it;
 }
 
+// In order, what `theirs` take over `ours` in each round.
+std::vector<double> ratios(const std::vector<double>& theirs, const std::vector<double>& ours) {
+  std::vector<double> each;
+  for (int r = 0; r < kRounds; ++r) each.push_back(theirs[r] / ours[r]);
+  std::sort(each.begin(), each.end());
+  return each;
+}
+
+// The version `name` of a chapter's program.
+template <class Versions>
+const auto& version_named(const Versions& versions, const std::string& name) {
+  return *std::find_if(std::begin(versions), std::end(versions),
+                       [&](const auto& v) { return name == v.name; });
+}
+
+void compare_chapters(const Device& device) {
+  std::puts("version,m,n,k,us,cublas_us,over_cublas,low,high,device,cuda");
+  for (const std::size_t side : {1024, 2048, 4096}) {
+    const MatrixProduct product(side, side, side, 1);
+    const ShapedProduct shaped({side, side, side, 1}, device.multiProcessorCount);
+    const auto version = [&](const auto& v) {
+      return std::pair<const char*, std::function<void()>>(v.name, [&] { v.launch(product); });
+    };
+    const std::vector<std::pair<const char*, std::function<void()>>> ways = {
+        {"cublas", [&] { multiply_by_cublas(product); }},
+        version(version_named(naive::kVersions, "columns_along_x")),
+        version(version_named(tiled::kVersions, "micro_tile_wide")),
+        {"serpentine", [&] { launch_tiles(product.a, product.b, product.c); }},
+        {"by_shape", [&] { launch_by_shape(shaped); }},
+    };
+    std::vector<std::function<void()>> launches;
+    for (const auto& [name, launch] : ways) launches.push_back(launch), launch();
+    const auto ms = take_turns(launches, kRounds);
+    for (std::size_t way = 1; way < ways.size(); ++way) {
+      const auto of_cublas = ratios(ms[0], ms[way]);
+      std::printf("%s,%zu,%zu,%zu,%.2f,%.2f,%.3f,%.3f,%.3f,%s,%s\n", ways[way].first, side, side,
+                  side, 1e3 * median_of(ms[way]), 1e3 * median_of(ms[0]), of_cublas[10],
+                  of_cublas[5], of_cublas[15], device.name,
+                  version_text(device.runtime_version).c_str());
+    }
+  }
+}
+
 int main(int argc, char** argv) {
+  const Device device = describe_device(0);
+  if (argc > 1 && argv[1] == std::string("chapters")) return compare_chapters(device), 0;
   const unsigned seed = argc > 1 ? std::atoi(argv[1]) : 30,
                  count = argc > 2 ? std::atoi(argv[2]) : 200;
   const std::string mode = argc > 3 ? argv[3] : "";
-  const Device device = describe_device(0);
   const std::size_t most = std::size_t{100} << 20, room = std::size_t{64} << 20;
   const DeviceArray<float> values_a(most), values_b(most), values_c(most), worst(1);
   const DeviceArray<char> workspace(room);
@@ -159,7 +219,7 @@ int main(int argc, char** argv) {
   ensure(cublasCreate(&handle), "cublasCreate");
   ensure(cublasLtCreate(&lt), "cublasLtCreate");
   const float one = 1, zero = 0;
-  if (mode != "names")
+  if (mode != "names" && mode != "ours")
     std::puts(
         "seed,kind,m,n,k,way,tile,parts,copies,predicted_us,us,default_us,lt_us,over_default,"
         "low,high,over_lt,lt_low,lt_high,lt_found,error,device,cuda");
@@ -170,7 +230,7 @@ int main(int argc, char** argv) {
                          &zero, values_c, n),
              "cublasSgemm");
     };
-    by_default();
+    if (mode != "ours") by_default();
     if (mode == "names") continue;
     ShapedProduct p({1, 1, 1, 1}, device.multiProcessorCount);  // its own matrices are not used
     p.a = {values_a, m, k, k}, p.b = {values_b, k, n, n}, p.c = {values_c, m, n, n};
@@ -182,6 +242,11 @@ int main(int argc, char** argv) {
     const Matrix a = dense_matrix(copies, m, aligned(k));
     const Matrix b = dense_matrix(copies + a.elements(), aligned(k), aligned(n));
     const auto ours = [&] { launch_chosen(plan, shape, p.a, p.b, p.c, a, b, {sums, tickets}); };
+    if (mode == "ours") {
+      ours();
+      CUDA_CHECK_LAUNCH();
+      continue;
+    }
 
     cublasLtMatmulDesc_t product = nullptr;
     cublasLtMatmulPreference_t preference = nullptr;
@@ -219,16 +284,10 @@ int main(int argc, char** argv) {
       error = worst.download()[0];
     }
     const auto ms = take_turns({ours, by_default, [&] { by_lt(best); }}, kRounds);
-    const auto ratios = [&](int way) {
-      std::vector<double> each;
-      for (int r = 0; r < kRounds; ++r) each.push_back(ms[way][r] / ms[0][r]);
-      std::sort(each.begin(), each.end());
-      return each;
-    };
-    const auto of_default = ratios(1), of_lt = ratios(2);
+    const auto of_default = ratios(ms[1], ms[0]), of_lt = ratios(ms[2], ms[0]);
     const char* const names[] = {"tiles",    "tickets",     "two_passes",
                                  "few_rows", "few_columns", "few_terms"};
-    const TileRow& t = kTileRows[plan.tile];
+    const TileRow& t = kTileRows[plan.way < Plan::kFewRows ? plan.row : 0];
     std::printf(
         "%u,%s,%u,%u,%u,%s,%ux%u,%u,%d,%.2f,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%d,%.3f,%"
         "s,%s\n",
