@@ -47,7 +47,7 @@ TEST_CASE("every element is scaled and added, by a thread of its own") {
               [&](const auto& seen) {
                 lab::exactly("threads in a block", seen.block.x, 128);
                 lab::exactly("blocks", seen.grid.x, div_up(at.n, 128),
-                             "as few as have a thread for each element");
+                             "enough to give each element a thread, and no more");
                 lab::exactly("loads of all threads together", seen.loads().lanes, 2 * at.n,
                              "x[i] and y[i], once each");
                 lab::exactly("loads, counting a warp's 32 threads as one", seen.loads().requests,

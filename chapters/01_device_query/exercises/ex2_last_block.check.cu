@@ -33,7 +33,7 @@ TEST_CASE("every int is copied by a thread of its own and nothing else is touche
                    },
                    [&](const auto& seen) {
                      lab::exactly("blocks", seen.grid.x, div_up(at.n, at.block),
-                                  "as few as have a thread for each int");
+                                  "enough to give each int a thread, and no more");
                      lab::exactly("loads of all threads together", seen.loads().lanes, at.n,
                                   "a thread for each int; the threads past the end do nothing");
                      lab::exactly("stores of all threads together", seen.stores().lanes, at.n,

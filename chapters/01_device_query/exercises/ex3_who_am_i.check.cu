@@ -61,7 +61,7 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
             [&](const auto& seen) {
               lab::exactly("threads in a block", seen.block.x, at.block);
               lab::exactly("blocks of the launch", seen.grid.x, div_up(at.n, at.block),
-                           "as few as have n threads");
+                           "enough to have n threads, and no more");
               lab::exactly("loads of all threads together", seen.loads().lanes, 0,
                            "a thread knows where it is without reading anything");
               lab::exactly("stores of all threads together", seen.stores().lanes, 3 * at.n,

@@ -116,7 +116,7 @@ TEST_CASE("every lane leaves the sum of its columns") {
             [&](const auto& seen) {
               lab::exactly("threads of a block", seen.block.x, at.block);
               lab::exactly("blocks of the launch", seen.grid.x, div_up(at.rows * 32, at.block),
-                           "as few as have a warp for each row");
+                           "enough to give each row a warp, and no more");
               Wanted(at, at.rows).compare(seen, "all warps together");
               // Whoever adds what 31 others have loaded needs 31 shuffles for it.
               lab::at_most("lanes that exchange values, each time anew", meetings,

@@ -72,7 +72,8 @@ TEST_CASE("every block leaves the largest of its own elements") {
         lab::Copied copied;
         const auto work = [&] { copied = lab::copied_by(launch, d_x, maxima); };
         lab::count(work, results, [&](const auto& seen) {
-          lab::exactly("blocks", seen.grid.x, blocks, "as few as have a thread for each element");
+          lab::exactly("blocks", seen.grid.x, blocks,
+                       "enough to give each element a thread, and no more");
           lab::exactly("threads in a block", seen.block.x, at.block);
           lab::exactly("elements that all threads load together", seen.loads().lanes, at.n,
                        "each thread loads its own element, and no other");
@@ -88,7 +89,7 @@ TEST_CASE("every block leaves the largest of its own elements") {
           lab::at_most("wavefronts of all requests to shared memory, in a block of " +
                            std::to_string(at.block),
                        div_up(seen.shared().wavefronts, blocks), 4 * (levels + warps),
-                       "four for each warp of the block and for each level of the tree");
+                       "four for each warp of the block, and four for each level of the tree");
           lab::exactly("results that all threads write together", seen.stores().lanes, blocks,
                        "one for each block");
           lab::exactly("bytes of x and maxima that were copied", copied.of_arrays, 0,

@@ -41,7 +41,7 @@ template <class Seen>
 void expect_counts(const Seen& seen, const lab::Copied& copied, const lab::Trial& at,
                    std::size_t taps) {
   const std::size_t blocks = std::max<std::size_t>(1, div_up(at.n, at.block));
-  lab::exactly("blocks", seen.grid.x, blocks, "as few as have a thread for each element");
+  lab::exactly("blocks", seen.grid.x, blocks, "enough to give each element a thread, and no more");
   lab::exactly("threads in a block", seen.block.x, at.block);
   const auto constant = seen.constant_loads();
   lab::at_most("requests to the constant cache", constant.words,

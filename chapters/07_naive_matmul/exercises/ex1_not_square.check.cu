@@ -61,9 +61,9 @@ TEST_CASE("the product is right for matrices of any shape") {
                    },
                    [&](const auto& seen) {
                      lab::exactly("blocks along x", seen.grid.x, div_up(n, kBlockX),
-                                  "as few as have a thread for each column of C");
+                                  "enough to give each column of C a thread, and no more");
                      lab::exactly("blocks along y", seen.grid.y * seen.grid.z, div_up(m, kBlockY),
-                                  "as few as have a thread for each row of C");
+                                  "enough to give each row of C a thread, and no more");
                      lab::exactly("elements that all threads store together", seen.stores().lanes,
                                   m * n, "each element of C once");
                      lab::exactly("elements that all threads load together", seen.loads().lanes,

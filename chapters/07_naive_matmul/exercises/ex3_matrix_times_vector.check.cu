@@ -83,7 +83,7 @@ TEST_CASE("every element of y is the dot product of its row with x") {
             [&] { lab::expect_equal("y", d_y.download(), product.expected); },
             [&](const auto& seen) {
               lab::exactly("blocks", seen.grid.x, div_up(at.rows, at.block / 32),
-                           "as few as have a warp for each row");
+                           "enough to give each row a warp, and no more");
               lab::exactly("elements that all lanes load together", seen.loads().lanes,
                            2 * at.rows * at.columns,
                            "the lanes of a warp share a row: each element of it is loaded by one "
