@@ -11,7 +11,7 @@ __global__ void scale_and_add(float a, const float* x, float* y, int n) {
   // end of TODO
 }
 
-// d_x, d_y: n floats in device memory, n >= 1. Uses blocks of 128 threads, as few as will do.
+// d_x, d_y: n floats in device memory, n >= 1. Uses the fewest blocks of 128 threads that do.
 void scale_and_add_on_device(float a, const float* d_x, float* d_y, int n) {
   // TODO: the launch.
   (void)a, (void)d_x, (void)d_y, (void)n;  // not used yet

@@ -125,7 +125,7 @@ TEST_CASE("an error that is there after the launch does not go unnoticed") {
     }
     (void)cudaGetLastError();
     if (noticed) return;
-    throw lab::Wrong{"an error behind the launch", "noticed by range_on_device", "not noticed",
+    throw lab::Wrong{"an error after the launch", "noticed by range_on_device", "not noticed",
                      "a launch returns nothing: whether it failed has to be asked"};
   });
 }

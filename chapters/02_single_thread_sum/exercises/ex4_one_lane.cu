@@ -15,8 +15,8 @@ constexpr int kRequests = -1;      // TODO: of the whole walk
 constexpr int kLanes = -1;         // TODO: in each request
 constexpr int kSectorsAsked = -1;  // TODO: of the whole walk, at stride 1
 
-// The L1 cache keeps what was fetched; it is empty at first and large enough. How many of the loads
-// miss?
+// The L1 cache is empty at first, and large enough to keep everything that is fetched. How many of
+// the loads miss?
 constexpr int kMissesAt1 = -1;         // TODO: stride 1, a miss fetches a sector of 32 bytes
 constexpr int kMissesAt3 = -1;         // TODO: stride 3, a miss fetches a sector of 32 bytes
 constexpr int kMissesAt20 = -1;        // TODO: stride 20, a miss fetches a sector of 32 bytes

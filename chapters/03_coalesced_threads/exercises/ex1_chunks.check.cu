@@ -107,7 +107,7 @@ TEST_CASE("no thread takes more than its share") {
         expected += static_cast<long long>(x[begin]) * x[begin];
       }
       lab::expect(partial[t] == expected, "the elements of " + who,
-                  "one chunk, right behind the chunk of the thread before it", "others");
+                  "one chunk, right after the chunk of the thread before it", "others");
     }
   });
 }

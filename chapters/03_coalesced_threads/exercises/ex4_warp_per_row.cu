@@ -18,7 +18,7 @@ __global__ void sum_of_rows(const int* x, std::size_t rows, std::size_t columns,
   // end of TODO
 }
 
-// Launches as few blocks as have a warp for each row. There is at least one row.
+// Launches the fewest blocks that have a warp for each row. There is at least one row.
 void launch_sum_of_rows(const int* x, std::size_t rows, std::size_t columns, long long* partial,
                         unsigned block) {
   // TODO: how many blocks?

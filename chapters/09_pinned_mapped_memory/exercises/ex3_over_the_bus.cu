@@ -8,8 +8,8 @@
 #include "common/common.cuh"
 
 // x is mapped: 1000 words of 4 bytes in the host's memory, from the beginning of a sector. How many
-// sectors of 32 bytes do the warps' loads ask for, all requests taken together? What two requests
-// ask for counts twice.
+// sectors of 32 bytes do the warps' loads ask for, all requests taken together? A sector that two
+// requests ask for counts twice.
 constexpr int kSectorsOnce = -1;        // TODO: read_once
 constexpr int kSectorsOfPairs = -1;     // TODO: read_pairs
 constexpr int kSectorsEveryNinth = -1;  // TODO: read_every_ninth

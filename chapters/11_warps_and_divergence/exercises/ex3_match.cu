@@ -13,7 +13,7 @@ constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
 __global__ void count_keys(const int* keys, std::size_t n, unsigned* bins) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const unsigned lane = threadIdx.x % kWarp;
-  // TODO: which lanes have my key? Who of them adds, and how much?
+  // TODO: which lanes have my key? Which of them adds, and how much?
   (void)lane;
   if (i < n) atomicAdd(&bins[keys[i]], 1u);
   // end of TODO

@@ -10,7 +10,7 @@ __global__ void scale_and_add(float a, const float* x, float* y, int n) {
   if (i < n) y[i] = a * x[i] + y[i];
 }
 
-// d_x, d_y: n floats in device memory, n >= 1. Uses blocks of 128 threads, as few as will do.
+// d_x, d_y: n floats in device memory, n >= 1. Uses the fewest blocks of 128 threads that do.
 void scale_and_add_on_device(float a, const float* d_x, float* d_y, int n) {
   const int block = 128, grid = (n + block - 1) / block;
   scale_and_add<<<grid, block>>>(a, d_x, d_y, n);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Exercise 4 of chapter 01, predict, then measure: a copy in numbers.
 //
-// copy_words copies 1000 words of 16 bytes, in blocks of 150 threads and as few of them as it
-// takes; copy_ints copies the same bytes, 4 at a time. Put your predictions in place of the -1;
-// change nothing else. The check says too low or too high, never the number.
+// copy_words copies 1000 words of 16 bytes, in the fewest blocks of 150 threads that do; copy_ints
+// copies the same bytes, 4 at a time. Put your predictions in place of the -1; change nothing
+// else. The check says too low or too high, never the number.
 // Check it: make lab CH=01 EX=4      A hint: make hint CH=01 EX=4
 #include "common/common.cuh"
 

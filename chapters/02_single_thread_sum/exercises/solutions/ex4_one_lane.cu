@@ -15,8 +15,8 @@ constexpr int kRequests = 200;      // of the whole walk
 constexpr int kLanes = 1;           // in each request
 constexpr int kSectorsAsked = 200;  // of the whole walk, at stride 1
 
-// The L1 cache keeps what was fetched; it is empty at first and large enough. How many of the loads
-// miss?
+// The L1 cache is empty at first, and large enough to keep everything that is fetched. How many of
+// the loads miss?
 constexpr int kMissesAt1 = 25;          // stride 1, a miss fetches a sector of 32 bytes
 constexpr int kMissesAt3 = 75;          // stride 3, a miss fetches a sector of 32 bytes
 constexpr int kMissesAt20 = 200;        // stride 20, a miss fetches a sector of 32 bytes

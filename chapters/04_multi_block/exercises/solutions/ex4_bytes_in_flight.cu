@@ -18,7 +18,7 @@ constexpr int kRequestsOneInFlight = 313;   // sum_one_in_flight
 constexpr int kRequestsFourInFlight = 313;  // sum_four_in_flight
 
 // 132 SMs, each full of blocks of 32 threads. A load from memory takes 350 ns, the memory delivers
-// 4600 GB/s (4600 bytes per ns). Each thread has k loads of 4 bytes on their way at once.
+// 4600 GB/s (4600 bytes per ns). Each thread has k loads of 4 bytes in flight at once.
 constexpr int kLoadsToFillTheMemory = 3;  // the smallest k that keeps the memory busy
 
 __device__ std::size_t first() {

@@ -10,9 +10,8 @@
 constexpr unsigned kSlots = 512, kThreads = 256;
 
 // Shared memory has 32 banks of 4 bytes. In one pass, a wavefront, each bank delivers one word;
-// lanes that want different words of a bank need as many. How many wavefronts does one request
-// take, the load of one int by each active lane of a warp? (1: no two lanes are in each other's
-// way.)
+// different words of one bank take one wavefront each. How many wavefronts does one request take,
+// the load of one int by each active lane of a warp? (1: no two lanes conflict.)
 constexpr int kInterleavedAt1 = 2;   // interleaved, distance 1
 constexpr int kInterleavedAt8 = 16;  // interleaved, distance 8
 constexpr int kSequentialAt256 = 1;  // sequential, distance 256

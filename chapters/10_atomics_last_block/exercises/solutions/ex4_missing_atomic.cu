@@ -15,7 +15,7 @@ __device__ unsigned times(unsigned a, unsigned b) {
   return (a * b + atomicExch(&always_0, 0u)) % kPrime;
 }
 
-// *word becomes *word times factor, as if nobody else were there.
+// *word becomes *word times factor, in one step for all who use it.
 __device__ void atomic_times(unsigned* word, unsigned factor) {
   unsigned seen = 1;  // a guess: the first swap says what is really there
   for (;;) {

@@ -9,8 +9,8 @@
 
 constexpr unsigned kLengths = 32;
 
-// The item of thread t, n or more if it has none. The t are 0, 1, 2, ... and there are n of them,
-// rounded up to a multiple of kLengths, and maybe more. Each item is somebody's.
+// The item of thread t, n or more if it has none. Threads are numbered 0, 1, 2, ...; there are as
+// many as n rounded up to a multiple of kLengths, or more. Each item has one thread.
 __device__ std::size_t item_of(std::size_t t, std::size_t n) {
   const std::size_t rows = (n + kLengths - 1) / kLengths;  // items of each length, or one fewer
   if (t >= rows * kLengths) return n;
