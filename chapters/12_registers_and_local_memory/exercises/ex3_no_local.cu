@@ -2,9 +2,9 @@
 // Exercise 3 of chapter 12, write the kernel: a window in registers.
 //
 // In row k of y stands the largest of x in rows k - window + 1 to k of the same column (fewer at
-// the top); window is 1 to 8. A thread goes down a column and remembers as many values, in an array
-// whose index is known only at run time, so that it lies in local memory. Do it without a single
-// request to local memory, and load each value once.
+// the top); window is 1 to 8. A thread goes down a column and remembers `window` values, in an
+// array whose index is known only at run time, so that it lies in local memory. Do it without a
+// single request to local memory, and load each value once.
 // Check it: make lab CH=12 EX=3      A hint: make hint CH=12 EX=3
 #include <climits>
 

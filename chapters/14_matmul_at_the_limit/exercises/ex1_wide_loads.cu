@@ -2,9 +2,9 @@
 // Exercise 1 of chapter 14, write the kernel: shared memory, read 16 bytes at a time.
 //
 // C = A * B by tiles of 64 x 64. Each of the 16 x 16 threads of a block computes 4 x 4 elements of
-// C. The starter is right, and at each l a warp makes eight requests to shared memory. Make it two,
-// of 6 wavefronts together. Any sizes, but n and the strides of B and C are multiples of 4, and the
-// matrices begin at multiples of 16 bytes.
+// C. The starter is right, and for each l, a column of A and a row of B, a warp makes eight
+// requests to shared memory. Make it two, of 6 wavefronts together. Any sizes, but n and the
+// strides of B and C are multiples of 4, and the matrices begin at multiples of 16 bytes.
 // Check it: make lab CH=14 EX=1      A hint: make hint CH=14 EX=1
 #include "common/common.cuh"
 

@@ -15,7 +15,7 @@ cudaTextureObject_t texture_of(const float* image, unsigned width, unsigned heig
   rows.res.pitch2D.desc = cudaCreateChannelDesc<float>();
   rows.res.pitch2D.width = width;
   rows.res.pitch2D.height = height;
-  rows.res.pitch2D.pitchInBytes = pitch;  // with the padding behind each row
+  rows.res.pitch2D.pitchInBytes = pitch;  // with the padding after each row
   cudaTextureDesc how{};
   how.filterMode = cudaFilterModeLinear;
   how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;

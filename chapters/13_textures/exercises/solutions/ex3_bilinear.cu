@@ -3,7 +3,7 @@
 //
 // result[i] is the image at at[i], mixed from four pixels as linear filtering does, outside as
 // clamp does. The unit counts in steps of 1/256 of a pixel: a position is rounded to a step, halves
-// upwards. It lies a steps behind the middle of the left pixels, b behind that of the upper ones.
+// upwards. It lies a steps past the middle of the left pixels, and b past that of the upper ones.
 // The lower right pixel weighs a * b / 256 steps, rounded as well; call it both. Upper right has
 // a - both, lower left b - both, upper left what remains of 256. With pixels 0 to 255 nothing else
 // is rounded, and the check wants the unit's results bit by bit.

@@ -2,7 +2,7 @@
 // Exercise 4 of chapter 13, write the kernel: a warp that is a small rectangle.
 //
 // The image is turned by plain loads. A block makes 32 x 8 pixels of the result, and a warp is one
-// row of them. Turned upright, that row is a column of the image: 32 lanes in 32 sectors. Deal the
+// row of them. At 90 degrees that row is a column of the image: 32 lanes in 32 sectors. Deal the
 // pixels out so that a load of a warp takes at most 11 sectors, on average, at every angle.
 // Check it: make lab CH=13 EX=4      A hint: make hint CH=13 EX=4
 #include "common/common.cuh"

@@ -28,7 +28,7 @@ __global__ void multiply(Matrix a, Matrix b, Matrix c) {
   const unsigned x = threadIdx.x, y = threadIdx.y;
   const unsigned row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
   const unsigned steps = (a.width + kTile - 1) / kTile;
-  const auto begin_copies = [&](unsigned step) {  // behind the last step: an empty group
+  const auto begin_copies = [&](unsigned step) {  // after the last step: an empty group
     if (step < steps) {
       Tiles& to = tiles[step % kPairs];
       begin_copy(&to.a[y][x], a, row, step * kTile + x);

@@ -40,9 +40,9 @@ __device__ void add_to(const Matrix& c, unsigned tile, float sum) {
   if (row < c.height && column < c.width) atomicAdd(&c.at(row, column), sum);
 }
 
-// The steps of all tiles, one tile after the other, are numbered. Block `block` begins with this
-// one, and ends where the next block begins; begin_of(all, blocks, blocks) is `all`, which may be
-// large.
+// The steps of all tiles are numbered, one tile after the other. This is the first step of block
+// `block`, which ends where the next block begins; begin_of(all, blocks, blocks) is `all`, which
+// may be large.
 __host__ __device__ unsigned begin_of(unsigned all, unsigned blocks, unsigned block) {
   return static_cast<unsigned>(std::uint64_t{all} * block / blocks);  // needs more than 32 bits
 }
