@@ -230,9 +230,8 @@ RESULT = re.compile(r"<!--\s*(?:value|table|pivot|output):\s*(.*?)\s*-->(?:([^<\
 
 
 def rows_of(marker):
-    """The rows of the chapter's results, as (file, conditions), that a marker shows something of. What it makes
-    of several columns together, as in median_ms*of_percent, says nothing of a row but of what that was
-    compared with, a plain read say."""
+    """The rows of the chapter's results that a marker shows, as (file, conditions). An expression of several columns,
+    such as median_ms*of_percent, shows none: it is about what the row was compared with, such as a plain read."""
     attributes = dict(re.findall(r'([a-z]+)="([^"]*)"', marker))
     files = [name for name in re.sub(r'[a-z]+="[^"]*"', "", marker).split() if name.startswith("results/")]
     if len(set(re.findall(r"[A-Za-z_]\w*", attributes.get("column", "")))) > 1:
@@ -250,8 +249,8 @@ def rows_of(marker):
 
 
 def parts_of_lesson(lines):
-    """For each line its part, how many rungs have asked before, and its section. "open" is what a reader sees before
-    guessing, "number" the answer, "" all else that follows a question."""
+    """For each line: its part, how many rungs have asked their question by then, and its section. The part is "open"
+    for what a reader sees before guessing, "number" for the answer, "" for all else that follows a question."""
     part, rungs, section = "open", 0, 0
     for line in without_fences(lines):
         if line.startswith("## "):
@@ -274,9 +273,9 @@ def check_questions(files):
 
 
 def check_order(notes, lines):
-    """The number of a rung answers its question. Before the question nothing shows a row that the number names,
-    nor that number, unless an earlier number named the row. Where an earlier number has named none of its rows,
-    one of them is what the others are compared with: one that its rung begins with, or one of a ratio."""
+    """A rung's number answers its question, so neither that number nor the rows that it shows may stand before the
+    question, but for rows that an earlier rung's number has shown. Where none of its rows is known from there, one may
+    be: the one that the others are compared with. That is a row with which the rung begins, or one of a ratio."""
     parts = list(parts_of_lesson(lines))
     text = "\n".join(lines)
     shown, answers = [], {}  # (line, rows) before a question; rung: [(rows, number)]

@@ -32,7 +32,7 @@ def only_code(text):
 
 
 def end_of_definition(text, start):
-    """Where the definition that begins at `start` ends: behind its body, or behind its semicolon."""
+    """Where the definition that begins at `start` ends: after its body, or after its semicolon."""
     depth = 0
     for match in re.compile("[{};]").finditer(text, start):
         depth += {"{": 1, "}": -1, ";": 0}[match[0]]

@@ -21,7 +21,7 @@ def said_by(program, option):
 
 
 def complaints(command, chapter, folder):
-    """What a command for that chapter names and is not there."""
+    """What a command for that chapter names that does not exist."""
     experiment = re.search(r"EXPERIMENT=(\w+)", command)
     name = chapter if not experiment or experiment[1] in EVERY else f"{chapter[:2]}_{experiment[1]}"
     program = os.path.join(folder, name)

@@ -7,7 +7,7 @@ A file there has one area of CUDA, which its line `// GROUP: area` names. A prog
 is compiled and run alone, so that one that does not compile takes no other with it. `// NVCC: -lcufft` gives flags for nvcc.
 
 Without a GPU the table is compared with the stored one: the exit status is 1 where a program that worked does not work
-any more. With one, every program must work: else it is wrong itself."""
+any more. With one, every program must work; one that does not is itself wrong."""
 
 import argparse
 import concurrent.futures

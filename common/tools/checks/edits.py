@@ -16,19 +16,19 @@ chapters/NN_name/exercises/solutions.mutants    edits solutions/exN_topic.cu bes
 
     two_places:                            all edits are made to the program as it is
       i = 1; => i = 0;
-      int sum = 0; =>                      nothing behind the arrow: the text goes
+      int sum = 0; =>                      nothing after the arrow: the text is deleted
 
     whole_lines:                           a block, as in a diff: lines that go, lines that come
     -  sum += x[i];
     -  count += 1;
     +  sum += count;
-    @@                                     parts two blocks where no + line does
+    @@                                     separates two blocks where no + line does
     -  return sum;
 
     no_barrier [each]: __syncthreads(); =>
 
 The text before => must stand in the program exactly once; a blank in it matches any white space, line
-ends too. C++ has no =>. Words in brackets behind the name, parted by commas:
+ends too. C++ has no =>. After the name there may be words in brackets, with commas between them:
 
     each          every place where the text stands gives a mutant of its own
     regex         the text is a regular expression of Python (`^` and `$` of a line), \\1 a group of it
@@ -41,7 +41,7 @@ Each has sections, which begin with lines of their own; before the first all mut
 
     [evasions]    the results are right, but the program does not do what the exercise teaches: to be rejected
     [wrong]       the results are wrong: to be rejected
-    [right]       right solutions that look otherwise: the check must pass them
+    [right]       right solutions of other kinds: the check must pass them
 """
 
 import argparse

@@ -7,16 +7,16 @@
 CH is a chapter's number or name, EX an exercise in it: `narrowed.py 05.3`; without, all. Only what stands in place of
 the starter's TODO is edited. The kinds:
 
-    type     a variable of a narrower type: each that holds less, of 32, 16 and 8 bits; a float or an int in place of
-             a double, a long long or a float. Where one declaration has several variables, one after the other
+    type     a variable gets a narrower type: an integer of 32, 16 or 8 bits, a float, or an int for a float; each that
+             holds less is tried. Where one declaration has several variables, each is narrowed alone
     cast     a narrower type in static_cast<...>, and in std::size_t{...}
     guard    one term of a condition goes: of those that && or || joins in if, while, for and before ?; an if or a ?
              with one term always holds
 
 Each edited solution is checked as a learner's file is, in all orders of threads. Prints a line for each: what rejected
 it, or that it is accepted. An edit that the exercise's mutants list below [right], or for which RIGHT below has a
-reason, counts as right and is not tried. Those accepted come again at the end; then the status is 1. Each of them is a
-gap in the check, or does nothing that matters: then RIGHT says why.
+reason, counts as right and is not tried. If any is accepted, these are printed again at the end, and the status is 1.
+Each of them is a gap in the check, or an edit that does not matter: then RIGHT has to say why.
 
 --list prints the edits, and tries none. The work is done in build/labs/narrowed/. CXX names the compiler, as for make.
 """

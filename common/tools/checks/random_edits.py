@@ -17,8 +17,8 @@ within a chapter; one that tests/NN_name.mutants has already is never made. The 
 Prints a line for each edit: what rejected it, or that it survives. An edit is rejected when a test of the chapter
 fails under some schedule, or else the program's own check at one of its small sizes. With --fences, an edit of
 kind `barrier` that survives both has to get past `make sanitize` too (minutes each). What does not compile is
-replaced by another edit. The survivors come again at the end, as diffs; then the status is 1. Each of them is a gap
-in the tests, or does nothing: that is for a reader to say.
+replaced by another edit. If any survive, these are printed again at the end, as diffs, and the status is 1. Each of
+them is a gap in the tests, or an edit that changes nothing: that is for a reader to say.
 
 --list prints the edits that it would try first, and tries none. The work is done in build/random_edits/; the
 chapter itself is never touched. CXX names the compiler, as for make.
@@ -45,7 +45,7 @@ from cpp_text import closing, mask  # noqa: E402
 
 TREES = "build/random_edits"
 KINDS = ("comparison", "sign", "constant", "barrier", "statement", "index")
-LEAST_LIMIT_SECONDS = 60  # a test program that takes longer, and ten times as long as it did, hangs
+LEAST_LIMIT_SECONDS = 60  # a test program hangs if it takes longer, and ten times as long as without an edit
 
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 SIGNS = {"+": "-", "-": "+", "+=": "-=", "-=": "+="}
@@ -61,7 +61,7 @@ BARRIER = re.compile(
 ORDER = re.compile(r"\bmemory_order_(?:seq_cst|acq_rel|acquire|release)\b")
 INDEX = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim)\.([xyz])\b")
 PARTNERS = {"threadIdx": "blockIdx", "blockIdx": "threadIdx", "blockDim": "gridDim", "gridDim": "blockDim"}
-# What a removed statement may begin with is no declaration and no jump.
+# What begins with one of these is a declaration or a jump, and is not removed.
 NO_STATEMENT = re.compile(
     r"(?:return|break|continue|goto|using|typedef|static|extern|const|constexpr|auto|struct|asm|case|default|template"
     r"|public|private|static_assert)\b|__shared__|#"

@@ -6,8 +6,8 @@ A TEST is a Catch2 program built from a .test.cu or .test.cpp, or a script tests
 so on the CPU backend every .test.cu runs under several schedules. A test case counts once: passed if it passed under each
 of them. A crash counts as a failed test case, and so does a program that ran none.
 
-On the CPU backend one test more than there are cores runs at a time, for some wait. Each script builds in a folder of its
-own. On a GPU tests run one after the other, for some of them measure it.
+On the CPU backend one test more than there are cores runs at a time, because some wait. Each script builds in a folder of
+its own. On a GPU tests run one after the other, because some of them measure it.
 
 From the environment: SCHEDULES="forward random:7" chooses other schedules; TEST_TIMEOUT is in seconds; TEST_RUNNER is put
 before each program; CXX is the compiler.
@@ -198,8 +198,8 @@ class Runner:
     # ---- all of them
 
     def longest_first(self, tests):
-        """As the last run measured them, so that none is left alone at the end. One that has not been measured may be
-        long, and a script more so."""
+        """The tests by the times of the last run, so that no long one runs alone at the end. Tests without a time may be
+        long, and come first, scripts before the others."""
         try:
             with open(f"{self.build}/test_times", encoding="utf-8") as file:
                 self.times = {line.split()[1]: int(line.split()[0]) for line in file}
@@ -235,7 +235,7 @@ class Runner:
 
 
 def what_was_compiled(began):
-    """[(text, seconds)]: what make has compiled since it began, by a file that it wrote then and that holds the second."""
+    """[(text, seconds)]: what make has compiled since it began. It then wrote the file `began`, which holds the time."""
     try:
         since = modified(began)
         with open(began, encoding="utf-8") as file:

@@ -10,12 +10,12 @@ The chapter at its end is the one that explains it. The rules:
 
 1. That chapter's notes have it in bold or italics, or link it to its entry: there it is explained.
 2. The first use in the course, whichever chapter that is in, is a link to the entry: the first in the lessons alone,
-   and the first for somebody who reads each chapter's lab_notes.md behind its lesson.
+   and the first for somebody who reads each chapter's lab_notes.md after its lesson.
 
 A use is the term in running text: not in code, in regions that are filled, in headings, captions of pictures, or
 the list of further reading. Plurals count, and a hyphen is as good as a blank. At the end of an entry a comment may
 add `also: other, forms`, replace the term's own forms (`only: these, forms`), or name what is no use although the
-words are in it (`but not: these, phrases`). Several of them are parted by semicolons. A form in small letters may
+words are in it (`but not: these, phrases`). Several of them have semicolons between them. A form in small letters may
 begin with a capital one; any other is taken as it is written. Where one term is a part of a longer one, only the
 longer one is used.
 """

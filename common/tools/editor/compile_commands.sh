@@ -20,7 +20,7 @@ done
 cuda=(-x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version
   -Xclang -fcuda-allow-variadic-functions -include "$tools/editor/cuda_for_clang.h")
 
-# quoted TEXT...: sets $list to the texts as JSON strings, each with a comma behind it
+# quoted TEXT...: sets $list to the texts as JSON strings, each with a comma after it
 quoted() {
   local text
   list=''

@@ -62,8 +62,8 @@ def mappings():
 
 
 def wavefronts(kernel):
-    """Wavefronts of the L1 that a warp's multiply-add takes: its loads, each served bank by bank. Where a load
-    has rows that lie a multiple of 32 words apart in the trace, so it has at the measured size."""
+    """Wavefronts of the L1 that a warp's multiply-add takes: its loads, each served bank by bank. A load
+    whose rows lie a multiple of 32 words apart in the trace has such rows at the measured size, too."""
     loads = xray.accesses("versions", kernel="multiply_" + kernel, space="global", operation="load")
     return sum(len(xray.passes(load.lanes, load.bytes)) for load in loads)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chapter 11: lanes over time when a warp parts, the cost of paths with its line, and shuffles."""
+"""Chapter 11: lanes over time when a warp diverges, the cost of paths with its line, and shuffles."""
 
 import style
 import xray

@@ -76,7 +76,7 @@ def registers():
 
 
 def carveout():
-    """A kernel that wants the L1 and one that wants shared memory, by the wish of each."""
+    """Times of a kernel that wants the L1 and of one that wants shared memory, by the carve-out that each asks for."""
     rows = style.rows("carveout")
     fig, ax = style.axes("carve-out: wish for shared memory [%]", "time [ms]")
     says = []

@@ -12,7 +12,7 @@ and kind of access, separated by tabs:
     count       instructions of the kind in that line
     bytes       of the widest of them, for each lane
     parts       different places in an element of 16 bytes at which they begin
-    uniform     const: loads of one word for the whole warp, which take another way and are not among `count`
+    uniform     const: loads of one word for the whole warp, which take another path and are not among `count`
     unrolled    16: the turns that are no multiple of 4, then 16, 8 and 4 at a time; 4: those turns, then 4 at a time;
                 -4: 4 at a time, then those turns; else 0
     one_lane    1: one lane does it for its warp
@@ -159,7 +159,7 @@ def name_of(instruction):
 
 
 def blocks_of(code):
-    """For each instruction the number of its piece without a jump. A jump that may not be taken ends one as well."""
+    """For each instruction the number of its basic block. A jump that is not always taken ends one as well."""
     begins = {i.target for i in code if i.is_branch}
     begins |= {place + 1 for place, i in enumerate(code) if name_of(i) in ("jump", "exit")}
     begins |= {place for place, i in enumerate(code) if i.code == 0x941}  # BSYNC: lanes meet
@@ -180,7 +180,8 @@ def loops_of(code):
 
 
 def unrolling(loops):
-    """How a loop was unrolled of whose accesses copies stand in these loops, in the order of the code."""
+    """How a loop was unrolled, as in the column `unrolled`. `loops`: those in which copies of one of its accesses stand,
+    in the order of the code."""
     *inside, = collections.Counter(loop for loop in loops if loop is not None).values()
     if len(inside) != 2:
         return 0
@@ -242,7 +243,8 @@ def accesses_of(sections, source):
 
 
 def executed_with(pieces, line, kind):
-    """(how many, the line, the space) of stores that are executed as often as these loads, each as often as the others."""
+    """(how many, the line, the space) of stores that are executed as often as these loads. All of them are in the same
+    pieces of code."""
     own = pieces[line, kind]
     if kind.endswith("load") and own:
         for (other, store), theirs in sorted(pieces.items(), key=lambda entry: abs(entry[0][0][1] - line[1])):

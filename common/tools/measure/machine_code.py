@@ -3,10 +3,10 @@
 """What the assembler made of the loops that multiply: needs nvcc, but neither a GPU nor a disassembler.
 
 Writes results/ARCH_loops.csv, a row for each kernel: how many instructions a warp executes in one turn of the loop
-that has most multiply-adds. Where such a loop is there twice, with guards and without, it is the shorter one. Where
-its ways part, at guards, it is the shortest way on which all is done that the loop can do: something is loaded and
-stored, in each kind of memory, by the widest instruction that the loop has for it. A narrower one on that way whose
-predicate is the opposite is switched off. It takes its issue slot all the same, and is counted apart.
+that has most multiply-adds. If there are two such loops, with guards and without, the shorter one is counted. Where
+the loop branches at a guard, the shortest path is counted on which everything is done that the loop can do: a load and
+a store in each kind of memory, by the widest instruction that the loop has for it. A narrower instruction on that path
+with the opposite predicate is switched off. It takes its issue slot all the same, and is counted apart.
 
 even_reads and odd_reads: registers that the multiply-adds read, by number, less those that the compiler marks as
 kept from a multiply-add before. A marked one is kept until the same operand of another multiply-add is read from the

@@ -62,7 +62,7 @@ def row_of(path, **wanted):
 
 
 def wavefronts(addresses, floats):
-    """Of one request for so many floats per lane; the addresses are floats, too."""
+    """Wavefronts of one request for that many floats per lane; addresses count floats, too."""
     return len(passes([address * FLOAT for address in addresses], floats * FLOAT))
 
 

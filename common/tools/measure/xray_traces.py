@@ -6,8 +6,8 @@ steps.json and races.json.
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
 is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
 everywhere. [events] names traces in the same way; with EVENTS=FILE they are what one block of each kernel does, step by
-step (common/cpu/xray/events.h), and the name stands before the kernel as "trace". [steps] is for kernels of so many
-requests that what all warps of the block do in a step with one line and one array is one row:
+step (common/cpu/xray/events.h), and the name stands before the kernel as "trace". [steps] is for kernels with too many
+requests for that. There one row is what all warps of the block do in a step, by one line of the source in one array:
 
   [step, line, space, op, name, [[first, bytes, distance, count], ..]]   `count` times `bytes` bytes, `distance` apart
 
@@ -95,7 +95,7 @@ def regions_of(places):
 
 
 def steps_of_kernel(kernel, texts):
-    """A kernel of the page's events, without what warps do apart."""
+    """A kernel of the page's events, with what all warps do together instead of each warp's."""
     rows, source = {}, {}
     for event in kernel["events"]:
         step, _, line, space, operation, size, offsets, _, more = [*event, {}][:9]

@@ -8,9 +8,9 @@ reason that the table [xray_reasons] gives:
 
     kernel,counter,reason        kernel as the launch names it, without template arguments; * is any
 
-Local memory is compared where X-ray predicts any: what nvcc spills besides, X-ray cannot know. How often lanes of a warp
-part at a branch is compared for the kernels that [xray_branches] names, one on a line: those of whose branches nvcc makes
-branches. Elsewhere it makes predicates, or selects, of the short ones.
+Local memory is compared where X-ray predicts any, because X-ray cannot know what else nvcc spills. How often a warp
+diverges at a branch is compared for the kernels that [xray_branches] names, one on a line: those whose branches nvcc
+keeps. In others it turns the short ones into predicates or selects.
 
 A reason says what the compiler did, as seen in the machine code. One that begins with "in some runs" may be there for
 nothing. Prints one table per chapter, writes results/GPU_xray.csv, and fails when a pair differs without a reason, when

@@ -4,7 +4,7 @@
 
     name        "ok NAME", how the program is called below build/, or "error TEXT": one line in either case
     files       the sources, a line for each
-    build       makes TARGET; what stands behind -- is for the linker
+    build       makes TARGET; what stands after -- is for the linker
 
 From the environment, as they were typed: FILE, the sources; DEFINE, macros (N=512); INCLUDE, folders of headers; LIBS,
 libraries (-lm). For the CPU backend also CUBLAS, the library for programs that include <cublas_v2.h>, and MAKE.
@@ -126,8 +126,8 @@ SIGNS_OF_COLOUR = re.compile(r"\x1b\[[0-9;]*[mK]")
 
 
 def refusals(said):
-    """Where a compiler said that the backend has not something: one line for each thing that is missing, at its first
-    use, with the other names. What else it said follows from that. Empty where it said nothing of the kind."""
+    """A line for each thing that the backend lacks, as the compiler said, with its first use and the other names that
+    are missing with it. All else that the compiler said follows from that. Empty if it said nothing of the kind."""
     first, others = {}, {}
     for line in SIGNS_OF_COLOUR.sub("", said).splitlines():
         found = REFUSED.match(line)
@@ -171,8 +171,8 @@ def nvcc_here():
 
 
 def thrust_header(name):
-    """Makes build/own/library/NAME, by which a program's <thrust/...> goes to Thrust's own, with its system for the host.
-    Meanwhile nobody is nvcc, since Thrust would then ask for a GPU's code."""
+    """Makes build/own/library/NAME, by which a program's <thrust/...> includes Thrust's own, with its system for the host.
+    Meanwhile nvcc's macros are not defined, because with them Thrust would ask for a GPU's code."""
     home = thrust_home()
     os.makedirs("build/own/library/home", exist_ok=True)
     if name.startswith("cub/"):
@@ -194,7 +194,7 @@ def thrust_header(name):
 
 def standard_header(name):
     """Makes build/own/standard/NAME, where a program's <cuda/std/array> is the standard library's: one compilation serves
-    host and device. With Thrust come NVIDIA's own, which then go before."""
+    host and device. Thrust brings NVIDIA's own headers, and then those are taken."""
     short = name[len("cuda/std/") :]
     text = f'#pragma GCC error "<{name}>: the CPU backend has no such header of cuda::std"\n'
     if short in OF_STANDARD:

@@ -7,7 +7,7 @@
 set -u
 . "$(dirname "$0")/terminal.sh"
 
-# row NAME SOURCE: its name, and the first line behind its licence, without the chapter's number
+# row NAME SOURCE: its name, and the first line after its licence, without the chapter's number
 row() {
   printf '%s%-28s%s %s\n' "$bold" "$1" "$plain" "$(sed -n '2{s#^// *##; s#^Chapter [0-9]*: *##; p; q;}' "$2")"
 }

@@ -25,8 +25,8 @@ export function listen(page, complain) {
 
 /**
  * Runs in a page, before anything looks there: page.evaluate(addContrast). Then contrastOf(element) is what its text has:
- * { ratio, needed, size, key }. By WCAG 2 AA, after transparency; text on an image has no ratio. What has the same key
- * looks the same.
+ * { ratio, needed, size, key }. By WCAG 2 AA, after transparency; text on an image has no ratio. Texts with the same key
+ * look the same.
  */
 export function addContrast() {
   const pixel = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })

@@ -28,7 +28,7 @@ const [packages, folder, base, ...chosen] = process.argv.slice(2)
 const problems = new Map()
 let origin = ''
 
-/** One line per problem: what shows on many pages, widths and in both appearances is told once. */
+/** One line per problem, also where it shows on many pages, at both widths or in both appearances. */
 function complain(page, message, when = '') {
   if (!problems.has(message)) problems.set(message, { pages: new Set(), when: new Set() })
   problems.get(message).pages.add(page)
@@ -42,7 +42,7 @@ function htmlFiles(below = '') {
     return name.endsWith('.html') ? [name] : []
   })
 }
-/** Pages that show a file, a program say: most of the pages, and all made alike. */
+/** Pages that show a file, such as a program: most of the pages, and all made in one way. */
 const showsFile = (file) => fs.readFileSync(path.join(folder, file), 'utf8').includes('<p class="facts">')
 
 /** Of the pages that show a file the k-th of n parts, where SHARE=k/n is set; and all others. */

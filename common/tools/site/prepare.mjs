@@ -153,7 +153,7 @@ function ladder(chapters, url) {
 }
 
 function writeChapters(chapters, pages, decks) {
-  // The way through the course: each chapter's notes, then its labs.
+  // The order of the course: each chapter's notes, then its labs.
   const way = [{ file: 'README.md', text: 'Overview' }]
   for (const c of chapters) {
     way.push({ file: c.notes, text: c.title })

@@ -5,7 +5,7 @@ import { FUNCTIONS, QUALIFIERS, TYPES, VARIABLES } from '../site/cuda_words.mjs'
 
 const CALL = new RegExp(`\\b(?:${FUNCTIONS})(?=\\s*\\()`)
 
-// Every list of rules in which C++ looks for calls: at the top, behind a `=`, inside parentheses.
+// Every list of rules in which C++ looks for calls: at the top, after a `=`, inside parentheses.
 function listsOfRules(mode, found = new Set()) {
   for (const list of [mode.contains ?? [], mode.variants ?? []]) {
     if (found.has(list)) continue

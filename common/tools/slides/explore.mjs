@@ -57,7 +57,7 @@ function explorePictures(data) {
   }
 }
 
-/** A plugin of markdown-it, for decks in `folder`: marks the pictures, and adds data and script behind the last slide. */
+/** A plugin of markdown-it, for decks in `folder`: marks the pictures, and adds data and script after the last slide. */
 export function picturesCanBeExplored(folder) {
   return (md) => {
     md.core.ruler.before('figures_inline', 'pictures_can_be_explored', (state) => {

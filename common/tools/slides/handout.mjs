@@ -31,7 +31,7 @@ const style = readFileSync(new URL('handout.css', import.meta.url), 'utf8')
 const onPaper = (text) => text.replace(/!\[[^\]]*\]\([^)]*\)/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 const html = (text) => markdown.render(onPaper(text))
 
-/** What stands in a section behind **LABEL**, up to the next label. */
+/** What stands in a section after **LABEL**, up to the next label. */
 function labelled(text, label) {
   const from = text.indexOf(`**${label}**`)
   if (from < 0) return ''

@@ -9,8 +9,8 @@
 //   memory: <read><wait:  ><read>
 //   ```
 //
-// The line behind `picture` is the text alternative. A line may begin with a label and a colon; the cells of all lines
-// begin one space behind the longest. Each character is a cell of one size:
+// What follows `picture` in its line is the text alternative. A line may begin with a label and a colon; the cells of all
+// lines begin one space after the longest. Each character is a cell of one size:
 //   #  a lane that works         .  one that is idle        !  one that does harm     a letter or digit: a value
 //   [] a block's frame and {} a multiprocessor's box, over all following lines that have it in the same two columns
 //   <> a bar, for what takes time; <wait: > is grey, <bad: > red

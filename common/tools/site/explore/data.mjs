@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which pictures of the notes a reader can explore on the site, and what with: an object for <explore-figure>, made of
-// stored results. A drawing that X-ray's counts contradict ends the build.
+// Which pictures of the notes a reader can explore on the site, and the data for each: an object for <explore-figure>,
+// made of stored results. A drawing that X-ray's counts contradict ends the build.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -16,8 +16,8 @@ const [INT, FLOAT] = [4, 4] // bytes
 export const lanesOf = (row) => row.offsets.split(' ').map((offset) => (offset === '-' ? null : Number(offset)))
 
 /**
- * Whether all requests of the row can be like the one whose lanes it shows: the row stands for all requests of one line of
- * a program, and in a tree whose levels halve they have other numbers of active lanes.
+ * Whether all requests of the row can be like the one whose lanes it shows. A row stands for all requests of one line of a
+ * program, and these differ in a tree, for one, where each level has half as many active lanes.
  */
 export function isOfOneKind(row) {
   return lanesOf(row).filter((offset) => offset !== null).length * row.requests === Number(row.lanes)

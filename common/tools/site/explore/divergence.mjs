@@ -24,7 +24,7 @@ export const divergence = {
       show: (v, { trace }) => `${v + 1} of ${traces[trace].steps.length}`,
     },
   ],
-  /** Where the pointer presses there is a step. */
+  /** The step at the place that the pointer presses. */
   press({ x }, { trace }, { traces }, width) {
     const count = traces[trace].steps.length
     return { step: Math.min(Math.max(Math.floor(((x - LEFT) / (width - LEFT)) * count), 0), count - 1) }

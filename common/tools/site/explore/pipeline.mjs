@@ -30,7 +30,7 @@ export function stepsOf({ files, source, steps }, partOf) {
   })
 }
 
-/** Where a step reads from shared memory what was not written before, with a barrier since; -1 where none does. */
+/** The first step that reads from shared memory what was not written before the last barrier; -1 if there is none. */
 export function readTooEarly(steps) {
   const [written, fresh] = [new Map(), new Map()]
   const wordsOf = (regions) => runsOf(regions).flatMap(([first, bytes]) => Array.from({ length: bytes / 4 }, (_, i) => first + 4 * i))
@@ -64,7 +64,7 @@ function barsOf(steps) {
   return bars
 }
 
-/** Up to where a copy that begins at step i may be under way: the last barrier before its row is read. */
+/** The step up to which a copy that begins at step i may be in flight: the last barrier before its row is read. */
 function arrivesAt(steps, i) {
   const read = steps.findIndex(({ row, does }, j) => j > i && row === steps[i].row && does === 'reads')
   for (let j = read < 0 ? steps.length : read; j > i; j--) if (steps[j]?.row === null) return j
@@ -97,7 +97,7 @@ export const pipeline = {
       show: (v, { kernel }) => `${v + 1} of ${kernels[kernel].steps.length}`,
     },
   ],
-  /** Where the pointer presses there is a step. */
+  /** The step at the place that the pointer presses. */
   press({ x }, { kernel }, { kernels }, width) {
     const count = kernels[kernel].steps.length
     return { step: Math.min(Math.max(Math.floor(((x - LEFT) / (width - LEFT)) * count), 0), count - 1) }

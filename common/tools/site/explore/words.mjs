@@ -7,7 +7,7 @@ const LINE = 15
 export const number = (value) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
 export const plural = (count, noun, nouns = `${noun}s`) => `${number(count)} ${count === 1 ? noun : nouns}`
 
-/** The words of a text in lines of so many letters. */
+/** The words of a text in lines of at most that many letters. */
 function wrapped(text, letters) {
   return text.split(' ').reduce((lines, word) => {
     const longer = lines.length > 0 && `${lines.at(-1)} ${word}`

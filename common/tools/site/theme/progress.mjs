@@ -18,7 +18,7 @@ export function kept(key, value) {
 
 const keyOf = (path, exercise) => `done ${path.replace(/index\.html$/, '')}${exercise ? `#${exercise}` : ''}`
 
-/** Writes behind each link of the sidebar what is done of its page; `exercises` has the number of those on a page. */
+/** Writes after each link of the sidebar what is done of its page; `exercises` has the number of those on a page. */
 function markSidebar(exercises) {
   for (const link of document.querySelectorAll('.VPSidebar a[href]')) {
     const all = exercises[link.pathname] ?? 0
