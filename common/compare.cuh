@@ -19,11 +19,10 @@ __host__ __device__ inline std::uint64_t random_bits(std::uint64_t seed, std::ui
   return z ^ (z >> 31);
 }
 
-/// The int with number `index`, uniform in low..high. Kernels can ask, too.
-__host__ __device__ inline int random_int(int low, int high, std::uint64_t seed,
-                                          std::uint64_t index) {
+/// The int with number `i`, uniform in low..high. Kernels can ask, too.
+__host__ __device__ inline int random_int(int low, int high, std::uint64_t seed, std::uint64_t i) {
   const auto span = static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1);
-  const std::uint64_t upper = random_bits(seed, index) >> 32;  // span <= 2^32: the product fits
+  const std::uint64_t upper = random_bits(seed, i) >> 32;  // span <= 2^32: the product fits
   return static_cast<int>(low + static_cast<std::int64_t>((upper * span) >> 32));
 }
 
@@ -58,23 +57,31 @@ bool report_wrong(const std::string& name, const std::string& where, const T& ac
   return false;
 }
 
-/// Compares `n` elements, each within its own `tolerance(i)`. Names the first wrong one on stderr.
-template <class T, class U, class Tolerance>
-bool all_close(const std::string& name, const T* actual, const U* expected, std::size_t n,
-               Tolerance tolerance) {
-  for (std::size_t i = 0; i < n; ++i)
-    if (!is_close(static_cast<double>(actual[i]), static_cast<double>(expected[i]), tolerance(i)))
+/// Whether all elements are there, and `is_right(i)` for each. Names the first wrong one on stderr.
+template <class T, class U, class IsRight>
+bool all_right(const std::string& name, const std::vector<T>& actual,
+               const std::vector<U>& expected, IsRight is_right) {
+  if (actual.size() != expected.size())
+    return report_wrong(name, ", how many", actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    if (!is_right(i))
       return report_wrong(name, " at [" + std::to_string(i) + "]", actual[i], expected[i]);
   return true;
 }
 
-/// Compares `n` elements exactly. Names the first wrong one on stderr, with `name` before it.
+/// Compares all elements, each within its own `tolerance(i)`.
+template <class T, class U, class Tolerance>
+bool all_close(const std::string& name, const std::vector<T>& actual,
+               const std::vector<U>& expected, Tolerance tolerance) {
+  return all_right(name, actual, expected,
+                   [&](std::size_t i) { return is_close(actual[i], expected[i], tolerance(i)); });
+}
+
+/// Compares all elements exactly.
 template <class T>
-bool all_equal(const std::string& name, const T* actual, const T* expected, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
-    if (!(actual[i] == expected[i]))
-      return report_wrong(name, " at [" + std::to_string(i) + "]", actual[i], expected[i]);
-  return true;
+bool all_equal(const std::string& name, const std::vector<T>& actual,
+               const std::vector<T>& expected) {
+  return all_right(name, actual, expected, [&](std::size_t i) { return actual[i] == expected[i]; });
 }
 
 /// Compares one value exactly.
@@ -88,18 +95,16 @@ inline std::vector<double> multiply_on_host(const std::vector<float>& a,
                                             const std::vector<float>& b, std::size_t m,
                                             std::size_t n, std::size_t k) {
   std::vector<double> c(m * n, 0.0);
-  const auto add_rows = [&a, &b, &c, m, n, k](std::size_t first, std::size_t step) {
-    for (std::size_t row = first; row < m; row += step) {
-      double* const sums = &c[row * n];
-      for (std::size_t i = 0; i < k; ++i) {
-        const double factor = a[row * k + i];
-        for (std::size_t j = 0; j < n; ++j) sums[j] += factor * b[i * n + j];
-      }
-    }
-  };
   const std::size_t workers = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
-  for (std::size_t w = 0; w < workers; ++w) threads.emplace_back(add_rows, w, workers);
+  for (std::size_t first = 0; first < workers; ++first)
+    threads.emplace_back([&, first] {
+      for (std::size_t row = first; row < m; row += workers) {
+        double* const sums = &c[row * n];
+        for (std::size_t i = 0; i < k; ++i)
+          for (std::size_t j = 0; j < n; ++j) sums[j] += 1.0 * a[row * k + i] * b[i * n + j];
+      }
+    });
   for (std::thread& t : threads) t.join();
   return c;
 }
@@ -163,8 +168,6 @@ struct MatrixProduct {
 
   /// Waits for the kernels, and compares every element of C with the reference.
   bool is_right(const std::string& version) const {
-    const std::vector<float> values = download();
-    return all_close(version, values.data(), expected.data(), values.size(),
-                     [&](std::size_t i) { return tolerance[i]; });
+    return all_close(version, download(), expected, [&](std::size_t i) { return tolerance[i]; });
   }
 };

@@ -13,9 +13,8 @@ inline int device_attribute(cudaDeviceAttr attribute, int ordinal) {
   return value;
 }
 
-/// FP32 cores per multiprocessor, by compute capability ("Throughput of Native Arithmetic
-/// Instructions" in the CUDA C++ Programming Guide: results per clock and SM for 32-bit add).
-/// 0 for a capability that this table has not met: it is reported, never guessed.
+/// FP32 cores per multiprocessor, by compute capability (CUDA C++ Programming Guide, "Throughput of
+/// Native Arithmetic Instructions"). 0 for one that is not in this table: it is never guessed.
 inline int fp32_cores_per_sm(int major, int minor) {
   for (const int with_64 : {60, 70, 72, 75, 80})
     if (with_64 == 10 * major + minor) return 64;
@@ -26,7 +25,7 @@ inline int fp32_cores_per_sm(int major, int minor) {
 
 /// "13.0" from 13000.
 inline std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  return text(version / 1000, ".", version % 1000 / 10);
 }
 
 /// The device that a program runs on: CUDA's own description, and what it leaves out.
@@ -52,8 +51,8 @@ inline int require_device(const Options& opt) {
     std::exit(kExitNoGpu);
   }
   if (opt.device >= static_cast<std::size_t>(count))
-    opt.usage_error("--device " + std::to_string(opt.device) + ": expected 0 to " +
-                    std::to_string(count - 1) + ", this machine's devices");
+    opt.usage_error("--device ", opt.device, ": expected 0 to ", count - 1,
+                    ", this machine's devices");
   return count;
 }
 
@@ -76,13 +75,12 @@ inline Device open_device(const Options& opt) {
 
 /// How many blocks of `kernel` the current device holds at once, at least 1.
 template <class Kernel>
-unsigned blocks_held(Kernel* kernel, std::size_t block, std::size_t dynamic_shared_bytes = 0) {
+unsigned blocks_held(Kernel* kernel, int block, std::size_t dynamic_bytes = 0) {
   int device = 0, per_sm = 0;
   CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(block),
-                                                           dynamic_shared_bytes));
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, block, dynamic_bytes));
   const int sms = device_attribute(cudaDevAttrMultiProcessorCount, device);
-  return static_cast<unsigned>(std::max(1, sms * per_sm));
+  return std::max(1, sms * per_sm);
 }
 
 /// Nanoseconds of a clock that all multiprocessors share (PTX %globaltimer; C++ has no name for

@@ -1,43 +1,65 @@
 // SPDX-License-Identifier: MIT
-// The command line that every program shares: sizes with Ki, Mi and Gi, one line for bad input.
+// The command line that every program shares, one line for bad input, and what texts are made of.
 #pragma once
 
 #include <getopt.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "check.cuh"
 
-/// Reads a whole number with an optional suffix Ki, Mi or Gi. Returns false for junk, a sign, an
-/// empty text, or a value past 2^64 - 1.
+/// Four significant digits without an exponent, at most seven decimals: "0.002314", "12.63".
+inline std::string digits_text(double value) {
+  const int magnitude = value > 0 ? static_cast<int>(std::floor(std::log10(value))) : 0;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f", std::min(std::max(3 - magnitude, 0), 7), value);
+  return text;
+}
+
+inline std::string shown(double value) { return digits_text(value); }
+template <class Part>
+const Part& shown(const Part& part) {
+  return part;
+}
+
+/// Texts and numbers side by side, as in text("block=", 256): a double as digits_text() writes it.
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream all;
+  (all << ... << shown(parts));
+  return all.str();
+}
+
+/// Reads a whole number below 2^64 with an optional suffix Ki, Mi or Gi. Returns false for others.
 inline bool parse_count(const std::string& text, std::uint64_t* value) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, *value);
   const std::string suffix(rest, end);
-  const int shift = suffix.empty()   ? 0
-                    : suffix == "Ki" ? 10
-                    : suffix == "Mi" ? 20
-                    : suffix == "Gi" ? 30
-                                     : -1;
-  if (error != std::errc{} || shift < 0) return false;
-  if (*value > std::numeric_limits<std::uint64_t>::max() >> shift) return false;
+  const int shift = suffix == "Ki" ? 10 : suffix == "Mi" ? 20 : suffix == "Gi" ? 30 : 0;
+  if (error != std::errc{} || (shift == 0 && !suffix.empty())) return false;
+  if (*value > UINT64_MAX >> shift) return false;
   *value <<= shift;
   return true;
 }
 
-/// An option `--name VALUE`, an integer in low..high; *value holds the default. A default below
-/// `low` stands for one that is chosen later; `help` says which.
+/// An option `--name VALUE`, a multiple of `step` in low..high; *value holds the default. A default
+/// below `low` stands for one that is chosen later; `help` says which.
 struct Option {
   const char* name;
   std::size_t* value;
   std::size_t low, high;
   const char* help;
+  std::size_t step = 1;
+  std::string multiples() const { return step > 1 ? text(", a multiple of ", step) : ""; }
 };
 
 /// The command line of one program: its own options, and those that all programs have.
@@ -74,69 +96,66 @@ class Options {
       const std::string here = argv[optind - 1];
       if (got >= kNumbers) set(options_[static_cast<std::size_t>(got - kNumbers)], optarg);
       if (got == ':' || ((got == kOnly || got == kCsv) && *optarg == 0))
-        usage_error(here + ": a value is missing behind it");
-      if (got == '?') usage_error(here + ": unknown option; --help lists those there are");
+        usage_error(here, ": a value is missing behind it");
+      if (got == '?') usage_error(here, ": unknown option; --help lists those there are");
       if (got == kOnly) only = optarg;
       if (got == kCsv) csv = optarg;
       if (got == kList) list = true;
       if (got == kHelp) print_help(question);
     }
-    if (optind < argc)
-      usage_error(std::string(argv[optind]) + ": unexpected; options begin with --");
+    if (optind < argc) usage_error(argv[optind], ": unexpected; options begin with --");
+    if (!csv.empty() && csv != "-" && !std::ofstream(csv, std::ios::app))  // it can be written
+      usage_error("--csv ", csv, ": cannot be written: ", std::strerror(errno));
   }
 
   Options(const Options&) = delete;  // some values lie in here
 
   /// The program's own options with their values: "n = 4096 · block = 256".
   std::string workload() const {
-    std::string text;
+    std::string all;
     for (std::size_t i = 0; i < own_; ++i)
-      text += (i == 0 ? "" : " · ") + std::string(options_[i].name) + " = " +
-              std::to_string(*options_[i].value);
-    return text;
-  }
-
-  /// The file of --csv, if there is one. If it cannot be opened: one line, exit status 2.
-  std::FILE* open_csv(const char* mode) const {
-    if (csv.empty() || csv == "-") return nullptr;
-    std::FILE* const file = std::fopen(csv.c_str(), mode);
-    if (file == nullptr)
-      usage_error("--csv " + csv + ": cannot be written: " + std::strerror(errno));
-    return file;
+      all += text(i == 0 ? "" : " · ", options_[i].name, " = ", *options_[i].value);
+    return all;
   }
 
   /// Writes all of --csv. Returns whether it is there; if not, one line says so.
-  bool write_csv(const std::string& text) const {
-    if (csv == "-") std::fputs(text.c_str(), stdout);
-    std::FILE* const file = open_csv("w");
-    const bool filled = file == nullptr || std::fputs(text.c_str(), file) >= 0;
-    if (file == nullptr || (std::fclose(file) == 0 && filled)) return true;
+  bool write_csv(const std::string& lines) const {
+    if (csv == "-") std::fputs(lines.c_str(), stdout);
+    if (csv.empty() || csv == "-" || std::ofstream(csv) << lines << std::flush) return true;
     std::fprintf(stderr, "--csv %s: not all of it could be written\n", csv.c_str());
     return false;
   }
 
+  /// Whether the standard output could be written; if not, one line says so.
+  bool all_is_printed() const {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+    std::fprintf(stderr, "%s: standard output cannot be written\n", program.c_str());
+    return false;
+  }
+
   /// Prints "<program>: <message>" to stderr and exits with status 2.
-  [[noreturn]] void usage_error(const std::string& message) const {
+  template <class... Parts>
+  [[noreturn]] void usage_error(const Parts&... parts) const {
     std::fflush(stdout);
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), message.c_str());
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), text(parts...).c_str());
     std::exit(kExitUsage);
   }
 
  private:
-  void set(const Option& o, const std::string& text) const {
+  void set(const Option& o, const std::string& typed) const {
     std::uint64_t value = 0;
-    if (!parse_count(text, &value) || value < o.low || value > o.high)
-      usage_error("--" + std::string(o.name) + " " + text + ": expected an integer from " +
-                  std::to_string(o.low) + " to " + std::to_string(o.high) +
-                  " (suffixes Ki, Mi, Gi)");
+    if (!parse_count(typed, &value) || value < o.low || value > o.high || value % o.step != 0)
+      usage_error("--", o.name, " ", typed, ": expected an integer from ", o.low, " to ", o.high,
+                  o.multiples(), " (suffixes Ki, Mi, Gi)");
     *o.value = value;
   }
 
   [[noreturn]] void print_help(const char* question) const {
     std::printf("%s: %s\n\nOptions (integers take Ki, Mi, Gi):\n", program.c_str(), question);
     for (const Option& o : options_) {
-      const std::string usual = *o.value < o.low ? "" : " [" + std::to_string(*o.value) + "]";
-      std::printf("  --%-18s %s%s\n", (std::string(o.name) + " N").c_str(), o.help, usual.c_str());
+      const std::string usual = *o.value < o.low ? "" : text(" [", *o.value, "]");
+      const std::string help = o.help + o.multiples() + usual;
+      std::printf("  --%-18s %s\n", text(o.name, " N").c_str(), help.c_str());
     }
     std::printf(
         "  --only VERSION       run one version, or several with commas between\n"
@@ -144,10 +163,7 @@ class Options {
         "  --csv FILE|-         also write the results as CSV\n"
         "  --help               print this\n\n"
         "Exit status: 0 all right, 1 wrong result or CUDA error, 2 usage, 77 no usable GPU.\n");
-    // What was asked for is all that the program does: a full disk is its failure.
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) std::exit(kExitOk);
-    std::fprintf(stderr, "%s: standard output cannot be written\n", program.c_str());
-    std::exit(kExitWrong);
+    std::exit(all_is_printed() ? kExitOk : kExitWrong);
   }
 
   std::size_t own_;  // the first so many are the program's own

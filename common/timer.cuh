@@ -54,7 +54,6 @@ struct Timing {
   double noise_percent = 0;
 };
 
-/// Summarises the samples' times.
 inline Timing timing_of(const std::vector<double>& ms) {
   const auto count = static_cast<double>(ms.size());
   const double mean = std::accumulate(ms.begin(), ms.end(), 0.0) / count;
@@ -79,8 +78,7 @@ Timing time_batches(std::size_t samples, std::size_t most_calls, Run&& run) {
   return timing_of(ms);
 }
 
-/// Times `launch`, which puts work on the default stream. It finds in the caches what the one
-/// before left there.
+/// Times `launch`, which works on the default stream and finds what the last one left in caches.
 template <class Launch>
 Timing time_launches(std::size_t samples, Launch&& launch) {
   EventTimer timer;

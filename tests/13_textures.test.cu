@@ -142,8 +142,8 @@ Turned turned_on_host(const std::vector<float>& pixels, const Turn& turn) {
 }
 
 bool as_on_host(const std::vector<float>& got, const std::vector<float>& expected, double error) {
-  return got.size() == expected.size() && all_close("on the host", got.data(), expected.data(),
-                                                    got.size(), [&](std::size_t) { return error; });
+  return got.size() == expected.size() &&
+         all_close("on the host", got, expected, [&](std::size_t) { return error; });
 }
 
 using IsRight = bool (Rotation::*)(const std::string&) const;

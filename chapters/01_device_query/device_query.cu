@@ -9,9 +9,6 @@
 // read            a kernel that reads everything and writes nothing
 // Run: make run CH=01        a read by NVIDIA's library, on a GPU: cub
 
-#include <algorithm>
-#include <vector>
-
 #include "../../common/common.cuh"
 
 // The data repeats after a prime number of ints, so that the host need not keep 4 GiB, and so that
@@ -226,12 +223,13 @@ struct Copy {
   void poison() const { to.poison(); }
   bool is_right(const std::string& version) const {
     const int* const d_copy = reinterpret_cast<const int*>(to.get());
-    std::vector<int> copy(data.pattern.size());
-    for (std::size_t at = 0; at < data.n; at += copy.size()) {
-      const std::size_t count = std::min(copy.size(), data.n - at);
-      CUDA_CHECK(cudaMemcpy(copy.data(), d_copy + at, count * sizeof(int), cudaMemcpyDeviceToHost));
-      const std::string part = version + ", from int " + std::to_string(at) + " on";
-      if (!all_equal(part, copy.data(), data.pattern.data(), count)) return false;
+    for (std::size_t at = 0; at < data.n; at += data.pattern.size()) {
+      std::vector<int> expected = data.pattern;
+      expected.resize(std::min(expected.size(), data.n - at));
+      std::vector<int> copy(expected.size());
+      CUDA_CHECK(
+          cudaMemcpy(copy.data(), d_copy + at, copy.size() * sizeof(int), cudaMemcpyDeviceToHost));
+      if (!all_equal(text(version, ", from int ", at, " on"), copy, expected)) return false;
     }
     return true;
   }

@@ -127,7 +127,6 @@ struct OneThreadSum {
   long long expected;
   mutable Result fetched{};  // what the host has seen of it
 
-  double amount() const { return 0; }
   void poison() const { CUDA_CHECK(cudaMemset(result, 0xff, sizeof *result)); }
 
   // The copy waits for the kernel: it is queued behind it.
@@ -179,7 +178,7 @@ int main(int argc, char** argv) {
   const std::size_t bytes = n * sizeof(int);
   ResultTable table(opt, bytes, sizeof(Result), {"cycles_per_int"});
 
-  const std::vector<int> x = random_ints(n, static_cast<int>(low), 9, opt.seed);
+  const std::vector<int> x = random_ints(n, low, 9, opt.seed);
   int* d_x = nullptr;
   Result* d_result = nullptr;
   CUDA_CHECK(cudaMalloc(&d_x, bytes));
@@ -195,7 +194,7 @@ int main(int argc, char** argv) {
   table.add(kInManaged, leaving_at(&managed_result));
   const long long narrow = low_32_bits(expected);
   table.add(kNarrow, {d_x, n, d_result, narrow}, narrow == expected ? "ok" : "overflow");
-  table.note("the sum is " + std::to_string(expected) + ", as an int " + std::to_string(narrow));
+  table.note("the sum is ", expected, ", as an int ", narrow);
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(d_result));
   return table.finish();

@@ -110,7 +110,6 @@ struct ThreadSums {
     for (std::size_t i = 0; i < n; ++i) expected += square(element(seed, i));
   }
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { partial.poison(); }
 
   // The host finishes the sum: it adds what the threads of the launch left. Behind them lies the
@@ -170,7 +169,7 @@ int main(int argc, char** argv) {
   // Beside a read of as many bytes, and of so many that the L2 is no help.
   table.rate_in("GB/s", "read", measured_read_gbps(std::max(2_Gi, n * sizeof(int))));
 
-  const ThreadSums sums(n, static_cast<unsigned>(block), static_cast<unsigned>(grid), opt.seed);
+  const ThreadSums sums(n, block, grid, opt.seed);
   for (const auto& version : kVersions) table.add(version, sums);
   return table.finish();
 }

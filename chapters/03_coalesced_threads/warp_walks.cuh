@@ -19,14 +19,12 @@ inline std::size_t pieces_touched(std::size_t offset, std::size_t stride, std::s
   return pieces.size();
 }
 
-/// "32 sectors (lines: 8), 12.5 % of the bytes used": what moves is whole sectors.
+/// "32 sectors (lines: 8), 12.50 % of the bytes used": what moves is whole sectors.
 inline std::string moved_text(std::size_t offset, std::size_t stride) {
   const std::size_t sectors = pieces_touched(offset, stride, kSectorBytes);
-  char text[96];
-  std::snprintf(text, sizeof text, "%2zu sectors (lines: %2zu), %5.1f %% of the bytes used",
-                sectors, pieces_touched(offset, stride, kLineBytes),
-                100.0 * kWarp * sizeof(int) / static_cast<double>(sectors * kSectorBytes));
-  return text;
+  const double percent = 100.0 * kWarp * sizeof(int) / (sectors * kSectorBytes);
+  return text(sectors, " sectors (lines: ", pieces_touched(offset, stride, kLineBytes), "), ",
+              percent, " % of the bytes used");
 }
 
 /// A launch walks over one window of the array, which begins at a line. Small strides take turns

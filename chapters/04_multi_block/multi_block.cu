@@ -107,7 +107,7 @@ struct ThreadSums {
   ThreadSums(const Device& device, const std::vector<int>& values, unsigned threads)
       : x(values),
         block(threads),
-        sms(static_cast<unsigned>(device.multiProcessorCount)),
+        sms(device.multiProcessorCount),
         wave(blocks_held(sum_grid_stride, block)),
         partial(std::size_t{sms} * device.maxThreadsPerMultiProcessor) {
     // The block size with the highest occupancy, and the smallest grid that reaches it everywhere.
@@ -115,7 +115,6 @@ struct ThreadSums {
     for (const long long v : values) expected += v * v;
   }
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { partial.poison(); }
 
   // Finishes on the host. Where no thread of the launch wrote there is still the poison, a -1.
@@ -146,8 +145,7 @@ struct SquareOf {
 void sum_by_cub(const ThreadSums& d) {
   std::size_t bytes = d.scratch.bytes();
   CUDA_CHECK(cub::DeviceReduce::TransformReduce(d.scratch.get(), bytes, d.x.get(), d.partial.get(),
-                                                static_cast<std::int64_t>(d.n), cuda::std::plus<>{},
-                                                SquareOf{}, 0LL));
+                                                d.n, cuda::std::plus<>{}, SquareOf{}, 0LL));
 }
 #endif
 
@@ -180,7 +178,7 @@ int main(int argc, char** argv) {
                      {"block", &block, 1, kMaxBlock, "threads per block, if left open"}});
   ResultTable table(opt, n * sizeof(int), 16_Mi);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const ThreadSums sums(table.device, random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  const ThreadSums sums(table.device, random_ints(n, 0, 9, opt.seed), block);
   for (const auto& version : kVersions) table.add(version, sums);
   return table.finish();
 }

@@ -214,7 +214,6 @@ struct BlockSums {
     for (const long long v : values) expected += v * v;
   }
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { sums.poison(); }
 
   // The host finishes the sum: it adds what the blocks left. Where none did there is still the
@@ -316,7 +315,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, bytes, blocks * (block + 1) * sizeof(long long));
   table.rate_in("GB/s", "read", measured_read_gbps(bytes));
 
-  const BlockSums sums(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  const BlockSums sums(random_ints(n, 0, 9, opt.seed), block);
   for (const auto& version : kVersions) table.add(version, sums);
   for (const auto& version : cub_versions(sums.block)) table.add(version, sums);
   return table.finish();

@@ -136,7 +136,7 @@ struct Additions : Arrays<int> {
             std::size_t words = kWords) const {
     std::vector<int> expected = h_x;
     for (std::size_t i = 0; i < n; ++i) expected[i] += h_table[i / sharing * step % words];
-    return all_equal(version, y.download().data(), expected.data(), n);
+    return all_equal(version, y.download(), expected);
   }
   bool per_block(const std::string& version) const { return adds(version, block); }
   bool per_warp(const std::string& version) const { return adds(version, kWarp); }
@@ -196,8 +196,7 @@ struct Polynomial : Arrays<float> {
         power *= h_x[i];
       }
     }
-    return all_close(version, y.download().data(), exact.data(), n,
-                     [&](std::size_t i) { return bound[i]; });
+    return all_close(version, y.download(), exact, [&](std::size_t i) { return bound[i]; });
   }
 };
 

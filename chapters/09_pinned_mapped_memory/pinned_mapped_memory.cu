@@ -8,9 +8,7 @@
 // overlapped*   chunks over streams: the next one is copied while the kernel works on this one
 // Run: make run CH=09
 
-#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "../../common/common.cuh"
 
@@ -122,7 +120,7 @@ struct Transfer {
   }
   bool is_mixed(const std::string& version, const unsigned* y, unsigned passes) const {
     const std::vector<unsigned> expected = reference(data, rounds_in_each_of(passes), passes);
-    return all_equal(version, y, expected.data(), n);
+    return all_equal(version, {y, y + n}, expected);
   }
   bool is_right(const std::string& version) const {
     return is_mixed(version, d_y.download().data(), 1);
@@ -202,7 +200,7 @@ bool has_arrived(const Copy& copy, const Transfer& t, const unsigned* host) {
   if (copy.way == Way::kToHost) {
     CUDA_CHECK(cudaMemcpy(t.d_y, host, t.n * kWord, cudaMemcpyHostToDevice));
   }
-  return all_equal(copy.name, t.d_y.download().data(), t.data.data(), t.n);
+  return all_equal(copy.name, t.d_y.download(), t.data);
 }
 
 // From the call until the bytes are there.

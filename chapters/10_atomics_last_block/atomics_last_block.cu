@@ -177,7 +177,6 @@ __global__ void sum_last_block_wide(GridSum p) {
 
 // The ints, and where the blocks meet. The ticket is set once, for all launches.
 struct SumMemory {
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { partials.poison(), result.poison(); }
 
   // The ticket must be back at 0, or the next launch would go wrong.
@@ -259,8 +258,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_atomics_last_block", "how do blocks agree?",
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
-                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
-  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
+                     {"block", &block, kWarp, kMaxBlock, "threads per block", kWarp}});
   open_device(opt);
   const unsigned grid = grid_for(n, block);
   ResultTable table(opt, n * sizeof(int), 2_Mi);  // more: partial sums, and CUB's scratch

@@ -35,7 +35,6 @@ struct FilterMemory {
       if (is_kept(v)) ++expected[v];
   }
 
-  double amount() const { return 0; }  // no rate is shown
   void poison() const { kept.poison(); }
   bool is_right(const std::string& version) const {
     const std::vector<unsigned long long> counts = count.download();

@@ -51,7 +51,7 @@ bool is_within_bound(const Row& row, T result, Exact exact) {
 
 // `launch` leaves a sum in *result. It runs once for each sample; then it is timed.
 template <class T, class Launch>
-void add_row(ResultTable& table, const Options& opt, const Row& row, Exact exact, Launch launch) {
+void add_row(ResultTable& table, const Row& row, Exact exact, Launch launch) {
   if (!table.wants(row.name, row.summary)) return;
   const DeviceArray<T> result(1);
   const auto run = [&] {
@@ -62,19 +62,19 @@ void add_row(ResultTable& table, const Options& opt, const Row& row, Exact exact
   std::set<T> results;
   double worst = 0;
   bool ok = true;
-  for (std::size_t k = 0; k < opt.samples; ++k) {
+  for (std::size_t k = 0; k < table.opt.samples; ++k) {
     result.poison();
     run();
     results.insert(result.download()[0]);
     worst = std::max(worst, relative_error(result.download()[0], exact));
     ok = is_right() && ok;
   }
-  const Timing t = time_launches(opt.samples, run);
+  const Timing t = time_launches(table.opt.samples, run);
   ok = is_right() && ok && (results.size() == 1 || !row.fixed_order);
   table.row(row.name, t, 0, ok);
   char text[96];
   std::snprintf(text, sizeof text, "%s: relative error %.1e, different results in %zu runs: %zu",
-                row.name, worst, opt.samples, results.size());
+                row.name, worst, table.opt.samples, results.size());
   table.measured(row.name, worst, "relative error", text);
-  table.measured(row.name, static_cast<double>(results.size()), "different results", "");
+  table.measured(row.name, results.size(), "different results");
 }

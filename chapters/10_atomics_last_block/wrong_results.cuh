@@ -19,8 +19,7 @@ void add_found(ResultTable& table, const std::string& name, const char* summary,
   const double begin = host_ms();
   const Found f = run();
   table.row(name, timing_of({host_ms() - begin}), 0, f.plausible, f.wrong > 0 ? bug : "ok");
-  table.measured(name, static_cast<double>(f.wrong), "wrong", "");
-  table.measured(name, static_cast<double>(f.of - f.wrong), "right", "");
-  table.measured(name, static_cast<double>(f.of), "of",
-                 name + ": " + std::to_string(f.wrong) + " " + what + " " + std::to_string(f.of));
+  table.measured(name, f.wrong, "wrong");
+  table.measured(name, f.of - f.wrong, "right");
+  table.measured(name, f.of, "of", name, ": ", f.wrong, " ", what, " ", f.of);
 }

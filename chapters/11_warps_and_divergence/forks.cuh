@@ -33,7 +33,7 @@ struct Walks {
       of_path[i] = end_of(i / kWarp, i % kWarp, fork.steps);
     for (unsigned t = 0; t < expected.size(); ++t)
       expected[t] = of_path[fork.path_of(t) * kWarp + t % kWarp];
-    return all_equal(name, ends.download().data(), expected.data(), expected.size());
+    return all_equal(name, ends.download(), expected);
   }
 
   // Adds a row, whose rate is its time in times of the first one. Returns its time; 0: not wanted.

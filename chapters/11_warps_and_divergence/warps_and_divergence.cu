@@ -147,7 +147,6 @@ __global__ void sum_block_wide(const int* x, std::size_t n, long long* sums) {
 
 // n ints, and places for what warps and blocks leave. What warps add up must fit an int.
 struct Sums {
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { of_warps.poison(), of_blocks.poison(); }
 
   // Compares with the sums of every `count` neighbours, added by the host.
@@ -155,7 +154,7 @@ struct Sums {
   bool add_up(const std::string& version, const DeviceArray<T>& sums, std::size_t count) const {
     std::vector<T> expected(div_up(std::size_t{grid} * block, count));
     for (std::size_t i = 0; i < n; ++i) expected[i / count] += host_x[i];
-    return all_equal(version, sums.download().data(), expected.data(), expected.size());
+    return all_equal(version, sums.download(expected.size()), expected);
   }
   bool is_right(const std::string& version) const { return add_up(version, of_warps, kWarp); }
   template <unsigned kEach>  // ints per thread
@@ -241,8 +240,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "11_warps_and_divergence",
                     "what happens when the lanes of a warp disagree?",
                     {{"n", &n, 1, 8_Gi, "ints to sum"},
-                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
-  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
+                     {"block", &block, kWarp, kMaxBlock, "threads per block", kWarp}});
   const std::size_t bytes = n * sizeof(int);
   ResultTable table(opt, bytes, bytes / kWarp + 16 * (div_up(n, block) + 1));
   table.rate_in("GB/s", "read", measured_read_gbps(bytes));

@@ -36,7 +36,7 @@ double add_latency(
       took = timer.stop_ms();
       const ChainEnd<Value> found = end.download()[0];
       for (unsigned k = 0; k < length; ++k) v = step(v);
-      cycles = static_cast<double>(found.cycles) - cycles;  // of the second half of the longer
+      cycles = found.cycles - cycles;  // of the second half of the longer
       ok = ok && found.value == v && found.cycles > 0 && found.cycles < 1e7 * took;  // 10 GHz
     }
     if (sample == 0) continue;  // it warms up

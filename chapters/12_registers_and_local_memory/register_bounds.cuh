@@ -34,21 +34,15 @@ const std::vector<std::string> kBoundColumns = {"registers", "local_bytes", "pre
 /// Adds the row of a kernel, which `launch(sums)` launches and which leaves a sum in each thread.
 /// It is right if the sums are, and if as many blocks fit on an SM as predicted.
 template <class Kernel, class Launch>
-void add_bound(ResultTable& table, const Device& device, const char* name, const char* summary,
-               Kernel* kernel, const std::vector<unsigned>& expected, Launch launch) {
+void add_bound(ResultTable& table, const char* name, const char* summary, Kernel* kernel,
+               const std::vector<unsigned>& expected, Launch launch) {
   cudaFuncAttributes frame;
   CUDA_CHECK(cudaFuncGetAttributes(&frame, kernel));
-  const int predicted = blocks_by_registers(device, kHoldingBlock, frame.numRegs);
-  const auto held = static_cast<int>(blocks_held(kernel, kHoldingBlock));
-  const int by_api = held / device.multiProcessorCount;
-  table.next_row_has({std::to_string(frame.numRegs), std::to_string(frame.localSizeBytes),
-                      std::to_string(predicted), std::to_string(by_api)});
+  const int predicted = blocks_by_registers(table.device, kHoldingBlock, frame.numRegs);
+  const int by_api = blocks_held(kernel, kHoldingBlock) / table.device.multiProcessorCount;
+  table.next_row_has(frame.numRegs, frame.localSizeBytes, predicted, by_api);
   const DeviceArray<unsigned> sums(expected.size());
   table.add(
-      name, 0, [&] { sums.poison(); }, [&] { launch(sums); },
-      [&] {
-        return all_equal(name, sums.download().data(), expected.data(), sums.size()) &&
-               predicted == by_api;
-      },
-      summary);
+      name, sums, [&] { launch(sums); },
+      [&] { return all_equal(name, sums.download(), expected) && predicted == by_api; }, summary);
 }

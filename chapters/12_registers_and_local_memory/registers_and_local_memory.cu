@@ -174,12 +174,11 @@ struct DigitCounts {
     }
   }
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { counts.poison(); }
   bool is_right(const std::string& version) const {
     const std::vector<uint4> found = counts.download();
     const auto* const bytes = reinterpret_cast<const unsigned char*>(found.data());
-    return all_equal(version, bytes, expected.data(), expected.size());
+    return all_equal(version, {bytes, bytes + counts.bytes()}, expected);
   }
 
   DeviceArray<unsigned> x;
@@ -225,11 +224,11 @@ int main(int argc, char** argv) {
   ResultTable table(opt, bytes, n + kWords * block * sizeof(uint4), {"registers", "local_bytes"});
   table.rate_in("GB/s", "read", measured_read_gbps(bytes));
 
-  const DigitCounts d(words_to_count(n, alike, opt.seed), static_cast<unsigned>(block));
+  const DigitCounts d(words_to_count(n, alike, opt.seed), block);
   for (const DigitVersion& v : kVersions) {
     cudaFuncAttributes frame;  // where the compiler has put this kernel's variables
     CUDA_CHECK(cudaFuncGetAttributes(&frame, v.kernel));
-    table.next_row_has({std::to_string(frame.numRegs), std::to_string(frame.localSizeBytes)});
+    table.next_row_has(frame.numRegs, frame.localSizeBytes);
     table.add(v, d);
   }
   return table.finish();

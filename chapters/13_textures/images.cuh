@@ -79,7 +79,7 @@ struct MovedImage {
   }
   void poison() const { result.poison(); }
   bool is_right(const std::string& name) const {
-    return all_equal(name, result.download().data(), expected.data(), expected.size());
+    return all_equal(name, result.download(), expected);
   }
   /// Blocks that cover the result, each so many pixels of it.
   dim3 grid(dim3 block) const {

@@ -270,7 +270,7 @@ struct Rotation {
   bool is_mixed(const std::string& name) const { return matches(name, mixed, kRounding); }
   bool is_mixed_by_unit(const std::string& name) const { return matches(name, by_unit, kRounding); }
   bool matches(const std::string& name, const DeviceArray<float>& pixels, double error) const {
-    return all_close(name, result.download().data(), pixels.download().data(), pixels.size(),
+    return all_close(name, result.download(), pixels.download(),
                      [&](std::size_t) { return error; });
   }
   // Blocks that cover the result, with so many pixels per thread.

@@ -6,8 +6,6 @@
 
 #include <cuda_pipeline.h>
 
-#include <cstdint>
-
 #include "../../common/common.cuh"
 
 constexpr unsigned kWide = 4;  // floats in 16 bytes: the widest load there is

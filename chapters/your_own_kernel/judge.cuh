@@ -42,12 +42,11 @@ bool is_right(const Task<In, Out>& task, Launch&& launch) {
     CUDA_CHECK_LAUNCH();
     const std::vector<Out> got = out.download();
     const std::string name = task.name + which;
-    if (!all_equal(name, got.data(), task.expected.data(), n)) return false;
-    if (!all_equal(name + ", behind the result", got.data() + n, guard.data(), kGuard))
+    if (!all_equal(name, {got.begin(), got.begin() + n}, task.expected) ||
+        !all_equal(name + ", behind the result", {got.begin() + n, got.end()}, guard))
       return false;
   }
-  const std::vector<In> input = in.download();
-  return all_equal(task.name + ", the input", input.data(), task.input.data(), input.size());
+  return all_equal(task.name + ", the input", in.download(), task.input);
 }
 
 // What a project counts: the bytes that a launch has to move, and the share of a read's or a copy's
@@ -77,7 +76,7 @@ int run(const Options& opt, const std::vector<Task<In, Out>>& small,
     return kExitOk;
   }
   std::printf("\n");
-  ResultTable table(opt, large[0].input.size() * sizeof(In));
+  ResultTable table(opt, goal.bytes);
   table.without_speedup();
   const double yardstick = goal.of_read ? measured_read_gbps(1_Gi) : measured_copy_gbps(1_Gi);
   const char* const of = goal.of_read ? "read" : "copy";
@@ -86,14 +85,12 @@ int run(const Options& opt, const std::vector<Task<In, Out>>& small,
     const DeviceArray<In> in(task.input);
     const DeviceArray<Out> out(task.expected.size());
     const double ms = table.add(
-        task.name, goal.bytes, [&] { out.poison(); }, [&] { launch(task, in.get(), out.get()); },
-        [&] {
-          return all_equal(task.name, out.download().data(), task.expected.data(), out.size());
-        });
+        task.name, out, [&] { launch(task, in.get(), out.get()); },
+        [&] { return all_equal(task.name, out.download(), task.expected); });
     if (ms == 0) continue;  // not wanted
     const bool reached = goal.bytes / ms / 1e6 >= goal.share * yardstick;
-    table.note(task.name + ": the target, " + digits_text(100 * goal.share) + " % of a " + of +
-               (reached ? ", is reached" : ", is not reached yet"));
+    table.note(task.name, ": the target, ", 100 * goal.share, " % of a ", of,
+               reached ? ", is reached" : ", is not reached yet");
   }
   return table.finish();
 }

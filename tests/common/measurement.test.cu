@@ -33,6 +33,12 @@ struct Program {
   Options opt{static_cast<int>(words.size()) + 1, argv.data(), "05_example", "how fast?", {}};
 };
 
+// What a launch leaves, which counts how often it is poisoned.
+struct Left {
+  int& poisons;
+  void poison() const { ++poisons; }
+};
+
 __global__ void spin(int* x, int rounds) {
   for (int i = 0; i < rounds; ++i) x[threadIdx.x] = (x[threadIdx.x] * 3 + 1) & 0xffff;
 }
@@ -80,6 +86,8 @@ TEST_CASE("bytes_text and digits_text write what a person would") {
   CHECK(digits_text(12.634) == "12.63");
   CHECK(digits_text(4542.4) == "4542");
   CHECK(digits_text(0) == "0.000");
+  CHECK(text("block=", 256u, " of ", std::string("x"), ": ", 2.0 / 3, " ms", 'k') ==
+        "block=256 of x: 0.6667 msk");
 }
 
 TEST_CASE("time_launches takes the samples asked for and orders its figures") {
@@ -137,7 +145,7 @@ TEST_CASE("a CSV appears under its name only when it is finished, a row for each
   {
     ResultTable table(program.opt, 64, 0, {"blocks, say"});
     table.rate_in("GB/s", "peak", kOnGpu ? 0 : 1e9);  // the backend has no share of a peak
-    table.next_row_has({"3"});
+    table.next_row_has(3);
     table.row("tree", {2, 1, 3, 5, 0.5}, 8, true);
     CHECK(contents("build/csv_test.csv").empty());
     CHECK(table.finish() == kExitOk);
@@ -158,8 +166,8 @@ TEST_CASE("a CSV appears under its name only when it is finished, a row for each
 TEST_CASE("the CSV has counts whole, and other numbers to six digits") {
   const Program program({"--csv", "build/csv_test.csv"});
   ResultTable table(program.opt, 64);
-  table.measured("counted", 2060525, "wrong sums", "");
-  table.measured("timed", 1.0 / 3, "GB/s", "");
+  table.measured("counted", 2060525, "wrong sums");
+  table.measured("timed", 1.0 / 3, "GB/s");
   CHECK(table.finish() == kExitOk);
   const std::string text = contents("build/csv_test.csv");
   CHECK(text.find(",2060525,wrong sums,") != std::string::npos);
@@ -182,7 +190,7 @@ TEST_CASE("a row is checked before it is timed and after, each time over fresh p
     ResultTable table(program.opt, 64);
     int poisons = 0, launches = 0, checks = 0;
     table.add(
-        "row", 1, [&] { ++poisons; }, [&] { ++launches; },
+        "row", Left{poisons}, [&] { ++launches; },
         [&] {
           CHECK(poisons == 1);
           CHECK(launches >= 1);

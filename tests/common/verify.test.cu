@@ -24,25 +24,30 @@ TEST_CASE("is_close never passes a NaN, whichever side it is on, whatever the to
 
 TEST_CASE("all_close rejects one wrong element, also the first and the last") {
   const std::vector<float> expected = random_floats(257, -1, 1, 3);
-  CHECK(all_close("same", expected.data(), expected.data(), expected.size(), kExactly));
+  CHECK(all_close("same", expected, expected, kExactly));
   for (const std::size_t i : {std::size_t{0}, std::size_t{100}, std::size_t{256}}) {
     std::vector<float> actual = expected;
     actual[i] = std::nextafter(actual[i], 2.0f);
-    CHECK_FALSE(all_close("one ulp", actual.data(), expected.data(), actual.size(), kExactly));
+    CHECK_FALSE(all_close("one ulp", actual, expected, kExactly));
     actual[i] = std::numeric_limits<float>::quiet_NaN();
-    CHECK_FALSE(all_close("NaN", actual.data(), expected.data(), actual.size(),
-                          [](std::size_t) { return kInfinity; }));
+    CHECK_FALSE(all_close("NaN", actual, expected, [](std::size_t) { return kInfinity; }));
   }
 }
 
 TEST_CASE("all_equal rejects one wrong element, also the first and the last") {
   const std::vector<int> expected = random_ints(1023, -5, 5, 3);
-  CHECK(all_equal("same", expected.data(), expected.data(), expected.size()));
+  CHECK(all_equal("same", expected, expected));
   for (const std::size_t i : {std::size_t{0}, std::size_t{500}, std::size_t{1022}}) {
     std::vector<int> actual = expected;
     actual[i] ^= 1;
-    CHECK_FALSE(all_equal("one bit", actual.data(), expected.data(), actual.size()));
+    CHECK_FALSE(all_equal("one bit", actual, expected));
   }
+}
+
+TEST_CASE("all_equal rejects elements that are missing, and some too many") {
+  const std::vector<int> expected = {1, 2, 3};
+  CHECK_FALSE(all_equal("one missing", {1, 2}, expected));
+  CHECK_FALSE(all_equal("one too many", {1, 2, 3, 4}, expected));
 }
 
 TEST_CASE("memory poisoned with 0xff reads as NaN and as minus one") {

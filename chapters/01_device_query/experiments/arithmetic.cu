@@ -4,8 +4,6 @@
 // A multiply-add waits some clocks for the one before it in its chain. Meanwhile the scheduler
 // takes another warp's, or one of another chain of the same thread.
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kBlock = 256;  // threads: 8 warps
@@ -63,7 +61,7 @@ struct MultiplyAdds {
     const auto chains = static_cast<float>(mix.chains);
     const float sum = chains * (static_cast<float>(turns) + (chains - 1) / 2);
     const std::vector<float> expected(results.size(), sum);
-    return all_equal(mix.name, results.download().data(), expected.data(), expected.size());
+    return all_equal(mix.name, results.download(), expected);
   }
 
   const Mix& mix;
@@ -82,8 +80,7 @@ int main(int argc, char** argv) {
   for (const Mix& mix : kMixes) {
     const MultiplyAdds d(mix, 1e6 * static_cast<double>(mflop), sms);
     table.add(
-        mix.name, d.amount(), [&] { d.poison(); }, [&] { d.launch(); },
-        [&] { return d.is_right(); }, mix.summary);
+        mix.name, d, [&] { d.launch(); }, [&] { return d.is_right(); }, mix.summary);
   }
   return table.finish();
 }

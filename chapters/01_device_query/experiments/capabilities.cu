@@ -5,7 +5,6 @@
 // for data centers have 1/2 of the FP32 rate in FP64, those for graphics 1/32 or 1/64.
 
 #include <cstdio>
-#include <string>
 
 #include "../../../common/common.cuh"
 
@@ -57,7 +56,6 @@ std::string known_text(int value) { return value > 0 ? std::to_string(value) : "
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "01_capabilities", "what does a compute capability stand for?", {});
-  if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
   std::printf(
       "| capability | generation | sold as, for example       | FP32 | FP64    | warps |\n"
       "| ---------- | ---------- | -------------------------- | ---: | ------: | ----: |\n");

@@ -2,7 +2,6 @@
 // Which device is chosen for a wish, and who says so when there is none?
 
 #include <cstdio>
-#include <string>
 
 #include "../../../common/common.cuh"
 
@@ -45,7 +44,6 @@ int best_match(const Wish& wish) {
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "01_device_choice", "which device is chosen for a wish?", {});
   require_device(opt);
-  if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
   std::printf(
       "| wanted: capability, memory  | cudaChooseDevice | first that has both |\n"
       "| --------------------------- | ---------------: | ------------------: |\n");

@@ -7,9 +7,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
-#include <numeric>
 
 #include "../../../common/common.cuh"
 
@@ -39,7 +37,7 @@ struct Arrays {
     std::vector<double> expected(a.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       expected[i] = static_cast<double>(i % 1009 + 3 * (i % 127));
-    return all_equal(name, a.data(), expected.data(), expected.size());
+    return all_equal(name, a, expected);
   }
 
   std::vector<double> a, b, c;
@@ -120,7 +118,7 @@ int main(int argc, char** argv) {
     Arrays x(level.bytes == 0 ? n : std::max<std::size_t>(1, std::min(fit, n)));
     const std::size_t times = div_up(n, x.a.size());
     const Timing t = time_on_host(opt.samples, [&] { x.compute(times); });
-    table.next_row_has({cpu, std::to_string(level.bytes)});
+    table.next_row_has(cpu, level.bytes);
     table.row(name, t, mflops(x.a.size() * times, t.median_ms), x.is_right(name));
   }
   if (table.wants("in_registers", "the same operations, nothing loaded or stored")) {
@@ -130,9 +128,9 @@ int main(int argc, char** argv) {
     std::iota(expected.begin(), expected.end(), static_cast<double>(turns));
     const Timing t =
         time_on_host(opt.samples, [&] { counts = chains_in_registers(turns, one, one); });
-    table.next_row_has({cpu, "0"});
+    table.next_row_has(cpu, 0);
     table.row("in_registers", t, mflops(kChains * turns, t.median_ms),
-              all_equal("in_registers", counts.data(), expected.data(), kChains));
+              all_equal("in_registers", counts, expected));
   }
   return table.finish();
 }

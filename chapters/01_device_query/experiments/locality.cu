@@ -8,10 +8,7 @@
 //           rest of a line, that line has left the cache
 // near=K    the same steps, but through one small piece after another: the line is still there
 
-#include <algorithm>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "../../../common/common.cuh"
 
@@ -73,7 +70,7 @@ bool check(const std::string& name, const Arrays& x) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     expected[i] = static_cast<double>(i % 1009 + 3 * (i % 127));
   }
-  return all_equal(name, x.a.data(), expected.data(), expected.size());
+  return all_equal(name, x.a, expected);
 }
 
 // Millions of operations per second when every element moves `bytes` and the memory delivers
@@ -103,11 +100,11 @@ int main(int argc, char** argv) {
   // Three arrays are read (a line of `a` before it is written), one is written back.
   const double gbps = static_cast<double>((kArrays + 1) * n * sizeof(double)) / in_order_ms / 1e6;
   table.measured("in_order_bandwidth", gbps, "GB/s",
-                 "one core in order, 32 bytes per element: " + digits_text(gbps) + " GB/s");
-  table.note("a line used for one element only, 4 x 64 bytes per element: " +
-             digits_text(mflops(gbps, (kArrays + 1) * kLine)) + " MFLOP/s predicted");
-  table.note("the rule of 20 GB/s, 3 x 64 or 3 x 8 bytes and one operation per element: " +
-             digits_text(mflops(20, kArrays * kLine) / kOperations) + " or " +
-             digits_text(mflops(20, kArrays * sizeof(double)) / kOperations) + " MFLOP/s");
+                 "one core in order, 32 bytes per element: ", gbps, " GB/s");
+  table.note("a line used for one element only, 4 x 64 bytes per element: ",
+             mflops(gbps, (kArrays + 1) * kLine), " MFLOP/s predicted");
+  table.note("the rule of 20 GB/s, 3 x 64 or 3 x 8 bytes and one operation per element: ",
+             mflops(20, kArrays * kLine) / kOperations, " or ",
+             mflops(20, kArrays * sizeof(double)) / kOperations, " MFLOP/s");
   return table.finish();
 }

@@ -23,14 +23,9 @@ struct WholeSum {
   DeviceArray<long long> sum{1};
   DeviceArray<char> scratch{1_Mi};  // for CUB: what it wants for itself, and more
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { sum.poison(); }
   bool is_right(const std::string& name) const { return equals(name, sum.download()[0], expected); }
 };
-
-const Version<WholeSum> kSingleThread = {
-    "single_thread", "one thread of the GPU",
-    [](const WholeSum& s) { sum_by_one_thread<<<1, 1>>>(s.x, s.x.size(), s.sum); }};
 
 // CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here.
 #if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
@@ -43,16 +38,18 @@ struct SquareOf {
 
 void sum_by_cub(const WholeSum& s) {
   std::size_t bytes = s.scratch.bytes();
-  const auto count = static_cast<std::int64_t>(s.x.size());
   CUDA_CHECK(cub::DeviceReduce::TransformReduce(s.scratch.get(), bytes, s.x.get(), s.sum.get(),
-                                                count, cuda::std::plus<>{}, SquareOf{}, 0LL));
+                                                s.x.size(), cuda::std::plus<>{}, SquareOf{}, 0LL));
 }
-
-const std::vector<Version<WholeSum>> kCub = {
-    {"cub", "the same sum by cub::DeviceReduce, the whole GPU", sum_by_cub}};
-#else
-const std::vector<Version<WholeSum>> kCub;
 #endif
+
+const Version<WholeSum> kVersions[] = {
+    {"single_thread", "one thread of the GPU",
+     [](const WholeSum& s) { sum_by_one_thread<<<1, 1>>>(s.x, s.x.size(), s.sum); }},
+#ifdef CUB_VERSION  // its header is there
+    {"cub", "the same sum by cub::DeviceReduce, the whole GPU", sum_by_cub},
+#endif
+};
 
 int main(int argc, char** argv) {
   std::size_t n = 1_Mi, low = 0;
@@ -60,14 +57,13 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 4_Gi, "ints to sum, at random"},
                      {"low", &low, 0, 9, "the smallest of them; the largest is 9"}});
   ResultTable table(opt, n * sizeof(int));
-  const std::vector<int> x = random_ints(n, static_cast<int>(low), 9, opt.seed);
+  const std::vector<int> x = random_ints(n, low, 9, opt.seed);
   const WholeSum whole{DeviceArray<int>(x), std::inner_product(x.begin(), x.end(), x.begin(), 0LL)};
-  table.add(kSingleThread, whole);
+  for (const auto& version : kVersions) table.add(version, whole);
   if (table.wants("cpu_core", "one core of the CPU")) {
     long long sum = 0;
     const Timing t = time_on_host(opt.samples, [&] { sum = sum_on_cpu_core(x.data(), n); });
     table.row("cpu_core", t, 0, equals("cpu_core", sum, whole.expected));
   }
-  for (const auto& version : kCub) table.add(version, whole);
   return table.finish();
 }

@@ -19,19 +19,18 @@ __global__ void sum_timed(const int* x, std::size_t n, Result* result) {
 
 // One launch seen by two clocks. The multiprocessor counts cycles, the events take the time; the
 // quotient is the frequency it really ran at.
-void compare_clocks(ResultTable& table, const Device& device, const DeviceArray<int>& x,
+void compare_clocks(ResultTable& table, const DeviceArray<int>& x,
                     const DeviceArray<Result>& result) {
   EventTimer timer;
   timer.start();
   sum_timed<<<1, 1>>>(x, x.size(), result);
   CUDA_CHECK_LAUNCH();
   const double ms = timer.stop_ms();
-  const auto cycles = static_cast<double>(result.download()[0].cycles);
+  const double cycles = result.download()[0].cycles;
   const double ghz = cycles / ms / 1e6;
-  table.measured("core_clock", ghz, "GHz",
-                 digits_text(cycles) + " cycles by clock64() in " + digits_text(ms) +
-                     " ms by events: " + digits_text(ghz) + " GHz; the clock rate attribute says " +
-                     digits_text(device.core_khz / 1e6) + " GHz");
+  table.measured("core_clock", ghz, "GHz", cycles, " cycles by clock64() in ", ms,
+                 " ms by events: ", ghz, " GHz; the clock rate attribute says ",
+                 table.device.core_khz / 1e6, " GHz");
 }
 
 // The host's time from just before a launch to the return of that call, and to the kernel's end.
@@ -48,10 +47,9 @@ void time_launch_call(ResultTable& table, std::size_t samples, const DeviceArray
     ended_us.push_back(1e3 * (host_ms() - begin));
   }
   const double returned = median_of(returned_us), ended = median_of(ended_us);
-  table.measured("launch_returned", returned, "us",
-                 "a launch of single_thread returned after " + digits_text(returned) + " us");
-  table.measured("kernel_ended", ended, "us",
-                 "the kernel it started ended after " + digits_text(ended) + " us");
+  table.measured("launch_returned", returned, "us", "a launch of single_thread returned after ",
+                 returned, " us");
+  table.measured("kernel_ended", ended, "us", "the kernel it started ended after ", ended, " us");
 }
 
 int main(int argc, char** argv) {
@@ -64,7 +62,7 @@ int main(int argc, char** argv) {
   const DeviceArray<int> d_x(x);
   const DeviceArray<Result> result(1);
   time_launch_call(table, opt.samples, d_x, result);
-  if (kOnGpu) compare_clocks(table, table.device, d_x, result);
+  if (kOnGpu) compare_clocks(table, d_x, result);
   const long long expected = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
   const bool right = equals("clocks", result.download()[0].sum, expected);
   const int status = table.finish();

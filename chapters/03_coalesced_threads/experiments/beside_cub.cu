@@ -54,14 +54,12 @@ __global__ void sum_dealt_out(const int* x, std::size_t n, long long* partial) {
 
 // n ints, filled on the device, and one partial sum per thread.
 struct GridSum {
-  std::size_t n;
-  unsigned block, grid;
+  std::size_t n, block, grid;
   DeviceArray<int> x{n};
-  DeviceArray<long long> partial{std::size_t{grid} * block};
+  DeviceArray<long long> partial{grid * block};
   DeviceArray<char> scratch{1_Mi};  // for CUB: what it wants for itself, and more
   long long expected = 0;
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { partial.poison(); }
   bool adds_up(const std::string& name, std::size_t sums) const {
     long long sum = 0;
@@ -71,10 +69,6 @@ struct GridSum {
   bool is_right(const std::string& name) const { return adds_up(name, partial.size()); }
   bool first_is_right(const std::string& name) const { return adds_up(name, 1); }
 };
-
-const Version<GridSum> kDealtOut = {
-    "grid_strided_four", "neighbours by neighbours, four loads in flight per thread",
-    [](const GridSum& s) { sum_dealt_out<<<s.grid, s.block>>>(s.x, s.n, s.partial); }};
 
 // CUB, NVIDIA's library: for GPUs only, and from CUDA 12.4 on with what is used here.
 #if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040
@@ -87,16 +81,18 @@ struct SquareOf {
 
 void sum_by_cub(const GridSum& s) {
   std::size_t bytes = s.scratch.bytes();
-  const auto count = static_cast<std::int64_t>(s.n);
   CUDA_CHECK(cub::DeviceReduce::TransformReduce(s.scratch.get(), bytes, s.x.get(), s.partial.get(),
-                                                count, cuda::std::plus<>{}, SquareOf{}, 0LL));
+                                                s.n, cuda::std::plus<>{}, SquareOf{}, 0LL));
 }
-
-const std::vector<Version<GridSum>> kCub = {
-    {"cub", "the same sum by cub::DeviceReduce", sum_by_cub, &GridSum::first_is_right}};
-#else
-const std::vector<Version<GridSum>> kCub;
 #endif
+
+const Version<GridSum> kVersions[] = {
+    {"grid_strided_four", "neighbours by neighbours, four loads in flight per thread",
+     [](const GridSum& s) { sum_dealt_out<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
+#ifdef CUB_VERSION  // its header is there
+    {"cub", "the same sum by cub::DeviceReduce", sum_by_cub, &GridSum::first_is_right},
+#endif
+};
 
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 16_Mi : 65000, block = 512;
@@ -107,11 +103,10 @@ int main(int argc, char** argv) {
   const unsigned grid = blocks_held(sum_dealt_out, block);
   ResultTable table(opt, n * sizeof(int), grid * block * sizeof(long long));
   table.rate_in("GB/s", "read", measured_read_gbps(std::max(2_Gi, n * sizeof(int))));
-  GridSum sum{n, static_cast<unsigned>(block), grid};
+  GridSum sum{n, block, grid};
   fill_with_digits<<<1024, 256>>>(sum.x, n, opt.seed);
   CUDA_CHECK_LAUNCH();
   for (std::size_t i = 0; i < n; ++i) sum.expected += square(element(opt.seed, i));
-  table.add(kDealtOut, sum);
-  for (const auto& version : kCub) table.add(version, sum);
+  for (const auto& version : kVersions) table.add(version, sum);
   return table.finish();
 }

@@ -54,13 +54,12 @@ __global__ void fill_with_digits(int* x, std::size_t count, std::uint64_t seed) 
 // n loads side by side, by all threads of a grid, from `offset` on: what a row measures.
 struct Walk {
   const DeviceArray<int>& x;
-  std::size_t n, offset;
-  unsigned block, grid;
+  std::size_t n, offset, block, grid;
   std::uint64_t seed;
-  DeviceArray<long long> partial{std::size_t{grid} * block};
+  DeviceArray<long long> partial{grid * block};
   mutable std::size_t launches = 0, first = 0;  // where the last launch began
 
-  double amount() const { return static_cast<double>(n) * sizeof(int); }
+  double amount() const { return n * sizeof(int); }
   void poison() const { partial.poison(); }
   void launch() const {
     first = offset + launches++ % windows_of(1) * window_of(n, 1);
@@ -90,11 +89,11 @@ int main(int argc, char** argv) {
   CUDA_CHECK_LAUNCH();
   for (std::size_t offset = 0; offset <= kMostOffset; ++offset) {
     const std::string name = "offset=" + std::to_string(offset);
-    const Walk walk{x,       n, offset, static_cast<unsigned>(block), static_cast<unsigned>(grid),
-                    opt.seed};
+    const Walk walk{x, n, offset, block, grid, opt.seed};
     const std::string moved = moved_text(offset, 1);
-    table.add(Version<Walk>{name.c_str(), moved.c_str(), [](const Walk& w) { w.launch(); }}, walk);
-    table.note("one load of a warp, " + name + ": " + moved);
+    table.add(
+        name, walk, [&] { walk.launch(); }, [&] { return walk.is_right(name); }, moved);
+    table.note("one load of a warp, ", name, ": ", moved);
   }
   return table.finish();
 }

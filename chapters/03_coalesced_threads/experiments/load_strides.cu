@@ -52,13 +52,12 @@ __global__ void fill_with_digits(int* x, std::size_t count, std::uint64_t seed) 
 // n loads by all threads of a grid, `stride` elements apart: what a row measures.
 struct Walk {
   const DeviceArray<int>& x;
-  std::size_t n, stride;
-  unsigned block, grid;
+  std::size_t n, stride, block, grid;
   std::uint64_t seed;
-  DeviceArray<long long> partial{std::size_t{grid} * block};
+  DeviceArray<long long> partial{grid * block};
   mutable std::size_t launches = 0, first = 0;  // where the last launch began
 
-  double amount() const { return static_cast<double>(n) * sizeof(int); }
+  double amount() const { return n * sizeof(int); }
   void poison() const { partial.poison(); }
   void launch() const {
     first = launches++ % windows_of(stride) * window_of(n, stride);
@@ -90,15 +89,15 @@ int main(int argc, char** argv) {
   CUDA_CHECK_LAUNCH();
   for (const std::size_t stride : kStrides) {
     const std::string name = "stride=" + std::to_string(stride);
-    const Walk walk{x,       n, stride, static_cast<unsigned>(block), static_cast<unsigned>(grid),
-                    opt.seed};
+    const Walk walk{x, n, stride, block, grid, opt.seed};
     const std::string moved = moved_text(0, stride);
     if (elements_of(n, stride) > elements) {
-      table.note(name + " is left out: there is no room for it");
+      table.note(name, " is left out: there is no room for it");
       continue;
     }
-    table.add(Version<Walk>{name.c_str(), moved.c_str(), [](const Walk& w) { w.launch(); }}, walk);
-    table.note("one load of a warp, " + name + ": " + moved);
+    table.add(
+        name, walk, [&] { walk.launch(); }, [&] { return walk.is_right(name); }, moved);
+    table.note("one load of a warp, ", name, ": ", moved);
   }
   return table.finish();
 }

@@ -40,12 +40,11 @@ __global__ void count_wrong(const int* y, std::size_t count, std::size_t n, std:
 // n stores by all threads of a grid, `stride` elements apart: what a row measures.
 struct Walk {
   int* y;
-  std::size_t n, stride;
-  unsigned block, grid;
+  std::size_t n, stride, block, grid;
   mutable std::size_t launches = 0;
 
   std::size_t elements() const { return elements_of(n, stride); }
-  double amount() const { return static_cast<double>(n) * sizeof(int); }
+  double amount() const { return n * sizeof(int); }
   void poison() const { CUDA_CHECK(cudaMemset(y, 0xff, elements() * sizeof(int))); }
   void launch() const {
     const std::size_t first = launches++ % windows_of(stride) * window_of(n, stride);
@@ -74,14 +73,15 @@ int main(int argc, char** argv) {
   const DeviceArray<int> y(opt.list ? 1 : elements);
   for (const std::size_t stride : kStrides) {
     const std::string name = "store=" + std::to_string(stride);
-    const Walk walk{y, n, stride, static_cast<unsigned>(block), static_cast<unsigned>(grid)};
+    const Walk walk{y, n, stride, block, grid};
     const std::string moved = moved_text(0, stride);
     if (elements_of(n, stride) > elements) {
-      table.note(name + " is left out: there is no room for it");
+      table.note(name, " is left out: there is no room for it");
       continue;
     }
-    table.add(Version<Walk>{name.c_str(), moved.c_str(), [](const Walk& w) { w.launch(); }}, walk);
-    table.note("one store of a warp, " + name + ": " + moved);
+    table.add(
+        name, walk, [&] { walk.launch(); }, [&] { return walk.is_right(name); }, moved);
+    table.note("one store of a warp, ", name, ": ", moved);
     // make profile looks at the last kernel named like the row, and finds none: at the last of all.
     // The first of these two finds what the check has left in the L2, the second what a store
     // leaves.

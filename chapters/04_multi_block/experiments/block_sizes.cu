@@ -41,33 +41,28 @@ __global__ void sum_four_in_flight(const int* x, std::size_t n, long long* parti
 
 constexpr unsigned kBlocks[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};  // of threads
 
+bool adds_up(const std::string& name, const std::vector<long long>& partial, long long expected) {
+  return equals(name, std::accumulate(partial.begin(), partial.end(), 0LL), expected);
+}
+
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 250000;
   const Options opt(argc, argv, "04_block_sizes", "how many threads should a block have?",
                     {{"n", &n, 1, 16_Gi, "ints"}});
-  const Device device = open_device(opt);
-  const std::size_t bytes = n * sizeof(int);
-  const auto places = static_cast<std::size_t>(device.multiProcessorCount) *
-                      static_cast<std::size_t>(device.maxThreadsPerMultiProcessor);
-  ResultTable table(opt, bytes, places * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
-
+  ResultTable table(opt, n * sizeof(int), 16_Mi);
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);
   const DeviceArray<int> x(values);
-  const DeviceArray<long long> partial(places);
   for (const unsigned loads : {1u, kInFlight}) {
     const auto kernel = loads == 1 ? sum_grid_stride : sum_four_in_flight;
     for (const unsigned block : kBlocks) {
       const unsigned grid = blocks_held(sum_grid_stride, block);  // one wave
-      const std::string name = "block=" + std::to_string(block) + " loads=" + std::to_string(loads);
+      const DeviceArray<long long> partial(grid * block);
+      const std::string name = text("block=", block, " loads=", loads);
       table.add(
-          name, static_cast<double>(bytes), [&] { partial.poison(); },
-          [&] { kernel<<<grid, block>>>(x, n, partial); },
-          [&] {
-            const std::vector<long long> sums = partial.download(grid * block);
-            return equals(name, std::accumulate(sums.begin(), sums.end(), 0LL), expected);
-          });
+          name, partial, [&] { kernel<<<grid, block>>>(x, n, partial); },
+          [&] { return adds_up(name, partial.download(), expected); });
     }
   }
   return table.finish();

@@ -100,9 +100,8 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const unsigned wave = blocks_held(sum_recorded, block);
   if (grid == 0) grid = wave * 5 / 2;
-  if (std::FILE* const file = opt.open_csv("a")) std::fclose(file);  // it can be written
-  const std::vector<BlockRecord> blocks = record_blocks(
-      random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(grid), static_cast<unsigned>(block));
+  const std::vector<BlockRecord> blocks =
+      record_blocks(random_ints(n, 0, 9, opt.seed), grid, block);
   std::uint64_t first_ns = blocks[0].start_ns, end_ns = 0;
   for (const BlockRecord& b : blocks) {
     first_ns = std::min(first_ns, b.start_ns);
@@ -111,10 +110,9 @@ int main(int argc, char** argv) {
   std::printf("%s · %s · %u blocks fit at once · %.1f us from the first start to the last end\n\n",
               device.name, opt.workload().c_str(), wave, (end_ns - first_ns) / 1e3);
   draw(blocks, first_ns, end_ns);
-  std::ostringstream csv;
-  csv << "block,sm,start_ns,end_ns\n";
+  std::string csv = "block,sm,start_ns,end_ns\n";
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    csv << i << ',' << blocks[i].sm << ',' << blocks[i].start_ns - first_ns << ','
-        << blocks[i].end_ns - first_ns << '\n';
-  return opt.write_csv(csv.str()) ? kExitOk : kExitWrong;
+    csv += text(i, ',', blocks[i].sm, ',', blocks[i].start_ns - first_ns, ',',
+                blocks[i].end_ns - first_ns, '\n');
+  return opt.write_csv(csv) ? kExitOk : kExitWrong;
 }

@@ -49,31 +49,28 @@ std::vector<unsigned> grids(unsigned sms, unsigned wave) {
   return blocks;
 }
 
+bool adds_up(const std::string& name, const std::vector<long long>& partial, long long expected) {
+  return equals(name, std::accumulate(partial.begin(), partial.end(), 0LL), expected);
+}
+
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 250000, block = 256;
   const Options opt(argc, argv, "04_grid_sizes", "how many blocks are enough?",
                     {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
-  const Device device = open_device(opt);
-  const unsigned wave = blocks_held(sum_grid_stride, block);
-  const std::size_t bytes = n * sizeof(int), threads = 4 * wave * block;
-  ResultTable table(opt, bytes, threads * sizeof(long long));
-  table.rate_in("GB/s", "read", measured_read_gbps(bytes));
-
+  ResultTable table(opt, n * sizeof(int), 16_Mi);
+  table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);
   const DeviceArray<int> x(values);
-  const DeviceArray<long long> partial(threads);
+  const unsigned sms = table.device.multiProcessorCount, wave = blocks_held(sum_grid_stride, block);
   for (const unsigned loads : {1u, kInFlight}) {
     const auto kernel = loads == 1 ? sum_grid_stride : sum_four_in_flight;
-    for (const unsigned grid : grids(static_cast<unsigned>(device.multiProcessorCount), wave)) {
-      const std::string name = "grid=" + std::to_string(grid) + " loads=" + std::to_string(loads);
+    for (const unsigned grid : grids(sms, wave)) {
+      const DeviceArray<long long> partial(grid * block);
+      const std::string name = text("grid=", grid, " loads=", loads);
       table.add(
-          name, static_cast<double>(bytes), [&] { partial.poison(); },
-          [&] { kernel<<<grid, static_cast<unsigned>(block)>>>(x, n, partial); },
-          [&] {
-            const std::vector<long long> sums = partial.download(grid * block);
-            return equals(name, std::accumulate(sums.begin(), sums.end(), 0LL), expected);
-          });
+          name, partial, [&] { kernel<<<grid, block>>>(x, n, partial); },
+          [&] { return adds_up(name, partial.download(), expected); });
     }
   }
   return table.finish();

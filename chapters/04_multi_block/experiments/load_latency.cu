@@ -44,14 +44,12 @@ Timing time_per_load(std::size_t bytes, std::size_t samples, bool* is_right) {
 std::string in_flight(const char* version, unsigned grid, unsigned block, unsigned bytes, double ns,
                       double read_gbps) {
   const double all = 1.0 * grid * block * bytes;
-  return std::string("  ") + version + ": " + std::to_string(grid) + " x " + std::to_string(block) +
-         " threads, " + digits_text(all / 1e6) + " MB in flight, at most " +
-         digits_text(std::min(all / ns, read_gbps)) + " GB/s";
+  return text("  ", version, ": ", grid, " x ", block, " threads, ", all / 1e6,
+              " MB in flight, at most ", std::min(all / ns, read_gbps), " GB/s");
 }
 
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "04_load_latency", "how long does a load take, all alone?", {});
-  const Device device = open_device(opt);
   ResultTable table(opt, kRingInMemory, kRingInMemory);
   const double read_gbps = measured_read_gbps(kRingInMemory);
   table.rate_in("GB/s", "read", read_gbps);
@@ -66,10 +64,10 @@ int main(int argc, char** argv) {
   if (!kOnGpu || !opt.only.empty()) return table.finish();
 
   // What the memory wants in flight, and what the versions could reach if nothing else counted.
-  table.note("one load alone takes " + digits_text(ns) + " ns; " + digits_text(read_gbps) +
-             " GB/s for that long are " + digits_text(ns * read_gbps / 1e6) + " MB in flight");
-  const auto sms = static_cast<unsigned>(device.multiProcessorCount);
-  const unsigned places = sms * static_cast<unsigned>(device.maxThreadsPerMultiProcessor);
+  table.note("one load alone takes ", ns, " ns; ", read_gbps, " GB/s for that long are ",
+             ns * read_gbps / 1e6, " MB in flight");
+  const unsigned sms = table.device.multiProcessorCount;
+  const unsigned places = sms * table.device.maxThreadsPerMultiProcessor;
   const auto note = [&](const char* version, unsigned grid, unsigned block, unsigned bytes) {
     table.note(in_flight(version, grid, block, bytes, ns, read_gbps));
   };

@@ -69,33 +69,30 @@ const Ladder kLadder[] = {
     {"16Bx8/r32", sum_words<int4, 8, 2>},
 };
 
+bool adds_up(const std::string& name, const std::vector<long long>& partial, long long expected) {
+  return equals(name, std::accumulate(partial.begin(), partial.end(), 0LL), expected);
+}
+
 // Every kernel with one block per SM, then with as many as its registers leave room for.
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 250000, block = 256;
   const Options opt(
       argc, argv, "04_load_widths", "more loads per thread, or wider ones?",
       {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, kMaxBlock, "threads per block"}});
-  const Device device = open_device(opt);
-  const auto sms = static_cast<unsigned>(device.multiProcessorCount);
-  const auto places = static_cast<std::size_t>(device.maxThreadsPerMultiProcessor);  // of an SM
-  ResultTable table(opt, n * sizeof(int), sms * places * sizeof(long long));
+  ResultTable table(opt, n * sizeof(int), 16_Mi);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-
+  const unsigned sms = table.device.multiProcessorCount;
   const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);
   const DeviceArray<int> x(values);
-  const DeviceArray<long long> partial(sms * places);
   for (const bool whole_wave : {false, true}) {
     for (const Ladder& l : kLadder) {
       const unsigned grid = whole_wave ? blocks_held(l.kernel, block) : sms;
-      const std::string name = std::string(l.name) + " grid=" + std::to_string(grid);
+      const DeviceArray<long long> partial(grid * block);
+      const std::string name = text(l.name, " grid=", grid);
       table.add(
-          name, static_cast<double>(x.bytes()), [&] { partial.poison(); },
-          [&] { l.kernel<<<grid, static_cast<unsigned>(block)>>>(x, n, partial); },
-          [&] {
-            const std::vector<long long> sums = partial.download(grid * block);
-            return equals(name, std::accumulate(sums.begin(), sums.end(), 0LL), expected);
-          });
+          name, partial, [&] { l.kernel<<<grid, block>>>(x, n, partial); },
+          [&] { return adds_up(name, partial.download(), expected); });
     }
   }
   if (!kOnGpu || opt.list) return table.finish();  // the CPU backend has no registers to count
@@ -103,12 +100,10 @@ int main(int argc, char** argv) {
     cudaFuncAttributes of_kernel;
     CUDA_CHECK(cudaFuncGetAttributes(&of_kernel, l.kernel));
     const std::size_t per_sm = blocks_held(l.kernel, block) / sms;
-    const std::string name = l.name, registers = std::to_string(of_kernel.numRegs);
-    table.measured(name + " registers", of_kernel.numRegs, "registers",
-                   name + ": " + registers + " registers per thread, " + std::to_string(per_sm) +
-                       " blocks of " + std::to_string(block) + " on an SM, " +
-                       std::to_string(100 * per_sm * block / places) +
-                       " % of its places for threads");
+    table.measured(text(l.name, " registers"), of_kernel.numRegs, "registers", l.name, ": ",
+                   of_kernel.numRegs, " registers per thread, ", per_sm, " blocks of ", block,
+                   " on an SM, ", 100 * per_sm * block / table.device.maxThreadsPerMultiProcessor,
+                   " % of its places for threads");
   }
   return table.finish();
 }

@@ -131,14 +131,12 @@ int main(int argc, char** argv) {
   if (grid == 0) grid = wave * 5 / 2;
   ResultTable table(opt, n * sizeof(int), grid * (block * 8 + sizeof(BlockRecord)));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const Launch launch(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(grid),
-                      static_cast<unsigned>(block));  // one for all rows
+  const Launch launch(random_ints(n, 0, 9, opt.seed), grid, block);  // one for all rows
   for (const Clock& clock : kClocks) {
     if (!table.wants(clock.name, clock.summary)) continue;
     const double ms = clock.ms(launch);
     table.row(clock.name, {ms, ms, ms, 1}, n * 4e-6 / ms, launch.is_right());
   }
-  table.note("by_*: " + std::to_string(grid) + " blocks, of which " + std::to_string(wave) +
-             " fit at once");
+  table.note("by_*: ", grid, " blocks, of which ", wave, " fit at once");
   return table.finish();
 }

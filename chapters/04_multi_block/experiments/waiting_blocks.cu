@@ -53,12 +53,11 @@ int main(int argc, char** argv) {
     const std::string name = more == 0 ? "one wave" : "one wave and a block";
     if (!table.wants(name)) continue;
     double ms = 0;
-    const unsigned grid = wave + more, threads = static_cast<unsigned>(block);
-    const Waiting w = run(grid, threads, more == 0 ? kLongNs : kShortNs, &ms);
+    const Waiting w = run(wave + more, block, more == 0 ? kLongNs : kShortNs, &ms);
     // No order of blocks is promised: where the last one happens to begin early, nobody gives up.
     const bool ok = w.last_has_begun == 1 && (more > 0 || w.gave_up == 0);
     table.row(name, {ms, ms, ms, 1}, 0, ok, w.gave_up > 0 ? "gave up" : "ok");
-    table.note(name + ": " + std::to_string(w.gave_up) + " of " + std::to_string(grid) +
+    table.note(name, ": ", w.gave_up, " of ", wave + more,
                " blocks waited in vain for the last one");
   }
   return table.finish();

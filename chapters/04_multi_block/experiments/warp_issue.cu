@@ -45,10 +45,9 @@ struct Chains {
   }
   // Every chain has made every step: a chain begins with the number of its thread and its own.
   bool is_right(const std::string& name) const {
-    std::vector<float> expected;
-    for (unsigned i = 0; i < chains * threads; ++i)
-      expected.push_back(static_cast<float>(i % threads + i / threads + kSteps));
-    return all_equal(name, ends.download().data(), expected.data(), expected.size());
+    std::vector<float> expected(chains * threads);
+    for (unsigned i = 0; i < expected.size(); ++i) expected[i] = i % threads + i / threads + kSteps;
+    return all_equal(name, ends.download(expected.size()), expected);
   }
   // More than none, and no more than a clock of 10 GHz makes in that time: a difference with the
   // wrong sign, a sum and a single reading are all far off.
@@ -65,8 +64,7 @@ int main(int argc, char** argv) {
   table.without_speedup();
   for (const unsigned chains : {1u, kMostChains}) {
     for (unsigned warps = 1; warps <= 32; warps *= 2) {
-      const std::string name =
-          "warps=" + std::to_string(warps) + " chains=" + std::to_string(chains);
+      const std::string name = text("warps=", warps, " chains=", chains);
       if (!table.wants(name)) continue;
       const Chains c{chains, 32 * warps};
       c.poison();
@@ -74,7 +72,7 @@ int main(int argc, char** argv) {
       const bool right_at_first = c.is_right(name);
       const Timing t = time_launches(opt.samples, [&] { c.launch(); });
       const double instructions = 1.0 * kSteps * chains * warps;
-      table.row(name, t, instructions / static_cast<double>(c.cycles.download()[0]),
+      table.row(name, t, instructions / c.cycles.download()[0],
                 right_at_first && c.is_right(name) && c.took_cycles(t.max_ms));
     }
   }

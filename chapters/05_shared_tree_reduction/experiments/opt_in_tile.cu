@@ -47,12 +47,11 @@ struct TileSums {
                                     kTileBytes));  // once, not at each launch
   }
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { sums.poison(); }
   bool is_right(const std::string& name) const {
     std::vector<long long> expected(grid);
     for (std::size_t i = 0; i < n; ++i) expected[i / kTileItems] += 1LL * host_x[i] * host_x[i];
-    return all_equal(name, sums.download().data(), expected.data(), grid);
+    return all_equal(name, sums.download(), expected);
   }
 
   std::vector<int> host_x;
@@ -73,13 +72,12 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
   ResultTable table(opt, n * sizeof(int), n / 1000);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const TileSums sums(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  const TileSums sums(random_ints(n, 0, 9, opt.seed), block);
   table.add(kOptInTile, sums);
   int blocks_per_sm = 0;
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, sum_opt_in_tile,
                                                            static_cast<int>(block), kTileBytes));
-  table.note(std::to_string(blocks_per_sm) +
-             " such blocks fit on a multiprocessor: " + std::to_string(blocks_per_sm * block) +
-             " of its " + std::to_string(table.device.maxThreadsPerMultiProcessor) + " threads");
+  table.note(blocks_per_sm, " such blocks fit on a multiprocessor: ", blocks_per_sm * block,
+             " of its ", table.device.maxThreadsPerMultiProcessor, " threads");
   return table.finish();
 }

@@ -71,7 +71,6 @@ struct BlockResults {
   BlockResults(const std::vector<int>& values, unsigned threads)
       : host_x(values), x(values), block(threads) {}
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { sums.poison(), maxima.poison(), odd_counts.poison(), flags.poison(); }
 
   // Compares what block b left with its own ints: `add` folds them, beginning with `first`.
@@ -79,7 +78,7 @@ struct BlockResults {
   bool matches(const std::string& what, const DeviceArray<T>& actual, T first, Add add) const {
     std::vector<T> expected(grid, first);
     for (std::size_t i = 0; i < n; ++i) add(expected[i / block], host_x[i]);
-    return all_equal(what, actual.download().data(), expected.data(), grid);
+    return all_equal(what, actual.download(), expected);
   }
   bool odd_counts_match(const std::string& name) const {
     return matches(name + " odd count", odd_counts, 0, [](int& c, int v) { c += v % 2 != 0; });
@@ -125,7 +124,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, n * sizeof(int), div_up(n, block) * 20);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   table.without_speedup();  // they do not all do the same work
-  const BlockResults results(random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block));
+  const BlockResults results(random_ints(n, 0, 9, opt.seed), block);
   for (const auto& version : kVersions) table.add(version, results);
   return table.finish();
 }

@@ -70,7 +70,7 @@ struct Walks {
       for (std::size_t k = 0; k < loads; ++k)
         of_lane[lane] += h_table[(k * kWarp + lane % distinct) * walk.step % walk.window];
     for (std::size_t i = 0; i < n; ++i) expected[i] = of_lane[i % block % kWarp];
-    return all_equal(name, y.download().data(), expected.data(), n);
+    return all_equal(name, y.download(), expected);
   }
 
   // For how many nanoseconds one load of a warp occupies its multiprocessor.
@@ -91,7 +91,7 @@ struct Line {
   double base, slope;
 };
 Line fit_line(const std::vector<double>& y) {
-  const auto count = static_cast<double>(y.size());
+  const double count = y.size();
   const double mean_x = (count + 1) / 2, mean_y = std::accumulate(y.begin(), y.end(), 0.0) / count;
   double along_both = 0;
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
                      {"window", &window, 1, kWords, "words that are walked through: 2^k"}});
   if ((window & (window - 1)) != 0) opt.usage_error("--window: expected a power of two");
   const Device device = open_device(opt);
-  const auto multiprocessors = static_cast<unsigned>(device.multiProcessorCount);
+  const unsigned multiprocessors = device.multiProcessorCount;
   if (n == 0) n = std::size_t{multiprocessors} * device.maxThreadsPerMultiProcessor;
   ResultTable table(opt, (n + kWords) * sizeof(int));
   table.rate_in("ns/load");
@@ -140,11 +140,10 @@ int main(int argc, char** argv) {
   add_row(table, opt, walks, "address=", address_of_constant_words(), kWarp);
   if (kOnGpu && *std::min_element(ns.begin(), ns.end()) > 0) {  // all rows were wanted
     const Line line = fit_line(ns);
-    table.measured("fit_base", line.base, "ns/load", "");
+    table.measured("fit_base", line.base, "ns/load");
     table.measured("fit_per_word", line.slope, "ns/word",
-                   "constant memory, fitted line: a load of a warp takes " +
-                       digits_text(line.base) + " ns and " + digits_text(line.slope) +
-                       " ns per distinct word");
+                   "constant memory, fitted line: a load of a warp takes ", line.base, " ns and ",
+                   line.slope, " ns per distinct word");
   }
   return table.finish();
 }

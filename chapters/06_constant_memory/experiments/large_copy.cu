@@ -44,8 +44,8 @@ bool table_holds(const std::vector<int>& words) {
   CUDA_CHECK_LAUNCH();  // no error is left for which this launch could be blamed
   std::vector<int> fetched(kWords);
   CUDA_CHECK(cudaMemcpyFromSymbol(fetched.data(), constant_words, sizeof(constant_words)));
-  return all_equal("seen by a kernel", seen.download().data(), words.data(), kWords) &&
-         all_equal("fetched by the host", fetched.data(), words.data(), kWords);
+  return all_equal("seen by a kernel", seen.download(), words) &&
+         all_equal("fetched by the host", fetched, words);
 }
 
 int main(int argc, char** argv) {

@@ -40,25 +40,22 @@ struct Places {
   bool brought(const std::string& version) const {
     read_words<<<kWords / kBlock, kBlock>>>(seen);
     CUDA_CHECK_LAUNCH();
-    return all_equal(version, seen.download().data(), words.data(), kWords);
+    return all_equal(version, seen.download(), words);
   }
 
   // The other words arrive where they belong, and nowhere else.
-  bool arrived(const std::string& version, const int* at_host, const int* at_device) const {
+  bool arrived(const std::string& version, const std::vector<int>& at_host,
+               const std::vector<int>& at_device) const {
     const std::vector<int> device = received.download();  // waits for the copy
-    return all_equal(version, fetched(), at_host, kWords) &&
-           all_equal(version, device.data(), at_device, kWords);
+    return all_equal(version, {fetched(), fetched() + kWords}, at_host) &&
+           all_equal(version, device, at_device);
   }
-  bool at_host(const std::string& version) const {
-    return arrived(version, others.data(), std::vector<int>(kWords, -1).data());
-  }
-  bool at_device(const std::string& version) const {
-    return arrived(version, std::vector<int>(kWords, -1).data(), others.data());
-  }
+  bool at_host(const std::string& version) const { return arrived(version, others, nowhere); }
+  bool at_device(const std::string& version) const { return arrived(version, nowhere, others); }
 
   int* fetched() const { return pinned + kWords; }
 
-  const std::vector<int> words, others;
+  const std::vector<int> words, others, nowhere = std::vector<int>(kWords, -1);
   DeviceArray<int> on_device, received, seen;
   int* pinned = nullptr;  // memory of the host that the device reads by itself: chapter 09
 };

@@ -72,7 +72,7 @@ struct Additions {
     std::vector<int> expected = h_x;
     for (std::size_t i = 0; i < n; ++i)
       expected[i] += h_table[(i / block * block_step + i % block / sharing * step) % kWords];
-    return all_equal(version, y.download().data(), expected.data(), n);
+    return all_equal(version, y.download(), expected);
   }
   bool per_block(const std::string& version) const { return adds(version, block, 0, 1); }
   bool per_warp(const std::string& version) const { return adds(version, kWarp, 1); }

@@ -3,9 +3,6 @@
 //
 // More of them overlap better, and each costs the start of a copy and of a kernel.
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
@@ -48,7 +45,7 @@ struct Chunks {
     for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
     std::vector<unsigned> expected(n);
     for (std::size_t i = 0; i < n; ++i) expected[i] = all(h_x[i]);
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
 
   std::size_t n;
@@ -102,8 +99,7 @@ int main(int argc, char** argv) {
   for (std::size_t chunks = 1; chunks <= most; chunks *= 2) {
     const std::string name = "overlapped chunks=" + std::to_string(chunks);
     table.add(
-        name, static_cast<double>(n * kWord), [&] { c.poison(); }, [&] { run_chunks(c, chunks); },
-        [&] { return c.is_right(name); });
+        name, c, [&] { run_chunks(c, chunks); }, [&] { return c.is_right(name); });
   }
   return table.finish();
 }

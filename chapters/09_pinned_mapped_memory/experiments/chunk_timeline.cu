@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When was each chunk copied, and when was it computed?
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
@@ -47,7 +44,7 @@ struct Chunks {
     for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
     std::vector<unsigned> expected(n);
     for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
 
   std::size_t n;
@@ -112,17 +109,17 @@ void draw(ResultTable& table, const Row& row, const Chunks& c, const std::vector
   const double last = std::max(1e-3, *std::max_element(ms.begin(), ms.end()));
   const auto columns = [&](double until) { return static_cast<std::size_t>(60 * until / last); };
   table.row(row.name, {last, last, last, 1}, 0, c.is_right(row.name));
-  table.note(std::string(row.name) + ": c until it is copied, k until it is computed");
+  table.note(row.name, ": c until it is copied, k until it is computed");
   for (std::size_t k = 0; 3 * k + 3 < ms.size(); ++k) {
     const double begin = ms[3 * k + 1], copied = ms[3 * k + 2], computed = ms[3 * k + 3];
     const std::string stream = std::to_string(k % c.streams.size());
     const std::string name = row.name + (" chunk=" + std::to_string(k)) + " stream=" + stream + " ";
-    table.measured(name + "begin", begin, "ms", "");
-    table.measured(name + "copied", copied, "ms", "");
+    table.measured(name + "begin", begin, "ms");
+    table.measured(name + "copied", copied, "ms");
     std::string line(columns(begin), ' ');
     line.resize(std::max(line.size(), columns(copied)), 'c');
     line.resize(std::max(line.size(), columns(computed)), 'k');
-    table.measured(name + "computed", computed, "ms", "  stream " + stream + " |" + line);
+    table.measured(name + "computed", computed, "ms", "  stream ", stream, " |", line);
   }
 }
 

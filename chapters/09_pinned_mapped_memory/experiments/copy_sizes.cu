@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From which size on is a copy limited by the bus, and how long does a small one take?
 
-#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "../../../common/common.cuh"
 
@@ -40,11 +38,11 @@ struct Copies {
     std::memset(host, 0xff, count * kWord);
   }
   bool came_to_device(const std::string& name, std::size_t count) const {
-    return all_equal(name, d_words.download(count).data(), data.data(), count);
+    return all_equal(name, d_words.download(count), {data.begin(), data.begin() + count});
   }
   bool came_to_host(const std::string& name, std::size_t count) const {
     CUDA_CHECK(cudaDeviceSynchronize());
-    return all_equal(name, host, data.data(), count);
+    return all_equal<unsigned>(name, {host, host + count}, {data.begin(), data.begin() + count});
   }
 
   std::size_t n;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which streams wait for the default stream, although nobody asked them to?
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
@@ -54,7 +51,7 @@ struct Thirds {
     for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
     std::vector<unsigned> expected(n);
     for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
 
   std::size_t n;

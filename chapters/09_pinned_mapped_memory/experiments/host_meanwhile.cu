@@ -4,7 +4,6 @@
 // Nothing, if the memory is pageable: the call itself takes as long as the copy.
 
 #include <cstring>
-#include <vector>
 
 #include "../../../common/common.cuh"
 
@@ -49,7 +48,7 @@ struct Meanwhile {
     CUDA_CHECK(cudaDeviceSynchronize());
   }
   bool words_came(const std::string& name) const {
-    return all_equal(name, d_words.download().data(), pageable.data(), pageable.size());
+    return all_equal(name, d_words.download(), pageable);
   }
   // `rounds` rounds in a row are one such round again.
   bool host_worked(const std::string& name) const {
@@ -57,7 +56,7 @@ struct Meanwhile {
     for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
     std::vector<unsigned> expected(host_words());
     for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = all(pageable[i]);
-    return all_equal(name, results.data(), expected.data(), expected.size());
+    return all_equal(name, {results.begin(), results.begin() + host_words()}, expected);
   }
   bool both_are_right(const std::string& name) const {
     return words_came(name) && host_worked(name);

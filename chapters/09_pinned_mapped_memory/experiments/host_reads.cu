@@ -2,7 +2,6 @@
 // How fast do the host and a kernel read pinned memory, write-combined or not?
 
 #include <cstring>
-#include <vector>
 
 #include "../../../common/common.cuh"
 
@@ -44,15 +43,13 @@ struct PinnedWords {
 
   std::size_t bytes() const { return data.size() * kWord; }
   void read() { std::memcpy(seen.data(), pinned, bytes()); }
-  bool is_right(const std::string& name) const {
-    return all_equal(name, seen.data(), data.data(), data.size());
-  }
+  bool is_right(const std::string& name) const { return all_equal(name, seen, data); }
   void read_by_kernel() const {
     copy_words<<<blocks_for(data.size(), kBlock), kBlock>>>(mapped, data.size(), d_seen);
     CUDA_CHECK_LAUNCH();
   }
   bool kernel_is_right(const std::string& name) const {
-    return all_equal(name, d_seen.download().data(), data.data(), data.size());
+    return all_equal(name, d_seen.download(), data);
   }
 
   std::vector<unsigned> data, seen;

@@ -5,7 +5,6 @@
 // touched; cudaMemPrefetchAsync asks for pages before that.
 
 #include <cstring>
-#include <vector>
 
 #include "../../../common/common.cuh"
 
@@ -72,9 +71,9 @@ struct Managed {
     for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
     std::vector<unsigned> expected(n);
     for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
-  bool host_is_right(const std::string& name) const { return all_equal(name, x, data.data(), n); }
+  bool host_is_right(const std::string& name) const { return all_equal(name, {x, x + n}, data); }
 
   std::size_t n;
   unsigned rounds;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What does every further pass over the data cost, if the kernel reads the host's memory?
 
-#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "../../../common/common.cuh"
 
@@ -51,7 +49,7 @@ struct Passes {
     for (unsigned pass = 0; pass < passes; ++pass) {
       for (std::size_t i = 0; i < n; ++i) expected[i] = all(expected[i] ^ h_x[i]);
     }
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
 
   std::size_t n;
@@ -95,8 +93,7 @@ int main(int argc, char** argv) {
     for (unsigned passes = 1; passes <= most; ++passes) {
       const std::string name = std::string(series.name) + " passes=" + std::to_string(passes);
       table.add(
-          name, static_cast<double>(n * kWord), [&] { p.poison(); }, [&] { series.run(p, passes); },
-          [&] { return p.is_right(name, passes); });
+          name, p, [&] { series.run(p, passes); }, [&] { return p.is_right(name, passes); });
     }
   }
   return table.finish();

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What does it cost to get scratch memory for every use of it, and to give it back?
 
-#include <cstdint>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
@@ -38,7 +35,7 @@ struct Scratch {
   bool is_right(const std::string& name) const {
     std::vector<unsigned> expected(n);
     for (std::size_t i = 0; i < n; ++i) expected[i] = kRound(data[i]);
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
 
   std::size_t n;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // If a word of the host's memory is read twice, does it cross the bus twice?
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
@@ -79,7 +76,7 @@ struct Reads {
   bool matches(const std::string& name, Expected&& of) const {
     std::vector<unsigned> expected(n);
     for (std::size_t i = 0; i < n; ++i) expected[i] = of(i);
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
 
   std::size_t n;

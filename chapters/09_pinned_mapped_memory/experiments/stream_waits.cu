@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When does each of three kernels run, if one of them is in the default stream?
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
@@ -52,7 +49,7 @@ struct Thirds {
     for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
     std::vector<unsigned> expected(n);
     for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
-    return all_equal(name, d_y.download().data(), expected.data(), n);
+    return all_equal(name, d_y.download(), expected);
   }
 
   std::size_t n;
@@ -119,14 +116,14 @@ void draw(ResultTable& table, const std::string& name, const std::vector<double>
   const double last = std::max(1e-3, *std::max_element(ms.begin(), ms.end()));
   const auto columns = [&](double until) { return static_cast<std::size_t>(60 * until / last); };
   table.row(name, {last, last, last, 1}, 0, right);
-  table.note(name + ": k until the kernel has ended");
+  table.note(name, ": k until the kernel has ended");
   for (std::size_t k = 0; 2 * k + 2 < ms.size(); ++k) {
     const double begin = ms[2 * k + 1], computed = ms[2 * k + 2];
     std::string line(columns(begin), ' ');
     line.resize(std::max(line.size(), columns(computed)), 'k');
-    table.measured(name + " kernel=" + std::to_string(k) + " begin", begin, "ms", "");
-    table.measured(name + " kernel=" + std::to_string(k) + " computed", computed, "ms",
-                   "  kernel " + std::to_string(k + 1) + " |" + line);
+    table.measured(name + " kernel=" + std::to_string(k) + " begin", begin, "ms");
+    table.measured(name + " kernel=" + std::to_string(k) + " computed", computed, "ms", "  kernel ",
+                   k + 1, " |", line);
   }
 }
 

@@ -83,14 +83,13 @@ struct Words {
     for (std::size_t i = 0; i < meet * turns; ++i) last = after<kOp>(last, i % turns);
     std::vector<T> values(words.size(), begin);
     for (std::size_t i = 0; i < values.size(); i += meet) values[i] = last;
-    return all_equal(name, words.download().data(), values.data(), values.size());
+    return all_equal(name, words.download(), values);
   }
 };
 
 // One row: the time at one word of global memory. All four rates, in 10^9 per second, are noted.
 template <Op kOp, class T>
-void add_row(ResultTable& table, const Options& opt, const char* name, unsigned grid,
-             std::size_t block) {
+void add_row(ResultTable& table, const std::string& name, unsigned grid, unsigned block) {
   if (!table.wants(name)) return;
   std::string rates = name;
   bool ok = true;
@@ -98,20 +97,31 @@ void add_row(ResultTable& table, const Options& opt, const char* name, unsigned 
   for (const bool shared : {true, false}) {
     for (const bool one_word : {false, true}) {
       const unsigned turns = one_word || !kOnGpu ? 16 : 1024;  // fewer where it is slow
-      const auto b = static_cast<unsigned>(block);
-      const Words<kOp, T> words = {shared, one_word, turns, grid, b};
+      const Words<kOp, T> words = {shared, one_word, turns, grid, block};
       words.launch();
       ok = words.are_right(name) && ok;
-      t = time_launches(opt.samples, [&] { words.launch(); });
+      t = time_launches(table.opt.samples, [&] { words.launch(); });
       ok = words.are_right(name) && ok;
-      const double rate = 1e-6 * turns * grid * b / t.median_ms;
-      const std::string where = shared ? "shared: " : "global: ";
-      table.measured(name, rate, where + (one_word ? "one word" : "own words"), "");
-      rates += " · " + where + (one_word ? "one word " : "own words ") + digits_text(rate);
+      const double rate = 1e-6 * turns * grid * block / t.median_ms;
+      const std::string where =
+          text(shared ? "shared: " : "global: ", one_word ? "one word" : "own words");
+      table.measured(name, rate, where);
+      rates += text(" · ", where, ' ', rate);
     }
   }
   table.row(name, t, 0, ok);
   if (kOnGpu) table.note(rates);
+}
+
+constexpr const char* name_of(int) { return " int"; }
+constexpr const char* name_of(unsigned) { return " unsigned"; }
+constexpr const char* name_of(Wide) { return " 64-bit"; }
+constexpr const char* name_of(float) { return " float"; }
+constexpr const char* name_of(double) { return " double"; }
+
+template <Op kOp, class... Types>
+void add_rows(ResultTable& table, const std::string& operation, unsigned grid, unsigned block) {
+  (add_row<kOp, Types>(table, operation + name_of(Types{}), grid, block), ...);
 }
 
 int main(int argc, char** argv) {
@@ -122,28 +132,19 @@ int main(int argc, char** argv) {
   const unsigned grid = blocks_held(in_shared<kAdd, int>, block);
   ResultTable table(opt, 2 * sizeof(Wide) * grid * block);
   table.without_speedup();  // not the same work
-  add_row<kAdd, int>(table, opt, "add int", grid, block);
-  add_row<kAddOne, int>(table, opt, "add 1 to int", grid, block);
-  add_row<kAdd, Wide>(table, opt, "add 64-bit", grid, block);
-  add_row<kAdd, float>(table, opt, "add float", grid, block);
-  add_row<kAdd, double>(table, opt, "add double", grid, block);
-  add_row<kSub, int>(table, opt, "sub int", grid, block);
-  add_row<kInc, unsigned>(table, opt, "inc unsigned", grid, block);
-  add_row<kDec, unsigned>(table, opt, "dec unsigned", grid, block);
-  add_row<kMin, int>(table, opt, "min int", grid, block);
-  add_row<kMin, Wide>(table, opt, "min 64-bit", grid, block);
-  add_row<kMax, int>(table, opt, "max int", grid, block);
-  add_row<kMax, Wide>(table, opt, "max 64-bit", grid, block);
-  add_row<kAnd, unsigned>(table, opt, "and unsigned", grid, block);
-  add_row<kAnd, Wide>(table, opt, "and 64-bit", grid, block);
-  add_row<kOr, unsigned>(table, opt, "or unsigned", grid, block);
-  add_row<kOr, Wide>(table, opt, "or 64-bit", grid, block);
-  add_row<kXor, unsigned>(table, opt, "xor unsigned", grid, block);
-  add_row<kXor, Wide>(table, opt, "xor 64-bit", grid, block);
-  add_row<kExch, int>(table, opt, "exch int", grid, block);
-  add_row<kExch, float>(table, opt, "exch float", grid, block);
-  add_row<kExch, Wide>(table, opt, "exch 64-bit", grid, block);
-  add_row<kCas, unsigned>(table, opt, "CAS unsigned", grid, block);
-  add_row<kCas, Wide>(table, opt, "CAS 64-bit", grid, block);
+  const auto b = static_cast<unsigned>(block);
+  add_rows<kAdd, int>(table, "add", grid, b);
+  add_rows<kAddOne, int>(table, "add 1 to", grid, b);
+  add_rows<kAdd, Wide, float, double>(table, "add", grid, b);
+  add_rows<kSub, int>(table, "sub", grid, b);
+  add_rows<kInc, unsigned>(table, "inc", grid, b);
+  add_rows<kDec, unsigned>(table, "dec", grid, b);
+  add_rows<kMin, int, Wide>(table, "min", grid, b);
+  add_rows<kMax, int, Wide>(table, "max", grid, b);
+  add_rows<kAnd, unsigned, Wide>(table, "and", grid, b);
+  add_rows<kOr, unsigned, Wide>(table, "or", grid, b);
+  add_rows<kXor, unsigned, Wide>(table, "xor", grid, b);
+  add_rows<kExch, int, float, Wide>(table, "exch", grid, b);
+  add_rows<kCas, unsigned, Wide>(table, "CAS", grid, b);
   return table.finish();
 }

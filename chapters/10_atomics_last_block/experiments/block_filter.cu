@@ -55,11 +55,9 @@ int main(int argc, char** argv) {
   const Options opt(
       argc, argv, "10_block_filter", "how near to the library is one atomic a block?",
       {{"n", &n, 1, 2_Gi - 1, "ints to filter"}, {"block", &block, 1, 1024, "threads per block"}});
-  open_device(opt);
-  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(filter_block, block));
   ResultTable table(opt, n * sizeof(int), n * sizeof(int) + n / 64 + 1_Mi);
-  const auto b = static_cast<unsigned>(block);
-  const FilterMemory memory(random_ints(n, 0, 9, opt.seed), grid, b, false);
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(filter_block, block));
+  const FilterMemory memory(random_ints(n, 0, 9, opt.seed), grid, block, false);
   for (const auto& version : kVersions) table.add(version, memory);
   return table.finish();
 }

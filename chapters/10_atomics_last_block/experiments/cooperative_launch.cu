@@ -93,11 +93,9 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "10_cooperative_launch",
                     "how is a kernel launched that waits for the grid?",
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
-                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
-  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  open_device(opt);
-  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(sum_grid_sync, block));
+                     {"block", &block, kWarp, kMaxBlock, "threads per block", kWarp}});
   ResultTable table(opt, n * sizeof(int), 2_Mi);
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(sum_grid_sync, block));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const SumMemory memory{random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, memory);

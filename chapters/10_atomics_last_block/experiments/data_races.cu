@@ -92,20 +92,17 @@ int main(int argc, char** argv) {
   std::size_t block = 512;
   const Options opt(argc, argv, "10_data_races", "what goes wrong without atomics and fences?",
                     {{"block", &block, 1, 1024, "threads per block that count"}});
-  const Device device = open_device(opt);
-  const unsigned grid = blocks_held(count_plainly, block);
-  const auto sms =
-      static_cast<unsigned>(std::max(2, device.multiProcessorCount));  // blocks that meet
-  ResultTable table(opt, sms * sizeof(unsigned));
+  ResultTable table(opt, 4_Ki);
   table.without_speedup();
-  const auto b = static_cast<unsigned>(block);
+  const unsigned grid = blocks_held(count_plainly, block);
+  const unsigned sms = std::max(2, table.device.multiProcessorCount);  // blocks that meet
   const char* const lost = "additions lost of";
   const char* const old = "old values read, of";
   const char* const left = "different numbers left behind, in runs:";
   add_found(table, "lost_updates", lost, "lost", lost,
-            [&] { return lost_updates(false, grid, b, 100); });
+            [&] { return lost_updates(false, grid, block, 100); });
   add_found(table, "no_lost_updates", lost, "ok", lost,
-            [&] { return lost_updates(true, grid, b, 100); });
+            [&] { return lost_updates(true, grid, block, 100); });
   add_found(table, "stale_read", old, "stale", old, [&] { return stale_reads<false>(sms); });
   add_found(table, "fenced_read", old, "ok", old, [&] { return stale_reads<true>(sms); });
   add_found(table, "one_element", left, "any", left,

@@ -90,12 +90,10 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "10_displaced_ticket",
                     "what does a ticket do that was left behind?",
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
-                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"},
+                     {"block", &block, kWarp, kMaxBlock, "threads per block", kWarp},
                      {"runs", &runs, 1, 1_Mi, "launches"}});
-  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  open_device(opt);
-  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(sum_last_block, block));
   ResultTable table(opt, n * sizeof(int), 2_Mi);
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(sum_last_block, block));
   table.without_speedup();
   const SumMemory memory{random_ints(n, 1, 9, opt.seed), grid, static_cast<unsigned>(block)};
   add_found(table, "ticket_left", "a third of the blocks have drawn", "early", "wrong sums of",

@@ -108,8 +108,7 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_loads_and_tiles", "what makes last_block_wide fast?",
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
-                     {"block", &block, kWarp, kMaxBlock, "threads per block, a multiple of 32"}});
-  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
+                     {"block", &block, kWarp, kMaxBlock, "threads per block", kWarp}});
   ResultTable table(opt, n * sizeof(int), 2_Mi);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const unsigned held = blocks_held(sum_by_words<int, 1, false>, block);

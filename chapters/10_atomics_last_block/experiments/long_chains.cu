@@ -73,12 +73,11 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 1_Gi, "ints"}});
   ResultTable table(opt, n * sizeof(int));
   const Input in(random_ints(n, 1, kLargest, opt.seed));
-  add_row<float>(table, opt, {"float_one_warp", "each thread adds a long chain", div_up(n, kWarp)},
+  add_row<float>(table, {"float_one_warp", "each thread adds a long chain", div_up(n, kWarp)},
                  in.exact, [&](float* r) { add_chains<<<1, kWarp>>>(in.x, n, r); });
-  add_row<float>(table, opt,
-                 {"pairwise_one_warp", "each thread adds in pairs, pairs of pairs, ...", 0},
+  add_row<float>(table, {"pairwise_one_warp", "each thread adds in pairs, pairs of pairs, ...", 0},
                  in.exact, [&](float* r) { add_in_pairs<<<1, kWarp>>>(in.x, n, r); });
-  add_row<float>(table, opt, {"kahan_one_warp", "each thread keeps what its additions lose", 0},
+  add_row<float>(table, {"kahan_one_warp", "each thread keeps what its additions lose", 0},
                  in.exact, [&](float* r) { add_compensated<<<1, kWarp>>>(in.x, n, r); });
   return table.finish();
 }

@@ -3,9 +3,6 @@
 //
 // max_by_cas  the largest of n floats: there is no atomicMax for them, but compare-and-swap
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 // Any update of one word can be made from compare-and-swap: compute from what was seen, and store
@@ -40,7 +37,6 @@ struct Maximum {
     if (!values.empty()) largest = *std::max_element(values.begin(), values.end());
   }
 
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { result.poison(); }
   bool is_right(const std::string& version) const {
     return equals(version, result.download()[0], static_cast<float>(largest));
@@ -62,11 +58,10 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 4_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_max_by_cas", "how is an atomic built that CUDA does not have?",
                     {{"n", &n, 1, 1_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
-  open_device(opt);
-  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(max_by_cas, block));
   ResultTable table(opt, n * sizeof(int));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const Maximum maximum(random_ints(n, 1, 200000, opt.seed), grid, static_cast<unsigned>(block));
+  const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(max_by_cas, block));
+  const Maximum maximum(random_ints(n, 1, 200000, opt.seed), grid, block);
   table.add(kMaxByCas, maximum);
   return table.finish();
 }

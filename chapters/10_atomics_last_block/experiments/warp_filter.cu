@@ -65,14 +65,11 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_warp_filter", "is it worth while that a warp asks once?",
                     {{"n", &n, 1, 2_Gi - 1, "ints to filter"},
-                     {"block", &block, kWarp, 1024, "threads per block, a multiple of 32"}});
-  if (block % kWarp != 0) opt.usage_error("--block " + std::to_string(block) + ": not whole warps");
-  open_device(opt);
+                     {"block", &block, kWarp, 1024, "threads per block", kWarp}});
+  ResultTable table(opt, n * sizeof(int), n * sizeof(int) + 16_Mi);
   const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(filter_vote, block));
-  const auto b = static_cast<unsigned>(block);
-  ResultTable table(opt, n * sizeof(int), (n + std::size_t{grid} * b) * sizeof(int));
   const std::vector<int> x = random_ints(n, 0, 9, opt.seed);
-  for (const auto& version : kVersions) table.add(version, FilterMemory(x, grid, b, false));
-  for (const auto& version : kOwnCounters) table.add(version, FilterMemory(x, grid, b, true));
+  for (const auto& version : kVersions) table.add(version, FilterMemory(x, grid, block, false));
+  for (const auto& version : kOwnCounters) table.add(version, FilterMemory(x, grid, block, true));
   return table.finish();
 }

@@ -51,7 +51,6 @@ __global__ void ask_active_mask(const int* x, std::size_t n, unsigned* surprised
 
 // n ints, and for every 32 of them three words: which lanes were surprised by each look.
 struct Looks {
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { surprised.poison(); }
   bool is_right(const std::string&) const { return true; }  // nothing is promised
 
@@ -87,10 +86,9 @@ int main(int argc, char** argv) {
   const char* const where[] = {"in a branch", "in a loop", "behind both"};
   for (unsigned k = 0; k < 3; ++k) {
     const std::size_t count = looks.surprises()[k];
-    table.measured(std::string("active_mask ") + where[k], static_cast<double>(count), "rows",
-                   std::string("active_mask: ") + where[k] +
-                       ", not the lanes that the source suggests in " + std::to_string(count) +
-                       " of " + std::to_string(div_up(n, kWarp)) + " rows of 32");
+    table.measured(std::string("active_mask ") + where[k], count, "rows", "active_mask: ", where[k],
+                   ", not the lanes that the source suggests in ", count, " of ", div_up(n, kWarp),
+                   " rows of 32");
   }
   return table.finish();
 }

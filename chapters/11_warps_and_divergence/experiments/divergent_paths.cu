@@ -48,12 +48,11 @@ void note_line(ResultTable& table, const std::string& name, const std::vector<do
     x += paths, y += time / ms[0], xx += paths * paths, xy += paths * time / ms[0];
     paths *= 2;
   }
-  const auto count = static_cast<double>(ms.size());
+  const double count = ms.size();
   const double slope = (count * xy - x * y) / (count * xx - x * x), base = (y - slope * x) / count;
-  table.measured(name + " slope", slope, "per path",
-                 name + ": time = " + digits_text(base) + " + " + digits_text(slope) +
-                     " per path, in times of one path");
-  table.measured(name + " base", base, "paths", "");
+  table.measured(name + " slope", slope, "per path", name, ": time = ", base, " + ", slope,
+                 " per path, in times of one path");
+  table.measured(name + " base", base, "paths");
 }
 
 int main(int argc, char** argv) {

@@ -108,9 +108,8 @@ int main(int argc, char** argv) {
     const std::size_t wrong = d.count_wrong();
     const double gbps = static_cast<double>(bytes) / t.median_ms / 1e6;
     table.row(row.name, t, gbps, true, wrong > 0 ? "wrong" : "by luck");
-    table.measured(row.name, static_cast<double>(wrong), "wrong sums",
-                   std::string(row.name) + ": " + std::to_string(wrong) + " of " +
-                       std::to_string(d.sums.size()) + " sums wrong");
+    table.measured(row.name, wrong, "wrong sums", row.name, ": ", wrong, " of ", d.sums.size(),
+                   " sums wrong");
   }
   return table.finish();
 }

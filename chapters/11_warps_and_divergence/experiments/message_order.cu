@@ -140,10 +140,9 @@ int main(int argc, char** argv) {
     const char* const seen = tally.delivered == messages ? "ok" : "gave up";
     table.row(row.name, timing_of({host_ms() - begin}), 0, is_right(row, tally, messages),
               tally.old > 0 ? "old" : seen);
-    table.measured(row.name, tally.old, "old",
-                   std::string(row.name) + ": " + std::to_string(tally.old) + " of " +
-                       std::to_string(tally.delivered) + " messages old");
-    table.measured(row.name, tally.delivered, "delivered", "");
+    table.measured(row.name, tally.old, "old", row.name, ": ", tally.old, " of ", tally.delivered,
+                   " messages old");
+    table.measured(row.name, tally.delivered, "delivered");
   }
   return table.finish();
 }

@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     const Ending ending = run_watched(argv[0], number, opt.device);
     table.row(c.name, timing_of({host_ms() - begin}), 0,
               ending.status == kRight.status || !c.is_promised, ending.check);
-    table.measured(c.name, ending.status, "outcome", std::string(c.name) + ": " + ending.sentence);
+    table.measured(c.name, ending.status, "outcome", c.name, ": ", ending.sentence);
   }
   table.note("times include the start of a process");
   return table.finish();

@@ -82,13 +82,11 @@ __global__ void scan_segments(const int* x, std::size_t n, int* sums) {
 
 // n ints; each warp has kSegment of its own.
 struct Segments {
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { of_ints.poison(), of_warps.poison(); }
 
   bool is_right(const std::string& name, const std::vector<int>& ints,
                 const std::vector<int>& warps) const {
-    return all_equal(name, of_ints.download().data(), ints.data(), ints.size()) &&
-           all_equal(name, of_warps.download().data(), warps.data(), warps.size());
+    return all_equal(name, of_ints.download(), ints) && all_equal(name, of_warps.download(), warps);
   }
   // Places that a version leaves alone keep their poison: -1.
   bool search_is_right(const std::string& name) const {

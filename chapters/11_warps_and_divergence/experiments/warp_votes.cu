@@ -52,7 +52,6 @@ __global__ void count_equal_lanes(const int* x, std::size_t n, int* counts) {
 
 // n ints; each warp has kSegment of its own.
 struct Segments {
-  double amount() const { return static_cast<double>(x.bytes()); }
   void poison() const { votes.poison(), counts.poison(); }
 
   bool votes_are_right(const std::string& version) const {
@@ -63,7 +62,7 @@ struct Segments {
       vote[1] = (i % kWarp == 0 || vote[1] != 0) && host_x[i] < kValues - kLow;
       vote[2] |= (host_x[i] % 2 != 0 ? 1u : 0u) << (i % kWarp);
     }
-    return all_equal(version, votes.download().data(), expected.data(), expected.size());
+    return all_equal(version, votes.download(), expected);
   }
   bool counts_are_right(const std::string& version) const {
     std::vector<int> expected(n);
@@ -71,7 +70,7 @@ struct Segments {
       const std::size_t first = i / kWarp * kWarp, last = std::min(first + kWarp, n);
       for (std::size_t k = first; k < last; ++k) expected[i] += host_x[k] / 100 == host_x[i] / 100;
     }
-    return all_equal(version, counts.download().data(), expected.data(), n);
+    return all_equal(version, counts.download(), expected);
   }
 
   std::vector<int> host_x;

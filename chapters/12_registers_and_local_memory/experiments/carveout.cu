@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How is one memory split into L1 and shared memory, and what does a wrong wish cost?
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr int kParkingBlock = 256;               // threads that park their sums
@@ -69,7 +65,7 @@ std::size_t chosen_split(const cudaDeviceProp& sm, std::size_t block_bytes, int 
 int blocks_predicted(const cudaDeviceProp& sm, std::size_t bytes, int percent) {
   const std::size_t portion = sm.major == 7 ? 256 : 128;
   const std::size_t of_block = div_up(bytes + sm.reservedSharedMemPerBlock, portion) * portion;
-  const auto held = static_cast<int>(chosen_split(sm, of_block, percent) / of_block);
+  const int held = chosen_split(sm, of_block, percent) / of_block;
   return std::min(
       {held, sm.maxThreadsPerMultiProcessor / kParkingBlock, sm.maxBlocksPerMultiProcessor});
 }
@@ -100,49 +96,51 @@ void tell(Kernel* kernel, const Wish& wish) {
   if (wish.cache != cudaFuncCachePreferNone) CUDA_CHECK(cudaFuncSetCacheConfig(kernel, wish.cache));
 }
 
-int main(int argc, char** argv) {
-  std::size_t n = kOnGpu ? 64_Mi : 250000;
-  const Options opt(argc, argv, "12_carveout", "L1 or shared memory: what does a wrong wish cost?",
-                    {{"n", &n, 1, 8_Gi, "ints"}});
-  const Device device = open_device(opt);
-  const auto sms = static_cast<unsigned>(device.multiProcessorCount);
-  ResultTable table(opt, n * sizeof(int), 4_Mi, {"shared_bytes", "predicted", "by_api"});
-  table.without_speedup();
-  const std::vector<int> ints = random_ints(n, 0, 9, opt.seed);
-  const long long sum = std::accumulate(ints.begin(), ints.end(), 0LL);
-  const std::vector<int> values = random_ints(kTableInts, 0, 1000, opt.seed);
-  std::vector<int> sums(sms * kTableBlock, 0);
-  for (unsigned thread = 0; thread < sums.size(); ++thread) {
+// What each thread that reads the table has to leave.
+std::vector<int> sums_of_table(const std::vector<int>& values, unsigned threads) {
+  std::vector<int> sums(threads, 0);
+  for (unsigned thread = 0; thread < threads; ++thread) {
     unsigned v = thread;
     for (unsigned k = 0; k < kReads; ++k)
       sums[thread] += values[(v = kRound(v)) / 1024 % kTableInts];
   }
+  return sums;
+}
+
+int main(int argc, char** argv) {
+  std::size_t n = kOnGpu ? 64_Mi : 250000;
+  const Options opt(argc, argv, "12_carveout", "L1 or shared memory: what does a wrong wish cost?",
+                    {{"n", &n, 1, 8_Gi, "ints"}});
+  ResultTable table(opt, n * sizeof(int), 4_Mi, {"shared_bytes", "predicted", "by_api"});
+  table.without_speedup();
+  const unsigned sms = table.device.multiProcessorCount;
+  const std::vector<int> ints = random_ints(n, 0, 9, opt.seed);
+  const long long sum = std::accumulate(ints.begin(), ints.end(), 0LL);
+  const std::vector<int> values = random_ints(kTableInts, 0, 1000, opt.seed);
+  const std::vector<int> sums = sums_of_table(values, sms * kTableBlock);
   const DeviceArray<int> x(ints), d_values(values), d_sums(sums.size());
   for (const Wish& wish : kWishes) {
-    const std::string reads = std::string("table_") + wish.name;
+    const std::string reads = text("table_", wish.name), parks = text("parked_", wish.name);
     tell(wish.table, wish);
-    table.next_row_has({"0", "-", "-"});
+    table.next_row_has(0, "-", "-");
     table.add(
-        reads, 0, [&] { d_sums.poison(); },
+        reads, d_sums,
         [&] { wish.table<<<sms, kTableBlock>>>(d_values, kTableInts - 1, kReads, kRound, d_sums); },
-        [&] { return all_equal(reads, d_sums.download().data(), sums.data(), sums.size()); },
+        [&] { return all_equal(reads, d_sums.download(), sums); },
         "reads all over 128 KiB, wants them in the L1");
-    const std::string parks = std::string("parked_") + wish.name;
     tell(wish.parked, wish);
     const unsigned grid = blocks_held(wish.parked, kParkingBlock, kParkedBytes);
-    const std::string by_api = std::to_string(grid / sms);
-    const int rule = blocks_predicted(device, kParkedBytes, wish.percent);
-    const std::string predicted =
-        wish.cache == cudaFuncCachePreferNone ? std::to_string(rule) : "-";
-    table.next_row_has({std::to_string(kParkedBytes), predicted, by_api});
+    const int rule = blocks_predicted(table.device, kParkedBytes, wish.percent),
+              by_api = grid / sms;
+    const bool has_rule = wish.cache == cudaFuncCachePreferNone;
+    table.next_row_has(kParkedBytes, has_rule ? text(rule) : "-", by_api);
     const DeviceArray<long long> parked(grid);
     table.add(
-        parks, 0, [&] { parked.poison(); },
-        [&] { wish.parked<<<grid, kParkingBlock, kParkedBytes>>>(x, n, parked); },
+        parks, parked, [&] { wish.parked<<<grid, kParkingBlock, kParkedBytes>>>(x, n, parked); },
         [&] {
           const std::vector<long long> s = parked.download();
           return equals(parks, std::accumulate(s.begin(), s.end(), 0LL), sum) &&
-                 (predicted == by_api || predicted == "-");
+                 (!has_rule || rule == by_api);
         },
         "24 KiB of shared memory per block");
   }

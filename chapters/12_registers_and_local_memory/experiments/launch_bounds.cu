@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What do fewer registers per thread cost, and what are the blocks worth that then fit besides?
 
-#include <algorithm>
-#include <vector>
-
 #include "../../../common/common.cuh"
 #include "../register_bounds.cuh"
 
@@ -81,7 +78,7 @@ int main(int argc, char** argv) {
   const std::vector<unsigned> expected = sums_of_threads(ints, grid);
   const DeviceArray<int> x(ints);
   for (const BoundVersion& v : kVersions)
-    add_bound(table, table.device, v.name, "64 values for a thread to hold", v.kernel, expected,
+    add_bound(table, v.name, "64 values for a thread to hold", v.kernel, expected,
               [&](unsigned* sums) { v.kernel<<<grid, kHoldingBlock>>>(x, n, sums); });
   return table.finish();
 }

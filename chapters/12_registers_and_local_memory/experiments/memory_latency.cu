@@ -122,7 +122,6 @@ int main(int argc, char** argv) {
   std::size_t steps = kOnGpu ? 8192 : 128;
   const Options opt(argc, argv, "12_memory_latency", "how long does a load take?",
                     {{"steps", &steps, 1, 64_Ki, "of the shorter of two walks"}});
-  open_device(opt);
   ResultTable table(opt, kInMemory);
   table.rate_in("cycles/step");
   table.without_speedup();

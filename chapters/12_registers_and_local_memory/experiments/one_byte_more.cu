@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What does a multiprocessor lose if each block asks for one byte more of shared memory?
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr int kParkingBlock = 256;  // threads
@@ -50,27 +46,25 @@ int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 250000;
   const Options opt(argc, argv, "12_one_byte_more", "what does one byte more per block cost?",
                     {{"n", &n, 1, 8_Gi, "ints"}});
-  const Device device = open_device(opt);
   ResultTable table(opt, n * sizeof(int), 1_Mi, {"shared_bytes", "predicted", "by_api"});
+  const Device& device = table.device;
   const std::vector<int> ints = random_ints(n, 0, 9, opt.seed);
   const long long expected = std::accumulate(ints.begin(), ints.end(), 0LL);
   const DeviceArray<int> x(ints);
   CUDA_CHECK(cudaFuncSetAttribute(sum_parked, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(device.sharedMemPerBlockOptin)));
+                                  device.sharedMemPerBlockOptin));
   for (const std::size_t blocks : {8, 4, 3, 2}) {
     for (const bool one_more : {false, true}) {
-      const std::string name = "room_for_" + std::to_string(blocks);
+      const std::string name = text("room_for_", blocks, one_more ? "_and_a_byte" : "");
       const std::size_t bytes = most_bytes_for(device, blocks) + one_more;
       if (bytes > device.sharedMemPerBlockOptin) continue;  // where one block may have it all
       const int predicted = blocks_by_shared(device, kParkingBlock, bytes);
       const unsigned grid = blocks_held(sum_parked, kParkingBlock, bytes);  // all at once
-      const int by_api = static_cast<int>(grid) / device.multiProcessorCount;
+      const int by_api = grid / device.multiProcessorCount;
       const DeviceArray<long long> sums(grid);
-      table.next_row_has(
-          {std::to_string(bytes), std::to_string(predicted), std::to_string(by_api)});
+      table.next_row_has(bytes, predicted, by_api);
       table.add(
-          name + (one_more ? "_and_a_byte" : ""), 0, [&] { sums.poison(); },
-          [&] { sum_parked<<<grid, kParkingBlock, bytes>>>(x, n, sums); },
+          name, sums, [&] { sum_parked<<<grid, kParkingBlock, bytes>>>(x, n, sums); },
           [&] {
             const std::vector<long long> s = sums.download();
             return equals(name, std::accumulate(s.begin(), s.end(), 0LL), expected) &&

@@ -61,7 +61,6 @@ int main(int argc, char** argv) {
   std::size_t length = kOnGpu ? 8192 : 128;
   const Options opt(argc, argv, "12_operation_latency", "how long does an operation take?",
                     {{"steps", &length, 1, 64_Ki, "of the shorter of two chains"}});
-  const Device device = open_device(opt);
   ResultTable table(opt, sizeof(ChainEnd<double>));
   table.rate_in("cycles/step");
   table.without_speedup();
@@ -88,10 +87,10 @@ int main(int argc, char** argv) {
                 });
   }
 
-  const double threads = add * fp32_cores_per_sm(device.major, device.minor);
+  const double threads = add * fp32_cores_per_sm(table.device.major, table.device.minor);
   if (kOnGpu && threads > 0) {
-    table.measured("threads_to_hide", threads, "threads",
-                   digits_text(threads) + " threads on an SM hide each other's float_add");
+    table.measured("threads_to_hide", threads, "threads", threads,
+                   " threads on an SM hide each other's float_add");
   }
   return table.finish();
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What do spills cost in a loop, where every round needs the spilled variables again?
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "../../../common/common.cuh"
 #include "../register_bounds.cuh"
 
@@ -88,7 +84,7 @@ int main(int argc, char** argv) {
   const std::vector<unsigned> expected = sums_of_threads(ints, grid);
   const DeviceArray<int> x(ints);
   for (const BoundVersion& v : kVersions)
-    add_bound(table, table.device, v.name, "a rod of 160 cells", v.kernel, expected,
+    add_bound(table, v.name, "a rod of 160 cells", v.kernel, expected,
               [&](unsigned* sums) { v.kernel<<<grid, kHoldingBlock>>>(x, n, kRounds, sums); });
   return table.finish();
 }

@@ -79,7 +79,7 @@ std::vector<float> by_unit(std::vector<float> places, Rules rules) {
   const ArrayTexture line(kTexels, kTexels.size(), 0, how);
   for (float& x : places) x /= rules.normalized ? 4 : 1;
   const DeviceArray<float> x(places), result(places.size());
-  const unsigned n = static_cast<unsigned>(places.size());
+  const unsigned n = places.size();
   sample_line<<<blocks_for(n, 32), 32>>>(line.object, x, n, result);
   CUDA_CHECK_LAUNCH();
   return result.download();
@@ -87,7 +87,7 @@ std::vector<float> by_unit(std::vector<float> places, Rules rules) {
 
 std::vector<float> by_hand(const std::vector<float>& places, Rules rules) {
   const DeviceArray<float> texels(kTexels), d_places(places), result(places.size());
-  const unsigned n = static_cast<unsigned>(places.size());
+  const unsigned n = places.size();
   sample_by_hand<<<blocks_for(n, 32), 32>>>(texels, 4, rules, d_places, n, result);
   CUDA_CHECK_LAUNCH();
   return result.download();
@@ -106,13 +106,13 @@ int main(int argc, char** argv) {
   for (const Mode& mode : kModes) {
     const std::vector<float> unit = by_unit(kPlaces, mode.rules),
                              hand = by_hand(kPlaces, mode.rules);
-    const bool right = all_equal(mode.name, unit.data(), hand.data(), hand.size());
+    const bool right = all_equal(mode.name, unit, hand);
     std::printf("| %-22s |", mode.name);
     for (std::size_t i = 0; i < unit.size(); ++i) {
       char place[32];
       std::snprintf(place, sizeof place, "%g", kPlaces[i]);
       std::printf(" %5g |", unit[i]);
-      table.measured(mode.name, unit[i], place, "");
+      table.measured(mode.name, unit[i], place);
     }
     std::printf(" %-5s |\n", right ? "ok" : "WRONG");
     all_right = all_right && right;

@@ -48,7 +48,7 @@ std::vector<float> sample(const std::vector<float>& pixels, const DeviceArray<fl
   rules.filterMode = cudaFilterModeLinear;
   const ArrayTexture image(pixels, 2, 2, rules);
   const DeviceArray<float> result(x.size());
-  const unsigned n = static_cast<unsigned>(x.size());
+  const unsigned n = x.size();
   sample_places<<<blocks_for(n, 256), 256>>>(image.object, x, y, n, result);
   CUDA_CHECK_LAUNCH();
   return result.download();
@@ -98,15 +98,13 @@ int main(int argc, char** argv) {
   ResultTable table(opt, 3 * (kLineSteps + 1) * sizeof(float));
   const LineSummary line = summary_of(weights_on_line());
   const double error = largest_error();
-  table.measured("different_weights", line.different, "weights",
-                 std::to_string(line.different) + " different weights between two pixels, at " +
-                     std::to_string(kLineSteps + 1) + " places");
-  table.measured("rounded_weights", line.rounded, "places",
-                 std::to_string(line.rounded) + " of them are the exact weight rounded to 1/256");
-  table.measured("weight_error", line.largest_error, "1/256",
-                 "a weight is off by at most " + digits_text(line.largest_error) + " of 1/256");
-  table.measured("pixel_error", error, "",
-                 "pixels of 0 to 1, mixed, are off by at most " + digits_text(error));
+  table.measured("different_weights", line.different, "weights", line.different,
+                 " different weights between two pixels, at ", kLineSteps + 1, " places");
+  table.measured("rounded_weights", line.rounded, "places", line.rounded,
+                 " of them are the exact weight rounded to 1/256");
+  table.measured("weight_error", line.largest_error, "1/256", "a weight is off by at most ",
+                 line.largest_error, " of 1/256");
+  table.measured("pixel_error", error, "", "pixels of 0 to 1, mixed, are off by at most ", error);
   const int status = table.finish();
   return line.largest_error <= 0.5 ? status : kExitWrong;
 }

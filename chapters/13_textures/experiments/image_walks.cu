@@ -3,8 +3,6 @@
 //
 // Along a row, down a column, along a diagonal, by plain loads and through textures.
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 #include "../images.cuh"
 
@@ -68,7 +66,7 @@ struct Image : MovedImage {
       for (std::size_t row = 0; row < height; ++row)
         walked.push_back(expected[row * width + (first + aside * row) % width]);
     }
-    return all_equal(name, result.download().data(), walked.data(), walked.size());
+    return all_equal(name, result.download(), walked);
   }
 
   unsigned grid = blocks_for(result.size(), kBlock);

@@ -26,7 +26,7 @@ std::vector<float> by_unit(const std::vector<T>& texels) {
   cudaTextureDesc rules = {};  // the nearest texel, clamped, places that count texels
   rules.readMode = cudaReadModeNormalizedFloat;
   const ArrayTexture line(texels, texels.size(), 0, rules);
-  const unsigned n = static_cast<unsigned>(texels.size());
+  const unsigned n = texels.size();
   std::vector<float> centres;
   for (unsigned i = 0; i < n; ++i) centres.push_back(static_cast<float>(i) + 0.5f);
   const DeviceArray<float> x(centres), result(n);
@@ -37,7 +37,7 @@ std::vector<float> by_unit(const std::vector<T>& texels) {
 
 template <class T>
 std::vector<float> by_hand(const std::vector<T>& texels) {
-  const unsigned n = static_cast<unsigned>(texels.size());
+  const unsigned n = texels.size();
   const DeviceArray<T> stored(texels);
   const DeviceArray<float> result(n);
   normalize<T><<<blocks_for(n, 32), 32>>>(stored, std::numeric_limits<T>::max(), n, result);
@@ -55,7 +55,7 @@ bool add_texels(ResultTable& table, const std::string& type, const std::vector<T
     std::snprintf(line, sizeof line, "| %-20s | %10.7f | %10.7f |", name.c_str(), unit[i], hand[i]);
     table.measured(name, unit[i], "read as", line);
   }
-  return all_equal(type, unit.data(), hand.data(), unit.size());
+  return all_equal(type, unit, hand);
 }
 
 int main(int argc, char** argv) {

@@ -38,7 +38,7 @@ std::vector<float> sample(const std::vector<float>& pixels, const DeviceArray<fl
   rules.filterMode = cudaFilterModeLinear;
   const ArrayTexture image(pixels, 2, 2, rules);
   const DeviceArray<float> result(x.size());
-  const unsigned n = static_cast<unsigned>(x.size());
+  const unsigned n = x.size();
   sample_places<<<blocks_for(n, 256), 256>>>(image.object, x, y, n, result);
   CUDA_CHECK_LAUNCH();
   return result.download();

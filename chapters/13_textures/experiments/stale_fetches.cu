@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What does a texture return of memory that the same kernel writes?
 
-#include <vector>
-
 #include "../../../common/common.cuh"
 
 constexpr unsigned kThreads = 256, kElements = 100 * kThreads;
@@ -78,10 +76,8 @@ int main(int argc, char** argv) {
   ResultTable table(opt, 4 * kElements * sizeof(int));
   const Found found = look(opt.seed);
   const auto say = [&](const char* name, const std::string& how, const Ages& ages) {
-    table.measured(name, ages.old_values, "old values",
-                   how + ": " + std::to_string(ages.old_values) + " of " +
-                       std::to_string(kElements) + " elements old, " +
-                       std::to_string(ages.new_values) + " new");
+    table.measured(name, ages.old_values, "old values", how, ": ", ages.old_values, " of ",
+                   kElements, " elements old, ", ages.new_values, " new");
   };
   say("fetched", "through the texture, in the launch that wrote them", found.fetched);
   say("loaded", "by a load, in the same launch", found.loaded);

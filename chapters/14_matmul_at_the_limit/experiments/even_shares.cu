@@ -58,8 +58,7 @@ int main(int argc, char** argv) {
   const SharedProduct product({m, n, k, opt.seed});
   for (const auto& version : kVersions) table.add(version, product);
   const Shares s = product.shares.of(product.a, product.c);
-  table.note(std::to_string(s.tiles) + " tiles of " + std::to_string(s.steps) + " steps on " +
-             std::to_string(s.blocks) + " blocks; " + std::to_string(s.tiles - s.dealt) +
+  table.note(s.tiles, " tiles of ", s.steps, " steps on ", s.blocks, " blocks; ", s.tiles - s.dealt,
              " of them are shared");
   return table.finish();
 }

@@ -41,7 +41,7 @@ struct MultiplyAdds {
   bool is_right(const std::string& version) const {
     const float sum = kChains * (static_cast<float>(turns) + (kChains - 1) / 2.0f);
     const std::vector<float> expected(results.size(), sum);
-    return all_equal(version, results.download().data(), expected.data(), expected.size());
+    return all_equal(version, results.download(), expected);
   }
 };
 
