@@ -150,24 +150,25 @@ TEST_CASE("a kernel that did not ask is refused 64 KiB of dynamic shared memory"
 
 TEST_CASE("a tile's sum is right at awkward sizes, for any block, past 32 bits", "[opt_in_tile]") {
   using namespace opt_in_tile;
+  allow_large_tiles();
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
       if (n > 100000 && input.name != "index-valued") continue;
       INFO("n = " << n << ", " << input.name);
-      CHECK(runs_right(kOptInTile, TileSums(input.values, 256)));
+      CHECK(runs_right(kOptInTile, TileSums{input.values, 256}));
     }
   }
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n :
          {std::size_t{0}, std::size_t{1}, std::size_t{2053}, std::size_t{8193}}) {
-      const TileSums d(random_ints(n, -9, 9, 3), block);
+      const TileSums d{random_ints(n, -9, 9, 3), block};
       INFO("block " << block << ", n = " << n);
       for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(kOptInTile, d));
       d.poison();
       CHECK_FALSE(d.is_right("nothing ran"));
     }
   }
-  CHECK(runs_right(kOptInTile, TileSums(std::vector<int>(4099, 40000000), 256)));
+  CHECK(runs_right(kOptInTile, TileSums{std::vector<int>(4099, 40000000), 256}));
 }
 
 TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
@@ -176,7 +177,7 @@ TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
   for (const std::size_t n : sizes_to_test()) {
     for (const NamedInts& input : ints_of_every_kind(n)) {
       if (n > 100000 && input.name != "index-valued") continue;
-      const BlockResults results(input.values, 256);
+      const BlockResults results{input.values, 256};
       for (const auto& version : shared_layouts::kVersions) {
         INFO(version.name << ", n = " << n << ", " << input.name);
         CHECK(runs_right(version, results));
@@ -185,7 +186,7 @@ TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
   }
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
-      const BlockResults results(random_ints(n, -9, 9, 3), block);
+      const BlockResults results{random_ints(n, -9, 9, 3), block};
       for (const auto& version : shared_layouts::kVersions) {
         INFO(version.name << ", block " << block << ", n = " << n);
         for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, results));
@@ -194,7 +195,7 @@ TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
       }
     }
   }
-  const BlockResults large(std::vector<int>(4099, 40000000), 256);
+  const BlockResults large{std::vector<int>(4099, 40000000), 256};
   CHECK(runs_right(shared_layouts::kVersions[0], large));
 }
 
@@ -203,7 +204,7 @@ TEST_CASE("each block's maximum, count and votes are those of its ints", "[share
   for (const unsigned block : awkward_blocks()) {
     const std::size_t n = 2053;
     const std::vector<int> x = random_ints(n, -9, 9, 3);
-    const shared_layouts::BlockResults r(x, block);
+    const shared_layouts::BlockResults r{x, block};
     std::vector<int> maxima(r.grid, INT_MIN), odd(r.grid, 0), flags(r.grid, 1);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t b = i / block;
@@ -225,7 +226,7 @@ TEST_CASE("an element of 10 or more ends the vote that all are below 10", "[shar
   for (const std::size_t where : {std::size_t{0}, std::size_t{300}, std::size_t{999}}) {
     std::vector<int> values(1000, 8);
     values[where] = 10;
-    const shared_layouts::BlockResults r(values, 256);
+    const shared_layouts::BlockResults r{values, 256};
     CHECK(runs_right(shared_layouts::kVersions[1], r));
     CHECK((r.flags.download()[where / 256] & 1) == 0);
   }

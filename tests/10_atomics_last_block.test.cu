@@ -510,7 +510,7 @@ TEST_CASE("the maximum by compare-and-swap holds for negative values, zeros and 
 
 TEST_CASE("the row of the maximum is right, and notices a wrong result", "[max_by_cas]") {
   for (const std::size_t n : {1, 31, 33, 257, 5003}) {
-    const max_by_cas::Maximum maximum(random_ints(n, 1, 200000, 6), 3, 64);
+    const max_by_cas::Maximum maximum{random_ints(n, 1, 200000, 6), 3, 64};
     CHECK(runs_right(max_by_cas::kMaxByCas, maximum));
     maximum.poison();
     CHECK_FALSE(maximum.is_right("nothing ran"));

@@ -37,12 +37,12 @@ struct Walks {
   }
 
   // Adds a row, whose rate is its time in times of the first one. Returns its time; 0: not wanted.
-  double add_to(ResultTable& table, const Options& opt, const std::string& name,
-                const char* summary, double* first_ms) const {
+  double add_to(ResultTable& table, const std::string& name, const char* summary,
+                double* first_ms) const {
     if (!table.wants(name, summary)) return 0;
     run();
     const bool right = is_right(name);
-    const Timing t = time_launches(opt.samples, [&] { run(); });
+    const Timing t = time_launches(table.opt.samples, [&] { run(); });
     if (*first_ms == 0) *first_ms = t.median_ms;
     table.row(name, t, t.median_ms / *first_ms, right && is_right(name));
     return t.median_ms;

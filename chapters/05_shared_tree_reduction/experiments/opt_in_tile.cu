@@ -39,14 +39,14 @@ __global__ void sum_opt_in_tile(const int* x, std::size_t n, long long* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
 }
 
+// Once, not at each launch.
+void allow_large_tiles() {
+  CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  kTileBytes));
+}
+
 // n ints, and the sum of squares of each tile.
 struct TileSums {
-  explicit TileSums(const std::vector<int>& values, unsigned threads)
-      : host_x(values), x(values), block(threads) {
-    CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    kTileBytes));  // once, not at each launch
-  }
-
   void poison() const { sums.poison(); }
   bool is_right(const std::string& name) const {
     std::vector<long long> expected(grid);
@@ -55,8 +55,8 @@ struct TileSums {
   }
 
   std::vector<int> host_x;
-  DeviceArray<int> x;
   unsigned block;
+  DeviceArray<int> x{host_x};
   std::size_t n = x.size();
   unsigned grid = blocks_for(n, kTileItems);
   DeviceArray<long long> sums{grid};
@@ -72,11 +72,11 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
   ResultTable table(opt, n * sizeof(int), n / 1000);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const TileSums sums(random_ints(n, 0, 9, opt.seed), block);
+  allow_large_tiles();
+  const TileSums sums{random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block)};
   table.add(kOptInTile, sums);
-  int blocks_per_sm = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, sum_opt_in_tile,
-                                                           static_cast<int>(block), kTileBytes));
+  const unsigned held = blocks_held(sum_opt_in_tile, block, kTileBytes);
+  const unsigned blocks_per_sm = held / table.device.multiProcessorCount;
   table.note(blocks_per_sm, " such blocks fit on a multiprocessor: ", blocks_per_sm * block,
              " of its ", table.device.maxThreadsPerMultiProcessor, " threads");
   return table.finish();

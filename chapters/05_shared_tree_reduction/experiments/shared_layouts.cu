@@ -68,9 +68,6 @@ __global__ void count_with_barrier_votes(const int* x, std::size_t n, int* odd_c
 
 // What the kernels read and write. Block b leaves its results in element b of each array.
 struct BlockResults {
-  BlockResults(const std::vector<int>& values, unsigned threads)
-      : host_x(values), x(values), block(threads) {}
-
   void poison() const { sums.poison(), maxima.poison(), odd_counts.poison(), flags.poison(); }
 
   // Compares what block b left with its own ints: `add` folds them, beginning with `first`.
@@ -95,8 +92,8 @@ struct BlockResults {
   }
 
   std::vector<int> host_x;
-  DeviceArray<int> x;
   unsigned block;
+  DeviceArray<int> x{host_x};
   std::size_t n = x.size();
   unsigned grid = blocks_for(n, block);
   DeviceArray<long long> sums{grid};
@@ -124,7 +121,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, n * sizeof(int), div_up(n, block) * 20);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   table.without_speedup();  // they do not all do the same work
-  const BlockResults results(random_ints(n, 0, 9, opt.seed), block);
+  const BlockResults results{random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, results);
   return table.finish();
 }

@@ -32,20 +32,17 @@ __global__ void max_by_cas(const int* x, std::size_t n, float* result) {
 
 // Positive ints that a float holds exactly, and the largest of them.
 struct Maximum {
-  Maximum(const std::vector<int>& values, unsigned blocks, unsigned threads)
-      : x(values), grid(blocks), block(threads) {
-    if (!values.empty()) largest = *std::max_element(values.begin(), values.end());
-  }
-
   void poison() const { result.poison(); }
   bool is_right(const std::string& version) const {
-    return equals(version, result.download()[0], static_cast<float>(largest));
+    float largest = 0;
+    for (const int v : host_x) largest = std::max<float>(largest, v);
+    return equals(version, result.download()[0], largest);
   }
 
-  DeviceArray<int> x;
+  std::vector<int> host_x;
   unsigned grid, block;
+  DeviceArray<int> x{host_x};
   DeviceArray<float> result{1};
-  int largest = 0;
 };
 
 const Version<Maximum> kMaxByCas = {"max_by_cas", "each thread brings the largest of its share",
@@ -61,7 +58,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, n * sizeof(int));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(max_by_cas, block));
-  const Maximum maximum(random_ints(n, 1, 200000, opt.seed), grid, block);
+  const Maximum maximum{random_ints(n, 1, 200000, opt.seed), grid, static_cast<unsigned>(block)};
   table.add(kMaxByCas, maximum);
   return table.finish();
 }

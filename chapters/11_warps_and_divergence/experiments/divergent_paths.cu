@@ -66,11 +66,10 @@ int main(int argc, char** argv) {
   table.rate_in("of first");
   table.without_speedup();
   double first_ms = 0, first_alone_ms = 0;
-  const auto add = [&](const char* who, const Fork& fork, std::size_t grid, unsigned block,
+  const auto add = [&](const char* who, const Fork& fork, unsigned grid, unsigned block,
                        double* first) {
-    const Walks walks{take_paths, end_of_path, fork, static_cast<unsigned>(grid), block};
-    return walks.add_to(table, opt, who + ("=" + std::to_string(fork.paths)), "paths; who chooses?",
-                        first);
+    const Walks walks{take_paths, end_of_path, fork, grid, block};
+    return walks.add_to(table, text(who, "=", fork.paths), "paths; who chooses?", first);
   };
   constexpr unsigned kSteps = kOnGpu ? 2048 : 128, kStepsAlone = kOnGpu ? 8 * kSteps : 16;
   std::vector<double> by_lane, alone;

@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
     for (const unsigned share : {kWarp, 1u}) {
       const Fork fork{share, pair.paths, 2 * kSteps / pair.paths};  // about equally far
       const Walks walks{pair.kernel, pair.end_of, fork, static_cast<unsigned>(blocks), threads};
-      walks.add_to(table, opt, share > 1 ? pair.agree : pair.differ, pair.summary, &first_ms);
+      walks.add_to(table, share > 1 ? pair.agree : pair.differ, pair.summary, &first_ms);
     }
   }
   return table.finish();

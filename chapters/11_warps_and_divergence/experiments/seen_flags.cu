@@ -87,9 +87,8 @@ int main(int argc, char** argv) {
     const bool seen = turn < turns;
     table.row(row.name, timing_of({host_ms() - begin}), 0, seen || !row.is_seen,
               seen ? "ok" : "not seen");
-    const std::string text = seen ? ": seen in turn " + std::to_string(turn)
-                                  : ": not seen in " + std::to_string(turns) + " turns";
-    table.measured(row.name, turn, "turns", row.name + text);
+    table.measured(row.name, turn, "turns", row.name,
+                   seen ? ": seen in turn " : ": not seen in turn ", turn);
   }
   return table.finish();
 }

@@ -114,10 +114,9 @@ int main(int argc, char** argv) {
   Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
   for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {
     r.turn_by(degrees);
-    for (auto version : kVersions) {
-      const std::string name = version.name + ("@" + std::to_string(degrees));
-      version.name = name.c_str();
-      table.add(version, r);
+    for (const auto& version : kVersions) {
+      const std::string name = text(version.name, "@", degrees);
+      table.add({name.c_str(), version.summary, version.launch}, r);
     }
   }
   return table.finish();

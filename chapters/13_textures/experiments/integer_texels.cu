@@ -50,7 +50,7 @@ template <class T>
 bool add_texels(ResultTable& table, const std::string& type, const std::vector<T>& texels) {
   const std::vector<float> unit = by_unit(texels), hand = by_hand(texels);
   for (std::size_t i = 0; i < texels.size(); ++i) {
-    const std::string name = type + " " + std::to_string(texels[i]);
+    const std::string name = text(type, ' ', +texels[i]);
     char line[96];
     std::snprintf(line, sizeof line, "| %-20s | %10.7f | %10.7f |", name.c_str(), unit[i], hand[i]);
     table.measured(name, unit[i], "read as", line);
