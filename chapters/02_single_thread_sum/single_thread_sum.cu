@@ -129,7 +129,7 @@ struct OneThreadSum {
 
   void poison() const { CUDA_CHECK(cudaMemset(result, 0xff, sizeof *result)); }
 
-  // The copy waits for the kernel: it is queued behind it.
+  // The copy waits for the kernel, after which it is queued.
   bool is_right(const std::string& name) const {
     CUDA_CHECK(cudaMemcpy(&fetched, result, sizeof fetched, cudaMemcpyDeviceToHost));
     return equals(name, fetched.sum, expected);

@@ -73,7 +73,7 @@ __global__ void sum_one_wide_load(const int* x, std::size_t n, long long* partia
     const int4 v = quads[i];
     sum += squares_of(v);
   }
-  // Up to three ints stand behind the last whole int4.
+  // Up to three ints follow the last whole int4.
   for (std::size_t i = 4 * count + global_index(); i < n; i += stride) sum += square(x[i]);
   partial[global_index()] = sum;
 }

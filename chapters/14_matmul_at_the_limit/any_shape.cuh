@@ -66,7 +66,7 @@ struct WideSlices {
     for (unsigned i = 0; i < T::kPiecesOfB; ++i) copy_b(slice + T::kSliceOfA, i, 0);
   }
 
-  /// To the next slices, behind `depth` terms.
+  /// To the next slices, `depth` terms further.
   __device__ void advance_fetch(unsigned depth) {
 #pragma unroll
     for (unsigned i = 0; i < T::kPiecesOfA; ++i) of_a[i] += depth;

@@ -26,10 +26,10 @@ struct Task {
 };
 
 // Behind the result lie as many elements that nobody may write. The CPU backend needs none: there
-// an access behind an allocation is reported.
+// an access past an allocation is reported.
 constexpr std::size_t kGuard = kOnGpu ? 1024 : 0;
 
-// Whether launch(in, out) leaves what is expected, and nothing behind it: twice in a row, the
+// Whether launch(in, out) leaves what is expected, and nothing after it: twice in a row, the
 // second time over what the first one left, and without a change to the input.
 template <class In, class Out, class Launch>
 bool is_right(const Task<In, Out>& task, Launch&& launch) {
@@ -43,7 +43,7 @@ bool is_right(const Task<In, Out>& task, Launch&& launch) {
     const std::vector<Out> got = out.download();
     const std::string name = task.name + which;
     if (!all_equal(name, {got.begin(), got.begin() + n}, task.expected) ||
-        !all_equal(name + ", behind the result", {got.begin() + n, got.end()}, guard))
+        !all_equal(name + ", past the result", {got.begin() + n, got.end()}, guard))
       return false;
   }
   return all_equal(task.name + ", the input", in.download(), task.input);

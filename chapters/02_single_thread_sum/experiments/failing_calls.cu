@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which check sees which error: the one behind the launch, or the call that waits?
+// Which check sees which error: the one after the launch, or the call that waits?
 //
 // Run: make run CH=02 EXPERIMENT=failing_calls, and again with ARGS="--in-kernel 1"
 
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   const DeviceArray<long long> result(1);
   if (in_kernel == 0) launch_with_too_many_threads(x, n, result);
   if (in_kernel == 1) launch_with_a_null_pointer(n, result);
-  std::printf("right behind the launch the last error is %s\n",
+  std::printf("right after the launch the last error is %s\n",
               cudaGetErrorName(cudaPeekAtLastError()));
   CUDA_CHECK_LAUNCH();
   CUDA_CHECK(cudaDeviceSynchronize());

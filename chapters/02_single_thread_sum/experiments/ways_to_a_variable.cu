@@ -24,7 +24,7 @@ __global__ void sum_into_variables(const int* x, std::size_t n) {
   managed_sum = device_sum + 3;
 }
 
-// Each result with a number of its own behind it, so that none is taken for another.
+// Each result with a number of its own after it, so that none is taken for another.
 struct Ways {
   long long by_symbol, by_address, by_offset, by_pointer, by_name;
 };

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kMaxBlock, kBlocks < kMostBlocks ? kBlocks : k
   }
 #pragma unroll 1
   for (; i < count; i += stride) sum += squares(words[i]);  // fewer than kLoads left
-  // Up to three ints stand behind the last whole int4.
+  // Up to three ints follow the last whole int4.
   for (std::size_t k = count * kInts + global_index(); k < n; k += stride) sum += squares(x[k]);
   partial[global_index()] = sum;
 }

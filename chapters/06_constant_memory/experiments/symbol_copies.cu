@@ -36,7 +36,7 @@ struct Places {
     received.poison();
   }
 
-  // A kernel behind the copy on the same stream finds the new words; the host need not wait.
+  // A kernel after the copy on the same stream finds the new words; the host need not wait.
   bool brought(const std::string& version) const {
     read_words<<<kWords / kBlock, kBlock>>>(seen);
     CUDA_CHECK_LAUNCH();

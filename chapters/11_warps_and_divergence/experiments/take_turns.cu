@@ -71,7 +71,7 @@ const Case kCases[] = {
     {"plain", "s is an ordinary variable", take_turns_plain, false},
     {"volatile", "s is volatile", take_turns_volatile, false},
     {"atomic", "s is read by an atomic", take_turns_atomic, false},
-    {"reconverged", "atomic, and the lanes meet behind the loop", take_turns_reconverged, false},
+    {"reconverged", "atomic, and the lanes meet after the loop", take_turns_reconverged, false},
     {"inside_loop", "atomic, and the step is inside the loop", take_turns_inside_loop, true},
 };
 

@@ -35,7 +35,7 @@ __global__ void walk_plain(const float* image, unsigned width, unsigned height, 
   result[i] = image[static_cast<std::size_t>(at.row) * width + at.column];
 }
 
-// A pixel's centre lies half a pixel behind its corner: there the nearest pixel is this one.
+// A pixel's centre lies half a pixel from its corner: there the nearest pixel is this one.
 template <Walk kWalk>
 __global__ void walk_texture(cudaTextureObject_t image, unsigned width, unsigned height,
                              float* result) {

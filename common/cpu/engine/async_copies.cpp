@@ -146,7 +146,7 @@ void begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, Sit
   CopyQueue& queue = copy_queue_of(block, self);
   queue.put(AsyncCopy{static_cast<char*>(to), static_cast<const char*>(from),
                       static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(zeros),
-                      static_cast<std::uint32_t>(self - block->threads), queue.batches, site});
+                      static_cast<std::uint32_t>(self - block->threads), queue.groups, site});
   ++block->copies_under_way;
 }
 
@@ -209,7 +209,7 @@ void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
 void commit_async_copies() {
   if (current_thread == nullptr) die("__pipeline_commit called outside of a kernel");
   if (current_block->copy_queues != nullptr) {
-    ++copy_queue_of(current_block, current_thread).batches;
+    ++copy_queue_of(current_block, current_thread).groups;
   }
 }
 
@@ -218,7 +218,7 @@ void wait_for_async_copies(std::size_t left) {
   Block* const block = current_block;
   if (block->copies_under_way == 0 || block->copy_queues == nullptr) return;
   CopyQueue& queue = copy_queue_of(block, current_thread);
-  while (!queue.empty() && queue.batches - queue.copies[queue.first].batch > left) {
+  while (!queue.empty() && queue.groups - queue.copies[queue.first].group > left) {
     make_first_copy(block, &queue, nullptr);
   }
 }
@@ -241,7 +241,7 @@ int finish_async_copies(Block* block) {
       if (found != nullptr && found->thread <= copy.thread) continue;
       found = &copy;
       is_of_phase = of_phase;
-      is_open = !of_phase && copy.batch == queue.batches;
+      is_open = !of_phase && copy.group == queue.groups;
     }
   };
   for (unsigned i = 0; i < block->count; ++i) look_at(block->copy_queues[i], false);
@@ -256,8 +256,7 @@ int finish_async_copies(Block* block) {
   it.details.push_back(format("found when the block had ended: %u of its copies were never made",
                               block->copies_under_way));
   if (is_open) {
-    it.details.push_back(
-        "it belongs to no batch: no commit follows on it, so that no wait is for it");
+    it.details.push_back("it is in no commit group: no commit follows it, so no wait is for it");
   }
   // On a GPU the data may be there in time all the same. Only X-ray builds see who reads it, so in
   // all others this is what tells of a wait that was forgotten.

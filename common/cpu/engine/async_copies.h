@@ -18,17 +18,17 @@ struct AsyncCopy {
   const char* from;
   std::uint32_t bytes, zeros;  // the last `zeros` bytes of the destination become 0
   std::uint32_t thread;        // of its block, that began it
-  std::uint32_t batch;         // batches that the thread had closed before, or a barrier's phase
+  std::uint32_t group;         // commit groups that the thread had closed, or a barrier's phase
   Site site;
 
   std::size_t read() const { return bytes - zeros; }
 };
 
-/// Copies that are under way, in the order in which they began.
+/// Copies that are in flight, in the order in which they began.
 struct CopyQueue {
   AsyncCopy* copies = nullptr;
-  std::uint32_t first = 0, end = 0, room = 0;  // under way are [first, end)
-  std::uint32_t batches = 0;                   // that a thread has closed so far
+  std::uint32_t first = 0, end = 0, room = 0;  // in flight are [first, end)
+  std::uint32_t groups = 0;                    // commit groups that a thread has closed so far
 
   bool empty() const { return first == end; }
   void put(const AsyncCopy& copy);
@@ -41,8 +41,9 @@ CopyQueue& copy_queue_of(Block* block, const Thread* thread);
 /// Makes the first copy of a queue, and tells the observer. `barrier`: whose phase it belonged to.
 void make_first_copy(Block* block, CopyQueue* queue, const void* barrier);
 
-/// The running thread begins a copy that is part of its next batch. Stops the kernel unless `bytes`
-/// is 4, 8 or 16, both addresses are aligned to that, and they lie in shared and in global memory.
+/// The running thread begins a copy that is part of its next commit group. Stops the kernel unless
+/// `bytes` is 4, 8 or 16, both addresses are aligned to that, and they lie in shared and in global
+/// memory.
 void begin_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site);
 
 /// The same for a piece of a larger copy: of 1, 2, 4, 8 or 16 bytes, between any kinds of memory.
@@ -53,10 +54,10 @@ void begin_piece(void* to, const void* from, std::size_t bytes, Site site);
 void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,
                            std::size_t alignment, Site site);
 
-/// Closes the running thread's batch, even an empty one.
+/// Closes the running thread's commit group, even an empty one.
 void commit_async_copies();
 
-/// Makes the copies of all batches that the running thread has closed but the last `left`.
+/// Makes the copies of all commit groups that the running thread has closed but the last `left`.
 void wait_for_async_copies(std::size_t left);
 
 /// Before every block: forgets what an abandoned one has left. After every block: reports copies
@@ -95,10 +96,10 @@ CUDA_CPU_TELLING void __pipeline_memcpy_async(void* to_shared, const void* from_
 #endif
 }
 
-/// The copies since the last call become a batch.
+/// The copies since the last call become a commit group.
 inline void __pipeline_commit() { cuda_cpu::commit_async_copies(); }
 
-/// Waits for the running thread's batches but the last `prior`, of which CUDA counts 8 at most.
+/// Waits for the running thread's commit groups but the last `prior`, which CUDA counts up to 8.
 /// What other threads copy they wait for themselves; a barrier after that tells everybody.
 inline void __pipeline_wait_prior(std::size_t prior) {
   cuda_cpu::wait_for_async_copies(prior < 8 ? prior : 8);

@@ -31,7 +31,7 @@ namespace cuda_cpu {
 #else
 #define CUDA_CPU_ATOMIC_BEGINS(address, kind) static_cast<void>(0)
 #define CUDA_CPU_INCREMENT_BEGINS(address, value, increment) static_cast<void>(0)
-// The pre-pass puts it behind an atomic that is a whole statement.
+// The pre-pass puts it after an atomic that is a whole statement.
 inline void result_is_unused() {}
 #define CUDA_CPU_ATOMIC_FUNCTION inline
 #define CUDA_CPU_ATOMIC_BODY

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Indices outside an array of known length: __constant__ and __device__ arrays, local arrays,
-// arrays in structures. There is no guard page behind those. The compiler compares each index
+// arrays in structures. There is no guard page after those. The compiler compares each index
 // (-fsanitize=bounds) and calls this instead of its own library. __shared__ arrays have guard
-// pages, and are left to them: the fault tells more. Of their rows all but the first of each
-// dimension are looked at here: s[0][k] may mean a flat array, s[t][16] of 16 means the next row.
+// pages, and are left to them: the fault tells more. Here only their rows are checked, but for row
+// 0: s[0][k] may mean a flat array, while s[t][16], in rows of 16, is an element of the next row.
 #pragma once
 
 #include <cstdint>

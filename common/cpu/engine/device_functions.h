@@ -22,10 +22,10 @@
 #include "uninstrumented.h"
 #include "yielding.h"
 
-// Behind the declaration of an array in a device function the pre-pass writes the first of these
-// words, if the array may lie in a GPU's local memory: X-ray hears of it. By the others, where they
-// can stand, it is a part of a larger object, whose guards nobody may touch. Everywhere else the
-// words mean nothing.
+// The pre-pass writes these words around the declarations of arrays in device functions. The first
+// tells X-ray of an array that may lie in a GPU's local memory. The others, where they can stand,
+// make the array a part of a larger object, whose guards nobody may touch. Outside of X-ray's
+// programs the words mean nothing.
 #if defined(CUDA_CPU_XRAY)
 #include "hooks.h"
 // `has_unknown_index`: an index into it is not known before the program runs, so it cannot be in

@@ -145,7 +145,7 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
   report->headline = format("out-of-bounds %s", verb);
   if (address >= range.end()) {
     const std::size_t past = address - range.end();
-    report->details.push_back(past == 0 ? format("the address is right behind the end of %s (%s)",
+    report->details.push_back(past == 0 ? format("the address is right after the end of %s (%s)",
                                                  memory.c_str(), size_text(range).c_str())
                                         : format("the address is %s past the end of %s (%s)",
                                                  times(past, "byte").c_str(), memory.c_str(),

@@ -31,8 +31,8 @@ void texels_are_read(const TexelsRead& read);
 /// The memory that a read or write of a surface uses; the same.
 void surface_is_used(const void* address, std::size_t bytes, bool writes);
 
-/// An asynchronous copy begins: `bytes` of shared memory are written some time, from what of them
-/// is read. (engine/observer.h tells when.)
+/// An asynchronous copy begins: it will write `bytes` of shared memory, and read `read` bytes for
+/// that. (engine/observer.h tells when.)
 void async_copy_begins(const void* to, std::size_t bytes, const void* from, std::size_t read);
 
 /// A call of cuda::barrier: only the race detector looks, for uses before or beside init.
@@ -60,7 +60,7 @@ void local_array_begins(void* address, std::size_t bytes, const LocalArray* arra
 /// The running thread reaches the end of the array's block; only for guarded arrays.
 void local_array_ends(const volatile void* address);
 
-/// Stands before and behind a local array: while races are looked for no access may touch it.
+/// Stands before and after a local array: while races are looked for no access may touch it.
 struct Guard {
   Guard() {}  // NOLINT: nothing is stored
   char bytes[32];

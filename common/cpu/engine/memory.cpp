@@ -515,7 +515,7 @@ int check_slack(const LaunchedKernel& kernel) {
       report_it.site = Site{kernel.file, kernel.line};
       report_it.details.push_back(
           behind && where == range.end()
-              ? format("the byte right behind the end of a %zu-byte allocation was written",
+              ? format("the byte right after the end of a %zu-byte allocation was written",
                        range.size)
               : format("a byte was written %zu bytes %s of a %zu-byte allocation",
                        behind ? where - range.end() : range.base - where,

@@ -45,7 +45,7 @@ struct Observer {
   /// A copy, fill or free that the runtime makes.
   void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
                         Site site);
-  /// Called again and again by a thread of its own while grids run; they have for so long.
+  /// Called again and again, by a thread of its own, while grids run; `seconds`: how long by now.
   void (*time_passes)(double seconds);
   /// One block after the other runs, or in turns, but none beside another.
   bool wants_one_worker;

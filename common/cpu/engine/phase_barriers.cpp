@@ -93,7 +93,7 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   tsan_acquire(object);
   CopyQueue& copies = barrier->copies;
   while (!copies.empty() &&
-         static_cast<std::int32_t>(copies.copies[copies.first].batch - phase) <= 0) {
+         static_cast<std::int32_t>(copies.copies[copies.first].group - phase) <= 0) {
     make_first_copy(block, &copies, barrier->object);
     tsan_release(object);
   }
@@ -229,10 +229,10 @@ void hand_copies_to_phase(const void* object, const PhaseCall& call) {
   if (current_block->copy_queues == nullptr) return;
   CopyQueue& mine = copy_queue_of(current_block, current_thread);
   std::uint32_t kept = mine.end;
-  while (kept > mine.first && mine.copies[kept - 1].batch == mine.batches) --kept;
+  while (kept > mine.first && mine.copies[kept - 1].group == mine.groups) --kept;
   for (std::uint32_t i = kept; i < mine.end; ++i) {
     AsyncCopy copy = mine.copies[i];
-    copy.batch = barrier.phase;
+    copy.group = barrier.phase;
     barrier.copies.put(copy);
   }
   mine.end = kept;

@@ -50,7 +50,7 @@ bool phase_has_ended(const void* object, std::uint32_t phase, const PhaseCall& c
 /// one before it, also that before the first.
 void wait_for_parity(const void* object, bool odd, const PhaseCall& call);
 
-/// The copies of the running thread's open batch belong to the barrier's phase from now on.
+/// The copies of the running thread's open commit group belong to the barrier's phase from now on.
 void hand_copies_to_phase(const void* object, const PhaseCall& call);
 
 /// Waits for the other threads of a tile of several warps: those of its block from `first` on.

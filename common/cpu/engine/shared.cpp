@@ -85,8 +85,8 @@ void start_using(Block* block, SharedArray* array) {
   array->serial = block->serial;
 }
 
-/// What a block may have in all, if so much of it is static. Who asked for more than 48 KiB asked
-/// for dynamic memory; what is static comes on top of it.
+/// What a block may have in all, with that much static memory. A program that has asked for more
+/// than 48 KiB has asked for dynamic memory, and the static memory comes on top of it.
 std::size_t shared_limit(std::size_t static_bytes) {
   const std::size_t dynamic = dynamic_shared_limit();
   if (dynamic <= kSharedPerBlock || static_bytes > kSharedPerBlock) return kSharedPerBlock;

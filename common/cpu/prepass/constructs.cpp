@@ -744,7 +744,7 @@ class Finder {
     const Scope scope = s_.scope(attribute);
     if (scope != Scope::kNamespace && scope != Scope::kMacro) return;
     const std::size_t first = first_specifier(attribute);
-    // Behind `=` or in a parameter list the word belongs to a lambda or a function, not to a
+    // After `=` or in a parameter list the word belongs to a lambda or a function, not to a
     // variable.
     const bool begins_declaration =
         first == 0 || first == s_.head(attribute) || s_.is_any(first - 1, {";", "}", "{"});

@@ -69,7 +69,7 @@ struct Constructs {
   /// The name of a kernel that is cast to void*, `(void*)kernel<int>`: first token -> last.
   std::map<std::size_t, std::size_t> kernel_addresses;
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
-  /// Bodies of functions for the device, from `{` to `}`; an inner one behind what it is in.
+  /// Bodies of functions for the device, from `{` to `}`; an inner one after what it is in.
   struct Body {
     std::size_t open, close;
     bool is_for_both;

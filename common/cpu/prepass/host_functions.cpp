@@ -31,7 +31,7 @@ std::size_t function_name(const Structure& s, std::size_t i, std::size_t end) {
   return kNone;
 }
 
-// The first token of a definition that an attribute may stand before: behind its template's
+// The first token of a definition that an attribute may stand before: after its template's
 // parameters. kNone when the function may be for both sides: it is constexpr, or a word beside its
 // type may be a macro that says so.
 std::size_t place_of_attribute(const Structure& s, std::size_t i, std::size_t name) {

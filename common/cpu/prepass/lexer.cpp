@@ -148,7 +148,7 @@ class Lexer {
   }
 
   // False (and nothing consumed) when the literal does not end on its line. Then no later quote of
-  // its kind on that line begins one either: it stood behind a backslash, and what follows is
+  // its kind on that line begins one either: it stood after a backslash, and what follows is
   // paired with backslashes as before. Without this a line of 80 kB with \" everywhere takes a
   // minute.
   bool scan_quoted(char quote) {

@@ -197,7 +197,7 @@ class Rewriter {
 
   // Directives between which __CUDA_ARCH__ is defined, as they are written.
   void set_sides(bool for_device, std::map<std::size_t, std::string>* rewritten) const {
-    std::vector<std::pair<std::size_t, bool>> open;  // the #endif, and what holds behind it
+    std::vector<std::pair<std::size_t, bool>> open;  // the #endif, and what holds after it
     bool is_defined = false;
     for (std::size_t i = 0; i < file_.directives.size(); ++i) {
       const Directive& directive = file_.directives[i];

@@ -58,12 +58,12 @@ class Structure {
   /// First token of the declaration or statement that token i stands in.
   std::size_t head(std::size_t i) const { return head_[i]; }
 
-  /// Behind the template argument or parameter list whose `<` is at i; kNone when it is not one.
+  /// The token after the template argument or parameter list whose `<` is at i; kNone without one.
   std::size_t skip_angles(std::size_t i) const;
   /// The `<` of the list that the `>` at i closes, or kNone.
   std::size_t match_angle_backwards(std::size_t i) const;
-  /// Behind the attribute at i: [[...]], alignas(...), __align__(...), __attribute__((...)),
-  /// __launch_bounds__(...), decltype(...). i itself when there is none.
+  /// The token after the attribute at i: [[...]], alignas(...), __align__(...),
+  /// __attribute__((...)), __launch_bounds__(...), decltype(...). i itself when there is none.
   std::size_t skip_attribute(std::size_t i) const;
   /// First token of the name that ends with the identifier at i: in a macro, a##b is one name.
   std::size_t name_begin(std::size_t i) const;

@@ -628,7 +628,7 @@ void for_cells(const void* address, std::size_t bytes, F use) {
   }
 }
 
-/// The accesses of a copy that one thread is remembered for become another's.
+/// The accesses of a copy, which are remembered as one thread's, become another's.
 void hand_over_copy(const BlockOrder& order, ThreadName from_thread, ThreadName to_thread,
                     Time time, const void* to, std::size_t bytes, const void* from,
                     std::size_t read) {
@@ -712,7 +712,7 @@ void copy_arrives(cuda_cpu::Block& running, const cuda_cpu::AsyncCopy& copy, con
   // Even the copy's own thread does not know that its phase has ended before it has waited.
   const ThreadName maker{order.block(), barrier == nullptr ? copy.thread : copier.thread};
   hand_over_copy(order, copier, maker, order.now(), copy.to, copy.bytes, copy.from, copy.read());
-  if (barrier != nullptr) order.copy_is_made(copier.thread, barrier, copy.batch);
+  if (barrier != nullptr) order.copy_is_made(copier.thread, barrier, copy.group);
 }
 
 void phase_is_reached(cuda_cpu::Block& running, const cuda_cpu::Thread& thread, const void* barrier,

@@ -167,8 +167,8 @@ class BlockOrder {
     Time met[kLanes][kLanes];  // [i][j]: lane i knows what lane j did before this
   };
 
-  /// For each thread of the block, and behind them for each one's copier, before which time all
-  /// that it did is known. Empty: nothing is.
+  /// For each thread of the block, and then for each one's copier, the time before which all that
+  /// it did is known. Empty: nothing is.
   using Heard = std::vector<Time>;
   /// What those know who have waited for the end of a phase.
   struct Phase {
@@ -227,7 +227,7 @@ class Blocks {
 
  private:
   std::vector<std::unique_ptr<BlockOrder>> running_;
-  std::vector<Time> told_;  // of each that has ended; those behind the end told nothing
+  std::vector<Time> told_;  // of each that has ended; those past the end told nothing
 };
 
 }  // namespace races

@@ -102,7 +102,7 @@ int check_range(const Call& call, const char* role, const void* pointer, std::si
                           format("%s: the %s begins outside its allocation", call.name, role),
                           {format("it begins %zu bytes %s an allocation of %zu bytes",
                                   behind ? address - near.end() : near.base - address,
-                                  behind ? "behind the end of" : "before", near.size)},
+                                  behind ? "after the end of" : "before", near.size)},
                           notes);
   }
   // Host memory may go on after the part that was registered.

@@ -19,7 +19,7 @@
 #include "../xray/lanes.h"
 #include "../xray/report.h"
 
-// Behind the access in the code.
+// The place after the access in the code.
 #define PLACE __builtin_return_address(0)
 
 namespace {

@@ -115,7 +115,7 @@ struct Access {
 /// out a turn of a loop. `lanes / visits` lanes are active on average.
 ///
 /// Told at the beginning of each piece of code without a jump: a line has a passage if such a piece
-/// begins in it, as behind `if (...) {`, `else {` and `case 3:`, at the end of such a branch, in a
+/// begins in it, as after `if (...) {`, `else {` and `case 3:`, at the end of such a branch, in a
 /// loop. A line may have several pieces (a `for` that begins, that turns); the one that was run
 /// most counts. It is assumed that lanes meet again as early as they can, which a GPU tries to do,
 /// too, and that each branch is one: of a short one nvcc often makes instructions that every lane

@@ -176,7 +176,7 @@ class WarpGrouping {
         ++turns_of_clock[i];
       }
       if (is_late && index_.count(key) == 0) {
-        // Behind the loop, perhaps, where the others have made all of its turns.
+        // After the loop, perhaps, where the others have made all of its turns.
         for (std::size_t i = 0; i < clocks->size(); ++i) {
           const bool goes_round = ((*clocks)[i].lanes >> number & 1) != 0;
           if (!goes_round) key.turn += (*clocks)[i].turns - turns_of_clock[i];

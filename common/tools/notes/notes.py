@@ -32,7 +32,7 @@ Markers:
 
 <!-- table: chapters [from="NN"] [to="NN"] [answers="folded"] -->
     For the front page and the opening deck: one line per chapter, its question and one measured number,
-    with answers="folded" behind the question, so that a reader can guess first.
+    with answers="folded" after the question, in a fold, so that a reader can guess first.
     The number comes from a marker in the chapter's notes (a comment that shows nothing and needs no
     end):
 <!-- headline: results/h200.csv row="COND" column="EXPR" [over="COND"] [format=".0f"] text="{} GB/s" -->

@@ -23,7 +23,7 @@
 // The host runs past the end of pinned memory.
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{write}: error: out-of-bounds write by host code
-// EXPECT: the address is right behind the end of pinned host memory (1024 elements of 4 bytes)
+// EXPECT: the address is right after the end of pinned host memory (1024 elements of 4 bytes)
 // EXPECT: {file}:{pinned_overrun_alloc}: note: allocated here by cudaMallocHost
 
 #include <cstdio>

@@ -17,7 +17,7 @@
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{write}: error: out-of-bounds write in kernel 'fill'
 // EXPECT: block (3,0,0), thread (232,0,0)
-// EXPECT: the address is right behind the end of device memory (1000 elements of 4 bytes)
+// EXPECT: the address is right after the end of device memory (1000 elements of 4 bytes)
 // EXPECT: {file}:{write_alloc}: note: allocated here by cudaMalloc
 //
 // CASE: far_away
@@ -49,7 +49,7 @@
 // EXPECT-STATUS: 1
 // EXPECT: {file}:{write_into_slack_launch}: error: write past the end of an allocation in kernel 'fill'
 // EXPECT: found when it had ended
-// EXPECT: the byte right behind the end of a 12-byte allocation was written
+// EXPECT: the byte right after the end of a 12-byte allocation was written
 // EXPECT: {file}:{write_into_slack_alloc}: note: allocated here by cudaMalloc
 
 #include "../../../common/check.cuh"

@@ -70,7 +70,7 @@ cublasStatus_t begin_cublas_call(const char* call, const CublasHandle& handle) {
                                ? "the handle was destroyed"
                                : "the handle comes from no cublasCreate";
   return refuse({call, handle.site, nullptr}, CUBLAS_STATUS_NOT_INITIALIZED, what,
-                "make one with cublasCreate, and destroy it behind its last use");
+                "make one with cublasCreate, and destroy it after its last use");
 }
 
 }  // namespace cuda_cpu
