@@ -95,8 +95,8 @@ def carveout():
 
 
 def latency():
-    rows = [r for r in style.rows("latency") + style.rows("memory_latency") if r["rate_unit"] == "cycles/step"]
-    fig, ax = style.axes("cycles until the next step can begin", size=(style.WIDTH, 3.6))
+    rows = [r for r in style.rows("latency") + sorted(style.rows("memory_latency"), key=lambda r: r["rate"]) if r["rate_unit"] == "cycles/step"]
+    fig, ax = style.axes("cycles until the next step can begin", size=(style.WIDTH, 4.5))
     names = [r["version"] for r in rows]
     cycles = [r["rate"] for r in rows]
     on_chip, behind = ("constant", "shared", "local", "texture", "l1"), ("constant_64k", "constant_dram", "l2", "memory")
