@@ -26,15 +26,29 @@ def arrow(ax, start, end):
                                             "shrinkB": 0})
 
 
+BYTES_PER_OPERATION = 12  # host_caches: two doubles in and one out for a product and a sum
+
+
+def caches_of_the_host():
+    """(name, size as text, GB/s) of each cache of a core."""
+    return [(r["version"][3:].upper(), f"{r['level_bytes'] >> 20} MiB" if r["level_bytes"] >> 20 else f"{r['level_bytes'] >> 10} KiB",
+             f"{r['rate'] * BYTES_PER_OPERATION / 1000:.0f} GB/s") for r in style.rows("host_caches") if r["level_bytes"] > 0]
+
+
 def memory_spaces():
     device, sms, l2 = asked("name"), asked("SMs"), asked("L2 cache")
     registers = f"{int(asked('registers per SM')) * 4 // 1024} KiB"
     fig, ax = style.canvas(4.3)
     style.box(ax, 4, 4, 98, 301, TINTS["host"])
     style.words(ax, 53, 16, "host", style.TEXT, ha="center", weight="bold")
-    box(ax, 12, 84, 82, 50, "plain", "CPU", "main()")
+    box(ax, 12, 27, 82, 34, "plain", "CPU core", "main()")
+    top, caches = 61, caches_of_the_host()
+    for name, size, gbps in caches:
+        ax.plot((53, 53), (top, top + 11), color=style.BLACK, linewidth=1.4)
+        box(ax, 12, top + 11, 82, 35, "plain", f"{name}, {size}", gbps)
+        top += 46
     box(ax, 12, 226, 82, 66, "plain", "host memory", "vectors,", "files")
-    arrow(ax, (53, 134), (53, 226))
+    arrow(ax, (53, top), (53, 226))
 
     style.box(ax, 140, 4, 302, 301, TINTS["chip"])
     style.words(ax, 291, 16, f"device: {device}", style.TEXT, ha="center", weight="bold")
@@ -53,7 +67,9 @@ def memory_spaces():
     arrow(ax, (94, 259), (148, 259))
     style.words(ax, 121, 249, "PCIe", ha="center")
     style.save(fig, "memory_spaces", f"Where the memory of an {device} is",
-               f"The host has its own memory, joined to the device by PCIe. On the device {sms} multiprocessors (SMs) each "
+               "The host has its own memory, joined to the device by PCIe. One of its cores gets " +
+               ", ".join(f"{gbps} from its {name} of {size}" for name, size, gbps in caches) +
+               f". On the device {sms} multiprocessors (SMs) each "
                "hold registers, shared memory with the L1 cache, and a constant cache. All share one L2 cache in front of "
                f"{asked('global memory')} of device memory, which holds global, constant and local memory.")
 
