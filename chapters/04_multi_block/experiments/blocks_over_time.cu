@@ -88,7 +88,8 @@ void draw(const std::vector<BlockRecord>& blocks, std::uint64_t first_ns, std::u
     }
   }
   for (std::size_t sm = 0; sm < running.size(); ++sm)
-    std::printf("SM %3zu, cycle %18lld  %s\n", sm, counter[sm], running[sm].c_str());
+    if (counter[sm] != -1)
+      std::printf("SM %3zu, cycle %18lld  %s\n", sm, counter[sm], running[sm].c_str());
 }
 
 int main(int argc, char** argv) {
