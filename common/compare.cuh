@@ -77,14 +77,12 @@ bool all_close(const std::string& name, const std::vector<T>& actual,
                    [&](std::size_t i) { return is_close(actual[i], expected[i], tolerance(i)); });
 }
 
-/// Compares all elements exactly.
 template <class T>
 bool all_equal(const std::string& name, const std::vector<T>& actual,
                const std::vector<T>& expected) {
   return all_right(name, actual, expected, [&](std::size_t i) { return actual[i] == expected[i]; });
 }
 
-/// Compares one value exactly.
 template <class T>
 bool equals(const std::string& name, const T& actual, const T& expected) {
   return actual == expected || report_wrong(name, "", actual, expected);

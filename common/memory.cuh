@@ -19,7 +19,6 @@ class DeviceArray {
     poison();
   }
 
-  /// A copy of host values.
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     CUDA_CHECK(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice));
   }

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -104,8 +103,9 @@ class Options {
       if (got == kHelp) print_help(question);
     }
     if (optind < argc) usage_error(argv[optind], ": unexpected; options begin with --");
-    if (!csv.empty() && csv != "-" && !std::ofstream(csv, std::ios::app))  // it can be written
-      usage_error("--csv ", csv, ": cannot be written: ", std::strerror(errno));
+    std::FILE* const file = has_csv_file() ? std::fopen(csv.c_str(), "a") : stdout;
+    if (file == nullptr) usage_error("--csv ", csv, ": cannot be written: ", std::strerror(errno));
+    if (file != stdout) std::fclose(file);
   }
 
   Options(const Options&) = delete;  // some values lie in here
@@ -121,7 +121,9 @@ class Options {
   /// Writes all of --csv. Returns whether it is there; if not, one line says so.
   bool write_csv(const std::string& lines) const {
     if (csv == "-") std::fputs(lines.c_str(), stdout);
-    if (csv.empty() || csv == "-" || std::ofstream(csv) << lines << std::flush) return true;
+    if (!has_csv_file()) return true;
+    std::FILE* const file = std::fopen(csv.c_str(), "w");
+    if (file && std::fputs(lines.c_str(), file) >= 0 && std::fclose(file) == 0) return true;
     std::fprintf(stderr, "--csv %s: not all of it could be written\n", csv.c_str());
     return false;
   }
@@ -142,6 +144,8 @@ class Options {
   }
 
  private:
+  bool has_csv_file() const { return !csv.empty() && csv != "-"; }
+
   void set(const Option& o, const std::string& typed) const {
     std::uint64_t value = 0;
     if (!parse_count(typed, &value) || value < o.low || value > o.high || value % o.step != 0)

@@ -17,8 +17,7 @@ struct Version {
   bool (Problem::*is_right)(const std::string& version) const = &Problem::is_right;
 };
 
-// Whether a Problem has an amount(), the bytes or operations of one launch, and whether it has
-// cells(), a text for each of the program's own columns.
+// Whether a Problem has amount(), and cells(), a text for each of the program's own columns.
 template <class Problem, class = void>
 constexpr bool kHasAmount = false;
 template <class Problem>
@@ -97,8 +96,8 @@ class ResultTable {
         [&] { return (problem.*version.is_right)(version.name); }, version.summary, right);
   }
 
-  /// The same of anything that a launch leaves and that can be poisoned, such as a DeviceArray. If
-  /// it has no amount(), a launch moves the program's data once.
+  /// The same of anything that a launch leaves and that can be poisoned, such as a DeviceArray. Its
+  /// amount() are the bytes or operations of a launch; without, one moves the program's data once.
   template <class Left, class Launch, class IsRight>
   double add(const std::string& name, const Left& left, Launch&& launch, IsRight&& is_right,
              const std::string& summary = "", const std::string& right = "ok") {
