@@ -6,6 +6,7 @@
 // Run: make run CH=00
 
 #include <cstdio>
+#include <vector>
 
 // Every thread of the GPU runs this function, and each finds out which element is its own.
 __global__ void add(const float* a, const float* b, float* sum, int n) {
