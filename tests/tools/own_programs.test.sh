@@ -331,6 +331,37 @@ expect_failure
 expect_output "work/random.cu:1: error: <curand.h>: the CPU backend has no cuRAND; <random> fills an array on the host"
 expect_output "help: where there are a GPU and nvcc, it is built with BACKEND=gpu"
 expect_no_output curandGenerator_t  # what follows from it
+cat >work/swap.cu <<'END'
+#include <cstdio>
+__global__ void swap(int* x) { x[threadIdx.x] = __shfl_xor(threadIdx.x, 1); }
+int main() {
+  int* x;
+  cudaMallocManaged(&x, 32 * sizeof(int));
+  swap<<<1, 32>>>(x);
+  cudaDeviceSynchronize();
+  printf("swapped: %d %d\n", x[0], x[1]);
+  cudaFree(x);
+}
+END
+own run FILE=work/swap.cu
+expect_failure
+expect_output "work/swap.cu:2: error: __shfl_xor: the CPU backend has no warp functions without a mask, as CUDA 13; use"
+expect_one_complaint  # no word of nvcc, which has none either
+sed '1i #define __shfl_xor(x, lanes) __shfl_xor_sync(0xffffffff, x, lanes)' work/swap.cu >work/masked.cu
+own run FILE=work/masked.cu
+expect_status 0
+expect_output "swapped: 1 0"
+expect_no_output "warning: "
+printf 'int main() { return cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte); }\n' >work/banks.cu
+own run FILE=work/banks.cu
+expect_failure
+expect_output "work/banks.cu:1: error: cudaDeviceSetSharedMemConfig: the CPU backend has no choice of the banks' width, which"
+expect_no_output "not declared"
+printf 'texture<float> row;\nint main() { return cudaUnbindTexture(row); }\n' >work/reference.cu
+own run FILE=work/reference.cu
+expect_failure
+expect_output "work/reference.cu:2: error: cudaUnbindTexture: the CPU backend has no texture and surface references"
+expect_one_complaint
 sed 's/^#include <cstdio>/#include <cstdio>\n#include <cuda\/std\/mdspan>/' work/missing.cu >work/standard.cu
 own run FILE=work/standard.cu INCLUDE=work/lib
 expect_failure

@@ -47,6 +47,7 @@ struct LexedFile {
   std::string text;
   std::vector<Token> tokens;  ///< outside directives and outside `#if 0`
   std::vector<Directive> directives;
+  std::set<std::string> names_defined;    ///< macros of the program
   std::set<std::string> names_of_shared;  ///< macros that stand for `__shared__` alone
   std::set<std::string>
       names_of_device;                  ///< macros for `__device__`, perhaps with other specifiers

@@ -84,9 +84,9 @@ void learn_specifiers(const std::vector<std::string>& words, prepass::LexedFile*
   if (is_device && is_host) file->names_of_both.insert(words[1]);
 }
 
-/// Adds the names that `text`, its headers, and theirs, have for `__shared__` and for `__device__`.
-/// Only directives are read, for each file of a program looks through all its headers. The compiler
-/// reports headers that are not found.
+/// Adds the names that `text`, its headers, and theirs, define; those that stand for `__shared__`
+/// and for `__device__` apart. Only directives are read, for each file of a program looks through
+/// all its headers. The compiler reports headers that are not found.
 void learn_names(const std::string& text, const std::string& path,
                  const std::vector<std::string>& folders, std::set<std::string>* seen,
                  prepass::LexedFile* file) {
@@ -97,6 +97,7 @@ void learn_names(const std::string& text, const std::string& path,
     if (at != end && *at == '#') {
       const std::vector<std::string> words = words_of(at + 1, end);
       if (words.size() > 2 && words[0] == "define") {
+        file->names_defined.insert(words[1].substr(0, words[1].find('(')));
         const bool is_whole = words.size() == 3 || words[3][0] == '/';
         if (words[2] == "__shared__" && is_whole) file->names_of_shared.insert(words[1]);
         learn_specifiers(words, file);
@@ -145,7 +146,7 @@ void prepare_names(prepass::LexedFile* file) {
     for (int kind = 0; kind < prepass::Refused::kKinds; ++kind) {
       std::istringstream names(refused.names[kind] != nullptr ? refused.names[kind] : "");
       for (std::string name; names >> name;) {
-        if (used.count(name) == 0) continue;
+        if (used.count(name) == 0 || file->names_defined.count(name) != 0) continue;
         file->first_lines += "#define " + name + kMacros[kind] + '"' + name +
                              ": the CPU backend has " + refused.what + "\")\n";
       }

@@ -10,7 +10,7 @@ namespace prepass {
 struct Refused {
   enum Kind { kCall, kType, kValue, kAttribute, kKinds };
   const char* what;           ///< "the CPU backend has ..."
-  const char* names[kKinds];  ///< with spaces between, or null
+  const char* names[kKinds];  ///< with spaces between, or null; none that the program defines
 };
 
 constexpr Refused kRefused[] = {
@@ -81,6 +81,17 @@ constexpr Refused kRefused[] = {
       "cublasLtMatmulAlgo_t cublasLtMatmulHeuristicResult_t"}},
     {"cudaDeviceSynchronize in its place, as CUDA 13", {"cudaThreadSynchronize"}},
     {"cudaDeviceReset in its place, as CUDA 13", {"cudaThreadExit"}},
+    {"no warp functions without a mask, as CUDA 13; use the one whose name ends in _sync",
+     {"__shfl __shfl_up __shfl_down __shfl_xor __any __all __ballot"}},
+    {"no choice of the banks' width, which is 4 bytes since Maxwell; leave the call out",
+     {"cudaDeviceGetSharedMemConfig cudaDeviceSetSharedMemConfig cudaFuncSetSharedMemConfig",
+      "cudaSharedMemConfig",
+      "cudaSharedMemBankSizeDefault cudaSharedMemBankSizeFourByte "
+      "cudaSharedMemBankSizeEightByte"}},
+    {"no texture and surface references, as CUDA 13; use cudaCreateTextureObject or "
+     "cudaCreateSurfaceObject",
+     {"cudaBindTexture cudaBindTexture2D cudaBindTextureToArray cudaBindTextureToMipmappedArray "
+      "cudaUnbindTexture cudaGetTextureReference cudaBindSurfaceToArray"}},
     {"one device, which has no peers",
      {"cudaDeviceGetP2PAttribute", nullptr,
       "cudaDevP2PAttrPerformanceRank cudaDevP2PAttrAccessSupported "

@@ -148,7 +148,7 @@ def compile_for_cpu(command):
     command = [*command, *(["-fdiagnostics-color=always"] if colours else [])]
     done = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True, errors="replace")
     lines = refusals(done.stderr) if done.returncode else []
-    if lines:
+    if any("as CUDA 13" not in line for line in lines):
         lines.append("    help: where there are a GPU and nvcc, it is built with BACKEND=gpu")
     sys.stderr.write("".join(f"{line}\n" for line in lines) or done.stderr)
     if done.returncode:
