@@ -1337,6 +1337,11 @@ TEST_CASE("of races within and across warps those that need __syncthreads come f
 
 TEST_CASE("a run that takes long says once what it does, how far it is, and how to go without") {
   std::string early, late, later;
+  unsigned long long number = 0, next_number = 0;
+  const auto read = [](const std::string& text, unsigned long long* out) {
+    const std::size_t at = text.rfind("in launch ");
+    if (at != std::string::npos) *out = std::stoull(text.substr(at + 10));
+  };
   {
     const KeptErrors errors;
     races::look_for_races(true);
@@ -1352,8 +1357,16 @@ TEST_CASE("a run that takes long says once what it does, how far it is, and how 
     cuda_cpu::observer->time_passes(6);
     cuda_cpu::observer->grid_ends(launch);
     later = errors.text();
+    read(later, &number);
+    races::look_for_races(true);
+    cuda_cpu::observer->grid_begins(launch);
+    cuda_cpu::observer->time_passes(6);
+    cuda_cpu::observer->grid_ends(launch);
+    read(errors.text(), &next_number);
     races::look_for_races(false);
   }
+  CHECK(number > 0);
+  CHECK(next_number == number + 1);
   CHECK(early.empty());
   CHECK(late.find("0 of 12 blocks of 'slow' have ended") != std::string::npos);
   CHECK(late.find("RACES=0") != std::string::npos);

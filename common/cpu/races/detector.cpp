@@ -84,16 +84,17 @@ bool stores_wait = false;
 // What a run that takes long says, once.
 constexpr double kSecondsInSilence = 5;
 std::atomic<const char*> running_kernel{nullptr};
-std::atomic<std::uint64_t> blocks_ended{0}, blocks_to_run{0};
+std::atomic<std::uint64_t> blocks_ended{0}, blocks_to_run{0}, running_launch{0};
 std::atomic<bool> is_told{false};
 
 void time_passes(double seconds) {
   const char* const kernel = running_kernel.load();
   if (seconds < kSecondsInSilence || kernel == nullptr || is_told.exchange(true)) return;
   std::fprintf(stderr,
-               "note: kernels run slower while races are looked for: %.0f s so far, %llu of %llu "
-               "blocks of '%s' have ended. make run with RACES=0 goes without\n",
-               seconds, static_cast<unsigned long long>(blocks_ended.load()),
+               "note: kernels run slower while races are looked for: %.0f s so far, in launch %llu "
+               "%llu of %llu blocks of '%s' have ended. make run with RACES=0 goes without\n",
+               seconds, static_cast<unsigned long long>(running_launch.load()),
+               static_cast<unsigned long long>(blocks_ended.load()),
                static_cast<unsigned long long>(blocks_to_run.load()), kernel);
 }
 
@@ -670,6 +671,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   forget_guards();
   blocks_ended = 0;
   blocks_to_run = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  running_launch = d.launches;
   running_kernel = launch.kernel.name;
   return true;
 }
