@@ -9,6 +9,7 @@
 #include "report/diagnostics.h"
 #include "report/function_names.h"
 #include "report/source_lines.h"
+#include "runtime/last_error.h"
 
 namespace outer {
 
@@ -80,6 +81,18 @@ TEST_CASE("the first report wins, and its error sticks") {
   CHECK(cudaDeviceReset() == cudaSuccess);
   CHECK(cuda_cpu::sticky_error() == 0);
   CHECK(cuda_cpu::last_report_text().empty());
+  CHECK(cuda_cpu::cuda_cpu_has_failed() != 0);
+  cuda_cpu::reset_diagnostics();
+  CHECK(cuda_cpu::cuda_cpu_has_failed() == 0);
+}
+
+TEST_CASE("cudaDeviceReset hides no misuse") {
+  const int before = cuda_cpu::unhandled_misuses();
+  cuda_cpu::misuse(report_about("a misuse before the reset", 5));
+  CHECK(cudaDeviceReset() == cudaSuccess);
+  CHECK(cuda_cpu::unhandled_misuses() == before + 1);
+  cuda_cpu::reset_diagnostics();
+  CHECK(cuda_cpu::unhandled_misuses() == 0);
 }
 
 TEST_CASE("a misuse does not stick") {

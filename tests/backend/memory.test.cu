@@ -567,6 +567,7 @@ TEST_CASE("an access outside an allocation fails the kernel and names the alloca
   CHECK(text.find("that is element 64; valid are 0 to 63") != std::string::npos);
   CHECK(text.find("allocated here by cudaMalloc") != std::string::npos);
   CHECK(cudaDeviceReset() == cudaSuccess);
+  cuda_cpu::reset_diagnostics();
 }
 
 TEST_CASE("cudaDeviceReset frees memory and gives variables their first values back") {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "report/diagnostics.h"
 
 namespace {
 
@@ -572,6 +573,7 @@ TEST_CASE("the error of a failed kernel sticks until the device is reset") {
   CHECK(cudaGetLastError() == cudaSuccess);
   CHECK(cudaMalloc(&p, 4) == cudaSuccess);
   CHECK(cudaFree(p) == cudaSuccess);
+  cuda_cpu::reset_diagnostics();
 }
 
 TEST_CASE("cudaDeviceReset runs what was launched before it") {

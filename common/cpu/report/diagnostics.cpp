@@ -148,14 +148,14 @@ std::string last_report_text() {
   return p.last_text;
 }
 
-void reset_diagnostics() {
+void reset_diagnostics(bool status_too) {
   Printed& p = printed();
   const std::lock_guard<std::mutex> lock(p.mutex);
   p.reported = false;
-  p.failed = false;
+  if (status_too) p.failed = false;
   p.misused.clear();
   p.last_text.clear();
-  if (consequences.all_is_forgotten != nullptr) consequences.all_is_forgotten();
+  if (consequences.all_is_forgotten != nullptr) consequences.all_is_forgotten(status_too);
 }
 
 extern "C" int cuda_cpu_has_failed() { return printed().failed ? 1 : 0; }

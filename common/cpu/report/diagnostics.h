@@ -41,7 +41,7 @@ struct Consequences {
   void (*report_begins)() = nullptr;
   void (*error_sticks)(int cuda_error) = nullptr;
   void (*misuse_is_explained)() = nullptr;
-  void (*all_is_forgotten)() = nullptr;
+  void (*all_is_forgotten)(bool status_too) = nullptr;
 };
 inline Consequences consequences;
 
@@ -63,8 +63,9 @@ void say_note(Site site, const std::string& text, const std::string& help);
 /// Text of the latest report or misuse, whether or not it was printed; empty after cudaDeviceReset.
 std::string last_report_text();
 
-/// Forgets reports and errors (cudaDeviceReset).
-void reset_diagnostics();
+/// Forgets reports and errors. After cudaDeviceReset the process ends with a failing status all the
+/// same; a test that has looked at them forgets that, too.
+void reset_diagnostics(bool status_too = true);
 
 /// Whether the process will end with a failing status because of a report or finding. For the
 /// checks of labs, which use nothing else of the backend.

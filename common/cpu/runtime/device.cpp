@@ -296,7 +296,7 @@ cudaError_t cudaDeviceReset() {
   cuda_cpu::release_everything();
   cuda_cpu::forget_pools();
   cuda_cpu::restore_symbols();
-  cuda_cpu::reset_diagnostics();
+  cuda_cpu::reset_diagnostics(false);
   return cudaSuccess;
 }
 

@@ -50,10 +50,11 @@ void count_misuse() {
 
 int unhandled_misuses() { return unhandled; }
 
-void forget_errors() {
+void forget_errors(bool status_too) {
   sticky = 0;
-  unhandled = 0;
   last_error = 0;
+  if (!status_too) return;
+  unhandled = 0;
   explained = 0;
 }
 

@@ -22,7 +22,7 @@ int peek_last_error();
 void count_misuse();
 int unhandled_misuses();
 
-/// Forgets all of it (cudaDeviceReset).
-void forget_errors();
+/// Forgets all of it; after cudaDeviceReset not that errors came with a report.
+void forget_errors(bool status_too);
 
 }  // namespace cuda_cpu

@@ -2,7 +2,6 @@
 // Asynchronous copies that there are not: of 12 bytes, of 16 bytes between addresses that are
 // multiples of 4 only, to global memory, from shared memory, past the ends of both arrays; and two
 // to one place.
-// EXPECT-STATUS: 0
 // EXPECT: {file}:{size}: error: asynchronous copy of a size that there is not in kernel 'copy', block (0,0,0), thread (0,0,0)
 // EXPECT: it copies 12 bytes
 // EXPECT: help: a thread copies 4, 8 or 16 bytes at a time

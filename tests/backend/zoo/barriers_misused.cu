@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Barriers and pipelines that a program uses in ways that there are not. The program resets the
 // device after each.
-// EXPECT-STATUS: 0
 // EXPECT: {file}:{early}: error: cuda::barrier is used before it is initialised in kernel 'misuse', block (0,0,0), thread (0,0,0)
 // EXPECT: by cuda::barrier::arrive
 // EXPECT: help: one thread calls init(&barrier, count), and __syncthreads() comes before the first use
