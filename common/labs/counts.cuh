@@ -358,7 +358,7 @@ class LastCopies {
   static void note_copy(cuda_cpu::Block& block, const cuda_cpu::AsyncCopy& copy,
                         const void* barrier) {
     const cuda_cpu::CopyQueue& queue = cuda_cpu::copy_queue_of(&block, &block.threads[copy.thread]);
-    if (queue.empty() || queue.copies[queue.end - 1].batch == copy.batch) ++count_;
+    if (queue.empty() || queue.copies[queue.end - 1].group == copy.group) ++count_;
     if (of_copy_ != nullptr) of_copy_(block, copy, barrier);
   }
 
