@@ -1337,6 +1337,7 @@ TEST_CASE("of races within and across warps those that need __syncthreads come f
 
 TEST_CASE("a run that takes long says once what it does, how far it is, and how to go without") {
   std::string early, late, later;
+  const DeviceArray<int> x(1);
   unsigned long long number = 0, next_number = 0;
   const auto read = [](const std::string& text, unsigned long long* out) {
     const std::size_t at = text.rfind("in launch ");
@@ -1359,6 +1360,8 @@ TEST_CASE("a run that takes long says once what it does, how far it is, and how 
     later = errors.text();
     read(later, &number);
     races::look_for_races(true);
+    cudaMemset(x.get(), 0, sizeof(int));  // no launch
+    cudaDeviceSynchronize();
     cuda_cpu::observer->grid_begins(launch);
     cuda_cpu::observer->time_passes(6);
     cuda_cpu::observer->grid_ends(launch);

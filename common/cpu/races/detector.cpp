@@ -90,12 +90,13 @@ std::atomic<bool> is_told{false};
 void time_passes(double seconds) {
   const char* const kernel = running_kernel.load();
   if (seconds < kSecondsInSilence || kernel == nullptr || is_told.exchange(true)) return;
-  std::fprintf(stderr,
-               "note: kernels run slower while races are looked for: %.0f s so far, in launch %llu "
-               "%llu of %llu blocks of '%s' have ended. make run with RACES=0 goes without\n",
-               seconds, static_cast<unsigned long long>(running_launch.load()),
-               static_cast<unsigned long long>(blocks_ended.load()),
-               static_cast<unsigned long long>(blocks_to_run.load()), kernel);
+  std::fprintf(
+      stderr,
+      "note: kernels run slower while races are looked for: %.0f s so far, in launch %llu: "
+      "%llu of %llu blocks of '%s' have ended. make run with RACES=0 goes without\n",
+      seconds, static_cast<unsigned long long>(running_launch.load()),
+      static_cast<unsigned long long>(blocks_ended.load()),
+      static_cast<unsigned long long>(blocks_to_run.load()), kernel);
 }
 
 // ---- works --------------------------------------------------------------------------------------
@@ -671,7 +672,7 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   forget_guards();
   blocks_ended = 0;
   blocks_to_run = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-  running_launch = d.launches;
+  ++running_launch;
   running_kernel = launch.kernel.name;
   return true;
 }
