@@ -222,6 +222,7 @@ class ShapeModel {
     const double of_a = 4.0 * m_ * k_, of_b = 4.0 * k_ * n_;
     const double memory = aligned ? bytes() / 2.49e6 : of_a / 1.59e6 + of_b / 2.37e6;
     const double copies = plan.copies ? 7.96 + 2 * (of_a + of_b) / 2.93e6 : 0;
+    // A block that has parts of two tiles begins twice; what that costs depends on the way.
     const auto us = [&](double begins) {
       const double shared = left == 0 ? 0
                                       : rounds(t, times, s.blocks, more * left * s.steps / s.blocks,
