@@ -174,7 +174,7 @@ class ShapeModel {
  private:
   static constexpr unsigned kFewTerms = 64;
   static constexpr double kWorthCopies = 2e8;  // multiply-adds
-  static constexpr double kL2 = 5e7;           // bytes
+  static constexpr double kL2 = 5e7;           // bytes that stay in it between launches
 
   double amount() const { return static_cast<double>(m_) * n_ * k_; }
   double bytes() const { return 4.0 * (double(m_) * k_ + double(k_) * n_ + double(m_) * n_); }
