@@ -422,6 +422,21 @@ __global__ void all_read_one_writes(int* words, unsigned writer, unsigned first,
   if (threadIdx.x == writer) *word = sum + 1;
 }
 
+// A value that is made of x: what is read is used.
+__device__ int any(int x) { return x; }
+__device__ int any(int2 x) { return x.x + x.y; }
+__device__ int any(int4 x) { return x.x + x.y + x.z + x.w; }
+
+// Each thread writes or reads an element; then the last one writes a word of the first warp's.
+template <class T>
+__global__ void all_use_one_follows(T* elements, bool writes, unsigned word, bool right, int* words,
+                                    int* out) {
+  if (writes && threadIdx.x < 64) elements[threadIdx.x] = T{};
+  if (!writes && threadIdx.x < 64) out[threadIdx.x] = any(elements[threadIdx.x]);
+  if (right) __syncthreads();
+  if (threadIdx.x == kBlock - 1) words[word] = 1;
+}
+
 constexpr std::initializer_list<Memory> kEverywhere = {Memory::kShared, Memory::kGlobal,
                                                        Memory::kMapped};
 constexpr std::initializer_list<Memory> kOutside = {Memory::kGlobal, Memory::kMapped};
@@ -478,6 +493,33 @@ TEST_CASE("a sum and a maximum that all threads update are found") {
 TEST_CASE("a plain read beside atomics is found") {
   wrong_is_found_and_right_is_not<AtomicAndPlain<false>, AtomicAndPlain<true>>(Fault::kSameBlock,
                                                                                kEverywhere);
+}
+
+TEST_CASE("of words that a warp wrote or read side by side each is remembered") {
+  const DeviceArray<int> words(4 * kBlock), out(kBlock);
+  // Every element is written or read by its thread; then a thread of another warp uses one word.
+  const auto looks = [&](auto element, bool writes, unsigned word, bool right) {
+    using Element = decltype(element);
+    auto* const elements = reinterpret_cast<Element*>(words.get());
+    return findings_of([&] {
+      all_use_one_follows<<<1, kBlock>>>(elements, writes, word, right, words.get(), out.get());
+    });
+  };
+  const auto check = [&](auto element, bool writes, unsigned word) {
+    const auto wrong = looks(element, writes, word, false);
+    const unsigned owner = word * 4 / sizeof element;
+    INFO("elements of " << sizeof element << " bytes, word " << word << "\n" << all_texts(wrong));
+    REQUIRE(!wrong.empty());
+    CHECK(wrong[0].text.find(text("thread (", owner, ",0,0)")) != std::string::npos);
+    CHECK(looks(element, writes, word, true).empty());
+  };
+  for (const bool writes : {true, false}) {
+    for (unsigned word = 0; word < 64; ++word) {
+      check(int{}, writes, word);
+      check(int2{}, writes, word);
+      check(int4{}, writes, word);
+    }
+  }
 }
 
 TEST_CASE("what memcpy, memmove and memset do in device code is found") {
@@ -1177,6 +1219,30 @@ TEST_CASE("two streams need an event, or something as good") {
     CUDA_CHECK(cudaFree(out));
     CUDA_CHECK(mapped ? cudaFreeHost(words) : cudaFree(words));
   }
+}
+
+TEST_CASE("what a later launch did not touch is remembered of the earlier one") {
+  const DeviceArray<int> words(kBlock), out(kBlock);
+  cudaStream_t first = nullptr, second = nullptr;
+  CUDA_CHECK(cudaStreamCreate(&first));
+  CUDA_CHECK(cudaStreamCreate(&second));
+  for (const unsigned later : {1u, 2u, 3u}) {  // launches that touch a few of the words
+    for (const unsigned word : {0u, 5u, 31u}) {
+      for (const bool right : {false, true}) {
+        const auto found = findings_of([&] {
+          write_all<<<1, kBlock, 0, first>>>(words.get());
+          for (unsigned i = 0; i < later; ++i)
+            write_all<<<1, 3, 0, first>>>(words.get() + 8 + 4 * i);
+          if (right) CUDA_CHECK(cudaStreamSynchronize(first));
+          read_all<<<1, 1, 0, second>>>(words.get() + word, out.get());
+        });
+        INFO("word " << word << " after " << later << "\n" << all_texts(found));
+        CHECK(found.empty() == right);
+      }
+    }
+  }
+  CUDA_CHECK(cudaStreamDestroy(first));
+  CUDA_CHECK(cudaStreamDestroy(second));
 }
 
 // ---- shared memory that nobody has written ------------------------------------------------------

@@ -675,8 +675,8 @@ class Rewriter {
     // type to copy.
     if (!has_braced_argument(launch)) {
       const std::string kernel = flat(launch.first, launch.open);
-      out_ += ", [=](auto&... cuda_cpu_a) -> decltype(void(" + kernel + "(cuda_cpu_a...))) { " +
-              kernel +
+      out_ += ", [=](auto&... cuda_cpu_a) CUDA_CPU_HOST_ONLY -> decltype(void(" + kernel +
+              "(cuda_cpu_a...))) { " + kernel +
               "(cuda_cpu_a...); }, ::cuda_cpu::function_of([=](auto cuda_cpu_f) -> "
               "decltype(cuda_cpu_f(";
       repeat_kernel(launch, style);

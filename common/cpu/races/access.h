@@ -78,12 +78,13 @@ class Access {
   bool same_time(const Access& o) const {
     return (where_ ^ o.where_) >> 32 == 0 && (when_ ^ o.when_) << 16 == 0;
   }
-  /// The same, by another thread.
+  /// The same, by another thread (modulo 2^16).
   Access by(std::uint32_t thread) const {
     Access a = *this;
     a.when_ = (a.when_ << 16 >> 16) | std::uint64_t{thread} << 48;
     return a;
   }
+  bool operator==(const Access& o) const { return where_ == o.where_ && when_ == o.when_; }
   /// Whether the same thread did the same with nothing in between that orders anything.
   bool repeats(const Access& o) const {
     constexpr std::uint64_t kAllButReads = ~(std::uint64_t{kReads} << 32);

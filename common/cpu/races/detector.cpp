@@ -521,13 +521,49 @@ bool write_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Acce
   return true;
 }
 
-/// The running thread's plain access `now` of the word at `offset`. Whether all is done; if not,
-/// nothing is.
+/// The same for a strip: the access of one of its words, of 1 << log2.
+bool use_strip(Detector* d, const BlockOrder& order, Strips* strips, std::uint32_t word,
+               std::uint32_t log2, const Access& now) {
+  Strip& strip = strips->now;
+  Row &written = strip.written, &read = strip.read;
+  if (strip.work != d->running) {
+    if (!strips->before.empty()) return false;
+    strips->before = strip;
+    strip = Strip{};
+    strip.work = d->running;
+    note_progress();
+  }
+  const auto is_over = [&](const Row& row) {
+    const Access earlier = row.of(word);
+    return order.comes_in_block_before(earlier.name(), earlier.time(), now.thread());
+  };
+  const bool is_written = written.has(word), is_read = read.has(word);
+  if (is_written && !is_over(written)) return false;
+  if (is_read && !read.of(word).repeats(now) && !is_over(read)) return false;
+  if ((now.use() & kWrites) != 0) {
+    if (!(is_written && written.of(word).repeats(now)) && !written.takes(word, log2, now)) {
+      return false;
+    }
+    read.forget(word);
+  } else if (!(is_read && read.of(word).repeats(now)) && !read.takes(word, log2, now)) {
+    return false;
+  }
+  strips->before.written.forget(word);
+  strips->before.read.forget(word);
+  return true;
+}
+
+/// The running thread's plain access `now` of the word at `offset`, of 1 << log2 words. Whether all
+/// is done; if not, nothing is.
 __attribute__((always_inline)) inline bool use_word_in_short(Detector* d, const BlockOrder& order,
                                                              Page* page, std::size_t offset,
+                                                             std::uint32_t log2,
                                                              const Access& now) {
   Cell* const cell = page->cell_of_word(offset);
-  if (cell == nullptr) return false;
+  if (cell == nullptr) {
+    Strips* const strips = page->strips_of_word(offset);
+    return strips != nullptr && use_strip(d, order, strips, offset / 4 % 32, log2, now);
+  }
   const bool writes = (now.use() & kWrites) != 0;
   if (cell->work != d->running) {
     // Of an earlier launch, with nothing of this cell to check.
@@ -842,7 +878,12 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
 void note_words(const void* address, std::size_t bytes, unsigned use, const void* place) {
   Detector& d = *the_detector;
   BlockOrder* const block = running_block();
-  Page* const page = Shadow::recent_page_of(address);
+  Page* page = Shadow::recent_page_of(address);
+  if (page == nullptr && !inside && block != nullptr) {
+    const Inside in;
+    page = &d.shadow.page_of(address);
+    if (page->kind() == Kind::kIgnored) page = nullptr;
+  }
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
   const bool whole_words = offset % 4 == 0 && offset + bytes <= Page::kBytes;
   if (block == nullptr || inside || page == nullptr || !whole_words || !d.unordered.empty() ||
@@ -852,8 +893,9 @@ void note_words(const void* address, std::size_t bytes, unsigned use, const void
   }
   const std::uint32_t thread = running_thread();
   const Access now(Place(place), {block->block(), thread}, block->now(), use);
+  const auto log2 = static_cast<std::uint32_t>(__builtin_ctzll(bytes / 4));
   for (std::size_t at = 0; at < bytes; at += 4) {
-    if (!use_word_in_short(&d, *block, page, offset + at, now)) {
+    if (!use_word_in_short(&d, *block, page, offset + at, log2, now)) {
       use_memory(block, thread, static_cast<const char*>(address) + at, 4, bytes, use, place);
     }
   }

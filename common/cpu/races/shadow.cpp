@@ -55,9 +55,13 @@ void Crowd::clear() {
 }
 
 void Shadow::split(Page* page) {
-  for (std::unique_ptr<Cell[]>& part : page->parts_) {
+  for (std::size_t n = 0; n < Page::kParts; ++n) {
+    std::unique_ptr<Cell[]>& part = page->parts_[n];
+    if (part == nullptr && page->strips_ != nullptr && !page->strips_[n].empty()) {
+      part = make_part(4, &page->strips_[n]);
+    }
     if (part == nullptr) continue;
-    auto bytes = make_part(1);
+    auto bytes = make_part(1, nullptr);
     for (std::size_t i = 0; i < Page::kPartBytes; ++i) {
       const Cell& word = part[i / page->unit_];
       bytes[i] = word;
@@ -76,6 +80,8 @@ void Shadow::split(Page* page) {
     bytes_of_cells_ -= Page::kPartBytes / page->unit_ * sizeof(Cell);
     part = std::move(bytes);
   }
+  if (page->strips_ != nullptr) bytes_of_cells_ -= Page::kParts * sizeof(Strips);
+  page->strips_.reset();
   page->unit_ = 1;
 }
 
@@ -119,16 +125,26 @@ void Shadow::forget(Cell* cell) {
 Page& Shadow::look_up(const void* address) {
   const PageNumber number = number_of(address);
   Page& page = find(number);
-  recent_[number.value % kRecent] = Recent{number, &page};
+  recent_[number.slot()] = Recent{number, &page};
   const bool ignored = page.kind() == Kind::kIgnored && !cuda_cpu::is_on_a_stack(address);
-  ignored_[number.value % kRecent] = ignored ? number : PageNumber{};
+  ignored_[number.slot()] = ignored ? number : PageNumber{};
   return page;
 }
 
-std::unique_ptr<Cell[]> Shadow::make_part(std::size_t unit) {
-  const std::size_t cells = Page::kPartBytes / unit;
-  bytes_of_cells_ += cells * sizeof(Cell);
-  return std::make_unique<Cell[]>(cells);
+std::unique_ptr<Cell[]> Shadow::make_part(std::size_t unit, const Strips* strips) {
+  const std::size_t count = Page::kPartBytes / unit;
+  bytes_of_cells_ += count * sizeof(Cell);
+  auto cells = std::make_unique<Cell[]>(count);
+  if (strips == nullptr) return cells;
+  for (const Strip& strip : {strips->before, strips->now}) {
+    for (std::uint32_t word = 0; word < count; ++word) {
+      if (!strip.written.has(word) && !strip.read.has(word)) continue;
+      cells[word].work = strip.work;
+      if (strip.written.has(word)) cells[word].write = strip.written.of(word);
+      if (strip.read.has(word)) cells[word].readers = Group(strip.read.of(word));
+    }
+  }
+  return cells;
 }
 
 Page& Shadow::find(PageNumber number) {
@@ -141,7 +157,12 @@ Page& Shadow::find(PageNumber number) {
     is_full_ = true;
     kind = Kind::kIgnored;
   }
-  return pages_.emplace(number, Page(kind)).first->second;
+  Page& page = pages_.emplace(number, Page(kind)).first->second;
+  if (kind == Kind::kGlobal) {
+    page.strips_ = std::make_unique<Strips[]>(Page::kParts);
+    bytes_of_cells_ += Page::kParts * sizeof(Strips);
+  }
+  return page;
 }
 
 }  // namespace races

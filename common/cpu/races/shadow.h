@@ -40,13 +40,48 @@ struct Cell {
   }
 };
 
-static_assert(sizeof(Cell) == 12 * 4, "README and CONTRIBUTING say: twelve times its word");
+static_assert(sizeof(Cell) == 12 * 4, "README and CONTRIBUTING say: up to twelve times");
+
+/// Words that threads which follow each other used in one way: what the loads or stores of a warp
+/// leave that lie side by side.
+struct Row {
+  Access first;             ///< that of the first word, whether it is one of them or not
+  std::uint32_t words = 0;  ///< which of 32: a bit for each
+  std::uint32_t log2 = 0;   ///< each thread uses 1 << log2
+
+  bool has(std::uint32_t word) const { return (words >> word & 1) != 0; }
+  Access of(std::uint32_t word) const { return first.by(first.thread() + (word >> log2)); }
+  /// Whether the access of this word, one of 1 << more, goes with the others; then it is added.
+  bool takes(std::uint32_t word, std::uint32_t more, const Access& now) {
+    const std::uint32_t bit = 1u << word;
+    const Access as_first = now.by(now.thread() - (word >> more));
+    if ((words & ~bit) != 0 && !(first == as_first && log2 == more)) return false;
+    first = as_first;
+    log2 = more;
+    words |= bit;
+    return true;
+  }
+  void forget(std::uint32_t word) { words &= ~(1u << word); }
+};
+
+/// The last accesses of 32 words, as long as two rows can tell them: less than their cells take.
+struct Strip {
+  std::uint32_t work = 0;  ///< during which all of these were made; 0: none were
+  Row written, read;
+  bool empty() const { return (written.words | read.words) == 0; }
+};
+/// The latest work's, and what is left of the one before.
+struct Strips {
+  Strip now, before;
+  bool empty() const { return now.empty() && before.empty(); }
+};
 
 /// kConstant: global memory, too, that holds __constant__ variables.
 enum class Kind : std::uint8_t { kIgnored, kShared, kGlobal, kConstant };
 
-/// The cells of 4 KiB of memory: one for each word of 4 bytes, or one for each byte as soon as an
-/// access is smaller than a word.
+/// What is remembered of 4 KiB of memory: strips of global memory, as long as they can tell what
+/// was done; else cells, one for each word of 4 bytes, or one for each byte as soon as an access is
+/// smaller than a word.
 class Page {
  public:
   static constexpr std::size_t kBytes = 4096;
@@ -61,6 +96,10 @@ class Page {
     Cell* const part = parts_[offset / kPartBytes].get();
     return part == nullptr ? nullptr : part + offset % kPartBytes / 4;
   }
+  /// The strip that stands for the word's cell; null if it is not there.
+  Strips* strips_of_word(std::size_t offset) {
+    return strips_ == nullptr ? nullptr : &strips_[offset / kPartBytes];
+  }
 
  private:
   friend class Shadow;
@@ -70,12 +109,14 @@ class Page {
 
   Kind kind_;
   std::size_t unit_ = 4;
-  std::unique_ptr<Cell[]> parts_[kBytes / kPartBytes];
+  static constexpr std::size_t kParts = kBytes / kPartBytes;
+  std::unique_ptr<Strips[]> strips_;  // of each part that has no cells
+  std::unique_ptr<Cell[]> parts_[kParts];
 };
 
 /// All pages that were used, until their cells take as much memory as they may
-/// (CUDA_CPU_RACES_MIB): a cell is twelve times as large as its word. From then on further pages
-/// are ignored, with a note.
+/// (CUDA_CPU_RACES_MIB): a cell is twelve times as large as its word, a strip less than its words.
+/// From then on further pages are ignored, with a note.
 class Shadow {
  public:
   /// The page that holds `address`.
@@ -86,13 +127,13 @@ class Shadow {
   /// The page if it is one of those used of late; else null.
   static Page* recent_page_of(const void* address) {
     const PageNumber number = number_of(address);
-    const Recent& recent = recent_[number.value % kRecent];
+    const Recent& recent = recent_[number.slot()];
     return recent.number == number ? recent.page : nullptr;
   }
   /// Whether `address` is known to be in memory of no interest, which no stack is (locals.h).
   static bool is_ignored(const void* address) {
     const PageNumber number = number_of(address);
-    return ignored_[number.value % kRecent] == number;
+    return ignored_[number.slot()] == number;
   }
   /// The page, if it was ever used; else null.
   Page* known_page_of(const void* address);
@@ -104,7 +145,7 @@ class Shadow {
     const std::size_t unit = page->unit_;
     for (std::size_t at = offset / unit * unit; at < offset + bytes; at += unit) {
       std::unique_ptr<Cell[]>& part = page->parts_[at / Page::kPartBytes];
-      if (part == nullptr) part = make_part(unit);
+      if (part == nullptr) part = make_part(unit, page->strips_of_word(at));
       use(part[at % Page::kPartBytes / unit], at);
     }
   }
@@ -120,8 +161,11 @@ class Shadow {
   void forget(Cell* cell);
 
  private:
+  static constexpr std::size_t kRecent = 256;
   struct PageNumber {
     std::uintptr_t value = 0;
+    // Large arrays often lie a power of two apart, and are used at the same index.
+    std::size_t slot() const { return (value ^ value >> 8 ^ value >> 16) % kRecent; }
     bool operator==(PageNumber o) const { return value == o.value; }
   };
   struct HashPage {
@@ -134,9 +178,8 @@ class Shadow {
     PageNumber number;
     Page* page = nullptr;
   };
-  static constexpr std::size_t kRecent = 256;
 
-  std::unique_ptr<Cell[]> make_part(std::size_t unit);
+  std::unique_ptr<Cell[]> make_part(std::size_t unit, const Strips* strips);
   Page& look_up(const void* address);
   Page& find(PageNumber number);
   void split(Page* page);

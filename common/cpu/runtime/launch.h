@@ -140,13 +140,13 @@ bool check_argument(const LaunchedKernel& launched, std::size_t position, const 
 /// program has many launches, and each would compile those for its own types.
 template <class Kernel, class... Arguments>
 auto bind_copies(Kernel kernel, Arguments... arguments) {
-  return [=]() mutable { kernel(arguments...); };
+  return [=]() mutable CUDA_CPU_UNSEEN { kernel(arguments...); };
 }
 
 template <class Closure>
 KernelCall call_of(Closure closure, const void* function) {
   return {new Closure(std::move(closure)),
-          [](void* pointer) { (*static_cast<Closure*>(pointer))(); },
+          [](void* pointer) CUDA_CPU_UNSEEN { (*static_cast<Closure*>(pointer))(); },
           [](void* pointer) { delete static_cast<Closure*>(pointer); }, function};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Looking for races takes twelve times the memory that is used. Where that may not be, it says from
-// when on it is blind; what was used before is watched still.
+// Looking for races takes about as much memory as is used, or up to twelve times that. Where that
+// may not be, it says from when on it is blind; what was used before is watched still.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_RACES_MIB=1
 // EXPECT: note: looking for races takes 1 MiB now, as much as it may
@@ -22,7 +22,7 @@ __global__ void count_late(int* counter) {
 }
 
 int main() {
-  constexpr int n = 1 << 18;  // 1 MiB, of which a twelfth is watched
+  constexpr int n = 1 << 20;  // 4 MiB, of which about one is watched
   int *counter, *x;
   cudaMalloc(&counter, sizeof(int));
   cudaMalloc(&x, n * sizeof(int));
