@@ -495,7 +495,7 @@ TEST_CASE("source that cannot be read is named with file and line, in one line")
       {"__global__ void k() {\n  __shared__;\n}\n", 2, "expected a name"},
       {"\n__shared__ int x[3];\n", 2, "not supported by the CPU backend"},
       {"\n__global__ void k() {\n  if (x) {\n}\n", 2, "never closed"},
-      {"__device__ void f() {\n  k<<<1, 2>>>(x);\n}\n", 2, "a launch inside device code"},
+      {"__device__ void f() {\n  k<<<1, 2>>>(x);\n}\n", 2, "CPU backend: launch from the host"},
       {"int x;\n/* no end\n", 2, "'/*' is never closed"},
       {"int x;\nauto s = R\"d(no end)\";\n", 2, "raw string is never closed by ')d\"'"},
       {"#define L(x) \\\n  k<<<1, 2>>(x)\n", 2, "'<<<' without '>>>'"},

@@ -277,7 +277,8 @@ class Finder {
     for (std::size_t i = body + 1; i < end; ++i) {
       if (starts_launch(i)) {
         throw SourceError(s_.token(i).line,
-                          "a launch inside device code is not supported by the CPU backend");
+                          "a launch inside device code is not supported by the CPU backend: launch "
+                          "from the host");
       }
       if (s_.is(i, "static_assert")) i = skip_brackets(i + 1);
       refuse_host_function(i, first, end);
