@@ -255,7 +255,7 @@ kill -TERM $stopped
 wait $stopped
 status=$?
 expect_status 130
-for _ in $(seq 50); do has_ended && break; sleep 0.1; done
+for _ in $(seq 200); do has_ended && break; sleep 0.1; done
 expect "no process left behind" has_ended
 
 # What passed is kept only if that is asked for, as make test does.
