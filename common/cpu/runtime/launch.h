@@ -140,7 +140,7 @@ bool check_argument(const LaunchedKernel& launched, std::size_t position, const 
 /// program has many launches, and each would compile those for its own types.
 template <class Kernel, class... Arguments>
 auto bind_copies(Kernel kernel, Arguments... arguments) {
-  return [=]() mutable CUDA_CPU_UNSEEN { kernel(arguments...); };
+  return [=]() CUDA_CPU_UNSEEN mutable { kernel(arguments...); };
 }
 
 template <class Closure>
