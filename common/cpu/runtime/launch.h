@@ -137,10 +137,11 @@ bool check_argument(const LaunchedKernel& launched, std::size_t position, const 
 }
 
 /// A call with copies of its arguments. It does without the library's tuples and pointers: a
-/// program has many launches, and each would compile those for its own types.
+/// program has many launches, and each would compile those for its own types. Instead of `mutable`
+/// there is a cast, since g++ and clang want an attribute on different sides of that word.
 template <class Kernel, class... Arguments>
 auto bind_copies(Kernel kernel, Arguments... arguments) {
-  return [=]() CUDA_CPU_UNSEEN mutable { kernel(arguments...); };
+  return [=]() CUDA_CPU_UNSEEN { kernel(const_cast<Arguments&>(arguments)...); };
 }
 
 template <class Closure>
