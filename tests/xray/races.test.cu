@@ -422,17 +422,16 @@ __global__ void all_read_one_writes(int* words, unsigned writer, unsigned first,
   if (threadIdx.x == writer) *word = sum + 1;
 }
 
-// A value that is made of x: what is read is used.
-__device__ int any(int x) { return x; }
-__device__ int any(int2 x) { return x.x + x.y; }
-__device__ int any(int4 x) { return x.x + x.y + x.z + x.w; }
+__device__ int sum_of(int x) { return x; }
+__device__ int sum_of(int2 x) { return x.x + x.y; }
+__device__ int sum_of(int4 x) { return x.x + x.y + x.z + x.w; }
 
 // Each thread writes or reads an element; then the last one writes a word of the first warp's.
 template <class T>
 __global__ void all_use_one_follows(T* elements, bool writes, unsigned word, bool right, int* words,
                                     int* out) {
   if (writes && threadIdx.x < 64) elements[threadIdx.x] = T{};
-  if (!writes && threadIdx.x < 64) out[threadIdx.x] = any(elements[threadIdx.x]);
+  if (!writes && threadIdx.x < 64) out[threadIdx.x] = sum_of(elements[threadIdx.x]);
   if (right) __syncthreads();
   if (threadIdx.x == kBlock - 1) words[word] = 1;
 }
@@ -496,14 +495,16 @@ TEST_CASE("a plain read beside atomics is found") {
 }
 
 TEST_CASE("of words that a warp wrote or read side by side each is remembered") {
-  const DeviceArray<int> words(4 * kBlock), out(kBlock);
-  // Every element is written or read by its thread; then a thread of another warp uses one word.
+  constexpr unsigned kUsed = 256;  // words, by 64 threads of up to four
+  const DeviceArray<int> all(2 * 64 * 3 * 2 * kUsed), out(2 * 64 * 3 * 2 * 64);
+  unsigned launches = 0;
+  // Words of its own for each launch: where a race was, each has a cell from then on.
   const auto looks = [&](auto element, bool writes, unsigned word, bool right) {
-    using Element = decltype(element);
-    auto* const elements = reinterpret_cast<Element*>(words.get());
-    return findings_of([&] {
-      all_use_one_follows<<<1, kBlock>>>(elements, writes, word, right, words.get(), out.get());
-    });
+    int* const words = all.get() + kUsed * launches;
+    int* const sums = out.get() + 64 * launches++;
+    auto* const elements = reinterpret_cast<decltype(element)*>(words);
+    return findings_of(
+        [&] { all_use_one_follows<<<1, kBlock>>>(elements, writes, word, right, words, sums); });
   };
   const auto check = [&](auto element, bool writes, unsigned word) {
     const auto wrong = looks(element, writes, word, false);
@@ -1222,7 +1223,8 @@ TEST_CASE("two streams need an event, or something as good") {
 }
 
 TEST_CASE("what a later launch did not touch is remembered of the earlier one") {
-  const DeviceArray<int> words(kBlock), out(kBlock);
+  const DeviceArray<int> all(3 * 3 * 2 * kBlock), out(1);
+  int* words = all.get();  // others for each round: where a race was, each has a cell from then on
   cudaStream_t first = nullptr, second = nullptr;
   CUDA_CHECK(cudaStreamCreate(&first));
   CUDA_CHECK(cudaStreamCreate(&second));
@@ -1230,12 +1232,12 @@ TEST_CASE("what a later launch did not touch is remembered of the earlier one") 
     for (const unsigned word : {0u, 5u, 31u}) {
       for (const bool right : {false, true}) {
         const auto found = findings_of([&] {
-          write_all<<<1, kBlock, 0, first>>>(words.get());
-          for (unsigned i = 0; i < later; ++i)
-            write_all<<<1, 3, 0, first>>>(words.get() + 8 + 4 * i);
+          write_all<<<1, kBlock, 0, first>>>(words);
+          for (unsigned i = 0; i < later; ++i) write_all<<<1, 3, 0, first>>>(words + 8 + 4 * i);
           if (right) CUDA_CHECK(cudaStreamSynchronize(first));
-          read_all<<<1, 1, 0, second>>>(words.get() + word, out.get());
+          read_all<<<1, 1, 0, second>>>(words + word, out.get());
         });
+        words += kBlock;
         INFO("word " << word << " after " << later << "\n" << all_texts(found));
         CHECK(found.empty() == right);
       }

@@ -521,7 +521,7 @@ bool write_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Acce
   return true;
 }
 
-/// The same for a strip: the access of one of its words, of 1 << log2.
+/// The same for a word of a strip, by a thread whose access has 1 << log2 words.
 bool use_strip(Detector* d, const BlockOrder& order, Strips* strips, std::uint32_t word,
                std::uint32_t log2, const Access& now) {
   Strip& strip = strips->now;
@@ -537,17 +537,13 @@ bool use_strip(Detector* d, const BlockOrder& order, Strips* strips, std::uint32
     const Access earlier = row.of(word);
     return order.comes_in_block_before(earlier.name(), earlier.time(), now.thread());
   };
-  const bool is_written = written.has(word), is_read = read.has(word);
-  if (is_written && !is_over(written)) return false;
-  if (is_read && !read.of(word).repeats(now) && !is_over(read)) return false;
-  if ((now.use() & kWrites) != 0) {
-    if (!(is_written && written.of(word).repeats(now)) && !written.takes(word, log2, now)) {
-      return false;
-    }
-    read.forget(word);
-  } else if (!(is_read && read.of(word).repeats(now)) && !read.takes(word, log2, now)) {
-    return false;
-  }
+  if (written.has(word) && !is_over(written)) return false;
+  if (read.has(word) && !is_over(read)) return false;
+  const bool writes = (now.use() & kWrites) != 0;
+  Row& row = writes ? written : read;
+  const bool repeats = row.has(word) && row.of(word).repeats(now);
+  if (!repeats && !row.takes(word, log2, now)) return false;
+  if (writes) read.forget(word);
   strips->before.written.forget(word);
   strips->before.read.forget(word);
   return true;

@@ -40,18 +40,17 @@ struct Cell {
   }
 };
 
-static_assert(sizeof(Cell) == 12 * 4, "README and CONTRIBUTING say: up to twelve times");
+static_assert(sizeof(Cell) == 12 * 4, "README and CONTRIBUTING say: up to 13 times");
 
-/// Words that threads which follow each other used in one way: what the loads or stores of a warp
-/// leave that lie side by side.
+/// Words that neighbouring threads used in one way, as a warp does by a coalesced load or store.
 struct Row {
-  Access first;             ///< that of the first word, whether it is one of them or not
+  Access first;             ///< by the thread that uses word 0, or would
   std::uint32_t words = 0;  ///< which of 32: a bit for each
-  std::uint32_t log2 = 0;   ///< each thread uses 1 << log2
+  std::uint32_t log2 = 0;   ///< a thread uses 1 << log2 of them
 
   bool has(std::uint32_t word) const { return (words >> word & 1) != 0; }
   Access of(std::uint32_t word) const { return first.by(first.thread() + (word >> log2)); }
-  /// Whether the access of this word, one of 1 << more, goes with the others; then it is added.
+  /// Adds the access of a word by a thread that uses 1 << more, if it fits the others.
   bool takes(std::uint32_t word, std::uint32_t more, const Access& now) {
     const std::uint32_t bit = 1u << word;
     const Access as_first = now.by(now.thread() - (word >> more));
@@ -64,13 +63,13 @@ struct Row {
   void forget(std::uint32_t word) { words &= ~(1u << word); }
 };
 
-/// The last accesses of 32 words, as long as two rows can tell them: less than their cells take.
+/// The last accesses of 32 words, as long as two rows can tell them all.
 struct Strip {
   std::uint32_t work = 0;  ///< during which all of these were made; 0: none were
   Row written, read;
   bool empty() const { return (written.words | read.words) == 0; }
 };
-/// The latest work's, and what is left of the one before.
+/// The latest work's, and what is left of the one before: a fourteenth of the cells' room.
 struct Strips {
   Strip now, before;
   bool empty() const { return now.empty() && before.empty(); }

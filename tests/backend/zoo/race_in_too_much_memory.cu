@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Looking for races takes about as much memory as is used, or up to twelve times that. Where that
-// may not be, it says from when on it is blind; what was used before is watched still.
+// Looking for races takes about as much memory as is used, or up to 13 times that. Where that may
+// not be, it says from when on it is blind; what was used before is watched still.
 // BUILD: cpu-xray
 // RUN: CUDA_CPU_RACES=1 CUDA_CPU_RACES_MIB=1
 // EXPECT: note: looking for races takes 1 MiB now, as much as it may
