@@ -316,7 +316,29 @@ bool inside_library_call() {
   _exit(1);
 }
 
-/// Host code faulted on the backend's memory. Never returns: the program cannot go on.
+/// Host code faulted where the backend has no memory.
+void explain_host_memory(const Fault& fault, Report* report) {
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
+  report->headline = "segmentation fault in host code";
+  report->help = "was the memory allocated, is the index inside of it, and was it not yet freed?";
+  if (near_stack_pointer(fault.address)) {
+    report->details.push_back("the stack of the host is full");
+    report->help = "recursion without an end, or a large local array: make it a std::vector";
+  } else if (backtrace.general_protection) {
+    report->details.push_back(
+        "the pointer holds no address, or one that is misaligned for a vector");
+  } else if (address < kNullReach) {
+    report->details.push_back(format("the address is %#zx: a null pointer was followed",
+                                     static_cast<std::size_t>(address)));
+    report->help =
+        "was the pointer set? an argument that the program reads from argv is given as in "
+        "ARGS=\"1000\"";
+  } else {
+    report->details.push_back(format("the address is %p", fault.address));
+  }
+}
+
+/// Host code faulted. Never returns: the program cannot go on.
 [[noreturn]] void end_host_fault(const Fault& fault) {
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   Report it;
@@ -325,8 +347,10 @@ bool inside_library_call() {
   MemoryRange range;
   const bool known = find_range(fault.address, &range, std::size_t{1} << 30);
   const bool inside = known && address >= range.base && address < range.end();
-  if (is_device_address(fault.address) &&
-      (!known || (range.live && range.space == Space::kGlobal))) {
+  if (!is_device_address(fault.address) && !is_host_visible_address(fault.address)) {
+    explain_host_memory(fault, &it);
+  } else if (is_device_address(fault.address) &&
+             (!known || (range.live && range.space == Space::kGlobal))) {
     it.headline = format("host code %s device memory", !fault.knows_write ? "touched"
                                                        : fault.is_write   ? "wrote"
                                                                           : "read");
@@ -378,7 +402,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
                     registers.knows_write && memory_fault};
   const bool sent = was_sent(*info);
   const bool ours = is_device_address(fault.address) || is_host_visible_address(fault.address);
-  if (!sent && (in_kernel() || (memory_fault && ours))) {
+  const struct sigaction& previous = previous_actions[signal];
+  const bool others = (previous.sa_flags & SA_SIGINFO) != 0 || previous.sa_handler != SIG_DFL;
+  if (!sent && (in_kernel() || (memory_fault && (ours || !others)))) {
     backtrace.general_protection = memory_fault && gave_no_address(*info);
     look_for_mark(fault, registers);
     take_backtrace(registers, context);
@@ -392,7 +418,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     end_host_fault(fault);
   }
   // Not ours: the earlier handler, or the system, sees it again at the same instruction.
-  sigaction(signal, &previous_actions[signal], nullptr);
+  sigaction(signal, &previous, nullptr);
   if (sent) raise(signal);
 }
 
@@ -445,6 +471,8 @@ void claim_signals() {
   stack.ss_size = kAlternateStackBytes;
   sigaltstack(&stack, nullptr);
 }
+
+__attribute__((constructor(103))) void claim_at_start() { claim_signals(); }
 
 int report_kernel_fault(const Fault& fault, const Where& where) {
   Report it;

@@ -25,8 +25,29 @@
 // EXPECT: {file}:{write}: error: out-of-bounds write by host code
 // EXPECT: the address is right after the end of pinned host memory (1024 elements of 4 bytes)
 // EXPECT: {file}:{pinned_overrun_alloc}: note: allocated here by cudaMallocHost
+//
+// CASE: null_on_host
+// A library's function follows a null pointer, before any call of CUDA: atoi of an argument that
+// was not given.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{null_on_host}: error: segmentation fault in host code
+// EXPECT: the address is 0: a null pointer was followed
+// EXPECT: help: was the pointer set? an argument that the program reads from argv is given as in ARGS="1000"
+//
+// CASE: freed_on_host
+// The host writes memory that it has given back to the system.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{freed_on_host}: error: segmentation fault in host code
+//
+// CASE: host_stack_full
+// Local arrays of the host need more than its stack.
+// EXPECT-STATUS: 1
+// EXPECT: {file}:{host_stack_full}: error: segmentation fault in host code
+// EXPECT: the stack of the host is full
+// EXPECT: help: recursion without an end, or a large local array: make it a std::vector
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -84,6 +105,44 @@ int program() {
 
 }  // namespace pinned_overrun
 
+namespace null_on_host {
+
+int program() {
+  const char* volatile argument = nullptr;
+  return std::atoi(argument);  // @null_on_host
+}
+
+}  // namespace null_on_host
+
+namespace freed_on_host {
+
+int program() {
+  const std::size_t bytes = std::size_t{64}
+                            << 20;  // so many come from the system, and go back to it
+  auto* const x = static_cast<int*>(std::malloc(bytes));
+  int* volatile kept = x;
+  std::free(x);
+  kept[bytes / 2 / sizeof(int)] = 1;  // @freed_on_host
+  return 0;
+}
+
+}  // namespace freed_on_host
+
+namespace host_stack_full {
+
+int sum_below(volatile int* turns) {
+  volatile int large[1 << 20];  // @host_stack_full
+  large[0] = *turns;
+  return (*turns)++ < 1000 ? sum_below(turns) + large[0] : 0;
+}
+
+int program() {
+  volatile int turns = 0;
+  return sum_below(&turns);
+}
+
+}  // namespace host_stack_full
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {
@@ -91,5 +150,8 @@ int main(int argc, char** argv) {
                       {"host_writes_device", host_writes_device::program},
                       {"host_prints_device_string", host_prints_device_string::program},
                       {"pinned_overrun", pinned_overrun::program},
+                      {"null_on_host", null_on_host::program},
+                      {"freed_on_host", freed_on_host::program},
+                      {"host_stack_full", host_stack_full::program},
                   });
 }
