@@ -35,6 +35,8 @@ constexpr std::uint64_t kLowestMemory = std::uint64_t{4} << 30;
 // How far below the stack pointer an overflow faults: a function's own frame at most.
 constexpr std::uintptr_t kStackReach = std::uintptr_t{64} << 10;
 constexpr int kFramesMax = 32;
+// A report of a fault in host code takes milliseconds, unless it waits for a lock.
+constexpr unsigned kReportSeconds = 5;
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 struct sigaction previous_actions[NSIG];
@@ -338,8 +340,21 @@ void explain_host_memory(const Fault& fault, Report* report) {
   }
 }
 
+/// The fault came while a lock of the library was held, or what malloc keeps is broken.
+[[noreturn]] void end_without_report(int) {
+  constexpr char kText[] =
+      "error: segmentation fault in host code; its line cannot be said: does the host write "
+      "outside of what malloc, new or a std::vector gave?\n";
+  static_cast<void>(!write(STDERR_FILENO, kText, sizeof kText - 1));
+  _exit(1);
+}
+
 /// Host code faulted. Never returns: the program cannot go on.
 [[noreturn]] void end_host_fault(const Fault& fault) {
+  static thread_local int reporting = 0;
+  if (reporting++ != 0) end_without_report(0);
+  signal(SIGALRM, end_without_report);
+  alarm(kReportSeconds);
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   Report it;
   it.site = first_source_site(backtrace.pcs, backtrace.count);

@@ -130,8 +130,8 @@ int program() {
 
 namespace host_stack_full {
 
-int sum_below(volatile int* turns) {
-  volatile int large[1 << 20];  // @host_stack_full
+int sum_below(volatile int* turns) {  // @host_stack_full
+  volatile int large[1 << 20];
   large[0] = *turns;
   return (*turns)++ < 1000 ? sum_below(turns) + large[0] : 0;
 }
