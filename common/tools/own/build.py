@@ -151,6 +151,11 @@ def compile_for_cpu(command):
     if any("as CUDA 13" not in line for line in lines):
         lines.append("    help: where there are a GPU and nvcc, it is built with BACKEND=gpu")
     sys.stderr.write("".join(f"{line}\n" for line in lines) or done.stderr)
+    missing = re.search(r"fatal error: (\S+?): No such file|fatal error: '(\S+)' file not found", SIGNS_OF_COLOUR.sub("", done.stderr))
+    if missing and not lines:
+        name = missing[1] or missing[2]
+        whose = " (NVIDIA's cuda-samples have it in Common/)" if re.match(r"(helper|exception)\w*\.h$", name) else ""
+        sys.stderr.write(f"    help: INCLUDE=FOLDER names the folder where {name} is{whose}\n")
     if done.returncode:
         sys.exit(1)
 
@@ -242,8 +247,13 @@ class Build:
         if not same or is_old(self.target, *objects, *last):
             new = f"{self.target}.{os.getpid()}"
             of_backend = ["-ldl"] if self.library else []
-            run([*self.tool, *(["-pthread"] if self.library else []), *self.link, "-o", new, *objects, *last, *of_backend,
-                 *self.libraries])  # fmt: skip
+            command = [*self.tool, *(["-pthread"] if self.library else []), *self.link, "-o", new, *objects, *last, *of_backend]
+            done = subprocess.run([*command, *self.libraries], check=False, stderr=subprocess.PIPE, text=True, errors="replace")
+            sys.stderr.write(done.stderr)
+            if done.returncode and "undefined reference" in done.stderr:
+                sys.stderr.write('    help: FILE="a.cu b.cpp" names all files of a program, LIBS="-lm" libraries\n')
+            if done.returncode:
+                sys.exit(1)
             os.replace(new, self.target)
         write(then, now)
 
