@@ -4,7 +4,7 @@
 device code in it; for programs also the line of the first kernel and the length of main.
 
 Blank lines and comments are no code. Device code is each definition marked __global__, __device__ or __constant__,
-with its template line; of a struct only the members so marked.
+with its template line. A struct all of whose functions are so marked is device code as a whole, of another only these.
 """
 
 import argparse
@@ -23,6 +23,8 @@ HARNESS, MOST_HEADERS, MOST_HARNESS_LINES, MOST_FIRST_LINES = "common/*.cuh", 8,
 
 COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 DEVICE = re.compile(r"^(?:[ \t]*template\b[^\n]*\n)?[^\n]*?(__(?:global|device|constant)__)", re.M)
+STRUCT = re.compile(r"^(?:template\b[^\n]*\n)?(?:struct|class) \w+[^;{]*\{", re.M)
+BODY = re.compile(r"\)[^;{}]*\{")  # of a function
 
 
 def only_code(text):
@@ -39,6 +41,27 @@ def end_of_definition(text, start):
         if depth == 0:
             return match.end()
     return len(text)
+
+
+def definitions(text):
+    """(begin, end) of each that is marked, in their order."""
+    behind = 0
+    for match in DEVICE.finditer(text):
+        if match.start() >= behind:  # else within the definition before
+            behind = end_of_definition(text, match.start(1))
+            yield match.start(), behind
+
+
+def device_structs(text):
+    """(begin, end) of each struct whose functions are all marked."""
+    for match in STRUCT.finditer(text):
+        end = end_of_definition(text, match.end() - 1)
+        marked = list(definitions(text[match.end() : end]))
+        rest, behind = "", match.end()
+        for begin, stop in marked:
+            rest, behind = rest + text[behind : match.end() + begin], match.end() + stop
+        if marked and not BODY.search(rest + text[behind:end]):
+            yield match.start(), end
 
 
 def lines_of_code(text):
@@ -59,14 +82,11 @@ class Source:
         self.includes = re.findall(r'^#include "([^"]*)"', text, re.M)
         text = only_code(text)
         self.code = lines_of_code(text)
-        self.device, self.first_kernel, behind = 0, None, 0
-        for match in DEVICE.finditer(text):
-            if match.start() < behind:  # within the definition before
-                continue
-            behind = end_of_definition(text, match.start(1))
-            self.device += lines_of_code(text[match.start() : behind])
-            if match[1] == "__global__" and not self.first_kernel:
-                self.first_kernel = text.count("\n", 0, match.start(1)) + 1
+        kernel = re.search(r"\b__global__\b", text)
+        self.first_kernel = text.count("\n", 0, kernel.start()) + 1 if kernel else None
+        whole = list(device_structs(text))
+        marked = [d for d in definitions(text) if not any(begin <= d[0] < end for begin, end in whole)]
+        self.device = sum(lines_of_code(text[begin:end]) for begin, end in marked + whole)
         main = re.search(r"^int main\(", text, re.M)
         self.main = text.count("\n", main.start(), end_of_definition(text, main.start())) + 1 if main else 0
 
