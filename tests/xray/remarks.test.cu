@@ -87,6 +87,53 @@ __global__ void pairs_in_two_lines(float* y) {
   y[t] = s[t] + s[t + 32];
 }
 
+__global__ void neighbours_by_chance(float* y) {
+  __shared__ float s[kWarp];
+  const unsigned t = threadIdx.x;
+  s[t] = y[t];
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
+    __syncthreads();
+    if (t < step) s[t] += s[t + step];  // line: a tree
+  }
+  y[t] = s[t];
+}
+
+__global__ void filled(float* y, int turns) {
+  __shared__ float s[64];
+  for (int i = 0; i < turns; ++i) s[i] = y[i];  // line: filled
+  __syncthreads();
+  y[threadIdx.x] = s[threadIdx.x];
+}
+
+__global__ void constants_of_an_unrolled_loop(float* y) {
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {        // line: unrolled
+    sum += y[threadIdx.x] * table[i];  // line: its constants
+  }
+  y[threadIdx.x] = sum;
+}
+
+__global__ void own_arrays(float* y, unsigned shift) {
+  const unsigned t = threadIdx.x;
+  float own[8];
+  for (unsigned i = 0; i < 8; ++i) own[(i + shift) % 8] = y[i];  // line: in local memory
+  float sum = 0;
+  for (unsigned turn = 0; turn < 3; ++turn) {
+    for (unsigned i = 0; i < 8; ++i) sum += own[(i + t) % 8];  // line: loaded once
+  }
+  float other[8];
+  for (unsigned i = 0; i < 8; ++i) other[(i + shift) % 8] = sum;  // line: in registers
+  y[t] = other[t % 8];
+}
+
+__global__ void loaded_again(const float* x, float* y) {
+  const unsigned t = threadIdx.x;
+  y[t] = x[t];  // line: loaded
+  y[t + 32] = x[t + 32];
+  if (y[t] == 1234.5f) printf("%d\n", 1);  // line: loaded again
+}
+
 __global__ void stores_in_branches(float* y) {
   const unsigned t = threadIdx.x;
   if (t % 3 == 0) {
@@ -163,9 +210,10 @@ std::string remark(const std::vector<std::string>& listing, const std::string& n
 TEST_CASE("a constant that every turn of a loop wants again is probably fetched before the loop") {
   const DeviceArray<float> y(64);
   const auto once = listing_of([&] { same_constant_in_a_loop<<<1, kWarp>>>(y.get(), 20); });
+  const std::string again = ": 19 of 20 requests are for words that the warp has just used";
   CHECK(remark(once, "same constant") ==
-        "const load: the compiler may fetch this once, before the loop: 19 of 20 requests are for "
-        "the words of the one before");
+        "global load: the compiler may keep this in a register" + again +
+            "const load: the compiler may fetch this once, before the loop" + again);
   CHECK(remark(once, "another constant in every turn").find("by the uniform datapath") !=
         std::string::npos);
   const auto synced = listing_of([&] { same_constant_across_barriers<<<2, 64>>>(y.get(), 10); });
@@ -224,6 +272,26 @@ TEST_CASE("neighbours in shared memory may be joined to wider requests") {
   CHECK(16 + change(xray::Way::kJoinedTo8).wavefronts == 8);
   CHECK(16 + change(xray::Way::kJoinedTo16).wavefronts == 4);
   CHECK(4 + change(xray::Way::kJoinedTo8).requests == 2);
+}
+
+TEST_CASE("of neighbours in two lines the first says that the request counts there") {
+  const DeviceArray<float> y(kWarp);
+  const auto pairs = listing_of([&] { pairs_in_two_lines<<<1, kWarp>>>(y.get()); });
+  CHECK(remark(pairs, "first of a pair").find("a lane, which count here") != std::string::npos);
+  CHECK(remark(pairs, "second of a pair").find(": 0 here instead of 1") != std::string::npos);
+  // In the tree's last step a lane's two words are neighbours, which no compiler knows.
+  const auto chance = listing_of([&] { neighbours_by_chance<<<1, kWarp>>>(y.get()); });
+  CHECK(remark(chance, "a tree").find("join") == std::string::npos);
+}
+
+TEST_CASE("a load of what was just stored may be left out, and printf is named") {
+  const DeviceArray<float> x(64), y(64);
+  const auto listing = listing_of([&] { loaded_again<<<1, kWarp>>>(x.get(), y.get()); });
+  CHECK(remark(listing, "loaded").empty());
+  CHECK(remark(listing, "loaded again") ==
+        "the compiler may keep this in a register: 1 of 1 requests are for words that the warp has "
+        "just used"
+        "what printf asks of memory for itself is not counted");
 }
 
 TEST_CASE("what lanes do alike in both branches may be done once") {
@@ -288,6 +356,50 @@ TEST_CASE("requests are those of the machine code where that is known") {
   CHECK(at(parts, "y and z").requests == 1);
 #endif
 }
+
+TEST_CASE("of an unrolled loop only the turns that are a multiple of 4 are joined") {
+  MachineCode()
+      .row("filled", "global\tload", "filled", "29 4 4 0 -16 0 0 0 0 -")
+      .row("filled", "shared\tstore", "filled", "8 16 1 0 -16 0 0 0 0 -")
+      .read();
+  const DeviceArray<float> y(64);
+  for (const int turns : {3, 6, 8}) {
+    INFO(turns << " turns");
+    const auto launch = launch_of([&] { filled<<<1, kWarp>>>(y.get(), turns); });
+    const xray::Counts stored = launch.total(xray::Space::kShared, xray::Operation::kStore);
+    CHECK(stored.requests == static_cast<unsigned>(turns / 4 + turns % 4));
+    CHECK(launch.total(xray::Space::kGlobal, xray::Operation::kLoad).requests ==
+          static_cast<unsigned>(turns));
+  }
+}
+
+TEST_CASE("constants that nvcc fetches in a line near by by the uniform datapath do not count") {
+  const DeviceArray<float> y(kWarp);
+  const auto work = [&] { constants_of_an_unrolled_loop<<<1, kWarp>>>(y.get()); };
+  CHECK(at(launch_of(work), "its constants").words == 4);
+  MachineCode()
+      .row("constants_of_an_unrolled_loop", "const\tload", "unrolled", "0 0 0 4 0 0 1 0 0 -")
+      .row("constants_of_an_unrolled_loop", "arguments\tload", "unrolled", "1 0 0 0 0 0 0 0 0 -")
+      .read();
+  CHECK(launch_of(work).total(xray::Space::kConstant, xray::Operation::kLoad).words == 1);
+}
+
+#if !defined(__clang__)  // which does not report accesses to local memory
+TEST_CASE("local memory is that of the machine code line by line, in words") {
+  const DeviceArray<float> y(64);
+  const auto work = [&] { own_arrays<<<1, 64>>>(y.get(), 3); };
+  CHECK(at(launch_of(work), "in registers").requests == 16);
+  // Two warps; of the loads two instructions of 16 bytes are left, in no loop.
+  MachineCode()
+      .row("own_arrays", "local\tstore", "in local memory", "8 4 1 0 0 0 0 0 0 -")
+      .row("own_arrays", "local\tload", "loaded once", "8 16 1 0 0 0 1 0 0 -")
+      .read();
+  const auto launch = launch_of(work);
+  CHECK(launch.total(xray::Space::kLocal, xray::Operation::kStore).requests == 16);
+  CHECK(launch.total(xray::Space::kLocal, xray::Operation::kLoad).requests == 16);
+  CHECK(remark(listing_of(work), "in registers").find("no local memory here") != std::string::npos);
+}
+#endif
 
 TEST_CASE("what stands in a piece of code with a store is requested as often") {
   const DeviceArray<float> x(128), y(64);

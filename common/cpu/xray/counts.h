@@ -65,7 +65,7 @@ struct Counts {
   std::uint64_t addresses = 0;         ///< atomic: distinct addresses
   std::uint64_t collisions = 0;        ///< atomic: most lanes of a request at one address, summed
   std::uint64_t apart = 0;             ///< local: requests of lanes that use different elements
-  std::uint64_t repeated = 0;          ///< constant: requests for what the warp fetched just before
+  std::uint64_t repeated = 0;          ///< loads: requests for words that the warp has just used
 
   Counts& operator+=(const Counts& other);
   Counts& operator-=(const Counts& other);

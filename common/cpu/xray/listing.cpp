@@ -220,7 +220,6 @@ class Listing {
             passage == passages.end() || !has_code ? std::string() : lanes_text(*passage->second);
         text += format("  %*s | %s%4d  %s%s\n", kCountsWidth, margin.c_str(), dim_, line,
                        code.c_str(), plain_);
-        continue;
       }
       bool first = true;
       for (const Access* a : range) {
@@ -229,6 +228,9 @@ class Listing {
       }
       explain(range, worst);
       remark(range, lines);
+      if (code.substr(0, code.find("//")).find("printf") == std::string::npos) continue;
+      text +=
+          format("%s  ~ what printf asks of memory for itself is not counted%s\n", dim_, plain_);
     }
   }
 

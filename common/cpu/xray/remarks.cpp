@@ -24,9 +24,13 @@ unsigned long long number_of(std::uint64_t n) { return n; }
 
 const Counts& change_of(const Access& a, Way way) { return a.changes[static_cast<unsigned>(way)]; }
 
+/// Of local memory its words: so it is counted, and so do the rows.
 std::uint64_t requests_of(const std::vector<Access*>& accesses) {
   std::uint64_t sum = 0;
-  for (const Access* const a : accesses) sum += a->counts.requests;
+  for (const Access* const a : accesses) {
+    const unsigned words = a->space == Space::kLocal ? a->bytes_per_lane / kWordBytes : 1;
+    sum += a->counts.requests * std::max(1u, words);
+  }
   return sum;
 }
 
@@ -150,12 +154,6 @@ struct Kernel {
     return moved;
   }
 
-  bool has_local_memory() const {
-    return std::any_of(rows.begin(), rows.end(), [](const auto& entry) {
-      return std::get<0>(entry.first).compare(0, 5, "local") == 0;
-    });
-  }
-
   /// An access in this line or near by that is wider in the machine code than in the source, and
   /// how wide.
   std::pair<Access*, std::uint64_t> wider_than(const Access& a, const Line& line) const {
@@ -171,8 +169,7 @@ struct Kernel {
   }
 };
 
-void take(Way way, const char* what, Access* a) {
-  const Counts& change = change_of(*a, way);
+void take(const Counts& change, const char* what, Access* a) {
   if (change.is_nothing()) return;
   const std::uint64_t before = a->counts.requests;
   a->counts += change;
@@ -180,12 +177,49 @@ void take(Way way, const char* what, Access* a) {
       format("%s: %llu requests for %llu", what, number_of(a->counts.requests), number_of(before));
 }
 
+void take(Way way, const char* what, Access* a) { take(change_of(*a, way), what, a); }
+
 Way joined_to(std::uint64_t bytes) { return bytes == 8 ? Way::kJoinedTo8 : Way::kJoinedTo16; }
+
+void take_over_constant(const Row& row, Access* a) {
+  if (row.bytes > a->bytes_per_lane) take(Way::kJoinedTo8, "nvcc joins neighbours", a);
+  Counts& c = a->counts;
+  if (c.words != c.requests || (row.uniform == 0 && row.count > 0)) return;
+  // In an unrolled loop only those of the turns that are no multiple of 4.
+  const bool has_rest = row.count == 28 * row.uniform || row.count == 4 * row.uniform;
+  const std::uint64_t turns = a->warps == 0 ? 0 : c.requests / a->warps;
+  const std::uint64_t uniform = row.count > 0 && has_rest ? turns % 4 * a->warps : c.words;
+  if (uniform == 0) return;
+  c.words -= uniform;
+  a->compiled = format(
+      "one word for the whole warp, which nvcc fetches by the uniform datapath: %llu words do not "
+      "count",
+      number_of(uniform));
+}
+
+/// Of an unrolled loop only the turns that are a multiple of 4 are joined: no pair of the others.
+void take_joined(const Row& row, std::uint64_t bytes, Access* a) {
+  Counts change = change_of(*a, joined_to(bytes));
+  const std::uint64_t turns = a->warps == 0 ? 0 : a->counts.requests / a->warps;
+  if (row.unrolled != 0 && turns % 4 > 1) {
+    Counts parted;
+    parted -= change_of(*a, joined_to(2 * a->bytes_per_lane));
+    change += parted.scaled(1, turns / 2);
+  }
+  take(change, "nvcc joins neighbours", a);
+}
 
 /// The machine code has nothing of the kind in this line: nvcc joined it with a neighbour of a line
 /// near by, does it once for both branches, or has the value in a register, unless it moved the
 /// access to a line that has none.
 void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
+  if (a->space == Space::kConstant) {
+    const Row* uniform = nullptr;
+    kernel.for_rows_near(line, kNear, [&](const Row& row, const std::vector<Access*>* counted) {
+      if (counted == nullptr && row.count == 0) uniform = &row;
+    });
+    if (uniform != nullptr) return take_over_constant(*uniform, a);
+  }
   const auto [wider, bytes] = kernel.wider_than(*a, line);
   if (wider != nullptr && !change_of(*a, joined_to(bytes)).is_nothing()) {
     wider->counts += a->counts;
@@ -216,22 +250,6 @@ void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
   }
 }
 
-void take_over_constant(const Row& row, Access* a) {
-  if (row.bytes > a->bytes_per_lane) take(Way::kJoinedTo8, "nvcc joins neighbours", a);
-  Counts& c = a->counts;
-  if (c.words != c.requests || (row.uniform == 0 && row.count > 0)) return;
-  // In an unrolled loop only those of the turns that are no multiple of 4.
-  const bool has_rest = row.count == 28 * row.uniform || row.count == 4 * row.uniform;
-  const std::uint64_t turns = a->warps == 0 ? 0 : c.requests / a->warps;
-  const std::uint64_t uniform = row.count > 0 && has_rest ? turns % 4 * a->warps : c.words;
-  if (uniform == 0) return;
-  c.words -= uniform;
-  a->compiled = format(
-      "one word for the whole warp, which nvcc fetches by the uniform datapath: %llu words do not "
-      "count",
-      number_of(uniform));
-}
-
 void take_over_atomic(const Row& row, Access* a) {
   Counts& c = a->counts;
   if (row.one_lane == 0 || c.addresses != c.requests || c.lanes == c.requests) return;
@@ -246,7 +264,7 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
   if (a->operation == Operation::kAtomic) return take_over_atomic(row, a);
   const std::uint64_t wider = kernel.wider_than(*a, line).second;
   if (wider > a->bytes_per_lane) {
-    take(joined_to(wider), "nvcc joins neighbours", a);
+    take_joined(row, wider, a);
   } else if (row.bytes < a->bytes_per_lane && row.parts > 1) {
     Counts& c = a->counts;
     const std::uint64_t before = c.requests;
@@ -259,6 +277,7 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
   if (row.count < a->places) {
     take(Way::kOfBothBranches, "nvcc does this once for both branches", a);
   }
+  if (row.bytes > a->bytes_per_lane) return;
   if (row.unrolled == 16) take(Way::kUnrolled, "nvcc unrolls this loop by up to 16", a);
   if (row.unrolled == 4) take(Way::kUnrolledBy4, "nvcc unrolls this loop by 4", a);
   if (row.unrolled == -4) take(Way::kBy4AndTheRest, "nvcc unrolls this loop by 4", a);
@@ -283,7 +302,7 @@ void take_over_once(const Row& row, const std::vector<Access*>& accesses) {
   const std::uint64_t counted = requests_of(accesses), most = row.count * warps;
   if (counted <= most) return;
   scale(accesses, most, counted);
-  if (row.count != places) return;
+  if (row.count != places || accesses[0]->space == Space::kLocal) return;
   for (Access* const a : accesses) a->counts = a->of_first;
 }
 
@@ -333,12 +352,10 @@ void take_over_machine_code(const std::string& function, Launch* launch) {
   Kernel kernel{known->second, {}};
   std::set<std::string> files;
   for (const auto& entry : kernel.rows) files.insert(std::get<1>(entry.first));
-  const bool has_local_memory = kernel.has_local_memory();
   bool has_constants = false;
   for (Access& a : launch->accesses) {
     const bool is_generic = kernel.rows.count(Line{"generic access", a.file, a.line}) != 0;
     if (files.count(a.file) == 0 || is_generic) continue;
-    if (a.space == Space::kLocal && has_local_memory) continue;
     kernel.lines[Line{kind_of(a), a.file, a.line}].push_back(&a);
     has_constants = has_constants || a.space == Space::kConstant;
   }
@@ -346,8 +363,9 @@ void take_over_machine_code(const std::string& function, Launch* launch) {
     const auto row = kernel.rows.find(line);
     for (Access* const a : accesses) {
       if (a->space == Space::kLocal) {
+        if (row != kernel.rows.end() || kernel.may_have_moved(line)) continue;
         a->counts = Counts{};
-        a->compiled = "in registers: the machine code has no local memory";
+        a->compiled = "in registers: the machine code has no local memory here";
       } else if (row != kernel.rows.end()) {
         take_over_row(kernel, line, row->second, a);
       } else {
@@ -386,10 +404,11 @@ void take_over_machine_code(const std::string& function, Launch* launch) {
 std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
   if (!a.compiled.empty()) return a.compiled;
   const Counts& c = a.counts;
-  if (a.space == Space::kConstant && 2 * c.repeated > c.requests) {
+  if (c.repeated > 0 && 2 * c.repeated >= c.requests) {
     return format(
-        "the compiler may fetch this once, before the loop: %llu of %llu requests are for the "
-        "words of the one before",
+        "the compiler may %s: %llu of %llu requests are for words that the warp has just used",
+        a.space == Space::kConstant ? "fetch this once, before the loop"
+                                    : "keep this in a register",
         number_of(c.repeated), number_of(c.requests));
   }
   if (a.space == Space::kConstant && c.words == c.requests) {
@@ -398,18 +417,23 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
   }
   const Counts& unrolled = change_of(a, Way::kUnrolled);
   // A loop around an atomic mostly waits for something: nobody knows its turns beforehand.
-  if (a.operation != Operation::kAtomic && !unrolled.is_nothing() && !is_strided(a, lines)) {
+  if (a.operation != Operation::kAtomic && unrolled.requests != 0 && !is_strided(a, lines)) {
     return format(
         "lanes leave this loop after different turns: if its number of turns is known beforehand "
         "the compiler may unroll it, %llu requests instead of %llu; #pragma unroll 1 prevents that",
         number_of(c.requests + unrolled.requests), number_of(c.requests));
   }
-  const Counts& joined = change_of(a, Way::kJoinedTo16);
-  if (a.space == Space::kShared && !joined.is_nothing()) {
-    return format(
-        "the compiler may join these with neighbours to requests of up to 16 bytes a lane: %llu "
-        "here instead of %llu",
-        number_of(c.requests + joined.requests), number_of(c.requests));
+  Counts joined = c;
+  joined += change_of(a, Way::kJoinedTo16);
+  // Where only some requests have neighbours, that is chance.
+  const bool have_neighbours =
+      joined.requests == 0 || 2 * joined.bytes * c.requests >= 3 * c.bytes * joined.requests;
+  if (a.space == Space::kShared && have_neighbours) {
+    std::string text =
+        "the compiler may join these with neighbours to requests of up to 16 bytes a lane";
+    if (joined.requests == c.requests) return text + ", which count here";
+    return text +
+           format(": %llu here instead of %llu", number_of(joined.requests), number_of(c.requests));
   }
   if (a.operation == Operation::kAtomic && c.addresses == c.requests && c.lanes > c.requests) {
     return "all lanes want one address: the compiler may let one lane do this for its warp";

@@ -41,7 +41,8 @@ bool TallyKey::operator<(const TallyKey& o) const {
   return local < o.local;
 }
 
-void Tally::add(const Counts& request, std::uint64_t block, const std::int64_t* offsets) {
+void Tally::add(const Counts& request, std::uint64_t block, std::size_t warp,
+                const std::int64_t* offsets) {
   const std::uint64_t beyond = beyond_ideal_of(request);
   if (counts.requests == 0) {
     first_block = block;
@@ -53,6 +54,8 @@ void Tally::add(const Counts& request, std::uint64_t block, const std::int64_t* 
     std::memcpy(worst, offsets, sizeof(worst));
   }
   counts += request;
+  if ((warps_of_block >> warp & 1) == 0) of_first += request;
+  warps_of_block |= 1u << warp;
 }
 
 void Tally::add(const Tally& other) {
@@ -216,11 +219,14 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
       sum.add_change(group, counts);
       continue;
     }
-    if (request.space == Space::kConstant) counts.repeated = repeats(instruction, request);
-    sum.add(counts, block_, offsets);
+    if (request.space == Space::kConstant) {
+      counts.repeated = last_constants_[{warp_, instruction}].repeats(request, 0);
+    } else if (request.form == Form::kPlain) {
+      const bool again = last_uses_[request.address[leader]].repeats(request, group.at);
+      counts.repeated = again && request.operation == Operation::kLoad;
+    }
+    sum.add(counts, block_, warp_, offsets);
     if (records_) keep(group, request, counts, offsets);
-    if ((sum.warps_of_block >> warp_ & 1) == 0) sum.of_first += counts;
-    sum.warps_of_block |= 1u << warp_;
     const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
     if (may_join && request.operation != Operation::kAtomic) joins_.see(request, &sum);
     const Kind kind{request.space, request.operation, request.bytes};
@@ -256,22 +262,20 @@ std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group&
   const cuda_cpu::LocalArray* const local = (*arrays_)[array];
   Tally& sum = tally(TallyKey{instruction, Space::kLocal, local->name, local});
   if (group.change == 0) {
-    sum.add(counts, block_, offsets);
+    sum.add(counts, block_, warp_, offsets);
     if (records_) keep(group, request, counts, offsets);
   }
   sum.add_change(group, counts);
   return request.mask;
 }
 
-bool BlockTally::repeats(const Instruction& instruction, const Request& request) {
-  const auto found = last_constants_.emplace(std::make_pair(warp_, instruction), request);
-  Request& last = found.first->second;
-  bool same = !found.second;
+bool BlockTally::Last::repeats(const Request& request, std::size_t at) {
+  bool same = (request.mask & ~before.mask) == 0 && at - at_before < kSoon;
   for (unsigned lane = 0; lane < kLanes && same; ++lane) {
-    const bool in_both = (request.mask & last.mask) >> lane & 1;
-    same = !in_both || request.address[lane] == last.address[lane];
+    same = (request.mask >> lane & 1) == 0 || request.address[lane] == before.address[lane];
   }
-  last = request;
+  before = request;
+  at_before = at;
   return same;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,8 @@ struct Tally {
   std::uint64_t beyond_ideal = 0;  ///< of the worst request
   std::int64_t first[kLanes], worst[kLanes];
 
-  void add(const Counts& request, std::uint64_t block, const std::int64_t* offsets);
+  void add(const Counts& request, std::uint64_t block, std::size_t warp,
+           const std::int64_t* offsets);
   void add(const Tally& other);
   Counts& change(Way way) { return changes[static_cast<unsigned>(way)]; }
   void add_change(const Group& group, const Counts& request);
@@ -105,6 +107,7 @@ class BlockTally {
   }
   void end_warp() {
     joins_.end();
+    last_uses_.clear();
     if (records_) put_in_order();
   }
   /// From now on what happens is also kept, in steps.
@@ -132,15 +135,22 @@ class BlockTally {
   /// The lanes of the group that use this array; returns their mask.
   std::uint32_t add_local(const Instruction& instruction, const Group& group, std::uint32_t array);
   Tally& tally(const TallyKey& key);
-  /// Whether the warp's last request of this instruction for constants was for the same words.
-  bool repeats(const Instruction& instruction, const Request& request);
+  struct Last {
+    /// Whether the request before was for the same words. Remembers this one.
+    bool repeats(const Request& request, std::size_t at);
+
+    Request before;
+    std::size_t at_before = 0;
+  };
 
   static constexpr std::size_t kMostWarps = 1024 / kLanes;
+  static constexpr std::size_t kSoon = 32;  // events of a lane
 
   std::uint64_t block_;
   std::size_t warp_ = 0;
   unsigned lanes_of_warp_ = kLanes;
-  std::map<std::pair<std::size_t, Instruction>, Request> last_constants_;
+  std::map<std::pair<std::size_t, Instruction>, Last> last_constants_;
+  std::unordered_map<std::uint64_t, Last> last_uses_;  // since the barrier, by address
   RangeFinder ranges_;
   Joins joins_;
   const std::vector<const cuda_cpu::LocalArray*>* arrays_ = nullptr;

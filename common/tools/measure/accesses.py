@@ -9,12 +9,12 @@ Compiles the program for sm_90 with line information and reads the machine code.
 and kind of access, separated by tabs:
 
     kernel file space operation line   space: global, shared, local or const; arguments: of the kernel, from c[0x0]
-    count       instructions of the kind in that line
+    count       instructions of the kind in that line; local: the words that they move
     bytes       of the widest of them, for each lane
     parts       different places in an element of 16 bytes at which they begin
     uniform     const: loads of one word for the whole warp, which take another path and are not among `count`
     unrolled    16: the turns that are no multiple of 4, then 16, 8 and 4 at a time; 4: those turns, then 4 at a time;
-                -4: 4 at a time, then those turns; else 0
+                -16 and -4: those turns come last; else 0
     one_lane    1: one lane does it for its warp
     once        1: none of them stands in a loop
     stores with store   loads: as many stores, of line `with` and to this space, stand in the same pieces of code without
@@ -183,14 +183,14 @@ def unrolling(loops):
     """How a loop was unrolled, as in the column `unrolled`. `loops`: those in which copies of one of its accesses stand,
     in the order of the code."""
     *inside, = collections.Counter(loop for loop in loops if loop is not None).values()
-    if len(inside) != 2:
+    outside = loops.count(None)
+    if not inside:
         return 0
-    first, second = inside
-    if (second, loops.count(None)) == (16 * first, 12 * first):
-        return 16
-    if None in loops:
-        return 0
-    return 4 if second == 4 * first else -4 if first == 4 * second else 0
+    for way, one, most, rest in ((16, inside[0], [1, 16], 12), (-16, inside[-1], [16, 4, 1], 8), (4, inside[0], [1, 4], 0),
+                                 (-4, inside[-1], [4, 1], 0)):
+        if (inside, outside) == ([one * times for times in most], one * rest):
+            return way
+    return 0
 
 
 def accesses_of(sections, source):
@@ -230,11 +230,14 @@ def accesses_of(sections, source):
         name = name_without_arguments(name)
         for (line, kind), found in sorted(kinds.items()):
             bytes_of = [BYTES.get(bits(code[place].word, 73, 76), 4) for place in found]
+            # A wide one takes the place of several.
+            copies = [loops[place] for place, bytes in zip(found, bytes_of) for _ in range(bytes // min(bytes_of))]
+            count = sum(max(1, bytes // 4) for bytes in bytes_of) if kind.startswith("local") else len(found)
             offsets = {bits(code[place].word, 40, 64) % 16 for place in found}
             one_lane = int("atomic" in kind and line in votes)
             once = int(all(loops[place] is None for place in found))
-            rows.append([name, line[0], *kind.split(), line[1], len(found), max(bytes_of, default=0), len(offsets),
-                         uniform[line], unrolling([loops[place] for place in found]), one_lane, once,
+            rows.append([name, line[0], *kind.split(), line[1], count, max(bytes_of, default=0), len(offsets),
+                         uniform[line], unrolling(copies), one_lane, once,
                          *executed_with(pieces, line, kind)])
         if arguments:
             file, line = lines[arguments[0]]
