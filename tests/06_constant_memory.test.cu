@@ -89,7 +89,14 @@ bool reads_table(const Version<within_block::Additions>& version) {
   return version.is_right != &within_block::Additions::number;
 }
 
-std::vector<float> some_coefficients() { return random_floats(kCoefficients, -1, 1, 4); }
+// The coefficients of (1 + 2x)^31, by Pascal's triangle.
+std::vector<float> coefficients_of_the_power() {
+  std::vector<double> row(kCoefficients, 0);
+  row[0] = 1;
+  for (std::size_t factors = 1; factors < row.size(); ++factors)
+    for (std::size_t k = factors; k > 0; --k) row[k] += 2 * row[k - 1];
+  return {row.begin(), row.end()};
+}
 
 // The words that `count` threads from thread `first` on add, when x is 0 and word w is w.
 template <class Problem>
@@ -325,17 +332,33 @@ TEST_CASE("a thread of a sweep adds up the words that its lane meets", "[distinc
   }
 }
 
-TEST_CASE("both polynomials are within the bound everywhere, at awkward sizes") {
-  std::vector<float> rising(kCoefficients);
-  for (int k = 0; k < kCoefficients; ++k) rising[k] = static_cast<float>(k + 1);
+TEST_CASE("both polynomials are the power everywhere, at awkward sizes") {
   for (const std::size_t n : sizes_to_test()) {
-    for (const std::vector<float>& coefficients : {some_coefficients(), rising}) {
-      if (n > 100000) continue;
-      const Polynomial data = polynomial(random_floats(n, -1.1f, 1.1f, 6), coefficients);
-      for (const auto& version : kPolynomials) {
-        INFO(version.name << ", n = " << n);
-        CHECK(runs_right(version, data));
-      }
+    if (n > 100000) continue;
+    const Polynomial data = polynomial(random_floats(n, 0, 4, 6), coefficients_of_the_power());
+    for (const auto& version : kPolynomials) {
+      INFO(version.name << ", n = " << n);
+      CHECK(runs_right(version, data));
+    }
+  }
+}
+
+TEST_CASE("each coefficient of the polynomials belongs to its power of x, of whatever sign") {
+  const std::vector<float> x = random_floats(257, -1.1f, 1.1f, 6);
+  for (std::size_t k = 0; k < kCoefficients; ++k) {
+    std::vector<float> coefficients(kCoefficients, 0);
+    coefficients[k] = k % 3 == 0 ? 7.0f : -0.7f;
+    const Polynomial data = polynomial(x, coefficients);
+    std::vector<double> expected;
+    for (const float base : x)
+      expected.push_back(coefficients[k] * std::pow(double{base}, static_cast<double>(k)));
+    for (const auto& version : kPolynomials) {
+      data.poison();
+      version.launch(data);
+      CUDA_CHECK_LAUNCH();
+      INFO(version.name << ", coefficient " << k);
+      CHECK(all_close(version.name, data.y.download(), expected,
+                      [&](std::size_t i) { return FLT_MIN + 4e-6 * std::abs(expected[i]); }));
     }
   }
 }
@@ -426,7 +449,7 @@ TEST_CASE("the checker rejects a kernel that does nothing") {
     INFO(version.name);
     CHECK_FALSE((within.*version.is_right)(version.name));
   }
-  const Polynomial values = polynomial(random_floats(1000, -1, 1, 5), some_coefficients());
+  const Polynomial values = polynomial(random_floats(1000, 0, 4, 5), coefficients_of_the_power());
   CHECK_FALSE(values.is_right("none"));
 }
 
@@ -439,10 +462,10 @@ TEST_CASE("the checker rejects one wrong element, and a NaN") {
     CHECK_FALSE((data.*version.is_right)(version.name));
     data.h_x[999] -= 1;
   }
-  const Polynomial values = polynomial(random_floats(1000, -1, 1, 5), some_coefficients());
+  const Polynomial values = polynomial(random_floats(1000, 0, 4, 5), coefficients_of_the_power());
   REQUIRE(runs_right(kPolynomials[0], values));
   const float last = values.y.download()[999];
-  for (const float wrong : {last + 1e-3f, std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float wrong : {last * 1.00002f, std::numeric_limits<float>::quiet_NaN()}) {
     CUDA_CHECK(cudaMemcpy(values.y + 999, &wrong, sizeof wrong, cudaMemcpyHostToDevice));
     CHECK_FALSE(values.is_right("one wrong"));
   }
