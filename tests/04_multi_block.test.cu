@@ -366,6 +366,19 @@ TEST_CASE("a wide load's kernel gets the registers it was promised, and a wave o
   CHECK(of_eight.localSizeBytes == 0);
 }
 
+TEST_CASE("a ring has a link in every line to the next one, and the last leads to the first",
+          "[load_latency]") {
+  for (const unsigned lines : {1u, 2u, 5u}) {
+    const unsigned count = 32 * lines;
+    const DeviceArray<unsigned> next(count + 1);
+    load_latency::link_ring<<<1, 192>>>(next, count);
+    CUDA_CHECK_LAUNCH();
+    const std::vector<unsigned> links = next.download();
+    for (unsigned i = 0; i < count; ++i) CHECK(links[i] == (i < count - 32 ? i + 32 : i % 32));
+    CHECK(links[count] == ~0u);  // behind the ring
+  }
+}
+
 TEST_CASE("a walk along the ring ends where it has to", "[load_latency]") {
   for (const std::size_t bytes : {std::size_t{128}, std::size_t{4096}, std::size_t{1} << 20}) {
     bool is_right = false;
@@ -548,14 +561,12 @@ TEST_CASE("the span of a launch is from the first start to the last end", "[thre
   CHECK(all.cycles() == 997);  // what the counters of two SMs make of it
 }
 
-TEST_CASE("each row takes its duration from its own clock", "[three_clocks]") {
+TEST_CASE("the counters of all SMs are read as if they were one clock", "[three_clocks]") {
   three_clocks::Launch launch(random_ints(1000, 0, 9, 5), 2, 64);
-  launch.event_ms = 0.06;
   launch.blocks = {{0, 1000, 41000, 700, 900}, {1, 11000, 51000, 5700, 5900}};
-  CHECK(three_clocks::kClocks[0].ms(launch) == 0.06);
-  CHECK(three_clocks::kClocks[1].ms(launch) == 0.05);
+  CHECK(three_clocks::whole_launch(launch.blocks).ms() == 0.05);
   // 5200 cycles from one SM's counter to the other's; a cycle of the first block takes 200 ns.
-  CHECK(std::abs(three_clocks::kClocks[2].ms(launch) - 1.04) < 1e-12);
+  CHECK(std::abs(launch.counter_ms() - 1.04) < 1e-12);
 }
 
 TEST_CASE("no more blocks run at a time than fit at once", "[blocks_over_time]") {

@@ -13,6 +13,14 @@ __global__ void follow_links(const unsigned* next, unsigned* position, std::size
   *position = at;  // the next launch goes on from here
 }
 
+// Each link leads to the next 128-byte line, and at the end around to the beginning.
+constexpr unsigned kStep = 128 / sizeof(unsigned);
+
+__global__ void link_ring(unsigned* next, unsigned count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) next[i] = (i + kStep) % count;
+}
+
 constexpr std::size_t kRingInMemory = kOnGpu ? 256_Mi : 8_Mi;  // more than any cache holds
 constexpr std::size_t kLoads = kOnGpu ? 64_Ki : 1_Ki;          // of a launch
 
@@ -21,15 +29,14 @@ constexpr std::size_t kLoads = kOnGpu ? 64_Ki : 1_Ki;          // of a launch
 // the memory's: each launch goes on where the last ended, so that it meets only new lines. Returns
 // the time per load; *is_right: whether the walk ended where it had to.
 Timing time_per_load(std::size_t bytes, std::size_t samples, bool* is_right) {
-  constexpr std::size_t kStep = 128 / sizeof(unsigned);
-  const std::size_t count = bytes / sizeof(unsigned);
-  std::vector<unsigned> next(count);
-  for (std::size_t i = 0; i < count; ++i) next[i] = static_cast<unsigned>((i + kStep) % count);
-  const DeviceArray<unsigned> d_next(next), d_position(std::vector<unsigned>{0});
+  const unsigned count = bytes / sizeof(unsigned);
+  const DeviceArray<unsigned> next(count), d_position(std::vector<unsigned>{0});
+  link_ring<<<blocks_for(count, 256), 256>>>(next, count);
+  CUDA_CHECK_LAUNCH();
 
   std::size_t followed = 0;
   Timing t = time_launches(samples, [&] {
-    follow_links<<<1, 1>>>(d_next, d_position, kLoads);
+    follow_links<<<1, 1>>>(next, d_position, kLoads);
     CUDA_CHECK_LAUNCH();
     followed += kLoads;
   });

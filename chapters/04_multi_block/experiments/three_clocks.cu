@@ -100,24 +100,14 @@ struct Launch {
     for (const long long sum : partial.download()) missing -= sum;
   }
   bool is_right() const { return missing == 0 && are_plausible(blocks, event_ms); }
+  // By the SMs' own counters. One block tells how long a cycle is: on its own SM both clocks are
+  // right.
+  double counter_ms() const {
+    return whole_launch(blocks).cycles() * blocks[0].ms() / blocks[0].cycles();
+  }
   double event_ms = 0;
   std::vector<BlockRecord> blocks;
   long long missing = 0;  // of the sum of squares
-};
-
-struct Clock {
-  const char *name, *summary;
-  double (*ms)(const Launch&);
-};
-
-const Clock kClocks[] = {
-    {"by_events", "2.5 waves of blocks, by events", [](const Launch& l) { return l.event_ms; }},
-    {"by_globaltimer", "the same launch by the clock that all SMs share",
-     [](const Launch& l) { return whole_launch(l.blocks).ms(); }},
-    {"by_clock64", "the same launch by the SMs' own counters: wrong",
-     [](const Launch& l) {  // one block tells how long a cycle is: on its own SM both are right
-       return whole_launch(l.blocks).cycles() * l.blocks[0].ms() / l.blocks[0].cycles();
-     }},
 };
 
 int main(int argc, char** argv) {
@@ -132,11 +122,14 @@ int main(int argc, char** argv) {
   ResultTable table(opt, n * sizeof(int), grid * (block * 8 + sizeof(BlockRecord)));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const Launch launch(random_ints(n, 0, 9, opt.seed), grid, block);  // one for all rows
-  for (const Clock& clock : kClocks) {
-    if (!table.wants(clock.name, clock.summary)) continue;
-    const double ms = clock.ms(launch);
-    table.row(clock.name, {ms, ms, ms, 1}, n * 4e-6 / ms, launch.is_right());
-  }
+  const auto add = [&](const char* name, const char* summary, double ms) {
+    if (table.wants(name, summary))
+      table.row(name, {ms, ms, ms, 1}, n * 4e-6 / ms, launch.is_right());
+  };
+  add("by_events", "2.5 waves of blocks, by events", launch.event_ms);
+  add("by_globaltimer", "the same launch by the clock that all SMs share",
+      whole_launch(launch.blocks).ms());
+  add("by_clock64", "the same launch by the SMs' own counters: wrong", launch.counter_ms());
   table.note("by_*: ", grid, " blocks, of which ", wave, " fit at once");
   return table.finish();
 }

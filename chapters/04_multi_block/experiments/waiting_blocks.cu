@@ -45,10 +45,9 @@ int main(int argc, char** argv) {
   std::size_t block = 256;
   const Options opt(argc, argv, "04_waiting_blocks", "may a block wait for one not begun?",
                     {{"block", &block, 1, 1024, "threads per block"}});
-  open_device(opt);
-  const unsigned wave = blocks_held(wait_for_last_block, block);
   ResultTable table(opt, sizeof(Waiting));
   table.without_speedup();
+  const unsigned wave = blocks_held(wait_for_last_block, block);
   for (const unsigned more : {0u, 1u}) {
     const std::string name = more == 0 ? "one wave" : "one wave and a block";
     if (!table.wants(name)) continue;
