@@ -45,26 +45,12 @@ void allow_large_tiles() {
                                   kTileBytes));
 }
 
-// n ints, and the sum of squares of each tile.
-struct TileSums {
-  void poison() const { sums.poison(); }
-  bool is_right(const std::string& name) const {
-    std::vector<long long> expected(grid);
-    for (std::size_t i = 0; i < n; ++i) expected[i / kTileItems] += 1LL * host_x[i] * host_x[i];
-    return all_equal(name, sums.download(), expected);
-  }
-
-  std::vector<int> host_x;
-  unsigned block;
-  DeviceArray<int> x{host_x};
-  std::size_t n = x.size();
-  unsigned grid = blocks_for(n, kTileItems);
-  DeviceArray<long long> sums{grid};
-};
-
-const Version<TileSums> kOptInTile = {
-    "opt_in_tile", "64 KiB of shared memory per block",
-    [](const TileSums& d) { sum_opt_in_tile<<<d.grid, d.block, kTileBytes>>>(d.x, d.n, d.sums); }};
+// The sum of squares of each tile, by the host.
+std::vector<long long> sums_of_tiles(const std::vector<int>& x) {
+  std::vector<long long> sums(blocks_for(x.size(), kTileItems));
+  for (std::size_t i = 0; i < x.size(); ++i) sums[i / kTileItems] += 1LL * x[i] * x[i];
+  return sums;
+}
 
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 64_Mi : 20000, block = 256;
@@ -73,8 +59,14 @@ int main(int argc, char** argv) {
   ResultTable table(opt, n * sizeof(int), n / 1000);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   allow_large_tiles();
-  const TileSums sums{random_ints(n, 0, 9, opt.seed), static_cast<unsigned>(block)};
-  table.add(kOptInTile, sums);
+  const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
+  const std::vector<long long> expected = sums_of_tiles(values);
+  const DeviceArray<int> x(values);
+  const DeviceArray<long long> sums(expected.size());
+  table.add(
+      "opt_in_tile", sums, [&] { sum_opt_in_tile<<<sums.size(), block, kTileBytes>>>(x, n, sums); },
+      [&] { return all_equal("opt_in_tile", sums.download(), expected); },
+      "64 KiB of shared memory per block");
   const unsigned held = blocks_held(sum_opt_in_tile, block, kTileBytes);
   const unsigned blocks_per_sm = held / table.device.multiProcessorCount;
   table.note(blocks_per_sm, " such blocks fit on a multiprocessor: ", blocks_per_sm * block,
