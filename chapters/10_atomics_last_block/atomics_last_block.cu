@@ -259,11 +259,10 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "10_atomics_last_block", "how do blocks agree?",
                     {{"n", &n, 1, 16_Gi, "ints to sum"},
                      {"block", &block, kWarp, kMaxBlock, "threads per block", kWarp}});
-  open_device(opt);
-  const unsigned grid = grid_for(n, block);
   ResultTable table(opt, n * sizeof(int), 2_Mi);  // more: partial sums, and CUB's scratch
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
 
+  const unsigned grid = grid_for(n, block);
   const SumMemory memory{random_ints(n, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
   for (const auto& version : kVersions) table.add(version, memory);
   return table.finish();

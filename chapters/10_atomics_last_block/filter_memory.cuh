@@ -58,7 +58,8 @@ struct FilterMemory {
 };
 
 // The counts must be 0 at every launch. That is part of the price.
-inline const Filter& cleared(const FilterMemory& m) {
+template <auto kKernel>
+void launch(const FilterMemory& m) {
   CUDA_CHECK(cudaMemsetAsync(m.count, 0, m.count.bytes()));
-  return m.filter;
+  kKernel<<<m.filter.grid, m.filter.block>>>(m.filter);
 }

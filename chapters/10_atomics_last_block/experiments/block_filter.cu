@@ -44,7 +44,7 @@ void launch_cub(const FilterMemory& m) {
 
 const Version<FilterMemory> kVersions[] = {
     {"filter_block", "one atomic per block and turn, places by a shared counter",
-     [](const FilterMemory& m) { filter_block<<<m.filter.grid, m.filter.block>>>(cleared(m)); }},
+     launch<filter_block>},
 #if !defined(__CUDA_CPU__)
     {"filter_cub", "by cub::DeviceSelect", launch_cub},
 #endif

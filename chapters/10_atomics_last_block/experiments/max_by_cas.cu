@@ -30,27 +30,6 @@ __global__ void max_by_cas(const int* x, std::size_t n, float* result) {
   atomic_max(result, largest);
 }
 
-// Positive ints that a float holds exactly, and the largest of them.
-struct Maximum {
-  void poison() const { result.poison(); }
-  bool is_right(const std::string& version) const {
-    float largest = 0;
-    for (const int v : host_x) largest = std::max<float>(largest, v);
-    return equals(version, result.download()[0], largest);
-  }
-
-  std::vector<int> host_x;
-  unsigned grid, block;
-  DeviceArray<int> x{host_x};
-  DeviceArray<float> result{1};
-};
-
-const Version<Maximum> kMaxByCas = {"max_by_cas", "each thread brings the largest of its share",
-                                    [](const Maximum& m) {
-                                      CUDA_CHECK(cudaMemsetAsync(m.result, 0, sizeof(float)));
-                                      max_by_cas<<<m.grid, m.block>>>(m.x, m.x.size(), m.result);
-                                    }};
-
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 4_Mi : 256_Ki, block = 512;
   const Options opt(argc, argv, "10_max_by_cas", "how is an atomic built that CUDA does not have?",
@@ -58,7 +37,17 @@ int main(int argc, char** argv) {
   ResultTable table(opt, n * sizeof(int));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
   const unsigned grid = std::min(blocks_for(n, 16 * block), blocks_held(max_by_cas, block));
-  const Maximum maximum{random_ints(n, 1, 200000, opt.seed), grid, static_cast<unsigned>(block)};
-  table.add(kMaxByCas, maximum);
+  const std::vector<int> values = random_ints(n, 1, 200000, opt.seed);  // exact in a float
+  const float largest = *std::max_element(values.begin(), values.end());
+  const DeviceArray<int> x(values);
+  const DeviceArray<float> result(1);
+  table.add(
+      "max_by_cas", result,
+      [&] {
+        CUDA_CHECK(cudaMemsetAsync(result, 0, sizeof(float)));
+        max_by_cas<<<grid, block>>>(x, n, result);
+      },
+      [&] { return equals("max_by_cas", result.download()[0], largest); },
+      "each thread brings the largest of its share");
   return table.finish();
 }

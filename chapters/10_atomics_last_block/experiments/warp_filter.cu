@@ -43,22 +43,16 @@ __global__ void own_counter_atomic(Filter p) { keep_by_atomic(p); }
 __global__ void own_counter_vote(Filter p) { keep_by_vote(p); }
 
 const Version<FilterMemory> kVersions[] = {
-    {"filter_atomic", "one atomic per element that is kept",
-     [](const FilterMemory& m) { filter_atomic<<<m.filter.grid, m.filter.block>>>(cleared(m)); }},
-    {"filter_vote", "one atomic per warp, places by vote",
-     [](const FilterMemory& m) { filter_vote<<<m.filter.grid, m.filter.block>>>(cleared(m)); }},
+    {"filter_atomic", "one atomic per element that is kept", launch<filter_atomic>},
+    {"filter_vote", "one atomic per warp, places by vote", launch<filter_vote>},
 };
 
 // The first two again, for memory with a counter per block.
 const Version<FilterMemory> kOwnCounters[] = {
     {"own_counter_atomic", "filter_atomic, each block with a counter of its own",
-     [](const FilterMemory& m) {
-       own_counter_atomic<<<m.filter.grid, m.filter.block>>>(cleared(m));
-     }},
+     launch<own_counter_atomic>},
     {"own_counter_vote", "filter_vote, each block with a counter of its own",
-     [](const FilterMemory& m) {
-       own_counter_vote<<<m.filter.grid, m.filter.block>>>(cleared(m));
-     }},
+     launch<own_counter_vote>},
 };
 
 int main(int argc, char** argv) {
