@@ -185,9 +185,8 @@ class ShapeModel {
     const unsigned most = static_cast<unsigned>(div_up(blocks, sms_));
     const unsigned full = most / t.per_sm, rest = most % t.per_sm;
     const auto round = [&](unsigned held) {
-      return held == 0
-                 ? 0
-                 : begin + held * times.each + steps * std::hypot(times.alone, held * times.full);
+      if (held == 0) return 0.0;
+      return begin + held * times.each + steps * std::hypot(times.alone, held * times.full);
     };
     return full * round(t.per_sm) + round(rest);
   }
@@ -270,25 +269,18 @@ class ShapeModel {
 /// Launches a way on matrices that are aligned if it needs them to be.
 inline void launch_plan(const Plan& plan, const ShapeModel& shape, const Matrix& a, const Matrix& b,
                         const Matrix& c, Room room) {
-  switch (plan.way) {
-    case Plan::kFewRows:
-    case Plan::kFewColumns: {
-      const ThinRow& t = kThinRows[plan.row];
-      const unsigned side = plan.way == Plan::kFewRows ? c.width : c.height;
-      const dim3 grid(blocks_for(side, t.piece), blocks_for(a.width, plan.parts));
-      t.kernel<<<grid, kThinThreads>>>(a, b, c, {room.sums, room.tickets, plan.parts});
-      return;
-    }
-    case Plan::kFewTerms: {
-      const dim3 grid(blocks_for(c.width, 128), blocks_for(c.height, 32));
-      multiply_few_terms<<<grid, kThinThreads>>>(a, b, c);
-      return;
-    }
-    default: {
-      const TileRow& t = kTileRows[plan.row];
-      Shares s = shape.shares(t, plan.way == Plan::kTiles ? 0 : plan.parts);
-      s.partial_sums = room.sums, s.tickets = room.tickets;
-      t.launch(plan, s, a, b, c);
-    }
+  if (plan.way == Plan::kFewRows || plan.way == Plan::kFewColumns) {
+    const ThinRow& t = kThinRows[plan.row];
+    const unsigned side = plan.way == Plan::kFewRows ? c.width : c.height;
+    const dim3 grid(blocks_for(side, t.piece), blocks_for(a.width, plan.parts));
+    t.kernel<<<grid, kThinThreads>>>(a, b, c, {room.sums, room.tickets, plan.parts});
+  } else if (plan.way == Plan::kFewTerms) {
+    const dim3 grid(blocks_for(c.width, 128), blocks_for(c.height, 32));
+    multiply_few_terms<<<grid, kThinThreads>>>(a, b, c);
+  } else {
+    const TileRow& t = kTileRows[plan.row];
+    Shares s = shape.shares(t, plan.way == Plan::kTiles ? 0 : plan.parts);
+    s.partial_sums = room.sums, s.tickets = room.tickets;
+    t.launch(plan, s, a, b, c);
   }
 }

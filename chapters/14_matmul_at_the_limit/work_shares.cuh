@@ -121,8 +121,6 @@ struct EvenShares {
         tickets(std::vector<unsigned>(std::size_t{2} * blocks, 0)) {}
 
   static unsigned blocks_at_once() {
-    int device = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaFuncSetAttribute(multiply_even_shares<T>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
     return blocks_held(multiply_even_shares<T>, T::kThreads, kBytes);

@@ -121,12 +121,11 @@ int main(int argc, char** argv) {
                     {{"m", &m, 1, kMost, "rows"},
                      {"n", &n, 1, kMost, "columns"},
                      {"k", &k, 1, kMost, "terms of an element"}});
-  const Device device = open_device(opt);
   const std::size_t bytes = (m * k + k * n + m * n) * sizeof(float);
   ResultTable table(opt, bytes, bytes);
-  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
-  const ShapedProduct product({m, n, k, opt.seed}, device.multiProcessorCount);
+  const ShapedProduct product({m, n, k, opt.seed}, table.device.multiProcessorCount);
   for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }
