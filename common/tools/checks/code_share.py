@@ -18,7 +18,7 @@ MOST_LINES, MOST_MAIN, LATEST_KERNEL = 350, 35, 50  # of a program
 EXPERIMENT_LINES = range(40, 151)
 # Per cent of the code that is device code, at least: of each program, of all programs, of all that is compiled.
 # Ratchets: what is reached. The goal is 45, 55 and 45; a bound moves up with the code, never down.
-OF_EACH, OF_PROGRAMS, OF_ALL = 45, 55, 42
+OF_EACH, OF_PROGRAMS, OF_ALL = 45, 55, 43
 HARNESS, MOST_HEADERS, MOST_HARNESS_LINES, MOST_FIRST_LINES = "common/*.cuh", 8, 1000, 200
 
 COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
