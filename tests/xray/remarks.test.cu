@@ -143,6 +143,15 @@ __global__ void stores_in_branches(float* y) {
   }
 }
 
+__global__ void two_conditions(const float* x, float* y) {
+  const unsigned t = threadIdx.x;
+  if (t % 3 == 0 && x[t] > 0) {  // line: a condition
+    y[t] = 1;
+  } else if (t % 2 == 0 && x[t + 32] > 0) {  // line: the condition after it
+    y[t] = 2;
+  }
+}
+
 __global__ void used_by_some(const float* x, float* y) {
   const unsigned t = threadIdx.x;
   float sum = 0;
@@ -299,6 +308,14 @@ TEST_CASE("what lanes do alike in both branches may be done once") {
   const auto listing = listing_of([&] { stores_in_branches<<<1, kWarp>>>(y.get()); });
   CHECK(remark(listing, "one branch") == "the compiler may do this once for both branches");
   CHECK(remark(listing, "other branch") == remark(listing, "one branch"));
+}
+
+TEST_CASE("lanes that fail different parts of a condition may come apart to the next one") {
+  const DeviceArray<float> x(64), y(kWarp);
+  const auto listing = listing_of([&] { two_conditions<<<1, kWarp>>>(x.get(), y.get()); });
+  CHECK(remark(listing, "a condition").empty());
+  CHECK(remark(listing, "the condition after it").find("by each part of the condition before") !=
+        std::string::npos);
 }
 
 TEST_CASE("an atomic of all lanes at one address may be left to one of them") {

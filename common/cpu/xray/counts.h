@@ -11,9 +11,9 @@
 // different turns, the visits count from its beginning. What nvcc may make of an access other than
 // the source says is counted beside it (Way), and the listing remarks on it; where nvcc is
 // installed its machine code decides (remarks.h). Where a loop that lanes leave has parts that
-// lanes skip, and in the last turns of any loop, requests may be fewer here. No cache is modelled:
-// the counts say what is asked for, not what is missed. The compiler does not report loads from
-// variables that are declared const.
+// lanes skip, in the last turns of any loop, and where lanes fail different parts of a condition,
+// requests may be fewer here. No cache is modelled: the counts say what is asked for, not what is
+// missed. What printf asks for is not counted, nor loads from variables that are declared const.
 //
 // Where an array lies that a thread declares, nvcc decides: in registers if it knows every index
 // into it, in local memory otherwise. What it knows is read from the source here: constants, and

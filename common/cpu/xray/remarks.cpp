@@ -429,17 +429,23 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
   const bool have_neighbours =
       joined.requests == 0 || 2 * joined.bytes * c.requests >= 3 * c.bytes * joined.requests;
   if (a.space == Space::kShared && have_neighbours) {
-    std::string text =
-        "the compiler may join these with neighbours to requests of up to 16 bytes a lane";
-    if (joined.requests == c.requests) return text + ", which count here";
-    return text +
-           format(": %llu here instead of %llu", number_of(joined.requests), number_of(c.requests));
+    return "the compiler may join these with neighbours to requests of up to 16 bytes a lane" +
+           (joined.requests == c.requests
+                ? std::string(", which count here")
+                : format(": %llu here instead of %llu", number_of(joined.requests),
+                         number_of(c.requests)));
   }
   if (a.operation == Operation::kAtomic && c.addresses == c.requests && c.lanes > c.requests) {
     return "all lanes want one address: the compiler may let one lane do this for its warp";
   }
   if (!change_of(a, Way::kOfBothBranches).is_nothing()) {
     return "the compiler may do this once for both branches";
+  }
+  const auto line = static_cast<std::size_t>(a.line);
+  if (line < lines.size() && lines[line].find("else if") != std::string::npos &&
+      c.lanes < kLanes * c.requests) {
+    return "the compiler may let lanes come here by each part of the condition before: more "
+           "requests";
   }
   if (a.space == Space::kLocal) {
     return format(

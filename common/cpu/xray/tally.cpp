@@ -219,12 +219,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
       sum.add_change(group, counts);
       continue;
     }
-    if (request.space == Space::kConstant) {
-      counts.repeated = last_constants_[{warp_, instruction}].repeats(request, 0);
-    } else if (request.form == Form::kPlain) {
-      const bool again = last_uses_[request.address[leader]].repeats(request, group.at);
-      counts.repeated = again && request.operation == Operation::kLoad;
-    }
+    if (request.operation != Operation::kAtomic) counts.repeated = repeats(request, group.at);
     sum.add(counts, block_, warp_, offsets);
     if (records_) keep(group, request, counts, offsets);
     const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
@@ -269,14 +264,16 @@ std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group&
   return request.mask;
 }
 
-bool BlockTally::Last::repeats(const Request& request, std::size_t at) {
-  bool same = (request.mask & ~before.mask) == 0 && at - at_before < kSoon;
-  for (unsigned lane = 0; lane < kLanes && same; ++lane) {
-    same = (request.mask >> lane & 1) == 0 || request.address[lane] == before.address[lane];
+bool BlockTally::repeats(const Request& request, std::size_t at) {
+  const bool is_constant = request.space == Space::kConstant;
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  std::uint64_t words = kOdd * (is_constant ? warp_ : kMostWarps + ended_), factor = kOdd * kOdd;
+  for (unsigned lane = 0; lane < kLanes; ++lane, factor *= kOdd) {
+    if ((request.mask >> lane & 1) != 0) words += factor * (request.address[lane] + 1);
   }
-  before = request;
-  at_before = at;
-  return same;
+  const auto [before, at_before] = std::exchange(uses_[words >> 54], {words, at});
+  const bool is_soon = is_constant || at - at_before < kSoon;
+  return request.operation == Operation::kLoad && before == words && is_soon;
 }
 
 Tally& BlockTally::tally(const TallyKey& key) {

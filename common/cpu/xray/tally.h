@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -107,7 +106,7 @@ class BlockTally {
   }
   void end_warp() {
     joins_.end();
-    last_uses_.clear();
+    ++ended_;
     if (records_) put_in_order();
   }
   /// From now on what happens is also kept, in steps.
@@ -135,13 +134,8 @@ class BlockTally {
   /// The lanes of the group that use this array; returns their mask.
   std::uint32_t add_local(const Instruction& instruction, const Group& group, std::uint32_t array);
   Tally& tally(const TallyKey& key);
-  struct Last {
-    /// Whether the request before was for the same words. Remembers this one.
-    bool repeats(const Request& request, std::size_t at);
-
-    Request before;
-    std::size_t at_before = 0;
-  };
+  /// Whether it loads words that the warp has used: constants before, others just now.
+  bool repeats(const Request& request, std::size_t at);
 
   static constexpr std::size_t kMostWarps = 1024 / kLanes;
   static constexpr std::size_t kSoon = 32;  // events of a lane
@@ -149,8 +143,10 @@ class BlockTally {
   std::uint64_t block_;
   std::size_t warp_ = 0;
   unsigned lanes_of_warp_ = kLanes;
-  std::map<std::pair<std::size_t, Instruction>, Last> last_constants_;
-  std::unordered_map<std::uint64_t, Last> last_uses_;  // since the barrier, by address
+  // Words by the high bits of their hash, and at which event of a lane they were used; some are
+  // forgotten.
+  std::vector<std::pair<std::uint64_t, std::size_t>> uses_ = decltype(uses_)(1u << 10);
+  std::uint64_t ended_ = 0;
   RangeFinder ranges_;
   Joins joins_;
   const std::vector<const cuda_cpu::LocalArray*>* arrays_ = nullptr;
