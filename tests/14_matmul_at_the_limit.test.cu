@@ -29,7 +29,7 @@ template <class Check>
 void for_every_version(const Operands& operands, Check check) {
   const auto product = operands.product<BoundedProduct>();
   check(kCublas<BoundedProduct>, product);
-  check(even_shares::kVersions[1], even_shares::SharedProduct(operands.product<BoundedProduct>()));
+  check(even_shares::kVersions[1], even_shares::SharedProduct{operands.product<BoundedProduct>()});
   for (const int multiprocessors : {1, 5000})
     check(by_shape::kVersions[1],
           by_shape::ShapedProduct(operands.product<BoundedProduct>(), multiprocessors));
@@ -217,7 +217,7 @@ TEST_CASE("a block per tile is the same product in both experiments", "[even_sha
     const Operands operands(s);
     INFO(text_of(s));
     CHECK(runs_right(even_shares::kVersions[0],
-                     even_shares::SharedProduct(operands.product<BoundedProduct>())));
+                     even_shares::SharedProduct{operands.product<BoundedProduct>()}));
     CHECK(runs_right(by_shape::kVersions[0],
                      by_shape::ShapedProduct(operands.product<BoundedProduct>(), 1)));
   }

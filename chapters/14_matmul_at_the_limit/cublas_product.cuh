@@ -11,15 +11,10 @@ inline void ensure(cublasStatus_t status, const char* call) {
     on_cuda_failure(std::string(call) + " failed: " + cublasGetStatusString(status));
 }
 
-inline cublasHandle_t make_handle() {
-  cublasHandle_t handle = nullptr;
-  ensure(cublasCreate(&handle), "cublasCreate");
-  return handle;
-}
-
 /// cuBLAS is column-major: what it sees as B^T * A^T = C^T is the row-major A * B = C.
 inline void multiply_by_cublas(const MatrixProduct& p) {
-  static const cublasHandle_t handle = make_handle();  // once: that takes longer than a product
+  static cublasHandle_t handle = nullptr;  // made once: that takes longer than a product
+  if (handle == nullptr) ensure(cublasCreate(&handle), "cublasCreate");
   const float one = 1, zero = 0;
   ensure(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, p.c.width, p.c.height, p.a.width, &one,
                      p.b.data, p.b.stride, p.a.data, p.a.stride, &zero, p.c.data, p.c.stride),

@@ -111,14 +111,9 @@ template <class T>
 struct EvenShares {
   static constexpr unsigned kBytes = T::kStages * T::kSliceBytes;  ///< of dynamic shared memory
 
-  unsigned blocks;  ///< that the device holds at once
-  DeviceArray<float> partial_sums;
-  DeviceArray<unsigned> tickets;
-
-  EvenShares()
-      : blocks(blocks_at_once()),
-        partial_sums(std::size_t{2} * blocks * T::kRows * T::kColumns),
-        tickets(std::vector<unsigned>(std::size_t{2} * blocks, 0)) {}
+  unsigned blocks = blocks_at_once();  ///< that the device holds
+  DeviceArray<float> partial_sums{std::size_t{2} * blocks * T::kRows * T::kColumns};
+  DeviceArray<unsigned> tickets{std::vector<unsigned>(std::size_t{2} * blocks, 0)};
 
   static unsigned blocks_at_once() {
     CUDA_CHECK(cudaFuncSetAttribute(multiply_even_shares<T>,

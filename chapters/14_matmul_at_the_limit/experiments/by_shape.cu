@@ -6,6 +6,8 @@
 // cublas           the library, which chooses as well
 // fragments_ahead  large tiles; a step's first fragments are loaded before the barrier
 
+#include <functional>
+
 #include "../../../common/common.cuh"
 #include "../choice.cuh"
 #include "../cublas_product.cuh"
@@ -46,35 +48,26 @@ constexpr unsigned aligned(unsigned width) { return (width + kWide - 1) / kWide 
 // C = A * B, the way in which it is computed, and the memory for that. Copies of A and B have rows
 // that are aligned, continued by zeros.
 struct ShapedProduct : MatrixProduct {
-  ShapedProduct(MatrixProduct&& product, int sms)
-      : ShapedProduct(std::move(product), sms, [](const ShapeModel& s) { return s.best(); }) {}
-
   // `choose` picks the plan.
-  template <class Choose>
-  ShapedProduct(MatrixProduct&& product, int sms, Choose choose)
+  ShapedProduct(MatrixProduct&& product, int sms,
+                const std::function<Plan(const ShapeModel&)>& choose = &ShapeModel::best)
       : MatrixProduct(std::move(product)),
         shape(a.height, b.width, a.width, rows_are_aligned(a, b), static_cast<unsigned>(sms)),
-        plan(choose(shape)),
-        copies(plan.copies ? aligned(a.width) * (std::size_t{a.height} + aligned(b.width)) : 0),
-        sums(plan.floats),
-        tickets(std::vector<unsigned>(plan.tickets, 0)),
-        padded_a(dense_matrix(copies, a.height, aligned(a.width))),
-        padded_b(dense_matrix(copies + padded_a.elements(), aligned(a.width), aligned(b.width))) {}
+        plan(choose(shape)) {}
 
   ShapeModel shape;
   Plan plan;
-  DeviceArray<float> copies, sums;
-  DeviceArray<unsigned> tickets;
-  Matrix padded_a, padded_b;
+  DeviceArray<float> copies{
+      plan.copies ? aligned(a.width) * (std::size_t{a.height} + aligned(b.width)) : 0};
+  DeviceArray<float> sums{plan.floats};
+  DeviceArray<unsigned> tickets{std::vector<unsigned>(plan.tickets, 0)};
+  Matrix padded_a = dense_matrix(copies, a.height, aligned(a.width));
+  Matrix padded_b = dense_matrix(copies + padded_a.elements(), aligned(a.width), aligned(b.width));
 };
-
-dim3 grid_of(std::size_t width, std::size_t height, unsigned columns, unsigned rows) {
-  return {blocks_for(width, columns), blocks_for(height, rows)};
-}
 
 void launch_tiles(const Matrix& a, const Matrix& b, const Matrix& c) {
   constexpr unsigned kBytes = Turning::kStages * Turning::kSliceBytes;
-  const dim3 grid = grid_of(c.width, c.height, Turning::kColumns, Turning::kRows);
+  const dim3 grid(blocks_for(c.width, Turning::kColumns), blocks_for(c.height, Turning::kRows));
   CUDA_CHECK(cudaFuncSetAttribute(multiply_tiles<Turning>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   multiply_tiles<Turning><<<grid, Turning::kThreads, kBytes>>>(a, b, c);
@@ -85,9 +78,8 @@ void launch_chosen(const Plan& plan, const ShapeModel& shape, const Matrix& a, c
                    const Matrix& c, const Matrix& room_a, const Matrix& room_b, Room room) {
   if (!plan.copies) return launch_plan(plan, shape, a, b, c, room);
   constexpr unsigned kBlock = 256;
-  dim3 grid = grid_of(std::max(room_a.width, room_b.width), std::max(room_a.height, room_b.height),
-                      kBlock, kRowsOfCopy);
-  grid.z = 2;
+  const dim3 grid(blocks_for(std::max(room_a.width, room_b.width), kBlock),
+                  blocks_for(std::max(room_a.height, room_b.height), kRowsOfCopy), 2);
   copy_padded<<<grid, kBlock>>>(a, room_a, b, room_b);
   launch_plan(plan, shape, room_a, room_b, c, room);
 }
@@ -100,9 +92,10 @@ void launch_fragments_ahead(const ShapedProduct& p) {
   constexpr unsigned kBytes = Turning::kStages * Turning::kSliceBytes;
   CUDA_CHECK(cudaFuncSetAttribute(multiply_any<Turning, true>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-  const dim3 tiles = grid_of(p.c.width, p.c.height, Turning::kColumns, Turning::kRows);
+  const unsigned down = blocks_for(p.c.height, Turning::kRows);
+  const unsigned across = blocks_for(p.c.width, Turning::kColumns);
   multiply_any<Turning, true>
-      <<<tiles.x * tiles.y, Turning::kThreads, kBytes>>>(p.a, p.b, p.c, tiles.y, tiles.x);
+      <<<down * across, Turning::kThreads, kBytes>>>(p.a, p.b, p.c, down, across);
 }
 
 const Version<ShapedProduct> kVersions[] = {

@@ -25,9 +25,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 
 // C = A * B, and what even shares need besides.
 struct SharedProduct : MatrixProduct {
-  explicit SharedProduct(MatrixProduct&& product) : MatrixProduct(std::move(product)) {}
-
-  EvenShares<Turning> shares;
+  EvenShares<Turning> shares{};
 };
 
 void launch_tiles(const SharedProduct& p) {
@@ -55,7 +53,7 @@ int main(int argc, char** argv) {
   table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
 
-  const SharedProduct product({m, n, k, opt.seed});
+  const SharedProduct product{{m, n, k, opt.seed}};
   for (const auto& version : kVersions) table.add(version, product);
   const Shares s = product.shares.of(product.a, product.c);
   table.note(s.tiles, " tiles of ", s.steps, " steps on ", s.blocks, " blocks; ", s.tiles - s.dealt,
