@@ -150,7 +150,8 @@ TEST_CASE("a kernel that did not ask is refused 64 KiB of dynamic shared memory"
 
 TEST_CASE("a tile's sum is right at awkward sizes, for any block, past 32 bits", "[opt_in_tile]") {
   using namespace opt_in_tile;
-  allow_large_tiles();
+  CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  kTileBytes));
   const auto runs_right = [](const std::vector<int>& values, unsigned block) {
     const std::vector<long long> expected = sums_of_tiles(values);
     const DeviceArray<int> x(values);

@@ -39,12 +39,6 @@ __global__ void sum_opt_in_tile(const int* x, std::size_t n, long long* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
 }
 
-// Once, not at each launch.
-void allow_large_tiles() {
-  CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  kTileBytes));
-}
-
 // The sum of squares of each tile, by the host.
 std::vector<long long> sums_of_tiles(const std::vector<int>& x) {
   std::vector<long long> sums(blocks_for(x.size(), kTileItems));
@@ -58,7 +52,8 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 16_Gi, "ints"}, {"block", &block, 1, 1024, "threads per block"}});
   ResultTable table(opt, n * sizeof(int), n / 1000);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  allow_large_tiles();
+  CUDA_CHECK(cudaFuncSetAttribute(sum_opt_in_tile, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  kTileBytes));  // once, not at each launch
   const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
   const std::vector<long long> expected = sums_of_tiles(values);
   const DeviceArray<int> x(values);
