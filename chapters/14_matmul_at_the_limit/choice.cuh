@@ -138,15 +138,8 @@ class ShapeModel {
 
   /// How the work is divided into even shares for `blocks` blocks; 0: a block for each tile.
   Shares shares(const TileRow& t, unsigned blocks) const {
-    Shares s{};
-    s.down = static_cast<unsigned>(div_up(m_, t.rows));
-    s.across = static_cast<unsigned>(div_up(n_, t.columns));
-    s.steps = static_cast<unsigned>(div_up(k_, t.depth));
-    s.tiles = s.down * s.across;
-    s.blocks = blocks > 0 ? blocks : s.tiles;
-    const unsigned rounds = s.tiles / s.blocks;
-    s.dealt = s.tiles % s.blocks == 0 ? s.tiles : (rounds > 0 ? rounds - 1 : 0) * s.blocks;
-    return s;
+    const unsigned down = blocks_for(m_, t.rows), across = blocks_for(n_, t.columns);
+    return divide_work(down, across, blocks_for(k_, t.depth), blocks > 0 ? blocks : down * across);
   }
 
   /// All ways, with their predicted times.

@@ -106,6 +106,15 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 
 // ---- the host's side ---------------------------------------------------------------------------
 
+/// The work of `down` x `across` tiles, so many steps each, for so many blocks. Whole tiles are
+/// dealt out as long as there is one for each block; what is left of one to two rounds is shared
+/// step by step.
+inline Shares divide_work(unsigned down, unsigned across, unsigned steps, unsigned blocks) {
+  const unsigned tiles = down * across, rounds = tiles / blocks;
+  const unsigned dealt = tiles % blocks == 0 ? tiles : (rounds > 0 ? rounds - 1 : 0) * blocks;
+  return {blocks, steps, tiles, dealt, down, across, nullptr, nullptr};
+}
+
 /// Memory for multiply_even_shares<T> on the current device, and how its work is divided.
 template <class T>
 struct EvenShares {
@@ -121,18 +130,10 @@ struct EvenShares {
     return blocks_held(multiply_even_shares<T>, T::kThreads, kBytes);
   }
 
-  /// Whole tiles are dealt out as long as there is one for each block; what is left of one to two
-  /// rounds is shared step by step.
   Shares of(const Matrix& a, const Matrix& c) const {
     constexpr std::uint64_t kLeastSteps = 8;  // smaller shares are not worth putting together
-    Shares s;
-    s.down = static_cast<unsigned>(div_up(c.height, T::kRows));
-    s.across = static_cast<unsigned>(div_up(c.width, T::kColumns));
-    s.steps = static_cast<unsigned>(div_up(a.width, T::kDepth));
-    s.tiles = s.down * s.across;
-    s.blocks = blocks;
-    const unsigned rounds = s.tiles / s.blocks;
-    s.dealt = s.tiles % s.blocks == 0 ? s.tiles : (rounds > 0 ? rounds - 1 : 0) * s.blocks;
+    Shares s = divide_work(blocks_for(c.height, T::kRows), blocks_for(c.width, T::kColumns),
+                           blocks_for(a.width, T::kDepth), blocks);
     if (s.dealt == 0) {
       const std::uint64_t worth = std::uint64_t{s.tiles} * s.steps / kLeastSteps;
       s.blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(worth, 1, s.blocks));

@@ -132,19 +132,18 @@ int main(int argc, char** argv) {
   const unsigned grid = blocks_held(in_shared<kAdd, int>, block);
   ResultTable table(opt, 2 * sizeof(Wide) * grid * block);
   table.without_speedup();  // not the same work
-  const auto b = static_cast<unsigned>(block);
-  add_rows<kAdd, int>(table, "add", grid, b);
-  add_rows<kAddOne, int>(table, "add 1 to", grid, b);
-  add_rows<kAdd, Wide, float, double>(table, "add", grid, b);
-  add_rows<kSub, int>(table, "sub", grid, b);
-  add_rows<kInc, unsigned>(table, "inc", grid, b);
-  add_rows<kDec, unsigned>(table, "dec", grid, b);
-  add_rows<kMin, int, Wide>(table, "min", grid, b);
-  add_rows<kMax, int, Wide>(table, "max", grid, b);
-  add_rows<kAnd, unsigned, Wide>(table, "and", grid, b);
-  add_rows<kOr, unsigned, Wide>(table, "or", grid, b);
-  add_rows<kXor, unsigned, Wide>(table, "xor", grid, b);
-  add_rows<kExch, int, float, Wide>(table, "exch", grid, b);
-  add_rows<kCas, unsigned, Wide>(table, "CAS", grid, b);
+  add_rows<kAdd, int>(table, "add", grid, block);
+  add_rows<kAddOne, int>(table, "add 1 to", grid, block);
+  add_rows<kAdd, Wide, float, double>(table, "add", grid, block);
+  add_rows<kSub, int>(table, "sub", grid, block);
+  add_rows<kInc, unsigned>(table, "inc", grid, block);
+  add_rows<kDec, unsigned>(table, "dec", grid, block);
+  add_rows<kMin, int, Wide>(table, "min", grid, block);
+  add_rows<kMax, int, Wide>(table, "max", grid, block);
+  add_rows<kAnd, unsigned, Wide>(table, "and", grid, block);
+  add_rows<kOr, unsigned, Wide>(table, "or", grid, block);
+  add_rows<kXor, unsigned, Wide>(table, "xor", grid, block);
+  add_rows<kExch, int, float, Wide>(table, "exch", grid, block);
+  add_rows<kCas, unsigned, Wide>(table, "CAS", grid, block);
   return table.finish();
 }

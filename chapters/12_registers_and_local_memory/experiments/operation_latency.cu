@@ -58,13 +58,12 @@ __global__ void chain_barriers(ChainEnd<unsigned>* end, unsigned start, unsigned
 }
 
 int main(int argc, char** argv) {
-  std::size_t length = kOnGpu ? 8192 : 128;
+  std::size_t steps = kOnGpu ? 8192 : 128;
   const Options opt(argc, argv, "12_operation_latency", "how long does an operation take?",
-                    {{"steps", &length, 1, 64_Ki, "of the shorter of two chains"}});
+                    {{"steps", &steps, 1, 64_Ki, "of the shorter of two chains"}});
   ResultTable table(opt, sizeof(ChainEnd<double>));
   table.rate_in("cycles/step");
   table.without_speedup();
-  const auto steps = static_cast<unsigned>(length);
   const auto row = [&](const char* name, auto chain, auto start, auto step, auto... more) {
     if (!table.wants(name, "each step needs the result of the one before")) return 0.0;
     return add_latency(
