@@ -65,12 +65,13 @@ inline cudaTextureDesc nearest_or_zero() {
 /// An image in device memory, and what a kernel makes of it: a result of the same size, each of
 /// whose pixels is one of the image, or 0.
 struct MovedImage {
-  MovedImage(const std::vector<float>& pixels, unsigned columns, unsigned rows)
-      : width(columns), height(rows), plain(pixels), result(pixels.size()) {}
+  MovedImage(const std::vector<float>& image, unsigned columns, unsigned rows)
+      : pixels(image), width(columns), height(rows) {}
 
+  std::vector<float> pixels;
   unsigned width, height;
-  DeviceArray<float> plain, result;
-  std::vector<float> expected;
+  DeviceArray<float> plain{pixels}, result{pixels.size()};
+  std::vector<float> expected = pixels;  ///< as they lie, unless a program says otherwise
 
   /// Bytes of the result, and of the pixels that it needs: it is 0 where it needs none.
   double amount() const {

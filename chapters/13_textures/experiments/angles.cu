@@ -58,10 +58,7 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
 
 // The image as an array, as rows with a pitch, as a cudaArray; textures over the last two.
 struct Rotation : MovedImage {
-  Rotation(const std::vector<float>& image, unsigned wide, unsigned high)
-      : MovedImage(image, wide, high),
-        rows(image, wide, high, nearest_or_zero()),
-        array(image, wide, high, nearest_or_zero()) {}
+  using MovedImage::MovedImage;
 
   void turn_by(std::size_t degrees) {
     const double angle = degrees * std::acos(-1.0) / 180;
@@ -73,8 +70,8 @@ struct Rotation : MovedImage {
   }
 
   Turn turn{width, height, 1, 0};
-  PitchedTexture rows;
-  ArrayTexture array;
+  PitchedTexture rows{pixels, width, height, nearest_or_zero()};
+  ArrayTexture array{pixels, width, height, nearest_or_zero()};
 };
 
 const Version<Rotation> kVersions[] = {

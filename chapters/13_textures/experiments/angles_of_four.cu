@@ -75,8 +75,7 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
 
 // The image as an array, and as a cudaArray with a texture over it.
 struct Rotation : MovedImage {
-  Rotation(const std::vector<float>& image, unsigned wide, unsigned high)
-      : MovedImage(image, wide, high), array(image, wide, high, nearest_or_zero()) {}
+  using MovedImage::MovedImage;
 
   void turn_by(std::size_t degrees) {
     const double angle = degrees * std::acos(-1.0) / 180;
@@ -89,7 +88,7 @@ struct Rotation : MovedImage {
   dim3 grid(dim3 block) const { return MovedImage::grid(dim3(block.x, kPixels * block.y)); }
 
   Turn turn{width, height, 1, 0};
-  ArrayTexture array;
+  ArrayTexture array{pixels, width, height, nearest_or_zero()};
 };
 
 const Version<Rotation> kVersions[] = {

@@ -48,12 +48,7 @@ __global__ void walk_texture(cudaTextureObject_t image, unsigned width, unsigned
 // The image as an array, as rows with a pitch, and as a cudaArray, with textures over the last two.
 // They have no rules: the nearest pixel, clamped to the image, as it is.
 struct Image : MovedImage {
-  Image(const std::vector<float>& pixels, unsigned columns, unsigned rows)
-      : MovedImage(pixels, columns, rows),
-        over_rows(pixels, columns, rows, {}),
-        over_array(pixels, columns, rows, {}) {
-    expected = pixels;  // along the rows: the pixels as they lie
-  }
+  using MovedImage::MovedImage;  // along the rows the pixels come out as they lie
 
   double amount() const { return 2.0 * result.bytes(); }
   bool down_columns(const std::string& name) const { return walks_down(name, 0); }
@@ -64,14 +59,14 @@ struct Image : MovedImage {
     std::vector<float> walked;
     for (std::size_t first = 0; first < width; ++first) {
       for (std::size_t row = 0; row < height; ++row)
-        walked.push_back(expected[row * width + (first + aside * row) % width]);
+        walked.push_back(pixels[row * width + (first + aside * row) % width]);
     }
     return all_equal(name, result.download(), walked);
   }
 
   unsigned grid = blocks_for(result.size(), kBlock);
-  PitchedTexture over_rows;
-  ArrayTexture over_array;
+  PitchedTexture over_rows{pixels, width, height, {}};
+  ArrayTexture over_array{pixels, width, height, {}};
 };
 
 template <Walk kWalk>

@@ -53,9 +53,7 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
 // The image in one cudaArray, with a texture over it; the result in another, with a surface.
 struct Rotation : MovedImage {
   Rotation(const std::vector<float>& pixels, const Turn& by)
-      : MovedImage(pixels, by.width, by.height),
-        turn(by),
-        image(pixels, width, height, nearest_or_zero()) {
+      : MovedImage(pixels, by.width, by.height), turn(by) {
     const dim3 block(32, 8);
     expect<<<grid(block), block>>>(plain, turn, result);
     CUDA_CHECK_LAUNCH();
@@ -85,7 +83,7 @@ struct Rotation : MovedImage {
   }
 
   Turn turn;
-  ArrayTexture image;
+  ArrayTexture image{pixels, width, height, nearest_or_zero()};
   std::size_t row_bytes = width * sizeof(float);
   cudaArray_t array = nullptr;
   cudaSurfaceObject_t surface = 0;
