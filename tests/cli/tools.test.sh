@@ -829,6 +829,7 @@ program() {
 struct Pair {
   int a, b;
   __host__ __device__ int sum() const { return a + b; }
+  int difference() const { return a - b; }
 };
 
 template <class T>
@@ -848,28 +849,32 @@ END
 
 test_case "the share of device code is counted without comments, blank lines and host members"
 mkdir -p "$scratch/share/chapters/05_sum"
-program 3 5 >"$scratch/share/chapters/05_sum/sum.cu"
+program 2 5 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share
 expect_status 0
 expect "lines, code, device code, share, first kernel, main" \
   [ "$(printf '%s\n' "$out" | grep sum.cu | tr -s ' ')" = "05_sum/sum.cu 26 20 9 45 % 14 5" ]
+program 2 5 | grep -v difference >"$scratch/share/chapters/05_sum/sum.cu"
+run in_share
+expect "a struct without functions of the host counts as a whole" \
+  [ "$(printf '%s\n' "$out" | grep sum.cu | tr -s ' ')" = "05_sum/sum.cu 25 19 12 63 % 13 5" ]
 
 test_case "a kernel that comes late, a long main, a long file and too little device code are found"
 program 0 3 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
-program 3 5 >"$scratch/share/chapters/05_sum/sum.cu"
+program 2 5 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
 expect_status 1
 expect "nothing but the share of all" [ "${output%: at least *}" = "device code in the programs: 9 of 20 lines, 45.0 %" ]
-program 40 36 >"$scratch/share/chapters/05_sum/sum.cu"
+program 39 36 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
 expect_status 1
 expect_output "chapters/05_sum/sum.cu: the first kernel stands in line 51: at most 50"
 expect_output "chapters/05_sum/sum.cu: main has 36 lines: at most 35"
 expect_output "% of the code is device code: at least "
-program 300 36 >"$scratch/share/chapters/05_sum/sum.cu"
+program 299 36 >"$scratch/share/chapters/05_sum/sum.cu"
 run in_share --check
 expect_output "chapters/05_sum/sum.cu: 354 lines: at most 350"
 mv "$scratch/share/chapters/05_sum" "$scratch/share/chapters/09_sum"
@@ -881,18 +886,18 @@ rm -r "$scratch/share/chapters/09_sum"
 test_case "experiments and headers count, an experiment has its bounds, and no program includes another one"
 mkdir -p "$scratch/share/chapters/05_sum/experiments" "$scratch/share/common"
 program 0 3 >"$scratch/share/chapters/05_sum/sum.cu"
-program 9 3 >"$scratch/share/chapters/05_sum/experiments/short.cu"
-program 150 3 >"$scratch/share/chapters/05_sum/experiments/long.cu"
+program 8 3 >"$scratch/share/chapters/05_sum/experiments/short.cu"
+program 149 3 >"$scratch/share/chapters/05_sum/experiments/long.cu"
 {
   printf '#include "../../../common/common.cuh"\n#include "../part.cuh"\n#include "../sum.cu"\n#include "../../03_x/y.cuh"\n'
-  program 20 3
+  program 19 3
 } >"$scratch/share/chapters/05_sum/experiments/guest.cu"
 for ((i = 0; i < 1001; ++i)); do echo "// $i"; done >"$scratch/share/common/check.cuh"
 run in_share --check
 expect_status 1
 expect_output "chapters/05_sum/experiments/short.cu: 30 lines: 40 to 150"
 expect_output "chapters/05_sum/experiments/long.cu: 171 lines: 40 to 150"
-expect_output "device code in programs, experiments and headers: 36 of 243 lines, 14.8 %: at least "
+expect_output "device code in programs, experiments and headers: 36 of 244 lines, 14.8 %: at least "
 expect_output "guest.cu: includes ../sum.cu"
 expect_output "guest.cu: includes ../../03_x/y.cuh"
 expect_no_output "part.cuh"
