@@ -11,8 +11,9 @@ KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
 FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
 # The program's calls of these, and what clang makes of structures, come to functions of ours; the backend's own do not.
+# Where functions are fortified by default (Ubuntu), others would be called in their place.
 COPYING := memcpy memmove memset
-PLAIN_CALLS := $(COPYING:%=-fno-builtin-%)
+PLAIN_CALLS := $(COPYING:%=-fno-builtin-%) -U_FORTIFY_SOURCE
 XRAY_LINK := $(if $(filter Darwin,$(shell uname -s)),,$(COPYING:%=-Wl$(comma)--wrap=%))
 # Debug information of version 4: of version 5's tables addr2line takes the wrong file where calls are inlined.
 # Volatile accesses are told apart, for the race detector.

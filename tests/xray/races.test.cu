@@ -228,6 +228,10 @@ struct AtomicAndPlain {
   }
 };
 
+#ifdef __USE_FORTIFY_LEVEL
+static_assert(__USE_FORTIFY_LEVEL == 0, "fortified, they call other functions, which tell nothing");
+#endif
+
 // Of what the compiler knows and does not know the length.
 template <bool kRight>
 struct MemcpyOf40 {
