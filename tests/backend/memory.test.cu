@@ -2,16 +2,19 @@
 // Memory of the CPU backend: allocations, copies, symbols, pinned and registered host memory, and
 // refusals.
 #include <cuda_runtime.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "../catch.hpp"
 #include "engine/memory.h"
+#include "engine/stacks.h"
 #include "report/diagnostics.h"
 #include "runtime/last_error.h"
 
@@ -30,6 +33,19 @@ __global__ void write_buffer(int value) { *buffer = value; }
 __global__ void double_managed() { shared_by_both *= 2; }
 __global__ void store(int* x, int value) { *x = value; }
 __global__ void touch(int* x, int i) { x[i] = 0; }
+__global__ void tell_stacks(std::uintptr_t* stacks) {
+  const int local = 0;
+  stacks[threadIdx.x] = cuda_cpu::stack_at(&local);
+  __syncthreads();  // each waits on a stack of its own
+}
+
+bool is_readable(std::uintptr_t address) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const bool read = write(ends[1], reinterpret_cast<const void*>(address), 1) == 1;
+  close(ends[0]), close(ends[1]);
+  return read;
+}
 
 template <class T>
 T* device_memory(std::size_t n) {
@@ -611,4 +627,30 @@ TEST_CASE("ranges name what an address belongs to") {
   cudaFree(d);
   CHECK(cuda_cpu::find_range(d, &range));
   CHECK_FALSE(range.live);
+}
+
+// The race detector takes what is near above a frame for the thread's own. An array that lay there
+// would lose its accesses.
+TEST_CASE("above a thread's stack lies nothing that others use") {
+  std::uintptr_t* const stacks = device_memory<std::uintptr_t>(1024);
+  tell_stacks<<<1, 1024>>>(stacks);
+  const std::vector<std::uintptr_t> told = download(stacks, 1024);
+  const std::set<std::uintptr_t> different(told.begin(), told.end());
+  CHECK(different.size() == 1024);
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t step = cuda_cpu::stack_bytes_per_thread() + page;
+  std::set<std::uintptr_t> ends;
+  for (const std::uintptr_t stack : told) {
+    REQUIRE(stack != 0);
+    std::uintptr_t end = stack;
+    while (cuda_cpu::stack_at(reinterpret_cast<const void*>(end)) == end && end < stack + 33 * step)
+      end += step;
+    ends.insert(end);
+  }
+  for (const std::uintptr_t end : ends) {
+    CHECK_FALSE(cuda_cpu::is_on_a_stack(reinterpret_cast<const void*>(end)));
+    for (std::uintptr_t at = 0; at < cuda_cpu::kAboveStack; at += page)
+      CHECK_FALSE(is_readable(end + at));
+  }
+  cudaFree(stacks);
 }

@@ -19,6 +19,7 @@ namespace {
 // There is room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented
 // frames are several times larger.
 constexpr std::size_t kStackBytes = kSanitized ? 512 * 1024 : 256 * 1024;
+static_assert(kAboveStack <= kStackBytes / 2, "the other half of the next stack is its thread's");
 
 void run_on_new_stack(void* argument) {
   auto* const stack = static_cast<Stack*>(argument);
@@ -72,10 +73,11 @@ void add_stacks(Worker* worker) {
   const std::size_t step = kStackBytes + guard;
   const std::size_t number = stack_slab_count.fetch_add(1);
   if (number >= kMaxSlabs) die("out of memory for stacks");
-  void* const mapped = mmap(nullptr, step * kStacksPerSlab, PROT_READ | PROT_WRITE,
+  void* const mapped = mmap(nullptr, step * kStacksPerSlab + kAboveStack, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) die("out of memory for stacks");
   char* const base = static_cast<char*>(mapped);
+  mprotect(base + step * kStacksPerSlab, kAboveStack, PROT_NONE);
   stack_slabs[number].bytes = step * kStacksPerSlab;
   stack_slabs[number].begin.store(base);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {

@@ -9,6 +9,10 @@ namespace cuda_cpu {
 
 struct Worker;
 
+/// In so much memory above a stack lies nothing but another one's far end, which its thread hardly
+/// comes to: what is less than that above a frame is the running thread's.
+constexpr std::size_t kAboveStack = 128 * 1024;
+
 struct Stack {
   char* bottom = nullptr;
   std::size_t size = 0;

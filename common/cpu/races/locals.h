@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../engine/hooks.h"
+#include "../engine/stacks.h"
 
 namespace races {
 
@@ -29,9 +30,9 @@ void check_stack(const void* address, bool writes, const void* place);
 /// Whether an access is of the running thread's own stack, not far above this frame: most are.
 __attribute__((always_inline)) inline bool is_own_local(const void* address, bool writes,
                                                         const void* place) {
-  constexpr std::uintptr_t kNear = 128 * 1024;  // half of a stack
   const auto number = reinterpret_cast<std::uintptr_t>(address);
-  if (number - reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >= kNear) return false;
+  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (number - frame >= cuda_cpu::kAboveStack) return false;
   const auto byte = *static_cast<const unsigned char*>(address);
   if (__builtin_expect(byte == guard_byte(number), 0)) check_guards(address, writes, place);
   return true;
