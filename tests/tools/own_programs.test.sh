@@ -309,16 +309,6 @@ own run FILE=work/missing.cu
 expect_failure
 expect_output "work/missing.cu:5:"
 expect_output "error: <nccl.h>: the CPU backend has no NCCL"
-printf '#include "helper_cuda.h"\nint main() {}\n' >work/helped.cu
-own run FILE=work/helped.cu
-expect_failure
-expect_output "work/helped.cu:1:"
-expect_output "help: INCLUDE=FOLDER names the folder where helper_cuda.h is (NVIDIA's cuda-samples have it in Common/)"
-printf 'int other();\nint main() { return other(); }\n' >work/half.cu
-own run FILE=work/half.cu
-expect_failure
-expect_output "work/half.cu:2:"
-expect_output 'help: FILE="a.cu b.cpp" names all files of a program'
 own run FILE=work/missing.cu INCLUDE=work/lib DEFINE=RANDOM
 expect_failure
 expect_output "work/missing.cu:3:"
@@ -376,6 +366,18 @@ sed 's/^#include <cstdio>/#include <cstdio>\n#include <cuda\/std\/mdspan>/' work
 own run FILE=work/standard.cu INCLUDE=work/lib
 expect_failure
 expect_output "error: <cuda/std/mdspan>: the CPU backend has no such header of cuda::std"
+
+test_case "where a header or a function is not found, the last line says what to type"
+printf '#include "helper_cuda.h"\nint main() {}\n' >work/helped.cu
+own run FILE=work/helped.cu
+expect_failure
+expect_output "work/helped.cu:1:"
+expect_output "help: INCLUDE=FOLDER names the folder where helper_cuda.h is (NVIDIA's cuda-samples have it in Common/)"
+printf 'int other();\nint main() { return other(); }\n' >work/half.cu
+own run FILE=work/half.cu
+expect_failure
+expect_output "work/half.cu:2:"
+expect_output 'help: FILE="a.cu b.cpp" names all files of a program'
 
 test_case "what formatters and nvcc allow is compiled without a word"
 cat >work/allowed.cu <<'END'

@@ -77,13 +77,15 @@ void add_stacks(Worker* worker) {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) die("out of memory for stacks");
   char* const base = static_cast<char*>(mapped);
-  mprotect(base + step * kStacksPerSlab, kAboveStack, PROT_NONE);
+  const auto close = [](char* begin, std::size_t bytes) {
+    if (mprotect(begin, bytes, PROT_NONE) == 0) return;
+    die("no guard page at a stack (vm.max_map_count too small?); try CUDA_CPU_WORKERS=1");
+  };
+  close(base + step * kStacksPerSlab, kAboveStack);
   stack_slabs[number].bytes = step * kStacksPerSlab;
   stack_slabs[number].begin.store(base);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
-    if (mprotect(base + i * step, guard, PROT_NONE) != 0) {
-      die("no guard page under a stack (vm.max_map_count too small?); try CUDA_CPU_WORKERS=1");
-    }
+    close(base + i * step, guard);
     auto* const stack = new Stack;
     stack->bottom = base + i * step + guard;
     stack->size = kStackBytes;

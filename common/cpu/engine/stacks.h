@@ -9,8 +9,9 @@ namespace cuda_cpu {
 
 struct Worker;
 
-/// In so much memory above a stack lies nothing but another one's far end, which its thread hardly
-/// comes to: what is less than that above a frame is the running thread's.
+/// Nothing that others use lies within so many bytes above a stack: an address that near above a
+/// frame is the running thread's own. At most the lower half of another stack is there, to which
+/// hardly any thread comes down.
 constexpr std::size_t kAboveStack = 128 * 1024;
 
 struct Stack {
