@@ -11,12 +11,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <initializer_list>
+#include <map>
+#include <random>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../kernel_testing.cuh"
@@ -24,6 +29,7 @@
 #include "engine/observer.h"
 #include "races/detector.h"
 #include "races/findings.h"
+#include "races/readers.h"
 #include "report/diagnostics.h"
 
 namespace {
@@ -1158,6 +1164,261 @@ TEST_CASE("of many blocks that read a word the one that told nobody is found") {
       CHECK(found.empty() == told);
     }
   }
+}
+
+namespace {
+
+constexpr unsigned kRegion = 64;  // words: two strips (races/shadow.h)
+
+enum class Way { kAllByAll, kColumns, kRows, kNeighbours, kScattered, kPairs };
+constexpr unsigned kWays = 6, kPlaces = 3, kTurns = 8;
+
+/// What a thread reads of a region, in so many turns at so many places in the code.
+__host__ __device__ unsigned index_of(Way way, unsigned block, unsigned thread, unsigned turn,
+                                      unsigned place) {
+  switch (way) {
+    case Way::kAllByAll:
+      return (turn * kPlaces + place * 5) % kRegion;
+    case Way::kColumns:
+      return (block % 4 * 16 + thread % 16) % kRegion;
+    case Way::kRows:
+      return (block / 2 * 8 + thread / 16 * 8 + turn) % kRegion;
+    case Way::kNeighbours:
+      return (block * 16 + thread + place) % kRegion;
+    case Way::kScattered:
+      return (block * 7 + thread * 13 + turn * 29 + place * 3) % kRegion;
+    case Way::kPairs:
+      return (block / 3 * 8 + thread % 8 * 2 + turn % 2 * 16) % (kRegion - 1) & ~1u;
+  }
+  return 0;
+}
+
+struct Round {
+  Way way;
+  unsigned blocks, threads, phases, quiet;            // the phase in which nobody reads
+  unsigned writer_block, writer, writer_phase, word;  // the word that one thread writes
+  bool writes_first;                                  // before it reads
+};
+
+__global__ void read_in_one_way(int* words, int* out, Round r) {
+  int sum = 0;
+  for (unsigned phase = 0; phase < r.phases; ++phase) {
+    const bool writes =
+        blockIdx.x == r.writer_block && threadIdx.x == r.writer && phase == r.writer_phase;
+    if (writes && r.writes_first) words[r.word] = 7;
+    for (unsigned i = 0; i < kTurns && phase != r.quiet; ++i) {
+      const auto at = [&](unsigned p) { return index_of(r.way, blockIdx.x, threadIdx.x, i, p); };
+      if (r.way == Way::kPairs) {
+        const int2 two = *reinterpret_cast<const int2*>(words + at(0));
+        sum += two.x + two.y;
+      } else {
+        sum += words[at(0)];
+        sum += words[at(1)];
+        sum += words[at(2)];
+      }
+    }
+    if (writes && !r.writes_first) words[r.word] = sum;
+    __syncthreads();
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+/// Whether another thread reads the word, with no barrier in between.
+bool has_race(const Round& r) {
+  for (unsigned block = 0; block < r.blocks; ++block) {
+    const bool same = block == r.writer_block;
+    if (same ? r.writer_phase == r.quiet : r.phases == 1 && r.quiet == 0) continue;
+    for (unsigned thread = 0; thread < r.threads; ++thread) {
+      if (same && thread == r.writer) continue;
+      for (unsigned i = 0; i < kTurns * kPlaces; ++i) {
+        const unsigned read = index_of(r.way, block, thread, i / kPlaces, i % kPlaces);
+        if (read == r.word || (r.way == Way::kPairs && read + 1 == r.word)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("whoever reads words in whichever way, a write by another thread is found") {
+  constexpr unsigned kRounds = 600;
+  const DeviceArray<int> all(kRounds * kRegion), out(8 * kBlock);
+  std::mt19937 random(1);
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  unsigned races = 0;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    Round r{};
+    r.way = static_cast<Way>(round % kWays);
+    r.blocks = 1 + below(below(8) + 1);
+    r.threads = 1 + below(kBlock);
+    r.phases = 1 + below(3);
+    r.quiet = below(r.phases + 1);
+    r.writer_block = below(r.blocks);
+    r.writer = below(3) == 0 ? 0 : below(r.threads);
+    r.writer_phase = below(2) == 0 && r.quiet < r.phases ? r.quiet : below(r.phases);
+    r.writes_first = below(2) == 0;
+    // Often one that the thread itself reads.
+    r.word = below(3) == 0 ? below(kRegion)
+                           : index_of(r.way, r.writer_block, r.writer, below(kTurns), below(3));
+    const bool wrong = has_race(r);
+    races += wrong;
+    // Where a race was, words have cells from then on: so each round has its own.
+    const auto found = findings_of([&] {
+      read_in_one_way<<<r.blocks, r.threads>>>(all.get() + round * kRegion, out.get(), r);
+    });
+    INFO("way " << static_cast<int>(r.way) << ", " << r.blocks << " x " << r.threads << ", "
+                << r.phases << " phases; thread " << r.writer << " of block " << r.writer_block
+                << " writes word " << r.word << " in phase " << r.writer_phase << "\n"
+                << all_texts(found));
+    CHECK(found.empty() != wrong);
+  }
+  CHECK(races > kRounds / 4);
+  CHECK(races < kRounds);
+  CHECK(races::Readers::all_bytes() > 0);
+}
+
+namespace {
+
+/// Reads of 32 words, remembered one by one beside the rows that stand for them.
+class ReadersBesideList {
+ public:
+  explicit ReadersBesideList(std::uint32_t threads)
+      : rows_(races::Access{}, 0, 0, (threads + 31) / 32) {}
+
+  /// Whether there was room.
+  bool read(const races::BlockOrder& order, const races::Blocks& blocks, std::uint32_t thread,
+            std::uint32_t word, std::uint32_t log2, std::uint32_t place) {
+    const races::Access now(races::Place::of_bits(place), {order.block(), thread}, order.now(),
+                            races::kReads);
+    if ((log2 != 0 || !rows_.takes_in_short(word, now)) &&
+        !rows_.takes(word, log2, now, order, blocks)) {
+      return false;
+    }
+    reads_[word].push_back(now);
+    return true;
+  }
+  void forget(std::uint32_t word) {
+    rows_.forget(word);
+    reads_[word].clear();
+  }
+
+  /// What is wrong with what the rows tell of a word; `order` is of the block that runs, `ended`
+  /// are others, of which those in `told` have told something.
+  std::string wrong_with(std::uint32_t word, const races::BlockOrder& order,
+                         const std::set<std::uint32_t>& ended,
+                         const std::set<std::uint32_t>& told) const {
+    using Read = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // block, thread, time
+    const auto read_of = [](const races::Access& a) {
+      return Read{a.block(), a.thread(), a.time().ticks};
+    };
+    std::set<Read> made, rows;
+    std::map<std::uint32_t, std::uint32_t> last;  // when a block read the word last
+    for (const races::Access& a : reads_[word]) {
+      made.insert(read_of(a));
+      last[a.block()] = std::max(last[a.block()], a.time().ticks);
+    }
+    rows_.for_each(word, [&](races::Group group) {
+      group.for_each([&](const races::Access& a) { return rows.insert(read_of(a)), true; });
+      group.release();
+    });
+    std::string wrong;
+    const auto add = [&](const char* what, const Read& read) {
+      wrong += std::string(what) + " block " + std::to_string(std::get<0>(read)) + " thread " +
+               std::to_string(std::get<1>(read)) + "; ";
+    };
+    std::set<std::uint32_t> lost_made, lost_rows;
+    for (const Read& read : made) {
+      const auto [block, thread, time] = read;
+      if (ended.count(block) != 0 && told.count(block) == 0) {
+        lost_made.insert(block);
+      } else if (rows.count(read) == 0 && time == last[block]) {
+        add("missing:", read);
+      }
+    }
+    for (const Read& read : rows) {
+      const std::uint32_t block = std::get<0>(read);
+      if (made.count(read) == 0) add("never made:", read);
+      if (lost_made.count(block) != 0) lost_rows.insert(block);
+    }
+    if (lost_rows.size() < std::min<std::size_t>(2, lost_made.size()))
+      wrong += "of two ended blocks";
+    // A barrier comes after all that the block did before.
+    const races::Access me(races::Place::of_bits(1), {order.block(), 0}, order.now(),
+                           races::kWrites);
+    const bool over = std::all_of(rows.begin(), rows.end(), [&](const Read& read) {
+      const auto [block, thread, time] = read;
+      return block == order.block() && (thread == 0 || order.barrier_follows(block, {time}));
+    });
+    if (rows_.are_over(word, me, order) && !over) wrong += "not over; ";
+    return wrong;
+  }
+
+ private:
+  races::Readers rows_;
+  std::vector<races::Access> reads_[32];
+};
+
+}  // namespace
+
+TEST_CASE("rows of readers tell who read each of 32 words") {
+  constexpr unsigned kRounds = 300;
+  std::mt19937 random(2);
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  unsigned compared = 0;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    const unsigned threads = 1 + below(round % 20 == 0 ? 1024 : 80);
+    const auto way = static_cast<Way>(round % kWays);
+    const unsigned turns = 1 + below(kTurns), places = 1 + below(2), running = 1 + below(4) / 3;
+    const unsigned log2 = way == Way::kPairs ? 1 : 0;
+    ReadersBesideList both(threads);
+    races::Blocks blocks;
+    races::Mailboxes mailboxes;
+    std::set<std::uint32_t> ended, told;
+    bool room = true;
+    INFO("way " << static_cast<int>(way) << ", " << threads << " threads, " << turns << " turns, "
+                << running << " blocks at a time, round " << round);
+    for (unsigned first = 0; first < 8 && room; first += running) {
+      races::BlockOrder* orders[2] = {};
+      for (unsigned b = 0; b < running; ++b) {
+        orders[b] = blocks.begin(first + b, threads, &mailboxes);
+      }
+      for (unsigned phase = below(2); phase < 2; ++phase) {
+        const unsigned guard = below(3) == 0 ? 1 + below(threads) : threads;
+        for (unsigned i = 0; i < threads * running && room; ++i) {
+          races::BlockOrder& order = *orders[i % running];
+          const unsigned thread = i / running;
+          if (thread >= guard) continue;
+          for (unsigned turn = 0; turn < turns * places && room; ++turn) {
+            const unsigned place = turn % places;
+            const unsigned word = index_of(way, order.block(), thread, turn / places, place) % 32;
+            for (unsigned more = 0; more < 1u << log2; ++more) {
+              room = room && both.read(order, blocks, thread, word + more, log2, 1 + place);
+            }
+          }
+        }
+        if (below(4) == 0) both.forget(below(32));
+        for (unsigned word = 0; word < 32 && room; ++word) {
+          const std::string wrong = both.wrong_with(word, *orders[0], ended, told);
+          ++compared;
+          if (wrong.empty()) continue;
+          INFO("word " << word << ", block " << first << ", phase " << phase);
+          CHECK(wrong == "");
+        }
+        for (unsigned b = 0; b < running; ++b) orders[b]->barrier();
+      }
+      for (unsigned b = 0; b < running; ++b) {
+        if (below(24) == 0) {
+          orders[b]->fence(0, false);
+          orders[b]->atomic(0, &told, true, true, false);
+          told.insert(first + b);
+        }
+        ended.insert(first + b);
+        blocks.end(orders[b]);
+      }
+    }
+  }
+  CHECK(compared > 100 * kRounds);
 }
 
 // ---- between launches ---------------------------------------------------------------------------

@@ -525,27 +525,36 @@ bool write_in_short(Detector* d, const BlockOrder& order, Cell* cell, const Acce
 bool use_strip(Detector* d, const BlockOrder& order, Strips* strips, std::uint32_t word,
                std::uint32_t log2, const Access& now) {
   Strip& strip = strips->now;
-  Row &written = strip.written, &read = strip.read;
   if (strip.work != d->running) {
     if (!strips->before.empty()) return false;
-    strips->before = strip;
+    strips->before = std::move(strip);
     strip = Strip{};
     strip.work = d->running;
     note_progress();
   }
+  Row &written = strip.written, &read = strip.read;
   const auto is_over = [&](const Row& row) {
+    if (!row.has(word)) return true;
     const Access earlier = row.of(word);
     return order.comes_in_block_before(earlier.name(), earlier.time(), now.thread());
   };
-  if (written.has(word) && !is_over(written)) return false;
-  if (read.has(word) && !is_over(read)) return false;
-  const bool writes = (now.use() & kWrites) != 0;
-  Row& row = writes ? written : read;
-  const bool repeats = row.has(word) && row.of(word).repeats(now);
-  if (!repeats && !row.takes(word, log2, now)) return false;
-  if (writes) read.forget(word);
-  strips->before.written.forget(word);
-  strips->before.read.forget(word);
+  const auto fits = [&](Row* row) {
+    return (row->has(word) && row->of(word).repeats(now)) || row->takes(word, log2, now);
+  };
+  if (!is_over(written)) return false;
+  if ((now.use() & kWrites) != 0) {
+    if (!is_over(read)) return false;
+    if (strip.readers != nullptr && !strip.readers->are_over(word, now, order)) return false;
+    if (!fits(&written)) return false;
+    strip.forget_reads(word);
+  } else if (strip.readers != nullptr || !is_over(read) || !fits(&read)) {
+    if (strip.readers == nullptr) {
+      strip.readers = std::make_unique<Readers>(read.first, read.words, read.log2, order.warps());
+      read = Row{};
+    }
+    if (!strip.readers->takes(word, log2, now, order, d->blocks)) return false;
+  }
+  strips->before.forget(word);
   return true;
 }
 
@@ -623,7 +632,7 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
       const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Page::kBytes;
       const std::size_t here = std::min<std::size_t>(static_cast<std::size_t>(begin + bytes - at),
                                                      Page::kBytes - offset);
-      Page* const page = d.shadow.known_page_of(at);
+      Page* const page = Shadow::known_page_of(at);
       if (page != nullptr && page->kind() >= Kind::kGlobal) {
         d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
           c.address = at - offset + of;
@@ -871,19 +880,25 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   hand_over_copy(*block, me, copier, kNever, to, bytes, from, read);
 }
 
+namespace {
+/// Whether use_word_in_short may be asked.
+bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
+  return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
+         constant_read == nullptr && !stores_wait;
+}
+}  // namespace
+
 void note_words(const void* address, std::size_t bytes, unsigned use, const void* place) {
   Detector& d = *the_detector;
   BlockOrder* const block = running_block();
-  Page* page = Shadow::recent_page_of(address);
+  Page* page = Shadow::known_page_of(address);
   if (page == nullptr && !inside && block != nullptr) {
     const Inside in;
     page = &d.shadow.page_of(address);
     if (page->kind() == Kind::kIgnored) page = nullptr;
   }
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
-  const bool whole_words = offset % 4 == 0 && offset + bytes <= Page::kBytes;
-  if (block == nullptr || inside || page == nullptr || !whole_words || !d.unordered.empty() ||
-      constant_read != nullptr || stores_wait) {
+  if (block == nullptr || page == nullptr || !may_go_in_short(d, offset, bytes)) {
     note_access(address, bytes, use, place);
     return;
   }
@@ -898,14 +913,26 @@ void note_words(const void* address, std::size_t bytes, unsigned use, const void
 }
 
 void note_word_read(const void* address, const void* place) {
-  const BlockOrder* const block = running_block();
-  Page* const page = Shadow::recent_page_of(address);
-  if (block != nullptr && page != nullptr) {
-    const Access now(Place(place), {block->block(), running_thread()}, block->now(), kReads);
-    Cell* const cell = page->cell_of_word(reinterpret_cast<std::uintptr_t>(address) % Page::kBytes);
-    if (cell != nullptr && cell->work == the_detector->running && cell->settles(now)) return;
+  Detector& d = *the_detector;
+  BlockOrder* const block = running_block();
+  Page* const page = Shadow::known_page_of(address);
+  if (block == nullptr || page == nullptr) {
+    note_words(address, 4, kReads, place);
+    return;
   }
-  note_words(address, 4, kReads, place);
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) % Page::kBytes;
+  const std::uint32_t thread = running_thread();
+  const Access now(Place(place), {block->block(), thread}, block->now(), kReads);
+  if (Cell* const cell = page->cell_of_word(offset)) {
+    if (cell->work == d.running && cell->settles(now)) return;
+  } else if (Strips* const strips = page->strips_of_word(offset)) {
+    if (strips->now.work == d.running && strips->now.settles(offset / 4 % 32, now)) return;
+  }
+  if (!may_go_in_short(d, offset, 4)) {
+    note_access(address, 4, kReads, place);
+  } else if (!use_word_in_short(&d, *block, page, offset, 0, now)) {
+    use_memory(block, thread, static_cast<const char*>(address), 4, 4, kReads, place);
+  }
 }
 
 void note_order(const void* address, bool acquires, bool releases, bool block_only) {

@@ -27,7 +27,7 @@ class Sets {
   }
 
  private:
-  static constexpr std::uint32_t kMostWarps = 32, kAtOnce = 256;
+  static constexpr std::uint32_t kMostWarps = 33, kAtOnce = 256;
   struct Word {
     std::uint32_t bits;
   };

@@ -108,6 +108,9 @@ class Groups {
   /// Whether add would do no more than let `latest` go.
   static bool is_over(const Group& latest, const Access& now, const BlockOrder& order);
 
+  /// Adds a group whose members did nothing else to the word.
+  void put(const Group& group) { groups_.push_back(group); }
+
   bool empty() const { return groups_.empty() && !lost_[0]; }
   void clear();
   /// After members were removed.

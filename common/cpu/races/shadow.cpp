@@ -2,7 +2,7 @@
 #include "shadow.h"
 
 #include <cstdio>
-#include <iterator>
+#include <cstdlib>
 #include <utility>
 
 #include "../engine/memory.h"
@@ -43,8 +43,8 @@ void say_full() {
 
 }  // namespace
 
-Shadow::Recent Shadow::recent_[kRecent];
-Shadow::PageNumber Shadow::ignored_[kRecent];
+Shadow::Entry* Shadow::tables_[1 << kLog2Tables];
+std::uintptr_t Shadow::looks_ = 0;
 
 void Crowd::clear() {
   readers.clear();
@@ -85,19 +85,7 @@ void Shadow::split(Page* page) {
   page->unit_ = 1;
 }
 
-Page* Shadow::known_page_of(const void* address) {
-  const auto found =
-      pages_.find(PageNumber{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes});
-  return found == pages_.end() ? nullptr : &found->second;
-}
-
-void Shadow::look_again() {
-  for (auto page = pages_.begin(); page != pages_.end();) {
-    page = page->second.kind() == Kind::kIgnored ? pages_.erase(page) : std::next(page);
-  }
-  for (Recent& recent : recent_) recent = Recent{};
-  for (PageNumber& ignored : ignored_) ignored = PageNumber{};
-}
+void Shadow::look_again() { looks_ += 2; }
 
 Crowd& Shadow::make_crowd(Cell* cell) {
   if (cell->crowd == 0) {
@@ -122,47 +110,61 @@ void Shadow::forget(Cell* cell) {
   *cell = Cell{};
 }
 
-Page& Shadow::look_up(const void* address) {
-  const PageNumber number = number_of(address);
-  Page& page = find(number);
-  recent_[number.slot()] = Recent{number, &page};
-  const bool ignored = page.kind() == Kind::kIgnored && !cuda_cpu::is_on_a_stack(address);
-  ignored_[number.slot()] = ignored ? number : PageNumber{};
-  return page;
-}
-
 std::unique_ptr<Cell[]> Shadow::make_part(std::size_t unit, const Strips* strips) {
   const std::size_t count = Page::kPartBytes / unit;
   bytes_of_cells_ += count * sizeof(Cell);
   auto cells = std::make_unique<Cell[]>(count);
   if (strips == nullptr) return cells;
-  for (const Strip& strip : {strips->before, strips->now}) {
+  for (const Strip* strip : {&strips->before, &strips->now}) {
     for (std::uint32_t word = 0; word < count; ++word) {
-      if (!strip.written.has(word) && !strip.read.has(word)) continue;
-      cells[word].work = strip.work;
-      if (strip.written.has(word)) cells[word].write = strip.written.of(word);
-      if (strip.read.has(word)) cells[word].readers = Group(strip.read.of(word));
+      Cell& cell = cells[word];
+      if (strip->written.has(word)) {
+        cell.work = strip->work;
+        cell.write = strip->written.of(word);
+      }
+      const auto add = [&](const Group& group) {
+        cell.work = strip->work;
+        if (cell.readers) {
+          make_crowd(&cell).readers.put(group);
+        } else {
+          cell.readers = group;
+        }
+      };
+      if (strip->read.has(word)) add(Group(strip->read.of(word)));
+      if (strip->readers != nullptr) strip->readers->for_each(word, add);
     }
   }
   return cells;
 }
 
-Page& Shadow::find(PageNumber number) {
-  const auto found = pages_.find(number);
-  if (found != pages_.end()) return found->second;
-  const auto* const address = reinterpret_cast<const void*>(number.value * Page::kBytes);
-  Kind kind = kind_of(address);
-  if (kind != Kind::kIgnored && bytes_of_cells_ >= may_take()) {
+Page& Shadow::look_up(const void* address) {
+  static Page ignored(Kind::kIgnored);
+  const auto number = reinterpret_cast<std::uintptr_t>(address) / Page::kBytes;
+  const auto* const begin = reinterpret_cast<const void*>(number * Page::kBytes);
+  Kind kind = kind_of(begin);
+  if (kind != Kind::kIgnored && bytes_of_cells_ + Readers::all_bytes() >= may_take()) {
     if (!is_full_) say_full();
     is_full_ = true;
     kind = Kind::kIgnored;
   }
-  Page& page = pages_.emplace(number, Page(kind)).first->second;
+  const std::uintptr_t table = number >> kLog2Table;
+  if (cuda_cpu::is_on_a_stack(address) || table >> kLog2Tables != 0) return ignored;
+  if (tables_[table] == nullptr) {
+    tables_[table] = static_cast<Entry*>(std::calloc(1 << kLog2Table, sizeof(Entry)));
+    if (tables_[table] == nullptr) return ignored;
+  }
+  Entry& entry = tables_[table][number & ((1 << kLog2Table) - 1)];
+  if (kind == Kind::kIgnored) {
+    entry.bits = looks_ | Entry::kNoPage;
+    return ignored;
+  }
+  auto* const page = new Page(kind);
+  entry.bits = reinterpret_cast<std::uintptr_t>(page);
   if (kind == Kind::kGlobal) {
-    page.strips_ = std::make_unique<Strips[]>(Page::kParts);
+    page->strips_ = std::make_unique<Strips[]>(Page::kParts);
     bytes_of_cells_ += Page::kParts * sizeof(Strips);
   }
-  return page;
+  return *page;
 }
 
 }  // namespace races

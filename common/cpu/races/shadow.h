@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "access.h"
 #include "groups.h"
+#include "readers.h"
 
 namespace races {
 
@@ -63,13 +63,29 @@ struct Row {
   void forget(std::uint32_t word) { words &= ~(1u << word); }
 };
 
-/// The last accesses of 32 words, as long as two rows can tell them all.
+/// The last accesses of 32 words, as long as rows can tell them all.
 struct Strip {
   std::uint32_t work = 0;  ///< during which all of these were made; 0: none were
   Row written, read;
-  bool empty() const { return (written.words | read.words) == 0; }
+  std::unique_ptr<Readers> readers;  ///< in place of `read`, where that is not enough
+
+  /// Whether nothing else is to do for this read of one word.
+  bool settles(std::uint32_t word, const Access& a) {
+    return readers != nullptr && !written.has(word) && readers->takes_in_short(word, a);
+  }
+  bool empty() const {
+    return (written.words | read.words) == 0 && (readers == nullptr || readers->empty());
+  }
+  void forget(std::uint32_t word) {
+    written.forget(word);
+    forget_reads(word);
+  }
+  void forget_reads(std::uint32_t word) {
+    read.forget(word);
+    if (readers != nullptr) readers->forget(word);
+  }
 };
-/// The latest work's, and what is left of the one before: a fourteenth of the cells' room.
+/// The latest work's, and what is left of the one before: a twelfth of the cells' room.
 struct Strips {
   Strip now, before;
   bool empty() const { return now.empty() && before.empty(); }
@@ -91,9 +107,9 @@ class Page {
 
   /// The cell of a whole aligned word, if it is there and the page has a cell for each word.
   Cell* cell_of_word(std::size_t offset) {
-    if (unit_ != 4) return nullptr;
-    Cell* const part = parts_[offset / kPartBytes].get();
-    return part == nullptr ? nullptr : part + offset % kPartBytes / 4;
+    const std::size_t part = offset / kPartBytes;
+    if (unit_ != 4 || (have_cells_ >> part & 1) == 0) return nullptr;
+    return &parts_[part][offset % kPartBytes / 4];
   }
   /// The strip that stands for the word's cell; null if it is not there.
   Strips* strips_of_word(std::size_t offset) {
@@ -107,6 +123,7 @@ class Page {
   static constexpr std::size_t kPartBytes = 128;
 
   Kind kind_;
+  std::uint32_t have_cells_ = 0;  // a bit for each part
   std::size_t unit_ = 4;
   static constexpr std::size_t kParts = kBytes / kPartBytes;
   std::unique_ptr<Strips[]> strips_;  // of each part that has no cells
@@ -114,28 +131,24 @@ class Page {
 };
 
 /// All pages that were used, until their cells take as much memory as they may
-/// (CUDA_CPU_RACES_MIB): a cell is twelve times as large as its word, a strip less than its words.
-/// From then on further pages are ignored, with a note.
+/// (CUDA_CPU_RACES_MIB): a cell is twelve times as large as its word, a strip as large as its
+/// words. From then on further pages are ignored, with a note.
 class Shadow {
  public:
-  /// The page that holds `address`.
+  /// The page that holds `address`. Those of no interest are one.
   Page& page_of(const void* address) {
-    Page* const recent = recent_page_of(address);
-    return recent != nullptr ? *recent : look_up(address);
+    Page* const known = known_page_of(address);
+    return known != nullptr ? *known : look_up(address);
   }
-  /// The page if it is one of those used of late; else null.
-  static Page* recent_page_of(const void* address) {
-    const PageNumber number = number_of(address);
-    const Recent& recent = recent_[number.slot()];
-    return recent.number == number ? recent.page : nullptr;
+  /// The page, if it was ever used and is of interest; else null.
+  static Page* known_page_of(const void* address) {
+    const Entry entry = entry_of(address);
+    return (entry.bits & Entry::kNoPage) != 0 ? nullptr : reinterpret_cast<Page*>(entry.bits);
   }
   /// Whether `address` is known to be in memory of no interest, which no stack is (locals.h).
   static bool is_ignored(const void* address) {
-    const PageNumber number = number_of(address);
-    return ignored_[number.slot()] == number;
+    return entry_of(address).bits == (looks_ | Entry::kNoPage);
   }
-  /// The page, if it was ever used; else null.
-  Page* known_page_of(const void* address);
 
   /// Calls use(cell, offset) for every cell of [offset, offset + bytes) of a page.
   template <class F>
@@ -144,7 +157,10 @@ class Shadow {
     const std::size_t unit = page->unit_;
     for (std::size_t at = offset / unit * unit; at < offset + bytes; at += unit) {
       std::unique_ptr<Cell[]>& part = page->parts_[at / Page::kPartBytes];
-      if (part == nullptr) part = make_part(unit, page->strips_of_word(at));
+      if (part == nullptr) {
+        part = make_part(unit, page->strips_of_word(at));
+        page->have_cells_ |= 1u << at / Page::kPartBytes;
+      }
       use(part[at % Page::kPartBytes / unit], at);
     }
   }
@@ -160,34 +176,28 @@ class Shadow {
   void forget(Cell* cell);
 
  private:
-  static constexpr std::size_t kRecent = 256;
-  struct PageNumber {
-    std::uintptr_t value = 0;
-    // Large arrays often lie a power of two apart, and are used at the same index.
-    std::size_t slot() const { return (value ^ value >> 8 ^ value >> 16) % kRecent; }
-    bool operator==(PageNumber o) const { return value == o.value; }
+  /// A page's address, or this bit and when it was found to be of no interest.
+  struct Entry {
+    static constexpr std::uintptr_t kNoPage = 1;
+    std::uintptr_t bits;
   };
-  struct HashPage {
-    std::size_t operator()(PageNumber n) const { return n.value * 0x9e3779b97f4a7c15u >> 7; }
-  };
-  static PageNumber number_of(const void* address) {
-    return PageNumber{reinterpret_cast<std::uintptr_t>(address) / Page::kBytes};
+  // A table for each GiB of memory; the system gives room to those parts of it that are used.
+  static constexpr int kLog2Table = 18, kLog2Tables = 18;
+  static Entry entry_of(const void* address) {
+    const auto number = reinterpret_cast<std::uintptr_t>(address) / Page::kBytes;
+    const std::uintptr_t table = number >> kLog2Table;
+    if (table >> kLog2Tables != 0 || tables_[table] == nullptr) return Entry{0};
+    return tables_[table][number & ((1 << kLog2Table) - 1)];
   }
-  struct Recent {
-    PageNumber number;
-    Page* page = nullptr;
-  };
 
   std::unique_ptr<Cell[]> make_part(std::size_t unit, const Strips* strips);
   Page& look_up(const void* address);
-  Page& find(PageNumber number);
   void split(Page* page);
 
   struct Free {
     std::uint32_t number;
   };
 
-  std::unordered_map<PageNumber, Page, HashPage> pages_;
   static constexpr std::size_t kCrowds = 1024;
   std::vector<std::unique_ptr<Crowd[]>> crowds_;  // kCrowds in each
   std::uint32_t crowd_count_ = 1;                 // number 0 is none
@@ -195,8 +205,8 @@ class Shadow {
   std::size_t bytes_of_cells_ = 0;
   bool is_full_ = false;  // and has said so
   // There is one Shadow only.
-  static Recent recent_[kRecent];
-  static PageNumber ignored_[kRecent];  // those of recent_ that are
+  static Entry* tables_[1 << kLog2Tables];
+  static std::uintptr_t looks_;  // how often look_again was called, times two
 };
 
 }  // namespace races
