@@ -158,8 +158,10 @@ class Shadow {
     for (std::size_t at = offset / unit * unit; at < offset + bytes; at += unit) {
       std::unique_ptr<Cell[]>& part = page->parts_[at / Page::kPartBytes];
       if (part == nullptr) {
-        part = make_part(unit, page->strips_of_word(at));
+        Strips* const strips = page->strips_of_word(at);
+        part = make_part(unit, strips);
         page->have_cells_ |= 1u << at / Page::kPartBytes;
+        if (strips != nullptr) *strips = Strips{};
       }
       use(part[at % Page::kPartBytes / unit], at);
     }
