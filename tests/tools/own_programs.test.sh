@@ -415,6 +415,35 @@ expect_output "work/race.cu:8: error: race"
 own run FILE=work/race.cu RACES=0
 expect_status 0
 
+test_case "a launch that repeats others is passed over after some seconds, and told so, unless RACES=all"
+# The race is in the fourth launch only. What the program sets stands for ten seconds of looking.
+cat >work/repeats.cu <<'END'
+#include <cstdio>
+namespace races { extern double seconds_for_all; }
+__device__ int launches, y;
+__global__ void count(int) {
+  if (launches == 3) y = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x == 0) ++launches;
+}
+int main() {
+  races::seconds_for_all = -1;
+  for (int i = 0; i < 5; ++i) count<<<1, 2>>>(i == 4);
+  return cudaDeviceSynchronize();
+}
+END
+own run FILE=work/repeats.cu
+expect_status 0
+expect_output "note: 3 of 5 launches were not looked at for races: each repeats one that was"
+expect_no_output "error"
+own run FILE=work/repeats.cu RACES=all
+expect_failure
+expect_output "work/repeats.cu:5: error: race"
+expect_no_output "not looked at"
+own run FILE=work/repeats.cu RACES=some
+expect_failure
+expect_output "CUDA_CPU_RACES=some: expected 1, all or 0"
+
 test_case "what depends on the order of threads is told under SCHEDULE=all"
 # In one block: which of several comes last is up to the workers that run them.
 cat >work/order.cu <<'END'

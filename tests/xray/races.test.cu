@@ -30,6 +30,7 @@
 #include "races/detector.h"
 #include "races/findings.h"
 #include "races/readers.h"
+#include "races/repetitions.h"
 #include "report/diagnostics.h"
 
 namespace {
@@ -1714,4 +1715,78 @@ TEST_CASE("every run finds the same") {
   if (order != nullptr && order[0] == 'r') return;  // there each launch has another order
   const std::string first = all_texts(in<Largest<false>>(Memory::kGlobal));
   for (int run = 0; run < 10; ++run) CHECK(all_texts(in<Largest<false>>(Memory::kGlobal)) == first);
+}
+
+TEST_CASE(
+    "after some seconds of looking, launches that repeat others are passed over, new ones not") {
+  races::Repetitions repetitions;
+  cuda_cpu::GridLaunch launch{};
+  launch.kernel = {"slow", __FILE__, __LINE__};
+  double now = 0;
+  // Whether it is passed over; it takes so many seconds.
+  const auto passes_over = [&](double seconds) {
+    const bool result = repetitions.begins(launch, now);
+    now += seconds;
+    repetitions.ends(now);
+    now += 100;  // the host's own
+    return result;
+  };
+  const double all = races::seconds_for_all;
+  CHECK_FALSE(passes_over(all / 2));
+  CHECK_FALSE(passes_over(all / 4));
+  CHECK_FALSE(passes_over(all / 2));  // it began in time
+  CHECK(passes_over(0.6 * all));
+  CHECK(passes_over(0.5 * all));       // a quarter of 0.6 is less than what it took too long
+  CHECK_FALSE(passes_over(all / 10));  // a quarter of 1.1 is more
+  CHECK(passes_over(1));
+  CHECK(repetitions.launches() == 7);
+  CHECK(repetitions.passed_over() == 3);
+  // Whatever differs makes a launch a new one.
+  launch.arguments_hash = 1;
+  CHECK_FALSE(passes_over(1));
+  CHECK(passes_over(1));
+  launch.arguments = "(1)";
+  CHECK_FALSE(passes_over(1));
+  launch.grid.y = 2;
+  CHECK_FALSE(passes_over(1));
+  launch.block.z = 2;
+  CHECK_FALSE(passes_over(1));
+  launch.dynamic_shared_bytes = 4;
+  CHECK_FALSE(passes_over(1));
+  launch.function = &all;
+  CHECK_FALSE(passes_over(1));
+  CHECK(passes_over(1));
+}
+
+namespace {
+
+/// Races only if it is told so, by memory and not by an argument.
+__global__ void race_if(const int* told, int* y, int) {
+  if (*told != 0) y[0] = static_cast<int>(threadIdx.x);
+}
+
+/// How many races are found in two launches, of which the second alone has one.
+std::size_t found_in_second(int argument) {
+  const DeviceArray<int> told(std::vector<int>{0}), y(64);
+  const auto found = findings_of([&] {
+    for (const int more : {0, argument}) {
+      race_if<<<1, 64>>>(told.get(), y.get(), more);
+      CUDA_CHECK(cudaMemset(told.get(), 1, sizeof(int)));
+    }
+  });
+  return found.size();
+}
+
+}  // namespace
+
+TEST_CASE("in a launch that is passed over nothing is found, and in the next one again") {
+  struct Restore {
+    double seconds = races::seconds_for_all;
+    ~Restore() { races::seconds_for_all = seconds; }
+  } const restore;
+  races::seconds_for_all = -1e9;  // as if looking had taken long
+  CHECK(found_in_second(0) == 0);
+  CHECK(found_in_second(1) == 1);
+  races::seconds_for_all = 1e9;
+  CHECK(found_in_second(0) == 1);
 }

@@ -6,12 +6,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "../types/site.h"
 #include "../types/vector_types.h"
 #include "settings.h"
 
 namespace cuda_cpu {
+
+/// What a launch does again if it agrees with an earlier one in all of these.
+struct LaunchIdentity {
+  std::string kernel, file, arguments;
+  int line;
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  std::uint64_t arguments_hash;
+  const void* function;  // null where the launch does not know it
+
+  auto all() const {
+    return std::tie(function, arguments_hash, line, grid.x, grid.y, grid.z, block.x, block.y,
+                    block.z, shared_bytes, kernel, file, arguments);
+  }
+  bool operator==(const LaunchIdentity& o) const { return all() == o.all(); }
+  bool operator<(const LaunchIdentity& o) const { return all() < o.all(); }
+};
 
 /// A launch as it was requested: all that is needed to run the grid.
 struct GridLaunch {
@@ -22,10 +40,15 @@ struct GridLaunch {
   bool cooperative = false;               ///< blocks may meet at a grid barrier
   void (*body)(void* closure) = nullptr;  ///< runs the kernel once, for the current CUDA thread
   void* closure = nullptr;
-  /// By these X-ray tells launches of a kernel apart; empty in other builds.
+  /// By these an observer tells launches of a kernel apart; empty in builds without one.
   const void* function = nullptr;
   std::string arguments;
   std::uint64_t arguments_hash = 0;
+
+  LaunchIdentity identity() const {
+    return {kernel.name, kernel.file,          arguments,      kernel.line, grid,
+            block,       dynamic_shared_bytes, arguments_hash, function};
+  }
 };
 
 /// A grid while it runs.

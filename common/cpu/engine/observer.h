@@ -19,7 +19,7 @@ struct Thread;
 struct Observer {
   /// Before the first block. False: this grid is not observed.
   bool (*grid_begins)(const GridLaunch& launch);
-  /// When the last block has ended or the grid was abandoned; only for observed grids.
+  /// When the last block has ended or the grid was abandoned, whether it was observed or not.
   void (*grid_ends)(const GridLaunch& launch);
   /// Its result becomes block.observation. Null: the observer hears no more of this block.
   void* (*block_begins)(const Block& block, std::uint64_t number, std::uint64_t blocks);
@@ -47,7 +47,7 @@ struct Observer {
                         Site site);
   /// Called again and again, by a thread of its own, while grids run; `seconds`: how long by now.
   void (*time_passes)(double seconds);
-  /// One block after the other runs, or in turns, but none beside another.
+  /// One block of an observed grid after the other runs, or in turns, but none beside another.
   bool wants_one_worker;
 };
 

@@ -97,12 +97,16 @@ const Schedule& schedule() {
   return chosen;
 }
 
-unsigned worker_count() {
-  static const unsigned count = read_worker_count();
+unsigned worker_count_unobserved() {
   // TSan finds a missing order on one OS thread as well; on several it would see the engine's own
   // accesses.
-  if (kTsan || (observer != nullptr && observer->wants_one_worker)) return 1;
+  static const unsigned count = kTsan ? 1 : read_worker_count();
   return count;
+}
+
+unsigned worker_count() {
+  const unsigned count = worker_count_unobserved();
+  return observer != nullptr && observer->wants_one_worker ? 1 : count;
 }
 
 bool early_return_allowed() {
@@ -129,9 +133,15 @@ bool races_are_wanted() {
   static const bool wanted = [] {
     const char* const text = std::getenv("CUDA_CPU_RACES");
     if (text == nullptr || std::strcmp(text, "0") == 0) return false;
-    if (std::strcmp(text, "1") == 0) return true;
-    die("CUDA_CPU_RACES=%s: expected 1, or 0", text);
+    if (std::strcmp(text, "1") == 0 || std::strcmp(text, "all") == 0) return true;
+    die("CUDA_CPU_RACES=%s: expected 1, all or 0", text);
   }();
+  return wanted;
+}
+
+bool all_launches_are_wanted() {
+  static const bool wanted =
+      races_are_wanted() && std::strcmp(std::getenv("CUDA_CPU_RACES"), "all") == 0;
   return wanted;
 }
 

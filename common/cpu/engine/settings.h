@@ -9,7 +9,7 @@
 //   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
 //   CUDA_CPU_LEAKS          note or ignore                     note
 //   CUDA_CPU_ALIGN          a power of two, 16 to a page       16
-//   CUDA_CPU_RACES          1: races are looked for; 0         0
+//   CUDA_CPU_RACES          1: races are looked for; all; 0    0
 //   CUDA_CPU_RACES_MIB      MiB that this may take, 1 or more  half of the machine's memory
 //   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
 //   NO_COLOR                anything: no colour in reports     colour on a terminal
@@ -31,6 +31,8 @@ const Schedule& schedule();
 
 /// CUDA_CPU_WORKERS: OS threads that run blocks.
 unsigned worker_count();
+/// The same for grids that an observer who wants one worker does not observe.
+unsigned worker_count_unobserved();
 
 /// CUDA_CPU_EARLY_RETURN=allow: threads that return early count as arrived at every barrier and in
 /// every mask, instead of being an error.
@@ -47,6 +49,8 @@ std::size_t allocation_alignment();
 /// CUDA_CPU_RACES=1: the race detector watches (races/detector.h). A program that is not built for
 /// that ends with one line at its first launch.
 bool races_are_wanted();
+/// CUDA_CPU_RACES=all: it watches launches that repeat others, too, however long that takes.
+bool all_launches_are_wanted();
 
 /// CUDA_CPU_RACES_MIB: how many bytes the race detector may take for what it remembers of memory; 0
 /// where it is not set.

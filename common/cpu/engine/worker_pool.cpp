@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "worker_pool.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -93,11 +94,12 @@ int run_grid(const GridLaunch& launch) {
 
   grid.observed = observer != nullptr && observer->grid_begins(launch);
 
-  const std::uint64_t workers = grid.blocks < worker_count() ? grid.blocks : worker_count();
+  const unsigned most = grid.observed ? worker_count() : worker_count_unobserved();
+  const std::uint64_t workers = std::min<std::uint64_t>(grid.blocks, most);
   pool.start(&grid, static_cast<unsigned>(workers) - 1);
   run_blocks_of(&grid, host_worker);
   pool.wait();
-  if (grid.observed) observer->grid_ends(launch);
+  if (observer != nullptr) observer->grid_ends(launch);
   return grid.error.load();
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -21,10 +23,12 @@
 #include "../runtime/work_queues.h"
 #include "findings.h"
 #include "locals.h"
+#include "repetitions.h"
 
 namespace races {
 
 bool are_looked_for = false;
+bool launch_is_passed_over = false;
 __thread bool inside = false;
 
 namespace {
@@ -71,6 +75,7 @@ struct Detector {
   std::uint32_t numbers = 0, launches = 0;
   std::uint32_t first_of_launch = 0;  // the number of the first part of the launch that runs
   Blocks blocks;
+  Repetitions repetitions;
 };
 
 // A plain pointer: it is followed for every access of the program.
@@ -97,6 +102,22 @@ void time_passes(double seconds) {
       seconds, static_cast<unsigned long long>(running_launch.load()),
       static_cast<unsigned long long>(blocks_ended.load()),
       static_cast<unsigned long long>(blocks_to_run.load()), kernel);
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// At the end of the program, if a launch was passed over.
+void say_what_was_passed_over() {
+  const Repetitions& r = detector().repetitions;
+  std::fprintf(
+      stderr,
+      "note: %llu of %llu launches were not looked at for races: each repeats one that was "
+      "(kernel, grid, arguments), and looking had taken %.0f s. make run with RACES=all "
+      "looks at all\n",
+      static_cast<unsigned long long>(r.passed_over()),
+      static_cast<unsigned long long>(r.launches()), seconds_for_all);
 }
 
 // ---- works --------------------------------------------------------------------------------------
@@ -707,6 +728,12 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   shape.grid = launch.grid;
   shape.block = launch.block;
   begin_work(&d, std::move(shape), false);
+  launch_is_passed_over = d.repetitions.begins(launch, seconds_now());
+  if (launch_is_passed_over) {
+    static const int once = std::atexit(say_what_was_passed_over);
+    static_cast<void>(once);
+    return false;
+  }
   d.blocks.clear();
   d.mailboxes.clear();
   d.shadow.look_again();
@@ -720,6 +747,8 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
 
 void grid_ends(const cuda_cpu::GridLaunch&) {
   const Inside in;
+  launch_is_passed_over = false;
+  detector().repetitions.ends(seconds_now());
   detector().blocks.clear();
   running_kernel = nullptr;
   report_findings();
@@ -812,6 +841,7 @@ struct AtStart {
 void look_for_races(bool on) {
   if (the_detector == nullptr) the_detector = new Detector;
   the_detector->shadow.look_again();
+  the_detector->repetitions = Repetitions{};
   are_looked_for = on;
   is_told = false;
   cuda_cpu::observer = on ? &kObserver : nullptr;

@@ -18,6 +18,8 @@ namespace races {
 /// Whether races are looked for. They are not unless CUDA_CPU_RACES=1 says so or a test asks.
 extern bool are_looked_for;
 void look_for_races(bool on);
+/// A launch runs that is not looked at, since it repeats others (repetitions.h).
+extern bool launch_is_passed_over;
 
 /// The running CUDA thread uses memory; `use` is made of the bits of Use, `place` the code after
 /// it.

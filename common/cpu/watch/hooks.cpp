@@ -43,6 +43,7 @@ __attribute__((noinline)) void note_for_xray(const void* address, std::size_t by
 /// `more`: bits of races::Use besides those that the operation brings.
 void note(const void* address, std::size_t bytes, Operation operation, const void* place,
           xray::Form form = xray::Form::kPlain, unsigned more = 0) {
+  if (races::launch_is_passed_over) return;
   if (races::are_looked_for) {
     races::note_access(address, bytes, use_of(operation) | more, place);
   } else {
@@ -53,6 +54,7 @@ void note(const void* address, std::size_t bytes, Operation operation, const voi
 /// A plain load or store that is aligned; there are more of these than of all others.
 __attribute__((always_inline)) inline void note_plain(const void* address, std::size_t bytes,
                                                       Operation operation, const void* place) {
+  if (races::launch_is_passed_over) return;
   if (races::are_looked_for && races::is_own_local(address, operation != Operation::kLoad, place)) {
     return;
   }
@@ -202,13 +204,15 @@ void make_fence(bool block_only) {
 void local_array_begins(void* address, std::size_t bytes, const LocalArray* array) {
   if (!races::are_looked_for) {
     xray::note_local_array(address, bytes, array);
-  } else if (array->is_guarded) {
+  } else if (array->is_guarded && !races::launch_is_passed_over) {
     races::guard(address, bytes, array);
   }
 }
 
 void local_array_ends(const volatile void* address) {
-  if (races::are_looked_for) races::unguard(const_cast<const void*>(address));
+  if (races::are_looked_for && !races::launch_is_passed_over) {
+    races::unguard(const_cast<const void*>(address));
+  }
 }
 
 void result_is_unused() {

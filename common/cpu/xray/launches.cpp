@@ -22,28 +22,9 @@
 
 namespace xray {
 
-/// Launches that agree in all of these are counted once.
-struct Identity {
-  std::string kernel, file, arguments;
-  int line;
-  dim3 grid, block;
-  std::size_t shared_bytes;
-  std::uint64_t arguments_hash;
-  const void* function;  // null where the launch does not know it
-
-  bool operator==(const Identity& o) const {
-    const auto same = [](const dim3& a, const dim3& b) {
-      return a.x == b.x && a.y == b.y && a.z == b.z;
-    };
-    return function == o.function && line == o.line && shared_bytes == o.shared_bytes &&
-           arguments_hash == o.arguments_hash && same(grid, o.grid) && same(block, o.block) &&
-           kernel == o.kernel && file == o.file && arguments == o.arguments;
-  }
-};
-
 /// The sums of one launch, as far as its blocks have ended.
 struct LaunchTally {
-  Identity identity;
+  cuda_cpu::LaunchIdentity identity;
   std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
   std::uint64_t barriers = 0, barriers_of_block = ~std::uint64_t{0};
   std::size_t shared_bytes = 0;
@@ -114,9 +95,7 @@ Session& session() {
 bool grid_begins(const GridLaunch& launch) {
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  Identity identity{launch.kernel.name,          launch.kernel.file,    launch.arguments,
-                    launch.kernel.line,          launch.grid,           launch.block,
-                    launch.dynamic_shared_bytes, launch.arguments_hash, launch.function};
+  cuda_cpu::LaunchIdentity identity = launch.identity();
   for (const auto& counted : s.launches) {
     if (counted->identity == identity) return false;
   }
@@ -243,7 +222,7 @@ constexpr cuda_cpu::Observer kObserver = observer_for_counts();
 
 /// The kernel as the launch names it; with its own template arguments where those stand for others,
 /// as in `add<kPattern>` inside a template.
-std::string kernel_name(const Identity& identity) {
+std::string kernel_name(const cuda_cpu::LaunchIdentity& identity) {
   const std::size_t open = identity.kernel.find('<');
   if (open == std::string::npos || identity.function == nullptr) return identity.kernel;
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
@@ -413,7 +392,7 @@ std::vector<Launch> take_launches() {
   std::vector<Launch> launches;
   for (const auto& tally : taken) {
     Launch l;
-    const Identity& identity = tally->identity;
+    const cuda_cpu::LaunchIdentity& identity = tally->identity;
     l.kernel = kernel_name(identity);
     l.arguments = identity.arguments;
     l.file = identity.file;

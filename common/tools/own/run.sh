@@ -18,13 +18,13 @@ if [ "$variant" = gpu ] && [ -n "${SCHEDULE:-}" ]; then
 fi
 if [ "${SCHEDULE:-}" != all ]; then
   [ -z "${SCHEDULE:-}" ] || export CUDA_CPU_SCHEDULE=$SCHEDULE
-  if [ "$variant" = cpu-races ]; then export CUDA_CPU_RACES=1; fi
+  if [ "$variant" = cpu-races ]; then export CUDA_CPU_RACES="${RACES:-1}"; fi
   exec "$program" "$@"
 fi
 
 out=build/own/orders
 mkdir -p "$out" || exit 2
-[ "$variant" != cpu-races ] || CUDA_CPU_RACES=1 "$program" "$@" >/dev/null </dev/null # its report is all that counts
+[ "$variant" != cpu-races ] || CUDA_CPU_RACES="${RACES:-1}" "$program" "$@" >/dev/null </dev/null # its report is all that counts
 status=$?
 export CUDA_CPU_RACES=0
 # told ORDER: what it printed, and its status; in any order, since threads may print in any

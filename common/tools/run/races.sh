@@ -23,7 +23,7 @@ look() {
   shift
   mkdir -p "$out/$(dirname "$chapter")" || exit 2
   printf '%s%s %s%s\n' "$bold" "$chapter" "$*" "$plain"
-  CUDA_CPU_RACES=1 "$dir/$chapter" "$@" >"$out/$chapter.out" 2>"$out/$chapter.err" </dev/null
+  CUDA_CPU_RACES=all "$dir/$chapter" "$@" >"$out/$chapter.out" 2>"$out/$chapter.err" </dev/null
   rc=$?
   sed '/^WRONG: if threads race, /d' "$out/$chapter.err" >&2  # both lines stand above
   if [ $rc -eq 0 ]; then
