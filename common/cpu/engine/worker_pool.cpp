@@ -99,7 +99,7 @@ int run_grid(const GridLaunch& launch) {
   pool.start(&grid, static_cast<unsigned>(workers) - 1);
   run_blocks_of(&grid, host_worker);
   pool.wait();
-  if (observer != nullptr) observer->grid_ends(launch);
+  if (observer != nullptr && observer->grid_ends != nullptr) observer->grid_ends(launch);
   return grid.error.load();
 }
 
