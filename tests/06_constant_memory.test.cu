@@ -85,9 +85,43 @@ Polynomial polynomial(const std::vector<float>& x, const std::vector<float>& coe
 bool reads_table(const Version<Additions>& version) {
   return version.is_right != &Additions::number && version.is_right != &Additions::wide_number;
 }
-bool reads_table(const Version<within_block::Additions>& version) {
-  return version.is_right != &within_block::Additions::number;
+
+// What the experiment's rows launch: each pattern from all three sources, and what needs no table.
+template <within_block::Pattern kPattern>
+void append_versions(std::vector<Version<within_block::Additions>>* versions) {
+  using within_block::Additions;
+  const auto append = [&](const char* source, void (*launch)(const Additions&)) {
+    versions->push_back({source, "", launch, &Additions::adds<kPattern>});
+  };
+  append("constant",
+         [](auto& d) { within_block::add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y); });
+  append("global", [](auto& d) {
+    within_block::add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+  });
+  append("readonly", [](auto& d) {
+    within_block::add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+  });
 }
+std::vector<Version<within_block::Additions>> versions_within_block() {
+  std::vector<Version<within_block::Additions>> versions;
+  append_versions<within_block::kPerBlock>(&versions);
+  append_versions<within_block::kPerWarp>(&versions);
+  append_versions<within_block::kPerThread>(&versions);
+  append_versions<within_block::kScattered>(&versions);
+  versions.push_back(within_block::kRegister);
+  return versions;
+}
+
+// The pinned memory that copies of a symbol come from and go to.
+struct PinnedWords {
+  PinnedWords() { CUDA_CHECK(cudaMallocHost(&words, 2 * symbol_copies::kAll)); }
+  ~PinnedWords() { cudaFreeHost(words); }
+  symbol_copies::Places places(const std::vector<int>& to_bring,
+                               const std::vector<int>& to_fetch) const {
+    return {to_bring, to_fetch, words, words + kWords};
+  }
+  int* words = nullptr;
+};
 
 // The coefficients of (1 + 2x)^31, by Pascal's triangle.
 std::vector<float> coefficients_of_the_power() {
@@ -142,7 +176,7 @@ TEST_CASE("within a block every version adds the right word at awkward sizes", "
     for (const NamedInts& input : ints_of_every_kind(n)) {
       if (n > 100000 && input.name != "index-valued") continue;
       const auto data = additions_within_block(input.values, 256);
-      for (const auto& version : within_block::kVersions) {
+      for (const auto& version : versions_within_block()) {
         INFO(version.name << ", n = " << n << ", " << input.name);
         CHECK(runs_right(version, data));
       }
@@ -150,9 +184,10 @@ TEST_CASE("within a block every version adds the right word at awkward sizes", "
   }
   const auto with_random_words =
       additions_within_block(random_ints(5003, -9, 9, 3), 256, random_words(17));
-  for (const auto& version : within_block::kVersions) {
+  for (const auto& version : versions_within_block()) {
     INFO(version.name << ", random words");
-    CHECK(runs_right(version, with_random_words) == reads_table(version));
+    CHECK(runs_right(version, with_random_words) ==
+          (version.launch != within_block::kRegister.launch));
   }
 }
 
@@ -166,7 +201,7 @@ TEST_CASE("every version works with any block size, also one that is no whole nu
         CHECK(runs_right(version, data));
       }
       const auto data_within_block = additions_within_block(x, block);
-      for (const auto& version : within_block::kVersions) {
+      for (const auto& version : versions_within_block()) {
         INFO(version.name << ", block " << block << ", n = " << n);
         CHECK(runs_right(version, data_within_block));
       }
@@ -212,30 +247,46 @@ TEST_CASE("within a block of 1024 the patterns use as many words as the literatu
           "[within_block]") {
   using within_block::Additions;
   const Additions data = additions_within_block(std::vector<int>(6 * 1024, 0), 1024);
-  for (const auto& version : within_block::kVersions) {
+  for (const auto& version : versions_within_block()) {
     const std::vector<int> words = words_added(version, data, 5 * 1024, 1024);
     const std::vector<int> of_a_warp(words.begin(), words.begin() + kWarp);
     const int last = *std::max_element(words.begin(), words.end());
     INFO(version.name);
-    if (version.is_right == &Additions::per_block) CHECK(words == std::vector<int>(1024, 5));
-    if (version.is_right == &Additions::per_warp) {
+    if (version.is_right == &Additions::adds<within_block::kPerBlock>)
+      CHECK(words == std::vector<int>(1024, 5));
+    if (version.is_right == &Additions::adds<within_block::kPerWarp>) {
       CHECK(how_many(words) == 32);
       CHECK(last == 31);
     }
-    if (version.is_right == &Additions::per_thread) {
+    if (version.is_right == &Additions::adds<within_block::kPerThread>) {
       CHECK(how_many(words) == 1024);
       CHECK(last == 1023);
     }
-    if (version.is_right == &Additions::scattered) {
+    if (version.is_right == &Additions::adds<within_block::kScattered>) {
       CHECK(how_many(words) == 1024);
       CHECK(how_many(of_a_warp, 32) == kWarp);  // lines of 128 bytes
     }
   }
 }
 
+TEST_CASE("within a block every row is right, whatever the size and the block", "[within_block]") {
+  for (const char* const block : {"1", "31", "96", "1024"}) {
+    for (const char* const n : {"1", "257", "5003"}) {
+      std::vector<std::string> options = {"program", "--n", n, "--block", block, "--samples", "1"};
+      std::vector<char*> argv;
+      for (std::string& option : options) argv.push_back(option.data());
+      argv.push_back(nullptr);
+      INFO("block " << block << ", n = " << n);
+      CHECK(within_block::experiment_main(static_cast<int>(options.size()), argv.data()) ==
+            kExitOk);
+    }
+  }
+}
+
 TEST_CASE("every way to the symbol brings the words, every way from it fetches them",
           "[symbol_copies]") {
-  const symbol_copies::Places places(random_words(31), random_words(32));
+  const PinnedWords pinned;
+  const symbol_copies::Places places = pinned.places(random_words(31), random_words(32));
   for (const auto& version : symbol_copies::kVersions) {
     INFO(version.name);
     CHECK(runs_right(version, places));
@@ -246,7 +297,8 @@ TEST_CASE("every way to the symbol brings the words, every way from it fetches t
 
 TEST_CASE("a copy that does nothing, or goes to the other place, is noticed", "[symbol_copies]") {
   using symbol_copies::Places;
-  const Places places(random_words(31), random_words(32));
+  const PinnedWords pinned;
+  const Places places = pinned.places(random_words(31), random_words(32));
   for (const auto& version : symbol_copies::kVersions) {
     places.poison();
     INFO(version.name);
@@ -445,7 +497,7 @@ TEST_CASE("the checker rejects a kernel that does nothing") {
     CHECK_FALSE((data.*version.is_right)(version.name));
   }
   const auto within = additions_within_block(random_ints(1000, 0, 9, 5), 256);
-  for (const auto& version : within_block::kVersions) {
+  for (const auto& version : versions_within_block()) {
     INFO(version.name);
     CHECK_FALSE((within.*version.is_right)(version.name));
   }
@@ -480,12 +532,12 @@ TEST_CASE("a row of a sweep says for how long a load of a warp occupies its mult
 }
 
 TEST_CASE("the fitted line is the line that the points lie on", "[distinct_words]") {
-  const auto line = distinct_words::fit_line({3.5, 5.5, 7.5, 9.5, 11.5});
-  CHECK(is_close(line.base, 1.5, 1e-12));
-  CHECK(is_close(line.slope, 2, 1e-12));
+  const auto [base, slope] = distinct_words::fit_line({3.5, 5.5, 7.5, 9.5, 11.5});
+  CHECK(is_close(base, 1.5, 1e-12));
+  CHECK(is_close(slope, 2, 1e-12));
   const auto between = distinct_words::fit_line({1, 3, 2});  // by hand: mean 2, slope 1 / 2
-  CHECK(is_close(between.base, 1, 1e-12));
-  CHECK(is_close(between.slope, 0.5, 1e-12));
+  CHECK(is_close(between.first, 1, 1e-12));
+  CHECK(is_close(between.second, 0.5, 1e-12));
 }
 
 TEST_CASE("a block of more threads than the hardware has is refused at the launch") {

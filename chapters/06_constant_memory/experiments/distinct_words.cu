@@ -86,11 +86,9 @@ int* address_of_constant_words() {
   return static_cast<int*>(address);
 }
 
-// y = base + slope * x, with the smallest sum of squared distances in y, for x = 1, 2, 3, ...
-struct Line {
-  double base, slope;
-};
-Line fit_line(const std::vector<double>& y) {
+// Base and slope of the line y = base + slope * x with the smallest sum of squared distances in y,
+// for x = 1, 2, 3, ...
+std::pair<double, double> fit_line(const std::vector<double>& y) {
   const double count = y.size();
   const double mean_x = (count + 1) / 2, mean_y = std::accumulate(y.begin(), y.end(), 0.0) / count;
   double along_both = 0;
@@ -101,14 +99,14 @@ Line fit_line(const std::vector<double>& y) {
 }
 
 // One row. Returns its nanoseconds per load; 0 if the row is not wanted.
-double add_row(ResultTable& table, const Options& opt, const Walks& walks, const std::string& kind,
-               const int* from, unsigned distinct) {
+double add_row(ResultTable& table, const Walks& walks, const std::string& kind, const int* from,
+               unsigned distinct) {
   const std::string name = kind + std::to_string(distinct);
   if (!table.wants(name, "different words per load of a warp")) return 0;
   walks.y.poison();
   walks.launch(from, distinct);
   const bool right = walks.is_right(name, distinct);
-  const Timing t = time_launches(opt.samples, [&] { walks.launch(from, distinct); });
+  const Timing t = time_launches(table.opt.samples, [&] { walks.launch(from, distinct); });
   const double ns = walks.load_ns(t.median_ms);
   table.row(name, t, ns, walks.is_right(name, distinct) && right);
   return ns;
@@ -134,16 +132,16 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMemcpyToSymbol(constant_words, words.data(), sizeof(constant_words)));
   std::vector<double> ns;
   for (unsigned distinct = 1; distinct <= kWarp; ++distinct)
-    ns.push_back(add_row(table, opt, walks, "distinct=", nullptr, distinct));
+    ns.push_back(add_row(table, walks, "distinct=", nullptr, distinct));
   for (unsigned distinct = 1; distinct <= kWarp; distinct *= 2)
-    add_row(table, opt, walks, "global=", walks.table, distinct);
-  add_row(table, opt, walks, "address=", address_of_constant_words(), kWarp);
+    add_row(table, walks, "global=", walks.table, distinct);
+  add_row(table, walks, "address=", address_of_constant_words(), kWarp);
   if (kOnGpu && *std::min_element(ns.begin(), ns.end()) > 0) {  // all rows were wanted
-    const Line line = fit_line(ns);
-    table.measured("fit_base", line.base, "ns/load");
-    table.measured("fit_per_word", line.slope, "ns/word",
-                   "constant memory, fitted line: a load of a warp takes ", line.base, " ns and ",
-                   line.slope, " ns per distinct word");
+    const auto [base, slope] = fit_line(ns);
+    table.measured("fit_base", base, "ns/load");
+    table.measured("fit_per_word", slope, "ns/word",
+                   "constant memory, fitted line: a load of a warp takes ", base, " ns and ", slope,
+                   " ns per distinct word");
   }
   return table.finish();
 }

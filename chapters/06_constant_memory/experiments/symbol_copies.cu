@@ -20,44 +20,34 @@ __global__ void read_words(int* words) {
 
 // Two tables of words, and the places that they are copied from or to.
 struct Places {
-  Places(const std::vector<int>& to_bring, const std::vector<int>& to_fetch)
-      : words(to_bring), others(to_fetch), on_device(words), received(kWords), seen(kWords) {
-    CUDA_CHECK(cudaMallocHost(&pinned, 2 * kAll));
-    std::copy(words.begin(), words.end(), pinned);
-  }
-  ~Places() { cudaFreeHost(pinned); }
-  Places(const Places&) = delete;
-  Places& operator=(const Places&) = delete;
+  std::vector<int> words, others;
+  int *pinned, *fetched;  // memory of the host that the device reads by itself: chapter 09
+  std::vector<int> nowhere = std::vector<int>(kWords, -1);
+  DeviceArray<int> on_device{words}, received{kWords}, seen{kWords};
 
   // The other words in constant memory, and none where copies from there go.
   void poison() const {
     CUDA_CHECK(cudaMemcpyToSymbol(constant_words, others.data(), kAll));
-    std::fill(fetched(), fetched() + kWords, -1);
+    std::copy(words.begin(), words.end(), pinned);
+    std::fill(fetched, fetched + kWords, -1);
     received.poison();
   }
 
-  // A kernel after the copy on the same stream finds the new words; the host need not wait.
-  bool brought(const std::string& version) const {
+  // What has arrived where. A kernel after the copy on the same stream finds the new words; the
+  // host need not wait for the copy, only for what it reads itself.
+  bool hold(const std::string& version, const std::vector<int>& constant,
+            const std::vector<int>& at_host, const std::vector<int>& at_device) const {
     read_words<<<kWords / kBlock, kBlock>>>(seen);
     CUDA_CHECK_LAUNCH();
-    return all_equal(version, seen.download(), words);
+    return all_equal(version, seen.download(), constant) &&
+           all_equal(version, {fetched, fetched + kWords}, at_host) &&
+           all_equal(version, received.download(), at_device);
   }
-
-  // The other words arrive where they belong, and nowhere else.
-  bool arrived(const std::string& version, const std::vector<int>& at_host,
-               const std::vector<int>& at_device) const {
-    const std::vector<int> device = received.download();  // waits for the copy
-    return all_equal(version, {fetched(), fetched() + kWords}, at_host) &&
-           all_equal(version, device, at_device);
+  bool brought(const std::string& version) const { return hold(version, words, nowhere, nowhere); }
+  bool at_host(const std::string& version) const { return hold(version, others, others, nowhere); }
+  bool at_device(const std::string& version) const {
+    return hold(version, others, nowhere, others);
   }
-  bool at_host(const std::string& version) const { return arrived(version, others, nowhere); }
-  bool at_device(const std::string& version) const { return arrived(version, nowhere, others); }
-
-  int* fetched() const { return pinned + kWords; }
-
-  const std::vector<int> words, others, nowhere = std::vector<int>(kWords, -1);
-  DeviceArray<int> on_device, received, seen;
-  int* pinned = nullptr;  // memory of the host that the device reads by itself: chapter 09
 };
 
 // The last argument is the direction. In the asynchronous forms a stream follows, here the default.
@@ -84,47 +74,39 @@ const Version<Places> kVersions[] = {
     {"to_symbol_device_async", "from global memory, asynchronously",
      [](auto& p) { to_symbol_async(p.on_device, cudaMemcpyDeviceToDevice); }, &Places::brought},
     {"from_symbol", "to pinned memory of the host",
-     [](auto& p) { from_symbol(p.fetched(), cudaMemcpyDeviceToHost); }, &Places::at_host},
+     [](auto& p) { from_symbol(p.fetched, cudaMemcpyDeviceToHost); }, &Places::at_host},
     {"from_symbol_async", "to pinned memory of the host, asynchronously",
-     [](auto& p) { from_symbol_async(p.fetched(), cudaMemcpyDeviceToHost); }, &Places::at_host},
+     [](auto& p) { from_symbol_async(p.fetched, cudaMemcpyDeviceToHost); }, &Places::at_host},
     {"from_symbol_device", "to global memory",
      [](auto& p) { from_symbol(p.received, cudaMemcpyDeviceToDevice); }, &Places::at_device},
     {"from_symbol_device_async", "to global memory, asynchronously",
      [](auto& p) { from_symbol_async(p.received, cudaMemcpyDeviceToDevice); }, &Places::at_device},
 };
 
-// Each call alone: what it starts is waited for while the clock stands. The first warms up.
-template <class Call>
-double median_call_us(std::size_t samples, Call&& call) {
-  std::vector<double> us;
-  for (std::size_t i = 0; i <= samples; ++i) {
-    const double begin = host_ms();
-    call();
-    us.push_back(1000 * (host_ms() - begin));
-    CUDA_CHECK(cudaDeviceSynchronize());
-  }
-  return median_of({us.begin() + 1, us.end()});
-}
-
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "06_symbol_copies", "which ways lead to a symbol and from it?", {});
   ResultTable table(opt, kAll, 2 * kAll);
   table.rate_in("us of call");
   table.without_speedup();
-  const Places places(random_ints(kWords, -999999, 999999, opt.seed),
-                      random_ints(kWords, -999999, 999999, opt.seed + 1));
+  int* pinned = nullptr;
+  CUDA_CHECK(cudaMallocHost(&pinned, 2 * kAll));
+  const Places places{random_ints(kWords, -999999, 999999, opt.seed),
+                      random_ints(kWords, -999999, 999999, opt.seed + 1), pinned, pinned + kWords};
   for (const auto& version : kVersions) {
     if (!table.wants(version.name, version.summary)) continue;
-    const auto copy = [&] { version.launch(places); };
     places.poison();
-    copy();
+    version.launch(places);
     const bool right = (places.*version.is_right)(version.name);
+    std::vector<double> call_us;  // how long each call held up the host
     const Timing done = time_on_host(opt.samples, [&] {
-      copy();
+      const double begin = host_ms();
+      version.launch(places);
+      call_us.push_back(1000 * (host_ms() - begin));
       CUDA_CHECK(cudaDeviceSynchronize());
     });
-    const double us = median_call_us(opt.samples, copy);
-    table.row(version.name, done, us, (places.*version.is_right)(version.name) && right);
+    const bool right_at_last = (places.*version.is_right)(version.name);
+    table.row(version.name, done, median_of(call_us), right && right_at_last);
   }
+  CUDA_CHECK(cudaFreeHost(pinned));
   return table.finish();
 }

@@ -64,57 +64,41 @@ struct Additions {
 
   void poison() const { y.poison(); }
 
-  // `sharing` threads of a block get the same word, the next ones the word `step` further on; the
-  // first ones of the next block get the word `block_step` further on.
-  bool adds(const std::string& version, std::size_t sharing, std::size_t step,
-            std::size_t block_step = 0) const {
+  // The word of each pattern once more, by the number of the block and of the thread within it.
+  template <Pattern kPattern>
+  bool adds(const std::string& version) const {
     std::vector<int> expected = h_x;
-    for (std::size_t i = 0; i < n; ++i)
-      expected[i] += h_table[(i / block * block_step + i % block / sharing * step) % kWords];
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t t = i % block;
+      const std::size_t word[] = {i / block, t / kWarp, t, t * 1357};
+      expected[i] += h_table[word[kPattern] % kWords];
+    }
     return all_equal(version, y.download(), expected);
   }
-  bool per_block(const std::string& version) const { return adds(version, block, 0, 1); }
-  bool per_warp(const std::string& version) const { return adds(version, kWarp, 1); }
-  bool per_thread(const std::string& version) const { return adds(version, 1, 1); }
-  bool number(const std::string& version) const { return per_thread(version); }  // word t is t
-  bool scattered(const std::string& version) const { return adds(version, 1, 1357); }
 };
 
-// Where the table is.
-enum Source { kConstant, kGlobal, kReadonly };
-
-template <Pattern kPattern, Source kSource>
-void add(const Additions& d) {
-  if (kSource == kConstant) add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y);
-  if (kSource == kGlobal) add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
-  if (kSource == kReadonly) add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y);
+// The three rows of a pattern: the table in constant memory, in global memory, and there again by
+// the read-only path.
+template <Pattern kPattern>
+void add_rows(ResultTable& table, const Additions& sums, const std::string& pattern,
+              const char* words) {
+  const auto add = [&](const char* source, const char* summary, void (*launch)(const Additions&)) {
+    const std::string name = pattern + source;
+    table.add({name.c_str(), summary, launch, &Additions::adds<kPattern>}, sums);
+  };
+  add("_constant", words,
+      [](auto& d) { add_constant<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.y); });
+  add("_global", "from global memory",
+      [](auto& d) { add_global<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y); });
+  add("_readonly", "the read-only path",
+      [](auto& d) { add_readonly<kPattern><<<d.grid, d.block>>>(d.x, d.n, d.table, d.y); });
 }
 
-const Version<Additions> kVersions[] = {
-    {"block_constant", "one word per block", add<kPerBlock, kConstant>, &Additions::per_block},
-    {"block_global", "from global memory", add<kPerBlock, kGlobal>, &Additions::per_block},
-    {"block_readonly", "the read-only path", add<kPerBlock, kReadonly>, &Additions::per_block},
-    {"warp_in_block_constant", "32 words in use, one per warp", add<kPerWarp, kConstant>,
-     &Additions::per_warp},
-    {"warp_in_block_global", "from global memory", add<kPerWarp, kGlobal>, &Additions::per_warp},
-    {"warp_in_block_readonly", "the read-only path", add<kPerWarp, kReadonly>,
-     &Additions::per_warp},
-    {"thread_in_block_constant", "1024 words in use, one per thread", add<kPerThread, kConstant>,
-     &Additions::per_thread},
-    {"thread_in_block_global", "from global memory", add<kPerThread, kGlobal>,
-     &Additions::per_thread},
-    {"thread_in_block_readonly", "the read-only path", add<kPerThread, kReadonly>,
-     &Additions::per_thread},
-    {"random_in_block_constant", "1024 words, scattered", add<kScattered, kConstant>,
-     &Additions::scattered},
-    {"random_in_block_global", "from global memory", add<kScattered, kGlobal>,
-     &Additions::scattered},
-    {"random_in_block_readonly", "the read-only path", add<kScattered, kReadonly>,
-     &Additions::scattered},
-    {"register", "no table: what is added is in a register",
-     [](const Additions& d) { add_register<<<d.grid, d.block>>>(d.x.get(), d.n, d.y.get()); },
-     &Additions::number},
-};
+// Word t of the table is t, so the number of a thread is what kPerThread adds, too.
+const Version<Additions> kRegister = {
+    "register", "no table: what is added is in a register",
+    [](const Additions& d) { add_register<<<d.grid, d.block>>>(d.x.get(), d.n, d.y.get()); },
+    &Additions::adds<kPerThread>};
 
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 12800000 : 128000, block = 1024;
@@ -127,6 +111,10 @@ int main(int argc, char** argv) {
   std::iota(words.begin(), words.end(), 0);
   CUDA_CHECK(cudaMemcpyToSymbol(constant_words, words.data(), sizeof(constant_words)));
   const Additions sums{random_ints(n, -9, 9, opt.seed), words, static_cast<unsigned>(block)};
-  for (const auto& version : kVersions) table.add(version, sums);
+  add_rows<kPerBlock>(table, sums, "block", "one word per block");
+  add_rows<kPerWarp>(table, sums, "warp_in_block", "32 words in use, one per warp");
+  add_rows<kPerThread>(table, sums, "thread_in_block", "1024 words in use, one per thread");
+  add_rows<kScattered>(table, sums, "random_in_block", "1024 words, scattered");
+  table.add(kRegister, sums);
   return table.finish();
 }
