@@ -43,7 +43,7 @@ long long sum_of_squares(const std::vector<int>& values) {
 
 // What the versions read and write, with these values.
 ThreadSums sums_of(const std::vector<int>& values, unsigned block, unsigned grid) {
-  ThreadSums sums(values.size(), block, grid, 1);
+  ThreadSums sums{values.size(), block, grid};
   CUDA_CHECK(cudaMemcpy(sums.x, values.data(), sums.x.bytes(), cudaMemcpyHostToDevice));
   sums.expected = sum_of_squares(values);
   return sums;
@@ -207,7 +207,7 @@ TEST_CASE("the checker of stores looks at every element, also between the steps"
   const std::size_t n = 100;
   for (const std::size_t stride : {1u, 2u, 8u}) {
     const DeviceArray<int> y(elements_of(n, stride));
-    const store_strides::Walk walk{y, n, stride, 32, 3};
+    const StoreWalk walk{{n, 0, stride}, y};
     const auto set = [&](std::size_t j, int value) {
       CUDA_CHECK(cudaMemcpy(walk.y + j, &value, sizeof value, cudaMemcpyHostToDevice));
     };
@@ -216,7 +216,7 @@ TEST_CASE("the checker of stores looks at every element, also between the steps"
     CHECK_FALSE(walk.is_right("nothing was stored"));
     walk.launches = 0;
     for (std::size_t k = 0; k < windows_of(stride); ++k) {
-      walk.launch();
+      store_strides::store_walk<<<3, 32>>>(y, n, walk.next_first(), stride);
       CHECK(walk.is_right("so many windows"));
       walk.launches = k;
       CHECK_FALSE(walk.is_right("one window less"));
@@ -248,9 +248,10 @@ TEST_CASE("the device fills x with the very elements that the host reference sum
   CHECK(by_strides.download() == filled);
   CHECK(by_offsets.download() == filled);
   CHECK(beside_cub.download() == filled);
-  const ThreadSums sums(5001, 32, 3, 9);
-  CHECK(sums.x.download() == filled);
-  CHECK(sums.expected == sum_of_squares(filled));
+  std::vector<int> on_the_host;
+  for (std::size_t i = 0; i < filled.size(); ++i) on_the_host.push_back(element(9, i));
+  CHECK(on_the_host == filled);
+  CHECK(square(-46341) == 2147488281LL);
 }
 
 TEST_CASE("the rows of the experiments are right, launch after launch, and their checks can fail",
@@ -259,25 +260,27 @@ TEST_CASE("the rows of the experiments are right, launch after launch, and their
   for (const std::size_t stride : kStrides) {
     const DeviceArray<int> x(elements_of(n, stride));
     load_strides::fill_with_digits<<<3, 250>>>(x, x.size(), 5);
-    const load_strides::Walk walk{x, n, stride, 96, 2, 5};
+    const LoadWalk walk{{n, 0, stride}, 2 * 96, 5};
     INFO("stride " << stride);
-    for (int launch = 0; launch < 5; ++launch) {
+    for (std::size_t launch = 0; launch < 5; ++launch) {
       walk.poison();
       CHECK_FALSE(walk.is_right("nothing ran"));
-      walk.launch();
+      load_strides::sum_walk<<<2, 96>>>(x, n, walk.next_first(), stride, walk.partial);
       CHECK(walk.is_right("stride"));
+      CHECK(walk.first == launch % windows_of(stride) * window_of(n, stride));
     }
   }
   for (const std::size_t offset : {std::size_t{0}, std::size_t{1}, load_offsets::kMostOffset}) {
     const DeviceArray<int> x(offset + elements_of(n, 1));
     load_offsets::fill_with_digits<<<3, 250>>>(x, x.size(), 5);
-    const load_offsets::Walk walk{x, n, offset, 96, 2, 5};
+    const LoadWalk walk{{n, offset, 1}, 2 * 96, 5};
     INFO("offset " << offset);
-    for (int launch = 0; launch < 5; ++launch) {
+    for (std::size_t launch = 0; launch < 5; ++launch) {
       walk.poison();
       CHECK_FALSE(walk.is_right("nothing ran"));
-      walk.launch();
+      load_offsets::sum_walk<<<2, 96>>>(x, n, walk.next_first(), 1, walk.partial);
       CHECK(walk.is_right("offset"));
+      CHECK(walk.first == offset + launch % windows_of(1) * window_of(n, 1));
     }
   }
   beside_cub::GridSum sum{n, 96, 2};
@@ -330,6 +333,22 @@ TEST_CASE("the longest walk is the longest that finds room, and the first in any
   CHECK(most_elements(n) <= room);
   CHECK(most_elements(n) == elements_of(n, 256));      // 512 would be too long
   CHECK(most_elements(room) == elements_of(room, 1));  // too long, and kept
+}
+
+TEST_CASE("a walk that needs more elements than there are is left out: nothing is launched",
+          "[store_strides]") {
+  char program[] = "program";
+  char* argv[] = {program, nullptr};
+  const Options opt(1, argv, "03", "is there room?", {});
+  ResultTable table(opt, 0);
+  const DeviceArray<int> y(elements_of(100, 3));
+  const store_strides::StoreWalk walk{{100, 0, 3}, y};
+  const auto launch = [&] { store_strides::store_walk<<<3, 32>>>(y, 100, walk.next_first(), 3); };
+  CHECK_FALSE(add_walk(table, "walk", walk, y.size() - 1, "store", launch));
+  CHECK(walk.launches == 0);
+  CHECK(add_walk(table, "walk", walk, y.size(), "store", launch));
+  CHECK(walk.launches > 0);
+  CHECK(table.finish() == kExitOk);
 }
 
 TEST_CASE("the experiments hold what the notes discuss", "[load_strides][store_strides]") {

@@ -103,12 +103,11 @@ __global__ void sum_strided_four(const int* x, std::size_t n, long long* partial
 
 // What they read and write: n ints, filled on the device, and one partial sum per thread.
 struct ThreadSums {
-  ThreadSums(std::size_t count, unsigned threads, unsigned blocks, std::uint64_t seed)
-      : n(count), block(threads), grid(blocks), x(n), partial(std::size_t{grid} * block) {
-    fill<<<1024, 256>>>(x, n, seed);  // fast also when --grid is small
-    CUDA_CHECK_LAUNCH();
-    for (std::size_t i = 0; i < n; ++i) expected += square(element(seed, i));
-  }
+  std::size_t n;
+  std::size_t block, grid;  // threads per block; blocks of the whole-grid versions
+  DeviceArray<int> x{n};
+  DeviceArray<long long> partial{grid * block};
+  long long expected = 0;
 
   void poison() const { partial.poison(); }
 
@@ -122,38 +121,27 @@ struct ThreadSums {
       return report_wrong(version, ", the number of partial sums", threads, block);
     return equals(version, std::accumulate(p.begin(), end, 0LL), expected);
   }
-
-  std::size_t n;
-  unsigned block, grid;  // threads per block; blocks of the whole-grid versions
-  DeviceArray<int> x;
-  DeviceArray<long long> partial;
-  long long expected = 0;
 };
-
-// How a kernel is launched, whichever it is: `kKernel` stands for one of those above.
-template <auto kKernel>
-void in_one_block(const ThreadSums& s) {
-  kKernel<<<1, s.block>>>(s.x, s.n, s.partial);
-}
-template <auto kKernel>
-void on_the_grid(const ThreadSums& s) {
-  kKernel<<<s.grid, s.block>>>(s.x, s.n, s.partial);
-}
 
 const Version<ThreadSums> kVersions[] = {
     {"single_thread", "one thread reads everything",
      [](auto& s) { sum_single_thread<<<1, 1>>>(s.x, s.n, s.partial); }},
-    {"sum_chunked", "one block, a contiguous chunk per thread", in_one_block<sum_chunked>},
+    {"sum_chunked", "one block, a contiguous chunk per thread",
+     [](auto& s) { sum_chunked<<<1, s.block>>>(s.x, s.n, s.partial); }},
     {"sum_strided", "one block, neighbouring threads at neighbouring addresses",
-     in_one_block<sum_strided>},
+     [](auto& s) { sum_strided<<<1, s.block>>>(s.x, s.n, s.partial); }},
     {"sum_chunked_four", "sum_chunked with four loads in flight per thread",
-     in_one_block<sum_chunked_four>},
+     [](auto& s) { sum_chunked_four<<<1, s.block>>>(s.x, s.n, s.partial); }},
     {"sum_strided_four", "sum_strided with four loads in flight per thread",
-     in_one_block<sum_strided_four>},
-    {"grid_chunked", "sum_chunked on the whole grid", on_the_grid<sum_chunked>},
-    {"grid_strided", "sum_strided on the whole grid", on_the_grid<sum_strided>},
-    {"grid_chunked_four", "sum_chunked_four on the whole grid", on_the_grid<sum_chunked_four>},
-    {"grid_strided_four", "sum_strided_four on the whole grid", on_the_grid<sum_strided_four>},
+     [](auto& s) { sum_strided_four<<<1, s.block>>>(s.x, s.n, s.partial); }},
+    {"grid_chunked", "sum_chunked on the whole grid",
+     [](auto& s) { sum_chunked<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
+    {"grid_strided", "sum_strided on the whole grid",
+     [](auto& s) { sum_strided<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
+    {"grid_chunked_four", "sum_chunked_four on the whole grid",
+     [](auto& s) { sum_chunked_four<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
+    {"grid_strided_four", "sum_strided_four on the whole grid",
+     [](auto& s) { sum_strided_four<<<s.grid, s.block>>>(s.x, s.n, s.partial); }},
 };
 
 int main(int argc, char** argv) {
@@ -169,7 +157,10 @@ int main(int argc, char** argv) {
   // Beside a read of as many bytes, and of so many that the L2 is no help.
   table.rate_in("GB/s", "read", measured_read_gbps(std::max(2_Gi, n * sizeof(int))));
 
-  const ThreadSums sums(n, block, grid, opt.seed);
+  ThreadSums sums{n, block, grid};
+  fill<<<1024, 256>>>(sums.x, n, opt.seed);  // fast also when --grid is small
+  CUDA_CHECK_LAUNCH();
+  for (std::size_t i = 0; i < n; ++i) sums.expected += square(element(opt.seed, i));
   for (const auto& version : kVersions) table.add(version, sums);
   return table.finish();
 }

@@ -52,3 +52,51 @@ inline std::size_t most_elements(std::size_t n) {
       most = std::max(most, elements_of(n, stride));
   return most;
 }
+
+/// n loads or stores by all threads of a grid, `stride` elements apart, from `offset` on: what a
+/// row measures.
+struct Walk {
+  std::size_t n, offset, stride;
+  mutable std::size_t launches = 0, first = 0;  ///< so far; where the last one began
+
+  double amount() const { return n * sizeof(int); }
+
+  /// Where the next launch begins: in the next window.
+  std::size_t next_first() const {
+    return first = offset + launches++ % windows_of(stride) * window_of(n, stride);
+  }
+};
+
+/// A walk of loads over x[i] = random_int(0, 9, seed, i): each thread leaves a sum of squares.
+struct LoadWalk : Walk {
+  std::size_t threads;
+  std::uint64_t seed;
+  DeviceArray<long long> partial{threads};
+
+  void poison() const { partial.poison(); }
+  bool is_right(const std::string& name) const {
+    long long sum = 0, expected = 0;
+    for (const long long s : partial.download()) sum += s;
+    for (std::size_t i = 0; i < n; ++i) {
+      const long long digit = random_int(0, 9, seed, first + i * stride);
+      expected += digit * digit;
+    }
+    return equals(name, sum, expected);
+  }
+};
+
+/// The row of a walk, and below the table what one load or store of a warp moves. Returns false if
+/// the walk is left out: it needs more than `elements`.
+template <class AnyWalk, class Launch>
+bool add_walk(ResultTable& table, const std::string& name, const AnyWalk& walk,
+              std::size_t elements, const char* access, Launch launch) {
+  if (walk.offset + elements_of(walk.n, walk.stride) > elements) {
+    table.note(name, " is left out: there is no room for it");
+    return false;
+  }
+  const std::string moved = moved_text(walk.offset, walk.stride);
+  table.add(
+      name, walk, launch, [&] { return walk.is_right(name); }, moved);
+  table.note("one ", access, " of a warp, ", name, ": ", moved);
+  return true;
+}

@@ -51,28 +51,6 @@ __global__ void fill_with_digits(int* x, std::size_t count, std::uint64_t seed) 
   }
 }
 
-// n loads side by side, by all threads of a grid, from `offset` on: what a row measures.
-struct Walk {
-  const DeviceArray<int>& x;
-  std::size_t n, offset, block, grid;
-  std::uint64_t seed;
-  DeviceArray<long long> partial{grid * block};
-  mutable std::size_t launches = 0, first = 0;  // where the last launch began
-
-  double amount() const { return n * sizeof(int); }
-  void poison() const { partial.poison(); }
-  void launch() const {
-    first = offset + launches++ % windows_of(1) * window_of(n, 1);
-    sum_walk<<<grid, block>>>(x, n, first, 1, partial);
-  }
-  bool is_right(const std::string& name) const {
-    long long sum = 0, expected = 0;
-    for (const long long s : partial.download()) sum += s;
-    for (std::size_t i = 0; i < n; ++i) expected += square(element(seed, first + i));
-    return equals(name, sum, expected);
-  }
-};
-
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 16_Mi : 65000, block = 512, grid = 0;
   const Options opt(argc, argv, "03_load_offsets", "what does it cost to begin elsewhere?",
@@ -88,12 +66,9 @@ int main(int argc, char** argv) {
   fill_with_digits<<<1024, 256>>>(x, x.size(), opt.seed);
   CUDA_CHECK_LAUNCH();
   for (std::size_t offset = 0; offset <= kMostOffset; ++offset) {
-    const std::string name = "offset=" + std::to_string(offset);
-    const Walk walk{x, n, offset, block, grid, opt.seed};
-    const std::string moved = moved_text(offset, 1);
-    table.add(
-        name, walk, [&] { walk.launch(); }, [&] { return walk.is_right(name); }, moved);
-    table.note("one load of a warp, ", name, ": ", moved);
+    const LoadWalk walk{{n, offset, 1}, grid * block, opt.seed};
+    add_walk(table, text("offset=", offset), walk, elements, "load",
+             [&] { sum_walk<<<grid, block>>>(x, n, walk.next_first(), 1, walk.partial); });
   }
   return table.finish();
 }

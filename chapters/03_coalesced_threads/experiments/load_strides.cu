@@ -49,28 +49,6 @@ __global__ void fill_with_digits(int* x, std::size_t count, std::uint64_t seed) 
   }
 }
 
-// n loads by all threads of a grid, `stride` elements apart: what a row measures.
-struct Walk {
-  const DeviceArray<int>& x;
-  std::size_t n, stride, block, grid;
-  std::uint64_t seed;
-  DeviceArray<long long> partial{grid * block};
-  mutable std::size_t launches = 0, first = 0;  // where the last launch began
-
-  double amount() const { return n * sizeof(int); }
-  void poison() const { partial.poison(); }
-  void launch() const {
-    first = launches++ % windows_of(stride) * window_of(n, stride);
-    sum_walk<<<grid, block>>>(x, n, first, stride, partial);
-  }
-  bool is_right(const std::string& name) const {
-    long long sum = 0, expected = 0;
-    for (const long long s : partial.download()) sum += s;
-    for (std::size_t i = 0; i < n; ++i) expected += square(element(seed, first + i * stride));
-    return equals(name, sum, expected);
-  }
-};
-
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 16_Mi : 65000, block = 512, grid = 0, fetch = 0;
   const Options opt(argc, argv, "03_load_strides", "what do loads cost that lie apart?",
@@ -88,16 +66,9 @@ int main(int argc, char** argv) {
   fill_with_digits<<<1024, 256>>>(x, x.size(), opt.seed);
   CUDA_CHECK_LAUNCH();
   for (const std::size_t stride : kStrides) {
-    const std::string name = "stride=" + std::to_string(stride);
-    const Walk walk{x, n, stride, block, grid, opt.seed};
-    const std::string moved = moved_text(0, stride);
-    if (elements_of(n, stride) > elements) {
-      table.note(name, " is left out: there is no room for it");
-      continue;
-    }
-    table.add(
-        name, walk, [&] { walk.launch(); }, [&] { return walk.is_right(name); }, moved);
-    table.note("one load of a warp, ", name, ": ", moved);
+    const LoadWalk walk{{n, 0, stride}, grid * block, opt.seed};
+    add_walk(table, text("stride=", stride), walk, elements, "load",
+             [&] { sum_walk<<<grid, block>>>(x, n, walk.next_first(), stride, walk.partial); });
   }
   return table.finish();
 }

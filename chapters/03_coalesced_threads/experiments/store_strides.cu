@@ -37,22 +37,14 @@ __global__ void count_wrong(const int* y, std::size_t count, std::size_t n, std:
   if (mine > 0) atomicAdd(wrong, mine);
 }
 
-// n stores by all threads of a grid, `stride` elements apart: what a row measures.
-struct Walk {
+// A walk of stores, whose check sees the elements between its steps, too.
+struct StoreWalk : Walk {
   int* y;
-  std::size_t n, stride, block, grid;
-  mutable std::size_t launches = 0;
 
-  std::size_t elements() const { return elements_of(n, stride); }
-  double amount() const { return n * sizeof(int); }
-  void poison() const { CUDA_CHECK(cudaMemset(y, 0xff, elements() * sizeof(int))); }
-  void launch() const {
-    const std::size_t first = launches++ % windows_of(stride) * window_of(n, stride);
-    store_walk<<<grid, block>>>(y, n, first, stride);
-  }
+  void poison() const { CUDA_CHECK(cudaMemset(y, 0xff, elements_of(n, stride) * sizeof(int))); }
   bool is_right(const std::string& name) const {
     const DeviceArray<unsigned long long> wrong(std::vector<unsigned long long>{0});
-    count_wrong<<<1024, 256>>>(y, elements(), n, stride, window_of(n, stride),
+    count_wrong<<<1024, 256>>>(y, elements_of(n, stride), n, stride, window_of(n, stride),
                                std::min(launches, windows_of(stride)), wrong);
     CUDA_CHECK_LAUNCH();
     return equals(name + ", wrong elements", wrong.download()[0], 0ULL);
@@ -73,19 +65,13 @@ int main(int argc, char** argv) {
   const DeviceArray<int> y(opt.list ? 1 : elements);
   for (const std::size_t stride : kStrides) {
     const std::string name = "store=" + std::to_string(stride);
-    const Walk walk{y, n, stride, block, grid};
-    const std::string moved = moved_text(0, stride);
-    if (elements_of(n, stride) > elements) {
-      table.note(name, " is left out: there is no room for it");
-      continue;
-    }
-    table.add(
-        name, walk, [&] { walk.launch(); }, [&] { return walk.is_right(name); }, moved);
-    table.note("one store of a warp, ", name, ": ", moved);
+    const StoreWalk walk{{n, 0, stride}, y};
+    const auto launch = [&] { store_walk<<<grid, block>>>(y, n, walk.next_first(), stride); };
+    if (!add_walk(table, name, walk, elements, "store", launch)) continue;
     // make profile looks at the last kernel named like the row, and finds none: at the last of all.
     // The first of these two finds what the check has left in the L2, the second what a store
     // leaves.
-    for (int i = 0; i < 2 && !opt.list && opt.only == name; ++i) walk.launch();
+    for (int i = 0; i < 2 && !opt.list && opt.only == name; ++i) launch();
   }
   CUDA_CHECK(cudaDeviceSynchronize());
   return table.finish();
