@@ -144,7 +144,10 @@ std::size_t thread_slots_per_sm() {
 }
 
 ThreadSums sums_of(const std::vector<int>& x, unsigned block = 256) {
-  return {this_device(), x, block};
+  static const Device device = this_device();
+  ThreadSums sums{device, DeviceArray<int>(x), sum_of_squares(x), block};
+  CUDA_CHECK(cudaOccupancyMaxPotentialBlockSize(&sums.api_grid, &sums.api_block, sum_grid_stride));
+  return sums;
 }
 
 // What an experiment prints and returns is tried by tests/cli; here, what it writes with --csv.
@@ -380,11 +383,14 @@ TEST_CASE("a ring has a link in every line to the next one, and the last leads t
 }
 
 TEST_CASE("a walk along the ring ends where it has to", "[load_latency]") {
+  char program[] = "program", samples[] = "--samples", two[] = "2";
+  char* argv[] = {program, samples, two, nullptr};
+  const Options opt(3, argv, "04", "where does a walk end?", {});
   for (const std::size_t bytes : {std::size_t{128}, std::size_t{4096}, std::size_t{1} << 20}) {
-    bool is_right = false;
+    ResultTable table(opt, bytes);
     INFO(bytes << " bytes");
-    CHECK(load_latency::time_per_load(bytes, 2, &is_right).median_ms > 0);
-    CHECK(is_right);
+    CHECK(load_latency::add_ring(table, bytes) > 0);
+    CHECK(table.finish() == kExitOk);
   }
 }
 
@@ -466,8 +472,7 @@ TEST_CASE("blocks that all fit at once see the last one begin", "[waiting_blocks
   for (const unsigned block : {1u, 256u, 1024u}) {
     const unsigned wave = blocks_held(waiting_blocks::wait_for_last_block, block);
     for (const unsigned grid : {1u, 2u, wave}) {
-      double ms = 0;
-      const auto w = waiting_blocks::run(grid, block, waiting_blocks::kLongNs, &ms);
+      const auto w = waiting_blocks::run(grid, block, waiting_blocks::kLongNs).first;
       INFO("grid " << grid << ", block " << block);
       CHECK(w.last_has_begun == 1);
       CHECK(w.gave_up == 0);
@@ -481,8 +486,7 @@ TEST_CASE("blocks that do not fit at once give up and do not hang", "[waiting_bl
   // long as a block is patient. Once is enough: on a busy machine any launch may take long.
   bool as_long_as_it_waited = false;
   for (int repeat = 0; repeat < 10 && !as_long_as_it_waited; ++repeat) {
-    double ms = 0;
-    const auto w = waiting_blocks::run(wave + 1, 256, waiting_blocks::kShortNs, &ms);
+    const auto [w, ms] = waiting_blocks::run(wave + 1, 256, waiting_blocks::kShortNs);
     CHECK(w.last_has_begun == 1);  // in the end it had its place
     CHECK(w.gave_up <= wave);
     as_long_as_it_waited = (w.gave_up > 0) == (ms * 1e6 > waiting_blocks::kShortNs);

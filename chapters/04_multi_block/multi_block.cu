@@ -104,16 +104,16 @@ __global__ void __launch_bounds__(kMaxBlock, 1)
 
 // n ints, and a place for the partial sum of every thread that the chip can hold at once.
 struct ThreadSums {
-  ThreadSums(const Device& device, const std::vector<int>& values, unsigned threads)
-      : x(values),
-        block(threads),
-        sms(device.multiProcessorCount),
-        wave(blocks_held(sum_grid_stride, block)),
-        partial(std::size_t{sms} * device.maxThreadsPerMultiProcessor) {
-    // The block size with the highest occupancy, and the smallest grid that reaches it everywhere.
-    CUDA_CHECK(cudaOccupancyMaxPotentialBlockSize(&api_grid, &api_block, sum_grid_stride));
-    for (const long long v : values) expected += v * v;
-  }
+  const Device& device;
+  DeviceArray<int> x;
+  long long expected;  // the sum of their squares
+  unsigned block;
+  std::size_t n = x.size();
+  unsigned sms = device.multiProcessorCount;
+  unsigned wave = blocks_held(sum_grid_stride, block);  // blocks that the chip holds at once
+  int api_grid = 0, api_block = 0;
+  DeviceArray<long long> partial{std::size_t{sms} * device.maxThreadsPerMultiProcessor};
+  DeviceArray<char> scratch{1_Mi};  // for CUB
 
   void poison() const { partial.poison(); }
 
@@ -123,14 +123,6 @@ struct ThreadSums {
     for (const long long s : partial.download()) sum += s == -1 ? 0 : s;
     return equals(version, sum, expected);
   }
-
-  DeviceArray<int> x;
-  std::size_t n = x.size();
-  unsigned block, sms, wave;  // wave: blocks that the chip holds at once
-  int api_grid = 0, api_block = 0;
-  DeviceArray<long long> partial;
-  DeviceArray<char> scratch{1_Mi};  // for CUB
-  long long expected = 0;
 };
 
 #if !defined(__CUDA_CPU__) && CUDART_VERSION >= 12040  // for GPUs only; older ones lack a call
@@ -178,7 +170,11 @@ int main(int argc, char** argv) {
                      {"block", &block, 1, kMaxBlock, "threads per block, if left open"}});
   ResultTable table(opt, n * sizeof(int), 16_Mi);
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const ThreadSums sums(table.device, random_ints(n, 0, 9, opt.seed), block);
+  const std::vector<int> values = random_ints(n, 0, 9, opt.seed);
+  const long long expected = std::inner_product(values.begin(), values.end(), values.begin(), 0LL);
+  ThreadSums sums{table.device, DeviceArray<int>(values), expected, static_cast<unsigned>(block)};
+  // The block size with the highest occupancy, and the smallest grid that reaches it everywhere.
+  CUDA_CHECK(cudaOccupancyMaxPotentialBlockSize(&sums.api_grid, &sums.api_block, sum_grid_stride));
   for (const auto& version : kVersions) table.add(version, sums);
   return table.finish();
 }

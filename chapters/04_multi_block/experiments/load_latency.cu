@@ -27,23 +27,26 @@ constexpr std::size_t kLoads = kOnGpu ? 64_Ki : 1_Ki;          // of a launch
 // Follows a ring of links, one in every 128-byte line, that takes up `bytes` (a power of two, at
 // least 128). A ring that fits a cache gives that cache's latency. One larger than all caches gives
 // the memory's: each launch goes on where the last ended, so that it meets only new lines. Returns
-// the time per load; *is_right: whether the walk ended where it had to.
-Timing time_per_load(std::size_t bytes, std::size_t samples, bool* is_right) {
+// the nanoseconds per load; 0 if the row is not wanted.
+double add_ring(ResultTable& table, std::size_t bytes) {
+  const std::string name = "ring=" + bytes_text(bytes);
+  if (!table.wants(name)) return 0;
   const unsigned count = bytes / sizeof(unsigned);
   const DeviceArray<unsigned> next(count), d_position(std::vector<unsigned>{0});
   link_ring<<<blocks_for(count, 256), 256>>>(next, count);
   CUDA_CHECK_LAUNCH();
 
   std::size_t followed = 0;
-  Timing t = time_launches(samples, [&] {
+  Timing t = time_launches(table.opt.samples, [&] {
     follow_links<<<1, 1>>>(next, d_position, kLoads);
     CUDA_CHECK_LAUNCH();
     followed += kLoads;
   });
   for (double* ms : {&t.median_ms, &t.min_ms, &t.max_ms}) *ms /= kLoads;
   const std::size_t position = d_position.download()[0];
-  *is_right = equals("links", position, followed * kStep % count);
-  return t;
+  const double ns = 1e6 * t.median_ms;
+  table.row(name, t, sizeof(unsigned) / ns, equals("links", position, followed * kStep % count));
+  return ns;
 }
 
 // What Little's law says of a launch that has so many bytes per thread in flight, where a load
@@ -60,14 +63,8 @@ int main(int argc, char** argv) {
   ResultTable table(opt, kRingInMemory, kRingInMemory);
   const double read_gbps = measured_read_gbps(kRingInMemory);
   table.rate_in("GB/s", "read", read_gbps);
-  double ns = 0;
-  for (const std::size_t ring : {64_Ki, 4_Mi, kRingInMemory}) {
-    if (!table.wants("ring=" + bytes_text(ring))) continue;
-    bool is_right = false;
-    const Timing t = time_per_load(ring, opt.samples, &is_right);
-    ns = 1e6 * t.median_ms;
-    table.row("ring=" + bytes_text(ring), t, sizeof(unsigned) / ns, is_right);
-  }
+  double ns = 0;  // of the last ring, which lies in memory
+  for (const std::size_t ring : {64_Ki, 4_Mi, kRingInMemory}) ns = add_ring(table, ring);
   if (!kOnGpu || !opt.only.empty()) return table.finish();
 
   // What the memory wants in flight, and what the versions could reach if nothing else counted.
@@ -75,16 +72,13 @@ int main(int argc, char** argv) {
              ns * read_gbps / 1e6, " MB in flight");
   const unsigned sms = table.device.multiProcessorCount;
   const unsigned places = sms * table.device.maxThreadsPerMultiProcessor;
-  const auto note = [&](const char* version, unsigned grid, unsigned block, unsigned bytes) {
-    table.note(in_flight(version, grid, block, bytes, ns, read_gbps));
-  };
-  note("one_block_512", 1, 512, 4);
-  note("eight_blocks_64", 8, 64, 4);
-  note("one_block_per_sm", sms, 256, 4);
-  note("occupancy_grid", places / 256, 256, 4);
-  note("occupancy_api_block", places / 1024, 1024, 4);
-  note("four_in_flight", places / 256, 256, 4 * 4);
-  note("one_wide_load", places / 256, 256, 16);
-  note("eight_wide_loads", sms, 256, 8 * 16);
+  table.note(in_flight("one_block_512", 1, 512, 4, ns, read_gbps));
+  table.note(in_flight("eight_blocks_64", 8, 64, 4, ns, read_gbps));
+  table.note(in_flight("one_block_per_sm", sms, 256, 4, ns, read_gbps));
+  table.note(in_flight("occupancy_grid", places / 256, 256, 4, ns, read_gbps));
+  table.note(in_flight("occupancy_api_block", places / 1024, 1024, 4, ns, read_gbps));
+  table.note(in_flight("four_in_flight", places / 256, 256, 4 * 4, ns, read_gbps));
+  table.note(in_flight("one_wide_load", places / 256, 256, 16, ns, read_gbps));
+  table.note(in_flight("eight_wide_loads", sms, 256, 8 * 16, ns, read_gbps));
   return table.finish();
 }

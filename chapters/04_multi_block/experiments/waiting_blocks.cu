@@ -29,15 +29,15 @@ __global__ void wait_for_last_block(Waiting* waiting, std::uint64_t patience_ns)
 constexpr std::uint64_t kLongNs = kOnGpu ? 200000000 : 8000000000;
 constexpr std::uint64_t kShortNs = kOnGpu ? 2000000 : 200000000;
 
-// One launch: its time by events goes to *event_ms.
-Waiting run(unsigned grid, unsigned block, std::uint64_t patience_ns, double* event_ms) {
+// One launch: what its blocks left, and its time by events in ms.
+std::pair<Waiting, double> run(unsigned grid, unsigned block, std::uint64_t patience_ns) {
   const DeviceArray<Waiting> waiting(std::vector<Waiting>{{0, 0}});
   EventTimer timer;
   timer.start();
   wait_for_last_block<<<grid, block>>>(waiting, patience_ns);
   CUDA_CHECK_LAUNCH();
-  *event_ms = timer.stop_ms();
-  return waiting.download()[0];
+  const double ms = timer.stop_ms();
+  return {waiting.download()[0], ms};
 }
 
 // A grid that fits at once, and one with a single block more.
@@ -51,8 +51,7 @@ int main(int argc, char** argv) {
   for (const unsigned more : {0u, 1u}) {
     const std::string name = more == 0 ? "one wave" : "one wave and a block";
     if (!table.wants(name)) continue;
-    double ms = 0;
-    const Waiting w = run(wave + more, block, more == 0 ? kLongNs : kShortNs, &ms);
+    const auto [w, ms] = run(wave + more, block, more == 0 ? kLongNs : kShortNs);
     // No order of blocks is promised: where the last one happens to begin early, nobody gives up.
     const bool ok = w.last_has_begun == 1 && (more > 0 || w.gave_up == 0);
     table.row(name, {ms, ms, ms, 1}, 0, ok, w.gave_up > 0 ? "gave up" : "ok");
