@@ -45,15 +45,6 @@ void multiply_serial_in_rows(Matrix a, Matrix b, Matrix c) {
   }
 }
 
-struct SerialVersion {
-  const char *name, *summary;
-  void (*multiply)(Matrix a, Matrix b, Matrix c);
-};
-const SerialVersion kSerialVersions[] = {
-    {"serial", "one core of the host, the triple loop", multiply_serial},
-    {"serial_in_rows", "one core, inner loop along rows of B and C", multiply_serial_in_rows},
-};
-
 const Version<MatrixProduct> kKernel = {
     "columns_along_x", "the kernel, a thread per element", [](const MatrixProduct& p) {
       const dim3 grid(blocks_for(p.c.width, kBlockX), blocks_for(p.c.height, kBlockY));
@@ -70,17 +61,17 @@ std::string cpu_name() {
 }
 
 // The host multiplies copies of A and B. Its result goes to C, where it is checked as a kernel's.
-void add_row(ResultTable& table, const SerialVersion& version, const MatrixProduct& p) {
-  if (!table.wants(version.name, version.summary)) return;
+void add_row(ResultTable& table, const MatrixProduct& p, const char* name, const char* summary,
+             void (*multiply)(Matrix a, Matrix b, Matrix c)) {
+  if (!table.wants(name, summary)) return;
   std::vector<float> a = p.a_values.download(), b = p.b_values.download(), c(p.c_values.size());
   const Matrix host_a = dense_matrix(a.data(), p.a.height, p.a.width);
   const Matrix host_b = dense_matrix(b.data(), p.b.height, p.b.width);
   const Matrix host_c = dense_matrix(c.data(), p.c.height, p.c.width);
-  const Timing t =
-      time_on_host(table.opt.samples, [&] { version.multiply(host_a, host_b, host_c); });
+  const Timing t = time_on_host(table.opt.samples, [&] { multiply(host_a, host_b, host_c); });
   CUDA_CHECK(cudaMemcpy(p.c_values, c.data(), p.c_values.bytes(), cudaMemcpyHostToDevice));
   table.next_row_has("one core of " + cpu_name());
-  table.row(version.name, t, p.amount() / t.median_ms / 1e6, p.is_right(version.name));
+  table.row(name, t, p.amount() / t.median_ms / 1e6, p.is_right(name));
 }
 
 int main(int argc, char** argv) {
@@ -90,7 +81,9 @@ int main(int argc, char** argv) {
   ResultTable table(opt, 3 * n * n * sizeof(float), 0, {"multiplied by"});
   table.rate_in("GFLOP/s");
   const MatrixProduct product(n, n, n, opt.seed);
-  for (const SerialVersion& version : kSerialVersions) add_row(table, version, product);
+  add_row(table, product, "serial", "one core of the host, the triple loop", multiply_serial);
+  add_row(table, product, "serial_in_rows", "one core, inner loop along rows of B and C",
+          multiply_serial_in_rows);
   table.next_row_has(table.device.name);
   table.add(kKernel, product);
   return table.finish();
