@@ -37,6 +37,14 @@ long long reference(const std::vector<int>& x) {
                          [](long long sum, long long v) { return sum + v * v; });
 }
 
+// Where a variable of the device lies.
+template <class Variable>
+Result* address_of(Variable& variable) {
+  void* address = nullptr;
+  CUDA_CHECK(cudaGetSymbolAddress(&address, variable));
+  return static_cast<Result*>(address);
+}
+
 // What the versions read and write, every place of a result poisoned.
 struct Setup {
   explicit Setup(const std::vector<int>& x) : values(x), d_x(x), result(1) {

@@ -162,14 +162,6 @@ const Version<OneThreadSum> kNarrow = {
     "narrow_accumulator", "adds in 32 bits: right until the sum passes 2^31",
     [](const OneThreadSum& s) { sum_narrow_accumulator<<<1, 1>>>(s.x, s.n, s.result); }};
 
-// Where a variable of the device lies: a pointer like any of cudaMalloc's.
-template <class Variable>
-Result* address_of(Variable& variable) {
-  void* address = nullptr;
-  CUDA_CHECK(cudaGetSymbolAddress(&address, variable));
-  return static_cast<Result*>(address);
-}
-
 int main(int argc, char** argv) {
   std::size_t n = 1_Mi, low = 0;
   const Options opt(argc, argv, "02_single_thread_sum", "what does one GPU thread cost?",
@@ -185,12 +177,16 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMalloc(&d_result, sizeof(Result)));
   CUDA_CHECK(cudaMemcpy(d_x, x.data(), bytes, cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaMemcpyToSymbol(device_result_pointer, &d_result, sizeof d_result));
+  // Where variables of the device lie: pointers like any of cudaMalloc's.
+  void *variable = nullptr, *array = nullptr;
+  CUDA_CHECK(cudaGetSymbolAddress(&variable, device_result));
+  CUDA_CHECK(cudaGetSymbolAddress(&array, device_results));
 
   const long long expected = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
   const auto leaving_at = [&](Result* place) { return OneThreadSum{d_x, n, place, expected}; };
   for (const auto& version : kThroughPointer) table.add(version, leaving_at(d_result));
-  table.add(kInVariable, leaving_at(address_of(device_result)));
-  table.add(kInArray, leaving_at(address_of(device_results) + kPlace));
+  table.add(kInVariable, leaving_at(static_cast<Result*>(variable)));
+  table.add(kInArray, leaving_at(static_cast<Result*>(array) + kPlace));
   table.add(kInManaged, leaving_at(&managed_result));
   const long long narrow = low_32_bits(expected);
   table.add(kNarrow, {d_x, n, d_result, narrow}, narrow == expected ? "ok" : "overflow");

@@ -36,17 +36,15 @@ void compare_clocks(ResultTable& table, const DeviceArray<int>& x,
 // The host's time from just before a launch to the return of that call, and to the kernel's end.
 void time_launch_call(ResultTable& table, std::size_t samples, const DeviceArray<int>& x,
                       const DeviceArray<Result>& result) {
-  std::vector<double> returned_us, ended_us;
-  for (std::size_t i = 0; i < samples; ++i) {
-    CUDA_CHECK(cudaDeviceSynchronize());  // an idle device: the launch queues behind nothing
+  std::vector<double> returned_us;
+  const Timing whole = time_on_host(samples, [&] {
     const double begin = host_ms();
     sum_timed<<<1, 1>>>(x, x.size(), result);
     returned_us.push_back(1e3 * (host_ms() - begin));
     CUDA_CHECK_LAUNCH();
-    CUDA_CHECK(cudaDeviceSynchronize());  // only here does the host wait
-    ended_us.push_back(1e3 * (host_ms() - begin));
-  }
-  const double returned = median_of(returned_us), ended = median_of(ended_us);
+    CUDA_CHECK(cudaDeviceSynchronize());  // only here does the host wait: the next finds all idle
+  });
+  const double returned = median_of(returned_us), ended = 1e3 * whole.median_ms;
   table.measured("launch_returned", returned, "us", "a launch of single_thread returned after ",
                  returned, " us");
   table.measured("kernel_ended", ended, "us", "the kernel it started ended after ", ended, " us");
