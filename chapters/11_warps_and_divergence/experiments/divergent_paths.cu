@@ -75,10 +75,9 @@ int main(int argc, char** argv) {
   std::vector<double> by_lane, alone;
   for (unsigned paths = 1; paths <= kPaths; paths *= 2)
     by_lane.push_back(add("by_lane", {1, paths, kSteps}, blocks, kBlock, &first_ms));
-  for (const unsigned paths : {2u, kPaths})
-    add("by_warp", {kWarp, paths, kSteps}, blocks, kBlock, &first_ms);
-  for (const unsigned paths : {2u, kPaths})
-    add("by_block", {kBlock, paths, kSteps}, blocks, kBlock, &first_ms);
+  for (const auto& [who, share] : {std::pair("by_warp", kWarp), std::pair("by_block", kBlock)})
+    for (const unsigned paths : {2u, kPaths})
+      add(who, {share, paths, kSteps}, blocks, kBlock, &first_ms);
   for (unsigned paths = 1; paths <= kPaths; paths *= 2)
     alone.push_back(add("alone", {1, paths, kStepsAlone}, 1, kWarp, &first_alone_ms));
   note_line(table, "paths", by_lane);

@@ -106,8 +106,7 @@ int main(int argc, char** argv) {
       CUDA_CHECK_LAUNCH();
     });
     const std::size_t wrong = d.count_wrong();
-    const double gbps = static_cast<double>(bytes) / t.median_ms / 1e6;
-    table.row(row.name, t, gbps, true, wrong > 0 ? "wrong" : "by luck");
+    table.row(row.name, t, bytes / t.median_ms / 1e6, true, wrong > 0 ? "wrong" : "by luck");
     table.measured(row.name, wrong, "wrong sums", row.name, ": ", wrong, " of ", d.sums.size(),
                    " sums wrong");
   }

@@ -93,10 +93,9 @@ Ending run_here(const Case& c) {
   const cudaError_t status = cudaDeviceSynchronize();
   if (status == cudaErrorLaunchTimeout) return kStopped;  // the CPU backend has said where
   CUDA_CHECK(status);
-  const std::vector<unsigned> found = order.download();
-  for (unsigned t = 0; t < kWarp; ++t)
-    if (found[t] != t) return kWrongOrder;
-  return kRight;
+  std::vector<unsigned> in_turn(kWarp);
+  std::iota(in_turn.begin(), in_turn.end(), 0u);
+  return order.download() == in_turn ? kRight : kWrongOrder;
 }
 
 // Runs case `number` in a process of its own: a kernel that hangs can only be stopped with it.

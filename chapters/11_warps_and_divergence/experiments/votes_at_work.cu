@@ -98,9 +98,8 @@ struct Segments {
   bool compact_is_right(const std::string& name) const {
     std::vector<int> kept(n, -1), counts(of_warps.size(), 0);
     for (std::size_t i = 0; i < n; ++i) {
-      int& count = counts[i / kSegment];
-      if (host_x[i] % 2 != 0)
-        kept[i / kSegment * kSegment + static_cast<unsigned>(count++)] = host_x[i];
+      const std::size_t segment = i / kSegment;
+      if (host_x[i] % 2 != 0) kept[segment * kSegment + counts[segment]++] = host_x[i];
     }
     return is_right(name, kept, counts);
   }
