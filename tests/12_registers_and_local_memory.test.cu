@@ -475,14 +475,14 @@ TEST_CASE("barriers of any number of warps are counted", "[operation_latency]") 
 }
 
 TEST_CASE("what a chain needs is done before each, and each goes on where the last one ended") {
-  char name[] = "example";
-  char* argv[] = {name, nullptr};
-  const Options opt(1, argv, "12_example", "how long?", {});
+  char name[] = "example", samples[] = "--samples", two[] = "2";
+  char* argv[] = {name, samples, two, nullptr};
+  const Options opt(3, argv, "12_example", "how long?", {});
   ResultTable table(opt, 1);
   table.rate_in("cycles/step");
   std::string order;
   add_latency(
-      table, 2, 4, "adds", 1.0f, [](float v) { return v + 1; },
+      table, 4, "adds", 1.0f, [](float v) { return v + 1; },
       [&](ChainEnd<float>* end, float v, unsigned many) {
         order += std::to_string(static_cast<int>(v)) + "+" + std::to_string(many) + " ";
         operation_latency::chain_float_adds<<<1, 1>>>(end, v, many);

@@ -19,13 +19,13 @@ struct ChainEnd {
 /// each chain goes on where the last one ended. Returns the median.
 template <class Value, class Launch, class Step>
 double add_latency(
-    ResultTable& table, std::size_t samples, unsigned steps, const char* name, Value v, Step step,
-    Launch launch, const std::function<void()>& before = [] {}) {
+    ResultTable& table, unsigned steps, const std::string& name, Value v, Step step, Launch launch,
+    const std::function<void()>& before = [] {}) {
   const DeviceArray<ChainEnd<Value>> end(1);
   EventTimer timer;
   std::vector<double> ms, cycles_per_step;
   bool ok = true;
-  for (std::size_t sample = 0; sample <= samples; ++sample) {
+  for (std::size_t sample = 0; sample <= table.opt.samples; ++sample) {
     double took = 0, cycles = 0;
     for (const unsigned length : {steps, 2 * steps}) {
       end.poison();

@@ -42,15 +42,13 @@ unsigned sum_of_distances(std::vector<int> values) {
 }
 
 // What each thread has to leave: the sum over the values that it holds.
-std::vector<unsigned> sums_of_threads(const std::vector<int>& x, unsigned grid) {
+std::vector<unsigned> sums_of_threads(std::vector<int> x, unsigned grid) {
   std::vector<std::vector<int>> held(std::size_t{grid} * kHoldingBlock);
+  x.resize(held.size() * kHeld, 0);  // past its end the kernel takes zeros
   for (std::size_t i = 0; i < x.size(); ++i)
     held[i / (kHeld * kHoldingBlock) * kHoldingBlock + i % kHoldingBlock].push_back(x[i]);
   std::vector<unsigned> sums;
-  for (std::vector<int>& values : held) {
-    values.resize(kHeld, 0);  // past the end of x
-    sums.push_back(sum_of_distances(values));
-  }
+  for (const std::vector<int>& values : held) sums.push_back(sum_of_distances(values));
   return sums;
 }
 

@@ -64,10 +64,9 @@ cudaTextureObject_t texture_over(const DeviceArray<unsigned>& links) {
   cudaResourceDesc memory = {};
   memory.resType = cudaResourceTypeLinear;
   memory.res.linear = {links.get(), cudaCreateChannelDesc<unsigned>(), links.bytes()};
-  cudaTextureDesc rules = {};
-  rules.readMode = cudaReadModeElementType;
+  const cudaTextureDesc no_rules = {};
   cudaTextureObject_t texture = 0;
-  CUDA_CHECK(cudaCreateTextureObject(&texture, &memory, &rules, nullptr));
+  CUDA_CHECK(cudaCreateTextureObject(&texture, &memory, &no_rules, nullptr));
   return texture;
 }
 
@@ -96,7 +95,7 @@ std::size_t longest_from_dram(const Memory& memory) {
   return memory.bytes / (memory.step * sizeof(unsigned)) / 2;
 }
 
-void add_row(ResultTable& table, const Memory& memory, std::size_t samples, std::size_t steps) {
+void add_row(ResultTable& table, const Memory& memory, std::size_t steps) {
   const std::vector<unsigned> links = ring_of(memory.bytes, memory.step);
   const DeviceArray<unsigned> d_links(links), other(memory.from_dram ? kInMemory / 4 : 0);
   const Links all{d_links, texture_over(d_links)};
@@ -107,7 +106,7 @@ void add_row(ResultTable& table, const Memory& memory, std::size_t samples, std:
   };
   copy_to_constant();
   add_latency(
-      table, samples, static_cast<unsigned>(steps), memory.name, 0u,
+      table, static_cast<unsigned>(steps), memory.name, 0u,
       [&](unsigned at) { return static_cast<unsigned>((at + memory.step) % links.size()); },
       [&](WalkEnd* end, unsigned at, unsigned many) { memory.walk<<<1, 1>>>(end, at, many, all); },
       [&] {
@@ -127,7 +126,7 @@ int main(int argc, char** argv) {
   table.without_speedup();
   for (const Memory& memory : kMemories) {
     if (table.wants(memory.name, "each load brings the address of the next"))
-      add_row(table, memory, opt.samples, steps);
+      add_row(table, memory, steps);
   }
   return table.finish();
 }

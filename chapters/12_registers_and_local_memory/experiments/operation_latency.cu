@@ -66,9 +66,9 @@ int main(int argc, char** argv) {
   table.without_speedup();
   const auto row = [&](const char* name, auto chain, auto start, auto step, auto... more) {
     if (!table.wants(name, "each step needs the result of the one before")) return 0.0;
-    return add_latency(
-        table, opt.samples, steps, name, start, step,
-        [=](auto* end, auto v, unsigned many) { chain<<<1, 1>>>(end, v, many, more...); });
+    return add_latency(table, steps, name, start, step, [=](auto* end, auto v, unsigned many) {
+      chain<<<1, 1>>>(end, v, many, more...);
+    });
   };
   const auto next = [](Pair v) { return Pair{v.next, v.last + v.next}; };
   const auto add_one = [](auto v) { return v + 1; };
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   for (const unsigned warps : {1u, 8u, 32u}) {
     const std::string name = "barrier_of_" + std::to_string(warps);
     if (!table.wants(name, "each step is a barrier of so many warps")) continue;
-    add_latency(table, opt.samples, steps, name.c_str(), 0u, add_one,
+    add_latency(table, steps, name, 0u, add_one,
                 [=](ChainEnd<unsigned>* end, unsigned v, unsigned many) {
                   chain_barriers<<<1, 32 * warps>>>(end, v, many);
                 });
