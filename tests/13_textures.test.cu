@@ -7,10 +7,12 @@
 #include <limits>
 #include <set>
 
-#include "../chapters/13_textures/images.cuh"
 #include "kernel_testing.cuh"
 
 #define main experiment_main
+// Apart from the program, whose kParts images.cuh has, too.
+namespace images {
+#include "../chapters/13_textures/images.cuh"
 namespace address_modes {
 #include "../chapters/13_textures/experiments/address_modes.cu"
 }
@@ -38,6 +40,16 @@ namespace stale_fetches {
 namespace surface_writes {
 #include "../chapters/13_textures/experiments/surface_writes.cu"
 }
+}  // namespace images
+namespace address_modes = images::address_modes;
+namespace angles = images::angles;
+namespace angles_of_four = images::angles_of_four;
+namespace filter_weights = images::filter_weights;
+namespace image_walks = images::image_walks;
+namespace integer_texels = images::integer_texels;
+namespace mixed_square = images::mixed_square;
+namespace stale_fetches = images::stale_fetches;
+namespace surface_writes = images::surface_writes;
 #undef main
 
 namespace {
@@ -452,7 +464,7 @@ TEST_CASE("the sweep turns by each of its angles", "[angles]") {
     const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
     angles::Rotation r(pixels, shape.width, shape.height);
     for (std::size_t degrees = 0; degrees <= 90; degrees += small_sizes() ? 30 : 15) {
-      r.turn_by(degrees);
+      r.turn_by(degrees, angles::expect);
       const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
       CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
       for (const auto& version : angles::kVersions) {
@@ -471,7 +483,7 @@ TEST_CASE("the sweep of four pixels per thread turns by each of its angles", "[a
     const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
     angles_of_four::Rotation r(pixels, shape.width, shape.height);
     for (std::size_t degrees = 0; degrees <= 90; degrees += small_sizes() ? 30 : 15) {
-      r.turn_by(degrees);
+      r.turn_by(degrees, angles_of_four::expect);
       const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
       CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
       for (const auto& version : angles_of_four::kVersions) {
@@ -490,8 +502,8 @@ TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_
   for (const Shape& shape : awkward_shapes()) {
     for (const std::size_t degrees : awkward_angles()) {
       const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
-      const surface_writes::Rotation r(pixels,
-                                       surface_writes::turn_by(degrees, shape.width, shape.height));
+      surface_writes::Rotation r(pixels, shape.width, shape.height);
+      r.turn_by(degrees, surface_writes::expect);
       const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
       INFO(shape.text() << ", " << degrees << " degrees");
       CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
@@ -502,7 +514,8 @@ TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_
     }
   }
   const std::vector<float> pixels = random_floats(37 * 41, 0, 1, 7);
-  const surface_writes::Rotation r(pixels, surface_writes::turn_by(30, 37, 41));
+  surface_writes::Rotation r(pixels, 37, 41);
+  r.turn_by(30, surface_writes::expect);
   for (const dim3 block : {dim3(1, 1), dim3(5, 3), dim3(32, 32), dim3(64, 2), dim3(1, 37)}) {
     for (const unsigned spare : {0u, 1u}) {
       const dim3 grid(r.grid(block).x + spare, r.grid(block).y + spare);
@@ -528,15 +541,15 @@ TEST_CASE("in every mode the unit returns what comes out by hand, inside and out
           "[address_modes]") {
   std::vector<float> places;
   for (int quarter = -40; quarter <= 60; ++quarter) places.push_back(0.25f * quarter);
-  for (const auto& mode : address_modes::kModes) {
-    INFO(mode.name);
-    CHECK(address_modes::by_unit(places, mode.rules) == address_modes::by_hand(places, mode.rules));
+  for (const auto& [name, rules] : address_modes::kModes) {
+    INFO(name);
+    CHECK(address_modes::by_unit(places, rules) == address_modes::by_hand(places, rules));
   }
 }
 
 TEST_CASE("by hand the four modes are what the guide says of them", "[address_modes]") {
   const auto at = [&](std::size_t mode, float place) {
-    return address_modes::by_hand({place}, address_modes::kModes[mode].rules)[0];
+    return address_modes::by_hand({place}, address_modes::kModes[mode].second)[0];
   };
   CHECK(at(0, -7) == 10);
   CHECK(at(0, 17) == 40);
@@ -558,7 +571,7 @@ TEST_CASE("by hand the four modes are what the guide says of them", "[address_mo
 TEST_CASE("kernels that take places one by one leave the others alone", "[address_modes]") {
   using namespace address_modes;
   const DeviceArray<float> texels(kTexels), places(kPlaces), result(64);
-  sample_by_hand<<<2, 32>>>(texels, 4, kModes[0].rules, places, 11, result);
+  sample_by_hand<<<2, 32>>>(texels, 4, kModes[0].second, places, 11, result);
   CUDA_CHECK_LAUNCH();
   const std::vector<float> left = result.download();
   CHECK(left[10] == 40);
@@ -594,7 +607,7 @@ TEST_CASE("integers are read as floats up to 1, and down to -1", "[integer_texel
 TEST_CASE("the unit's weights are 256ths, the exact ones rounded", "[filter_weights]") {
   using namespace filter_weights;
   const std::vector<float> weights = weights_on_line();
-  const LineSummary line = summary_of(weights);
+  const LineSummary line(weights);
   CHECK(line.different == 257);
   CHECK(line.rounded == kLineSteps + 1);
   CHECK(line.largest_error == 0.5);
@@ -610,10 +623,10 @@ TEST_CASE("a line of exact weights, or one that is cut off, is not taken for the
     exact.push_back(static_cast<float>(k) / kLineSteps);
     cut.push_back(static_cast<float>(k / 16) / 256);
   }
-  CHECK(summary_of(exact).different == kLineSteps + 1);
-  CHECK(summary_of(exact).largest_error == 0);
-  CHECK(summary_of(exact).rounded == 257);
-  CHECK(summary_of(cut).largest_error > 0.9);
+  CHECK(LineSummary(exact).different == kLineSteps + 1);
+  CHECK(LineSummary(exact).largest_error == 0);
+  CHECK(LineSummary(exact).rounded == 257);
+  CHECK(LineSummary(cut).largest_error > 0.9);
 }
 
 TEST_CASE("the square's places are neighbours, an eighth of a step apart", "[filter_weights]") {
@@ -686,7 +699,7 @@ TEST_CASE("what a kernel writes is seen by loads at once, by a texture in the ne
 TEST_CASE("a value that is neither old nor new is noticed", "[stale_fetches]") {
   const std::vector<int> before = {1, 2, 3, 4};
   const std::vector<int> after = {2, 1 + stale_fetches::kNew, 7, 3};
-  const stale_fetches::Ages ages = stale_fetches::ages_of(after, before, 1);
+  const stale_fetches::Ages ages(after, before, 1);
   CHECK(ages.old_values == 2);
   CHECK(ages.new_values == 1);
   CHECK(ages.known() == 3);

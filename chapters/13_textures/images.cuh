@@ -5,8 +5,23 @@
 
 #include "../../common/common.cuh"
 
+/// A texture object and its memory: an array, or rows.
+struct Texture {
+  Texture() = default;
+  Texture(const Texture&) = delete;
+  ~Texture() {  // an object does not keep its memory alive: it goes first
+    cudaDestroyTextureObject(object);
+    cudaFreeArray(array);
+    cudaFree(rows);
+  }
+
+  cudaTextureObject_t object = 0;
+  cudaArray_t array = nullptr;
+  void* rows = nullptr;
+};
+
 /// A texture over a cudaArray of its own.
-struct ArrayTexture {
+struct ArrayTexture : Texture {
   /// `height` rows of `width` texels; with a height of 0 a line, in one dimension.
   template <class T>
   ArrayTexture(const std::vector<T>& texels, std::size_t width, std::size_t height,
@@ -21,18 +36,10 @@ struct ArrayTexture {
     memory.res.array.array = array;
     CUDA_CHECK(cudaCreateTextureObject(&object, &memory, &rules, nullptr));
   }
-  ~ArrayTexture() {  // an object does not keep its memory alive: it goes first
-    cudaDestroyTextureObject(object);
-    cudaFreeArray(array);
-  }
-  ArrayTexture(const ArrayTexture&) = delete;
-
-  cudaArray_t array = nullptr;
-  cudaTextureObject_t object = 0;
 };
 
 /// A texture over rows of floats with a pitch, of its own.
-struct PitchedTexture {
+struct PitchedTexture : Texture {
   PitchedTexture(const std::vector<float>& texels, std::size_t width, std::size_t height,
                  const cudaTextureDesc& rules) {
     const std::size_t row_bytes = width * sizeof(float);
@@ -45,14 +52,6 @@ struct PitchedTexture {
     memory.res.pitch2D = {rows, cudaCreateChannelDesc<float>(), width, height, pitch};
     CUDA_CHECK(cudaCreateTextureObject(&object, &memory, &rules, nullptr));
   }
-  ~PitchedTexture() {
-    cudaDestroyTextureObject(object);
-    cudaFree(rows);
-  }
-  PitchedTexture(const PitchedTexture&) = delete;
-
-  void* rows = nullptr;
-  cudaTextureObject_t object = 0;
 };
 
 /// Rules of reading: the nearest pixel as it is, at coordinates that count pixels; 0 outside.
@@ -86,4 +85,25 @@ struct MovedImage {
   dim3 grid(dim3 block) const {
     return dim3(blocks_for(width, block.x), blocks_for(height, block.y));
   }
+};
+
+constexpr int kParts = 512;            ///< cosine and sine of a turn are multiples of 1 / kParts
+const dim3 k32x1(32, 8), k8x4(8, 32);  ///< blocks in which a warp has 32 x 1 or 8 x 4 pixels
+
+/// An image that is turned around its middle, as a program's own Turn says.
+template <class Turn>
+struct TurnedImage : MovedImage {
+  using MovedImage::MovedImage;
+
+  /// Turns it by so many degrees. The kernel `expect` leaves what must come out.
+  void turn_by(std::size_t degrees, void (*expect)(const float*, Turn, float*)) {
+    const double angle = degrees * std::acos(-1.0) / 180;
+    turn.cosine = std::round(std::cos(angle) * kParts) / kParts;
+    turn.sine = std::round(std::sin(angle) * kParts) / kParts;
+    expect<<<grid(k32x1), k32x1>>>(plain, turn, result);
+    CUDA_CHECK_LAUNCH();
+    expected = result.download();
+  }
+
+  Turn turn{width, height, 1, 0};
 };

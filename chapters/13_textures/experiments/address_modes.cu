@@ -47,12 +47,7 @@ __global__ void sample_by_hand(const float* texels, int count, Rules rules, cons
   }
 }
 
-struct Mode {
-  const char* name;
-  Rules rules;
-};
-
-const Mode kModes[] = {
+const std::pair<const char*, Rules> kModes[] = {
     {"clamp, nearest", {cudaAddressModeClamp, cudaFilterModePoint, false}},
     {"border, nearest", {cudaAddressModeBorder, cudaFilterModePoint, false}},
     {"wrap, nearest", {cudaAddressModeWrap, cudaFilterModePoint, true}},
@@ -103,20 +98,16 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < kPlaces.size(); ++i) std::printf("------:|");
   std::printf("-------|\n");
   bool all_right = true;
-  for (const Mode& mode : kModes) {
-    const std::vector<float> unit = by_unit(kPlaces, mode.rules),
-                             hand = by_hand(kPlaces, mode.rules);
-    const bool right = all_equal(mode.name, unit, hand);
-    std::printf("| %-22s |", mode.name);
+  for (const auto& [name, rules] : kModes) {
+    const std::vector<float> unit = by_unit(kPlaces, rules);
+    const bool right = all_equal(name, unit, by_hand(kPlaces, rules));
+    std::printf("| %-22s |", name);
     for (std::size_t i = 0; i < unit.size(); ++i) {
-      char place[32];
-      std::snprintf(place, sizeof place, "%g", kPlaces[i]);
       std::printf(" %5g |", unit[i]);
-      table.measured(mode.name, unit[i], place);
+      table.measured(name, unit[i], text(kPlaces[i]));
     }
     std::printf(" %-5s |\n", right ? "ok" : "WRONG");
     all_right = all_right && right;
   }
-  const int status = table.finish();
-  return all_right ? status : kExitWrong;
+  return table.finish() == kExitOk && all_right ? kExitOk : kExitWrong;
 }

@@ -4,9 +4,7 @@
 #include "../../../common/common.cuh"
 #include "../images.cuh"
 
-constexpr int kParts = 512;            // cosine and sine are multiples of 1 / kParts
-constexpr unsigned kPixels = 4;        // per thread, blockDim.y rows apart
-const dim3 k32x1(32, 8), k8x4(8, 32);  // threads of a block; a warp has 32 x 1 or 8 x 4 pixels
+constexpr unsigned kPixels = 4;  // per thread, blockDim.y rows apart
 
 // A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
 struct Turn {
@@ -74,20 +72,10 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
 }
 
 // The image as an array, and as a cudaArray with a texture over it.
-struct Rotation : MovedImage {
-  using MovedImage::MovedImage;
-
-  void turn_by(std::size_t degrees) {
-    const double angle = degrees * std::acos(-1.0) / 180;
-    turn.cosine = std::round(std::cos(angle) * kParts) / kParts;
-    turn.sine = std::round(std::sin(angle) * kParts) / kParts;
-    expect<<<MovedImage::grid(k32x1), k32x1>>>(plain, turn, result);
-    CUDA_CHECK_LAUNCH();
-    expected = result.download();
-  }
+struct Rotation : TurnedImage<Turn> {
+  using TurnedImage::TurnedImage;
   dim3 grid(dim3 block) const { return MovedImage::grid(dim3(block.x, kPixels * block.y)); }
 
-  Turn turn{width, height, 1, 0};
   ArrayTexture array{pixels, width, height, nearest_or_zero()};
 };
 
@@ -112,7 +100,7 @@ int main(int argc, char** argv) {
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
   for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {
-    r.turn_by(degrees);
+    r.turn_by(degrees, expect);
     for (const auto& version : kVersions) {
       const std::string name = text(version.name, "@", degrees);
       table.add({name.c_str(), version.summary, version.launch}, r);

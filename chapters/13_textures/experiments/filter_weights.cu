@@ -63,21 +63,19 @@ std::vector<float> weights_on_line() {
 }
 
 struct LineSummary {
-  std::size_t different = 0;  // weights that occur
-  double largest_error = 0;   // in steps of 1/256
-  std::size_t rounded = 0;    // weights that are the exact one, rounded to the next 1/256
-};
-
-LineSummary summary_of(const std::vector<float>& line) {
-  LineSummary s;
-  s.different = std::set<float>(line.begin(), line.end()).size();
-  for (unsigned k = 0; k <= kLineSteps; ++k) {
-    const double exact = 1.0 * kUnitSteps * k / kLineSteps, got = 1.0 * kUnitSteps * line[k];
-    s.largest_error = std::max(s.largest_error, std::abs(got - exact));
-    s.rounded += got == std::floor(exact + 0.5);
+  explicit LineSummary(const std::vector<float>& line)
+      : different(std::set<float>(line.begin(), line.end()).size()) {
+    for (unsigned k = 0; k <= kLineSteps; ++k) {
+      const double exact = 1.0 * kUnitSteps * k / kLineSteps, got = 1.0 * kUnitSteps * line[k];
+      largest_error = std::max(largest_error, std::abs(got - exact));
+      rounded += got == std::floor(exact + 0.5);
+    }
   }
-  return s;
-}
+
+  std::size_t different;     // weights that occur
+  double largest_error = 0;  // in steps of 1/256
+  std::size_t rounded = 0;   // weights that are the exact one, rounded to the next 1/256
+};
 
 // How far the unit is off in the square.
 double largest_error() {
@@ -96,7 +94,7 @@ double largest_error() {
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_filter_weights", "how finely does the texture unit mix?", {});
   ResultTable table(opt, 3 * (kLineSteps + 1) * sizeof(float));
-  const LineSummary line = summary_of(weights_on_line());
+  const LineSummary line(weights_on_line());
   const double error = largest_error();
   table.measured("different_weights", line.different, "weights", line.different,
                  " different weights between two pixels, at ", kLineSteps + 1, " places");
@@ -105,6 +103,5 @@ int main(int argc, char** argv) {
   table.measured("weight_error", line.largest_error, "1/256", "a weight is off by at most ",
                  line.largest_error, " of 1/256");
   table.measured("pixel_error", error, "", "pixels of 0 to 1, mixed, are off by at most ", error);
-  const int status = table.finish();
-  return line.largest_error <= 0.5 ? status : kExitWrong;
+  return table.finish() == kExitOk && line.largest_error <= 0.5 ? kExitOk : kExitWrong;
 }

@@ -51,15 +51,14 @@ struct Image : MovedImage {
   using MovedImage::MovedImage;  // along the rows the pixels come out as they lie
 
   double amount() const { return 2.0 * result.bytes(); }
-  bool down_columns(const std::string& name) const { return walks_down(name, 0); }
-  bool down_diagonals(const std::string& name) const { return walks_down(name, 1); }
 
-  // Walks down from each pixel of the first row, with each step `aside` columns to the right.
-  bool walks_down(const std::string& name, std::size_t aside) const {
+  // Walks down from each pixel of the first row, with each step kAside columns to the right.
+  template <std::size_t kAside>
+  bool walks_down(const std::string& name) const {
     std::vector<float> walked;
     for (std::size_t first = 0; first < width; ++first) {
       for (std::size_t row = 0; row < height; ++row)
-        walked.push_back(pixels[row * width + (first + aside * row) % width]);
+        walked.push_back(pixels[row * width + (first + kAside * row) % width]);
     }
     return all_equal(name, result.download(), walked);
   }
@@ -77,25 +76,23 @@ template <Walk kWalk, auto kTexture>
 void texture(const Image& i) {
   walk_texture<kWalk><<<i.grid, kBlock>>>((i.*kTexture).object, i.width, i.height, i.result);
 }
-constexpr auto kRows = &Image::over_rows;
-constexpr auto kArray = &Image::over_array;
 
 const Version<Image> kVersions[] = {
     {"row_plain", "lanes along a row, plain loads", plain<Walk::kRow>},
-    {"row_pitched", "the same by tex2D, rows with a pitch", texture<Walk::kRow, kRows>},
-    {"row_array", "the same by tex2D, a cudaArray", texture<Walk::kRow, kArray>},
+    {"row_pitched", "the same by tex2D, rows with a pitch", texture<Walk::kRow, &Image::over_rows>},
+    {"row_array", "the same by tex2D, a cudaArray", texture<Walk::kRow, &Image::over_array>},
     {"column_plain", "lanes down a column, plain loads", plain<Walk::kColumn>,
-     &Image::down_columns},
-    {"column_pitched", "the same by tex2D, rows with a pitch", texture<Walk::kColumn, kRows>,
-     &Image::down_columns},
-    {"column_array", "the same by tex2D, a cudaArray", texture<Walk::kColumn, kArray>,
-     &Image::down_columns},
+     &Image::walks_down<0>},
+    {"column_pitched", "the same by tex2D, rows with a pitch",
+     texture<Walk::kColumn, &Image::over_rows>, &Image::walks_down<0>},
+    {"column_array", "the same by tex2D, a cudaArray", texture<Walk::kColumn, &Image::over_array>,
+     &Image::walks_down<0>},
     {"diagonal_plain", "lanes along a diagonal, plain loads", plain<Walk::kDiagonal>,
-     &Image::down_diagonals},
-    {"diagonal_pitched", "the same by tex2D, rows with a pitch", texture<Walk::kDiagonal, kRows>,
-     &Image::down_diagonals},
-    {"diagonal_array", "the same by tex2D, a cudaArray", texture<Walk::kDiagonal, kArray>,
-     &Image::down_diagonals},
+     &Image::walks_down<1>},
+    {"diagonal_pitched", "the same by tex2D, rows with a pitch",
+     texture<Walk::kDiagonal, &Image::over_rows>, &Image::walks_down<1>},
+    {"diagonal_array", "the same by tex2D, a cudaArray",
+     texture<Walk::kDiagonal, &Image::over_array>, &Image::walks_down<1>},
 };
 
 int main(int argc, char** argv) {

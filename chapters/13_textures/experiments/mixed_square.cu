@@ -31,19 +31,6 @@ __global__ void enlarge_middle(float* x, float* y, double* exact) {
   exact[i] = (1 - b) * a + b * ((1 - a) * 0.75 + a * 0.25);
 }
 
-// What a texture of 2 x 2 pixels, which mixes, returns at places in device memory.
-std::vector<float> sample(const std::vector<float>& pixels, const DeviceArray<float>& x,
-                          const DeviceArray<float>& y) {
-  cudaTextureDesc rules = {};  // coordinates that count pixels
-  rules.filterMode = cudaFilterModeLinear;
-  const ArrayTexture image(pixels, 2, 2, rules);
-  const DeviceArray<float> result(x.size());
-  const unsigned n = x.size();
-  sample_places<<<blocks_for(n, 256), 256>>>(image.object, x, y, n, result);
-  CUDA_CHECK_LAUNCH();
-  return result.download();
-}
-
 // The square: what the unit returns there, and what it should.
 struct Picture {
   std::vector<float> unit;
@@ -51,22 +38,17 @@ struct Picture {
 };
 
 Picture picture() {
-  const DeviceArray<float> x(kSide * kSide), y(kSide * kSide);
-  const DeviceArray<double> exact(kSide * kSide);
-  enlarge_middle<<<blocks_for(kSide * kSide, 256), 256>>>(x, y, exact);
+  cudaTextureDesc rules = {};  // coordinates that count pixels
+  rules.filterMode = cudaFilterModeLinear;
+  const ArrayTexture image(std::vector<float>{0, 1, 0.75f, 0.25f}, 2, 2, rules);
+  const unsigned n = kSide * kSide;
+  const DeviceArray<float> x(n), y(n), unit(n);
+  const DeviceArray<double> exact(n);
+  enlarge_middle<<<blocks_for(n, 256), 256>>>(x, y, exact);
   CUDA_CHECK_LAUNCH();
-  return {sample({0, 1, 0.75f, 0.25f}, x, y), exact.download()};
-}
-
-// The picture as CSV. Nine digits tell every float from its neighbours.
-std::string csv_of(const Picture& picture) {
-  std::ostringstream csv;
-  csv.precision(9);
-  csv << "column,row,unit,exact\n";
-  for (unsigned i = 0; i < kSide * kSide; ++i)
-    csv << i % kSide << ',' << i / kSide << ',' << picture.unit[i] << ',' << picture.exact[i]
-        << '\n';
-  return csv.str();
+  sample_places<<<blocks_for(n, 256), 256>>>(image.object, x, y, n, unit);
+  CUDA_CHECK_LAUNCH();
+  return {unit.download(), exact.download()};
 }
 
 int main(int argc, char** argv) {
@@ -76,15 +58,17 @@ int main(int argc, char** argv) {
   double most = 0;
   for (unsigned i = 0; i < kSide * kSide; ++i)
     most = std::max(most, std::abs(square.unit[i] - square.exact[i]));
+  std::ostringstream csv;
+  csv.precision(9);  // digits, which tell every float from its neighbours
+  csv << "column,row,unit,exact\n";
   // A line of it in steps of an eighth: + where the unit returns too much, - where too little.
   for (unsigned i = 0; i < kSide * kSide; ++i) {
-    const double error = square.unit[i] - square.exact[i];
-    std::printf("%c%s",
-                2 * std::abs(error) < most ? '.'
-                : error > 0                ? '+'
-                                           : '-',
-                i % kSide == kSide - 1 ? "\n" : "");
+    const unsigned column = i % kSide, row = i / kSide;
+    const double unit = square.unit[i], exact = square.exact[i], error = unit - exact;
+    csv << column << ',' << row << ',' << unit << ',' << exact << '\n';
+    const char sign = 2 * std::abs(error) < most ? '.' : error > 0 ? '+' : '-';
+    std::printf("%c%s", sign, column == kSide - 1 ? "\n" : "");
   }
   std::printf("\n+ and -: the unit is off by more than half of the most, %.5f\n", most);
-  return opt.write_csv(csv_of(square)) ? kExitOk : kExitWrong;
+  return opt.write_csv(csv.str()) ? kExitOk : kExitWrong;
 }

@@ -27,19 +27,17 @@ __global__ void fetch_again(cudaTextureObject_t elements, int* fetched) {
 
 // How many of the values are old, how many new.
 struct Ages {
-  std::size_t old_values = 0, new_values = 0;
-  std::size_t known() const { return old_values + new_values; }
-};
-
-// `flip` is 1 where element i is the neighbour's.
-Ages ages_of(const std::vector<int>& values, const std::vector<int>& before, unsigned flip) {
-  Ages ages;
-  for (unsigned i = 0; i < values.size(); ++i) {
-    ages.old_values += values[i] == before[i ^ flip];
-    ages.new_values += values[i] == before[i ^ flip] + kNew;
+  // `flip` is 1 where element i is the neighbour's.
+  Ages(const std::vector<int>& values, const std::vector<int>& before, unsigned flip) {
+    for (unsigned i = 0; i < values.size(); ++i) {
+      old_values += values[i] == before[i ^ flip];
+      new_values += values[i] == before[i ^ flip] + kNew;
+    }
   }
-  return ages;
-}
+  std::size_t known() const { return old_values + new_values; }
+
+  std::size_t old_values = 0, new_values = 0;
+};
 
 struct Found {
   Ages fetched, loaded, next_launch;
@@ -65,8 +63,8 @@ Found look(std::uint64_t seed) {
   CUDA_CHECK_LAUNCH();
   fetch_again<<<kElements / kThreads, kThreads>>>(texture, again);
   CUDA_CHECK_LAUNCH();
-  const Found found = {ages_of(fetched.download(), before, 1),
-                       ages_of(loaded.download(), before, 1), ages_of(again.download(), before, 0)};
+  const Found found = {Ages(fetched.download(), before, 1), Ages(loaded.download(), before, 1),
+                       Ages(again.download(), before, 0)};
   CUDA_CHECK(cudaDestroyTextureObject(texture));
   return found;
 }
@@ -82,6 +80,5 @@ int main(int argc, char** argv) {
   say("fetched", "through the texture, in the launch that wrote them", found.fetched);
   say("loaded", "by a load, in the same launch", found.loaded);
   say("next_launch", "through the texture, in the next launch", found.next_launch);
-  const int status = table.finish();
-  return found.ok() ? status : kExitWrong;
+  return table.finish() == kExitOk && found.ok() ? kExitOk : kExitWrong;
 }

@@ -4,8 +4,6 @@
 #include "../../../common/common.cuh"
 #include "../images.cuh"
 
-constexpr int kParts = 512;  // cosine and sine are multiples of 1 / kParts
-
 // A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
 struct Turn {
   unsigned width, height;
@@ -30,13 +28,6 @@ __global__ void rotate_to_surface(cudaTextureObject_t image, Turn turn,
               static_cast<int>(y));
 }
 
-// The turn by so many degrees.
-Turn turn_by(std::size_t degrees, unsigned width, unsigned height) {
-  const double angle = degrees * std::acos(-1.0) / 180;
-  const auto rounded = [](double v) { return static_cast<float>(std::round(v * kParts) / kParts); };
-  return {width, height, rounded(std::cos(angle)), rounded(std::sin(angle))};
-}
-
 // What must come out: the nearest pixel, 0 outside. Coordinates are whole numbers, of 1/1024 pixel.
 __global__ void expect(const float* image, Turn turn, float* nearest) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -51,13 +42,9 @@ __global__ void expect(const float* image, Turn turn, float* nearest) {
 }
 
 // The image in one cudaArray, with a texture over it; the result in another, with a surface.
-struct Rotation : MovedImage {
-  Rotation(const std::vector<float>& pixels, const Turn& by)
-      : MovedImage(pixels, by.width, by.height), turn(by) {
-    const dim3 block(32, 8);
-    expect<<<grid(block), block>>>(plain, turn, result);
-    CUDA_CHECK_LAUNCH();
-    expected = result.download();
+struct Rotation : TurnedImage<Turn> {
+  Rotation(const std::vector<float>& pixels, unsigned columns, unsigned rows)
+      : TurnedImage(pixels, columns, rows) {
     const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
     CUDA_CHECK(cudaMallocArray(&array, &one_float, width, height, cudaArraySurfaceLoadStore));
     cudaResourceDesc memory = {};
@@ -82,7 +69,6 @@ struct Rotation : MovedImage {
     return MovedImage::is_right(name);
   }
 
-  Turn turn;
   ArrayTexture image{pixels, width, height, nearest_or_zero()};
   std::size_t row_bytes = width * sizeof(float);
   cudaArray_t array = nullptr;
@@ -91,8 +77,7 @@ struct Rotation : MovedImage {
 
 const Version<Rotation> kArrayToArray = {
     "array_to_array", "nearest_array, written through a surface", [](const Rotation& r) {
-      const dim3 block(32, 8);
-      rotate_to_surface<<<r.grid(block), block>>>(r.image.object, r.turn, r.surface);
+      rotate_to_surface<<<r.grid(k32x1), k32x1>>>(r.image.object, r.turn, r.surface);
     }};
 
 int main(int argc, char** argv) {
@@ -104,7 +89,8 @@ int main(int argc, char** argv) {
   const std::size_t bytes = 2 * width * height * sizeof(float);  // the image and the result
   ResultTable table(opt, bytes, bytes);
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
-  const Rotation r(random_floats(width * height, 0, 1, opt.seed), turn_by(angle, width, height));
+  Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
+  r.turn_by(angle, expect);
   table.add(kArrayToArray, r);
   return table.finish();
 }
