@@ -30,9 +30,9 @@ void for_every_version(const Operands& operands, Check check) {
   const auto product = operands.product<BoundedProduct>();
   check(kCublas<BoundedProduct>, product);
   check(even_shares::kVersions[1], even_shares::SharedProduct{operands.product<BoundedProduct>()});
-  for (const int multiprocessors : {1, 5000})
+  for (const unsigned multiprocessors : {1u, 5000u})
     check(by_shape::kVersions[1],
-          by_shape::ShapedProduct(operands.product<BoundedProduct>(), multiprocessors));
+          by_shape::ShapedProduct{operands.product<BoundedProduct>(), multiprocessors});
   for (const auto& version : kVersions) check(version, product);
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("cuBLAS beside the shapes multiplies the same matrices, gaps included"
     const Operands operands(s, 5);
     INFO(text_of(s));
     CHECK(runs_right(by_shape::kVersions[2],
-                     by_shape::ShapedProduct(operands.product<BoundedProduct>(), 1)));
+                     by_shape::ShapedProduct{operands.product<BoundedProduct>(), 1}));
   }
 }
 
@@ -219,29 +219,29 @@ TEST_CASE("a block per tile is the same product in both experiments", "[even_sha
     CHECK(runs_right(even_shares::kVersions[0],
                      even_shares::SharedProduct{operands.product<BoundedProduct>()}));
     CHECK(runs_right(by_shape::kVersions[0],
-                     by_shape::ShapedProduct(operands.product<BoundedProduct>(), 1)));
+                     by_shape::ShapedProduct{operands.product<BoundedProduct>(), 1}));
   }
 }
 
 TEST_CASE("every way of the model multiplies right, aligned or not, copies or none", "[by_shape]") {
   // Enough blocks for splits along k, and for tiles that are dealt out before the rest is shared.
-  for (const auto& [s, sms] : std::vector<std::pair<Sides, int>>{{{5, 7, 300}, 4},
-                                                                 {{68, 36, 132}, 2},
-                                                                 {{67, 131, 65}, 1},
-                                                                 {{3, 2, 1}, 1},
-                                                                 {{13, 11, 600}, 1},
-                                                                 {{1, 33, 260}, 1},
-                                                                 {{35, 1, 260}, 1},
-                                                                 {{1, 1, 100}, 1}}) {
+  for (const auto& [s, sms] : std::vector<std::pair<Sides, unsigned>>{{{5, 7, 300}, 4},
+                                                                      {{68, 36, 132}, 2},
+                                                                      {{67, 131, 65}, 1},
+                                                                      {{3, 2, 1}, 1},
+                                                                      {{13, 11, 600}, 1},
+                                                                      {{1, 33, 260}, 1},
+                                                                      {{35, 1, 260}, 1},
+                                                                      {{1, 1, 100}, 1}}) {
     const Operands operands(s, s.n % 4 == 0 ? 0 : 1);
-    const by_shape::ShapedProduct some(operands.product<BoundedProduct>(), sms);
+    const by_shape::ShapedProduct some{operands.product<BoundedProduct>(), sms};
     std::set<std::array<unsigned, 3>> tried;  // one plan of each way, row and choice about copies
     for (by_shape::Plan plan : some.shape.plans()) {
       if (!tried.insert({static_cast<unsigned>(plan.way), plan.row, unsigned{plan.copies}}).second)
         continue;
       INFO(text_of(s) << ", way " << plan.way << ", row " << plan.row << ", " << plan.parts);
-      const by_shape::ShapedProduct product(operands.product<BoundedProduct>(), sms,
-                                            [&](const auto&) { return plan; });
+      const by_shape::ShapedProduct product{operands.product<BoundedProduct>(), sms, some.shape,
+                                            plan};
       for (int repeat = 0; repeat < 2; ++repeat) {  // tickets are put back
         CHECK(runs_right(by_shape::kVersions[1], product));
         CHECK(gaps_are_untouched(product.c));
@@ -249,9 +249,9 @@ TEST_CASE("every way of the model multiplies right, aligned or not, copies or no
       if (plan.way < by_shape::Plan::kFewRows && plan.us > 0) {  // two passes, and copies
         plan.way = plan.way == by_shape::Plan::kTickets ? by_shape::Plan::kTwoPasses : plan.way;
         plan.copies = s.n % 4 != 0;
-        CHECK(runs_right(by_shape::kVersions[1],
-                         by_shape::ShapedProduct(operands.product<BoundedProduct>(), sms,
-                                                 [&](const auto&) { return plan; })));
+        CHECK(runs_right(
+            by_shape::kVersions[1],
+            by_shape::ShapedProduct{operands.product<BoundedProduct>(), sms, some.shape, plan}));
       }
     }
     CHECK(tried.size() >= 10);
@@ -260,7 +260,7 @@ TEST_CASE("every way of the model multiplies right, aligned or not, copies or no
 
 TEST_CASE("copies are made of matrices that are not aligned, and of no others", "[by_shape]") {
   const auto copied = [](unsigned m, unsigned n, unsigned k, bool aligned) {
-    const by_shape::ShapeModel shape(m, n, k, aligned, 132);
+    const by_shape::ShapeModel shape{m, n, k, aligned, 132};
     const auto plans = shape.plans();
     return std::any_of(plans.begin(), plans.end(), [](const auto& p) { return p.copies; });
   };
@@ -273,7 +273,7 @@ TEST_CASE("the model takes large tiles for large products and thin ways for thin
           "[by_shape]") {
   using by_shape::Plan;
   const auto best = [](unsigned m, unsigned n, unsigned k, bool aligned) {
-    return by_shape::ShapeModel(m, n, k, aligned, 132).best();
+    return by_shape::ShapeModel{m, n, k, aligned, 132}.best();
   };
   for (const unsigned side : {2048u, 4096u, 8192u}) {
     const Plan plan = best(side, side, side, true);
@@ -289,7 +289,7 @@ TEST_CASE("multiply-adds alone are as many as were asked for, and each is made",
           "[multiply_adds_alone]") {
   using namespace multiply_adds_alone;
   for (const double flop : {1.0, 1e4, 2e5}) {
-    const MultiplyAdds data(flop, 2);
+    const MultiplyAdds data{flop, 2};
     INFO(flop << " operations");
     CHECK(data.amount() >= flop);
     CHECK(data.amount() - flop <= 2.0 * kChains * static_cast<double>(data.results.size()));

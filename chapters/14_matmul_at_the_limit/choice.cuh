@@ -5,12 +5,6 @@
 
 #include "any_shape.cuh"
 
-/// Where sums of parts lie.
-struct Room {
-  float* sums;
-  unsigned* tickets;
-};
-
 /// A way to compute a product.
 struct Plan {
   enum Way { kTiles, kTickets, kTwoPasses, kFewRows, kFewColumns, kFewTerms };
@@ -19,7 +13,7 @@ struct Plan {
   unsigned parts;  ///< blocks of even shares; or the terms of a block of a thin product
   bool copies;     ///< A or B is copied first, so that its rows are aligned
   double us;       ///< predicted
-  std::size_t floats, tickets;  ///< of the room that it needs
+  std::size_t floats, tickets;  ///< that it needs for the sums of parts
 };
 
 /// In microseconds: what a step of a block takes from a multiprocessor that has enough of them,
@@ -34,13 +28,6 @@ struct TileRow {
   unsigned elements;       ///< per thread
   StepTimes wide, narrow;  ///< rows that are aligned, and others
   void (*launch)(const Plan&, const Shares&, const Matrix& a, const Matrix& b, const Matrix& c);
-
-  /// Steps read A and B, and what begins and ends a tile's walk stores C.
-  StepTimes times(bool reads_aligned, bool stores_aligned) const {
-    const StepTimes &reads = reads_aligned ? wide : narrow,
-                    &stores = stores_aligned ? wide : narrow;
-    return {reads.full, reads.alone, stores.begin, stores.each};
-  }
 };
 
 template <class T>
@@ -63,31 +50,26 @@ void launch_tile(const Plan& plan, const Shares& s, const Matrix& a, const Matri
   put_together<T><<<grid, T::kThreads>>>(c, s);
 }
 
-template <class T>
+// All of them keep three slices, and turn where a row of a thread's elements ends.
+template <unsigned kRows, unsigned kColumns, unsigned kDepth, unsigned kRowsOfWarp,
+          unsigned kColumnsOfWarp, unsigned kLanesBelow, unsigned kBlocks>
 constexpr TileRow tile_row(StepTimes wide, StepTimes narrow) {
-  return {T::kRows,     T::kColumns, T::kDepth, T::kBlocksPerSm,
-          T::kElements, wide,        narrow,    launch_tile<T>};
+  using T =
+      Tile<kRows, kColumns, kDepth, kRowsOfWarp, kColumnsOfWarp, kLanesBelow, 3, kBlocks, true>;
+  return {kRows, kColumns, kDepth, kBlocks, T::kElements, wide, narrow, launch_tile<T>};
 }
 
 // The times were fitted on an H200 to all ways to compute some 700 shapes: the kernel that the
 // model then chooses should take the least time.
 const TileRow kTileRows[] = {
-    tile_row<Tile<128, 256, 16, 64, 64, 8, 3, 1, true>>({1.84, 1.74, 6.35, 0.714},
-                                                        {2.13, 1.72, 5.1, 5.32}),
-    tile_row<Tile<64, 128, 16, 32, 64, 4, 3, 3, true>>({0.646, 0.537, 2.94, 0.035},
-                                                       {0.66, 0.408, 3.22, 0.75}),
-    tile_row<Tile<32, 128, 16, 32, 32, 4, 3, 5, true>>({0.393, 0.293, 1.58, 0},
-                                                       {0.413, 0.439, 2.27, 0.125}),
-    tile_row<Tile<32, 64, 16, 32, 32, 4, 3, 8, true>>({0.218, 0.461, 1.73, 0.046},
-                                                      {0.219, 0.487, 2.55, 0.055}),
-    tile_row<Tile<32, 32, 16, 16, 32, 4, 3, 12, true>>({0.156, 0.282, 1.5, 0.01},
-                                                       {0.159, 0.251, 1.58, 0.028}),
-    tile_row<Tile<32, 32, 32, 16, 32, 4, 3, 8, true>>({0.313, 0.357, 1.84, 0},
-                                                      {0.382, 0.267, 2.11, 0.027}),
-    tile_row<Tile<16, 128, 32, 16, 32, 4, 3, 4, true>>({0.546, 0.198, 1.45, 0},
-                                                       {0.659, 0.417, 2.2, 0.046}),
-    tile_row<Tile<16, 64, 16, 16, 32, 4, 3, 12, true>>({0.142, 0.263, 1.15, 0.022},
-                                                       {0.164, 0.26, 1.93, 0.035}),
+    tile_row<128, 256, 16, 64, 64, 8, 1>({1.84, 1.74, 6.35, 0.714}, {2.13, 1.72, 5.1, 5.32}),
+    tile_row<64, 128, 16, 32, 64, 4, 3>({0.646, 0.537, 2.94, 0.035}, {0.66, 0.408, 3.22, 0.75}),
+    tile_row<32, 128, 16, 32, 32, 4, 5>({0.393, 0.293, 1.58, 0}, {0.413, 0.439, 2.27, 0.125}),
+    tile_row<32, 64, 16, 32, 32, 4, 8>({0.218, 0.461, 1.73, 0.046}, {0.219, 0.487, 2.55, 0.055}),
+    tile_row<32, 32, 16, 16, 32, 4, 12>({0.156, 0.282, 1.5, 0.01}, {0.159, 0.251, 1.58, 0.028}),
+    tile_row<32, 32, 32, 16, 32, 4, 8>({0.313, 0.357, 1.84, 0}, {0.382, 0.267, 2.11, 0.027}),
+    tile_row<16, 128, 32, 16, 32, 4, 4>({0.546, 0.198, 1.45, 0}, {0.659, 0.417, 2.2, 0.046}),
+    tile_row<16, 64, 16, 16, 32, 4, 12>({0.142, 0.263, 1.15, 0.022}, {0.164, 0.26, 1.93, 0.035}),
 };
 
 /// A kernel for thin products: C has `holds` rows or columns at most, and a block has `piece` of
@@ -131,28 +113,28 @@ const ThinRow kThinRows[] = {
 };
 
 /// The shape of a product as the model sees it.
-class ShapeModel {
- public:
-  ShapeModel(unsigned rows, unsigned columns, unsigned terms, bool aligned, unsigned sms)
-      : m_(rows), n_(columns), k_(terms), aligned_(aligned), sms_(sms) {}
+struct ShapeModel {
+  unsigned m, n, k;   ///< rows and columns of C, terms of an element
+  bool rows_aligned;  ///< those of A and B
+  unsigned sms;       ///< multiprocessors
 
   /// How the work is divided into even shares for `blocks` blocks; 0: a block for each tile.
   Shares shares(const TileRow& t, unsigned blocks) const {
-    const unsigned down = blocks_for(m_, t.rows), across = blocks_for(n_, t.columns);
-    return divide_work(down, across, blocks_for(k_, t.depth), blocks > 0 ? blocks : down * across);
+    const unsigned down = blocks_for(m, t.rows), across = blocks_for(n, t.columns);
+    return divide_work(down, across, blocks_for(k, t.depth), blocks > 0 ? blocks : down * across);
   }
 
   /// All ways, with their predicted times.
   std::vector<Plan> plans() const {
     std::vector<Plan> all;
     for (unsigned t = 0; t < std::size(kTileRows); ++t) {
-      add_tile(t, aligned_, all);
-      if (!aligned_ && amount() > kWorthCopies) add_tile(t, true, all);
+      add_tile(t, rows_aligned, all);
+      if (!rows_aligned && 1.0 * m * n * k > kWorthCopies) add_tile(t, true, all);
     }
     for (unsigned row = 0; row < std::size(kThinRows); ++row) add_thin(row, all);
-    if (k_ <= kFewTerms) {
-      const double blocks = static_cast<double>(div_up(m_, 32)) * div_up(n_, 128);
-      const double terms = k_ * 0.126 * (1 + 0.0032 * blocks);
+    if (k <= kFewTerms) {
+      const double blocks = static_cast<double>(div_up(m, 32)) * div_up(n, 128);
+      const double terms = k * 0.126 * (1 + 0.0032 * blocks);
       all.push_back({Plan::kFewTerms, 0, 0, false, 4.2 + std::hypot(terms, bytes() / 3.2e6), 0, 0});
     }
     return all;
@@ -169,13 +151,12 @@ class ShapeModel {
   static constexpr double kWorthCopies = 2e8;  // multiply-adds
   static constexpr double kL2 = 5e7;           // bytes that stay in it between launches
 
-  double amount() const { return static_cast<double>(m_) * n_ * k_; }
-  double bytes() const { return 4.0 * (double(m_) * k_ + double(k_) * n_ + double(m_) * n_); }
+  double bytes() const { return 4.0 * (double(m) * k + double(k) * n + double(m) * n); }
 
   /// Rounds of blocks, each of `steps` steps: the fullest multiprocessor counts.
   double rounds(const TileRow& t, const StepTimes& times, unsigned blocks, double steps,
                 double begin) const {
-    const unsigned most = static_cast<unsigned>(div_up(blocks, sms_));
+    const unsigned most = static_cast<unsigned>(div_up(blocks, sms));
     const unsigned full = most / t.per_sm, rest = most % t.per_sm;
     const auto round = [&](unsigned held) {
       if (held == 0) return 0.0;
@@ -186,7 +167,7 @@ class ShapeModel {
 
   void add_tile(unsigned row, bool aligned, std::vector<Plan>& all) const {
     const TileRow& t = kTileRows[row];
-    const unsigned held = sms_ * t.per_sm;
+    const unsigned held = sms * t.per_sm;
     const Shares whole = shares(t, 0);
     add_shares(row, aligned, 0, all);
     if (whole.tiles >= held) {
@@ -202,23 +183,26 @@ class ShapeModel {
 
   void add_shares(unsigned row, bool aligned, unsigned blocks, std::vector<Plan>& all) const {
     const TileRow& t = kTileRows[row];
-    const StepTimes times = t.times(aligned, n_ % kWide == 0);
+    // Steps read A and B, and what begins and ends a tile's walk stores C.
+    const StepTimes& reads = aligned ? t.wide : t.narrow;
+    const StepTimes& stores = n % kWide == 0 ? t.wide : t.narrow;
+    const StepTimes times = {reads.full, reads.alone, stores.begin, stores.each};
     const Shares s = shares(t, blocks);
     const unsigned left = s.tiles - s.dealt;
     const double elements = t.rows * t.columns, to_l2 = 4.0 * (t.rows + t.columns) * t.depth;
-    Plan plan{Plan::kTiles, row, s.blocks, aligned != aligned_, 0, 0, 0};
+    Plan plan{Plan::kTiles, row, s.blocks, aligned != rows_aligned, 0, 0, 0};
     // In the kernel of shares every step takes longer: it needs more registers.
     const double more = left == 0 ? 1 : elements > 16384 ? 1.17 : 1.04;
     const bool spans = left > 0 && s.blocks % left != 0;  // a block has parts of two tiles
     const double dealt = rounds(t, times, s.dealt, more * s.steps, times.begin);
-    const double of_a = 4.0 * m_ * k_, of_b = 4.0 * k_ * n_;
+    const double of_a = 4.0 * m * k, of_b = 4.0 * k * n;
     const double memory = aligned ? bytes() / 2.49e6 : of_a / 1.59e6 + of_b / 2.37e6;
     const double copies = plan.copies ? 7.96 + 2 * (of_a + of_b) / 2.93e6 : 0;
     // A block that has parts of two tiles begins twice; what that costs depends on the way.
     const auto us = [&](double begins) {
-      const double shared = left == 0 ? 0
-                                      : rounds(t, times, s.blocks, more * left * s.steps / s.blocks,
-                                               times.begin * (spans ? begins : 1));
+      const double steps = more * left * s.steps / s.blocks;
+      const double begin = times.begin * (spans ? begins : 1);
+      const double shared = left == 0 ? 0 : rounds(t, times, s.blocks, steps, begin);
       return 3.35 + std::max({dealt + shared, s.tiles * s.steps * to_l2 / 5.26e6, memory}) + copies;
     };
     plan.us = us(1);
@@ -238,42 +222,39 @@ class ShapeModel {
   void add_thin(unsigned row, std::vector<Plan>& all) const {
     const ThinRow& t = kThinRows[row];
     const bool rows = t.way == Plan::kFewRows;
-    if ((rows ? m_ : n_) > t.holds) return;
-    const auto groups = static_cast<unsigned>(div_up(rows ? n_ : m_, t.piece));
+    if ((rows ? m : n) > t.holds) return;
+    const auto groups = static_cast<unsigned>(div_up(rows ? n : m, t.piece));
     const unsigned most = most_of_k(t.holds);
-    for (unsigned depth = 128; depth <= most && (depth == 128 || depth / 2 < k_); depth *= 2) {
-      const auto parts = static_cast<double>(div_up(k_, depth));
-      const double held = std::ceil(groups * parts / sms_), terms = std::min(depth, k_);
+    for (unsigned depth = 128; depth <= most && (depth == 128 || depth / 2 < k); depth *= 2) {
+      const auto parts = static_cast<double>(div_up(k, depth));
+      const double held = std::ceil(groups * parts / sms), terms = std::min(depth, k);
       const double rate = bytes() > kL2 ? 4.7e6 : rows ? 6.7e6 : 7.1e6;
       double us =
           3.35 + t.times.begin + held * t.times.each +
           std::hypot(terms * std::hypot(t.times.alone, held * t.times.full), bytes() / rate);
       if (parts > 1) us += rows ? 1.3 + 0.041 * parts : 1.35 + 0.043 * parts;
-      const double floats = parts > 1 ? parts * m_ * n_ : 0;
+      const double floats = parts > 1 ? parts * m * n : 0;
       all.push_back({t.way, row, depth, false, us, static_cast<std::size_t>(floats), groups});
     }
   }
-
-  unsigned m_, n_, k_;
-  bool aligned_;
-  unsigned sms_;
 };
 
-/// Launches a way on matrices that are aligned if it needs them to be.
+/// Launches a way on matrices that are aligned if it needs them to be. `sums` and `tickets` have as
+/// many elements as the plan says.
 inline void launch_plan(const Plan& plan, const ShapeModel& shape, const Matrix& a, const Matrix& b,
-                        const Matrix& c, Room room) {
+                        const Matrix& c, float* sums, unsigned* tickets) {
   if (plan.way == Plan::kFewRows || plan.way == Plan::kFewColumns) {
     const ThinRow& t = kThinRows[plan.row];
     const unsigned side = plan.way == Plan::kFewRows ? c.width : c.height;
     const dim3 grid(blocks_for(side, t.piece), blocks_for(a.width, plan.parts));
-    t.kernel<<<grid, kThinThreads>>>(a, b, c, {room.sums, room.tickets, plan.parts});
+    t.kernel<<<grid, kThinThreads>>>(a, b, c, {sums, tickets, plan.parts});
   } else if (plan.way == Plan::kFewTerms) {
     const dim3 grid(blocks_for(c.width, 128), blocks_for(c.height, 32));
     multiply_few_terms<<<grid, kThinThreads>>>(a, b, c);
   } else {
     const TileRow& t = kTileRows[plan.row];
     Shares s = shape.shares(t, plan.way == Plan::kTiles ? 0 : plan.parts);
-    s.partial_sums = room.sums, s.tickets = room.tickets;
+    s.partial_sums = sums, s.tickets = tickets;
     t.launch(plan, s, a, b, c);
   }
 }

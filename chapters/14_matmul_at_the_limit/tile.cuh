@@ -282,3 +282,7 @@ struct Sums {
     }
   }
 };
+
+// ---- the host's side ---------------------------------------------------------------------------
+
+constexpr std::size_t kMostSide = 256_Ki;  ///< of a matrix: grids stay within their limits

@@ -6,8 +6,6 @@
 // cublas           the library, which chooses as well
 // fragments_ahead  large tiles; a step's first fragments are loaded before the barrier
 
-#include <functional>
-
 #include "../../../common/common.cuh"
 #include "../choice.cuh"
 #include "../cublas_product.cuh"
@@ -48,15 +46,9 @@ constexpr unsigned aligned(unsigned width) { return (width + kWide - 1) / kWide 
 // C = A * B, the way in which it is computed, and the memory for that. Copies of A and B have rows
 // that are aligned, continued by zeros.
 struct ShapedProduct : MatrixProduct {
-  // `choose` picks the plan.
-  ShapedProduct(MatrixProduct&& product, int sms,
-                const std::function<Plan(const ShapeModel&)>& choose = &ShapeModel::best)
-      : MatrixProduct(std::move(product)),
-        shape(a.height, b.width, a.width, rows_are_aligned(a, b), static_cast<unsigned>(sms)),
-        plan(choose(shape)) {}
-
-  ShapeModel shape;
-  Plan plan;
+  unsigned sms;  // multiprocessors
+  ShapeModel shape{a.height, b.width, a.width, rows_are_aligned(a, b), sms};
+  Plan plan = shape.best();
   DeviceArray<float> copies{
       plan.copies ? aligned(a.width) * (std::size_t{a.height} + aligned(b.width)) : 0};
   DeviceArray<float> sums{plan.floats};
@@ -65,31 +57,29 @@ struct ShapedProduct : MatrixProduct {
   Matrix padded_b = dense_matrix(copies + padded_a.elements(), aligned(a.width), aligned(b.width));
 };
 
-void launch_tiles(const Matrix& a, const Matrix& b, const Matrix& c) {
-  constexpr unsigned kBytes = Turning::kStages * Turning::kSliceBytes;
-  const dim3 grid(blocks_for(c.width, Turning::kColumns), blocks_for(c.height, Turning::kRows));
+constexpr unsigned kBytes =
+    Turning::kStages * Turning::kSliceBytes;  // of dynamic shared memory, for large tiles
+
+void launch_tiles(const ShapedProduct& p) {
+  const dim3 grid(blocks_for(p.c.width, Turning::kColumns), blocks_for(p.c.height, Turning::kRows));
   CUDA_CHECK(cudaFuncSetAttribute(multiply_tiles<Turning>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-  multiply_tiles<Turning><<<grid, Turning::kThreads, kBytes>>>(a, b, c);
-}
-
-// `room_a` and `room_b` are where copies go, if the plan wants any.
-void launch_chosen(const Plan& plan, const ShapeModel& shape, const Matrix& a, const Matrix& b,
-                   const Matrix& c, const Matrix& room_a, const Matrix& room_b, Room room) {
-  if (!plan.copies) return launch_plan(plan, shape, a, b, c, room);
-  constexpr unsigned kBlock = 256;
-  const dim3 grid(blocks_for(std::max(room_a.width, room_b.width), kBlock),
-                  blocks_for(std::max(room_a.height, room_b.height), kRowsOfCopy), 2);
-  copy_padded<<<grid, kBlock>>>(a, room_a, b, room_b);
-  launch_plan(plan, shape, room_a, room_b, c, room);
+  multiply_tiles<Turning><<<grid, Turning::kThreads, kBytes>>>(p.a, p.b, p.c);
 }
 
 void launch_by_shape(const ShapedProduct& p) {
-  launch_chosen(p.plan, p.shape, p.a, p.b, p.c, p.padded_a, p.padded_b, {p.sums, p.tickets});
+  const auto multiply = [&](const Matrix& a, const Matrix& b) {
+    launch_plan(p.plan, p.shape, a, b, p.c, p.sums, p.tickets);
+  };
+  if (!p.plan.copies) return multiply(p.a, p.b);
+  constexpr unsigned kBlock = 256;
+  const dim3 grid(blocks_for(std::max(p.padded_a.width, p.padded_b.width), kBlock),
+                  blocks_for(std::max(p.padded_a.height, p.padded_b.height), kRowsOfCopy), 2);
+  copy_padded<<<grid, kBlock>>>(p.a, p.padded_a, p.b, p.padded_b);
+  multiply(p.padded_a, p.padded_b);
 }
 
 void launch_fragments_ahead(const ShapedProduct& p) {
-  constexpr unsigned kBytes = Turning::kStages * Turning::kSliceBytes;
   CUDA_CHECK(cudaFuncSetAttribute(multiply_any<Turning, true>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   const unsigned down = blocks_for(p.c.height, Turning::kRows);
@@ -99,8 +89,7 @@ void launch_fragments_ahead(const ShapedProduct& p) {
 }
 
 const Version<ShapedProduct> kVersions[] = {
-    {"serpentine", "large tiles, one block each",
-     [](const ShapedProduct& p) { launch_tiles(p.a, p.b, p.c); }},
+    {"serpentine", "large tiles, one block each", launch_tiles},
     {"by_shape", "the way whose predicted time is the least", launch_by_shape},
     kCublas<ShapedProduct>,
     {"fragments_ahead", "large tiles, a step's first fragments loaded before the barrier",
@@ -108,17 +97,17 @@ const Version<ShapedProduct> kVersions[] = {
 };
 
 int main(int argc, char** argv) {
-  constexpr std::size_t kMost = 256_Ki;  // grids stay within their limits
   std::size_t m = kOnGpu ? 4096 : 100, n = m, k = m;
   const Options opt(argc, argv, "14_by_shape", "which kernel suits which shape?",
-                    {{"m", &m, 1, kMost, "rows"},
-                     {"n", &n, 1, kMost, "columns"},
-                     {"k", &k, 1, kMost, "terms of an element"}});
+                    {{"m", &m, 1, kMostSide, "rows"},
+                     {"n", &n, 1, kMostSide, "columns"},
+                     {"k", &k, 1, kMostSide, "terms of an element"}});
   const std::size_t bytes = (m * k + k * n + m * n) * sizeof(float);
   ResultTable table(opt, bytes, bytes);
   table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
-  const ShapedProduct product({m, n, k, opt.seed}, table.device.multiProcessorCount);
+  const unsigned sms = table.device.multiProcessorCount;
+  const ShapedProduct product{{m, n, k, opt.seed}, sms};
   for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }

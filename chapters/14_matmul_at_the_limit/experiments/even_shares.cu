@@ -5,8 +5,6 @@
 // even_shares  the same tiles in even shares of steps: no multiprocessor is without work
 
 #include "../../../common/common.cuh"
-#include "../tile.cuh"
-#include "../walk.cuh"
 #include "../work_shares.cuh"
 
 // A block computes one tile of C.
@@ -43,12 +41,11 @@ const Version<SharedProduct> kVersions[] = {
 };
 
 int main(int argc, char** argv) {
-  constexpr std::size_t kMost = 256_Ki;  // grids stay within their limits
   std::size_t m = kOnGpu ? 4096 : 100, n = m, k = m;
   const Options opt(argc, argv, "14_even_shares", "what if every block gets as many steps?",
-                    {{"m", &m, 1, kMost, "rows of A and C"},
-                     {"n", &n, 1, kMost, "columns of B and C"},
-                     {"k", &k, 1, kMost, "columns of A, rows of B"}});
+                    {{"m", &m, 1, kMostSide, "rows of A and C"},
+                     {"n", &n, 1, kMostSide, "columns of B and C"},
+                     {"k", &k, 1, kMostSide, "columns of A, rows of B"}});
   ResultTable table(opt, (m * k + k * n + m * n) * sizeof(float));
   table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host

@@ -27,21 +27,18 @@ __global__ void multiply_adds(float factor, float term, unsigned turns, float* r
 
 // At least `flop` operations, two for a multiply-add, in whole turns of all threads.
 struct MultiplyAdds {
-  MultiplyAdds(double flop, unsigned grid) : blocks(grid) {
-    turns = static_cast<unsigned>(flop / (2.0 * kChains * static_cast<double>(results.size()))) + 1;
-  }
-
-  unsigned blocks, turns = 0;
+  double flop;
+  unsigned blocks;
   DeviceArray<float> results{std::size_t{blocks} * kBlock};
+  unsigned turns = static_cast<unsigned>(flop / (2.0 * kChains * results.size())) + 1;
 
-  double amount() const { return 2.0 * kChains * static_cast<double>(results.size()) * turns; }
+  double amount() const { return 2.0 * kChains * results.size() * turns; }
   void poison() const { results.poison(); }
 
   // All these are whole numbers, and exact in a float up to 2^24.
   bool is_right(const std::string& version) const {
     const float sum = kChains * (static_cast<float>(turns) + (kChains - 1) / 2.0f);
-    const std::vector<float> expected(results.size(), sum);
-    return all_equal(version, results.download(), expected);
+    return all_equal(version, results.download(), std::vector<float>(results.size(), sum));
   }
 };
 
@@ -59,7 +56,7 @@ int main(int argc, char** argv) {
                      {"k", &k, 1, kMost, "multiply-adds for each of its elements"}});
   const Device device = open_device(opt);
   const unsigned blocks = kBlocksPerSm * static_cast<unsigned>(device.multiProcessorCount);
-  const MultiplyAdds data(2.0 * static_cast<double>(m * n) * static_cast<double>(k), blocks);
+  const MultiplyAdds data{2.0 * m * n * k, blocks};
   ResultTable table(opt, data.results.bytes());
   table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
   table.add(kMultiplyAdds, data);

@@ -176,10 +176,11 @@ const auto& version_named(const Versions& versions, const std::string& name) {
 }
 
 void compare_chapters(const Device& device) {
+  const unsigned sms = device.multiProcessorCount;
   std::puts("version,m,n,k,us,cublas_us,over_cublas,low,high,device,cuda");
   for (const std::size_t side : {1024, 2048, 4096}) {
     const MatrixProduct product(side, side, side, 1);
-    const ShapedProduct shaped({side, side, side, 1}, device.multiProcessorCount);
+    const ShapedProduct shaped{{side, side, side, 1}, sms};
     const auto version = [&](const auto& v) {
       return std::pair<const char*, std::function<void()>>(v.name, [&] { v.launch(product); });
     };
@@ -187,7 +188,7 @@ void compare_chapters(const Device& device) {
         {"cublas", [&] { multiply_by_cublas(product); }},
         version(version_named(naive::kVersions, "columns_along_x")),
         version(version_named(tiled::kVersions, "micro_tile_wide")),
-        {"serpentine", [&] { launch_tiles(product.a, product.b, product.c); }},
+        {"serpentine", [&] { launch_tiles(shaped); }},
         {"by_shape", [&] { launch_by_shape(shaped); }},
     };
     std::vector<std::function<void()>> launches;
@@ -212,6 +213,7 @@ int main(int argc, char** argv) {
   const std::size_t most = std::size_t{100} << 20, room = std::size_t{64} << 20;
   const DeviceArray<float> values_a(most), values_b(most), values_c(most), worst(1);
   const DeviceArray<char> workspace(room);
+  const unsigned sms = device.multiProcessorCount;
   fill<<<1000, 256>>>(values_a, most, 1);
   fill<<<1000, 256>>>(values_b, most, 7);
   cublasHandle_t handle = nullptr;
@@ -232,16 +234,11 @@ int main(int argc, char** argv) {
     };
     if (mode != "ours") by_default();
     if (mode == "names") continue;
-    ShapedProduct p({1, 1, 1, 1}, device.multiProcessorCount);  // its own matrices are not used
-    p.a = {values_a, m, k, k}, p.b = {values_b, k, n, n}, p.c = {values_c, m, n, n};
-    const ShapeModel shape(m, n, k, rows_are_aligned(p.a, p.b), device.multiProcessorCount);
-    const Plan plan = shape.best();
-    const DeviceArray<float> sums(plan.floats);
-    const DeviceArray<unsigned> tickets(std::vector<unsigned>(plan.tickets, 0));
-    const DeviceArray<float> copies(plan.copies ? aligned(k) * (std::size_t{m} + aligned(n)) : 0);
-    const Matrix a = dense_matrix(copies, m, aligned(k));
-    const Matrix b = dense_matrix(copies + a.elements(), aligned(k), aligned(n));
-    const auto ours = [&] { launch_chosen(plan, shape, p.a, p.b, p.c, a, b, {sums, tickets}); };
+    MatrixProduct large(1, 1, 1, 1);  // its own matrices are not used
+    large.a = {values_a, m, k, k}, large.b = {values_b, k, n, n}, large.c = {values_c, m, n, n};
+    const ShapedProduct p{std::move(large), sms};
+    const Plan& plan = p.plan;
+    const auto ours = [&] { launch_by_shape(p); };
     if (mode == "ours") {
       ours();
       CUDA_CHECK_LAUNCH();
