@@ -13,9 +13,6 @@
 #include "kernel_testing.cuh"
 
 #define main experiment_main
-namespace active_mask {
-#include "../chapters/11_warps_and_divergence/experiments/active_mask.cu"
-}
 namespace lockstep {
 #include "../chapters/11_warps_and_divergence/experiments/lockstep.cu"
 }
@@ -28,12 +25,6 @@ namespace seen_flags {
 namespace take_turns {
 #include "../chapters/11_warps_and_divergence/experiments/take_turns.cu"
 }
-namespace votes_at_work {
-#include "../chapters/11_warps_and_divergence/experiments/votes_at_work.cu"
-}
-namespace warp_votes {
-#include "../chapters/11_warps_and_divergence/experiments/warp_votes.cu"
-}
 // Apart from the program, whose kWarp forks.cuh has, too.
 namespace forks {
 #include "../chapters/11_warps_and_divergence/forks.cuh"
@@ -44,6 +35,22 @@ namespace loops_and_branches {
 #include "../chapters/11_warps_and_divergence/experiments/loops_and_branches.cu"
 }
 }  // namespace forks
+// And these the ints in segments.
+namespace segments {
+#include "../chapters/11_warps_and_divergence/segments.cuh"
+namespace active_mask {
+#include "../chapters/11_warps_and_divergence/experiments/active_mask.cu"
+}
+namespace votes_at_work {
+#include "../chapters/11_warps_and_divergence/experiments/votes_at_work.cu"
+}
+namespace warp_votes {
+#include "../chapters/11_warps_and_divergence/experiments/warp_votes.cu"
+}
+}  // namespace segments
+namespace active_mask = segments::active_mask;
+namespace votes_at_work = segments::votes_at_work;
+namespace warp_votes = segments::warp_votes;
 #undef main
 
 namespace {
@@ -105,7 +112,7 @@ bool runs_threads(const std::string& order) {
 
 // Every vote, count, search, compaction and scan of these ints against the host's.
 void check_all_votes(const std::vector<int>& x, unsigned block) {
-  const warp_votes::Segments asked{x, block};
+  const warp_votes::Segments asked{{x, block}};
   for (const auto& version : warp_votes::kVersions) {
     INFO(version.name);
     CHECK(runs_right(version, asked));
@@ -114,7 +121,7 @@ void check_all_votes(const std::vector<int>& x, unsigned block) {
     if (counts) CHECK(words == std::vector<unsigned>(words.size(), ~0u));
     if (!counts) CHECK(asked.counts.download() == std::vector<int>(x.size(), -1));
   }
-  const votes_at_work::Segments worked{x, block};
+  const votes_at_work::Segments worked{{x, block}};
   for (const auto& version : votes_at_work::kVersions) {
     INFO(version.name);
     CHECK(runs_right(version, worked));
@@ -367,11 +374,11 @@ TEST_CASE("every vote, search, compaction and scan is the host's, at awkward siz
   for (const std::size_t n : sizes_to_test()) {
     if (n > 100000) continue;
     INFO("n = " << n);
-    check_all_votes(random_ints(n, 0, warp_votes::kValues - 1, n), 64);
+    check_all_votes(random_ints(n, 0, segments::kValues - 1, n), 64);
   }
   for (const unsigned block : blocks_to_test()) {
     INFO("block " << block);
-    check_all_votes(random_ints(5003, 0, warp_votes::kValues - 1, block), block);
+    check_all_votes(random_ints(5003, 0, segments::kValues - 1, block), block);
   }
 }
 
@@ -395,7 +402,7 @@ TEST_CASE("votes at the edges: nobody, everybody, only the first, only the last"
 TEST_CASE("each vote and each count is that of its 32 ints", "[warp_votes]") {
   // Worked out here once more, apart from the experiment's own check.
   const std::vector<int> x = random_ints(1055, 0, 999, 8);
-  const warp_votes::Segments s{x, 64};
+  const warp_votes::Segments s{{x, 64}};
   for (const auto& version : warp_votes::kVersions) version.launch(s);
   CUDA_CHECK_LAUNCH();
   const std::vector<unsigned> votes = s.votes.download();
@@ -426,7 +433,7 @@ TEST_CASE("a search ends at the first of several, also where the second comes so
     std::vector<int> x(2048, 1);
     for (std::size_t i = first; i < 1024; i += 33) x[i] = kWanted;
     x[1024 + first] = kWanted;
-    const Segments s{x, 64};
+    const Segments s{{x, 64}};
     for (const auto& version : votes_at_work::kVersions) {
       INFO(version.name << ", first at " << first);
       CHECK(runs_right(version, s));
@@ -442,7 +449,7 @@ TEST_CASE("odd values are packed in their order, sums begin anew in each segment
   using namespace votes_at_work;
   std::vector<int> x(1500);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i % 1000);
-  const Segments s{x, 64};
+  const Segments s{{x, 64}};
   CHECK(runs_right(votes_at_work::kVersions[2], s));
   const std::vector<int> kept = s.of_ints.download();
   CHECK(s.of_warps.download() == std::vector<int>{512, 238});
@@ -473,11 +480,11 @@ TEST_CASE("the scan of a warp holds the sum up to each lane", "[votes_at_work]")
 
 TEST_CASE("the checkers of votes reject what was not written, and one wrong place",
           "[warp_votes][votes_at_work]") {
-  const std::vector<int> x = random_ints(1055, 0, warp_votes::kValues - 1, 6);
+  const std::vector<int> x = random_ints(1055, 0, segments::kValues - 1, 6);
   std::vector<int> other = x;
   other[1054] = x[1054] == votes_at_work::kWanted ? 0 : votes_at_work::kWanted;
   other[1053] = x[1053] < 500 ? x[1053] + 101 : x[1053] - 101;
-  warp_votes::Segments asked{x, 64};
+  warp_votes::Segments asked{{x, 64}};
   for (const auto& version : warp_votes::kVersions) {
     INFO(version.name);
     asked.poison();
@@ -487,7 +494,7 @@ TEST_CASE("the checkers of votes reject what was not written, and one wrong plac
     asked.host_x = x;
     CHECK(runs_right(version, asked));
   }
-  votes_at_work::Segments worked{x, 64};
+  votes_at_work::Segments worked{{x, 64}};
   for (const auto& version : votes_at_work::kVersions) {
     INFO(version.name);
     worked.poison();
@@ -502,8 +509,8 @@ TEST_CASE("the checkers of votes reject what was not written, and one wrong plac
 TEST_CASE("active_mask leaves three words for every 32 ints, and its surprises are counted",
           "[active_mask]") {
   for (const unsigned block : blocks_to_test()) {
-    const std::vector<int> x = random_ints(1055, 0, active_mask::kValues - 1, 6);
-    const active_mask::Looks looks{DeviceArray<int>(x), block};
+    const std::vector<int> x = random_ints(1055, 0, segments::kValues - 1, 6);
+    const active_mask::Looks looks{{x, block}};
     CHECK(runs_right(active_mask::kActiveMask, looks));
     const std::vector<unsigned> rows = looks.surprised.download();
     REQUIRE(rows.size() == 3 * 33);
@@ -526,7 +533,7 @@ TEST_CASE("where the lanes of a warp agree no look is a surprise, where they dif
   using namespace active_mask;
   const std::vector<std::size_t> none(3, 0);
   for (const int value : {0, 1, 2, 3, 4, 777}) {
-    const Looks looks{DeviceArray<int>(std::vector<int>(2048, value)), 64};
+    const Looks looks{{std::vector<int>(2048, value), 64}};
     CHECK(runs_right(kActiveMask, looks));
     INFO("all lanes hold " << value);
     CHECK(looks.surprises() == none);
@@ -535,7 +542,7 @@ TEST_CASE("where the lanes of a warp agree no look is a surprise, where they dif
   for (const int step : {2, 4}) {  // 0 and step in turn: all even, and for 4 also the same turn
     std::vector<int> x(2048);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? 0 : step;
-    const Looks looks{DeviceArray<int>(x), 64};
+    const Looks looks{{x, 64}};
     CHECK(runs_right(kActiveMask, looks));
     INFO("0 and " << step << " in turn");
     CHECK(looks.surprises()[0] == 0);

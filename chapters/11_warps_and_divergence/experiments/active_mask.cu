@@ -4,10 +4,7 @@
 // active_mask  what it says where lanes have parted: no vote at all
 
 #include "../../../common/common.cuh"
-
-constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
-constexpr unsigned kSegment = 1024;  // ints that a warp goes through, 32 at a time
-constexpr int kValues = 1000;        // the ints are 0 ... kValues - 1
+#include "../segments.cuh"
 
 __device__ unsigned lane_number() { return threadIdx.x % kWarp; }
 __device__ std::size_t warp_number() {  // of the whole grid
@@ -49,8 +46,8 @@ __global__ void ask_active_mask(const int* x, std::size_t n, unsigned* surprised
   }
 }
 
-// n ints, and for every 32 of them three words: which lanes were surprised by each look.
-struct Looks {
+// For every 32 of the ints three words: which lanes were surprised by each look.
+struct Looks : SegmentedInts {
   void poison() const { surprised.poison(); }
   bool is_right(const std::string&) const { return true; }  // nothing is promised
 
@@ -62,10 +59,6 @@ struct Looks {
     return count;
   }
 
-  DeviceArray<int> x;
-  unsigned block;  // threads, whole warps
-  std::size_t n = x.size();
-  unsigned grid = blocks_for(n, std::size_t{kSegment} * block / kWarp);
   DeviceArray<unsigned> surprised{div_up(n, kWarp) * 3};
 };
 
@@ -80,9 +73,8 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 8_Gi, "ints"}});
   ResultTable table(opt, n * sizeof(int), n * sizeof(int));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const Looks looks{DeviceArray<int>(random_ints(n, 0, kValues - 1, opt.seed)), 256};
-  table.add(kActiveMask, looks);
-  if (!table.wants(kActiveMask.name)) return table.finish();
+  const Looks looks{{random_ints(n, 0, kValues - 1, opt.seed), 256}};
+  if (table.add(kActiveMask, looks) == 0) return table.finish();  // the row is not wanted
   const char* const where[] = {"in a branch", "in a loop", "behind both"};
   for (unsigned k = 0; k < 3; ++k) {
     const std::size_t count = looks.surprises()[k];

@@ -7,10 +7,9 @@
 // scan         sums of all values up to each, by shuffles
 
 #include "../../../common/common.cuh"
+#include "../segments.cuh"
 
-constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
-constexpr unsigned kSegment = 1024;           // ints that a warp goes through, 32 at a time
-constexpr int kWanted = 777, kValues = 1000;  // the ints are 0 ... kValues - 1
+constexpr int kWanted = 777;  // one of the values that the ints have
 
 __device__ unsigned lane_number() { return threadIdx.x % kWarp; }
 __device__ std::size_t warp_number() {  // of the whole grid
@@ -80,8 +79,8 @@ __global__ void scan_segments(const int* x, std::size_t n, int* sums) {
   }
 }
 
-// n ints; each warp has kSegment of its own.
-struct Segments {
+// A place for each of the ints, and one for each warp.
+struct Segments : SegmentedInts {
   void poison() const { of_ints.poison(), of_warps.poison(); }
 
   bool is_right(const std::string& name, const std::vector<int>& ints,
@@ -109,11 +108,6 @@ struct Segments {
     return is_right(name, sums, std::vector<int>(of_warps.size(), -1));
   }
 
-  std::vector<int> host_x;
-  unsigned block;  // threads, whole warps
-  DeviceArray<int> x{host_x};
-  std::size_t n = x.size();
-  unsigned grid = blocks_for(n, std::size_t{kSegment} * block / kWarp);
   DeviceArray<int> of_ints{n}, of_warps{div_up(n, kSegment)};
 };
 
@@ -138,7 +132,7 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 8_Gi, "ints"}});
   ResultTable table(opt, n * sizeof(int), 2 * n * sizeof(int));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const Segments segments{random_ints(n, 0, kValues - 1, opt.seed), 256};
+  const Segments segments{{random_ints(n, 0, kValues - 1, opt.seed), 256}};
   for (const auto& version : kVersions) table.add(version, segments);
   return table.finish();
 }

@@ -5,10 +5,9 @@
 // equal_lanes  how many of the 32 hold the same value, by match_any
 
 #include "../../../common/common.cuh"
+#include "../segments.cuh"
 
-constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
-constexpr unsigned kSegment = 1024;      // ints that a warp goes through, 32 at a time
-constexpr int kLow = 3, kValues = 1000;  // the ints are 0 ... kValues - 1
+constexpr int kLow = 3;  // the votes ask for ints that are so near to the least or the largest
 
 __device__ unsigned lane_number() { return threadIdx.x % kWarp; }
 __device__ std::size_t warp_number() {  // of the whole grid
@@ -50,8 +49,8 @@ __global__ void count_equal_lanes(const int* x, std::size_t n, int* counts) {
   }
 }
 
-// n ints; each warp has kSegment of its own.
-struct Segments {
+// Three votes for every 32 of the ints, and a count for each.
+struct Segments : SegmentedInts {
   void poison() const { votes.poison(), counts.poison(); }
 
   bool votes_are_right(const std::string& version) const {
@@ -73,11 +72,6 @@ struct Segments {
     return all_equal(version, counts.download(), expected);
   }
 
-  std::vector<int> host_x;
-  unsigned block;  // threads, whole warps
-  DeviceArray<int> x{host_x};
-  std::size_t n = x.size();
-  unsigned grid = blocks_for(n, std::size_t{kSegment} * block / kWarp);
   DeviceArray<unsigned> votes{div_up(n, kWarp) * 3};
   DeviceArray<int> counts{n};
 };
@@ -97,7 +91,7 @@ int main(int argc, char** argv) {
                     {{"n", &n, 1, 8_Gi, "ints"}});
   ResultTable table(opt, n * sizeof(int), 2 * n * sizeof(int));
   table.rate_in("GB/s", "read", measured_read_gbps(n * sizeof(int)));
-  const Segments segments{random_ints(n, 0, kValues - 1, opt.seed), 256};
+  const Segments segments{{random_ints(n, 0, kValues - 1, opt.seed), 256}};
   for (const auto& version : kVersions) table.add(version, segments);
   return table.finish();
 }
