@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Chapter 10: what the experiments with one sum by one grid share beside their kernels: the ints,
-// and where the blocks meet.
+// Chapter 10: what the experiments with one sum by one grid share beside their kernels: sizes,
+// the ints, and where the blocks meet.
 #pragma once
 
 #include "../../common/common.cuh"
+
+constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 
 using Sum = unsigned long long;  // the 64-bit integer that atomicAdd takes
 

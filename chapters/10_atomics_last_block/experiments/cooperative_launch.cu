@@ -9,8 +9,6 @@
 #include "../../../common/common.cuh"
 #include "../sum_memory.cuh"
 
-constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-
 // A square in 64 bits. It is never negative, so unsigned sums are right.
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 

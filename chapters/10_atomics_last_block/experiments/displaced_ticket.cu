@@ -8,8 +8,6 @@
 #include "../sum_memory.cuh"
 #include "../wrong_results.cuh"
 
-constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
-
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 __device__ std::size_t global_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -8,7 +8,6 @@
 #include "../../../common/common.cuh"
 #include "../sum_memory.cuh"
 
-constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 constexpr unsigned kTurn = 4;  // words that a thread reads in one turn of the grid
 
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }

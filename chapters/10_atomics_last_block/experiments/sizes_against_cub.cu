@@ -6,7 +6,6 @@
 #include "../../../common/common.cuh"
 #include "../sum_memory.cuh"
 
-constexpr unsigned kWarp = 32, kMaxBlock = 1024, kAllLanes = 0xffffffffu;
 constexpr unsigned kInFlight = 4;  // 16-byte loads per thread
 
 __device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
