@@ -15,9 +15,6 @@
 namespace block_sizes {
 #include "../chapters/04_multi_block/experiments/block_sizes.cu"
 }
-namespace blocks_over_time {
-#include "../chapters/04_multi_block/experiments/blocks_over_time.cu"
-}
 namespace grid_sizes {
 #include "../chapters/04_multi_block/experiments/grid_sizes.cu"
 }
@@ -27,14 +24,18 @@ namespace load_latency {
 namespace load_widths {
 #include "../chapters/04_multi_block/experiments/load_widths.cu"
 }
-namespace three_clocks {
-#include "../chapters/04_multi_block/experiments/three_clocks.cu"
-}
 namespace waiting_blocks {
 #include "../chapters/04_multi_block/experiments/waiting_blocks.cu"
 }
 namespace warp_issue {
 #include "../chapters/04_multi_block/experiments/warp_issue.cu"
+}
+#include "../chapters/04_multi_block/block_records.cuh"
+namespace blocks_over_time {
+#include "../chapters/04_multi_block/experiments/blocks_over_time.cu"
+}
+namespace three_clocks {
+#include "../chapters/04_multi_block/experiments/three_clocks.cu"
 }
 #undef main
 
@@ -498,13 +499,13 @@ TEST_CASE("every block leaves one plausible record, blocks of one thread too, an
           "[three_clocks]") {
   for (const unsigned block : awkward_blocks()) {
     for (const unsigned grid : {1u, 5u, 50u}) {
-      const three_clocks::Launch launch(random_ints(small_sizes() ? 9991 : 99991, 0, 9, 5), grid,
-                                        block);
+      const Launch launch(three_clocks::sum_recorded,
+                          random_ints(small_sizes() ? 9991 : 99991, 0, 9, 5), grid, block);
       INFO("grid " << grid << ", block " << block);
-      CHECK(launch.is_right());
+      CHECK(three_clocks::is_right(launch));
       CHECK(launch.event_ms > 0);
       REQUIRE(launch.blocks.size() == grid);
-      const auto all = three_clocks::whole_launch(launch.blocks);
+      const auto all = whole_launch(launch.blocks);
       for (const auto& b : launch.blocks) {
         CHECK((all.start_ns <= b.start_ns && b.end_ns <= all.end_ns));
       }
@@ -520,7 +521,7 @@ TEST_CASE("a record spans the work of all threads of its block, not that of the 
   const std::vector<int> x = random_ints(small_sizes() ? 200003 : 2000003, 0, 9, 5);
   double best = 0;
   for (int repeat = 0; repeat < 10 && best < 0.5; ++repeat) {
-    const three_clocks::Launch launch(x, 1, 1024);
+    const Launch launch(three_clocks::sum_recorded, x, 1, 1024);
     const auto& b = launch.blocks[0];
     const double cycles_per_ns = b.cycles() / static_cast<double>(b.end_ns - b.start_ns);
     INFO("record " << b.ms() << " ms, events " << launch.event_ms << " ms");
@@ -531,7 +532,6 @@ TEST_CASE("a record spans the work of all threads of its block, not that of the 
 }
 
 TEST_CASE("records that no launch can have left are not plausible", "[three_clocks]") {
-  using three_clocks::BlockRecord;
   const BlockRecord good{0, 1000000, 1500000, 500, 900500};  // half a millisecond at 1.8 GHz
   CHECK(three_clocks::are_plausible({good}, 0.6));
   CHECK_FALSE(three_clocks::are_plausible({good}, 0.4));  // longer than the launch
@@ -551,27 +551,38 @@ TEST_CASE("records that no launch can have left are not plausible", "[three_cloc
 }
 
 TEST_CASE("a launch that left a wrong sum is not right", "[three_clocks]") {
-  three_clocks::Launch launch(random_ints(1000, 0, 9, 5), 3, 64);
-  REQUIRE(launch.is_right());
-  launch.missing = 1;
-  CHECK_FALSE(launch.is_right());
+  Launch launch(three_clocks::sum_recorded, random_ints(1000, 0, 9, 5), 3, 64);
+  REQUIRE(three_clocks::is_right(launch));
+  launch.sum += 1;
+  CHECK_FALSE(three_clocks::is_right(launch));
 }
 
 TEST_CASE("the span of a launch is from the first start to the last end", "[three_clocks]") {
-  const std::vector<three_clocks::BlockRecord> blocks = {
+  const std::vector<BlockRecord> blocks = {
       {0, 20, 40, 7, 9}, {1, 10, 30, 1000, 1004}, {0, 25, 60, 9, 12}};
-  const auto all = three_clocks::whole_launch(blocks);
+  const auto all = whole_launch(blocks);
   CHECK(all.ms() == 50 / 1e6);
   CHECK(all.cycles() == 997);  // what the counters of two SMs make of it
 }
 
 TEST_CASE("the counters of all SMs are read as if they were one clock", "[three_clocks]") {
-  three_clocks::Launch launch(random_ints(1000, 0, 9, 5), 2, 64);
+  Launch launch(three_clocks::sum_recorded, random_ints(1000, 0, 9, 5), 2, 64);
   launch.blocks = {{0, 1000, 41000, 700, 900}, {1, 11000, 51000, 5700, 5900}};
-  CHECK(three_clocks::whole_launch(launch.blocks).ms() == 0.05);
+  CHECK(whole_launch(launch.blocks).ms() == 0.05);
   // 5200 cycles from one SM's counter to the other's; a cycle of the first block takes 200 ns.
-  CHECK(std::abs(launch.counter_ms() - 1.04) < 1e-12);
+  CHECK(std::abs(three_clocks::counter_ms(launch.blocks) - 1.04) < 1e-12);
 }
+
+namespace {
+
+// The records of a launch whose sum is right.
+std::vector<BlockRecord> record_blocks(const std::vector<int>& x, unsigned grid, unsigned block) {
+  const Launch launch(blocks_over_time::sum_recorded, x, grid, block);
+  REQUIRE(launch.sum == launch.expected);
+  return launch.blocks;
+}
+
+}  // namespace
 
 TEST_CASE("no more blocks run at a time than fit at once", "[blocks_over_time]") {
   using namespace blocks_over_time;

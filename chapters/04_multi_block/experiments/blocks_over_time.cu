@@ -2,6 +2,7 @@
 // Where and when does each block of a launch run?
 
 #include "../../../common/common.cuh"
+#include "../block_records.cuh"
 
 // This thread's number in the whole grid, and how many there are. Widened before multiplying: the
 // product of two unsigned ints wraps at 2^32.
@@ -31,12 +32,6 @@ __device__ unsigned sm_id() {
 #endif
 }
 
-struct BlockRecord {
-  unsigned sm;
-  std::uint64_t start_ns, end_ns;      // by the clock that all SMs share
-  long long start_cycles, end_cycles;  // by the counter of the block's own SM
-};
-
 // Each block notes where and when it runs, by both clocks.
 __global__ void sum_recorded(const int* x, std::size_t n, long long* partial,
                              BlockRecord* records) {
@@ -53,21 +48,6 @@ __global__ void sum_recorded(const int* x, std::size_t n, long long* partial,
     record.end_cycles = clock64();
     record.end_ns = global_timer_ns();
   }
-}
-
-std::vector<BlockRecord> record_blocks(const std::vector<int>& x, unsigned grid, unsigned block) {
-  const DeviceArray<int> d_x(x);
-  const DeviceArray<long long> partial(std::size_t{grid} * block);
-  const DeviceArray<BlockRecord> records(grid);
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the first launch warms up
-    sum_recorded<<<grid, block>>>(d_x, x.size(), partial, records);
-    CUDA_CHECK_LAUNCH();
-  }
-  const std::vector<long long> sums = partial.download();
-  if (!equals("sum", std::accumulate(sums.begin(), sums.end(), 0LL),
-              std::inner_product(x.begin(), x.end(), x.begin(), 0LL)))
-    std::exit(kExitWrong);
-  return records.download();
 }
 
 // A line per SM: how many of its blocks run at a time, nine for more, while time goes from left to
@@ -101,19 +81,16 @@ int main(int argc, char** argv) {
   const Device device = open_device(opt);
   const unsigned wave = blocks_held(sum_recorded, block);
   if (grid == 0) grid = wave * 5 / 2;
-  const std::vector<BlockRecord> blocks =
-      record_blocks(random_ints(n, 0, 9, opt.seed), grid, block);
-  std::uint64_t first_ns = blocks[0].start_ns, end_ns = 0;
-  for (const BlockRecord& b : blocks) {
-    first_ns = std::min(first_ns, b.start_ns);
-    end_ns = std::max(end_ns, b.end_ns);
-  }
+  const Launch launch(sum_recorded, random_ints(n, 0, 9, opt.seed), grid, block);
+  if (!equals("sum", launch.sum, launch.expected)) return kExitWrong;
+  const std::vector<BlockRecord>& blocks = launch.blocks;
+  const BlockRecord all = whole_launch(blocks);
   std::printf("%s · %s · %u blocks fit at once · %.1f us from the first start to the last end\n\n",
-              device.name, opt.workload().c_str(), wave, (end_ns - first_ns) / 1e3);
-  draw(blocks, first_ns, end_ns);
+              device.name, opt.workload().c_str(), wave, (all.end_ns - all.start_ns) / 1e3);
+  draw(blocks, all.start_ns, all.end_ns);
   std::string csv = "block,sm,start_ns,end_ns\n";
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    csv += text(i, ',', blocks[i].sm, ',', blocks[i].start_ns - first_ns, ',',
-                blocks[i].end_ns - first_ns, '\n');
+    csv += text(i, ',', blocks[i].sm, ',', blocks[i].start_ns - all.start_ns, ',',
+                blocks[i].end_ns - all.start_ns, '\n');
   return opt.write_csv(csv) ? kExitOk : kExitWrong;
 }
