@@ -281,7 +281,7 @@ TEST_CASE("sums of pairs are right at awkward sizes, with any values, for all bo
     for (const NamedInts& input : ints_of_every_kind(n)) {
       const DeviceArray<int> x(input.values);
       const std::vector<unsigned> expected = sums_of_threads(input.values, grid);
-      for (const BoundVersion& v : launch_bounds::kVersions) {
+      for (const auto& v : launch_bounds::kVersions) {
         if (!kOnGpu && n != 257 && &v != launch_bounds::kVersions) continue;  // all alike there
         INFO(v.name << ", n = " << n << ", " << input.name);
         CHECK(sums_left(expected.size(), [&](unsigned* sums) {
@@ -301,7 +301,7 @@ TEST_CASE("sums of rods are right at awkward sizes, with any values, for all bou
     for (const NamedInts& input : ints_of_every_kind(n)) {
       const DeviceArray<int> x(input.values);
       const std::vector<unsigned> expected = sums_of_threads(input.values, grid);
-      for (const BoundVersion& v : spilled_cells::kVersions) {
+      for (const auto& v : spilled_cells::kVersions) {
         if (!kOnGpu && n != 257 && &v != spilled_cells::kVersions) continue;  // all alike there
         INFO(v.name << ", n = " << n << ", " << input.name);
         CHECK(sums_left(expected.size(), [&](unsigned* sums) {

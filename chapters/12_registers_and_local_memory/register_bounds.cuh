@@ -31,18 +31,25 @@ inline int blocks_by_registers(const cudaDeviceProp& sm, int threads, int regist
 /// The columns of such a row.
 const std::vector<std::string> kBoundColumns = {"registers", "local_bytes", "predicted", "by_api"};
 
-/// Adds the row of a kernel, which `launch(sums)` launches and which leaves a sum in each thread.
-/// It is right if the sums are, and if as many blocks fit on an SM as predicted.
+/// A kernel, named after the most registers that its bound leaves on an SM of 65536.
+template <class Kernel>
+struct BoundVersion {
+  const char* name;
+  Kernel* kernel;
+};
+
+/// Adds its row: `launch(sums)` launches the kernel, which leaves a sum in each thread. The row is
+/// right if the sums are, and if as many blocks fit on an SM as predicted.
 template <class Kernel, class Launch>
-void add_bound(ResultTable& table, const char* name, const char* summary, Kernel* kernel,
+void add_bound(ResultTable& table, const BoundVersion<Kernel>& v, const char* summary,
                const std::vector<unsigned>& expected, Launch launch) {
   cudaFuncAttributes frame;
-  CUDA_CHECK(cudaFuncGetAttributes(&frame, kernel));
+  CUDA_CHECK(cudaFuncGetAttributes(&frame, v.kernel));
   const int predicted = blocks_by_registers(table.device, kHoldingBlock, frame.numRegs);
-  const int by_api = blocks_held(kernel, kHoldingBlock) / table.device.multiProcessorCount;
+  const int by_api = blocks_held(v.kernel, kHoldingBlock) / table.device.multiProcessorCount;
   table.next_row_has(frame.numRegs, frame.localSizeBytes, predicted, by_api);
   const DeviceArray<unsigned> sums(expected.size());
   table.add(
-      name, sums, [&] { launch(sums); },
-      [&] { return all_equal(name, sums.download(), expected) && predicted == by_api; }, summary);
+      v.name, sums, [&] { launch(sums); },
+      [&] { return all_equal(v.name, sums.download(), expected) && predicted == by_api; }, summary);
 }

@@ -52,8 +52,7 @@ __global__ void sum_of_table(const int* table, unsigned mask, unsigned reads, Ro
 // Programming Guide lists the splits at "Shared Memory" of each compute capability.)
 std::size_t chosen_split(const cudaDeviceProp& sm, std::size_t block_bytes, int percent) {
   const std::size_t most = sm.sharedMemPerMultiprocessor;
-  const bool known = sm.major >= 7 && sm.major <= 12;
-  if (percent < 0 || !known) return most;
+  if (percent < 0 || sm.major < 7 || sm.major > 12) return most;  // no wish, or no list for it
   std::size_t wanted = std::max(most * static_cast<std::size_t>(percent) / 100, block_bytes);
   if (sm.major == 7 && sm.minor == 5) wanted = std::max(wanted, 32_Ki);  // it has 32 and 64 KiB
   for (const std::size_t kib : {0, 8, 16, 32, 64, 100, 132, 164, 196})

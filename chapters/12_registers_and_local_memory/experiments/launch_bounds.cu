@@ -52,12 +52,7 @@ std::vector<unsigned> sums_of_threads(std::vector<int> x, unsigned grid) {
   return sums;
 }
 
-// The same kernel, named after the most registers that its bound leaves on an SM of 65536.
-struct BoundVersion {
-  const char* name;
-  void (*kernel)(const int* x, std::size_t n, unsigned* sums);
-};
-const BoundVersion kVersions[] = {
+const BoundVersion<void(const int*, std::size_t, unsigned*)> kVersions[] = {
     {"pairs_255", sum_pair_distances<1>}, {"pairs_168", sum_pair_distances<3>},
     {"pairs_128", sum_pair_distances<4>}, {"pairs_96", sum_pair_distances<5>},
     {"pairs_80", sum_pair_distances<6>},  {"pairs_72", sum_pair_distances<7>},
@@ -75,8 +70,8 @@ int main(int argc, char** argv) {
   const unsigned grid = blocks_for(n, kHeld * kHoldingBlock);
   const std::vector<unsigned> expected = sums_of_threads(ints, grid);
   const DeviceArray<int> x(ints);
-  for (const BoundVersion& v : kVersions)
-    add_bound(table, v.name, "64 values for a thread to hold", v.kernel, expected,
+  for (const auto& v : kVersions)
+    add_bound(table, v, "64 values for a thread to hold", expected,
               [&](unsigned* sums) { v.kernel<<<grid, kHoldingBlock>>>(x, n, sums); });
   return table.finish();
 }

@@ -64,27 +64,24 @@ int main(int argc, char** argv) {
   ResultTable table(opt, sizeof(ChainEnd<double>));
   table.rate_in("cycles/step");
   table.without_speedup();
-  const auto row = [&](const char* name, auto chain, auto start, auto step, auto... more) {
-    if (!table.wants(name, "each step needs the result of the one before")) return 0.0;
+  const auto row = [&](const std::string& name, const char* summary, unsigned threads, auto chain,
+                       auto start, auto step, auto... more) {
+    if (!table.wants(name, summary)) return 0.0;
     return add_latency(table, steps, name, start, step, [=](auto* end, auto v, unsigned many) {
-      chain<<<1, 1>>>(end, v, many, more...);
+      chain<<<1, threads>>>(end, v, many, more...);
     });
   };
+  const char* const chained = "each step needs the result of the one before";
   const auto next = [](Pair v) { return Pair{v.next, v.last + v.next}; };
   const auto add_one = [](auto v) { return v + 1; };
-  row("int_add", chain_int_adds, Pair{0, 1}, next);
-  row("int_multiply_add", chain_int_rounds, 1u, kRound, kRound);
-  const double add = row("float_add", chain_float_adds, 0.0f, add_one);
-  row("float_multiply_add", chain_float_fmas, 0.0f, add_one, 1.0f);
-  row("double_add", chain_double_adds, 0.0, add_one);
-  for (const unsigned warps : {1u, 8u, 32u}) {
-    const std::string name = "barrier_of_" + std::to_string(warps);
-    if (!table.wants(name, "each step is a barrier of so many warps")) continue;
-    add_latency(table, steps, name, 0u, add_one,
-                [=](ChainEnd<unsigned>* end, unsigned v, unsigned many) {
-                  chain_barriers<<<1, 32 * warps>>>(end, v, many);
-                });
-  }
+  row("int_add", chained, 1, chain_int_adds, Pair{0, 1}, next);
+  row("int_multiply_add", chained, 1, chain_int_rounds, 1u, kRound, kRound);
+  const double add = row("float_add", chained, 1, chain_float_adds, 0.0f, add_one);
+  row("float_multiply_add", chained, 1, chain_float_fmas, 0.0f, add_one, 1.0f);
+  row("double_add", chained, 1, chain_double_adds, 0.0, add_one);
+  for (const unsigned warps : {1u, 8u, 32u})
+    row(text("barrier_of_", warps), "each step is a barrier of so many warps", 32 * warps,
+        chain_barriers, 0u, add_one);
 
   const double threads = add * fp32_cores_per_sm(table.device.major, table.device.minor);
   if (kOnGpu && threads > 0) {

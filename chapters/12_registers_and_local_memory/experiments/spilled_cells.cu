@@ -63,12 +63,7 @@ std::vector<unsigned> sums_of_threads(const std::vector<int>& x, unsigned grid) 
   return sums;
 }
 
-// The same kernel, named after the most registers that its bound leaves on an SM of 65536.
-struct BoundVersion {
-  const char* name;
-  void (*kernel)(const int* x, std::size_t n, unsigned rounds, unsigned* sums);
-};
-const BoundVersion kVersions[] = {
+const BoundVersion<void(const int*, std::size_t, unsigned, unsigned*)> kVersions[] = {
     {"rod_255", sum_neighbours<1>}, {"rod_168", sum_neighbours<3>}, {"rod_128", sum_neighbours<4>},
     {"rod_96", sum_neighbours<5>},  {"rod_80", sum_neighbours<6>},  {"rod_64", sum_neighbours<8>},
     {"rod_32", sum_neighbours<16>},
@@ -83,8 +78,8 @@ int main(int argc, char** argv) {
   const unsigned grid = blocks_for(n, kCells * kHoldingBlock);
   const std::vector<unsigned> expected = sums_of_threads(ints, grid);
   const DeviceArray<int> x(ints);
-  for (const BoundVersion& v : kVersions)
-    add_bound(table, v.name, "a rod of 160 cells", v.kernel, expected,
+  for (const auto& v : kVersions)
+    add_bound(table, v, "a rod of 160 cells", expected,
               [&](unsigned* sums) { v.kernel<<<grid, kHoldingBlock>>>(x, n, kRounds, sums); });
   return table.finish();
 }
