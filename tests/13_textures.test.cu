@@ -13,6 +13,7 @@
 // Apart from the program, whose kParts images.cuh has, too.
 namespace images {
 #include "../chapters/13_textures/images.cuh"
+#include "../chapters/13_textures/mixing.cuh"
 namespace address_modes {
 #include "../chapters/13_textures/experiments/address_modes.cu"
 }
@@ -631,6 +632,7 @@ TEST_CASE("a line of exact weights, or one that is cut off, is not taken for the
 
 TEST_CASE("the square's places are neighbours, an eighth of a step apart", "[filter_weights]") {
   using namespace filter_weights;
+  using images::kSide;
   const unsigned places = kSide * kSide, spare = 100;
   const DeviceArray<float> x(places + spare), y(places + spare);
   const DeviceArray<double> exact(places + spare);
@@ -664,14 +666,16 @@ TEST_CASE("places are mixed one by one, and what lies behind the last is left al
 }
 
 TEST_CASE("the picture of the weights' error is small, and is not nothing", "[filter_weights]") {
-  const double error = filter_weights::largest_error();
+  const images::Picture square(filter_weights::enlarge_middle, filter_weights::sample_places);
+  const double error = square.largest_error();
   CHECK(error < 1.0 / 256);
   CHECK(error > 1.0 / 1024);
 }
 
 TEST_CASE("the picture has the exact mixture, and that of the unit's weights", "[mixed_square]") {
   using namespace mixed_square;
-  const Picture square = picture();
+  const images::Picture square(enlarge_middle, sample_places);
+  using images::kSide;
   REQUIRE(square.unit.size() == kSide * kSide);
   REQUIRE(square.exact.size() == kSide * kSide);
   const ::Four four = {0, 1, 0.75, 0.25};

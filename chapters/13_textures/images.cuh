@@ -107,3 +107,15 @@ struct TurnedImage : MovedImage {
 
   Turn turn{width, height, 1, 0};
 };
+
+/// Adds a row for each version at each of the angles 0, 15, ... 90, as in "plain@15".
+template <class Rotation, class Versions, class Expect>
+void add_angles(ResultTable& table, const Versions& versions, Rotation& r, Expect* expect) {
+  for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {
+    r.turn_by(degrees, expect);
+    for (const auto& version : versions) {
+      const std::string name = text(version.name, "@", degrees);
+      table.add({name.c_str(), version.summary, version.launch}, r);
+    }
+  }
+}

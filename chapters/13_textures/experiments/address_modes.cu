@@ -74,8 +74,7 @@ std::vector<float> by_unit(std::vector<float> places, Rules rules) {
   const ArrayTexture line(kTexels, kTexels.size(), 0, how);
   for (float& x : places) x /= rules.normalized ? 4 : 1;
   const DeviceArray<float> x(places), result(places.size());
-  const unsigned n = places.size();
-  sample_line<<<blocks_for(n, 32), 32>>>(line.object, x, n, result);
+  sample_line<<<blocks_for(x.size(), 32), 32>>>(line.object, x, x.size(), result);
   CUDA_CHECK_LAUNCH();
   return result.download();
 }

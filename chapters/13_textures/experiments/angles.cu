@@ -83,12 +83,6 @@ int main(int argc, char** argv) {
   ResultTable table(opt, bytes, bytes + 512 * height);
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
-  for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {
-    r.turn_by(degrees, expect);
-    for (const auto& version : kVersions) {
-      const std::string name = text(version.name, "@", degrees);
-      table.add({name.c_str(), version.summary, version.launch}, r);
-    }
-  }
+  add_angles(table, kVersions, r, expect);
   return table.finish();
 }

@@ -6,11 +6,9 @@
 #include <set>
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
+#include "../mixing.cuh"
 
 constexpr unsigned kLineSteps = 4096;  // places between two pixels: 16 for each step of the unit
-constexpr unsigned kUnitSteps = 256;   // 8 bits
-constexpr unsigned kCells = 6, kFine = 8, kSide = kCells * kFine;  // of the square, see below
 
 // Mixes at (x, y), one thread per place.
 __global__ void sample_places(cudaTextureObject_t image, const float* x, const float* y, unsigned n,
@@ -41,25 +39,12 @@ __global__ void enlarge_middle(float* x, float* y, double* exact) {
   exact[i] = (1 - b) * a + b * ((1 - a) * 0.75 + a * 0.25);
 }
 
-// What a texture of 2 x 2 pixels, which mixes, returns at places in device memory.
-std::vector<float> sample(const std::vector<float>& pixels, const DeviceArray<float>& x,
-                          const DeviceArray<float>& y) {
-  cudaTextureDesc rules = {};  // coordinates that count pixels
-  rules.filterMode = cudaFilterModeLinear;
-  const ArrayTexture image(pixels, 2, 2, rules);
-  const DeviceArray<float> result(x.size());
-  const unsigned n = x.size();
-  sample_places<<<blocks_for(n, 256), 256>>>(image.object, x, y, n, result);
-  CUDA_CHECK_LAUNCH();
-  return result.download();
-}
-
 // The unit's weights at k / kLineSteps of the way from a pixel of 0 to one of 1.
 std::vector<float> weights_on_line() {
   const DeviceArray<float> x(kLineSteps + 1), y(kLineSteps + 1);
   walk_line<<<blocks_for(kLineSteps + 1, 256), 256>>>(x, y);
   CUDA_CHECK_LAUNCH();
-  return sample({0, 1, 0, 1}, x, y);
+  return sample(sample_places, {0, 1, 0, 1}, x, y);
 }
 
 struct LineSummary {
@@ -77,25 +62,11 @@ struct LineSummary {
   std::size_t rounded = 0;   // weights that are the exact one, rounded to the next 1/256
 };
 
-// How far the unit is off in the square.
-double largest_error() {
-  const DeviceArray<float> x(kSide * kSide), y(kSide * kSide);
-  const DeviceArray<double> d_exact(kSide * kSide);
-  enlarge_middle<<<blocks_for(kSide * kSide, 256), 256>>>(x, y, d_exact);
-  CUDA_CHECK_LAUNCH();
-  const std::vector<float> unit = sample({0, 1, 0.75f, 0.25f}, x, y);
-  const std::vector<double> exact = d_exact.download();
-  double largest = 0;
-  for (std::size_t i = 0; i < unit.size(); ++i)
-    largest = std::max(largest, std::abs(unit[i] - exact[i]));
-  return largest;
-}
-
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_filter_weights", "how finely does the texture unit mix?", {});
   ResultTable table(opt, 3 * (kLineSteps + 1) * sizeof(float));
   const LineSummary line(weights_on_line());
-  const double error = largest_error();
+  const double error = Picture(enlarge_middle, sample_places).largest_error();
   table.measured("different_weights", line.different, "weights", line.different,
                  " different weights between two pixels, at ", kLineSteps + 1, " places");
   table.measured("rounded_weights", line.rounded, "places", line.rounded,

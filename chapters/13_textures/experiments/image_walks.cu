@@ -56,10 +56,9 @@ struct Image : MovedImage {
   template <std::size_t kAside>
   bool walks_down(const std::string& name) const {
     std::vector<float> walked;
-    for (std::size_t first = 0; first < width; ++first) {
+    for (std::size_t first = 0; first < width; ++first)
       for (std::size_t row = 0; row < height; ++row)
         walked.push_back(pixels[row * width + (first + kAside * row) % width]);
-    }
     return all_equal(name, result.download(), walked);
   }
 

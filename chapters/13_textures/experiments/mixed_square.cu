@@ -5,10 +5,7 @@
 // writes the picture: column, row, what the unit returns, and the exact value.
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
-
-constexpr unsigned kUnitSteps = 256;  // between two pixels: weights of 8 bits
-constexpr unsigned kCells = 6, kFine = 8, kSide = kCells * kFine;  // steps on a side, each in eight
+#include "../mixing.cuh"
 
 // Mixes at (x, y), one thread per place.
 __global__ void sample_places(cudaTextureObject_t image, const float* x, const float* y, unsigned n,
@@ -31,33 +28,11 @@ __global__ void enlarge_middle(float* x, float* y, double* exact) {
   exact[i] = (1 - b) * a + b * ((1 - a) * 0.75 + a * 0.25);
 }
 
-// The square: what the unit returns there, and what it should.
-struct Picture {
-  std::vector<float> unit;
-  std::vector<double> exact;
-};
-
-Picture picture() {
-  cudaTextureDesc rules = {};  // coordinates that count pixels
-  rules.filterMode = cudaFilterModeLinear;
-  const ArrayTexture image(std::vector<float>{0, 1, 0.75f, 0.25f}, 2, 2, rules);
-  const unsigned n = kSide * kSide;
-  const DeviceArray<float> x(n), y(n), unit(n);
-  const DeviceArray<double> exact(n);
-  enlarge_middle<<<blocks_for(n, 256), 256>>>(x, y, exact);
-  CUDA_CHECK_LAUNCH();
-  sample_places<<<blocks_for(n, 256), 256>>>(image.object, x, y, n, unit);
-  CUDA_CHECK_LAUNCH();
-  return {unit.download(), exact.download()};
-}
-
 int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_mixed_square", "what do the unit's weights do?", {});
   open_device(opt);
-  const Picture square = picture();
-  double most = 0;
-  for (unsigned i = 0; i < kSide * kSide; ++i)
-    most = std::max(most, std::abs(square.unit[i] - square.exact[i]));
+  const Picture square(enlarge_middle, sample_places);
+  const double most = square.largest_error();
   std::ostringstream csv;
   csv.precision(9);  // digits, which tell every float from its neighbours
   csv << "column,row,unit,exact\n";
