@@ -124,9 +124,8 @@ int main(int argc, char** argv) {
   ResultTable table(opt, kInMemory);
   table.rate_in("cycles/step");
   table.without_speedup();
-  for (const Memory& memory : kMemories) {
+  for (const Memory& memory : kMemories)
     if (table.wants(memory.name, "each load brings the address of the next"))
       add_row(table, memory, steps);
-  }
   return table.finish();
 }

@@ -84,9 +84,8 @@ int main(int argc, char** argv) {
         chain_barriers, 0u, add_one);
 
   const double threads = add * fp32_cores_per_sm(table.device.major, table.device.minor);
-  if (kOnGpu && threads > 0) {
+  if (kOnGpu && threads > 0)
     table.measured("threads_to_hide", threads, "threads", threads,
                    " threads on an SM hide each other's float_add");
-  }
   return table.finish();
 }
