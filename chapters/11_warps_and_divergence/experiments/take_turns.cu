@@ -114,9 +114,8 @@ Ending run_watched(const char* program, std::size_t number, std::size_t device) 
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return kHangs;
-  for (const Ending& ending : {kRight, kStopped, kWrongOrder}) {
+  for (const Ending& ending : {kRight, kStopped, kWrongOrder})
     if (WIFEXITED(status) && WEXITSTATUS(status) == ending.status) return ending;
-  }
   return kFailed;
 }
 
