@@ -57,8 +57,8 @@ struct ShapedProduct : MatrixProduct {
   Matrix padded_b = dense_matrix(copies + padded_a.elements(), aligned(a.width), aligned(b.width));
 };
 
-constexpr unsigned kBytes =
-    Turning::kStages * Turning::kSliceBytes;  // of dynamic shared memory, for large tiles
+// Of dynamic shared memory, for large tiles.
+constexpr unsigned kBytes = Turning::kStages * Turning::kSliceBytes;
 
 void launch_tiles(const ShapedProduct& p) {
   const dim3 grid(blocks_for(p.c.width, Turning::kColumns), blocks_for(p.c.height, Turning::kRows));
