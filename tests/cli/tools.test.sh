@@ -902,6 +902,16 @@ expect_output "guest.cu: includes ../sum.cu"
 expect_output "guest.cu: includes ../../03_x/y.cuh"
 expect_no_output "part.cuh"
 expect_output "common/*.cuh: 1 headers, 1001 lines; check.cuh and timer.cuh 1001: at most 8, 1000, 200"
+{
+  printf '#include "../../common/common.cuh"\n#include "part.cuh"\n'
+  program 0 3
+} >"$scratch/share/chapters/05_sum/sum.cu"
+run in_share --check
+expect_output "chapters/05_sum/sum.cu: includes part.cuh"
+expect_no_output "includes ../../common/common.cuh"
+mv "$scratch/share/chapters/05_sum" "$scratch/share/chapters/14_sum"
+run in_share --check
+expect_no_output "includes part.cuh"
 
 # ---- profile -------------------------------------------------------------------------------------
 

@@ -14,11 +14,12 @@ import re
 import sys
 
 HOST_LESSONS = {"00", "01", "09"}  # their lesson is the host's code, or the first kernel: no share is asked of them
+WITH_HEADERS = {"14"}  # their programs include headers of their own, as experiments of all chapters may
 MOST_LINES, MOST_MAIN, LATEST_KERNEL = 350, 35, 50  # of a program
 EXPERIMENT_LINES = range(40, 151)
 # Per cent of the code that is device code, at least: of each program, of all programs, of all that is compiled.
-# Ratchets: what is reached. The goal is 45, 55 and 45; a bound moves up with the code, never down.
-OF_EACH, OF_PROGRAMS, OF_ALL = 45, 55, 43
+# Ratchets: what is reached, which was the goal. A bound moves up with the code, never down.
+OF_EACH, OF_PROGRAMS, OF_ALL = 45, 55, 45
 HARNESS, MOST_HEADERS, MOST_HARNESS_LINES, MOST_FIRST_LINES = "common/*.cuh", 8, 1000, 200
 
 COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -94,9 +95,12 @@ class Source:
         return 100 * self.device / self.code if self.code else 0
 
     def complaints(self):
-        for name in self.includes:  # the harness, or a header of the chapter's own
-            if not re.fullmatch(r"(\.\./)+common/common\.cuh|(\.\./)?\w+\.cuh", name):
-                yield f"{self.path}: includes {name}: common/common.cuh and headers of its own chapter are allowed"
+        allowed, named = r"(\.\./)+common/common\.cuh", "common/common.cuh"
+        if self.kind != "program" or self.chapter[:2] in WITH_HEADERS:
+            allowed, named = allowed + r"|(\.\./)?\w+\.cuh", named + " and headers of its own chapter"
+        for name in self.includes:
+            if not re.fullmatch(allowed, name):
+                yield f"{self.path}: includes {name}: allowed: {named}"
         if self.kind == "program":
             if self.lines > MOST_LINES:
                 yield f"{self.path}: {self.lines} lines: at most {MOST_LINES}"
