@@ -76,8 +76,7 @@ int main(int argc, char** argv) {
   std::printf("with an offset       %lld\n", w.by_offset);
   std::printf("through a pointer    %lld\n", w.by_pointer);
   std::printf("by a managed name    %lld\n", w.by_name);
-  const long long sum = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
-  const bool right = are_right(w, sum);
+  const bool right = are_right(w, std::inner_product(x.begin(), x.end(), x.begin(), 0LL));
   std::printf(right ? "all of them right\n" : "WRONG\n");
   return right ? kExitOk : kExitWrong;
 }

@@ -111,11 +111,10 @@ const Row kRows[] = {
     {"device_scope_across", "between blocks", hand_over<Way::kDeviceScope>, 2, true},
 };
 
-Tally hand_over_all(const Row& row, std::size_t messages, std::uint64_t patience_ns) {
+Tally hand_over_all(const Row& row, unsigned messages, std::uint64_t patience_ns) {
   const DeviceArray<Mailbox> box(std::vector<Mailbox>(1, Mailbox{}));
   const DeviceArray<Tally> tally(1);
-  row.kernel<<<row.blocks, 2 * kWarp / row.blocks>>>(box, static_cast<unsigned>(messages),
-                                                     patience_ns, tally);
+  row.kernel<<<row.blocks, 2 * kWarp / row.blocks>>>(box, messages, patience_ns, tally);
   CUDA_CHECK_LAUNCH();
   return tally.download()[0];
 }

@@ -34,7 +34,6 @@ struct Ages {
       new_values += values[i] == before[i ^ flip] + kNew;
     }
   }
-  std::size_t known() const { return old_values + new_values; }
 
   std::size_t old_values = 0, new_values = 0;
 };
@@ -44,7 +43,7 @@ struct Found {
 
   // What must hold whatever the texture does.
   bool ok() const {
-    return loaded.new_values == kElements && fetched.known() == kElements &&
+    return fetched.old_values + fetched.new_values == kElements && loaded.new_values == kElements &&
            next_launch.new_values == kElements;
   }
 };
