@@ -706,7 +706,14 @@ TEST_CASE("a value that is neither old nor new is noticed", "[stale_fetches]") {
   const stale_fetches::Ages ages(after, before, 1);
   CHECK(ages.old_values == 2);
   CHECK(ages.new_values == 1);
-  stale_fetches::Found found = stale_fetches::look(3);
-  --found.fetched.new_values;
-  CHECK_FALSE(found.ok());
+  constexpr std::size_t kAll = stale_fetches::kElements;
+  const auto some = [](std::size_t old_values, std::size_t new_values) {
+    stale_fetches::Ages ages({}, {}, 0);
+    ages.old_values = old_values, ages.new_values = new_values;
+    return ages;
+  };
+  CHECK(stale_fetches::Found{some(kAll - 1, 1), some(0, kAll), some(0, kAll)}.ok());
+  CHECK_FALSE(stale_fetches::Found{some(kAll - 1, 0), some(0, kAll), some(0, kAll)}.ok());
+  CHECK_FALSE(stale_fetches::Found{some(kAll, 0), some(1, kAll - 1), some(0, kAll)}.ok());
+  CHECK_FALSE(stale_fetches::Found{some(kAll, 0), some(0, kAll), some(1, kAll - 1)}.ok());
 }

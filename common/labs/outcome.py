@@ -139,7 +139,7 @@ def environment_for(variant, schedule):
     # The same on every machine; and each worker takes address space, which grading limits.
     environment.setdefault("CUDA_CPU_WORKERS", "2")
     if schedule == RACES:
-        environment["CUDA_CPU_RACES"] = "1"
+        environment["CUDA_CPU_RACES"] = "all"
     elif schedule:
         environment["CUDA_CPU_SCHEDULE"] = schedule
     environment["CUDA_CPU_TIMEOUT"] = "5"

@@ -35,7 +35,7 @@ expect_question() {
 
 small_options() { common/tools/run/settings.sh small "$1" | head -1; }
 
-export CUDA_CPU_RACES=1
+export CUDA_CPU_RACES=all
 
 # What [small] says: each run ends with status 0, or, where it shows a bug on purpose, fails and says so.
 for program in ${CHAPTERS:-$(cd "$programs" 2>/dev/null && ls -d [0-9][0-9]_*)}; do

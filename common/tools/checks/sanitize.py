@@ -79,7 +79,7 @@ def of_the_cpu(tsan):
     }
     return [
         Checker(title, f"build/{v}/sanitize", fixed, lambda name, v=v: f"build/{v}/{name}",
-                {**settings, "CUDA_CPU_RACES": str(int(v == "cpu-xray"))})
+                {**settings, "CUDA_CPU_RACES": "all" if v == "cpu-xray" else "0"})
         for v, title in VARIANTS.items()
         if tsan or v != "cpu-tsan"
     ]
