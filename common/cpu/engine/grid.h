@@ -14,7 +14,7 @@
 
 namespace cuda_cpu {
 
-/// What a launch does again if it agrees with an earlier one in all of these.
+/// Launches that agree in all of these are one launch, made again.
 struct LaunchIdentity {
   std::string kernel, file, arguments;
   int line;

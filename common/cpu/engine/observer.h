@@ -47,7 +47,7 @@ struct Observer {
                         Site site);
   /// Called again and again, by a thread of its own, while grids run; `seconds`: how long by now.
   void (*time_passes)(double seconds);
-  /// One block of an observed grid after the other runs, or in turns, but none beside another.
+  /// The blocks of an observed grid run one after the other, or in turns, but none beside another.
   bool wants_one_worker;
 };
 

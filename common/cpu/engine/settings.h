@@ -9,7 +9,7 @@
 //   CUDA_CPU_TIMEOUT        seconds; 0: no limit               10
 //   CUDA_CPU_LEAKS          note or ignore                     note
 //   CUDA_CPU_ALIGN          a power of two, 16 to a page       16
-//   CUDA_CPU_RACES          1: races are looked for; all; 0    0
+//   CUDA_CPU_RACES          1 or all: look for races; 0        0
 //   CUDA_CPU_RACES_MIB      MiB that this may take, 1 or more  half of the machine's memory
 //   CUDA_LAUNCH_BLOCKING    1, as in CUDA                      0
 //   NO_COLOR                anything: no colour in reports     colour on a terminal
@@ -31,7 +31,7 @@ const Schedule& schedule();
 
 /// CUDA_CPU_WORKERS: OS threads that run blocks.
 unsigned worker_count();
-/// The same for grids that an observer who wants one worker does not observe.
+/// The same for a grid that is not observed: an observer wants one worker for its own alone.
 unsigned worker_count_unobserved();
 
 /// CUDA_CPU_EARLY_RETURN=allow: threads that return early count as arrived at every barrier and in

@@ -10,14 +10,14 @@
 
 namespace races {
 
-/// How long all launches are looked at, whether they repeat others or not. Tests set it.
+/// For so long all launches are looked at, whether they repeat others or not. Tests set it.
 extern double seconds_for_all;
 
 class Repetitions {
  public:
-  /// Before a launch: whether it is passed over. Each that is new is looked at. After
-  /// seconds_for_all of looking the others are looked at for a quarter of the time that launches
-  /// take that are passed over. `now`: by a clock, in seconds.
+  /// Before a launch: whether it is passed over. A new one never is. One that repeats another is if
+  /// looking has taken seconds_for_all by now, and a quarter of the time that was spent in launches
+  /// that were passed over. `now`: by a clock, in seconds.
   bool begins(const cuda_cpu::GridLaunch& launch, double now);
   /// After the launch, whether it was passed over or not.
   void ends(double now);
