@@ -141,10 +141,15 @@ def ignored_in(root, base, labs):
             notes.append(f"more than {MOST} files: the rest was not looked at")
             break
     found.sort(key=os.fsencode)
+    folders = {f"{lab.name}.cu": lab.chapter for lab in labs}
     told = []
     for path in found[:20]:
-        is_check = path.endswith(".check.cu")
-        told.append(f"{shown(path)}: ignored" + (", the check is the tutorial's own" if is_check else ""))
+        why = ""
+        if path.endswith(".check.cu"):
+            why = ", the check is the tutorial's own"
+        elif os.path.basename(path) in folders:
+            why = f", its place is in a folder {folders[os.path.basename(path)]}"
+        told.append(f"{shown(path)}: ignored{why}")
     if len(found) > 20:
         told.append(f"{len(found) - 20} more files ignored")
     return told + notes

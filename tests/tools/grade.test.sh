@@ -240,9 +240,11 @@ hand_in ada ex2_block_tree <"$exercises/solutions/ex2_block_tree.cu"
 hand_in ada ex1_block_sum <"$exercises/ex1_block_sum.cu"
 mutant ex2_block_tree no_barrier_in_the_loop | hand_in '=1+1, "x"' ex2_block_tree
 mutant ex2_block_tree barrier_only_where_work_is | hand_in stuck ex2_block_tree
+cp "$exercises/solutions/ex3_block_maximum.cu" "$class/stuck/"
 run common/labs/labs.sh grade DIR="$class" CH=05_shared_tree_reduction OUT="$scratch/book/grades.csv"
 expect_status 0
 expect_output "grades.feedback/"
+expect_output "ex3_block_maximum.cu: ignored, its place is in a folder 05_shared_tree_reduction"
 cat >"$scratch/books.py" <<'PYTHON'
 import csv, json, sys
 base = sys.argv[1]
