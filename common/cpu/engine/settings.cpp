@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "settings.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "../report/diagnostics.h"
@@ -28,31 +32,27 @@ Schedule read_schedule() {
   die("CUDA_CPU_SCHEDULE=%s: expected forward, reverse or random:SEED", text);
 }
 
-unsigned read_worker_count() {
-  if (const char* const text = std::getenv("CUDA_CPU_WORKERS")) {
-    char* end = nullptr;
-    const long count = std::strtol(text, &end, 10);
-    if (end == text || *end != '\0' || count < 1 || count > 64) {
-      die("CUDA_CPU_WORKERS=%s: expected a number from 1 to 64", text);
-    }
-    return static_cast<unsigned>(count);
+/// Which of the words the variable holds; 0 where it is not set.
+std::size_t read_word(const char* name, std::initializer_list<std::string_view> words,
+                      const char* expected) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return 0;
+  const auto* const found = std::find(words.begin(), words.end(), text);
+  if (found == words.end()) die("%s=%s: expected %s", name, text, expected);
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+/// The whole number that the variable holds; `unset` where it is not set.
+std::size_t read_number(const char* name, std::size_t unset, bool (*is_allowed)(std::size_t),
+                        const std::string& expected) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return unset;
+  char* end = nullptr;
+  const std::size_t value = std::strtoull(text, &end, 10);
+  if (end == text || *end != '\0' || !is_allowed(value)) {
+    die("%s=%s: expected %s", name, text, expected.c_str());
   }
-  const unsigned hardware = std::thread::hardware_concurrency();
-  return hardware == 0 ? 1 : hardware < 8 ? hardware : 8;
-}
-
-bool read_early_return() {
-  const char* const text = std::getenv("CUDA_CPU_EARLY_RETURN");
-  if (text == nullptr || std::strcmp(text, "error") == 0) return false;
-  if (std::strcmp(text, "allow") == 0) return true;
-  die("CUDA_CPU_EARLY_RETURN=%s: expected error or allow", text);
-}
-
-bool read_leaks() {
-  const char* const text = std::getenv("CUDA_CPU_LEAKS");
-  if (text == nullptr || std::strcmp(text, "note") == 0) return true;
-  if (std::strcmp(text, "ignore") == 0) return false;
-  die("CUDA_CPU_LEAKS=%s: expected note or ignore", text);
+  return value;
 }
 
 double read_timeout() {
@@ -67,27 +67,21 @@ double read_timeout() {
   return kSanitized ? seconds * 10 : seconds;
 }
 
-std::size_t read_alignment() {
-  const char* const text = std::getenv("CUDA_CPU_ALIGN");
-  if (text == nullptr) return 16;
-  char* end = nullptr;
-  const unsigned long value = std::strtoul(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || value < 16 || value > page_bytes() ||
-      (value & (value - 1)) != 0) {
-    die("CUDA_CPU_ALIGN=%s: expected a power of two from 16 to %zu", text, page_bytes());
-  }
-  return value;
+/// CUDA_CPU_RACES: 0; 1, look for races; 2, in all launches.
+std::size_t races() {
+  static const std::size_t wanted = read_word("CUDA_CPU_RACES", {"0", "1", "all"}, "1, all or 0");
+  return wanted;
 }
 
-std::size_t read_races_mib() {
-  const char* const text = std::getenv("CUDA_CPU_RACES_MIB");
-  if (text == nullptr) return 0;
-  char* end = nullptr;
-  const unsigned long value = std::strtoul(text, &end, 10);
-  if (*text < '0' || *text > '9' || *end != '\0' || value < 1 || value > 1ul << 30) {
-    die("CUDA_CPU_RACES_MIB=%s: expected a number of MiB, 1 or more", text);
-  }
-  return value << 20;
+// Before main, whether the program will use them or not.
+__attribute__((constructor(102))) void check_settings() {
+  schedule();
+  worker_count();
+  early_return_allowed();
+  timeout_seconds();
+  leaks_are_noted();
+  allocation_alignment();
+  races_may_take();
 }
 
 }  // namespace
@@ -100,8 +94,11 @@ const Schedule& schedule() {
 unsigned worker_count_unobserved() {
   // TSan finds a missing order on one OS thread as well; on several it would see the engine's own
   // accesses.
-  static const unsigned count = kTsan ? 1 : read_worker_count();
-  return count;
+  if (kTsan) return 1;
+  static const std::size_t count = read_number(
+      "CUDA_CPU_WORKERS", std::clamp(std::thread::hardware_concurrency(), 1u, 8u),
+      [](std::size_t n) { return n >= 1 && n <= 64; }, "a number from 1 to 64");
+  return static_cast<unsigned>(count);
 }
 
 unsigned worker_count() {
@@ -110,7 +107,8 @@ unsigned worker_count() {
 }
 
 bool early_return_allowed() {
-  static const bool allowed = read_early_return();
+  static const bool allowed =
+      read_word("CUDA_CPU_EARLY_RETURN", {"error", "allow"}, "error or allow") == 1;
   return allowed;
 }
 
@@ -120,34 +118,27 @@ double timeout_seconds() {
 }
 
 bool leaks_are_noted() {
-  static const bool noted = read_leaks();
+  static const bool noted = read_word("CUDA_CPU_LEAKS", {"note", "ignore"}, "note or ignore") == 0;
   return noted;
 }
 
 std::size_t allocation_alignment() {
-  static const std::size_t bytes = read_alignment();
+  static const std::size_t bytes = read_number(
+      "CUDA_CPU_ALIGN", 16,
+      [](std::size_t n) { return n >= 16 && n <= page_bytes() && (n & (n - 1)) == 0; },
+      format("a power of two from 16 to %zu", page_bytes()));
   return bytes;
 }
 
-bool races_are_wanted() {
-  static const bool wanted = [] {
-    const char* const text = std::getenv("CUDA_CPU_RACES");
-    if (text == nullptr || std::strcmp(text, "0") == 0) return false;
-    if (std::strcmp(text, "1") == 0 || std::strcmp(text, "all") == 0) return true;
-    die("CUDA_CPU_RACES=%s: expected 1, all or 0", text);
-  }();
-  return wanted;
-}
+bool races_are_wanted() { return races() != 0; }
 
-bool all_launches_are_wanted() {
-  static const bool wanted =
-      races_are_wanted() && std::strcmp(std::getenv("CUDA_CPU_RACES"), "all") == 0;
-  return wanted;
-}
+bool all_launches_are_wanted() { return races() == 2; }
 
 std::size_t races_may_take() {
-  static const std::size_t bytes = read_races_mib();
-  return bytes;
+  static const std::size_t mib = read_number(
+      "CUDA_CPU_RACES_MIB", 0, [](std::size_t n) { return n >= 1 && n <= 1ul << 30; },
+      "a number of MiB, 1 or more");
+  return mib << 20;
 }
 
 bool launches_block() {
@@ -157,19 +148,5 @@ bool launches_block() {
   }();
   return block;
 }
-
-void check_settings() {
-  schedule();
-  worker_count();
-  early_return_allowed();
-  timeout_seconds();
-  leaks_are_noted();
-  allocation_alignment();
-  races_may_take();
-}
-
-namespace {
-__attribute__((constructor(102))) void check_settings_at_start() { check_settings(); }
-}  // namespace
 
 }  // namespace cuda_cpu

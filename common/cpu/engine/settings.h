@@ -62,7 +62,4 @@ bool leaks_are_noted();
 /// CUDA_LAUNCH_BLOCKING=1: work that is put on a stream runs at once.
 bool launches_block();
 
-/// Ends the program if a variable has a value that is not allowed, used or not. Runs before main.
-void check_settings();
-
 }  // namespace cuda_cpu
