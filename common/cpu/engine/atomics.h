@@ -3,7 +3,6 @@
 // on a long is an error here, as it is there.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 
 #include "fences.h"
@@ -37,29 +36,22 @@ inline void result_is_unused() {}
 #define CUDA_CPU_ATOMIC_BODY
 #endif
 
-#if defined(CUDA_CPU_TSAN)
-
-// A CUDA atomic orders no other access unless fences go with it. TSan is told exactly that (see
-// fences.cpp), so data handed over without fences is a race.
 template <class T>
-inline bool exchange_if_equal(T* address, T* expected, T desired) {
+CUDA_CPU_ATOMIC_BODY inline bool exchange_if_equal(T* address, T* expected, T desired) {
+#if defined(CUDA_CPU_TSAN)
+  // A CUDA atomic orders no other access unless fences go with it. TSan is told exactly that (see
+  // fences.cpp), so data handed over without fences is a race.
   const bool stored = __atomic_compare_exchange(address, expected, &desired, false,
                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   atomic_was_executed(address, stored);
   return stored;
-}
-
 #else
-
-// Acquire and release cost little on a CPU, and a program that lacks a fence then behaves the same
-// on every CPU.
-template <class T>
-CUDA_CPU_ATOMIC_BODY inline bool exchange_if_equal(T* address, T* expected, T desired) {
+  // Acquire and release cost little on a CPU, and a program that lacks a fence then behaves the
+  // same on every CPU.
   return __atomic_compare_exchange(address, expected, &desired, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_ACQUIRE);
-}
-
 #endif
+}
 
 template <class T, class Operation>
 CUDA_CPU_ATOMIC_BODY inline T atomic_update(T* address, Operation operation) {
@@ -114,23 +106,25 @@ CUDA_CPU_ATOMIC_BODY inline T atomic_compare_and_swap(T* address, T compare, T v
 }  // namespace cuda_cpu
 
 // One CUDA function for one type, with its variants of narrower and wider scope.
-#define CUDA_CPU_ATOMIC_NAME(name, block_only, T, begins, body) \
-  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T value) {        \
-    [[maybe_unused]] constexpr bool kBlockOnly = block_only;    \
-    begins;                                                     \
-    return body;                                                \
+#define CUDA_CPU_ATOMIC_NAME(name, block_only, T, parameters, begins, body) \
+  CUDA_CPU_ATOMIC_FUNCTION T name parameters {                              \
+    [[maybe_unused]] constexpr bool kBlockOnly = block_only;                \
+    begins;                                                                 \
+    return body;                                                            \
   }
 
-#define CUDA_CPU_ATOMIC_SCOPES(name, T, begins, body)       \
-  CUDA_CPU_ATOMIC_NAME(name, false, T, begins, body)        \
-  CUDA_CPU_ATOMIC_NAME(name##_block, true, T, begins, body) \
-  CUDA_CPU_ATOMIC_NAME(name##_system, false, T, begins, body)
+#define CUDA_CPU_ATOMIC_SCOPES(name, T, parameters, begins, body)       \
+  CUDA_CPU_ATOMIC_NAME(name, false, T, parameters, begins, body)        \
+  CUDA_CPU_ATOMIC_NAME(name##_block, true, T, parameters, begins, body) \
+  CUDA_CPU_ATOMIC_NAME(name##_system, false, T, parameters, begins, body)
 
-#define CUDA_CPU_ATOMIC(name, T, body) \
-  CUDA_CPU_ATOMIC_SCOPES(name, T, CUDA_CPU_ATOMIC_BEGINS(address, kOther), body)
+#define CUDA_CPU_ATOMIC(name, T, body)                                                             \
+  CUDA_CPU_ATOMIC_SCOPES(name, T, (T * address, T value), CUDA_CPU_ATOMIC_BEGINS(address, kOther), \
+                         body)
 // The same, where the value `increment` is an increment.
 #define CUDA_CPU_ATOMIC_INCREMENT(name, T, increment, body) \
-  CUDA_CPU_ATOMIC_SCOPES(name, T, CUDA_CPU_INCREMENT_BEGINS(address, value, increment), body)
+  CUDA_CPU_ATOMIC_SCOPES(name, T, (T * address, T value),   \
+                         CUDA_CPU_INCREMENT_BEGINS(address, value, increment), body)
 
 // The same, where `updated` says how the new value follows from the `old` one.
 #define CUDA_CPU_ATOMIC_UPDATE(name, T, updated) \
@@ -178,17 +172,10 @@ CUDA_CPU_ATOMIC_INCREMENT(atomicInc, unsigned, ~0u,
                           }))
 CUDA_CPU_ATOMIC_UPDATE(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 
-#define CUDA_CPU_ATOMIC_CAS_NAME(name, block_only, T)                  \
-  CUDA_CPU_ATOMIC_FUNCTION T name(T* address, T compare, T value) {    \
-    [[maybe_unused]] constexpr bool kBlockOnly = block_only;           \
-    CUDA_CPU_ATOMIC_BEGINS(address, kCompareAndSwap);                  \
-    return cuda_cpu::atomic_compare_and_swap(address, compare, value); \
-  }
-
-#define CUDA_CPU_ATOMIC_CAS(T)                       \
-  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS, false, T)      \
-  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_block, true, T) \
-  CUDA_CPU_ATOMIC_CAS_NAME(atomicCAS_system, false, T)
+#define CUDA_CPU_ATOMIC_CAS(T)                                             \
+  CUDA_CPU_ATOMIC_SCOPES(atomicCAS, T, (T * address, T compare, T value),  \
+                         CUDA_CPU_ATOMIC_BEGINS(address, kCompareAndSwap), \
+                         cuda_cpu::atomic_compare_and_swap(address, compare, value))
 
 CUDA_CPU_ATOMIC_CAS(int)
 CUDA_CPU_ATOMIC_CAS(unsigned)
@@ -197,7 +184,6 @@ CUDA_CPU_ATOMIC_CAS(unsigned short)
 
 // The others are for short_floats.h, which a program may include later.
 #undef CUDA_CPU_ATOMIC_CAS
-#undef CUDA_CPU_ATOMIC_CAS_NAME
 #undef CUDA_CPU_ATOMIC_BITS
 #undef CUDA_CPU_ATOMIC_MIN_MAX
 #undef CUDA_CPU_ATOMIC_INCREMENT

@@ -121,29 +121,19 @@ inline unsigned __activemask(const char* file = __builtin_FILE(), int line = __b
 }
 
 // Overloads rather than templates: an argument converts as it does under nvcc.
-#define CUDA_CPU_SHUFFLES(T)                                                                       \
-  inline T __shfl_sync(unsigned mask, T value, int source, int width = 32,                         \
-                       const char* file = __builtin_FILE(), int line = __builtin_LINE()) {         \
-    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffle, mask, value,                       \
-                             static_cast<unsigned>(source), width, file, line);                    \
-  }                                                                                                \
-  inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,                  \
-                          const char* file = __builtin_FILE(), int line = __builtin_LINE()) {      \
-    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffleUp, mask, value, delta, width, file, \
-                             line);                                                                \
-  }                                                                                                \
-  inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,                \
-                            const char* file = __builtin_FILE(), int line = __builtin_LINE()) {    \
-    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffleDown, mask, value, delta, width,     \
-                             file, line);                                                          \
-  }                                                                                                \
-  inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,                  \
-                           const char* file = __builtin_FILE(), int line = __builtin_LINE()) {     \
-    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::kShuffleXor, mask, value,                    \
-                             static_cast<unsigned>(lane_mask), width, file, line);                 \
+// `from`: the source lane, the distance to it, or for xor the mask of lanes.
+#define CUDA_CPU_SHUFFLE(name, operation, T, From)                                  \
+  inline T name(unsigned mask, T value, From from, int width = 32,                  \
+                const char* file = __builtin_FILE(), int line = __builtin_LINE()) { \
+    return cuda_cpu::shuffle(cuda_cpu::WarpOperation::operation, mask, value,       \
+                             static_cast<unsigned>(from), width, file, line);       \
   }
 
-#define CUDA_CPU_MATCHES(T)                                                                     \
+#define CUDA_CPU_SHUFFLES_AND_MATCHES(T)                                                        \
+  CUDA_CPU_SHUFFLE(__shfl_sync, kShuffle, T, int)                                               \
+  CUDA_CPU_SHUFFLE(__shfl_up_sync, kShuffleUp, T, unsigned)                                     \
+  CUDA_CPU_SHUFFLE(__shfl_down_sync, kShuffleDown, T, unsigned)                                 \
+  CUDA_CPU_SHUFFLE(__shfl_xor_sync, kShuffleXor, T, int)                                        \
   inline unsigned __match_any_sync(unsigned mask, T value, const char* file = __builtin_FILE(), \
                                    int line = __builtin_LINE()) {                               \
     return static_cast<unsigned>(cuda_cpu::warp_collective(                                     \
@@ -158,10 +148,6 @@ inline unsigned __activemask(const char* file = __builtin_FILE(), int line = __b
     return lanes;                                                                               \
   }
 
-#define CUDA_CPU_SHUFFLES_AND_MATCHES(T) \
-  CUDA_CPU_SHUFFLES(T)                   \
-  CUDA_CPU_MATCHES(T)
-
 CUDA_CPU_SHUFFLES_AND_MATCHES(int)
 CUDA_CPU_SHUFFLES_AND_MATCHES(unsigned)
 CUDA_CPU_SHUFFLES_AND_MATCHES(long)
@@ -172,8 +158,7 @@ CUDA_CPU_SHUFFLES_AND_MATCHES(float)
 CUDA_CPU_SHUFFLES_AND_MATCHES(double)
 
 #undef CUDA_CPU_SHUFFLES_AND_MATCHES
-#undef CUDA_CPU_MATCHES
-#undef CUDA_CPU_SHUFFLES
+#undef CUDA_CPU_SHUFFLE
 
 #define CUDA_CPU_VOTE(name, Result, operation)                                                     \
   inline Result name(unsigned mask, int predicate, const char* file = __builtin_FILE(),            \
