@@ -64,6 +64,24 @@ std::uintptr_t* last_word(void* begin, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t*>(end / sizeof(std::uintptr_t) * sizeof(std::uintptr_t));
 }
 
+std::uintptr_t marked_if_host(std::uintptr_t word, Mark mark) {
+  if (kSanitized || !points_to_the_host(word)) return word;
+  const std::uintptr_t result = with_mark(word, mark);
+  Marked& m = marked();
+  const std::lock_guard<std::mutex> lock(m.mutex);
+  m.pointers.insert(result);
+  return result;
+}
+
+void mark_words(void* begin, std::size_t bytes, Mark mark) {
+  if constexpr (kSanitized) return;
+  std::uintptr_t* const end = last_word(begin, bytes);
+  for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
+    if (*word - kLowest > kAddressBits / 2 - kLowest) continue;
+    *word = marked_if_host(*word, mark);
+  }
+}
+
 }  // namespace
 
 Mark mark_of(std::uintptr_t address, std::uintptr_t* plain) {
@@ -84,35 +102,9 @@ std::uintptr_t mark_misaligned(std::uintptr_t address) {
   return with_mark(address, Mark::kMisaligned);
 }
 
-namespace {
-
-std::uintptr_t marked_if_host(std::uintptr_t word, Mark mark) {
-  if (kSanitized || !points_to_the_host(word)) return word;
-  const std::uintptr_t result = with_mark(word, mark);
-  Marked& m = marked();
-  const std::lock_guard<std::mutex> lock(m.mutex);
-  m.pointers.insert(result);
-  return result;
-}
-
-}  // namespace
-
 std::uintptr_t mark_host_argument(std::uintptr_t word) {
   return marked_if_host(word, Mark::kHostArgument);
 }
-
-namespace {
-
-void mark_words(void* begin, std::size_t bytes, Mark mark) {
-  if constexpr (kSanitized) return;
-  std::uintptr_t* const end = last_word(begin, bytes);
-  for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
-    if (*word - kLowest > kAddressBits / 2 - kLowest) continue;
-    *word = marked_if_host(*word, mark);
-  }
-}
-
-}  // namespace
 
 void mark_host_pointers(void* begin, std::size_t bytes) { mark_words(begin, bytes, Mark::kHost); }
 
@@ -136,12 +128,8 @@ void restore_host_pointers(void* begin, std::size_t bytes) {
   if (m.pointers.empty()) return;
   std::uintptr_t* const end = last_word(begin, bytes);
   for (std::uintptr_t* word = first_word(begin); word < end; ++word) {
-    const std::uintptr_t mark = *word >> kShift;
-    if (mark != static_cast<std::uintptr_t>(Mark::kHost) &&
-        mark != static_cast<std::uintptr_t>(Mark::kHostArgument) &&
-        mark != static_cast<std::uintptr_t>(Mark::kHostShared)) {
-      continue;
-    }
+    const auto mark = static_cast<Mark>(*word >> kShift);
+    if (mark != Mark::kHost && mark != Mark::kHostArgument && mark != Mark::kHostShared) continue;
     if (m.pointers.count(*word) != 0) *word &= kAddressBits;
   }
 }

@@ -46,10 +46,10 @@ void restore_host_pointers(void* begin, std::size_t bytes);
 
 /// Whether a T is a vector of numbers, such as uint4: up to four of the type of its x.
 template <class T, class = void>
-struct IsVector : std::false_type {};
+constexpr bool kIsVector = false;
 template <class T>
-struct IsVector<T, std::enable_if_t<std::is_arithmetic_v<decltype(T::x)>>>
-    : std::bool_constant<sizeof(T) <= 4 * sizeof(T::x)> {};
+constexpr bool kIsVector<T, std::enable_if_t<std::is_arithmetic_v<decltype(T::x)>>> =
+    sizeof(T) <= 4 * sizeof(T::x);
 
 /// Whether a T can hold pointers: then it is one, or a structure that is aligned like one. Numbers
 /// may look like addresses, so that memory of a type that is not known (void) stays as it is.
@@ -59,7 +59,7 @@ constexpr bool may_hold_pointers() {
   if constexpr (std::is_pointer_v<Element>) {
     return true;
   } else if constexpr (std::is_class_v<Element>) {
-    return alignof(Element) >= alignof(void*) && !IsVector<Element>::value;
+    return alignof(Element) >= alignof(void*) && !kIsVector<Element>;
   } else {
     return false;
   }
@@ -78,12 +78,13 @@ struct Probe {
   }
 };
 
+/// Whether a T can be made of so many members.
 template <class T, class Numbers, class = void>
-struct HasMembers : std::false_type {};
+constexpr bool kHasMembers = false;
 template <class T, std::size_t... kNumbers>
-struct HasMembers<T, std::index_sequence<kNumbers...>,
-                  std::void_t<decltype(T{(static_cast<void>(kNumbers), Probe{})...})>>
-    : std::true_type {};
+constexpr bool kHasMembers<T, std::index_sequence<kNumbers...>,
+                           std::void_t<decltype(T{(static_cast<void>(kNumbers), Probe{})...})>> =
+    true;
 
 /// How many numbers and pointers a T is made of, those in its arrays and structures counted one by
 /// one. 0: it is no plain structure, or has more than kMostMembers.
@@ -92,10 +93,10 @@ template <class T, std::size_t kCount = 1>
 constexpr std::size_t members_of() {
   if constexpr (!std::is_aggregate_v<T> || kCount > kMostMembers) {
     return 0;
-  } else if constexpr (HasMembers<T, std::make_index_sequence<kCount + 1>>::value) {
+  } else if constexpr (kHasMembers<T, std::make_index_sequence<kCount + 1>>) {
     return members_of<T, kCount + 1>();
   } else {
-    return HasMembers<T, std::make_index_sequence<kCount>>::value ? kCount : 0;
+    return kHasMembers<T, std::make_index_sequence<kCount>> ? kCount : 0;
   }
 }
 
@@ -139,22 +140,19 @@ T as_kernels_get(T argument) {
 
 /// alignof(T); 1 where that is unknown or means nothing.
 template <class T, class = void>
-struct AlignmentOf {
-  static constexpr std::size_t value = 1;
-};
+constexpr std::size_t kAlignmentOf = 1;
 template <class T>
-struct AlignmentOf<T, std::enable_if_t<std::is_object_v<T> && sizeof(T) != 0>> {
-  static constexpr std::size_t value = alignof(T);
-};
+constexpr std::size_t kAlignmentOf<T, std::enable_if_t<(sizeof(T) != 0) && std::is_object_v<T>>> =
+    alignof(T);
 
 template <class T>
 __attribute__((always_inline)) inline T* aligned_pointer(T* pointer) {
 #if !defined(CUDA_CPU_ASAN) && !defined(CUDA_CPU_TSAN)
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   constexpr std::uintptr_t kMarked = std::uintptr_t{0xffff} << 48;
-  if (__builtin_expect((address & (kMarked | (AlignmentOf<T>::value - 1))) != 0, 0)) {
+  if (__builtin_expect((address & (kMarked | (kAlignmentOf<T> - 1))) != 0, 0)) {
     const std::uintptr_t plain = address & ~kMarked;
-    if (plain % AlignmentOf<T>::value != 0) return reinterpret_cast<T*>(mark_misaligned(address));
+    if (plain % kAlignmentOf<T> != 0) return reinterpret_cast<T*>(mark_misaligned(address));
     if (address >> 48 == static_cast<std::uintptr_t>(Mark::kMisaligned)) {
       return reinterpret_cast<T*>(plain);
     }

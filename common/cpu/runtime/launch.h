@@ -129,7 +129,7 @@ bool check_argument(const LaunchedKernel& launched, std::size_t position, const 
   if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
     return check_pointer_argument(
         launched, position, const_cast<const void*>(static_cast<const volatile void*>(argument)),
-        AlignmentOf<std::remove_pointer_t<T>>::value);
+        kAlignmentOf<std::remove_pointer_t<T>>);
   } else {
     (void)launched, (void)position, (void)argument;
     return true;
