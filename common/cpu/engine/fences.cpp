@@ -80,18 +80,10 @@ void* tsan_object(const Block* block, const void* thing) {
   return &objects[scattered(address + scattered(block->serial)) >> 48];
 }
 
-void atomic_was_executed(const void* address, bool stored) {
-  if (current_thread == nullptr) return;
-  Stack* const stack = stack_of_current_thread();
-  const unsigned slot = slot_of_atomic(address);
-  stack->slots_read |= std::uint64_t{1} << slot;
-  if (stored && stack->last_fence != nullptr) publish(slot, stack->last_fence, stack);
-}
-
-// Without fences: the order belongs to the atomic, and holds for its address alone. What narrower
-// scopes publish goes to a slot that the threads of one block share, and no other block.
-void ordered_atomic_was_executed(const void* address, bool stored, bool acquires, bool releases,
-                                 bool block_only) {
+// An order of the atomic's own holds for its address alone, without fences. What narrower scopes
+// publish goes to a slot that the threads of one block share, and no other block.
+void atomic_was_executed(const void* address, bool stored, bool acquires, bool releases,
+                         bool block_only) {
   if (current_thread == nullptr) return;
   Stack* const stack = stack_of_current_thread();
   const void* const object = block_only ? tsan_object(current_block, address) : address;

@@ -13,17 +13,15 @@ struct Block;
 /// next.
 void* tsan_object(const Block* block, const void* thing);
 
-/// An atomic was executed at `address`, and stored a value there or only read one.
-void atomic_was_executed(const void* address, bool stored);
-
 /// __threadfence() or one of its variants was executed.
 void fence_was_executed();
 
-/// An atomic that has an order of its own was executed (cuda::atomic_ref). If it stored, `releases`
-/// publishes what came before it, to whoever acquires from the same address; `acquires` takes what
-/// was published there. `block_only`: between threads of one block.
-void ordered_atomic_was_executed(const void* address, bool stored, bool acquires, bool releases,
-                                 bool block_only);
+/// An atomic was executed at `address`, and stored a value there or only read one. It may have an
+/// order of its own (cuda::atomic_ref): if it stored, `releases` publishes what came before it, to
+/// whoever acquires from the same address; `acquires` takes what was published there. `block_only`:
+/// between threads of one block.
+void atomic_was_executed(const void* address, bool stored, bool acquires = false,
+                         bool releases = false, bool block_only = false);
 
 /// __ldg().
 void read_as_constant(const void* address, std::size_t bytes);
