@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "atomics.h"
+#include "device_functions.h"
 #include "warp.h"
 
 namespace cuda_cpu {
@@ -33,8 +34,7 @@ struct ShortFormat {
 
   /// `value`, rounded once. Every NaN becomes kNan, as the hardware's conversions make it.
   static std::uint16_t round(double value, Rounding rounding = Rounding::kNearest) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof(bits));
+    const auto bits = bit_copy<std::uint64_t>(value);
     const unsigned sign = bits >> 63 != 0 ? kSign : 0;
     const int field = static_cast<int>(bits >> 52 & 0x7ff);
     const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
@@ -49,27 +49,16 @@ struct ShortFormat {
     const std::uint64_t kept = shift > 63 ? 0 : significand >> shift;
     const std::uint64_t rest = shift > 63 ? significand : significand - (kept << shift);
     const std::uint64_t half = shift > 63 ? ~std::uint64_t{0} : std::uint64_t{1} << (shift - 1);
-    bool up = false;
-    switch (rounding) {
-      case Rounding::kNearest:
-        up = rest > half || (rest == half && (kept & 1) != 0);
-        break;
-      case Rounding::kZero:
-        break;
-      case Rounding::kDown:
-        up = sign != 0 && rest != 0;
-        break;
-      case Rounding::kUp:
-        up = sign == 0 && rest != 0;
-        break;
-    }
+    const Rounding away = sign != 0 ? Rounding::kDown : Rounding::kUp;
+    const bool up = rounding == Rounding::kNearest
+                        ? rest > half || (rest == half && (kept & 1) != 0)
+                        : rest != 0 && rounding == away;
     // A carry out of the fraction is the next exponent.
     const std::uint64_t magnitude =
         (static_cast<std::uint64_t>(biased - 1) << kFraction) + kept + up;
     if (magnitude < kInfinity) return static_cast<std::uint16_t>(sign | magnitude);
-    const bool to_largest =
-        rounding == Rounding::kZero || rounding == (sign != 0 ? Rounding::kUp : Rounding::kDown);
-    return static_cast<std::uint16_t>(sign | (to_largest ? kInfinity - 1 : kInfinity));
+    const bool to_infinity = rounding == Rounding::kNearest || rounding == away;
+    return static_cast<std::uint16_t>(sign | (to_infinity ? kInfinity : kInfinity - 1));
   }
 
   /// The value of `bits`, exactly.
@@ -78,8 +67,7 @@ struct ShortFormat {
     const unsigned fraction = bits & ((1u << kFraction) - 1);
     float magnitude;
     if (field == (1 << kExponent) - 1) {
-      const std::uint32_t special = 0x7f800000u | fraction << (23 - kFraction);
-      std::memcpy(&magnitude, &special, sizeof(magnitude));
+      magnitude = bit_copy<float>(0x7f800000u | fraction << (23 - kFraction));
     } else if (field == 0) {
       magnitude = std::ldexp(static_cast<float>(fraction), 1 - kBias - kFraction);
     } else {
@@ -103,9 +91,7 @@ inline double round_to_odd_fma(double a, double b, double c) {
   if (!std::isfinite(sum)) return sum;
   const double part = sum - product;
   const double error = (product - (sum - part)) + (c - part);
-  std::uint64_t bits;
-  std::memcpy(&bits, &sum, sizeof(bits));
-  if (error == 0 || (bits & 1) != 0) return sum;
+  if (error == 0 || (bit_copy<std::uint64_t>(sum) & 1) != 0) return sum;
   return std::nextafter(sum, error > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
@@ -140,32 +126,25 @@ Integer to_integer(double value, Rounding rounding) {
       value = std::ceil(value);
       break;
   }
-  constexpr bool kSigned = Integer(-1) < Integer(0);
-  constexpr int kBits = 8 * sizeof(Integer) - (kSigned ? 1 : 0);
-  const double end = std::ldexp(1.0, kBits);  // one past the largest
-  const auto largest = static_cast<Integer>(~std::uint64_t{0} >> (64 - kBits));
-  if (value >= end) return largest;
-  if (value < (kSigned ? -end : 0.0))
-    return kSigned ? static_cast<Integer>(-largest - 1) : Integer(0);
-  return static_cast<Integer>(value);
+  return to_integer<Integer>(value);
 }
 
 inline float rounded_to_tf32(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
+  const auto bits = bit_copy<std::uint32_t>(value);
   if ((bits >> 23 & 0xff) == 0xff) return value;
-  bits = (bits + 0x1000) & ~0x1fffu;  // to the nearest, ties away from zero
-  std::memcpy(&value, &bits, sizeof(bits));
-  return value;
+  return bit_copy<float>((bits + 0x1000) & ~0x1fffu);  // to the nearest, ties away from zero
 }
 
 namespace short_float_types {
 
 /// __half and __nv_bfloat16. It converts from and to the other types of numbers, as the toolkit's.
-/// Raw: a struct of the bits.
-template <class Format, class Raw>
+/// R: a struct of the bits.
+template <class F, class R>
 class ShortFloat {
  public:
+  using Format = F;
+  using Raw = R;
+
   ShortFloat() = default;
   ShortFloat(const Raw& bits) : x_(bits.x) {}
   ShortFloat(float value) : x_(Format::round(value)) {}
@@ -205,28 +184,20 @@ using short_float_types::ShortFloat;
 using short_float_types::ShortPair;
 
 template <class T>
-struct FormatOf;
-template <class F, class R>
-struct FormatOf<ShortFloat<F, R>> {
-  using Format = F;
-  using Raw = R;
-};
-
-template <class T>
 unsigned bits_of(T value) {
-  return static_cast<typename FormatOf<T>::Raw>(value).x;
+  return static_cast<typename T::Raw>(value).x;
 }
 template <class T>
 T with_bits(unsigned bits) {
-  return typename FormatOf<T>::Raw{static_cast<unsigned short>(bits)};
+  return typename T::Raw{static_cast<unsigned short>(bits)};
 }
 template <class T>
 T rounded(double value, Rounding rounding = Rounding::kNearest) {
-  return with_bits<T>(FormatOf<T>::Format::round(value, rounding));
+  return with_bits<T>(T::Format::round(value, rounding));
 }
 template <class T>
 T nan_of() {
-  return with_bits<T>(FormatOf<T>::Format::kNan);
+  return with_bits<T>(T::Format::kNan);
 }
 
 }  // namespace cuda_cpu
@@ -286,11 +257,11 @@ T nan_of() {
   }                                                  \
   inline T##2 h2##name(T##2 a) { return {h##name(a.x), h##name(a.y)}; }
 
-#define CUDA_CPU_SHORT_OPERATOR(T, sign, name)                        \
-  inline T operator sign(T a, T b) { return name(a, b); }             \
-  inline T& operator sign##=(T& a, T b) { return a = name(a, b); }    \
-  inline T##2 operator sign(T##2 a, T##2 b) { return name##2(a, b); } \
-  inline T##2 & operator sign##=(T##2 & a, T##2 b) { return a = name##2(a, b); }
+#define CUDA_CPU_SHORT_OPERATOR(T, sign, name, name_of_pairs)               \
+  inline T operator sign(T a, T b) { return name(a, b); }                   \
+  inline T& operator sign##=(T& a, T b) { return a = name(a, b); }          \
+  inline T##2 operator sign(T##2 a, T##2 b) { return name_of_pairs(a, b); } \
+  inline T##2 & operator sign##=(T##2 & a, T##2 b) { return a = name_of_pairs(a, b); }
 
 #define CUDA_CPU_SHORT_RELATION(T, sign, name)                    \
   inline bool operator sign(T a, T b) { return __h##name(a, b); } \
@@ -381,13 +352,10 @@ T nan_of() {
   CUDA_CPU_SHORT_FUNCTION(T, ceil, std::ceil(x))                                                \
   CUDA_CPU_SHORT_FUNCTION(T, trunc, std::trunc(x))                                              \
   CUDA_CPU_SHORT_FUNCTION(T, rint, std::nearbyint(x))                                           \
-  CUDA_CPU_SHORT_OPERATOR(T, +, __hadd)                                                         \
-  CUDA_CPU_SHORT_OPERATOR(T, -, __hsub)                                                         \
-  CUDA_CPU_SHORT_OPERATOR(T, *, __hmul)                                                         \
-  inline T operator/(T a, T b) { return __hdiv(a, b); }                                         \
-  inline T& operator/=(T& a, T b) { return a = __hdiv(a, b); }                                  \
-  inline T##2 operator/(T##2 a, T##2 b) { return __h2div(a, b); }                               \
-  inline T##2 & operator/=(T##2 & a, T##2 b) { return a = __h2div(a, b); }                      \
+  CUDA_CPU_SHORT_OPERATOR(T, +, __hadd, __hadd2)                                                \
+  CUDA_CPU_SHORT_OPERATOR(T, -, __hsub, __hsub2)                                                \
+  CUDA_CPU_SHORT_OPERATOR(T, *, __hmul, __hmul2)                                                \
+  CUDA_CPU_SHORT_OPERATOR(T, /, __hdiv, __h2div)                                                \
   inline T operator+(T a) { return a; }                                                         \
   inline T operator-(T a) { return __hneg(a); }                                                 \
   inline T##2 operator+(T##2 a) { return a; }                                                   \
@@ -399,8 +367,7 @@ T nan_of() {
   CUDA_CPU_SHORT_RELATION(T, <=, le)                                                            \
   CUDA_CPU_SHORT_RELATION(T, >, gt)                                                             \
   CUDA_CPU_SHORT_RELATION(T, >=, ge)                                                            \
-  inline bool operator!=(T a, T b) { return __hneu(a, b); }                                     \
-  inline bool operator!=(T##2 a, T##2 b) { return __hbneu2(a, b); }                             \
+  CUDA_CPU_SHORT_RELATION(T, !=, neu)                                                           \
   CUDA_CPU_SHORT_SHUFFLES(T, std::uint16_t)                                                     \
   CUDA_CPU_SHORT_SHUFFLES(T##2, std::uint32_t)                                                  \
   inline T __ldg(const T* from) { return *from; }                                               \
