@@ -63,34 +63,27 @@ std::string text_of(const void* address, std::size_t bytes, Report* notes) {
 
 void check_size(std::size_t bytes, std::size_t zeros, Site site) {
   if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes) {
-    Report it =
-        report_here("asynchronous copy of a size that there is not", site, cudaErrorLaunchFailure);
-    it.details.push_back(zeros > bytes
-                             ? format("it fills %zu of %zu bytes with zeros", zeros, bytes)
-                             : format("it copies %zu bytes", bytes));
-    it.help = "a thread copies 4, 8 or 16 bytes at a time";
-    stop_grid(it);
+    stop_grid(
+        report_here("asynchronous copy of a size that there is not", site, cudaErrorLaunchFailure,
+                    {zeros > bytes ? format("it fills %zu of %zu bytes with zeros", zeros, bytes)
+                                   : format("it copies %zu bytes", bytes)},
+                    "a thread copies 4, 8 or 16 bytes at a time"));
   }
 }
 
-bool is_aligned(const void* address, std::size_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
-}
-
 void check_alignment(const void* to, const void* from, std::size_t bytes, bool reads, Site site) {
-  const bool to_is_wrong = !is_aligned(to, bytes);
-  if (!to_is_wrong && (!reads || is_aligned(from, bytes))) return;
-  Report it = report_here(to_is_wrong ? "asynchronous copy to a misaligned address"
-                                      : "asynchronous copy from a misaligned address",
-                          site, cudaErrorMisalignedAddress);
+  const bool to_is_wrong = reinterpret_cast<std::uintptr_t>(to) % bytes != 0;
+  const bool from_is_wrong = reads && reinterpret_cast<std::uintptr_t>(from) % bytes != 0;
+  if (!to_is_wrong && !from_is_wrong) return;
   const void* const address = to_is_wrong ? to : from;
-  const std::string text = text_of(address, bytes, &it);
-  it.details.push_back(
-      format("a copy of %zu bytes needs addresses that are multiples of %zu; %p "
-             "is none",
-             bytes, bytes, address));
-  it.details.push_back("it is " + text);
-  it.help = "copy fewer bytes at a time, or align the array: alignas(16)";
+  Report it = report_here(
+      to_is_wrong ? "asynchronous copy to a misaligned address"
+                  : "asynchronous copy from a misaligned address",
+      site, cudaErrorMisalignedAddress,
+      {format("a copy of %zu bytes needs addresses that are multiples of %zu; %p is none", bytes,
+              bytes, address)},
+      "copy fewer bytes at a time, or align the array: alignas(16)");
+  it.details.push_back("it is " + text_of(address, bytes, &it));
   stop_grid(it);
 }
 
@@ -103,14 +96,18 @@ bool is_global(const void* address) {
 
 [[noreturn]] void stop_wrong_space(const char* headline, const void* address, std::size_t bytes,
                                    Site site) {
-  Report it = report_here(headline, site, cudaErrorIllegalAddress);
+  Report it = report_here(headline, site, cudaErrorIllegalAddress, {},
+                          "asynchronous copies go from global to shared memory, and no other way");
   it.details.push_back("it is " + text_of(address, bytes, &it));
-  it.help = "asynchronous copies go from global to shared memory, and no other way";
   stop_grid(it);
 }
 
 /// A fault here is the program's: the memory is not there.
-char touch(const void* address) { return *static_cast<const volatile char*>(address); }
+void touch(const void* memory, std::size_t bytes) {
+  const auto* const byte = static_cast<const volatile char*>(memory);
+  static_cast<void>(byte[0]);
+  static_cast<void>(byte[bytes - 1]);
+}
 
 // ---- copies -------------------------------------------------------------------------------------
 
@@ -122,14 +119,13 @@ bool was_written(const AsyncCopy& copy) {
 }
 
 [[noreturn]] void stop_written(const AsyncCopy& copy) {
-  Report it =
-      report_here("shared memory was written while an asynchronous copy to it was under way",
-                  copy.site, cudaErrorLaunchFailure);
+  Report it = report_here(
+      "shared memory was written while an asynchronous copy to it was under way", copy.site,
+      cudaErrorLaunchFailure, {},
+      "the copy may come before or after that write, which may be another copy: wait for the one "
+      "(__pipeline_wait_prior, then __syncthreads() if other threads write) before the other");
   it.where = where_is(current_block, &current_block->threads[copy.thread]);
   it.details.push_back("it is " + text_of(copy.to, copy.bytes, &it));
-  it.help =
-      "the copy may come before or after that write, which may be another copy: wait for the one "
-      "(__pipeline_wait_prior, then __syncthreads() if other threads write) before the other";
   stop_grid(it);
 }
 
@@ -150,21 +146,15 @@ void begin(void* to, const void* from, std::size_t bytes, std::size_t zeros, Sit
   ++block->copies_under_way;
 }
 
-/// A fault here is the program's: the memory is not there.
-void touch_source(const void* from, std::size_t bytes) {
-  touch(from);
-  touch(static_cast<const char*>(from) + bytes - 1);
-}
-
 }  // namespace
 
 void begin_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros, Site site) {
   if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
   check_size(bytes, zeros, site);
   const std::size_t read = bytes - zeros;
-  if (read > 0) touch_source(from, read);
+  if (read > 0) touch(from, read);
   if (!is_shared_address(current_block, to)) {
-    touch(to);
+    touch(to, 1);
     stop_wrong_space("asynchronous copy to memory that is not shared memory of this block", to,
                      bytes, site);
   }
@@ -177,7 +167,7 @@ void begin_async_copy(void* to, const void* from, std::size_t bytes, std::size_t
 
 void begin_piece(void* to, const void* from, std::size_t bytes, Site site) {
   if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
-  touch_source(from, bytes);
+  touch(from, bytes);
   begin(to, from, bytes, 0, site, __builtin_return_address(0));
 }
 
@@ -186,11 +176,9 @@ void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,
   if (current_thread == nullptr) die("an asynchronous copy began outside of a kernel");
   check_alignment(to, from, alignment, true, site);
   if (bytes % alignment == 0) return;
-  Report it = report_here("asynchronous copy of a size that is not aligned", site,
-                          cudaErrorMisalignedAddress);
-  it.details.push_back(
-      format("%zu bytes are no multiple of the %zu that the program names", bytes, alignment));
-  stop_grid(it);
+  stop_grid(report_here(
+      "asynchronous copy of a size that is not aligned", site, cudaErrorMisalignedAddress,
+      {format("%zu bytes are no multiple of the %zu that the program names", bytes, alignment)}));
 }
 
 void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
@@ -248,25 +236,23 @@ int finish_async_copies(Block* block) {
   for (unsigned i = 0; i < block->phase_barrier_count; ++i) {
     look_at(block->phase_barriers[i]->copies, true);
   }
-  Report it;
-  it.headline = is_of_phase ? "asynchronous copy whose barrier nobody has waited at"
-                            : "asynchronous copy that its thread has never waited for";
-  it.site = found->site;
-  it.where = where_is(block, &block->threads[found->thread]);
-  it.details.push_back(format("found when the block had ended: %u of its copies were never made",
-                              block->copies_under_way));
-  if (is_open) {
-    it.details.push_back("it is in no commit group: no commit follows it, so no wait is for it");
-  }
   // On a GPU the data may be there in time all the same. Only X-ray builds see who reads it, so in
   // all others this is what tells of a wait that was forgotten.
-  it.help =
+  Report it = report_here(
+      is_of_phase ? "asynchronous copy whose barrier nobody has waited at"
+                  : "asynchronous copy that its thread has never waited for",
+      found->site, cudaErrorLaunchFailure,
+      {format("found when the block had ended: %u of its copies were never made",
+              block->copies_under_way)},
       is_of_phase
           ? "who reads what was copied waits at the copy's barrier first: its wait, with the token "
             "of its arrive; or consumer_wait of its pipeline"
           : "the thread that copies calls __pipeline_commit(), and __pipeline_wait_prior(0) before "
-            "anybody reads what it has copied; after its last copies, too";
-  it.cuda_error = cudaErrorLaunchFailure;
+            "anybody reads what it has copied; after its last copies, too");
+  it.where = where_is(block, &block->threads[found->thread]);
+  if (is_open) {
+    it.details.push_back("it is in no commit group: no commit follows it, so no wait is for it");
+  }
   return report(it);
 }
 

@@ -55,12 +55,10 @@ void lay_out(SharedArray* array, std::size_t bytes, std::size_t alignment) {
 SharedArray* array_of(Block* block, unsigned number) {
   if (number >= block->shared_count) {
     const unsigned count = number + 8;
-    auto* const grown = static_cast<SharedArray*>(std::calloc(count, sizeof(SharedArray)));
+    auto* const grown =
+        static_cast<SharedArray*>(std::realloc(block->shared, count * sizeof(SharedArray)));
     if (grown == nullptr) die("out of memory for __shared__ arrays");
-    if (block->shared_count > 0) {
-      std::memcpy(grown, block->shared, block->shared_count * sizeof(SharedArray));
-      std::free(block->shared);
-    }
+    std::fill(grown + block->shared_count, grown + count, SharedArray{});
     block->shared = grown;
     block->shared_count = count;
   }
@@ -97,12 +95,11 @@ void check_total(const Block* block, const char* name, Site site) {
   const std::size_t total = block->static_shared_bytes + block->dynamic_shared_bytes;
   const std::size_t limit = shared_limit(block->static_shared_bytes);
   if (total <= limit) return;
-  Report r = report_here("too much shared memory", site, cudaErrorInvalidValue);
-  r.details.push_back(
-      format("with '%s' the block uses %zu bytes of __shared__ arrays and %zu bytes of dynamic "
-             "shared memory; it has %zu",
-             name, block->static_shared_bytes, block->dynamic_shared_bytes, limit));
-  stop_grid(r);
+  stop_grid(report_here(
+      "too much shared memory", site, cudaErrorInvalidValue,
+      {format("with '%s' the block uses %zu bytes of __shared__ arrays and %zu bytes of dynamic "
+              "shared memory; it has %zu",
+              name, block->static_shared_bytes, block->dynamic_shared_bytes, limit)}));
 }
 
 bool all_poison(const char* begin, const char* end) {
@@ -113,17 +110,16 @@ bool all_poison(const char* begin, const char* end) {
 }
 
 int report_margin(const Block* block, const SharedArray& array, bool before) {
-  Report r;
-  r.headline = before ? "out-of-bounds write before a __shared__ array"
-                      : "out-of-bounds write past the end of a __shared__ array";
-  r.site = array.site;
+  Report r =
+      report_here(before ? "out-of-bounds write before a __shared__ array"
+                         : "out-of-bounds write past the end of a __shared__ array",
+                  array.site, cudaErrorIllegalAddress,
+                  {format("found when block %s had ended: '%s' has %zu bytes",
+                          to_text(block->index).c_str(), array.name, array.size)},
+                  before ? "is an index negative in the first threads, as in s[threadIdx.x - 1]?"
+                         : "is the third launch argument the size in bytes?");
   r.where = where_is(block, block->threads);
   r.names_thread = false;
-  r.details.push_back(format("found when block %s had ended: '%s' has %zu bytes",
-                             to_text(block->index).c_str(), array.name, array.size));
-  r.help = before ? "is an index negative in the first threads, as in s[threadIdx.x - 1]?"
-                  : "is the third launch argument the size in bytes?";
-  r.cuda_error = cudaErrorIllegalAddress;
   return report(r);
 }
 

@@ -64,12 +64,7 @@ class Watchdog {
   void remove(Worker* worker) {
     const std::lock_guard<std::mutex> lock(mutex_);
     worker->interrupt.store(Interrupt::kNone);
-    for (Worker*& entry : workers_) {
-      if (entry != worker) continue;
-      entry = workers_.back();
-      workers_.pop_back();
-      return;
-    }
+    workers_.erase(std::find(workers_.begin(), workers_.end(), worker));
   }
 
  private:
@@ -95,8 +90,7 @@ class Watchdog {
 
   // Workers that only wait for others are not to blame, unless all do.
   void interrupt_workers(Interrupt why) {
-    bool all_wait = true;
-    for (const Worker* const worker : workers_) all_wait = all_wait && waits_for_others(worker);
+    const bool all_wait = std::all_of(workers_.begin(), workers_.end(), waits_for_others);
     for (Worker* const worker : workers_) {
       if (why != Interrupt::kOtherWorkerFailed && !all_wait && waits_for_others(worker)) continue;
       worker->interrupt.store(why);
@@ -110,17 +104,13 @@ class Watchdog {
 
   // False when all are writing their reports, which may take a while.
   bool any_interruptible() const {
-    for (const Worker* const worker : workers_) {
-      if (worker->interruptible.load()) return true;
-    }
-    return false;
+    return std::any_of(workers_.begin(), workers_.end(),
+                       [](const Worker* worker) { return worker->interruptible.load(); });
   }
 
   bool failed() const {
-    for (const Worker* const worker : workers_) {
-      if (worker->grid->error.load(std::memory_order_relaxed) != 0) return true;
-    }
-    return false;
+    return std::any_of(workers_.begin(), workers_.end(),
+                       [](const Worker* worker) { return worker->grid->error.load() != 0; });
   }
 
   [[noreturn]] void watch() {
@@ -176,15 +166,13 @@ class Watchdog {
   }
 
   [[noreturn]] void give_up() {
-    Report r;
     const LaunchedKernel kernel = workers_.front()->grid->launch->kernel;
-    r.headline = format("no progress for %g s in kernel '%s', which does not react to signals",
-                        timeout_seconds(), kernel.name);
-    r.site = {kernel.file, kernel.line};
-    r.cuda_error = cudaErrorLaunchTimeout;
     {
       const TsanBlindfold unseen;
-      report(r);
+      report(
+          report_here(format("no progress for %g s in kernel '%s', which does not react to signals",
+                             timeout_seconds(), kernel.name),
+                      {kernel.file, kernel.line}, cudaErrorLaunchTimeout));
     }
     _exit(1);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "worker.h"
 
+#include <utility>
+
 #include "../report/diagnostics.h"
 #include "../types/error_codes.h"
 #include "block.h"
@@ -89,11 +91,14 @@ void run_blocks_of(Grid* grid, Worker* worker) {
   worker->grid = nullptr;
 }
 
-Report report_here(std::string headline, Site site, int cuda_error) {
+Report report_here(std::string headline, Site site, int cuda_error,
+                   std::vector<std::string> details, std::string help) {
   Report it;
   it.headline = std::move(headline);
   it.site = site;
   it.where = where();
+  it.details = std::move(details);
+  it.help = std::move(help);
   it.cuda_error = cuda_error;
   return it;
 }

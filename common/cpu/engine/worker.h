@@ -72,8 +72,9 @@ struct Worker {
 /// Runs blocks of the grid until none is left or the grid has failed.
 void run_blocks_of(Grid* grid, Worker* worker);
 
-/// The beginning of a report on what the running CUDA thread does.
-Report report_here(std::string headline, Site site, int cuda_error);
+/// A report on what the running CUDA thread does, or its beginning.
+Report report_here(std::string headline, Site site, int cuda_error,
+                   std::vector<std::string> details = {}, std::string help = "");
 /// Prints the report and ends the grid.
 [[noreturn]] void stop_grid(const Report& report);
 
