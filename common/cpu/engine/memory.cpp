@@ -16,9 +16,11 @@
 
 #include "../report/diagnostics.h"
 #include "../types/error_codes.h"
+#include "memory_notes.h"
 #include "pages.h"
 #include "sanitizers.h"
 #include "settings.h"
+#include "worker.h"
 
 #ifndef MAP_NORESERVE
 #define MAP_NORESERVE 0
@@ -102,6 +104,9 @@ const MemoryRange* last_range_from(const AllMemory& s, std::uintptr_t address) {
   const auto behind = s.holdings.upper_bound(address);
   return behind == s.holdings.begin() ? nullptr : &std::prev(behind)->second.range;
 }
+
+/// Whether it is of the memory that cudaMemGetInfo counts.
+bool is_on_device(Space space) { return space == Space::kGlobal || space == Space::kManaged; }
 
 void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
@@ -197,15 +202,13 @@ CUDA_CPU_NOT_SEEN_BY_ASAN std::uintptr_t first_changed(std::uintptr_t from, std:
   return from;
 }
 
-/// Where the slack of an allocation was written to: before it (negative), after its end, or
-/// nowhere.
-enum class Damage { kNone, kBefore, kBehind };
-Damage find_damage(const Holding& holding, std::uintptr_t* where) {
+/// Where the slack of an allocation was written to, after its end or before it; 0 if nowhere.
+std::uintptr_t find_damage(const Holding& holding) {
   const std::uintptr_t pages_end = holding.pages + holding.page_bytes;
-  *where = first_changed(holding.range.end(), pages_end);
-  if (*where != pages_end) return Damage::kBehind;
-  *where = first_changed(holding.pages, holding.range.base);
-  return *where != holding.range.base ? Damage::kBefore : Damage::kNone;
+  const std::uintptr_t behind = first_changed(holding.range.end(), pages_end);
+  if (behind != pages_end) return behind;
+  const std::uintptr_t before = first_changed(holding.pages, holding.range.base);
+  return before != holding.range.base ? before : 0;
 }
 
 CUDA_CPU_NOT_SEEN_BY_ASAN void refill_slack(const Holding& holding) {
@@ -226,12 +229,8 @@ void protect(std::uintptr_t pages, std::size_t bytes, int protection) {
 void release_locked(AllMemory& s, Holding& holding, Site site) {
   MemoryRange& range = holding.range;
   Reserve& reserve = reserve_of(s, range.space);
-  if (range.space == Space::kGlobal) {
-    s.closable.erase(holding.pages);
-    s.live_device_bytes -= range.size;
-  } else if (range.space == Space::kManaged) {
-    s.live_device_bytes -= range.size;
-  }
+  s.closable.erase(holding.pages);
+  if (is_on_device(range.space)) s.live_device_bytes -= range.size;
   asan_unpoison(as_pointer(holding.pages), holding.page_bytes);
   // A fresh mapping drops the pages and leaves nothing to touch.
   if (mmap(as_pointer(holding.pages), holding.page_bytes, PROT_NONE,
@@ -333,15 +332,12 @@ bool overlaps_range(const void* address, std::size_t bytes, Space space) {
 void* allocate(const AllocationRequest& request) {
   AllMemory& s = all_memory();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  const bool on_device = request.space == Space::kGlobal || request.space == Space::kManaged;
-  if (on_device && request.bytes > s.total - std::min(s.total, s.live_device_bytes)) {
-    return nullptr;
-  }
-  if (!on_device && request.bytes > s.total) return nullptr;
+  const std::size_t used = is_on_device(request.space) ? s.live_device_bytes : 0;
+  if (request.size > s.total - std::min(s.total, used)) return nullptr;
   Reserve& reserve = reserve_of(s, request.space);
   const std::size_t alignment =
       std::min(std::max(allocation_alignment(), request.alignment), page_bytes());
-  const std::size_t aligned_bytes = round_up(std::max<std::size_t>(request.bytes, 1), alignment);
+  const std::size_t aligned_bytes = round_up(std::max<std::size_t>(request.size, 1), alignment);
   const std::size_t mapped_bytes = round_up(aligned_bytes, page_bytes());
   const std::size_t guard = round_up(std::clamp(mapped_bytes, kGuardMin, kGuardMax), page_bytes());
   const std::uintptr_t pages = take_span(s, reserve, mapped_bytes + guard);
@@ -359,18 +355,11 @@ void* allocate(const AllocationRequest& request) {
   holding.pages = pages;
   holding.page_bytes = mapped_bytes;
   holding.span_bytes = mapped_bytes + guard;
+  holding.range = request;
   holding.range.base = pages + mapped_bytes - aligned_bytes;
-  holding.range.size = request.bytes;
-  holding.range.space = request.space;
-  holding.range.allocated = request.site;
-  holding.range.call = request.call;
-  holding.range.host_flags = request.host_flags;
-  holding.range.pool = request.pool;
-  holding.range.element_size = request.element_size;
-  holding.range.may_hold_pointers = request.may_hold_pointers;
   std::memset(as_pointer(pages), kPoison, mapped_bytes);
   poison_slack(holding);
-  if (on_device) s.live_device_bytes += request.bytes;
+  if (is_on_device(request.space)) s.live_device_bytes += request.size;
   if (request.space == Space::kGlobal) {
     s.closable[pages] = mapped_bytes;
     if (s.open_depth == 0) protect(pages, mapped_bytes, PROT_NONE);
@@ -417,8 +406,7 @@ LeftMemory device_memory_left() {
   LeftMemory left;
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
-    const bool on_device = range.space == Space::kGlobal || range.space == Space::kManaged;
-    if (!is_allocation(entry.second) || !range.live || !on_device) continue;
+    if (!is_allocation(entry.second) || !range.live || !is_on_device(range.space)) continue;
     ++left.count;
     left.bytes += range.size;
     if (range.size > left.largest.size) left.largest = range;
@@ -498,38 +486,35 @@ OpenAllocation::~OpenAllocation() {
 
 int check_slack(const LaunchedKernel& kernel) {
   AllMemory& s = all_memory();
-  Report report_it;
+  Report damage;
   open_device_memory();
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
     for (const auto& pages : s.closable) {
       // The range begins in the first page; holdings are found by where their range begins.
       const Holding& holding = s.holdings.lower_bound(pages.first)->second;
-      std::uintptr_t where = 0;
-      const Damage damage = find_damage(holding, &where);
-      if (damage == Damage::kNone) continue;
+      const std::uintptr_t where = find_damage(holding);
+      if (where == 0) continue;
       const MemoryRange& range = holding.range;
-      const bool behind = damage == Damage::kBehind;
-      report_it.headline = format("write %s an allocation in kernel '%s', found when it had ended",
-                                  behind ? "past the end of" : "before the start of", kernel.name);
-      report_it.site = Site{kernel.file, kernel.line};
-      report_it.details.push_back(
-          behind && where == range.end()
-              ? format("the byte right after the end of a %zu-byte allocation was written",
-                       range.size)
-              : format("a byte was written %zu bytes %s of a %zu-byte allocation",
-                       behind ? where - range.end() : range.base - where,
-                       behind ? "past the end" : "before the start", range.size));
-      report_it.notes.push_back({range.allocated, format("allocated here by %s", range.call)});
-      report_it.help = "guard the index; make sanitize BACKEND=cpu names the line that wrote";
+      const bool behind = where >= range.end();
+      const char* const side = behind ? "past the end" : "before the start";
+      damage = report_here(
+          format("write %s of an allocation in kernel '%s', found when it had ended", side,
+                 kernel.name),
+          {kernel.file, kernel.line}, cudaErrorIllegalAddress,
+          {where == range.end()
+               ? format("the byte right after the end of a %zu-byte allocation was written",
+                        range.size)
+               : format("a byte was written %zu bytes %s of a %zu-byte allocation",
+                        behind ? where - range.end() : range.base - where, side, range.size)},
+          "guard the index; make sanitize BACKEND=cpu names the line that wrote");
+      damage.notes.push_back(origin_note(range));
       refill_slack(holding);
       break;
     }
   }
   close_device_memory();
-  if (report_it.headline.empty()) return 0;
-  report_it.cuda_error = cudaErrorIllegalAddress;
-  return report(report_it);
+  return damage.headline.empty() ? 0 : report(damage);
 }
 
 bool slack_is_damaged(std::uintptr_t base, const char** where_text) {
@@ -539,11 +524,10 @@ bool slack_is_damaged(std::uintptr_t base, const char** where_text) {
   if (found == s.holdings.end() || !is_allocation(found->second)) return false;
   const bool closed = found->second.range.space == Space::kGlobal && s.open_depth == 0;
   if (closed) protect(found->second.pages, found->second.page_bytes, PROT_READ | PROT_WRITE);
-  std::uintptr_t where = 0;
-  const Damage damage = find_damage(found->second, &where);
+  const std::uintptr_t where = find_damage(found->second);
   if (closed) protect(found->second.pages, found->second.page_bytes, PROT_NONE);
-  *where_text = damage == Damage::kBehind ? "past the end of" : "before the start of";
-  return damage != Damage::kNone;
+  *where_text = where >= found->second.range.end() ? "past the end of" : "before the start of";
+  return where != 0;
 }
 
 }  // namespace cuda_cpu

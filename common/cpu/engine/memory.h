@@ -57,17 +57,10 @@ bool find_symbol_named(const char* name, MemoryRange* found);
 /// True when a live range of `space` overlaps the range.
 bool overlaps_range(const void* address, std::size_t bytes, Space space);
 
-/// An allocation that is asked for. `alignment` beyond 16 for types that need it.
-struct AllocationRequest {
-  std::size_t bytes = 0;
-  Space space = Space::kGlobal;
-  const char* call = "";
-  Site site{"", 0};
-  std::size_t element_size = 0;
-  bool may_hold_pointers = false;
+/// An allocation that is asked for, so that its base is not known. `alignment` beyond 16 for types
+/// that need it.
+struct AllocationRequest : MemoryRange {
   std::size_t alignment = 16;
-  unsigned host_flags = 0;
-  CUmemPoolHandle_st* pool = nullptr;
 };
 
 /// Device, managed or pinned memory filled with 0xff; nullptr when it does not fit.

@@ -90,7 +90,7 @@ int give(void** pointer, const AllocationRequest& request) {
     if (const int error = unsafe_in_capture(request.call)) return error;
   }
   *pointer = nullptr;
-  if (request.bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
+  if (request.size == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
   *pointer = allocate(request);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -121,10 +121,10 @@ cudaMemLocation location_of(int device) {
 AllocationRequest request_of(std::size_t bytes, Space space, const char* call,
                              const AllocationCall& from) {
   AllocationRequest request;
-  request.bytes = bytes;
+  request.size = bytes;
   request.space = space;
   request.call = call;
-  request.site = from.site;
+  request.allocated = from.site;
   request.element_size = from.element_size;
   request.alignment = from.alignment;
   request.may_hold_pointers = from.may_hold_pointers;

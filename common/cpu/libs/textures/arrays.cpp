@@ -113,10 +113,10 @@ cudaError_t make_array(const char* call, Site site, cudaArray_t* result,
   array->allocated = site;
   array->row_bytes = extent.width * texel_bytes(*array);
   AllocationRequest request;
-  request.bytes = array->row_bytes * std::max<std::size_t>(extent.height, 1) *
-                  std::max<std::size_t>(extent.depth, 1);
+  request.size = array->row_bytes * std::max<std::size_t>(extent.height, 1) *
+                 std::max<std::size_t>(extent.depth, 1);
   request.call = call;
-  request.site = site;
+  request.allocated = site;
   array->texels = static_cast<char*>(allocate(request));
   if (array->texels == nullptr) {
     delete array;
