@@ -8,17 +8,19 @@
 #include <unwind.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "../report/diagnostics.h"
 #include "../report/machine_context.h"
 #include "../report/program_image.h"
 #include "../report/source_lines.h"
 #include "../types/error_codes.h"
-#include "guarded_copy.h"
+#include "current.h"
 #include "marked_pointers.h"
 #include "memory.h"
 #include "memory_notes.h"
@@ -53,19 +55,32 @@ struct Backtrace {
 };
 thread_local Backtrace backtrace;
 thread_local void* alternate_stack = nullptr;
-thread_local sigjmp_buf* unwind_escape = nullptr;
 
-struct Walk {
-  const void* fault_pc;
-  bool found;
-};
+// Where a fault goes on that is foreseen, and its address.
+thread_local sigjmp_buf* escape = nullptr;
+thread_local const void* escaped_from = nullptr;
 
-_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
-  auto* const walk = static_cast<Walk*>(argument);
+/// Calls `action`. False when it touched memory that is not there, with the address in `fault`.
+template <class Action>
+bool guarded(Action action, const void** fault) {
+  sigjmp_buf here;
+  if (sigsetjmp(here, 1) != 0) {
+    escape = nullptr;
+    *fault = escaped_from;
+    return false;
+  }
+  escape = &here;
+  action();
+  escape = nullptr;
+  return true;
+}
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* found) {
+  bool& found_fault = *static_cast<bool*>(found);
   const auto* const pc = reinterpret_cast<const void*>(_Unwind_GetIP(context));
   // The handler's own frames come first; the learner's begin where the fault was.
-  if (!walk->found) {
-    walk->found = pc == walk->fault_pc;
+  if (!found_fault) {
+    found_fault = pc == backtrace.pcs[0];
     return _URC_NO_REASON;
   }
   if (backtrace.count == kFramesMax) return _URC_END_OF_STACK;
@@ -79,17 +94,16 @@ void take_backtrace(const Registers& registers, void* context) {
   backtrace.count = 0;
   backtrace.pcs[backtrace.count++] = registers.pc;
   backtrace.stack_pointer = registers.stack_pointer;
-  sigjmp_buf escape;
-  unwind_escape = &escape;
-  if (sigsetjmp(escape, 1) == 0) {
-    Walk walk{registers.pc, false};
-    _Unwind_Backtrace(add_frame, &walk);
+  const auto walk_outwards = [&] {
+    bool found_fault = false;
+    _Unwind_Backtrace(add_frame, &found_fault);
     // A call of a bad address leaves no frame to unwind, only the return address.
     if (backtrace.count == 1 && !is_in_program(registers.pc)) {
       backtrace.pcs[backtrace.count++] = return_address(context);
     }
-  }
-  unwind_escape = nullptr;
+  };
+  const void* end = nullptr;
+  guarded(walk_outwards, &end);
 }
 
 /// x86 does not say which address it could not use, but a register holds it or the pointer before
@@ -117,8 +131,8 @@ void add_origin(const MemoryRange& range, Report* report) {
   if (!range.live) report->notes.push_back(freed_note(range));
 }
 
-std::string times(std::size_t count, const char* thing) {
-  return format("%zu %s%s", count, thing, count == 1 ? "" : "s");
+std::string bytes_text(std::size_t count) {
+  return format("%zu byte%s", count, count == 1 ? "" : "s");
 }
 
 /// Describes `address` relative to the nearest known memory. False when there is none near.
@@ -127,34 +141,23 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
   if (!find_range(reinterpret_cast<const void*>(address), &range, std::size_t{1} << 30)) {
     return false;
   }
-  const std::string memory = memory_name(range);
+  const std::string memory = memory_name(range) + " (" + size_text(range) + ")";
   const bool inside = address >= range.base && address < range.end();
   if (inside && range.live) return false;
+  std::vector<std::string>& details = report->details;
+  report->headline = format(range.live ? "out-of-bounds %s" : "use after free (%s)", verb);
   if (!range.live) {
-    report->headline = format("use after free (%s)", verb);
-    if (inside) {
-      report->details.push_back(format("the address is byte %zu of freed %s (%s)",
-                                       address - range.base, memory.c_str(),
-                                       size_text(range).c_str()));
-    } else {
-      report->details.push_back(
-          format("the address is near freed %s (%s)", memory.c_str(), size_text(range).c_str()));
-    }
-    add_origin(range, report);
+    details.push_back((inside ? format("the address is byte %zu of freed ", address - range.base)
+                              : "the address is near freed ") +
+                      memory);
     report->help = "free the memory after the last kernel that uses it";
-    return true;
-  }
-  report->headline = format("out-of-bounds %s", verb);
-  if (address >= range.end()) {
+  } else if (address >= range.end()) {
     const std::size_t past = address - range.end();
-    report->details.push_back(past == 0 ? format("the address is right after the end of %s (%s)",
-                                                 memory.c_str(), size_text(range).c_str())
-                                        : format("the address is %s past the end of %s (%s)",
-                                                 times(past, "byte").c_str(), memory.c_str(),
-                                                 size_text(range).c_str()));
+    details.push_back("the address is " + (past == 0 ? "right after" : bytes_text(past) + " past") +
+                      " the end of " + memory);
     if (range.element_size > 1 && range.size >= range.element_size) {
       const std::size_t last = range.size / range.element_size - 1;
-      report->details.push_back(
+      details.push_back(
           format("that is element %zu; ", (address - range.base) / range.element_size) +
           (last == 0 ? "only 0 is valid" : format("valid are 0 to %zu", last)));
     }
@@ -168,11 +171,9 @@ bool explain_address(std::uintptr_t address, const char* verb, Report* report) {
               "n * sizeof(T) bytes";
   } else {
     const std::size_t before = range.base - address;
-    report->details.push_back(format("the address is %s before the start of %s (%s)",
-                                     times(before, "byte").c_str(), memory.c_str(),
-                                     size_text(range).c_str()));
+    details.push_back("the address is " + bytes_text(before) + " before the start of " + memory);
     if (range.element_size > 1) {
-      report->details.push_back(
+      details.push_back(
           format("that is element -%zu", (before + range.element_size - 1) / range.element_size));
     }
     report->help = "the index is negative, or an unsigned one wrapped below 0";
@@ -189,119 +190,112 @@ bool near_stack_pointer(const void* address) {
          (a > sp ? a - sp : sp - a) < kStackReach;
 }
 
-void explain_segfault(const Fault& fault, Report* report) {
-  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
-  report->cuda_error = cudaErrorIllegalAddress;
-  if (backtrace.mark == Mark::kHost) {
-    report->headline = "memory of the host reached through a pointer in device memory";
-    report->details.push_back(
-        format("the pointer that was copied to the device holds %p, an address of the host",
-               reinterpret_cast<void*>(backtrace.marked)));
-    report->help =
-        "copy what it points to as well, and store the address that cudaMalloc gave for it";
-    return;
+/// Whoever prints it adds where the fault was.
+Report explanation(std::string headline, std::vector<std::string> details, std::string help,
+                   int cuda_error = cudaErrorIllegalAddress) {
+  return report_here(std::move(headline), {nullptr, 0}, cuda_error, std::move(details),
+                     std::move(help));
+}
+
+/// A kernel followed a pointer that has a mark.
+Report explain_mark(Mark mark, const void* marked) {
+  if (mark == Mark::kMisaligned) {
+    return explanation(
+        "misaligned address",
+        {format("the pointer that was cast is %p", marked),
+         "a type of 2, 4, 8 or 16 bytes (short, int, double, float4, ...) must lie at "
+         "a multiple of its size"},
+        "check the offset of the pointer before the cast; memcpy reads any address",
+        cudaErrorMisalignedAddress);
   }
-  if (backtrace.mark == Mark::kHostArgument) {
-    report->headline = "memory of the host reached through a pointer in an argument";
-    report->details.push_back(
-        format("the structure that is passed to the kernel holds %p, an address of the host",
-               reinterpret_cast<void*>(backtrace.marked)));
-    report->help =
-        "copy what it points to as well, and store the address that cudaMalloc gave for it";
-    return;
+  if (mark == Mark::kHostShared) {
+    return explanation(
+        "memory of the host reached through a pointer in memory that both share",
+        {format("the pointer holds %p, an address that is the host's alone", marked)},
+        "what it points to must be shared as well: cudaMallocManaged or cudaMallocHost");
   }
-  if (backtrace.mark == Mark::kHostShared) {
-    report->headline = "memory of the host reached through a pointer in memory that both share";
-    report->details.push_back(format("the pointer holds %p, an address that is the host's alone",
-                                     reinterpret_cast<void*>(backtrace.marked)));
-    report->help = "what it points to must be shared as well: cudaMallocManaged or cudaMallocHost";
-    return;
-  }
-  if (backtrace.mark == Mark::kMisaligned) {
-    report->headline = "misaligned address";
-    report->details.push_back(
-        format("the pointer that was cast is %p", reinterpret_cast<void*>(backtrace.marked)));
-    report->details.push_back(
-        "a type of 2, 4, 8 or 16 bytes (short, int, double, float4, ...) must lie at a multiple of "
-        "its size");
-    report->help = "check the offset of the pointer before the cast; memcpy reads any address";
-    report->cuda_error = cudaErrorMisalignedAddress;
-    return;
+  const bool is_argument = mark == Mark::kHostArgument;
+  return explanation(
+      std::string("memory of the host reached through a pointer in ") +
+          (is_argument ? "an argument" : "device memory"),
+      {format("the %s holds %p, an address of the host",
+              is_argument ? "structure that is passed to the kernel"
+                          : "pointer that was copied to the device",
+              marked)},
+      "copy what it points to as well, and store the address that cudaMalloc gave for it");
+}
+
+Report explain_segfault(const Fault& fault) {
+  if (backtrace.mark != Mark::kNone) {
+    return explain_mark(backtrace.mark, reinterpret_cast<void*>(backtrace.marked));
   }
   if (backtrace.general_protection) {
-    report->headline = "misaligned address";
-    report->details.push_back(
-        "a vector type (float4, int4, double2, ...) must lie at a multiple of its size");
-    report->help = "check the offset of the pointer that was cast to the vector type";
-    report->cuda_error = cudaErrorMisalignedAddress;
-    return;
+    return explanation(
+        "misaligned address",
+        {"a vector type (float4, int4, double2, ...) must lie at a multiple of its size"},
+        "check the offset of the pointer that was cast to the vector type",
+        cudaErrorMisalignedAddress);
   }
+  const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
+  const std::string at = format("the address is %#zx", static_cast<std::size_t>(address));
   if (fault.address == fault.pc) {
-    report->headline = address < kNullReach ? "call of a null function pointer"
-                                            : "call of something that is no function";
-    report->help = "was the function pointer set?";
-    return;
+    return explanation(address < kNullReach ? "call of a null function pointer"
+                                            : "call of something that is no function",
+                       {}, "was the function pointer set?");
   }
   // Memory that nobody wrote holds 0xff...: a pointer read from there, with an index added.
   if (address >= std::uintptr_t(0) - (std::uintptr_t{1} << 30) ||
       (address < (std::uintptr_t{1} << 20) && address % 4 == 3)) {
-    report->headline = format("%s through a pointer from uninitialised memory", verb(fault));
-    report->details.push_back(format("the address is %#zx; memory that nobody wrote holds 0xff",
-                                     static_cast<std::size_t>(address)));
-    report->help = "write the memory that holds the pointer before it is read";
-    return;
+    return explanation(format("%s through a pointer from uninitialised memory", verb(fault)),
+                       {at + "; memory that nobody wrote holds 0xff"},
+                       "write the memory that holds the pointer before it is read");
   }
-  if (address < kNullReach) {
-    report->headline = format("null pointer %s", verb(fault));
-    report->details.push_back(
-        address == 0 ? "the pointer is null"
-                     : format("the address is %#zx: an index or member of a null pointer",
-                              static_cast<std::size_t>(address)));
-    report->help = "was the pointer allocated, and is it the right argument of the launch?";
-    return;
-  }
+  const auto null_pointer = [&](const std::string& detail) {
+    return explanation(format("null pointer %s", verb(fault)), {detail},
+                       "was the pointer allocated, and is it the right argument of the launch?");
+  };
+  if (address == 0) return null_pointer("the pointer is null");
+  if (address < kNullReach) return null_pointer(at + ": an index or member of a null pointer");
   if (is_stack_guard(fault.address) || near_stack_pointer(fault.address)) {
-    report->headline = "stack overflow";
-    report->details.push_back(
-        format("the thread's local variables and calls need more than its stack of %zu KiB",
-               stack_bytes_per_thread() / 1024));
-    report->help =
-        "recursion without an end, or a large local array; put it into shared or global memory";
-    report->cuda_error = cudaErrorHardwareStackError;
-    return;
+    return explanation(
+        "stack overflow",
+        {format("the thread's local variables and calls need more than its stack of %zu KiB",
+                stack_bytes_per_thread() / 1024)},
+        "recursion without an end, or a large local array; put it into shared or global memory",
+        cudaErrorHardwareStackError);
   }
-  if (explain_address(address, verb(fault), report)) return;
-  report->headline = format("%s of memory that was never allocated", verb(fault));
+  Report known = explanation("", {}, "");
+  if (explain_address(address, verb(fault), &known)) return known;
   // Neither the program nor anything that it allocates lies that low.
   if (sizeof(void*) == 8 && address < kLowestMemory) {
-    report->headline = format("null pointer %s", verb(fault));
-    report->details.push_back(
-        format("the address is %#zx: an index of a null pointer, or a pointer cut to 32 bits",
-               static_cast<std::size_t>(address)));
-    report->help = "was the pointer allocated, and is it the right argument of the launch?";
-    return;
+    return null_pointer(at + ": an index of a null pointer, or a pointer cut to 32 bits");
   }
-  report->details.push_back(format("the address is %p", fault.address));
-  report->help = "was the pointer initialised, and the index computed without overflow?";
+  return explanation(format("%s of memory that was never allocated", verb(fault)),
+                     {format("the address is %p", fault.address)},
+                     "was the pointer initialised, and the index computed without overflow?");
 }
 
-void explain(const Fault& fault, Report* report) {
+Report explain(const Fault& fault) {
   switch (fault.signal) {
     case SIGFPE:
-      report->headline = "integer division by zero";
-      report->details.push_back("(or of the most negative number by -1)");
-      report->help = "a GPU gives a meaningless result here and says nothing";
-      report->cuda_error = cudaErrorLaunchFailure;
-      break;
+      return explanation("integer division by zero", {"(or of the most negative number by -1)"},
+                         "a GPU gives a meaningless result here and says nothing",
+                         cudaErrorLaunchFailure);
     case SIGILL:
-      report->headline = "illegal instruction";
-      report->details.push_back(
-          "the compiler puts one where code can never go, e.g. after a missing return");
-      report->cuda_error = cudaErrorIllegalInstruction;
-      break;
+      return explanation(
+          "illegal instruction",
+          {"the compiler puts one where code can never go, e.g. after a missing return"}, "",
+          cudaErrorIllegalInstruction);
     default:
-      explain_segfault(fault, report);
+      return explain_segfault(fault);
   }
+}
+
+/// Prints what is known of the fault, with its line.
+int report_fault(Report it) {
+  it.site = first_source_site(backtrace.pcs, backtrace.count);
+  if (it.site.file == nullptr) it.details.push_back("the line is not known: build with -g");
+  return report(it);
 }
 
 /// Whether the fault is in a function that a library function called for the kernel, such as the
@@ -357,7 +351,6 @@ void explain_host_memory(const Fault& fault, Report* report) {
   alarm(kReportSeconds);
   const auto address = reinterpret_cast<std::uintptr_t>(fault.address);
   Report it;
-  it.site = first_source_site(backtrace.pcs, backtrace.count);
   it.cuda_error = cudaErrorIllegalAddress;
   MemoryRange range;
   const bool known = find_range(fault.address, &range, std::size_t{1} << 30);
@@ -383,8 +376,7 @@ void explain_host_memory(const Fault& fault, Report* report) {
     it.headline = format("host code %s memory that was never allocated",
                          fault.knows_write && fault.is_write ? "wrote" : "touched");
   }
-  if (it.site.file == nullptr) it.details.push_back("the line is not known: build with -g");
-  report(it);
+  report_fault(std::move(it));
   end_process();
 }
 
@@ -408,8 +400,10 @@ bool gave_no_address(const siginfo_t& info) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
-  if (unwind_escape != nullptr) siglongjmp(*unwind_escape, 1);
-  if (signal == SIGSEGV || signal == SIGBUS) leave_guarded_copy(info->si_addr);
+  if (escape != nullptr) {
+    escaped_from = info->si_addr;
+    siglongjmp(*escape, 1);
+  }
   hold_interrupts();  // the watchdog must not jump out of this handler
   const Registers registers = registers_of(context);
   const bool memory_fault = signal == SIGSEGV || signal == SIGBUS;
@@ -490,12 +484,19 @@ void claim_signals() {
 __attribute__((constructor(103))) void claim_at_start() { claim_signals(); }
 
 int report_kernel_fault(const Fault& fault, const Where& where) {
-  Report it;
+  Report it = explain(fault);
   it.where = where;
-  it.site = first_source_site(backtrace.pcs, backtrace.count);
-  explain(fault, &it);
-  if (it.site.file == nullptr) it.details.push_back("the line is not known: build with -g");
-  return report(it);
+  return report_fault(std::move(it));
+}
+
+bool guarded_copy(void* destination, const void* source, std::size_t bytes, const void** fault) {
+  prepare_thread_for_faults();
+  return guarded([&] { std::memmove(destination, source, bytes); }, fault);
+}
+
+bool guarded_fill(void* destination, int value, std::size_t bytes, const void** fault) {
+  prepare_thread_for_faults();
+  return guarded([&] { std::memset(destination, value, bytes); }, fault);
 }
 
 }  // namespace cuda_cpu

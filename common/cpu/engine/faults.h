@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Bugs that trap on the CPU: accesses outside an allocation, host code that touches device memory,
-// a stack that overflows, an integer division by zero.
+// a stack that overflows, an integer division by zero. And copies that may fault.
 #pragma once
 
-#include "current.h"
+#include <cstddef>
+
 #include "worker.h"
 
 namespace cuda_cpu {
@@ -17,5 +18,10 @@ void prepare_thread_for_faults();
 
 /// Installs the handlers again, since test frameworks and others install their own.
 void claim_signals();
+
+/// memmove and memset. They return false when they touch memory that is not there, with its
+/// address.
+bool guarded_copy(void* destination, const void* source, std::size_t bytes, const void** fault);
+bool guarded_fill(void* destination, int value, std::size_t bytes, const void** fault);
 
 }  // namespace cuda_cpu

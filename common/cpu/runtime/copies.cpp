@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../engine/device_functions.h"
-#include "../engine/guarded_copy.h"
+#include "../engine/faults.h"
 #include "../engine/marked_pointers.h"
 #include "../engine/memory.h"
 #include "../engine/memory_notes.h"
