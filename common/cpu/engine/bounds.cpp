@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "bounds.h"
-
+// Indices outside an array of known length: __constant__ and __device__ arrays, local arrays,
+// arrays in structures. There is no guard page after those. The compiler compares each index
+// (-fsanitize=bounds) and calls this instead of its own library. __shared__ arrays have guard
+// pages, and are left to them: the fault tells more. Here only their rows are checked, but for row
+// 0: s[0][k] may mean a flat array, while s[t][16], in rows of 16, is an element of the next row.
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -14,6 +18,7 @@
 #include "../report/diagnostics.h"
 #include "../types/error_codes.h"
 #include "block.h"
+#include "current.h"
 #include "memory.h"
 #include "memory_notes.h"
 #include "worker.h"
@@ -21,6 +26,21 @@
 #if !defined(CUDA_CPU_ASAN)  // it comes with the compiler's own function
 
 namespace cuda_cpu {
+
+/// What the compiler says about a kind of value; the name in quotes follows.
+struct CheckedType {
+  std::uint16_t kind;
+  std::uint16_t info;  ///< of an integer: bit 0 if it is signed, above it log2 of its bits
+  char name[1];
+};
+
+/// One place in the program where an array is indexed.
+struct CheckedIndex {
+  const char* file;
+  std::uint32_t line, column;
+  const CheckedType *array, *index;
+};
+
 namespace {
 
 std::string line_of(const char* file, std::uint32_t number) {
@@ -100,9 +120,9 @@ NamedArray known_array(const CheckedIndex* place) {
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::map<const CheckedIndex*, NamedArray>;
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = known.find(place);
-  if (found != known.end()) return found->second;
-  return known[place] = array_at(*place);
+  const auto [entry, is_new] = known.try_emplace(place);
+  if (is_new) entry->second = array_at(*place);
+  return entry->second;
 }
 
 std::string index_text(const CheckedType& type, std::uintptr_t index) {
@@ -148,19 +168,19 @@ void report_index(const CheckedIndex& place, const std::string& name, const Shar
 }
 
 }  // namespace
-}  // namespace cuda_cpu
 
-void __ubsan_handle_out_of_bounds(const cuda_cpu::CheckedIndex* place, std::uintptr_t index) {
-  if (!cuda_cpu::in_kernel()) return;
+/// Called before an access with an index that is outside of the array. Returns in host code.
+extern "C" void __ubsan_handle_out_of_bounds(const CheckedIndex* place, std::uintptr_t index) {
+  if (!in_kernel()) return;
   // The watchdog must not jump out of here while a lock is held.
-  std::atomic<bool>& interruptible = cuda_cpu::current_worker->interruptible;
+  std::atomic<bool>& interruptible = current_worker->interruptible;
   const bool was_interruptible = interruptible.exchange(false);
-  const cuda_cpu::NamedArray array = cuda_cpu::known_array(place);
-  const cuda_cpu::SharedArray* const shared = cuda_cpu::shared_array(array.name);
-  if (shared == nullptr || !array.is_flat) {
-    cuda_cpu::report_index(*place, array.name, shared, index);
-  }
+  const NamedArray array = known_array(place);
+  const SharedArray* const shared = shared_array(array.name);
+  if (shared == nullptr || !array.is_flat) report_index(*place, array.name, shared, index);
   interruptible.store(was_interruptible);
 }
+
+}  // namespace cuda_cpu
 
 #endif
