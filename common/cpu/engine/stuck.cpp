@@ -2,7 +2,9 @@
 #include "stuck.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../report/diagnostics.h"
@@ -119,15 +121,9 @@ bool share_a_line(const std::vector<Group>& groups) {
   return false;
 }
 
-void place(const Block* block, const Thread* thread, Report* report) {
-  report->where = where_is(block, thread);
-  report->site = {thread->file, thread->line};
-}
-
 void explain_warp_operation(const Block* block, const Thread* thread, Report* report) {
   const auto number = static_cast<unsigned>(thread - block->threads);
   const WarpSlot* const slot = slot_of(block, number);
-  place(block, thread, report);
   if (slot == nullptr) {
     report->headline = "a warp operation waits for lanes that never come";
     return;
@@ -140,11 +136,11 @@ void explain_warp_operation(const Block* block, const Thread* thread, Report* re
     lanes.push_back(lane);
     any_left = any_left || block->threads[first + lane].finished;
   }
-  report->headline = std::string(name_of(static_cast<WarpOperation>(slot->operation))) +
-                     " waits for lanes that never come";
+  report->headline = format("%s waits for lanes that never come",
+                            name_of(static_cast<WarpOperation>(slot->operation)));
   report->details.push_back(
-      "mask " + mask_text(slot->mask) + " of warp " + std::to_string(number / 32) +
-      (lanes.size() == 1 ? ": missing is lane " : ": missing are lanes ") + ranges_text(lanes));
+      format("mask %s of warp %u: missing %s %s", mask_text(slot->mask).c_str(), number / 32,
+             lanes.size() == 1 ? "is lane" : "are lanes", ranges_text(lanes).c_str()));
   report->help =
       any_left ? "the mask must not name lanes that have left: keep them, or compute the mask "
                  "with __ballot_sync before they leave"
@@ -156,40 +152,30 @@ void explain_different_barriers(const Block* block, const char* barrier, Report*
   if (share_a_line(groups_of(block))) {
     report->details.push_back("they stand on one line of the source, and are two barriers");
   }
-  report->help = std::string("every thread of the block must come to the same ") + barrier +
-                 ": move it out of the branch";
+  report->help = format(
+      "every thread of the block must come to the same %s: move it out of the branch", barrier);
 }
 
-void explain_grid_barrier(const Block* block, const Thread* thread, Report* report) {
-  place(block, thread, report);
+void explain_grid_barrier(const Block* block, const Thread*, Report* report) {
   if (block->grid_arrived == block->count) {  // and yet it did not open
-    explain_different_barriers(block, "grid barrier", report);
-    return;
+    return explain_different_barriers(block, "grid barrier", report);
   }
   report->headline = "grid barrier not reached by all threads of the grid";
   report->help = "every thread of every block must come to the grid barrier";
 }
 
-void explain_block_barrier(const Block* block, const Thread* thread, Report* report) {
-  place(block, thread, report);
-  if (block->finished > 0) {
-    report->headline = "barrier not reached by all threads of the block";
-    report->details.push_back(std::to_string(block->arrived) + " of " +
-                              std::to_string(block->count) + " threads wait, " +
-                              std::to_string(block->finished) + " have left the kernel");
-    report->help =
-        "keep every thread to the barrier: put the work, not the barrier, into the branch";
-  } else if (block->lines_differ) {
-    explain_different_barriers(block, "__syncthreads", report);
-  } else {
-    report->headline = "barrier not reached by all threads of the block";
-    report->details.push_back(std::to_string(block->arrived) + " of " +
-                              std::to_string(block->count) + " threads wait");
+void explain_block_barrier(const Block* block, const Thread*, Report* report) {
+  if (block->finished == 0 && block->lines_differ) {
+    return explain_different_barriers(block, "__syncthreads", report);
   }
+  report->headline = "barrier not reached by all threads of the block";
+  report->details.push_back(format("%u of %u threads wait", block->arrived, block->count));
+  if (block->finished == 0) return;
+  report->details.back() += format(", %u have left the kernel", block->finished);
+  report->help = "keep every thread to the barrier: put the work, not the barrier, into the branch";
 }
 
 void explain_phase_barrier(const Block* block, const Thread* thread, Report* report) {
-  place(block, thread, report);
   report->headline = "cuda::barrier waits for arrivals that never come";
   report->help =
       "in each phase as many threads have to arrive as init() says, or drop out by "
@@ -211,7 +197,7 @@ void explain_phase_barrier(const Block* block, const Thread* thread, Report* rep
 
 void add_spinning(const Worker* worker, const Block* block, std::vector<Group>* groups) {
   // Threads that yielded in the same loop share their pc, so few addresses are looked up.
-  std::vector<std::pair<const void*, Site>> known;
+  std::map<const void*, Site> known;
   for (const unsigned i : begun(block)) {
     const Thread& thread = block->threads[i];
     const bool is_current = &thread == current_thread;
@@ -222,11 +208,10 @@ void add_spinning(const Worker* worker, const Block* block, std::vector<Group>* 
                                     : nullptr};
     for (const void* const pc : pcs) {
       if (pc == nullptr) continue;
-      auto found = std::find_if(known.begin(), known.end(),
-                                [pc](const auto& entry) { return entry.first == pc; });
-      if (found == known.end()) found = known.insert(known.end(), {pc, source_site_of(pc)});
-      if (found->second.file == nullptr) continue;
-      add_to_group(groups, "spinning here", found->second, i);
+      const auto [entry, is_new] = known.try_emplace(pc);
+      if (is_new) entry->second = source_site_of(pc);
+      if (entry->second.file == nullptr) continue;
+      add_to_group(groups, "spinning here", entry->second, i);
       break;
     }
   }
@@ -236,21 +221,23 @@ void add_spinning(const Worker* worker, const Block* block, std::vector<Group>* 
 
 int report_stuck_block(const Block* block) {
   hold_interrupts();
-  Report r;
-  r.cuda_error = cudaErrorLaunchFailure;
-  if (const Thread* const lane = first_waiting(block, Wait::kWarp)) {
-    explain_warp_operation(block, lane, &r);
-  } else if (const Thread* const thread = first_waiting(block, Wait::kBarrier)) {
-    explain_block_barrier(block, thread, &r);
-  } else if (const Thread* const arrived = first_waiting(block, Wait::kPhase)) {
-    explain_phase_barrier(block, arrived, &r);
-  } else if (const Thread* const other = first_waiting(block, Wait::kGrid)) {
-    explain_grid_barrier(block, other, &r);
-  } else {
-    die("a block is stuck for a reason that the engine does not know");
+  constexpr std::pair<Wait, void (*)(const Block*, const Thread*, Report*)> kReasons[] = {
+      {Wait::kWarp, explain_warp_operation},
+      {Wait::kBarrier, explain_block_barrier},
+      {Wait::kPhase, explain_phase_barrier},
+      {Wait::kGrid, explain_grid_barrier}};
+  for (const auto& [wait, explain] : kReasons) {
+    const Thread* const thread = first_waiting(block, wait);
+    if (thread == nullptr) continue;
+    Report r;
+    r.cuda_error = cudaErrorLaunchFailure;
+    r.where = where_is(block, thread);
+    r.site = {thread->file, thread->line};
+    explain(block, thread, &r);
+    add_notes(groups_of(block), &r);
+    return report(r);
   }
-  add_notes(groups_of(block), &r);
-  return report(r);
+  die("a block is stuck for a reason that the engine does not know");
 }
 
 int report_no_progress(const Worker* worker) {
