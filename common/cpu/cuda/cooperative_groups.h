@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "../engine/barriers.h"
-#include "../engine/builtin_variables.h"
+#include "../engine/current.h"
 #include "../engine/device_functions.h"
 #include "../engine/phase_barriers.h"
 #include "../engine/warp.h"

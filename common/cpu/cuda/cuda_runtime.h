@@ -22,10 +22,8 @@
 
 #include "../engine/atomics.h"
 #include "../engine/barriers.h"
-#include "../engine/builtin_variables.h"
+#include "../engine/current.h"
 #include "../engine/device_functions.h"
-#include "../engine/launch_bounds.h"
-#include "../engine/rounding.h"
 #include "../engine/shared.h"
 #include "../engine/simd_integers.h"
 #include "../engine/symbols.h"

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "../report/diagnostics.h"
 #include "../types/error_codes.h"
 #include "current.h"
 #include "worker.h"

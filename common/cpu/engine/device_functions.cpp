@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions that device code calls out of line: clocks, the worker's number, its heap, traps.
+// Functions that device code calls out of line: clocks, the worker's number, its heap, traps,
+// bounds of a launch.
 #include "device_functions.h"
 
 #include <atomic>
@@ -70,10 +71,8 @@ bool is_on_device_heap(const void* address) {
 }
 
 std::uint64_t global_timer_ns() {
-  using std::chrono::duration_cast;
-  using std::chrono::nanoseconds;
-  return static_cast<std::uint64_t>(
-      duration_cast<nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(now.count());
 }
 
 unsigned sm_id() {
@@ -90,6 +89,14 @@ void trap(const char* file, int line) {
     std::abort();
   }
   stop_grid(report_here("__trap() called", {file, line}, cudaErrorLaunchFailure));
+}
+
+void exceed_launch_bounds(long long most, const char* file, int line) {
+  stop_grid(report_here(format("a block of %u threads, where __launch_bounds__ allows %lld",
+                               current_block->count, most),
+                        {file, line}, cudaErrorInvalidValue,  // as an H200 with CUDA 13.0
+                        {"a GPU does not launch such a kernel"},
+                        "launch smaller blocks, or raise the first number of __launch_bounds__"));
 }
 
 }  // namespace cuda_cpu

@@ -18,7 +18,10 @@
 #include <type_traits>
 
 #include "../types/vector_types.h"
+#include "block.h"
+#include "current.h"
 #include "fences.h"
+#include "rounding.h"
 #include "uninstrumented.h"
 #include "yielding.h"
 
@@ -81,6 +84,18 @@ bool is_on_device_heap(const void* address);
 /// Ends the kernel with cudaErrorLaunchFailure, as a trap instruction does.
 [[noreturn]] void trap(const char* file, int line);
 
+/// Reports a block that __launch_bounds__ does not allow, and ends the kernel.
+[[noreturn]] void exceed_launch_bounds(long long most, const char* file, int line);
+
+/// Emitted by the pre-pass where a kernel with bounds begins: `most` threads may be in a block. The
+/// other bounds are about speed.
+template <class... Others>
+CUDA_CPU_UNINSTRUMENTED inline void keep_launch_bounds(const char* file, int line, long long most,
+                                                       Others...) {
+  const Block* const block = current_block;
+  if (block != nullptr && block->count > most) exceed_launch_bounds(most, file, line);
+}
+
 /// __threadfence() and its variants order memory, and let other threads run when a loop does
 /// nothing else.
 /// `block_only`: for the threads of one block.
@@ -136,19 +151,6 @@ CUDA_CPU_TELLING T fresh_load(const T* address) {
 #endif
   __asm__ __volatile__("" ::: "memory");
   return *address;
-}
-
-/// Keeps the compiler from fusing a product into a sum: __fmul_rn(a, b) + c rounds twice.
-template <class T>
-inline T rounded(T value) {
-#if defined(__x86_64__) || defined(__i386__)
-  __asm__("" : "+x"(value));
-#elif defined(__aarch64__)
-  __asm__("" : "+w"(value));
-#else
-  __asm__("" : "+m"(value));
-#endif
-  return value;
 }
 
 /// Float to integer as a GPU converts it: out of range gives the nearest end of the range, NaN
@@ -290,22 +292,7 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
 
 // ---- floating point ----
 
-inline float __fadd_rn(float x, float y) { return cuda_cpu::rounded(x + y); }
-inline float __fsub_rn(float x, float y) { return cuda_cpu::rounded(x - y); }
-inline float __fmul_rn(float x, float y) { return cuda_cpu::rounded(x * y); }
-inline float __fdiv_rn(float x, float y) { return cuda_cpu::rounded(x / y); }
-inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-inline float __frcp_rn(float x) { return cuda_cpu::rounded(1.0f / x); }
-inline float __fsqrt_rn(float x) { return cuda_cpu::rounded(sqrtf(x)); }
 inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
-inline double __dadd_rn(double x, double y) { return cuda_cpu::rounded(x + y); }
-inline double __dsub_rn(double x, double y) { return cuda_cpu::rounded(x - y); }
-inline double __dmul_rn(double x, double y) { return cuda_cpu::rounded(x * y); }
-inline double __ddiv_rn(double x, double y) { return cuda_cpu::rounded(x / y); }
-inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
-inline double __drcp_rn(double x) { return cuda_cpu::rounded(1.0 / x); }
-inline double __dsqrt_rn(double x) { return cuda_cpu::rounded(sqrt(x)); }
-
 inline float __fdividef(float x, float y) { return x / y; }
 inline float __expf(float x) { return expf(x); }
 inline float __exp10f(float x) { return powf(10.0f, x); }
@@ -407,15 +394,8 @@ CUDA_CPU_TO_INTEGER(__double2ull, double, unsigned long long)
 
 #undef CUDA_CPU_TO_INTEGER
 
-inline float __int2float_rn(int x) { return static_cast<float>(x); }
-inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
-inline float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }
-inline float __double2float_rn(double x) { return static_cast<float>(x); }
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned x) { return x; }
-inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
-inline double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
 
 // ---- minimum and maximum ----
 // The overloads that nvcc has, mixed signedness compared as unsigned. A NaN loses against a number.
@@ -518,12 +498,12 @@ CUDA_CPU_PLAIN_STORE(__stwt)  // written through to memory
 
 inline long long clock64() { return static_cast<long long>(cuda_cpu::global_timer_ns()); }
 
-/// A thread sleeps because it waits for another, so the other threads of the block run meanwhile.
 // A kernel begins here when the one before it in the stream has ended, however it was launched, as
 // it may on a GPU: so there is nothing to wait for, and nobody to tell.
 inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 
+/// A thread sleeps because it waits for another, so the other threads of the block run meanwhile.
 inline void __nanosleep(unsigned) { cuda_cpu::yield(); }
 
 inline void __threadfence_block() { cuda_cpu::memory_fence(true); }

@@ -37,4 +37,4 @@ class Rounding {
   CUDA_CPU_ROUNDED_BY(type, name##_ru, FE_UPWARD, parameters, expression)     \
   CUDA_CPU_ROUNDED_BY(type, name##_rd, FE_DOWNWARD, parameters, expression)
 
-#include "rounded_functions.inc"
+CUDA_CPU_ROUNDED_FUNCTIONS(now)
