@@ -16,8 +16,8 @@ CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 # Debuggers are told of lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing
 # and catches nothing.
 HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
-         scheduler shared stacks switching warp worker yielding)
-REST := $(patsubst %,common/cpu/engine/%.cpp,assertions device_functions rounding settings symbols worker_pool)
+         scheduler shared stacks warp yielding)
+REST := $(patsubst %,common/cpu/engine/%.cpp,assertions device_functions rounding settings symbols worker)
 CALLS := $(filter-out $(HOT) $(REST),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST) $(CALLS)
 piece = $(if $(filter hot.o,$1),$(HOT),$(if $(filter rest.o,$1),$(REST),$(CALLS)))

@@ -13,7 +13,6 @@
 #include "sanitizers.h"
 #include "scheduler.h"
 #include "stuck.h"
-#include "switching.h"
 #include "warp.h"
 #include "worker.h"
 
@@ -32,13 +31,14 @@ void* barrier_object(const Block* block, std::uint32_t epoch) {
   return tsan_object(block, epoch % 2 == 0 ? &block->epoch : &block->arrived);
 }
 
-// Different pointers may name the same file.
-bool barriers_really_differ(const Block* block) {
+// Whether threads of the block wait at another barrier than this one. Different pointers may name
+// the same file.
+bool barriers_differ(const Block* block, const char* file, int line, std::uint8_t which) {
   for (std::uint32_t i = 0; i < block->count; ++i) {
     const Thread& thread = block->threads[i];
     if (thread.finished) continue;
-    if (thread.line != block->line || thread.which != block->which) return true;
-    if (std::strcmp(thread.file, block->file) != 0) return true;
+    if (thread.line != line || thread.which != which) return true;
+    if (thread.file != file && std::strcmp(thread.file, file) != 0) return true;
   }
   return false;
 }
@@ -46,7 +46,9 @@ bool barriers_really_differ(const Block* block) {
 // The last thread has arrived: the barrier opens and the threads go on in the schedule's order.
 void open_barrier(Block* block) {
   // The report comes only now that all threads are here, so that it can say which waits where.
-  if (block->lines_differ && barriers_really_differ(block)) abandon_grid(report_stuck_block(block));
+  if (block->lines_differ && barriers_differ(block, block->file, block->line, block->which)) {
+    abandon_grid(report_stuck_block(block));
+  }
   if (block->observation != nullptr) observer->barrier_opens(*block);
   block->lines_differ = false;
   block->votes_result = block->votes;
@@ -92,12 +94,8 @@ __attribute__((noinline)) void wait_at_barrier(Block* block, Thread* self, const
     return open_and_run_others(block, self);
   }
   leave_step(block);
-  self->file = file;
-  self->line = line;
+  self->begin_wait(Wait::kBarrier, &block->epoch, block->epoch, file, line);
   self->which = which;
-  self->wait = Wait::kBarrier;
-  self->generation = &block->epoch;
-  self->seen = block->epoch;
   if (block->arrived == 0) {
     block->file = file;
     block->line = line;
@@ -152,41 +150,27 @@ BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::
   return {static_cast<int>(votes), votes == block->voters, votes != 0};
 }
 
-// Whether threads of the block wait at different barriers of the grid.
-static bool grid_barriers_differ(const Block* block, const Thread& last) {
-  for (std::uint32_t i = 0; i < block->count; ++i) {
-    const Thread& thread = block->threads[i];
-    if (thread.line != last.line || thread.which != last.which) return true;
-    if (thread.file != last.file && std::strcmp(thread.file, last.file) != 0) return true;
-  }
-  return false;
-}
-
 void grid_sync(const char* file, int line, std::uint8_t which) {
   Thread* const self = current_thread;
   if (self == nullptr) not_in_a_kernel("the grid barrier");
   Block* const block = current_block;
   Grid* const grid = current_worker->grid;
   if (!grid->launch->cooperative) {
-    Report r = report_here("grid barrier in a launch that is not cooperative", {file, line},
-                           cudaErrorLaunchFailure);
-    r.help = "launch with cudaLaunchCooperativeKernel, so that all blocks are resident together";
-    stop_grid(r);
+    stop_grid(report_here(
+        "grid barrier in a launch that is not cooperative", {file, line}, cudaErrorLaunchFailure,
+        {}, "launch with cudaLaunchCooperativeKernel, so that all blocks are resident together"));
   }
   if (block->observation != nullptr && observer->thread_meets != nullptr) {
     observer->thread_meets(*block, *self, ~0u);
   }
-  self->file = file;
-  self->line = line;
+  self->begin_wait(Wait::kGrid, &grid->epoch, __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE), file,
+                   line);
   self->which = which;
-  self->wait = Wait::kGrid;
-  self->generation = &grid->epoch;
-  self->seen = __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE);
   void* const object = self->seen % 2 == 0 ? static_cast<void*>(&grid->epoch)
                                            : static_cast<void*>(&grid->blocks_arrived);
   tsan_release(object);
   if (++block->grid_arrived == block->count) {
-    if (grid_barriers_differ(block, *self)) abandon_grid(report_stuck_block(block));
+    if (barriers_differ(block, file, line, which)) abandon_grid(report_stuck_block(block));
     block->grid_arrived = 0;
     ++current_worker->barriers;
     if (grid->blocks_arrived.fetch_add(1) + 1 == grid->blocks) {

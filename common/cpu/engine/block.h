@@ -37,6 +37,16 @@ struct alignas(64) Thread {
   Use use = Use::kUnknown;   // of the next shuffle
   std::uint64_t result;      // of a warp operation
   const void* pc = nullptr;  // where it called yield; the name of the call that waits for a phase
+
+  /// From now on it waits, until `*watched` is no longer `now`.
+  void begin_wait(Wait why, const std::uint32_t* watched, std::uint32_t now, const char* in_file,
+                  int at_line) {
+    wait = why;
+    generation = watched;
+    seen = now;
+    file = in_file;
+    line = at_line;
+  }
 };
 static_assert(sizeof(Thread) == 64, "one cache line a thread");
 
@@ -79,40 +89,46 @@ struct Warp {
   WarpSlot slot[32];  // each lane waits in one at most
 };
 
-/// A resident block and the memory that it needs; reused from block to block.
-struct Block {
-  Thread* threads = nullptr;
-  std::uint16_t* order = nullptr;  // the round runs threads[order[0]], threads[order[1]], ...
-  std::uint32_t position = 0;      // of the running thread in the order
-  std::uint32_t count = 0;         // threads in the block
-  std::uint32_t started = 0;       // order[0 .. started) have begun; the rest begins in this order
+/// What begins anew with each block.
+struct BlockProgress {
+  std::uint32_t position = ~0u;  // of the running thread in the order
+  std::uint32_t started = 0;     // order[0 .. started) have begun; the rest begins in this order
   std::uint32_t finished = 0;
 
   // Block barrier.
-  std::uint32_t epoch = 0;
   std::uint32_t arrived = 0;   // unless in step
   std::uint32_t expected = 0;  // all threads, even those that left: leaving early is an error
-  bool lines_differ = false;
-  std::int32_t line = 0;  // of the first to arrive
-  std::uint8_t which = 0;
-  const char* file = nullptr;
-
+  std::uint32_t votes = 0;     // predicates so far that are true
   // In step threads come to the same barriers in their order and wait for nothing else: the running
   // one tells which wait, and none of that is written down.
   std::int32_t step_line = -1;  // of the barrier; 0: none has arrived there; -1: not in step
-  Thread* last = nullptr;       // null: this block does not go in step
-
-  std::uint32_t votes = 0;                     // predicates so far that are true
-  std::uint32_t votes_result = 0, voters = 0;  // of the barrier that opened last
+  bool lines_differ = false;
 
   std::uint32_t grid_arrived = 0;  // threads at the grid barrier
+  unsigned idle_rounds = 0;
+  unsigned warp_turns = 0;  // in which the round went back to the start of a warp
+  std::size_t static_shared_bytes = 0;
+};
+
+/// A resident block and the memory that it needs; reused from block to block.
+struct Block : BlockProgress {
+  Thread* threads = nullptr;
+  std::uint16_t* order = nullptr;  // the round runs threads[order[0]], threads[order[1]], ...
+  std::uint32_t count = 0;         // threads in the block
+
+  // Block barrier: `line`, `which` and `file` are those of the first to arrive.
+  std::uint32_t epoch = 0;
+  std::int32_t line = 0;
+  std::uint8_t which = 0;
+  const char* file = nullptr;
+  Thread* last = nullptr;                      // null: this block does not go in step
+  std::uint32_t votes_result = 0, voters = 0;  // of the barrier that opened last
 
   // Shared memory. `serial` tells this block's first touch of a declaration from an earlier
   // block's.
   SharedArray* shared = nullptr;
   std::uint32_t shared_count = 0;
   std::uint32_t serial = 0;
-  std::size_t static_shared_bytes = 0;
   std::size_t dynamic_shared_bytes = 0;
 
   // Asynchronous copies, and barriers of the program's own (cuda::barrier).
@@ -128,8 +144,6 @@ struct Block {
   Stack** stacks = nullptr;       // of each thread; only sanitizers need them
   void* observation = nullptr;    // what the observer keeps about this block, if it watches
   std::uint64_t progress_seen = 0;
-  unsigned idle_rounds = 0;
-  unsigned warp_turns = 0;  // in which the round went back to the start of a warp
 };
 
 /// Whether a thread may run.

@@ -10,8 +10,8 @@
 #include "fences.h"
 #include "observer.h"
 #include "sanitizers.h"
+#include "scheduler.h"
 #include "shared.h"
-#include "switching.h"
 #include "worker.h"
 #include "yielding.h"
 
@@ -28,8 +28,10 @@ constexpr std::ptrdiff_t kMostArrivals = (1 << 20) - 1;
 
 constexpr std::size_t kMostThreadsOfTile = 512;
 
-Report wrong_call(const char* headline, const PhaseCall& call) {
-  return report_here(headline, {call.file, call.line}, cudaErrorLaunchFailure);
+[[noreturn]] void refuse(const char* headline, const PhaseCall& call,
+                         std::vector<std::string> details, std::string help) {
+  stop_grid(report_here(headline, {call.file, call.line}, cudaErrorLaunchFailure,
+                        std::move(details), std::move(help)));
 }
 
 /// The barrier, or null if the object holds none.
@@ -45,11 +47,8 @@ PhaseBarrier& barrier_of(const void* object, const PhaseCall& call) {
   if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
   PhaseBarrier* const barrier = known(current_block, object);
   if (barrier != nullptr) return *barrier;
-  Report it = wrong_call("cuda::barrier is used before it is initialised", call);
-  it.details.push_back(std::string("by ") + call.name);
-  it.help =
-      "one thread calls init(&barrier, count), and __syncthreads() comes before the first use";
-  stop_grid(it);
+  refuse("cuda::barrier is used before it is initialised", call, {std::string("by ") + call.name},
+         "one thread calls init(&barrier, count), and __syncthreads() comes before the first use");
 }
 
 PhaseBarrier* new_barrier(Block* block) {
@@ -74,11 +73,10 @@ std::int32_t beyond(const PhaseBarrier& barrier, std::uint32_t phase) {
 /// A GPU knows of a phase only whether its number is odd.
 void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCall& call) {
   if (beyond(barrier, phase) <= 1) return;
-  Report it = wrong_call("wait at a cuda::barrier for a phase that is not the last one", call);
-  it.details.push_back(format("%d more phases have ended since the arrival that gave the token",
-                              beyond(barrier, phase) - 1));
-  it.help = "wait before others can end the next phase: each of them needs this thread's arrival";
-  stop_grid(it);
+  refuse("wait at a cuda::barrier for a phase that is not the last one", call,
+         {format("%d more phases have ended since the arrival that gave the token",
+                 beyond(barrier, phase) - 1)},
+         "wait before others can end the next phase: each of them needs this thread's arrival");
 }
 
 void* tsan_object_of(const PhaseBarrier& barrier) {
@@ -123,12 +121,8 @@ std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops) {
 void wait(PhaseBarrier* barrier, std::uint32_t phase, const PhaseCall& call) {
   if (beyond(*barrier, phase) == 0) {
     Thread* const self = current_thread;
-    self->file = call.file;
-    self->line = call.line;
-    self->wait = Wait::kPhase;
+    self->begin_wait(Wait::kPhase, &barrier->phase, phase, call.file, call.line);
     self->pc = call.name;
-    self->generation = &barrier->phase;
-    self->seen = phase;
     reschedule(self);
   }
   pass(barrier, phase);
@@ -140,15 +134,12 @@ void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& 
   if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
   Block* const block = current_block;
   if (!is_shared_address(block, object)) {
-    Report it = wrong_call("cuda::barrier of a block that is not in its shared memory", call);
-    it.help = "declare it __shared__";
-    stop_grid(it);
+    refuse("cuda::barrier of a block that is not in its shared memory", call, {},
+           "declare it __shared__");
   }
   if (expected < 1 || expected > kMostArrivals) {
-    Report it = wrong_call("cuda::barrier that expects no number of arrivals that there is", call);
-    it.details.push_back(
-        format("it is to expect %td; 1 to %td are allowed", expected, kMostArrivals));
-    stop_grid(it);
+    refuse("cuda::barrier that expects no number of arrivals that there is", call,
+           {format("it is to expect %td; 1 to %td are allowed", expected, kMostArrivals)}, "");
   }
   PhaseBarrier* barrier = known(block, object);
   if (barrier == nullptr) {
@@ -166,9 +157,10 @@ std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool dro
                               const PhaseCall& call) {
   PhaseBarrier& barrier = barrier_of(object, call);
   if (times < 1 || times > static_cast<std::ptrdiff_t>(barrier.missing)) {
-    Report it = wrong_call("more arrivals at a cuda::barrier than it expects", call);
-    it.details.push_back(format("%td more arrive, and %u of %u are missing in this phase", times,
-                                barrier.missing, barrier.expected));
+    Report it = report_here("more arrivals at a cuda::barrier than it expects",
+                            {call.file, call.line}, cudaErrorLaunchFailure,
+                            {format("%td more arrive, and %u of %u are missing in this phase",
+                                    times, barrier.missing, barrier.expected)});
     it.notes.push_back({barrier.made, "initialised here"});
     stop_grid(it);
   }

@@ -48,13 +48,9 @@ Block* new_block() {
 
 Block* spare_block(Worker* worker) {
   const Grid* const grid = worker->grid;
-  Block* block = nullptr;
-  if (worker->spare.empty()) {
-    block = new_block();
-  } else {
-    block = worker->spare.back();
-    worker->spare.pop_back();
-  }
+  if (worker->spare.empty()) worker->spare.push_back(new_block());
+  Block* const block = worker->spare.back();
+  worker->spare.pop_back();
   if (block->grid_serial == grid->serial) return block;
   block->grid_serial = grid->serial;
   const dim3 dim = grid->launch->block;
@@ -85,18 +81,8 @@ void begin_block(Worker* worker, Block* block, std::uint64_t number) {
   const std::uint64_t rest = number / dim.x;
   block->index = uint3{static_cast<unsigned>(number % dim.x), static_cast<unsigned>(rest % dim.y),
                        static_cast<unsigned>(rest / dim.y)};
-  block->started = 0;
-  block->position = ~0u;
-  block->finished = 0;
-  block->arrived = 0;
+  static_cast<BlockProgress&>(*block) = BlockProgress{};
   block->expected = block->count;
-  block->lines_differ = false;
-  block->step_line = -1;
-  block->votes = 0;
-  block->grid_arrived = 0;
-  block->idle_rounds = 0;
-  block->warp_turns = 0;
-  block->static_shared_bytes = 0;
   ++block->serial;
   if (worker->early_exit_counts) {
     for (std::uint32_t i = 0; i < block->count; ++i) block->threads[i].finished = false;
@@ -134,7 +120,8 @@ void make_current(Worker* worker, std::size_t position) {
   running_block_index = current_block->index;
 }
 
-// One more resident block, made current; false when the grid has none left.
+}  // namespace
+
 bool add_block(Worker* worker) {
   Block* const block = spare_block(worker);
   if (!take_block(worker, block)) {
@@ -145,10 +132,6 @@ bool add_block(Worker* worker) {
   make_current(worker, worker->live.size() - 1);
   return true;
 }
-
-}  // namespace
-
-bool take_first_block(Worker* worker) { return add_block(worker); }
 
 bool finish_block(Worker* worker) {
   Block* const block = current_block;

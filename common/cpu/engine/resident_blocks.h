@@ -7,8 +7,8 @@ namespace cuda_cpu {
 struct Block;
 struct Worker;
 
-/// The worker's first block of a grid, made current. False: none was left.
-bool take_first_block(Worker* worker);
+/// One more resident block for the worker, made current. False: the grid has none left.
+bool add_block(Worker* worker);
 
 /// The current block is done. Makes another one current; false when the grid has none for this
 /// worker.

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #if defined(CUDA_CPU_ASAN)
 #include <sanitizer/asan_interface.h>
@@ -45,18 +44,13 @@ namespace cuda_cpu {
 constexpr bool kAsan = true;
 
 /// The running stack is about to be left for the one given; arrive() on this stack, when it goes
-/// on, takes what was saved.
+/// on, takes what was saved. `saved` is null for a stack that does not go on.
 inline void asan_leave(void** saved, const void* bottom, std::size_t size) {
   __sanitizer_start_switch_fiber(saved, bottom, size);
 }
-/// The same for a stack that does not go on.
-inline void asan_leave_for_good(const void* bottom, std::size_t size) {
-  __sanitizer_start_switch_fiber(nullptr, bottom, size);
-}
-inline void asan_arrive(void* saved) { __sanitizer_finish_switch_fiber(saved, nullptr, nullptr); }
-/// First arrival on a new stack: tells the stack that was left.
-inline void asan_arrive_from(const void** bottom, std::size_t* size) {
-  __sanitizer_finish_switch_fiber(nullptr, bottom, size);
+/// On a new stack nothing was saved. Tells the stack that was left to who asks.
+inline void asan_arrive(void* saved, const void** bottom = nullptr, std::size_t* size = nullptr) {
+  __sanitizer_finish_switch_fiber(saved, bottom, size);
 }
 inline void asan_poison(void* address, std::size_t bytes) {
   __asan_poison_memory_region(address, bytes);
@@ -67,9 +61,7 @@ inline void asan_unpoison(void* address, std::size_t bytes) {
 #else
 constexpr bool kAsan = false;
 inline void asan_leave(void**, const void*, std::size_t) {}
-inline void asan_leave_for_good(const void*, std::size_t) {}
-inline void asan_arrive(void*) {}
-inline void asan_arrive_from(const void**, std::size_t*) {}
+inline void asan_arrive(void*, const void** = nullptr, std::size_t* = nullptr) {}
 inline void asan_poison(void*, std::size_t) {}
 inline void asan_unpoison(void*, std::size_t) {}
 #endif

@@ -11,7 +11,6 @@
 #include "sanitizers.h"
 #include "stacks.h"
 #include "stuck.h"
-#include "switching.h"
 #include "warp.h"
 #include "worker.h"
 
@@ -73,7 +72,7 @@ void start_thread(Stack* mine, Block* block) {
   if constexpr (kSanitized) block->stacks[number] = mine;
   if constexpr (kTsan) {
     tsan_switch(mine->fiber);
-    tsan_acquire(&mine->worker->grid->serial);  // what the host did before the launch
+    tsan_acquire(&current_worker->grid->serial);  // what the host did before the launch
     mine->last_fence = nullptr;
     mine->slots_read = 0;
   }
@@ -90,6 +89,55 @@ void end_thread(Worker* worker, Block* block, Thread* thread) {
   if (__builtin_expect(worker->early_exit_counts, 0)) {
     leave_block(block, static_cast<unsigned>(thread - block->threads));
   }
+}
+
+// The thread that runs next, made current; nullptr: a fresh runner must start the next one.
+Thread* pick_thread(Worker* worker) {
+  for (;;) {
+    Block* const block = current_block;
+    for (std::uint32_t i = block->position + 1; i < block->started; ++i) {
+      Thread* const thread = &block->threads[block->order[i]];
+      if (!runnable(*thread)) continue;
+      block->position = i;
+      current_thread = thread;
+      running_thread_index = thread->index;
+      return thread;
+    }
+    if (block->started < block->count) return nullptr;
+    end_round(worker);
+  }
+}
+
+Stack* stack_of(const Thread* thread) {
+  return current_block->stacks[thread - current_block->threads];
+}
+
+// To a runner, which is the worker itself.
+void switch_to_stack(Worker* worker, void** save, Stack* next) {
+  void* fake_stack = nullptr;
+  asan_leave(&fake_stack, next->bottom, next->size);
+  tsan_switch(worker->home_fiber);
+  cuda_cpu_switch_context(save, next->context);
+  asan_arrive(fake_stack);
+}
+
+// Where a sanitizer looks on: the stack has no thread to start, and waits until a block needs it
+// again, while `next` goes on, or if it is null, a runner.
+void park(Worker* worker, Stack* mine, Thread* next) {
+  worker->free_stacks.push_back(mine);
+  if (next != nullptr) return switch_to_thread(&mine->context, next);
+  Stack* const runner = take_stack(worker);
+  if (runner != mine) switch_to_stack(worker, &mine->context, runner);
+}
+
+// No block is left for this worker: back to its own loop. Returns when the next grid starts here.
+void go_home(Worker* worker, Stack* mine) {
+  worker->free_stacks.push_back(mine);
+  void* fake_stack = nullptr;
+  asan_leave(&fake_stack, worker->home_bottom, worker->home_size);
+  cuda_cpu_switch_context(&mine->context, worker->home_context);
+  // The next grid starts here.
+  asan_arrive(fake_stack);
 }
 
 // Lets the current thread go on, which has a stack of its own.
@@ -109,7 +157,7 @@ __attribute__((noinline)) bool gives_way(Worker* worker, Stack* mine) {
   }
   Thread* next = next_in_order(current_block);
   if (next == nullptr) next = pick_thread(worker);
-  if constexpr (kSanitized) {
+  if (kSanitized) {
     park(worker, mine, next);
     return false;
   }
@@ -120,7 +168,7 @@ __attribute__((noinline)) bool gives_way(Worker* worker, Stack* mine) {
 }  // namespace
 
 void run_threads(Stack* mine) {
-  Worker* const worker = mine->worker;
+  Worker* const worker = current_worker;
   for (bool ended = false;;) {
     Block* const block = current_block;
     void (*function)(void*) = give_way;
@@ -157,19 +205,30 @@ void new_round(Worker* worker, Block* block) {
   block->warp_turns = 0;
 }
 
-Thread* pick_thread(Worker* worker) {
-  for (;;) {
-    Block* const block = current_block;
-    for (std::uint32_t i = block->position + 1; i < block->started; ++i) {
-      Thread* const thread = &block->threads[block->order[i]];
-      if (!runnable(*thread)) continue;
-      block->position = i;
-      current_thread = thread;
-      running_thread_index = thread->index;
-      return thread;
-    }
-    if (block->started < block->count) return nullptr;
-    end_round(worker);
+void switch_to_thread(void** save, Thread* next) {
+  void* fake_stack = nullptr;
+  if (kSanitized) {
+    Stack* const stack = stack_of(next);
+    asan_leave(&fake_stack, stack->bottom, stack->size);
+    tsan_switch(stack->fiber);
+  }
+  cuda_cpu_switch_context(save, next->context);
+  asan_arrive(fake_stack);
+}
+
+void reschedule(Thread* self) {
+  leave_step(current_block);
+  Worker* const worker = current_worker;
+  tsan_switch(worker->home_fiber);  // the CUDA thread's part ends here
+  Thread* const next = pick_thread(worker);
+  if (next == self) {
+    if (kTsan) tsan_switch(stack_of(self)->fiber);
+    return;
+  }
+  if (next != nullptr) {
+    switch_to_thread(&self->context, next);
+  } else {
+    switch_to_stack(worker, &self->context, take_stack(worker));
   }
 }
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Decides which thread of a block runs next.
+// Decides which thread of a block runs next, and switches to it.
+//
+// On one stack a *runner* calls the kernel for thread 0, then for thread 1, and so on: a kernel
+// that never waits costs one call a thread. When a thread must wait, its stack stays with it, and a
+// runner on another stack goes on with the next thread. When a thread ends, control is back in the
+// runner under it, which by then has nothing left to start: it gives its stack back and switches to
+// a thread that can run.
 #pragma once
 
-#include <cstdint>
+#include "block.h"
+#include "context.h"
+#include "current.h"
+#include "sanitizers.h"
+#include "stacks.h"
 
 namespace cuda_cpu {
-
-struct Block;
-struct Stack;
-struct Thread;
-struct Worker;
 
 /// Generations that never change: a thread that looks at the first with seen = 0 may always run, at
 /// the second never.
@@ -19,13 +24,50 @@ inline const std::uint32_t kNeverRunnable = 0;
 /// A runner's loop on its stack: starts the threads of one block after the other.
 [[noreturn]] void run_threads(Stack* mine);
 
-/// The thread that runs next, made current; nullptr: a fresh runner must start the next one.
-Thread* pick_thread(Worker* worker);
-
 /// The next thread to look at is the first of the order.
 void new_round(Worker* worker, Block* block);
 
 /// Puts the threads of a block into a random order.
 void shuffle_order(Worker* worker, Block* block);
+
+/// Suspends the running context into `*save` and goes on with a thread that is suspended.
+void switch_to_thread(void** save, Thread* next);
+
+/// The running thread must wait (its generation is set): lets others run, returns when it may go
+/// on.
+void reschedule(Thread* self);
+
+/// Makes the next thread in the order the running one, if it can run; else null.
+inline Thread* next_in_order(Block* block) {
+  const std::uint32_t position = block->position + 1;
+  if (position >= block->started) return nullptr;
+  Thread* const next = &block->threads[block->order[position]];
+  if (!runnable(*next)) return nullptr;
+  // Much of what a switch costs is waiting for the other stack, so the one after it is on its way
+  // by then. order has an entry more than the block has threads.
+  const Thread& after = block->threads[block->order[position + 1]];
+  __builtin_prefetch(after.context);
+  __builtin_prefetch(static_cast<const char*>(after.context) + 64);
+  block->position = position;
+  current_thread = next;
+  running_thread_index = next->index;
+  return next;
+}
+
+/// The same for a thread that very likely finds the next one in the order ready to run or to start.
+inline void run_others(Block* block, Thread* self) {
+  Thread* const next = next_in_order(block);
+  if (next == nullptr) {
+    const bool starts = block->position + 1 == block->started && block->started < block->count;
+    if (kSanitized || !starts) return reschedule(self);
+    return cuda_cpu_switch_context(&self->context, take_stack(current_worker)->context);
+  }
+  if (next == self) return;
+  if constexpr (kSanitized) {
+    switch_to_thread(&self->context, next);
+  } else {
+    cuda_cpu_switch_context(&self->context, next->context);
+  }
+}
 
 }  // namespace cuda_cpu

@@ -7,6 +7,7 @@
 
 #include "../report/diagnostics.h"
 #include "context.h"
+#include "current.h"
 #include "pages.h"
 #include "sanitizers.h"
 #include "scheduler.h"
@@ -25,11 +26,11 @@ void run_on_new_stack(void* argument) {
   auto* const stack = static_cast<Stack*>(argument);
   const void* bottom = nullptr;
   std::size_t size = 0;
-  asan_arrive_from(&bottom, &size);
-  if (stack->worker->home_bottom == nullptr) {
+  asan_arrive(nullptr, &bottom, &size);
+  if (current_worker->home_bottom == nullptr) {
     // The very first switch comes from the OS thread's stack.
-    stack->worker->home_bottom = bottom;
-    stack->worker->home_size = size;
+    current_worker->home_bottom = bottom;
+    current_worker->home_size = size;
   }
   run_threads(stack);
 }
@@ -46,31 +47,28 @@ void make_runner(Worker* worker, std::size_t number) {
 }
 
 // All stacks lie in a few mappings, known here so that the fault handler can tell an overflow.
-struct StackSlab {
-  std::atomic<char*> begin{nullptr};
-  std::size_t bytes = 0;
-};
 constexpr std::size_t kStacksPerSlab = 32;
 constexpr std::size_t kMaxSlabs = 4096;
-StackSlab stack_slabs[kMaxSlabs];
+std::atomic<char*> stack_slabs[kMaxSlabs];  // where each begins
 std::atomic<std::size_t> stack_slab_count{0};
+
+// From a stack to the next: its guard page comes first.
+std::size_t stack_step() { return page_bytes() + kStackBytes; }
 
 // Where in its slab an address lies.
 constexpr std::size_t kNowhere = ~std::size_t{0};
 std::size_t offset_in_slab(const void* address) {
-  const char* const byte = static_cast<const char*>(address);
+  const auto byte = reinterpret_cast<std::uintptr_t>(address);
   const std::size_t count = stack_slab_count.load();
   for (std::size_t i = 0; i < count && i < kMaxSlabs; ++i) {
-    const char* const begin = stack_slabs[i].begin.load();
-    if (begin == nullptr || byte < begin || byte >= begin + stack_slabs[i].bytes) continue;
-    return static_cast<std::size_t>(byte - begin);
+    const auto begin = reinterpret_cast<std::uintptr_t>(stack_slabs[i].load());
+    if (begin != 0 && byte - begin < stack_step() * kStacksPerSlab) return byte - begin;
   }
   return kNowhere;
 }
 
 void add_stacks(Worker* worker) {
-  const std::size_t guard = page_bytes();
-  const std::size_t step = kStackBytes + guard;
+  const std::size_t guard = page_bytes(), step = stack_step();
   const std::size_t number = stack_slab_count.fetch_add(1);
   if (number >= kMaxSlabs) die("out of memory for stacks");
   void* const mapped = mmap(nullptr, step * kStacksPerSlab + kAboveStack, PROT_READ | PROT_WRITE,
@@ -82,22 +80,19 @@ void add_stacks(Worker* worker) {
     die("no guard page at a stack (vm.max_map_count too small?); try CUDA_CPU_WORKERS=1");
   };
   close(base + step * kStacksPerSlab, kAboveStack);
-  stack_slabs[number].bytes = step * kStacksPerSlab;
-  stack_slabs[number].begin.store(base);
+  stack_slabs[number].store(base);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
     close(base + i * step, guard);
     auto* const stack = new Stack;
     stack->bottom = base + i * step + guard;
     stack->size = kStackBytes;
-    stack->worker = worker;
     stack->fiber = tsan_new_fiber();
     worker->stacks.push_back(stack);
     make_runner(worker, worker->stacks.size() - 1);
   }
   // Stacks are taken from the back, so the first of them comes next.
-  for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
-    worker->free_stacks.push_back(worker->stacks[worker->stacks.size() - 1 - i]);
-  }
+  worker->free_stacks.insert(worker->free_stacks.end(), worker->stacks.rbegin(),
+                             worker->stacks.rbegin() + kStacksPerSlab);
 }
 
 }  // namespace
@@ -143,13 +138,13 @@ void renew_stacks(Worker* worker) {
 
 bool is_stack_guard(const void* address) {
   const std::size_t offset = offset_in_slab(address);
-  return offset != kNowhere && offset % (kStackBytes + page_bytes()) < page_bytes();
+  return offset != kNowhere && offset % stack_step() < page_bytes();
 }
 
 std::uintptr_t stack_at(const void* address) {
   const std::size_t offset = offset_in_slab(address);
   if (offset == kNowhere) return 0;
-  return reinterpret_cast<std::uintptr_t>(address) - offset % (kStackBytes + page_bytes());
+  return reinterpret_cast<std::uintptr_t>(address) - offset % stack_step();
 }
 
 std::size_t stack_bytes_per_thread() { return kStackBytes; }

@@ -18,8 +18,7 @@ struct Stack {
   char* bottom = nullptr;
   std::size_t size = 0;
   void* context = nullptr;  // of its runner, while parked
-  Worker* worker = nullptr;
-  void* fiber = nullptr;  // by which TSan knows the CUDA thread that runs here
+  void* fiber = nullptr;    // by which TSan knows the CUDA thread that runs here
 
   // For TSan, see fences.cpp: the running thread's last fence, and where its atomics have read.
   void* last_fence = nullptr;

@@ -16,7 +16,6 @@
 #include "sanitizers.h"
 #include "scheduler.h"
 #include "settings.h"
-#include "switching.h"
 #include "worker.h"
 
 namespace cuda_cpu {
@@ -41,10 +40,9 @@ constexpr std::uint64_t kNothingDefined = ~std::uint64_t{0};
 
 [[noreturn]] void refuse_operation(const char* headline, std::string detail, std::string help,
                                    const char* file, int line, const Thread* culprit = nullptr) {
-  Report r = report_here(headline, {file, line}, cudaErrorLaunchFailure);
+  Report r = report_here(headline, {file, line}, cudaErrorLaunchFailure, {std::move(detail)},
+                         std::move(help));
   if (culprit != nullptr) r.where = where_is(current_block, culprit);
-  r.details.push_back(std::move(detail));
-  r.help = std::move(help);
   stop_grid(r);
 }
 
@@ -74,11 +72,33 @@ std::uint64_t reduce(const WarpSlot& slot, Combine combine) {
   return to_bits(total);
 }
 
-// Sums wrap around as on the GPU, signed ones too.
-std::uint64_t reduce(const WarpSlot& slot, WarpOperation operation) {
+std::uint32_t lanes_with_value(const WarpSlot& slot, std::uint64_t value) {
+  std::uint32_t lanes = 0;
+  for (std::uint32_t rest = slot.arrived; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (slot.value[lane] == value) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+// The result of an operation that gives every lane the same. Sums wrap around as on the GPU, signed
+// ones too.
+std::uint64_t common_result(const WarpSlot& slot, WarpOperation operation) {
   using U = std::uint32_t;
   using S = std::int32_t;
   switch (operation) {
+    case WarpOperation::kAll:
+      return lanes_with_value(slot, 0) == 0;
+    case WarpOperation::kAny:
+      return lanes_with_value(slot, 0) != slot.arrived;
+    case WarpOperation::kUniform:
+    case WarpOperation::kMatchAll: {
+      const std::uint64_t first = slot.value[__builtin_ctz(slot.arrived)];
+      const bool same = lanes_with_value(slot, first) == slot.arrived;
+      return !same ? 0 : operation == WarpOperation::kUniform ? 1 : slot.mask;
+    }
+    case WarpOperation::kBallot:
+      return slot.arrived & ~lanes_with_value(slot, 0);
     case WarpOperation::kReduceAddSigned:
     case WarpOperation::kReduceAddUnsigned:
       return reduce<U>(slot, [](U a, U b) { return a + b; });
@@ -94,18 +114,11 @@ std::uint64_t reduce(const WarpSlot& slot, WarpOperation operation) {
       return reduce<U>(slot, [](U a, U b) { return a & b; });
     case WarpOperation::kReduceOr:
       return reduce<U>(slot, [](U a, U b) { return a | b; });
-    default:
+    case WarpOperation::kReduceXor:
       return reduce<U>(slot, [](U a, U b) { return a ^ b; });
+    default:  // of a matrix; nobody asks for that of __syncwarp
+      return slot.value[0];
   }
-}
-
-std::uint32_t lanes_with_value(const WarpSlot& slot, std::uint64_t value) {
-  std::uint32_t lanes = 0;
-  for (std::uint32_t rest = slot.arrived; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
-    if (slot.value[lane] == value) lanes |= 1u << lane;
-  }
-  return lanes;
 }
 
 bool is_shuffle(WarpOperation operation) {
@@ -183,7 +196,6 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
   Thread* const lanes = block->threads + warp * 32;
   const std::uint32_t arrived = slot->arrived;
   const auto operation = static_cast<WarpOperation>(slot->operation);
-  std::uint64_t common = 0;  // result of operations that give every lane the same
   switch (operation) {
     case WarpOperation::kShuffle:
     case WarpOperation::kShuffleUp:
@@ -209,23 +221,7 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
       }
       break;
     default: {
-      const std::uint32_t voted = arrived & ~lanes_with_value(*slot, 0);
-      if (operation == WarpOperation::kAll)
-        common = voted == arrived;
-      else if (operation == WarpOperation::kAny)
-        common = voted != 0;
-      else if (operation == WarpOperation::kUniform)
-        common = voted == arrived || voted == 0;
-      else if (operation == WarpOperation::kBallot)
-        common = voted;
-      else if (operation == WarpOperation::kMatchAll) {
-        const bool same = lanes_with_value(*slot, slot->value[__builtin_ctz(arrived)]) == arrived;
-        common = same ? slot->mask : 0;
-      } else if (operation >= WarpOperation::kMatrixLoad) {
-        common = slot->value[0];
-      } else if (operation != WarpOperation::kSync) {
-        common = reduce(*slot, operation);
-      }
+      const std::uint64_t common = common_result(*slot, operation);
       for (std::uint32_t rest = arrived; rest != 0; rest &= rest - 1) {
         lanes[__builtin_ctz(rest)].result = common;
       }
@@ -328,11 +324,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
     complete(block, number / 32, slot, file, line);
     stay_with_warp(block, number / 32);
   } else {
-    self->file = file;
-    self->line = line;
-    self->wait = Wait::kWarp;
-    self->generation = &slot->generation;
-    self->seen = slot->generation;
+    self->begin_wait(Wait::kWarp, &slot->generation, slot->generation, file, line);
     run_others(block, self);
   }
   if (kTsan && object != nullptr) tsan_acquire(object);
@@ -366,11 +358,7 @@ unsigned shuffle_source(WarpOperation operation, unsigned distance, int width, c
 unsigned active_mask(const char* file, int line) {
   Thread* const self = current_thread;
   if (self == nullptr) die("__activemask called outside of a kernel");
-  self->file = file;
-  self->line = line;
-  self->wait = Wait::kActiveMask;
-  self->generation = &kNeverRunnable;
-  self->seen = 0;
+  self->begin_wait(Wait::kActiveMask, &kNeverRunnable, 0, file, line);
   reschedule(self);
   return static_cast<unsigned>(self->result);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker: an OS thread that runs whole blocks of a grid, and the ways out of a kernel that must
-// not go on.
+// Workers: OS threads that together run a grid, each whole blocks of it; and the ways out of a
+// kernel that must not go on.
 #pragma once
 
 #include <pthread.h>
@@ -69,8 +69,10 @@ struct Worker {
   void* home_fiber = nullptr;
 };
 
-/// Runs blocks of the grid until none is left or the grid has failed.
-void run_blocks_of(Grid* grid, Worker* worker);
+/// Runs every thread of the grid, with as many workers as the settings allow; returns when all are
+/// done. Returns 0, or the CUDA error code after a bug: then the grid was abandoned and the report
+/// has been printed.
+int run_grid(const GridLaunch& launch);
 
 /// A report on what the running CUDA thread does, or its beginning.
 Report report_here(std::string headline, Site site, int cuda_error,

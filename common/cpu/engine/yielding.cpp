@@ -3,7 +3,6 @@
 
 #include "block.h"
 #include "scheduler.h"
-#include "switching.h"
 
 namespace cuda_cpu {
 

@@ -12,7 +12,7 @@
 #include "../engine/marked_pointers.h"
 #include "../engine/memory.h"
 #include "../engine/settings.h"
-#include "../engine/worker_pool.h"
+#include "../engine/worker.h"
 #include "../report/diagnostics.h"
 #include "../report/function_names.h"
 #include "../report/text.h"
