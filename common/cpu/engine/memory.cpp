@@ -99,6 +99,16 @@ AllMemory& all_memory() {
   return *s;
 }
 
+/// All memory, while nobody else uses it.
+struct LockedMemory {
+  AllMemory& memory;
+  std::lock_guard<std::mutex> lock;
+};
+LockedMemory locked_memory() {
+  AllMemory& s = all_memory();
+  return {s, std::lock_guard<std::mutex>(s.mutex)};
+}
+
 /// The last range that begins at the address or before it; null when none does.
 const MemoryRange* last_range_from(const AllMemory& s, std::uintptr_t address) {
   const auto behind = s.holdings.upper_bound(address);
@@ -258,21 +268,18 @@ void note_holder(AllMemory& s, const MemoryRange& range) {
 }  // namespace
 
 void register_range(const MemoryRange& range) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   s.holdings[range.base] = Holding{range};
   note_holder(s, range);
 }
 
 void unregister_range(std::uintptr_t base) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   s.holdings.erase(base);
 }
 
 bool find_range(const void* address, MemoryRange* found, std::size_t reach) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const auto behind = s.holdings.upper_bound(a);
   std::size_t best = reach + 1;
@@ -295,8 +302,7 @@ bool find_range(const void* address, MemoryRange* found, std::size_t reach) {
 }
 
 bool find_live_range(const void* address, MemoryRange* found) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const MemoryRange* const range = last_range_from(s, a);
   if (range == nullptr || !range->live || !(a < range->end() || a == range->base)) return false;
@@ -305,8 +311,7 @@ bool find_live_range(const void* address, MemoryRange* found) {
 }
 
 bool find_symbol_named(const char* name, MemoryRange* found) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
     if (range.space == Space::kShared || std::strcmp(range.name, name) != 0) continue;
@@ -317,8 +322,7 @@ bool find_symbol_named(const char* name, MemoryRange* found) {
 }
 
 bool overlaps_range(const void* address, std::size_t bytes, Space space) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
@@ -330,8 +334,7 @@ bool overlaps_range(const void* address, std::size_t bytes, Space space) {
 }
 
 void* allocate(const AllocationRequest& request) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const std::size_t used = is_on_device(request.space) ? s.live_device_bytes : 0;
   if (request.size > s.total - std::min(s.total, used)) return nullptr;
   Reserve& reserve = reserve_of(s, request.space);
@@ -370,16 +373,14 @@ void* allocate(const AllocationRequest& request) {
 }
 
 void release(std::uintptr_t base, Site site) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const auto found = s.holdings.find(base);
   if (found == s.holdings.end() || !found->second.range.live) return;
   release_locked(s, found->second, site);
 }
 
 void release_everything() {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   std::vector<std::uintptr_t> allocations, registrations;
   for (const auto& entry : s.holdings) {
     if (!entry.second.range.live) continue;
@@ -395,14 +396,12 @@ void release_everything() {
 std::size_t device_memory_total() { return all_memory().total; }
 
 std::size_t device_memory_free() {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   return s.total - std::min(s.total, s.live_device_bytes);
 }
 
 LeftMemory device_memory_left() {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   LeftMemory left;
   for (const auto& entry : s.holdings) {
     const MemoryRange& range = entry.second.range;
@@ -439,23 +438,20 @@ bool is_kernel_accessible(const void* address) {
   if (address == nullptr || is_device_address(address) || is_host_visible_address(address)) {
     return true;
   }
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const MemoryRange* const range = last_range_from(s, a);
   return range != nullptr && range->live && a <= range->end();  // one past the end may be passed
 }
 
 void open_device_memory() {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   if (s.open_depth++ != 0) return;
   for (const auto& pages : s.closable) protect(pages.first, pages.second, PROT_READ | PROT_WRITE);
 }
 
 void close_device_memory() {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   if (--s.open_depth != 0 || s.closable.empty()) return;
   // One call covers all of it, since the guards between the allocations are closed already.
   const auto& last = *s.closable.rbegin();
@@ -464,8 +460,7 @@ void close_device_memory() {
 }
 
 OpenAllocation::OpenAllocation(const void* address) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   if (s.open_depth != 0 || !s.device.holds(address)) return;
   const auto behind = s.closable.upper_bound(reinterpret_cast<std::uintptr_t>(address));
   if (behind == s.closable.begin()) return;
@@ -476,8 +471,7 @@ OpenAllocation::OpenAllocation(const void* address) {
 
 OpenAllocation::~OpenAllocation() {
   if (pages_ == 0) return;
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const auto found = s.closable.find(pages_);
   if (found != s.closable.end() && s.open_depth == 0) {
     protect(found->first, found->second, PROT_NONE);
@@ -518,8 +512,7 @@ int check_slack(const LaunchedKernel& kernel) {
 }
 
 bool slack_is_damaged(std::uintptr_t base, const char** where_text) {
-  AllMemory& s = all_memory();
-  const std::lock_guard<std::mutex> lock(s.mutex);
+  const auto [s, lock] = locked_memory();
   const auto found = s.holdings.find(base);
   if (found == s.holdings.end() || !is_allocation(found->second)) return false;
   const bool closed = found->second.range.space == Space::kGlobal && s.open_depth == 0;
