@@ -111,13 +111,6 @@ void touch(const void* memory, std::size_t bytes) {
 
 // ---- copies -------------------------------------------------------------------------------------
 
-bool was_written(const AsyncCopy& copy) {
-  for (std::uint32_t i = 0; i < copy.bytes; ++i) {
-    if (static_cast<unsigned char>(copy.to[i]) != kPoison) return true;
-  }
-  return false;
-}
-
 [[noreturn]] void stop_written(const AsyncCopy& copy) {
   Report it = report_here(
       "shared memory was written while an asynchronous copy to it was under way", copy.site,
@@ -183,7 +176,7 @@ void check_copy_is_aligned(const void* to, const void* from, std::size_t bytes,
 
 void make_first_copy(Block* block, CopyQueue* queue, const void* barrier) {
   const AsyncCopy& copy = queue->copies[queue->first];
-  if (was_written(copy)) stop_written(copy);
+  if (!is_all_poison(copy.to, copy.to + copy.bytes)) stop_written(copy);
   std::memcpy(copy.to, copy.from, copy.read());
   std::memset(copy.to + copy.read(), 0, copy.zeros);
   if (block->observation != nullptr && observer->copy_arrives != nullptr) {

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace cuda_cpu {
@@ -19,5 +20,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
 
 /// Fills memory that nobody has written: as a float it is NaN.
 constexpr unsigned char kPoison = 0xff;
+
+inline bool is_all_poison(const char* begin, const char* end) {
+  return std::all_of(begin, end, [](char c) { return static_cast<unsigned char>(c) == kPoison; });
+}
 
 }  // namespace cuda_cpu

@@ -102,13 +102,6 @@ void check_total(const Block* block, const char* name, Site site) {
               name, block->static_shared_bytes, block->dynamic_shared_bytes, limit)}));
 }
 
-bool all_poison(const char* begin, const char* end) {
-  for (const char* byte = begin; byte < end; ++byte) {
-    if (static_cast<unsigned char>(*byte) != kPoison) return false;
-  }
-  return true;
-}
-
 int report_margin(const Block* block, const SharedArray& array, bool before) {
   Report r =
       report_here(before ? "out-of-bounds write before a __shared__ array"
@@ -208,8 +201,8 @@ int finish_shared(Block* block) {
     const SharedArray& array = block->shared[i];
     if (array.pages == nullptr || array.serial != block->serial) continue;
     const char* const begin = static_cast<char*>(array.address);
-    if (!all_poison(begin - kMargin, begin)) return report_margin(block, array, true);
-    if (!all_poison(begin + array.size, array.pages + array.page_bytes)) {
+    if (!is_all_poison(begin - kMargin, begin)) return report_margin(block, array, true);
+    if (!is_all_poison(begin + array.size, array.pages + array.page_bytes)) {
       return report_margin(block, array, false);
     }
   }
