@@ -112,13 +112,18 @@ Stack* stack_of(const Thread* thread) {
   return current_block->stacks[thread - current_block->threads];
 }
 
+// Suspends the running context into `*save` and goes on with another one, on the stack given.
+void switch_to(const void* bottom, std::size_t size, void** save, void* context) {
+  void* fake_stack = nullptr;
+  asan_leave(&fake_stack, bottom, size);
+  cuda_cpu_switch_context(save, context);
+  asan_arrive(fake_stack);
+}
+
 // To a runner, which is the worker itself.
 void switch_to_stack(Worker* worker, void** save, Stack* next) {
-  void* fake_stack = nullptr;
-  asan_leave(&fake_stack, next->bottom, next->size);
   tsan_switch(worker->home_fiber);
-  cuda_cpu_switch_context(save, next->context);
-  asan_arrive(fake_stack);
+  switch_to(next->bottom, next->size, save, next->context);
 }
 
 // Where a sanitizer looks on: the stack has no thread to start, and waits until a block needs it
@@ -133,11 +138,7 @@ void park(Worker* worker, Stack* mine, Thread* next) {
 // No block is left for this worker: back to its own loop. Returns when the next grid starts here.
 void go_home(Worker* worker, Stack* mine) {
   worker->free_stacks.push_back(mine);
-  void* fake_stack = nullptr;
-  asan_leave(&fake_stack, worker->home_bottom, worker->home_size);
-  cuda_cpu_switch_context(&mine->context, worker->home_context);
-  // The next grid starts here.
-  asan_arrive(fake_stack);
+  switch_to(worker->home_bottom, worker->home_size, &mine->context, worker->home_context);
 }
 
 // Lets the current thread go on, which has a stack of its own.
@@ -206,14 +207,10 @@ void new_round(Worker* worker, Block* block) {
 }
 
 void switch_to_thread(void** save, Thread* next) {
-  void* fake_stack = nullptr;
-  if (kSanitized) {
-    Stack* const stack = stack_of(next);
-    asan_leave(&fake_stack, stack->bottom, stack->size);
-    tsan_switch(stack->fiber);
-  }
-  cuda_cpu_switch_context(save, next->context);
-  asan_arrive(fake_stack);
+  if (!kSanitized) return cuda_cpu_switch_context(save, next->context);
+  Stack* const stack = stack_of(next);
+  tsan_switch(stack->fiber);
+  switch_to(stack->bottom, stack->size, save, next->context);
 }
 
 void reschedule(Thread* self) {
