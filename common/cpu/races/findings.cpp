@@ -10,7 +10,7 @@
 #include "../engine/memory.h"
 #include "../engine/memory_notes.h"
 #include "../report/diagnostics.h"
-#include "../report/places.h"
+#include "../report/source_lines.h"
 
 namespace races {
 namespace {
@@ -103,7 +103,7 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
 
 Site site_of(const Access& a, const LaunchShape& launch) {
   if (launch.call.name[0] != '\0') return launch.call.site;
-  return xray::lines_of({a.place().address()}, launch.kernel.file).front();
+  return cuda_cpu::lines_of({a.place().address()}, launch.kernel.file).front();
 }
 
 uint3 thread_index(const Access& a, const LaunchShape& launch) {

@@ -12,7 +12,7 @@
 #include "../engine/stacks.h"
 #include "../engine/worker.h"
 #include "../report/diagnostics.h"
-#include "../report/places.h"
+#include "../report/source_lines.h"
 #include "../types/error_codes.h"
 #include "access.h"
 
@@ -40,7 +40,7 @@ void fill_guard(std::uintptr_t at) {
 }
 
 [[noreturn]] void end_grid(Report r, const void* place) {
-  r.site = xray::lines_of({place}, cuda_cpu::current_worker->grid->launch->kernel.file).front();
+  r.site = cuda_cpu::lines_of({place}, cuda_cpu::current_worker->grid->launch->kernel.file).front();
   r.where = cuda_cpu::where();
   r.cuda_error = cudaErrorIllegalAddress;
   const int error = cuda_cpu::report(r);

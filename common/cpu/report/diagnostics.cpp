@@ -50,11 +50,12 @@ std::string text_of(const Report& report, bool colour) {
   const char* const cyan = colour ? "\033[1;36m" : "";
   const char* const plain = colour ? "\033[0m" : "";
   const Where& where = report.where;
+  const Site launched{where.kernel.file, where.kernel.line};
   std::string text;
   if (is_known(report.site)) {
     text = location_text(report.site);
-  } else if (where.inside && is_known({where.kernel.file, where.kernel.line})) {
-    text = location_text({where.kernel.file, where.kernel.line});
+  } else if (where.inside && is_known(launched)) {
+    text = location_text(launched);
   }
   text += format("%serror:%s %s", red, plain, report.headline.c_str());
   if (where.inside) {
@@ -70,7 +71,7 @@ std::string text_of(const Report& report, bool colour) {
     text += format("%snote:%s %s\n", cyan, plain, note.text.c_str());
   }
   if (where.inside) {
-    text += location_text({where.kernel.file, where.kernel.line});
+    text += location_text(launched);
     text += format("%snote:%s kernel launched here as <<<%s, %s>>>\n", cyan, plain,
                    to_text(where.grid).c_str(), to_text(where.block_dim).c_str());
   }
@@ -91,21 +92,27 @@ void print(const std::string& text) {
   }
 }
 
+/// Prints the report and returns its text without colours.
+std::string print(const Report& report) {
+  std::string text = text_of(report, false);
+  print(wants_colour() ? text_of(report, true) : text);
+  return text;
+}
+
 }  // namespace
 
 int report(const Report& report) {
-  if (consequences.report_begins != nullptr) consequences.report_begins();
+  consequences.report_begins();
   Printed& p = printed();
   {
     const std::lock_guard<std::mutex> lock(p.mutex);
     if (!p.reported) {
       p.reported = true;
-      p.last_text = text_of(report, false);
-      print(wants_colour() ? text_of(report, true) : p.last_text);
+      p.last_text = print(report);
     }
     p.failed = true;
   }
-  if (consequences.error_sticks != nullptr) consequences.error_sticks(report.cuda_error);
+  consequences.error_sticks(report.cuda_error);
   return report.cuda_error;
 }
 
@@ -119,7 +126,7 @@ int misuse(const Report& report) {
     if (p.misused.insert({file, report.site.line}).second) {
       print(wants_colour() ? text_of(report, true) : p.last_text);
     }
-    if (consequences.misuse_is_explained != nullptr) consequences.misuse_is_explained();
+    consequences.misuse_is_explained();
   }
   return report.cuda_error;
 }
@@ -127,10 +134,8 @@ int misuse(const Report& report) {
 std::string finding(const Report& report) {
   Printed& p = printed();
   const std::lock_guard<std::mutex> lock(p.mutex);
-  std::string text = text_of(report, false);
-  print(wants_colour() ? text_of(report, true) : text);
   p.failed = true;
-  return text;
+  return print(report);
 }
 
 void say_note(Site site, const std::string& text, const std::string& help) {
@@ -155,7 +160,7 @@ void reset_diagnostics(bool status_too) {
   if (status_too) p.failed = false;
   p.misused.clear();
   p.last_text.clear();
-  if (consequences.all_is_forgotten != nullptr) consequences.all_is_forgotten(status_too);
+  consequences.all_is_forgotten(status_too);
 }
 
 extern "C" int cuda_cpu_has_failed() { return printed().failed ? 1 : 0; }

@@ -38,10 +38,10 @@ struct Report {
 /// What else a report brings about, set before main by those who know: the engine and the runtime
 /// are above this room.
 struct Consequences {
-  void (*report_begins)() = nullptr;
-  void (*error_sticks)(int cuda_error) = nullptr;
-  void (*misuse_is_explained)() = nullptr;
-  void (*all_is_forgotten)(bool status_too) = nullptr;
+  void (*report_begins)() = [] {};
+  void (*error_sticks)(int cuda_error) = [](int) {};
+  void (*misuse_is_explained)() = [] {};
+  void (*all_is_forgotten)(bool status_too) = [](bool) {};
 };
 inline Consequences consequences;
 

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstring>
+#include <initializer_list>
 
 namespace cuda_cpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program's file, and where it lies in memory.
+// The program's file, where it lies in memory, and the names of its functions.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +26,9 @@ bool is_in_program_text(const void* pc);
 /// True for code, constants and string literals, of the program or (where the system tells) of its
 /// libraries.
 bool is_constant_in_program(const void* address);
+
+/// Name of the function that begins at `address`, demangled and without its arguments; `fallback`
+/// when the symbol table does not have it. The text stays valid.
+const char* function_name(const void* address, const char* fallback);
 
 }  // namespace cuda_cpu

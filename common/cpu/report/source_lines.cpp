@@ -12,7 +12,10 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <sstream>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "program_image.h"
@@ -102,20 +105,20 @@ std::string as_compiled(const std::string& file) {
   return file;
 }
 
-/// "file:line" or "file:line (discriminator 2)"; false when there is no line in it.
-bool parse_location(const std::string& text, std::string* file, int* line) {
-  const std::string place = text.substr(0, text.find(" ("));
+/// The learner's line in "file:line" or "file:line (discriminator 2)"; file is nullptr where there
+/// is none.
+Site learners_line(const std::string& location) {
+  const std::string place = location.substr(0, location.find(" ("));
   const std::size_t colon = place.rfind(':');
-  if (colon == std::string::npos) return false;
-  *line = std::atoi(place.c_str() + colon + 1);
-  *file = place.substr(0, colon);
-  return *line > 0;
+  const std::string file = place.substr(0, colon);
+  const int line = colon == std::string::npos ? 0 : std::atoi(place.c_str() + colon + 1);
+  if (line <= 0 || is_foreign(file)) return {nullptr, 0};
+  return {intern(as_compiled(file)), line};
 }
 
-/// The frames of each address, inlined ones first, in the order of the addresses. With `apart` a
+/// The frames of each address, inlined ones first, in the order of the addresses. But for macOS a
 /// line that begins with 0x stands before the frames of each.
-std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses,
-                                      [[maybe_unused]] bool apart = false) {
+std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses) {
   std::vector<std::string> command;
 #if defined(__APPLE__)
   command = {
@@ -123,27 +126,59 @@ std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& address
   for (const std::uintptr_t address : addresses) command.push_back(format("0x%zx", address));
 #else
   const std::uintptr_t bias = program_bias();
-  command = {"addr2line", "-i", "-e", program_path()};
-  if (apart) command.push_back("-a");
+  command = {"addr2line", "-a", "-i", "-e", program_path()};
   for (const std::uintptr_t address : addresses) {
     command.push_back(format("0x%zx", static_cast<std::size_t>(address - bias)));
   }
 #endif
-  const std::string text = output_of(command);
+  std::istringstream text(output_of(command));
   std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    std::string line = text.substr(begin, end - begin);
+  for (std::string line; std::getline(text, line);) {
 #if defined(__APPLE__)
     // "kernel(float*) (in program) (/path/file.cu:42)"
     const std::size_t open = line.rfind('(');
     line = open == std::string::npos ? "??" : line.substr(open + 1, line.rfind(')') - open - 1);
 #endif
     lines.push_back(line);
-    begin = end + 1;
   }
   return lines;
+}
+
+/// Where a program address stands in the source.
+struct SourceFrames {
+  /// The innermost inlined function first, without backend and system headers.
+  std::vector<Site> lines;
+  /// The innermost of all, as the debugger's tool names it: of several pieces of code that begin
+  /// in one line each has a name of its own.
+  std::string piece;
+};
+
+std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& return_addresses) {
+  std::vector<SourceFrames> all(return_addresses.size());
+  const auto add = [](SourceFrames* frames, const std::string& text) {
+    if (frames->piece.empty()) frames->piece = text;
+    const Site site = learners_line(text);
+    if (site.file != nullptr) frames->lines.push_back(site);
+  };
+  // A return address points after the call, which may be the next line already.
+  const auto call = [](const void* pc) { return reinterpret_cast<std::uintptr_t>(pc) - 1; };
+#if defined(__APPLE__)
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const std::string& text : locations_of({call(return_addresses[i])})) add(&all[i], text);
+  }
+#else
+  std::vector<std::uintptr_t> addresses;
+  for (const void* pc : return_addresses) addresses.push_back(call(pc));
+  std::size_t next = 0;
+  for (const std::string& text : locations_of(addresses)) {
+    if (text.compare(0, 2, "0x") == 0) {
+      ++next;
+    } else if (next > 0 && next <= all.size()) {
+      add(&all[next - 1], text);
+    }
+  }
+#endif
+  return all;
 }
 
 }  // namespace
@@ -156,50 +191,44 @@ Site first_source_site(const void* const* pcs, int count) {
     addresses.push_back(reinterpret_cast<std::uintptr_t>(pcs[i]) - (i == 0 ? 0 : 1));
   }
   if (addresses.empty()) return Site{nullptr, 0};
-  for (const std::string& text : locations_of(addresses)) {
-    std::string file;
-    int line = 0;
-    if (!parse_location(text, &file, &line) || is_foreign(file)) continue;
-    return Site{intern(as_compiled(file)), line};
+  for (const std::string& location : locations_of(addresses)) {
+    const Site site = learners_line(location);
+    if (site.file != nullptr) return site;
   }
   return Site{nullptr, 0};
 }
 
-std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& return_addresses) {
-  std::vector<SourceFrames> all(return_addresses.size());
-  const auto add = [](SourceFrames* frames, const std::string& text) {
-    if (frames->piece.empty()) frames->piece = text;
-    std::string file;
-    int line = 0;
-    if (!parse_location(text, &file, &line) || is_foreign(file)) return;
-    frames->lines.push_back(Site{intern(as_compiled(file)), line});
-  };
-  // A return address points after the call, which may be the next line already.
-  const auto call = [](const void* pc) { return reinterpret_cast<std::uintptr_t>(pc) - 1; };
-#if defined(__APPLE__)
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const std::string& text : locations_of({call(return_addresses[i])})) add(&all[i], text);
-  }
-#else
-  std::vector<std::uintptr_t> addresses;
-  for (const void* pc : return_addresses) addresses.push_back(call(pc));
-  std::size_t next = 0;
-  for (const std::string& text : locations_of(addresses, true)) {
-    if (text.compare(0, 2, "0x") == 0) {
-      ++next;
-    } else if (next > 0 && next <= all.size()) {
-      add(&all[next - 1], text);
-    }
-  }
-#endif
-  return all;
-}
-
 Site source_site_of(const void* pc) { return first_source_site(&pc, 1); }
 
-std::string source_line_of(const void* pc) {
-  const Site site = source_site_of(pc);
-  return site.file == nullptr ? "" : format("%s:%d", site.file, site.line);
+std::vector<Piece> pieces_of(const std::vector<const void*>& places, const std::string& file) {
+  static auto* const known = new std::unordered_map<const void*, SourceFrames>;
+  std::vector<const void*> unknown;
+  for (const void* place : places) {
+    if (known->emplace(place, SourceFrames{}).second) unknown.push_back(place);
+  }
+  if (!unknown.empty()) {
+    std::vector<SourceFrames> frames = source_frames_of(unknown);
+    for (std::size_t i = 0; i < unknown.size(); ++i) (*known)[unknown[i]] = std::move(frames[i]);
+  }
+  std::vector<Piece> pieces;
+  for (const void* place : places) {
+    const SourceFrames& found = (*known)[place];
+    const std::vector<Site>& frames = found.lines;
+    Site chosen = frames.empty() ? Site{"", 0} : frames.front();
+    for (const Site& frame : frames) {
+      if (file != frame.file) continue;
+      chosen = frame;
+      break;
+    }
+    pieces.push_back(Piece{chosen, found.piece.c_str()});
+  }
+  return pieces;
+}
+
+std::vector<Site> lines_of(const std::vector<const void*>& places, const std::string& file) {
+  std::vector<Site> lines;
+  for (const Piece& piece : pieces_of(places, file)) lines.push_back(piece.line);
+  return lines;
 }
 
 }  // namespace cuda_cpu

@@ -9,26 +9,29 @@
 
 namespace cuda_cpu {
 
-/// Source line of a program address; frames of the backend and of system headers are skipped. Empty
-/// when it is not known.
-std::string source_line_of(const void* pc);
-
-/// The same as a Site that stays valid; file is nullptr when it is not known.
+/// Source line of a program address; frames of the backend and of system headers are skipped. It
+/// stays valid; file is nullptr when it is not known.
 Site source_site_of(const void* pc);
 
 /// The line of the first of several program addresses that lies in the learner's code. The
 /// innermost frame comes first; all other addresses point after a call.
 Site first_source_site(const void* const* pcs, int count);
 
-/// Where a program address stands in the source.
-struct SourceFrames {
-  std::vector<Site>
-      lines;  ///< innermost inlined function first, without backend and system headers
-  /// The innermost of all, as the debugger's tool names it: of several pieces of code that begin
-  /// in one line each has a name of its own.
-  std::string piece;
+// A place in the machine code is the address of what comes after a load, store or atomic.
+
+/// A line, and the piece of it that a place belongs to. A loop's line has several pieces: what
+/// begins it, what ends each turn. Places of one piece are its copies, where the compiler made
+/// some.
+struct Piece {
+  Site line;
+  const char* name;
 };
 
-std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& return_addresses);
+/// The learner's line for each place. Where functions are inlined, that is the innermost line in
+/// `file`, in which the kernel is launched; if there is none, the innermost line outside of the
+/// backend and the system's headers. {"", 0} where the line is not known.
+std::vector<Site> lines_of(const std::vector<const void*>& places, const std::string& file);
+/// The same with the pieces' names.
+std::vector<Piece> pieces_of(const std::vector<const void*>& places, const std::string& file);
 
 }  // namespace cuda_cpu

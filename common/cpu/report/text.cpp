@@ -8,9 +8,7 @@
 
 namespace cuda_cpu {
 
-std::string to_text(const uint3& v) { return format("(%u,%u,%u)", v.x, v.y, v.z); }
-
-std::string to_text(const dim3& v) { return format("(%u,%u,%u)", v.x, v.y, v.z); }
+std::string to_text(uint3 v) { return format("(%u,%u,%u)", v.x, v.y, v.z); }
 
 std::string format(const char* format, ...) {
   va_list arguments, again;

@@ -14,8 +14,7 @@ namespace cuda_cpu {
 std::string format(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /// "(1,2,3)"
-std::string to_text(const uint3& v);
-std::string to_text(const dim3& v);
+std::string to_text(uint3 v);
 
 /// "0x0000ffff"
 std::string mask_text(std::uint32_t mask);

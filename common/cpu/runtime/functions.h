@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "../report/function_names.h"
+#include "../report/program_image.h"
 #include "errors.h"
 #include "launch.h"
 #include "types.h"

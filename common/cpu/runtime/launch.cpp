@@ -14,7 +14,7 @@
 #include "../engine/settings.h"
 #include "../engine/worker.h"
 #include "../report/diagnostics.h"
-#include "../report/function_names.h"
+#include "../report/program_image.h"
 #include "../report/text.h"
 #include "capture.h"
 #include "functions.h"

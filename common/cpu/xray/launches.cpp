@@ -13,8 +13,8 @@
 #include "../engine/grid.h"
 #include "../engine/observer.h"
 #include "../report/diagnostics.h"
-#include "../report/function_names.h"
-#include "../report/places.h"
+#include "../report/program_image.h"
+#include "../report/source_lines.h"
 #include "grouping.h"
 #include "lanes.h"
 #include "remarks.h"
@@ -264,7 +264,7 @@ std::set<const cuda_cpu::LocalArray*> arrays_in_registers(const LaunchTally& lau
 std::vector<Access> accesses_of(const LaunchTally& launch) {
   std::vector<const void*> places;
   for (const auto& entry : launch.tallies) places.push_back(entry.first.instruction.place);
-  const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
+  const std::vector<cuda_cpu::Site> lines = cuda_cpu::lines_of(places, launch.identity.file);
   using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
   std::map<Shown, std::pair<Tally, unsigned>> shown;
   const std::set<const cuda_cpu::LocalArray*> in_registers = arrays_in_registers(launch);
@@ -301,12 +301,12 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
 std::vector<Passage> passages_of(const LaunchTally& launch) {
   std::vector<const void*> places;
   for (const auto& entry : launch.places) places.push_back(entry.first);
-  const std::vector<Piece> found = pieces_of(places, launch.identity.file);
+  const std::vector<cuda_cpu::Piece> found = cuda_cpu::pieces_of(places, launch.identity.file);
   using Line = std::pair<std::string, int>;
   std::map<Line, std::map<std::string, PlaceTally>> lines;
   std::size_t i = 0;
   for (const auto& entry : launch.places) {
-    const Piece& piece = found[i++];
+    const cuda_cpu::Piece& piece = found[i++];
     const bool is_launch =
         piece.line.line == launch.identity.line && launch.identity.file == piece.line.file;
     if (piece.line.line == 0 || is_launch) continue;
@@ -332,7 +332,7 @@ std::vector<Passage> passages_of(const LaunchTally& launch) {
 std::vector<Event> events_of(const LaunchTally& launch) {
   std::vector<const void*> places;
   for (const Happening& h : launch.happenings) places.push_back(h.key.instruction.place);
-  const std::vector<cuda_cpu::Site> lines = lines_of(places, launch.identity.file);
+  const std::vector<cuda_cpu::Site> lines = cuda_cpu::lines_of(places, launch.identity.file);
   const std::set<const cuda_cpu::LocalArray*> in_registers = arrays_in_registers(launch);
   std::vector<Event> events = launch.barriers_met;
   std::size_t i = 0;
@@ -388,7 +388,7 @@ std::vector<Launch> take_launches() {
   // All at once: whoever asks for lines reads the debug information of the whole program.
   std::vector<const void*> places;
   for (const auto& tally : taken) add_places(*tally, &places);
-  lines_of(places, "");
+  cuda_cpu::lines_of(places, "");
   std::vector<Launch> launches;
   for (const auto& tally : taken) {
     Launch l;

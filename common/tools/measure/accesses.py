@@ -258,7 +258,7 @@ def executed_with(pieces, line, kind):
 
 
 def name_without_arguments(demangled):
-    """'void a::k<3>(int const*)' -> 'a::k<3>', as report/function_names.h names it"""
+    """'void a::k<3>(int const*)' -> 'a::k<3>', as report/program_image.h names it"""
     demangled = demangled.replace("(anonymous namespace)::", "")
     depth = 0
     for place in range(len(demangled) - 1, -1, -1):
