@@ -7,22 +7,13 @@
 //
 // Exits with status 1 when a bar is missed.
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 
 #include <algorithm>
 #include <chrono>
 #include <vector>
 
-#define CHECK(call)                                                      \
-  do {                                                                   \
-    const cudaError_t status = (call);                                   \
-    if (status != cudaSuccess) {                                         \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-                   cudaGetErrorString(status));                          \
-      std::exit(1);                                                      \
-    }                                                                    \
-  } while (0)
+#include "../../check.cuh"
 
 constexpr int kBlock = 256;
 constexpr int kTile = 16;
@@ -105,8 +96,8 @@ Took best_of(int repeats, Launch launch) {
     const auto begin = std::chrono::steady_clock::now();
     const std::clock_t cpu_begin = std::clock();
     launch();
-    CHECK(cudaGetLastError());
-    CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaDeviceSynchronize());
     const std::clock_t cpu_end = std::clock();
     const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
     best.wall = std::min(best.wall, wall.count());
@@ -133,15 +124,15 @@ int main() {
   for (int i = 0; i < n; ++i) host[i] = static_cast<float>(i % 7) - 3.0f;
 
   float *a = nullptr, *b = nullptr, *c = nullptr;
-  CHECK(cudaMalloc(&a, n * sizeof(float)));
-  CHECK(cudaMalloc(&b, n * sizeof(float)));
-  CHECK(cudaMalloc(&c, n * sizeof(float)));
-  CHECK(cudaMemcpy(a, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-  CHECK(cudaMemcpy(b, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-  CHECK(cudaMemset(c, 0, n * sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&a, n * sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&b, n * sizeof(float)));
+  CUDA_CHECK(cudaMalloc(&c, n * sizeof(float)));
+  CUDA_CHECK(cudaMemcpy(a, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  CUDA_CHECK(cudaMemcpy(b, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  CUDA_CHECK(cudaMemset(c, 0, n * sizeof(float)));
 
   cudaDeviceProp device;
-  CHECK(cudaGetDeviceProperties(&device, 0));
+  CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
   std::printf("%s\n\n", device.name);
   std::printf("| %-38s | %8s | %12s | %7s | %-6s |\n", "kernel", "ms", "CPU ms / 2", "bar, ms",
               "bar");
@@ -163,8 +154,8 @@ int main() {
   print_row("matrix product, 16x16 tiles, n = 512",
             best_of(5, [&] { matmul_tiled<<<grid, tile>>>(a, b, c, edge); }), 130);
 
-  CHECK(cudaFree(a));
-  CHECK(cudaFree(b));
-  CHECK(cudaFree(c));
+  CUDA_CHECK(cudaFree(a));
+  CUDA_CHECK(cudaFree(b));
+  CUDA_CHECK(cudaFree(c));
   return all_met ? 0 : 1;
 }

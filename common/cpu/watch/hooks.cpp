@@ -42,7 +42,7 @@ __attribute__((noinline)) void note_for_xray(const void* address, std::size_t by
 
 /// `more`: bits of races::Use besides those that the operation brings.
 void note(const void* address, std::size_t bytes, Operation operation, const void* place,
-          xray::Form form = xray::Form::kPlain, unsigned more = 0) {
+          unsigned more = 0, xray::Form form = xray::Form::kPlain) {
   if (races::launch_is_passed_over) return;
   if (races::are_looked_for) {
     races::note_access(address, bytes, use_of(operation) | more, place);
@@ -133,20 +133,20 @@ namespace cuda_cpu {
 
 __attribute__((noinline)) void atomic_begins(const void* address, std::size_t bytes,
                                              AtomicKind kind, bool block_only) {
+  const bool swaps = kind == AtomicKind::kCompareAndSwap;
   note(address, bytes, Operation::kAtomic, PLACE,
-       kind == AtomicKind::kIncrement        ? xray::Form::kIncrement
-       : kind == AtomicKind::kCompareAndSwap ? xray::Form::kCompareAndSwap
-                                             : xray::Form::kPlain,
-       (block_only ? unsigned{races::kBlockOnly} : 0u) |
-           (kind == AtomicKind::kCompareAndSwap ? unsigned{races::kSwap} : 0u));
+       (block_only ? unsigned{races::kBlockOnly} : 0u) | (swaps ? unsigned{races::kSwap} : 0u),
+       kind == AtomicKind::kIncrement ? xray::Form::kIncrement
+       : swaps                        ? xray::Form::kCompareAndSwap
+                                      : xray::Form::kPlain);
 }
 
 __attribute__((noinline)) void fresh_load_begins(const void* address, std::size_t bytes) {
-  note(address, bytes, Operation::kLoad, PLACE, xray::Form::kPlain, races::kStrong);
+  note(address, bytes, Operation::kLoad, PLACE, races::kStrong);
 }
 
 __attribute__((noinline)) void strong_store_begins(const void* address, std::size_t bytes) {
-  note(address, bytes, Operation::kStore, PLACE, xray::Form::kPlain, races::kStrong);
+  note(address, bytes, Operation::kStore, PLACE, races::kStrong);
 }
 
 __attribute__((noinline)) void texels_are_read(const TexelsRead& read) {
@@ -248,10 +248,10 @@ void __tsan_vptr_read(void**) {}
   void __tsan_unaligned_write##bytes(void* p) { note_range(p, bytes, Operation::kStore, PLACE); } \
   void __tsan_volatile_read##bytes(void* p) {                                                     \
     cuda_cpu::count_volatile_read(PLACE);                                                         \
-    note(p, bytes, Operation::kLoad, PLACE, xray::Form::kPlain, kVolatileUse);                    \
+    note(p, bytes, Operation::kLoad, PLACE, kVolatileUse);                                        \
   }                                                                                               \
   void __tsan_volatile_write##bytes(void* p) {                                                    \
-    note(p, bytes, Operation::kStore, PLACE, xray::Form::kPlain, kVolatileUse);                   \
+    note(p, bytes, Operation::kStore, PLACE, kVolatileUse);                                       \
   }
 
 XRAY_PLAIN(1)
@@ -287,40 +287,30 @@ XRAY_COPIES(__wrap_)
 
 // Atomic operations of C++; CUDA's own call atomic_begins. They are sequentially consistent,
 // whichever order the program asks for: stronger is always allowed.
-#define XRAY_ATOMIC(bits, T)                                                                     \
-  T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                 \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kLoad, PLACE, xray::Form::kPlain,        \
-         races::kStrong);                                                                        \
-    note_order(p, order);                                                                        \
-    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                 \
-  }                                                                                              \
-  void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                              \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kStore, PLACE, xray::Form::kPlain,       \
-         races::kStrong);                                                                        \
-    note_order(p, order);                                                                        \
-    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                    \
-  }                                                                                              \
-  XRAY_UPDATE(bits, T, exchange, exchange_n)                                                     \
-  XRAY_UPDATE(bits, T, fetch_add, fetch_add)                                                     \
-  XRAY_UPDATE(bits, T, fetch_sub, fetch_sub)                                                     \
-  XRAY_UPDATE(bits, T, fetch_and, fetch_and)                                                     \
-  XRAY_UPDATE(bits, T, fetch_or, fetch_or)                                                       \
-  XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                                     \
-  XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                                   \
-  bool __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* c, T v, int order, int) { \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                         \
-    note_order(p, order);                                                                        \
-    return exchange_if_equal(p, c, v);                                                           \
-  }                                                                                              \
-  bool __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* c, T v, int order, int) {   \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                         \
-    note_order(p, order);                                                                        \
-    return exchange_if_equal(p, c, v);                                                           \
-  }                                                                                              \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) {              \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                         \
-    exchange_if_equal(p, &c, v);                                                                 \
-    return c;                                                                                    \
+#define XRAY_ATOMIC(bits, T)                                                            \
+  T __tsan_atomic##bits##_load(const volatile T* p, int order) {                        \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kLoad, PLACE, races::kStrong);  \
+    note_order(p, order);                                                               \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                        \
+  }                                                                                     \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                     \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kStore, PLACE, races::kStrong); \
+    note_order(p, order);                                                               \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                           \
+  }                                                                                     \
+  XRAY_UPDATE(bits, T, exchange, exchange_n)                                            \
+  XRAY_UPDATE(bits, T, fetch_add, fetch_add)                                            \
+  XRAY_UPDATE(bits, T, fetch_sub, fetch_sub)                                            \
+  XRAY_UPDATE(bits, T, fetch_and, fetch_and)                                            \
+  XRAY_UPDATE(bits, T, fetch_or, fetch_or)                                              \
+  XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                            \
+  XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                          \
+  XRAY_SWAP(bits, T, strong)                                                            \
+  XRAY_SWAP(bits, T, weak)                                                              \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) {     \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                \
+    exchange_if_equal(p, &c, v);                                                        \
+    return c;                                                                           \
   }
 
 #define XRAY_UPDATE(bits, T, name, builtin)                              \
@@ -328,6 +318,14 @@ XRAY_COPIES(__wrap_)
     note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE); \
     note_order(p, order);                                                \
     return __atomic_##builtin(p, v, __ATOMIC_SEQ_CST);                   \
+  }
+
+#define XRAY_SWAP(bits, T, strength)                                                          \
+  bool __tsan_atomic##bits##_compare_exchange_##strength(volatile T* p, T* c, T v, int order, \
+                                                         int) {                               \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                      \
+    note_order(p, order);                                                                     \
+    return exchange_if_equal(p, c, v);                                                        \
   }
 
 XRAY_ATOMIC(8, std::uint8_t)
