@@ -428,6 +428,19 @@ TEST_CASE("a host function runs in stream order and may not call the runtime") {
   cudaGetLastError();
 }
 
+TEST_CASE("a host function may not launch a kernel") {
+  cudaError_t error = cudaSuccess;
+  CHECK(cudaLaunchHostFunc(
+            nullptr,
+            [](void* data) {
+              *static_cast<cudaError_t*>(data) = cudaLaunchKernel(store, dim3(1), dim3(1), nullptr);
+            },
+            &error) == cudaSuccess);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(error == cudaErrorNotPermitted);
+  cudaGetLastError();
+}
+
 TEST_CASE("more launches than a queue holds all run") {
   const PinnedInt x;
   for (int i = 0; i < 3000; ++i) add_to<<<1, 1>>>(x.p, 1);

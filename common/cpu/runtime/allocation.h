@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "../engine/marked_pointers.h"
-#include "located.h"
+#include "../types/site.h"
 #include "types.h"
 
 namespace cuda_cpu {
@@ -42,43 +42,42 @@ cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags);
 }  // namespace cuda_cpu
 
 template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t bytes,
-                       cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+cudaError_t cudaMalloc(T** pointer, size_t bytes, cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_device(reinterpret_cast<void**>(pointer), bytes,
                                  cuda_cpu::allocation_call<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
-                            cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+                            cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, nullptr, stream,
                                     cuda_cpu::allocation_call<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal,
-                              cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+                              cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_managed(reinterpret_cast<void**>(pointer), bytes, flags,
                                   cuda_cpu::allocation_call<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,
-                            cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+                            cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_pitch(reinterpret_cast<void**>(pointer), pitch, width, height,
                                 cuda_cpu::allocation_call<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned int flags = cudaHostAllocDefault,
-                           cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+                           cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaMallocHost",
                               cuda_cpu::allocation_call<T>(site));
 }
 
 template <class T>
 cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned int flags,
-                          cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+                          cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaHostAlloc",
                               cuda_cpu::allocation_call<T>(site));
 }
@@ -91,21 +90,21 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags)
 cudaError_t cudaFree(cuda_cpu::Located<void*> pointer);
 cudaError_t cudaFreeHost(cuda_cpu::Located<void*> pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream,
-                          cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                          cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host);
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags,
-                             cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                             cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
                                  unsigned int flags, cudaStream_t stream = nullptr,
-                                 cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                 cuda_cpu::Site site = cuda_cpu::here());
 /// Where memory lies, or should, is a hint; on the CPU backend there is one memory.
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           cudaMemLocation location);
 /// The forms of CUDA 12: a device's number, or cudaCpuDeviceId.
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
                                  cudaStream_t stream = nullptr,
-                                 cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                 cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);

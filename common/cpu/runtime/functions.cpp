@@ -17,6 +17,8 @@ namespace {
 
 constexpr int kThreadsPerBlock = static_cast<int>(kMaxThreadsPerBlock);
 
+std::atomic<int> pretended{0};  // multiprocessors
+
 struct FunctionSettings {
   int dynamic_shared = static_cast<int>(kSharedPerBlock);
   int carveout = cudaSharedmemCarveoutDefault;
@@ -36,8 +38,7 @@ AllFunctions& all_functions() {
 FunctionSettings settings_of(const void* function) {
   AllFunctions& all = all_functions();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto found = all.of.find(function);
-  return found == all.of.end() ? FunctionSettings{} : found->second;
+  return all.of[function];
 }
 
 int blocks_by_threads(int block_size) {
@@ -62,10 +63,6 @@ std::size_t dynamic_shared_limit(const void* function) {
   if (function == nullptr) return dynamic_shared_limit();
   return static_cast<std::size_t>(settings_of(function).dynamic_shared);
 }
-
-namespace {
-std::atomic<int> pretended{0};
-}  // namespace
 
 int multiprocessor_count() {
   const int said = pretended;
@@ -143,28 +140,20 @@ cudaError_t func_set_attribute(const void* function, cudaFuncAttribute attribute
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
   AllFunctions& all = all_functions();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  switch (static_cast<int>(attribute)) {
-    case cudaFuncAttributeMaxDynamicSharedMemorySize:
-      if (value < 0 || static_cast<std::size_t>(value) > kSharedPerBlockOptIn) {
-        return finish(cudaErrorInvalidValue);
-      }
-      all.of[function].dynamic_shared = value;
-      raise_dynamic_shared_limit(static_cast<std::size_t>(value));
-      return cudaSuccess;
-    case cudaFuncAttributePreferredSharedMemoryCarveout:
-      if (value < -1 || value > 100) return finish(cudaErrorInvalidValue);
-      all.of[function].carveout = value;
-      return cudaSuccess;
-    case cudaFuncAttributeClusterDimMustBeSet:
-    case cudaFuncAttributeRequiredClusterWidth:
-    case cudaFuncAttributeRequiredClusterHeight:
-    case cudaFuncAttributeRequiredClusterDepth:
-    case cudaFuncAttributeNonPortableClusterSizeAllowed:
-    case cudaFuncAttributeClusterSchedulingPolicyPreference:
-      return finish(cudaErrorNotSupported);
-    default:
-      return finish(cudaErrorInvalidValue);
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+    if (value < 0 || value > int{kSharedPerBlockOptIn}) return finish(cudaErrorInvalidValue);
+    all.of[function].dynamic_shared = value;
+    raise_dynamic_shared_limit(static_cast<std::size_t>(value));
+    return cudaSuccess;
   }
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
+    if (value < -1 || value > 100) return finish(cudaErrorInvalidValue);
+    all.of[function].carveout = value;
+    return cudaSuccess;
+  }
+  const bool is_of_clusters =
+      attribute >= cudaFuncAttributeClusterDimMustBeSet && attribute < cudaFuncAttributeMax;
+  return finish(is_of_clusters ? cudaErrorNotSupported : cudaErrorInvalidValue);
 }
 
 cudaError_t func_set_cache_config(const void* function, cudaFuncCache config) {
@@ -223,29 +212,27 @@ cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, co
 
 }  // namespace cuda_cpu
 
-using cuda_cpu::LaunchConfig;
+using namespace cuda_cpu;
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes, cudaStream_t stream, cuda_cpu::Site site) {
-  return cuda_cpu::launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel,
-                                     arguments, false, "cudaLaunchKernel", site);
+                             size_t dynamic_bytes, cudaStream_t stream, Site site) {
+  return launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel, arguments,
+                           false, "cudaLaunchKernel", site);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        size_t dynamic_bytes, cudaStream_t stream,
-                                        cuda_cpu::Site site) {
-  return cuda_cpu::launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel,
-                                     arguments, true, "cudaLaunchCooperativeKernel", site);
+                                        size_t dynamic_bytes, cudaStream_t stream, Site site) {
+  return launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel, arguments,
+                           true, "cudaLaunchCooperativeKernel", site);
 }
 
-cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, const void* kernel,
-                                void** arguments) {
+cudaError_t cudaLaunchKernelExC(LocatedConfig located, const void* kernel, void** arguments) {
   CUDA_CPU_BEGIN_CALL();
   int error = 0;
-  const bool cooperative = cuda_cpu::is_cooperative(located.config, located.site, &error);
-  if (error != 0) return cuda_cpu::finish(error);
-  const cudaLaunchConfig_t& config = *located.config;
-  return cuda_cpu::launch_by_address(
+  const bool cooperative = is_cooperative(located.value, located.site, &error);
+  if (error != 0) return finish(error);
+  const cudaLaunchConfig_t& config = *located.value;
+  return launch_by_address(
       LaunchConfig(config.gridDim, config.blockDim, config.dynamicSmemBytes, config.stream), kernel,
       arguments, cooperative, "cudaLaunchKernelExC", located.site);
 }

@@ -46,7 +46,8 @@ void* kernel_address(void (*kernel)(Parameters...)) {
   remember_kernel(address, [](const LaunchConfig& config, const LaunchedKernel& launched,
                               bool cooperative, const void* same, void** arguments) {
     const auto typed = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(same));
-    return launch_function(config, launched, cooperative, typed, arguments);
+    return launch_function(config, launched, cooperative, typed, arguments,
+                           std::index_sequence_for<Parameters...>{});
   });
   return address;
 }
@@ -64,29 +65,31 @@ const void* key_of(Function* function) {
 
 }  // namespace cuda_cpu
 
-/// The launch without `<<<>>>`; `arguments` holds the address of each. The kernel is named as
-/// itself, not as a void*: its type says how to read the arguments.
+/// The launches without `<<<>>>`; `arguments` holds the address of each. By an address alone they
+/// find what the pre-pass made `(void*)kernel` tell: the kernel's type, which says how to read the
+/// arguments.
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
+                             cuda_cpu::Site site = cuda_cpu::here());
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
+                                        cuda_cpu::Site site = cuda_cpu::here());
+
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
-  const char* const name = cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchKernel");
-  return cuda_cpu::finish(cuda_cpu::launch_function(
-      cuda_cpu::LaunchConfig(grid, block, dynamic_bytes, stream),
-      cuda_cpu::LaunchedKernel{name, site.file, site.line}, false, kernel, arguments));
+                             cuda_cpu::Site site = cuda_cpu::here()) {
+  return cudaLaunchKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments, dynamic_bytes,
+                          stream, site);
 }
 
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, size_t dynamic_bytes = 0,
                                         cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = {__builtin_FILE(),
-                                                               __builtin_LINE()}) {
-  const char* const name =
-      cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchCooperativeKernel");
-  return cuda_cpu::finish(cuda_cpu::launch_function(
-      cuda_cpu::LaunchConfig(grid, block, dynamic_bytes, stream),
-      cuda_cpu::LaunchedKernel{name, site.file, site.line}, true, kernel, arguments));
+                                        cuda_cpu::Site site = cuda_cpu::here()) {
+  return cudaLaunchCooperativeKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments,
+                                     dynamic_bytes, stream, site);
 }
 
 struct cudaLaunchConfig_t {
@@ -112,15 +115,7 @@ int launch_call(const LaunchConfig& config, const LaunchedKernel& launched, bool
                       std::move(arguments)...);
 }
 
-/// A pointer to the configuration, with the line of the call.
-struct LocatedConfig {
-  const cudaLaunchConfig_t* config;
-  Site site;
-
-  LocatedConfig(const cudaLaunchConfig_t* config_, const char* file = __builtin_FILE(),
-                int line = __builtin_LINE())
-      : config(config_), site{file, line} {}
-};
+using LocatedConfig = Located<const cudaLaunchConfig_t*>;
 
 }  // namespace cuda_cpu
 
@@ -130,9 +125,9 @@ template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   int error = 0;
-  const bool cooperative = cuda_cpu::is_cooperative(located.config, located.site, &error);
+  const bool cooperative = cuda_cpu::is_cooperative(located.value, located.site, &error);
   if (error != 0) return cuda_cpu::finish(error);
-  const cudaLaunchConfig_t& config = *located.config;
+  const cudaLaunchConfig_t& config = *located.value;
   const char* const name = cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchKernelEx");
   return cuda_cpu::finish(
       cuda_cpu::launch_call(cuda_cpu::LaunchConfig(config.gridDim, config.blockDim,
@@ -141,13 +136,6 @@ cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(P
                             cooperative, kernel, std::forward<Arguments>(arguments)...));
 }
 
-/// The launches by an address alone. The pre-pass makes `(void*)kernel` tell the kernel's type.
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
 cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, const void* kernel,
                                 void** arguments);
 

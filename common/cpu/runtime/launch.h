@@ -207,22 +207,14 @@ void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain pl
   }
 }
 
-/// cudaLaunchKernel and cudaLaunchCooperativeKernel: the arguments as an array of pointers to them.
+/// The arguments as an array of pointers to them, of which there are as many as positions.
 template <class... Parameters, std::size_t... kPositions>
-int launch_function_with(const LaunchConfig& config, const LaunchedKernel& launched,
-                         bool cooperative, void (*kernel)(Parameters...), void** arguments,
-                         std::index_sequence<kPositions...>) {
-  (void)arguments;
+int launch_function(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
+                    void (*kernel)(Parameters...), [[maybe_unused]] void** arguments,
+                    std::index_sequence<kPositions...>) {
+  if (sizeof...(Parameters) > 0 && arguments == nullptr) return cudaErrorInvalidValue;
   return enqueue_call(config, launched, cooperative, reinterpret_cast<const void*>(kernel), kernel,
                       *static_cast<std::decay_t<Parameters>*>(arguments[kPositions])...);
-}
-
-template <class... Parameters>
-int launch_function(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
-                    void (*kernel)(Parameters...), void** arguments) {
-  if (sizeof...(Parameters) > 0 && arguments == nullptr) return cudaErrorInvalidValue;
-  return launch_function_with(config, launched, cooperative, kernel, arguments,
-                              std::index_sequence_for<Parameters...>{});
 }
 
 }  // namespace cuda_cpu

@@ -26,8 +26,7 @@ void forget_pools();
 
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream,
-                                    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+                                    cudaStream_t stream, cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, pool, stream,
                                     cuda_cpu::allocation_call<T>(site));
 }
@@ -35,7 +34,7 @@ cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t poo
 /// The same under another name.
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
-                            cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+                            cuda_cpu::Site site = cuda_cpu::here()) {
   return cudaMallocFromPoolAsync(pointer, bytes, pool, stream, site);
 }
 
@@ -43,9 +42,8 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties,
-                              cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool,
-                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                              cuda_cpu::Site site = cuda_cpu::here());
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);

@@ -12,6 +12,20 @@ struct Site {
   int line;
 };
 
+/// As a default argument: the line of the call.
+constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return {file, line};
+}
+
+/// An argument together with the line of the call. Unlike a defaulted last argument, it keeps the
+/// function usable as a deleter: std::unique_ptr<float, decltype(&cudaFree)>.
+template <class T>
+struct Located {
+  T value;
+  Site site;
+  Located(T v, Site from = here()) : value(v), site(from) {}
+};
+
 /// A kernel as a launch names it: the text of the expression, and where the launch stands.
 struct LaunchedKernel {
   const char* name;

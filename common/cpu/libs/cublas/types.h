@@ -2,7 +2,6 @@
 // The types of cuBLAS, with the toolkit's names and values.
 #pragma once
 
-#include "../../runtime/located.h"
 #include "../../runtime/types.h"
 #include "../../types/library_types.h"
 #include "../../types/site.h"

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include "../../runtime/located.h"
 #include "../../types/site.h"
 #include "../../types/vector_types.h"
 #include "array_types.h"
