@@ -9,7 +9,7 @@
 #include "report/diagnostics.h"
 #include "report/program_image.h"
 #include "report/source_lines.h"
-#include "runtime/last_error.h"
+#include "runtime/errors.h"
 
 namespace outer {
 

@@ -16,7 +16,7 @@
 #include "engine/memory.h"
 #include "engine/stacks.h"
 #include "report/diagnostics.h"
-#include "runtime/last_error.h"
+#include "runtime/errors.h"
 
 __constant__ int table[16];
 __constant__ float coefficients[4] = {1.0f, 2.0f, 3.0f, 4.0f};

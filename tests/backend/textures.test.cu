@@ -11,7 +11,7 @@
 
 #include "../catch.hpp"
 #include "report/diagnostics.h"
-#include "runtime/last_error.h"
+#include "runtime/errors.h"
 #include "stored_samples.h"
 #include "texture_samples.cuh"
 

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Names and texts of errors, and the last error.
+// Names and texts of errors, and the codes that runtime calls leave behind. Light, since programs
+// include it.
 #pragma once
 
 #include "../types/error_codes.h"
-#include "last_error.h"
 
 namespace cuda_cpu {
 
-/// Records the error of a call for cudaGetLastError and passes it on.
-inline cudaError_t finish(int error) { return static_cast<cudaError_t>(record_error(error)); }
+/// The error that sticks to every later call, set by reports and failed kernels; 0 when none.
+/// cudaDeviceReset clears it.
+int sticky_error();
+void set_sticky_error(int error);
+
+/// Makes the error of a call what cudaGetLastError returns next on this thread (0 leaves it alone),
+/// and passes it on.
+cudaError_t finish(int error);
+
+/// How many calls were explained in a report, without those whose thread has asked for its error
+/// since: a program that asks has handled it.
+int unhandled_misuses();
 
 }  // namespace cuda_cpu
 

@@ -11,15 +11,12 @@
 #include <iostream>
 #include <map>
 #include <mutex>
-#include <set>
-#include <string>
-#include <utility>
 
 #include "../engine/pages.h"
 #include "../engine/settings.h"
 #include "../report/diagnostics.h"
 #include "../report/text.h"
-#include "last_error.h"
+#include "errors.h"
 #include "work_queues.h"
 
 namespace cuda_cpu {

@@ -17,8 +17,8 @@
 #include "../report/program_image.h"
 #include "../report/text.h"
 #include "capture.h"
+#include "errors.h"
 #include "functions.h"
-#include "last_error.h"
 #include "work_queues.h"
 
 namespace cuda_cpu {
@@ -83,7 +83,7 @@ int refuse(const LaunchConfig& config, const LaunchedKernel& launched, std::stri
   r.site = {launched.file, launched.line};
   r.details.push_back(std::move(problem));
   r.cuda_error = error;
-  record_error(misuse(r));
+  finish(misuse(r));
   return error;
 }
 
@@ -162,7 +162,7 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
     launch->arguments_hash = call.arguments->hash;
   }
   const int error = submit(config.stream, work_of(launch, std::move(owner)));
-  if (error != 0) record_error(error);
+  if (error != 0) finish(error);
   return error;
 }
 
@@ -186,7 +186,7 @@ int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched,
                  const KernelCall& call) {
   if (const int error = unsupported_in_capture(
           config.stream, "a launch with arguments in braces, or a literal 0 for a pointer")) {
-    return record_error(error);
+    return finish(error);
   }
   if (const int error = enqueue_grid(config, launched, false, call)) return error;
   return run_stream(config.stream);
@@ -252,7 +252,7 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
                                position + 1, pointer, alignment));
     r.help = "check the offset of the pointer before the cast";
     r.cuda_error = cudaErrorMisalignedAddress;
-    record_error(report(r));
+    finish(report(r));
     return false;
   }
   r.headline = format("a host pointer is passed to kernel '%s'", launched.name);
@@ -263,7 +263,7 @@ bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position
       "allocate with cudaMalloc and copy with cudaMemcpy, or use cudaMallocHost or "
       "cudaMallocManaged";
   r.cuda_error = cudaErrorIllegalAddress;
-  record_error(report(r));
+  finish(report(r));
   return false;
 }
 

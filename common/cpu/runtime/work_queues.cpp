@@ -18,7 +18,7 @@
 #include "../report/text.h"
 #include "../types/error_codes.h"
 #include "capture.h"
-#include "last_error.h"
+#include "errors.h"
 
 namespace cuda_cpu {
 namespace {

@@ -46,7 +46,7 @@ bool stop_device(const CublasCall& call, std::string headline, std::vector<std::
   r.notes = std::move(notes);
   r.help = std::move(help);
   r.cuda_error = error;
-  record_error(report(r));
+  finish(report(r));
   return false;
 }
 
