@@ -20,16 +20,14 @@
 namespace cuda_cpu {
 namespace {
 
-/// The call that frees what `range` holds.
-const char* right_free(const MemoryRange& range) {
-  if (range.space == Space::kHostPinned) return "cudaFreeHost";
-  return range.space == Space::kHostRegistered ? "cudaHostUnregister" : "cudaFree";
+/// The call that frees such memory.
+const char* right_free(Space space) {
+  if (space == Space::kHostPinned) return "cudaFreeHost";
+  return space == Space::kHostRegistered ? "cudaHostUnregister" : "cudaFree";
 }
 
 bool frees(const std::string& call, Space space) {
-  if (call == "cudaFreeHost") return space == Space::kHostPinned;
-  if (call == "cudaFreeAsync") return space == Space::kGlobal;
-  return space == Space::kGlobal || space == Space::kManaged;
+  return call == right_free(space) || (call == "cudaFreeAsync" && space == Space::kGlobal);
 }
 
 /// Explains why `pointer` cannot be freed with `call`. Returns cudaErrorInvalidValue.
@@ -37,8 +35,7 @@ int explain_free(const char* call, const void* pointer, Site site) {
   const int error = cudaErrorInvalidValue;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   MemoryRange range;
-  const bool known = find_range(pointer, &range, 0);
-  if (!known || address > range.end()) {
+  if (!find_range(pointer, &range, 0) || address > range.end()) {
     return explain_misuse(
         site, error, format("%s of memory that no CUDA call allocated", call),
         {format("the address is %p", pointer)}, {},
@@ -55,7 +52,8 @@ int explain_free(const char* call, const void* pointer, Site site) {
   }
   if (!frees(call, range.space)) {
     return explain_misuse(site, error, format("%s of memory that %s allocated", call, range.call),
-                          {}, {origin_note(range)}, format("free it with %s", right_free(range)));
+                          {}, {origin_note(range)},
+                          format("free it with %s", right_free(range.space)));
   }
   return explain_misuse(
       site, error, format("%s of a pointer into the middle of an allocation", call),
@@ -63,10 +61,11 @@ int explain_free(const char* call, const void* pointer, Site site) {
       {origin_note(range)}, "pass the pointer that the allocation gave");
 }
 
-/// The live allocation that begins at `pointer`.
-bool find_allocation(const void* pointer, MemoryRange* range) {
+/// The live allocation that begins at `pointer` and that `call` frees.
+bool find_freed(const char* call, const void* pointer, MemoryRange* range) {
   return find_live_range(pointer, range) &&
-         range->base == reinterpret_cast<std::uintptr_t>(pointer) && *range->name == '\0';
+         range->base == reinterpret_cast<std::uintptr_t>(pointer) && *range->name == '\0' &&
+         frees(call, range->space);
 }
 
 /// Host code may write to this memory too, so writes past its end are found only when it is freed.
@@ -84,15 +83,40 @@ void look_at_slack(const MemoryRange& range, Site site) {
   report(it);
 }
 
+void give_back(const MemoryRange& range, Site site) {
+  judge_transfers(range.base);
+  release(range.base, site);
+  return_to_pool(range.pool, range.size);
+}
+
+cudaError_t free_now(const char* call, const Located<void*>& pointer) {
+  CUDA_CPU_BEGIN_CALL();
+  if (const int error = capture_rules.unsafe(call)) return finish(error);
+  if (pointer.value == nullptr) return cudaSuccess;
+  MemoryRange range;
+  if (!find_freed(call, pointer.value, &range)) {
+    return finish(explain_free(call, pointer.value, pointer.site));
+  }
+  // Like the toolkit's, it waits for the device first.
+  if (const int error = run_all_streams()) return finish(error);
+  look_at_slack(range, pointer.site);
+  give_back(range, pointer.site);
+  return finish(sticky_error());
+}
+
 int give(void** pointer, const AllocationRequest& request) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   if (request.pool == nullptr) {
-    if (const int error = unsafe_in_capture(request.call)) return error;
+    if (const int error = capture_rules.unsafe(request.call)) return error;
   }
   *pointer = nullptr;
   if (request.size == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
   *pointer = allocate(request);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+bool is_of_host(const MemoryRange& range) {
+  return range.space == Space::kHostPinned || range.space == Space::kHostRegistered;
 }
 
 bool is_managed(const void* pointer, std::size_t bytes) {
@@ -142,7 +166,7 @@ cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t po
                              cudaStream_t stream, AllocationCall from) {
   CUDA_CPU_BEGIN_CALL();
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (const int error = unsupported_in_capture(stream, "cudaMallocAsync")) return finish(error);
+  if (const int error = capture_rules.unsupported(stream, "cudaMallocAsync")) return finish(error);
   if (const int error = check_pool(&pool, bytes, from.site)) return finish(error);
   AllocationRequest request = request_of(bytes, Space::kGlobal, "cudaMallocAsync", from);
   request.pool = pool;
@@ -189,91 +213,49 @@ cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags) {
   CUDA_CPU_BEGIN_CALL();
   if (device == nullptr || flags != 0) return finish(cudaErrorInvalidValue);
   MemoryRange range;
-  const bool known = find_live_range(host, &range) &&
-                     (range.space == Space::kHostPinned || range.space == Space::kHostRegistered);
-  if (!known) {
-    *device = nullptr;
-    return finish(cudaErrorInvalidValue);
-  }
-  *device = host;  // one address space
-  return cudaSuccess;
+  const bool known = find_live_range(host, &range) && is_of_host(range);
+  *device = known ? host : nullptr;  // one address space
+  return finish(known ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 }  // namespace cuda_cpu
 
-using cuda_cpu::finish;
-using cuda_cpu::MemoryRange;
-using cuda_cpu::Space;
+using namespace cuda_cpu;
 
-cudaError_t cudaFree(cuda_cpu::Located<void*> pointer) {
-  CUDA_CPU_BEGIN_CALL();
-  if (const int error = cuda_cpu::unsafe_in_capture("cudaFree")) return finish(error);
-  if (pointer.value == nullptr) return cudaSuccess;
-  MemoryRange range;
-  if (!cuda_cpu::find_allocation(pointer.value, &range) ||
-      (range.space != Space::kGlobal && range.space != Space::kManaged)) {
-    return finish(cuda_cpu::explain_free("cudaFree", pointer.value, pointer.site));
-  }
-  // Like the toolkit's, it waits for the device first.
-  if (const int error = cuda_cpu::run_all_streams()) return finish(error);
-  cuda_cpu::look_at_slack(range, pointer.site);
-  cuda_cpu::judge_transfers(range.base);
-  cuda_cpu::release(range.base, pointer.site);
-  cuda_cpu::return_to_pool(range.pool, range.size);
-  return finish(cuda_cpu::sticky_error());
-}
+cudaError_t cudaFree(Located<void*> pointer) { return free_now("cudaFree", pointer); }
 
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, cuda_cpu::Site site) {
+cudaError_t cudaFreeHost(Located<void*> pointer) { return free_now("cudaFreeHost", pointer); }
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (pointer == nullptr) return cudaSuccess;
-  if (const int error = cuda_cpu::unsupported_in_capture(stream, "cudaFreeAsync")) {
-    return finish(error);
-  }
+  if (const int error = capture_rules.unsupported(stream, "cudaFreeAsync")) return finish(error);
   MemoryRange range;
-  if (!cuda_cpu::find_allocation(pointer, &range) || range.space != Space::kGlobal) {
-    return finish(cuda_cpu::explain_free("cudaFreeAsync", pointer, site));
+  if (!find_freed("cudaFreeAsync", pointer, &range)) {
+    return finish(explain_free("cudaFreeAsync", pointer, site));
   }
-  cuda_cpu::Work work;
+  Work work;
   work.label = {"cudaFreeAsync", site};
   work.needs_device_memory = false;
-  work.run = [base = range.base, pool = range.pool, bytes = range.size, site] {
-    const auto* const memory = reinterpret_cast<const void*>(base);
-    cuda_cpu::tell_of_range(memory, bytes, true, "cudaFreeAsync", site);
-    cuda_cpu::judge_transfers(base);
-    cuda_cpu::release(base, site);
-    cuda_cpu::return_to_pool(pool, bytes);
+  work.run = [range, pointer, site] {
+    tell_of_range(pointer, range.size, true, "cudaFreeAsync", site);
+    give_back(range, site);
     return 0;
   };
-  return finish(cuda_cpu::submit(stream, std::move(work)));
-}
-
-cudaError_t cudaFreeHost(cuda_cpu::Located<void*> pointer) {
-  CUDA_CPU_BEGIN_CALL();
-  if (const int error = cuda_cpu::unsafe_in_capture("cudaFreeHost")) return finish(error);
-  if (pointer.value == nullptr) return cudaSuccess;
-  MemoryRange range;
-  if (!cuda_cpu::find_allocation(pointer.value, &range) || range.space != Space::kHostPinned) {
-    return finish(cuda_cpu::explain_free("cudaFreeHost", pointer.value, pointer.site));
-  }
-  if (const int error = cuda_cpu::run_all_streams()) return finish(error);
-  cuda_cpu::look_at_slack(range, pointer.site);
-  cuda_cpu::judge_transfers(range.base);
-  cuda_cpu::release(range.base, pointer.site);
-  return finish(cuda_cpu::sticky_error());
+  return finish(submit(stream, std::move(work)));
 }
 
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
   CUDA_CPU_BEGIN_CALL();
   MemoryRange range;
-  if (flags == nullptr || !cuda_cpu::find_live_range(host, &range) ||
-      range.space != Space::kHostPinned) {
+  if (flags == nullptr || !find_live_range(host, &range) || range.space != Space::kHostPinned) {
     return finish(cudaErrorInvalidValue);
   }
   *flags = range.host_flags | cudaHostAllocMapped;  // one address space: all of it is mapped
   return cudaSuccess;
 }
 
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags, cuda_cpu::Site site) {
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags, Site site) {
   CUDA_CPU_BEGIN_CALL();
   const unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
                          cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
@@ -283,9 +265,9 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags, cu
   if ((flags & (cudaHostRegisterIoMemory | cudaHostRegisterReadOnly)) != 0) {
     return finish(cudaErrorNotSupported);
   }
-  if (cuda_cpu::is_device_address(pointer)) return finish(cudaErrorInvalidValue);
-  if (cuda_cpu::overlaps_range(pointer, bytes, Space::kHostRegistered) ||
-      cuda_cpu::overlaps_range(pointer, bytes, Space::kHostPinned)) {
+  if (is_device_address(pointer)) return finish(cudaErrorInvalidValue);
+  if (overlaps_range(pointer, bytes, Space::kHostRegistered) ||
+      overlaps_range(pointer, bytes, Space::kHostPinned)) {
     return finish(cudaErrorHostMemoryAlreadyRegistered);
   }
   MemoryRange range;
@@ -295,43 +277,41 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned int flags, cu
   range.allocated = site;
   range.call = "cudaHostRegister";
   range.host_flags = flags;
-  cuda_cpu::register_range(range);
+  register_range(range);
   return cudaSuccess;
 }
 
-cudaError_t cudaHostUnregister(cuda_cpu::Located<void*> pointer) {
+cudaError_t cudaHostUnregister(Located<void*> pointer) {
   CUDA_CPU_BEGIN_CALL();
-  if (const int error = cuda_cpu::unsafe_in_capture("cudaHostUnregister")) return finish(error);
+  if (const int error = capture_rules.unsafe("cudaHostUnregister")) return finish(error);
   MemoryRange range;
-  if (!cuda_cpu::find_live_range(pointer.value, &range) || range.space != Space::kHostRegistered ||
-      range.base != reinterpret_cast<std::uintptr_t>(pointer.value)) {
+  if (!find_freed("cudaHostUnregister", pointer.value, &range)) {
     return finish(cudaErrorHostMemoryNotRegistered);
   }
-  if (const int error = cuda_cpu::run_all_streams()) return finish(error);
-  cuda_cpu::unregister_range(range.base);
+  if (const int error = run_all_streams()) return finish(error);
+  unregister_range(range.base);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
-                                 unsigned int flags, cudaStream_t stream, cuda_cpu::Site site) {
+                                 unsigned int flags, cudaStream_t stream, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (flags != 0 || !cuda_cpu::is_managed(pointer, bytes)) return finish(cudaErrorInvalidValue);
-  if (const int error = cuda_cpu::check_location(location)) return finish(error);
-  cuda_cpu::Work work;  // one memory: there is nothing to move, but it has its place in the order
+  if (flags != 0 || !is_managed(pointer, bytes)) return finish(cudaErrorInvalidValue);
+  if (const int error = check_location(location)) return finish(error);
+  Work work;  // one memory: there is nothing to move, but it has its place in the order
   work.label = {"cudaMemPrefetchAsync", site};
-  work.needs_device_memory = false;
-  return finish(cuda_cpu::submit(stream, std::move(work)));
+  return finish(submit(stream, std::move(work)));
 }
 
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream,
-                                 cuda_cpu::Site site) {
-  return cudaMemPrefetchAsync(pointer, bytes, cuda_cpu::location_of(device), 0, stream, site);
+                                 Site site) {
+  return cudaMemPrefetchAsync(pointer, bytes, location_of(device), 0, stream, site);
 }
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                           cudaMemLocation location) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::is_managed(pointer, bytes)) return finish(cudaErrorInvalidValue);
+  if (!is_managed(pointer, bytes)) return finish(cudaErrorInvalidValue);
   switch (advice) {
     case cudaMemAdviseSetReadMostly:
     case cudaMemAdviseUnsetReadMostly:
@@ -340,46 +320,39 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
     case cudaMemAdviseSetPreferredLocation:
     case cudaMemAdviseSetAccessedBy:
     case cudaMemAdviseUnsetAccessedBy:
-      return finish(cuda_cpu::check_location(location));
+      return finish(check_location(location));
   }
   return finish(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
-  return cudaMemAdvise(pointer, bytes, advice, cuda_cpu::location_of(device));
+  return cudaMemAdvise(pointer, bytes, advice, location_of(device));
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   CUDA_CPU_BEGIN_CALL();
   if (free == nullptr || total == nullptr) return finish(cudaErrorInvalidValue);
-  *free = cuda_cpu::device_memory_free();
-  *total = cuda_cpu::device_memory_total();
+  *free = device_memory_free();
+  *total = device_memory_total();
   return cudaSuccess;
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   CUDA_CPU_BEGIN_CALL();
   if (attributes == nullptr) return finish(cudaErrorInvalidValue);
-  *attributes = cudaPointerAttributes{};
-  attributes->type = cudaMemoryTypeUnregistered;
-  attributes->device = cudaInvalidDeviceId;
   auto* const address = const_cast<void*>(pointer);
-  attributes->hostPointer = address;
+  *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, address, {}};
   MemoryRange range;
-  if (!cuda_cpu::find_live_range(pointer, &range)) return cudaSuccess;
+  if (!find_live_range(pointer, &range)) return cudaSuccess;
   attributes->device = 0;
   attributes->devicePointer = address;
-  switch (range.space) {
-    case Space::kManaged:
-      attributes->type = cudaMemoryTypeManaged;
-      break;
-    case Space::kHostPinned:
-    case Space::kHostRegistered:
-      attributes->type = cudaMemoryTypeHost;
-      break;
-    default:
-      attributes->type = cudaMemoryTypeDevice;
-      attributes->hostPointer = nullptr;
+  if (range.space == Space::kManaged) {
+    attributes->type = cudaMemoryTypeManaged;
+  } else if (is_of_host(range)) {
+    attributes->type = cudaMemoryTypeHost;
+  } else {
+    attributes->type = cudaMemoryTypeDevice;
+    attributes->hostPointer = nullptr;
   }
   return cudaSuccess;
 }

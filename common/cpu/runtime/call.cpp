@@ -24,14 +24,7 @@ int begin_call() {
 int explain_misuse(Site site, int error, const std::string& headline,
                    std::vector<std::string> details, std::vector<Report::Note> notes,
                    const std::string& help) {
-  Report it;
-  it.headline = headline;
-  it.site = site;
-  it.details = std::move(details);
-  it.notes = std::move(notes);
-  it.help = help;
-  it.cuda_error = error;
-  return misuse(it);
+  return misuse({headline, site, {}, std::move(details), std::move(notes), help, error});
 }
 
 }  // namespace cuda_cpu

@@ -10,33 +10,28 @@ namespace cuda_cpu {
 struct Work;
 struct Moment;
 
-/// The answers of graphs/capture.cpp. Codes are 0 where all is well.
+/// Replaced before main where graphs are compiled.
 struct CaptureRules {
-  bool (*take_work)(CUstream_st* stream, Work* work, int* error);
-  int (*unsafe)(const char* call);
-  int (*never)(const char* call);
-  int (*never_of)(CUstream_st* stream, const char* call);
-  int (*unsupported)(CUstream_st* stream, const char* call);
-  int (*event)(const Moment* moment, const char* call);
-  void (*forget)();
+  /// Takes work that is put on a stream, if the stream is captured; or refuses it because of a
+  /// capture. False: it is to be queued as always. *error is what the call returns.
+  bool (*take_work)(CUstream_st* stream, Work* work, int* error) = [](auto...) { return false; };
+
+  // The codes of calls that are not allowed during a capture; they end it. 0 where all is well.
+
+  /// Where the mode forbids it.
+  int (*unsafe)(const char* call) = [](auto...) { return 0; };
+  /// Not while any stream is captured.
+  int (*never)(const char* call) = [](auto...) { return 0; };
+  /// Not while that stream is, nor one that it waits for.
+  int (*never_of)(CUstream_st* stream, const char* call) = [](auto...) { return 0; };
+  /// Not while that stream is, here; a GPU can do it.
+  int (*unsupported)(CUstream_st* stream, const char* call) = [](auto...) { return 0; };
+  /// Not for an event that was recorded in one.
+  int (*event)(const Moment* moment, const char* call) = [](auto...) { return 0; };
+
+  /// Ends every capture and graph (cudaDeviceReset).
+  void (*forget)() = [] {};
 };
-extern const CaptureRules* capture_rules;
-
-/// Takes work that is put on a stream, if the stream is captured; or refuses it because of a
-/// capture. False: it is to be queued as always. *error is what the call returns.
-bool capture_work(CUstream_st* stream, Work* work, int* error);
-
-/// Whether what is put on the stream now runs when a graph does, if at all.
-bool is_captured(CUstream_st* stream);
-
-/// The codes of calls that are not allowed during a capture; they end it.
-int unsafe_in_capture(const char* call);  ///< where the mode forbids it
-int never_in_capture(const char* call);   ///< not while any stream is captured
-int never_in_capture_of(CUstream_st* stream, const char* call);     ///< waiting for one that is
-int unsupported_in_capture(CUstream_st* stream, const char* call);  ///< here; a GPU can do it
-int event_in_capture(const Moment* moment, const char* call);
-
-/// Ends every capture and graph (cudaDeviceReset).
-void forget_captures();
+inline CaptureRules capture_rules;
 
 }  // namespace cuda_cpu

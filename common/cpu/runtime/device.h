@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include "../types/error_codes.h"
 #include "types.h"
 
 cudaError_t cudaGetDeviceCount(int* count);

@@ -2,7 +2,6 @@
 #include "events.h"
 
 #include <chrono>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -35,9 +34,8 @@ Events& events() {
 }  // namespace
 
 bool is_event(CUevent_st* event) {
-  Events& all = events();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  return all.live.count(event) != 0;
+  const std::lock_guard<std::mutex> lock(events().mutex);
+  return events().live.count(event) != 0;
 }
 
 std::shared_ptr<Moment> moment_of(CUevent_st* event) {
@@ -53,14 +51,13 @@ std::shared_ptr<Moment> record_moment(CUevent_st* event) {
 }
 
 void forget_events() {
-  Events& all = events();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  all.live.clear();
+  const std::lock_guard<std::mutex> lock(events().mutex);
+  events().live.clear();
 }
 
 }  // namespace cuda_cpu
 
-using cuda_cpu::finish;
+using namespace cuda_cpu;
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return cudaEventCreateWithFlags(event, cudaEventDefault);
@@ -72,26 +69,22 @@ cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
-  const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming;
-  if (event == nullptr || (flags & ~(known | cudaEventInterprocess)) != 0) {
-    return finish(cudaErrorInvalidValue);
-  }
+  const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+  if (event == nullptr || (flags & ~known) != 0) return finish(cudaErrorInvalidValue);
   if ((flags & cudaEventInterprocess) != 0) return finish(cudaErrorNotSupported);
-  cuda_cpu::Events& all = cuda_cpu::events();
+  Events& all = events();
   const std::lock_guard<std::mutex> lock(all.mutex);
   all.created.push_back(std::make_unique<CUevent_st>());
-  CUevent_st* const made = all.created.back().get();
-  made->flags = flags;
-  all.live.insert(made);
-  *event = made;
+  *event = all.created.back().get();
+  (*event)->flags = flags;
+  all.live.insert(*event);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  cuda_cpu::Events& all = cuda_cpu::events();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (all.live.erase(event) == 0) return finish(cudaErrorInvalidResourceHandle);
+  const std::lock_guard<std::mutex> lock(events().mutex);
+  if (events().live.erase(event) == 0) return finish(cudaErrorInvalidResourceHandle);
   // The queues share the moment that was recorded.
   event->moment.reset();
   return cudaSuccess;
@@ -104,66 +97,58 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
-  if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  cuda_cpu::Work work;
+  if (!is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  Work work;
   work.label.call = "cudaEventRecord";
-  work.needs_device_memory = false;
-  work.marks = cuda_cpu::record_moment(event);
-  return finish(cuda_cpu::submit(stream, std::move(work)));
+  work.marks = record_moment(event);
+  return finish(submit(stream, std::move(work)));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
-  const std::shared_ptr<cuda_cpu::Moment> moment = cuda_cpu::moment_of(event);
-  if (const int error = cuda_cpu::event_in_capture(moment.get(), "cudaEventSynchronize")) {
+  if (!is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  const std::shared_ptr<Moment> moment = moment_of(event);
+  if (const int error = capture_rules.event(moment.get(), "cudaEventSynchronize")) {
     return finish(error);
   }
-  return finish(moment == nullptr ? 0 : cuda_cpu::run_until(*moment));
+  return finish(moment == nullptr ? 0 : run_until(*moment));
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
-  const std::shared_ptr<cuda_cpu::Moment> moment = cuda_cpu::moment_of(event);
-  if (const int error = cuda_cpu::event_in_capture(moment.get(), "cudaEventQuery")) {
-    return finish(error);
-  }
-  if (moment == nullptr || cuda_cpu::is_done(*moment)) return cudaSuccess;
-  if (!moment->asked) {
-    moment->asked = true;
-    return finish(cudaErrorNotReady);
-  }
-  return finish(cuda_cpu::run_until(*moment));
+  if (!is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  const std::shared_ptr<Moment> moment = moment_of(event);
+  if (const int error = capture_rules.event(moment.get(), "cudaEventQuery")) return finish(error);
+  if (moment == nullptr || is_done(*moment)) return cudaSuccess;
+  if (std::exchange(moment->asked, true)) return finish(run_until(*moment));
+  return finish(cudaErrorNotReady);
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   CUDA_CPU_BEGIN_CALL();
   if (milliseconds == nullptr) return finish(cudaErrorInvalidValue);
-  if (!cuda_cpu::is_event(start) || !cuda_cpu::is_event(end)) {
-    return finish(cudaErrorInvalidResourceHandle);
-  }
-  const auto first = cuda_cpu::moment_of(start);
-  const auto last = cuda_cpu::moment_of(end);
+  if (!is_event(start) || !is_event(end)) return finish(cudaErrorInvalidResourceHandle);
+  const auto first = moment_of(start);
+  const auto last = moment_of(end);
   if (((start->flags | end->flags) & cudaEventDisableTiming) != 0 || first == nullptr ||
       last == nullptr) {
     return finish(cudaErrorInvalidResourceHandle);
   }
   if (first->capture != nullptr || last->capture != nullptr) return finish(cudaErrorCapturedEvent);
-  if (!cuda_cpu::is_done(*first) || !cuda_cpu::is_done(*last)) return finish(cudaErrorNotReady);
+  if (!is_done(*first) || !is_done(*last)) return finish(cudaErrorNotReady);
   *milliseconds = std::chrono::duration<float, std::milli>(last->time - first->time).count();
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::is_event(event)) return finish(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return finish(cudaErrorInvalidResourceHandle);
   if (flags != cudaEventWaitDefault) return finish(cudaErrorInvalidValue);
-  if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  cuda_cpu::Work work;
+  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  Work work;
   work.label.call = "cudaStreamWaitEvent";
-  work.after = cuda_cpu::moment_of(event);
+  work.after = moment_of(event);
   if (work.after == nullptr) return cudaSuccess;  // never recorded: nothing to wait for
-  return finish(cuda_cpu::submit(stream, std::move(work)));
+  return finish(submit(stream, std::move(work)));
 }

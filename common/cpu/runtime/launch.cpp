@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <memory>
@@ -13,78 +14,65 @@
 #include "../engine/memory.h"
 #include "../engine/settings.h"
 #include "../engine/worker.h"
-#include "../report/diagnostics.h"
 #include "../report/program_image.h"
 #include "../report/text.h"
+#include "call.h"
 #include "capture.h"
-#include "errors.h"
 #include "functions.h"
 #include "work_queues.h"
 
 namespace cuda_cpu {
-
 namespace {
 
-std::uint64_t product(const dim3& d) { return std::uint64_t{d.x} * d.y * d.z; }
+unsigned long long product(const dim3& d) { return 1ULL * d.x * d.y * d.z; }
 
-// Says in words what is wrong with a launch, and returns the toolkit's code for that; 0 when all is
-// well.
-int check_configuration(const LaunchConfig& config, bool cooperative, const void* function,
-                        std::string* problem) {
+/// Says in words what is wrong with a launch, and returns the toolkit's code for that; 0 when all
+/// is well.
+int check_configuration(const LaunchConfig& config, const LaunchedKernel& launched,
+                        bool cooperative, const void* function) {
   const dim3 &grid = config.grid, &block = config.block;
+  const auto refuse = [&](int error, const std::string& problem) {
+    const std::string headline =
+        format("kernel '%s' cannot be launched with <<<%s, %s>>>", launched.name,
+               to_text(grid).c_str(), to_text(block).c_str());
+    return finish(explain_misuse({launched.file, launched.line}, error, headline, {problem}));
+  };
   if (product(grid) == 0 || product(block) == 0) {
-    *problem = "a dimension of the grid or the block is 0";
-    return cudaErrorInvalidConfiguration;
+    return refuse(cudaErrorInvalidConfiguration, "a dimension of the grid or the block is 0");
   }
   if (product(block) > kMaxThreadsPerBlock) {
-    *problem = format("a block of %llu threads; the limit is %u",
-                      static_cast<unsigned long long>(product(block)), kMaxThreadsPerBlock);
-    return cudaErrorInvalidConfiguration;
+    return refuse(cudaErrorInvalidConfiguration, format("a block of %llu threads; the limit is %u",
+                                                        product(block), kMaxThreadsPerBlock));
   }
   if (block.z > kMaxBlockZ) {
-    *problem = format("a block with blockDim.z = %u; the limit is %u", block.z, kMaxBlockZ);
-    return cudaErrorInvalidConfiguration;
+    return refuse(cudaErrorInvalidConfiguration,
+                  format("a block with blockDim.z = %u; the limit is %u", block.z, kMaxBlockZ));
   }
   if (grid.x > kMaxGridX || grid.y > kMaxGridY || grid.z > kMaxGridZ) {
-    *problem = format("the limits of a grid are %s blocks",
-                      to_text(dim3(kMaxGridX, kMaxGridY, kMaxGridZ)).c_str());
-    return cudaErrorInvalidConfiguration;
+    return refuse(cudaErrorInvalidConfiguration,
+                  format("the limits of a grid are %s blocks",
+                         to_text({kMaxGridX, kMaxGridY, kMaxGridZ}).c_str()));
   }
   if (find_stream(config.stream) == nullptr) {
-    *problem = "a stream that does not exist; was it destroyed before?";
-    return cudaErrorInvalidResourceHandle;
+    return refuse(cudaErrorInvalidResourceHandle,
+                  "a stream that does not exist; was it destroyed before?");
   }
   const std::size_t limit = dynamic_shared_limit(function);
   if (config.dynamic_shared_bytes > limit) {
-    *problem = format("%zu bytes of dynamic shared memory; the limit is %zu%s",
-                      config.dynamic_shared_bytes, limit,
-                      limit < kSharedPerBlockOptIn ? " without cudaFuncSetAttribute" : "");
-    return cudaErrorInvalidValue;
+    return refuse(cudaErrorInvalidValue,
+                  format("%zu bytes of dynamic shared memory; the limit is %zu%s",
+                         config.dynamic_shared_bytes, limit,
+                         limit < kSharedPerBlockOptIn ? " without cudaFuncSetAttribute" : ""));
   }
-  if (cooperative) {
-    const std::uint64_t by_threads = kMaxThreadsPerWorker / product(block);
-    const std::uint64_t per_worker =
-        by_threads < kMaxBlocksPerWorker ? by_threads : kMaxBlocksPerWorker;
-    if (product(grid) > per_worker * worker_count()) {
-      *problem = format("a cooperative grid of %llu blocks; %llu can be resident together",
-                        static_cast<unsigned long long>(product(grid)),
-                        static_cast<unsigned long long>(per_worker * worker_count()));
-      return cudaErrorCooperativeLaunchTooLarge;
-    }
+  const unsigned long long resident =
+      std::min<unsigned long long>(kMaxThreadsPerWorker / product(block), kMaxBlocksPerWorker) *
+      worker_count();
+  if (cooperative && product(grid) > resident) {
+    return refuse(cudaErrorCooperativeLaunchTooLarge,
+                  format("a cooperative grid of %llu blocks; %llu can be resident together",
+                         product(grid), resident));
   }
   return 0;
-}
-
-int refuse(const LaunchConfig& config, const LaunchedKernel& launched, std::string problem,
-           int error) {
-  Report r;
-  r.headline = format("kernel '%s' cannot be launched with <<<%s, %s>>>", launched.name,
-                      to_text(config.grid).c_str(), to_text(config.block).c_str());
-  r.site = {launched.file, launched.line};
-  r.details.push_back(std::move(problem));
-  r.cuda_error = error;
-  finish(misuse(r));
-  return error;
 }
 
 Work work_of(std::shared_ptr<const GridLaunch> launch, std::shared_ptr<void> arguments) {
@@ -144,9 +132,8 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
   if (call.destroy != nullptr) owner.reset(call.closure, call.destroy);
   if (in_kernel())
     die("%s:%d: a kernel launches a kernel; that is not supported", launched.file, launched.line);
-  std::string problem;
-  if (const int error = check_configuration(config, cooperative, call.function, &problem)) {
-    return refuse(config, launched, std::move(problem), error);
+  if (const int error = check_configuration(config, launched, cooperative, call.function)) {
+    return error;
   }
   const auto launch = std::make_shared<GridLaunch>();
   launch->kernel = launched;
@@ -161,9 +148,7 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
     launch->arguments = call.arguments->text;
     launch->arguments_hash = call.arguments->hash;
   }
-  const int error = submit(config.stream, work_of(launch, std::move(owner)));
-  if (error != 0) finish(error);
-  return error;
+  return finish(submit(config.stream, work_of(launch, std::move(owner))));
 }
 
 int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made) {
@@ -173,10 +158,9 @@ int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made
   launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
   launch->kernel.file = site.file;
   launch->kernel.line = site.line;
-  std::string problem;
   if (const int error =
-          check_configuration(config, launch->cooperative, launch->function, &problem)) {
-    return refuse(config, launch->kernel, std::move(problem), error);
+          check_configuration(config, launch->kernel, launch->cooperative, launch->function)) {
+    return error;
   }
   *made = work_of(std::move(launch), work.arguments);
   return 0;
@@ -184,7 +168,7 @@ int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made
 
 int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched,
                  const KernelCall& call) {
-  if (const int error = unsupported_in_capture(
+  if (const int error = capture_rules.unsupported(
           config.stream, "a launch with arguments in braces, or a literal 0 for a pointer")) {
     return finish(error);
   }
@@ -195,13 +179,13 @@ int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched,
 ArgumentText::ArgumentText() = default;
 ArgumentText::~ArgumentText() = default;
 
-void ArgumentText::next() {
+void ArgumentText::show(const std::string& argument) {
   if (!text.empty()) text += ", ";
+  text += argument;
 }
 
 void ArgumentText::add_pointer(const void* pointer) {
-  next();
-  text += '*';
+  show("*");
   MemoryRange range;
   if (pointer == nullptr || !find_live_range(pointer, &range)) return;
   // Another array makes another launch where its memory differs in kind or size.
@@ -213,24 +197,16 @@ void ArgumentText::add_pointer(const void* pointer) {
 }
 
 void ArgumentText::add_number(double value) {
-  next();
-  text += format("%g", value);
+  show(format("%g", value));
   add_bytes(&value, sizeof(value));
 }
 
-void ArgumentText::add_signed(long long value) {
-  next();
-  text += std::to_string(value);
-}
+void ArgumentText::add_signed(long long value) { show(std::to_string(value)); }
 
-void ArgumentText::add_unsigned(unsigned long long value) {
-  next();
-  text += std::to_string(value);
-}
+void ArgumentText::add_unsigned(unsigned long long value) { show(std::to_string(value)); }
 
 void ArgumentText::add_other(const void* bytes, std::size_t count) {
-  next();
-  text += "..";
+  show("..");
   if (bytes != nullptr) add_bytes(bytes, count);
 }
 
@@ -242,27 +218,26 @@ void ArgumentText::add_bytes(const void* bytes, std::size_t count) {
 
 bool check_pointer_argument(const LaunchedKernel& launched, std::size_t position,
                             const void* pointer, std::size_t alignment) {
-  Report r;
   // A freed device pointer passes: the access itself is reported, with more to say.
-  if (is_kernel_accessible(pointer) || is_device_address(pointer)) {
-    if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return true;
+  const bool can_be_reached = is_kernel_accessible(pointer) || is_device_address(pointer);
+  if (can_be_reached && reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return true;
+  Report r;
+  r.site = {launched.file, launched.line};
+  if (can_be_reached) {
     r.headline = format("a misaligned pointer is passed to kernel '%s'", launched.name);
-    r.site = {launched.file, launched.line};
     r.details.push_back(format("argument %zu, %p, is no multiple of %zu, the alignment of its type",
                                position + 1, pointer, alignment));
     r.help = "check the offset of the pointer before the cast";
     r.cuda_error = cudaErrorMisalignedAddress;
-    finish(report(r));
-    return false;
+  } else {
+    r.headline = format("a host pointer is passed to kernel '%s'", launched.name);
+    r.details.push_back(
+        format("argument %zu, %p, is no address that kernels can reach", position + 1, pointer));
+    r.help =
+        "allocate with cudaMalloc and copy with cudaMemcpy, or use cudaMallocHost or "
+        "cudaMallocManaged";
+    r.cuda_error = cudaErrorIllegalAddress;
   }
-  r.headline = format("a host pointer is passed to kernel '%s'", launched.name);
-  r.site = {launched.file, launched.line};
-  r.details.push_back(
-      format("argument %zu, %p, is no address that kernels can reach", position + 1, pointer));
-  r.help =
-      "allocate with cudaMalloc and copy with cudaMemcpy, or use cudaMallocHost or "
-      "cudaMallocManaged";
-  r.cuda_error = cudaErrorIllegalAddress;
   finish(report(r));
   return false;
 }

@@ -68,7 +68,7 @@ class ArgumentText {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
 
  private:
-  void next();
+  void show(const std::string& argument);
   void add_pointer(const void* pointer);
   void add_number(double value);
   void add_signed(long long value);

@@ -27,7 +27,7 @@ cudaError_t get(cudaStream_t handle, T CUstream_st::*property, T* value) {
 }  // namespace
 }  // namespace cuda_cpu
 
-using cuda_cpu::finish;
+using namespace cuda_cpu;
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
@@ -42,54 +42,50 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
   if (stream == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
     return finish(cudaErrorInvalidValue);
   }
-  *stream = cuda_cpu::create_stream(flags, std::clamp(priority, cuda_cpu::kGreatestStreamPriority,
-                                                      cuda_cpu::kLeastStreamPriority));
+  *stream =
+      create_stream(flags, std::clamp(priority, kGreatestStreamPriority, kLeastStreamPriority));
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
-  if (cuda_cpu::is_captured(stream)) {
-    return finish(cuda_cpu::never_in_capture_of(stream, "cudaStreamDestroy"));
-  }
-  return finish(cuda_cpu::destroy_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  if (is_captured(stream)) return finish(capture_rules.never_of(stream, "cudaStreamDestroy"));
+  return finish(destroy_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
-  if (const int error = cuda_cpu::never_in_capture_of(stream, "cudaStreamSynchronize")) {
+  if (const int error = capture_rules.never_of(stream, "cudaStreamSynchronize")) {
     return finish(error);
   }
-  return finish(cuda_cpu::run_stream(stream));
+  return finish(run_stream(stream));
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
   CUDA_CPU_BEGIN_CALL();
-  CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (const int error = cuda_cpu::never_in_capture_of(stream, "cudaStreamQuery")) {
-    return finish(error);
-  }
-  if (cuda_cpu::stream_is_idle(stream)) return cudaSuccess;
-  if (cuda_cpu::first_query_since_work(stream)) return finish(cudaErrorNotReady);
-  return finish(cuda_cpu::run_stream(handle));
+  if (const int error = capture_rules.never_of(stream, "cudaStreamQuery")) return finish(error);
+  if (stream_is_idle(stream)) return cudaSuccess;
+  if (first_query_since_work(stream)) return finish(cudaErrorNotReady);
+  return finish(run_stream(handle));
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags) {
-  return cuda_cpu::get(stream, &CUstream_st::flags, flags);
+  return get(stream, &CUstream_st::flags, flags);
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return cuda_cpu::get(stream, &CUstream_st::priority, priority);
+  return get(stream, &CUstream_st::priority, priority);
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return cuda_cpu::get(stream, &CUstream_st::id, id);
+  return get(stream, &CUstream_st::id, id);
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   CUDA_CPU_BEGIN_CALL();
-  if (cuda_cpu::find_stream(handle) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (find_stream(handle) == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (device == nullptr) return finish(cudaErrorInvalidValue);
   *device = 0;
   return cudaSuccess;
@@ -98,12 +94,11 @@ cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
 cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID id,
                                    const cudaStreamAttrValue* value) {
   CUDA_CPU_BEGIN_CALL();
-  CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (value == nullptr) return finish(cudaErrorInvalidValue);
   if (id == cudaLaunchAttributePriority) {
-    stream->priority = std::clamp(value->priority, cuda_cpu::kGreatestStreamPriority,
-                                  cuda_cpu::kLeastStreamPriority);
+    stream->priority = std::clamp(value->priority, kGreatestStreamPriority, kLeastStreamPriority);
   } else if (id == cudaLaunchAttributeAccessPolicyWindow) {
     stream->window = value->accessPolicyWindow;
   } else {
@@ -115,7 +110,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID id,
 cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID id,
                                    cudaStreamAttrValue* value) {
   CUDA_CPU_BEGIN_CALL();
-  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (value == nullptr) return finish(cudaErrorInvalidValue);
   if (id == cudaLaunchAttributePriority) {
@@ -131,10 +126,9 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID id,
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
                                      unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
-  if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  cuda_cpu::MemoryRange range;
-  const bool is_managed =
-      cuda_cpu::find_live_range(pointer, &range) && range.space == cuda_cpu::Space::kManaged;
+  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  MemoryRange range;
+  const bool is_managed = find_live_range(pointer, &range) && range.space == Space::kManaged;
   const bool is_one =
       flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
   return finish(is_managed && is_one ? cudaSuccess : cudaErrorInvalidValue);
@@ -142,8 +136,8 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   CUDA_CPU_BEGIN_CALL();
-  if (least != nullptr) *least = cuda_cpu::kLeastStreamPriority;
-  if (greatest != nullptr) *greatest = cuda_cpu::kGreatestStreamPriority;
+  if (least != nullptr) *least = kLeastStreamPriority;
+  if (greatest != nullptr) *greatest = kGreatestStreamPriority;
   return cudaSuccess;
 }
 
@@ -151,26 +145,26 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   void* user_data, unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
   if (callback == nullptr || flags != 0) return finish(cudaErrorInvalidValue);
-  cuda_cpu::Work work;
+  Work work;
   work.label.call = "cudaStreamAddCallback";
   work.is_host_function = true;
   work.run = [=] {
     callback(stream, cudaSuccess, user_data);
     return 0;
   };
-  return finish(cuda_cpu::submit(stream, std::move(work)));
+  return finish(submit(stream, std::move(work)));
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
   CUDA_CPU_BEGIN_CALL();
   if (function == nullptr) return finish(cudaErrorInvalidValue);
-  cuda_cpu::Work work;
+  Work work;
   work.label.call = "cudaLaunchHostFunc";
-  work.kind = cuda_cpu::WorkKind::kHostFunction;
+  work.kind = WorkKind::kHostFunction;
   work.is_host_function = true;
   work.run = [=] {
     function(user_data);
     return 0;
   };
-  return finish(cuda_cpu::submit(stream, std::move(work)));
+  return finish(submit(stream, std::move(work)));
 }

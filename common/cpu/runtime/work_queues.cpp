@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,7 +38,7 @@ struct AllStreams {
   std::mutex mutex;              // of the queues
   std::recursive_mutex running;  // one OS thread runs work at a time
   CUstream_st default_stream;
-  std::vector<CUstream_st*> streams;  // all that may hold work; [0] is the default
+  std::vector<CUstream_st*> streams{&default_stream};  // all that may hold work; [0] is the default
   // Every stream that ever existed. A destroyed one stays, so that no other gets its address while
   // the program still holds the handle.
   std::vector<std::unique_ptr<CUstream_st>> created;
@@ -49,10 +50,7 @@ struct AllStreams {
   bool has_onlooker = false;
   std::uint64_t random = schedule().seed * 2 + 1;
 
-  AllStreams() {
-    default_stream.is_default = true;
-    streams.push_back(&default_stream);
-  }
+  AllStreams() { default_stream.is_default = true; }
 };
 
 AllStreams& all_streams() {
@@ -77,46 +75,48 @@ bool raise_need(Need* need, CUstream_st* stream, std::uint64_t sequence) {
   return true;
 }
 
+/// Whether the work of one runs in order with the other's: the legacy default stream and a blocking
+/// one.
+bool are_in_order(const CUstream_st& a, const CUstream_st& b) {
+  return a.is_default ? b.is_blocking() : b.is_default && a.is_blocking();
+}
+
+/// Whether one who waits for `stream` waits for the work of `other`.
+bool is_waited_for(const CUstream_st& other, const CUstream_st& stream) {
+  return &other == &stream || (stream.is_default && other.is_blocking());
+}
+
 /// Adds what the needed work itself depends on. Earlier work of the same stream is implied. There
-/// remain events, and the legacy default stream, which runs in order with every blocking stream.
+/// remain events, and streams that run in order.
 void close_need(AllStreams& s, Need* need) {
-  bool changed = true;
-  while (changed) {
+  for (bool changed = true; changed;) {
     changed = false;
     for (CUstream_st* const stream : s.streams) {
       const std::uint64_t limit = (*need)[stream];
       std::uint64_t last = 0;
-      for (const CUstream_st::Item& item : stream->queue) {
-        if (item.sequence > limit) break;
-        last = item.sequence;
-        const Moment* const after = item.work.after.get();
+      for (const Work& work : stream->queue) {
+        if (work.sequence > limit) break;
+        last = work.sequence;
+        const Moment* const after = work.after.get();
         if (after != nullptr && !after->done) {
           changed = raise_need(need, after->stream, after->sequence) || changed;
         }
       }
       if (last == 0) continue;
-      if (stream->is_default) {
-        for (CUstream_st* const other : s.streams) {
-          if (other->is_blocking()) changed = raise_need(need, other, last) || changed;
-        }
-      } else if (stream->is_blocking()) {
-        changed = raise_need(need, &s.default_stream, last) || changed;
+      for (CUstream_st* const other : s.streams) {
+        if (are_in_order(*stream, *other)) changed = raise_need(need, other, last) || changed;
       }
     }
   }
 }
 
 bool is_ready(const AllStreams& s, const CUstream_st* stream) {
-  const CUstream_st::Item& item = stream->queue.front();
-  if (item.work.after != nullptr && !item.work.after->done) return false;
-  if (stream->is_default) {
-    return std::none_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* other) {
-      return other->is_blocking() && !other->queue.empty() &&
-             other->queue.front().sequence < item.sequence;
-    });
-  }
-  return !stream->is_blocking() || s.default_stream.queue.empty() ||
-         s.default_stream.queue.front().sequence > item.sequence;
+  const Work& work = stream->queue.front();
+  if (work.after != nullptr && !work.after->done) return false;
+  return std::none_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* other) {
+    return are_in_order(*stream, *other) && !other->queue.empty() &&
+           other->queue.front().sequence < work.sequence;
+  });
 }
 
 /// The stream whose first piece of work runs next; nullptr when all that is needed has run.
@@ -153,29 +153,17 @@ void reach(Moment& moment) {
 /// After a failed kernel nothing runs any more.
 void drop_all_work(AllStreams& s) {
   for (CUstream_st* const stream : s.streams) {
-    for (CUstream_st::Item& item : stream->queue) {
-      if (item.work.marks != nullptr) reach(*item.work.marks);
+    for (const Work& work : stream->queue) {
+      if (work.marks != nullptr) reach(*work.marks);
     }
     stream->queue.clear();
   }
 }
 
-/// Device memory open while kernels run, closed for host functions and at the end.
-class Opened {
- public:
-  ~Opened() { set(false); }
-  void set(bool open) {
-    if (open == open_) return;
-    open_ = open;
-    if (open) {
-      open_device_memory();
-    } else {
-      close_device_memory();
-    }
-  }
-
- private:
-  bool open_ = false;
+/// While it lives, device memory is open.
+struct OpenMemory {
+  OpenMemory() { open_device_memory(); }
+  ~OpenMemory() { close_device_memory(); }
 };
 
 int run_needed(Need need) {
@@ -185,23 +173,23 @@ int run_needed(Need need) {
   ++s.asked;
   close_need(s, &need);
   claim_signals();
-  Opened opened;
+  std::optional<OpenMemory> opened;  // by a kernel, closed for host functions and at the end
   while (sticky_error() == 0) {
     CUstream_st* const stream = pick_stream(s, need);
     if (stream == nullptr) break;
-    Work work = std::move(stream->queue.front().work);
+    Work work = std::move(stream->queue.front());
     stream->queue.pop_front();
     stream->running = true;
     s.runs = &work;
     lock.unlock();
     int error = 0;
     if (work.is_host_function) {
-      opened.set(false);
+      opened.reset();
       running_host_function = true;
       error = work.run();
       running_host_function = false;
     } else if (work.run) {
-      if (work.needs_device_memory) opened.set(true);
+      if (work.needs_device_memory && !opened) opened.emplace();
       error = work.run();
     }
     lock.lock();
@@ -224,12 +212,8 @@ StreamOrder known_to_next(AllStreams& s, CUstream_st* stream, const Moment* afte
   known = stream->ended;
   known.learn(s.host);
   if (after != nullptr) known.learn(after->ended);
-  if (stream->is_default) {
-    for (const CUstream_st* const other : s.streams) {
-      if (other->is_blocking()) known.learn(other->ended);
-    }
-  } else if (stream->is_blocking()) {
-    known.learn(s.default_stream.ended);
+  for (const CUstream_st* const other : s.streams) {
+    if (are_in_order(*stream, *other)) known.learn(other->ended);
   }
   return known;
 }
@@ -309,7 +293,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   int captured = 0;
-  if (capture_work(stream, &work, &captured)) return captured;
+  if (capture_rules.take_work(stream, &work, &captured)) return captured;
   Need need;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
@@ -326,7 +310,7 @@ int submit(CUstream_st* handle, Work work, bool wait) {
       work.marks->sequence = sequence;
       work.marks->ended = stream->ended;
     }
-    stream->queue.push_back({sequence, std::move(work)});
+    stream->queue.push_back(std::move(work));
     ++s.asked;
     if (!wait && !s.has_onlooker) std::thread(look_on).detach();
     s.has_onlooker = s.has_onlooker || !wait;
@@ -358,12 +342,9 @@ int run_stream(CUstream_st* handle) {
   Need need;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
-    need[stream] = stream->last();
     s.host.learn(known_to_next(s, stream, nullptr));
-    if (stream->is_default) {
-      for (CUstream_st* const other : s.streams) {
-        if (other->is_blocking()) need[other] = other->last();
-      }
+    for (CUstream_st* const other : s.streams) {
+      if (is_waited_for(*other, *stream)) need[other] = other->last();
     }
   }
   return run_needed(std::move(need));
@@ -372,26 +353,25 @@ int run_stream(CUstream_st* handle) {
 bool stream_is_idle(CUstream_st* stream) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  const auto idle = [](const CUstream_st* one) { return one->queue.empty() && !one->running; };
-  const bool all_idle =
-      stream->is_default
-          ? std::all_of(s.streams.begin(), s.streams.end(),
-                        [&](const CUstream_st* other) {
-                          return !(other->is_default || other->is_blocking()) || idle(other);
-                        })
-          : idle(stream);
-  if (all_idle) s.host.learn(known_to_next(s, stream, nullptr));  // the host was told
-  return all_idle;
+  const bool is_idle =
+      std::none_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* other) {
+        return is_waited_for(*other, *stream) && (!other->queue.empty() || other->running);
+      });
+  if (is_idle) s.host.learn(known_to_next(s, stream, nullptr));  // the host was told
+  return is_idle;
+}
+
+bool is_captured(CUstream_st* handle) {
+  const CUstream_st* const stream = find_stream(handle);
+  return stream != nullptr && (stream->recorder != nullptr || stream->capture != nullptr);
 }
 
 bool first_query_since_work(CUstream_st* stream) {
   AllStreams& s = all_streams();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  std::uint64_t last = stream->last();
-  if (stream->is_default) {
-    for (const CUstream_st* const other : s.streams) {
-      if (other->is_blocking()) last = std::max(last, other->last());
-    }
+  std::uint64_t last = 0;
+  for (const CUstream_st* const other : s.streams) {
+    if (is_waited_for(*other, *stream)) last = std::max(last, other->last());
   }
   if (stream->asked == last) return false;
   stream->asked = last;
@@ -411,9 +391,7 @@ int run_until(const Moment& moment) {
     const std::lock_guard<std::mutex> lock(s.mutex);
     s.host.learn(moment.ended);
   }
-  Need need;
-  need[moment.stream] = moment.sequence;
-  return run_needed(std::move(need));
+  return run_needed({{moment.stream, moment.sequence}});
 }
 
 void note_unfinished_work() {
@@ -423,10 +401,10 @@ void note_unfinished_work() {
   const Work* first = s.runs != nullptr && !running_host_function ? s.runs : nullptr;
   std::size_t count = first != nullptr ? 1 : 0;
   for (const CUstream_st* const stream : s.streams) {
-    for (const CUstream_st::Item& item : stream->queue) {
-      if (!item.work.run) continue;  // only a wait or an event
+    for (const Work& work : stream->queue) {
+      if (!work.run) continue;  // only a wait or an event
       ++count;
-      if (first == nullptr || item.sequence < first->sequence) first = &item.work;
+      if (first == nullptr || work.sequence < first->sequence) first = &work;
     }
   }
   if (count == 0) return;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,8 +17,6 @@
 #include "stream_order.h"
 #include "types.h"
 
-struct CUstream_st;
-struct CUevent_st;
 struct CUgraphNode_st;
 
 namespace cuda_cpu {
@@ -101,6 +98,9 @@ CUstream_st* find_stream(CUstream_st* handle);
 
 bool stream_is_idle(CUstream_st* stream);
 
+/// Whether what is put on the stream now runs when a graph does, if at all.
+bool is_captured(CUstream_st* handle);
+
 /// True when called for the first time since work was added: then cudaStreamQuery says "not ready".
 bool first_query_since_work(CUstream_st* stream);
 
@@ -117,11 +117,7 @@ void forget_streams();
 
 /// A cudaStream_t points to this.
 struct CUstream_st {
-  struct Item {
-    std::uint64_t sequence;
-    cuda_cpu::Work work;
-  };
-  std::deque<Item> queue;
+  std::deque<cuda_cpu::Work> queue;
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;

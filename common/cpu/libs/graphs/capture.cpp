@@ -298,8 +298,8 @@ void forget() {
   forget_graphs();
 }
 
-constexpr CaptureRules kRules{take_work, unsafe, never, never_of, unsupported, event, forget};
-const bool are_known = (capture_rules = &kRules, true);
+const bool are_known =
+    (capture_rules = {take_work, unsafe, never, never_of, unsupported, event, forget}, true);
 
 }  // namespace
 

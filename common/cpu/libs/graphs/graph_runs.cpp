@@ -261,7 +261,8 @@ using cuda_cpu::ready_node;
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
                                  unsigned long long flags) {
   CUDA_CPU_BEGIN_CALL();
-  if (const int error = cuda_cpu::unsafe_in_capture("cudaGraphInstantiate")) return finish(error);
+  if (const int error = cuda_cpu::capture_rules.unsafe("cudaGraphInstantiate"))
+    return finish(error);
   const unsigned long long ours = cudaGraphInstantiateFlagAutoFreeOnLaunch |
                                   cudaGraphInstantiateFlagUpload |
                                   cudaGraphInstantiateFlagUseNodePriority;
@@ -308,7 +309,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
     cuda_cpu::Work refused;
     refused.label.call = "cudaGraphLaunch";
     int error = 0;
-    if (cuda_cpu::capture_work(found, &refused, &error)) return finish(error);
+    if (cuda_cpu::capture_rules.take_work(found, &refused, &error)) return finish(error);
   }
   if (!cuda_cpu::has_its_events(ready->graph)) return finish(cudaErrorInvalidResourceHandle);
   return finish(cuda_cpu::Launch(ready).run(stream));

@@ -98,7 +98,7 @@ cudaError_t make_array(const char* call, Site site, cudaArray_t* result,
       extent.depth > kMaxTexture3D || (three && extent.height == 0)) {
     return finish(cudaErrorInvalidValue);
   }
-  if (const int error = unsafe_in_capture(call)) return finish(error);
+  if (const int error = capture_rules.unsafe(call)) return finish(error);
   auto* const array = new ArrayMemory;
   array->width = extent.width;
   array->height = extent.height;
@@ -300,7 +300,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* f
 cudaError_t cudaFreeArray(cuda_cpu::Located<cudaArray_t> array) {
   CUDA_CPU_BEGIN_CALL();
   if (array.value == nullptr) return cudaSuccess;
-  if (const int error = cuda_cpu::unsafe_in_capture("cudaFreeArray")) return finish(error);
+  if (const int error = cuda_cpu::capture_rules.unsafe("cudaFreeArray")) return finish(error);
   if (const int error = cuda_cpu::check_array("cudaFreeArray", array.site, array.value)) {
     return finish(error);
   }
