@@ -16,14 +16,15 @@ cudaError_t copy_to_symbol(const void* symbol, const void* source, std::size_t b
 cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t bytes,
                              std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream,
                              bool async, Site site);
-/// Copies rows for the functions that know CUDA arrays.
+/// Copies rows on a stream. `async`: the call may return before it is done.
 cudaError_t copy_block(const char* call, Site site, void* destination,
                        std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                        std::size_t width, std::size_t height, cudaMemcpyKind kind,
                        cudaStream_t stream, bool async);
 /// Fills rows with a byte, on a stream.
 cudaError_t fill_block(const char* call, Site site, void* pointer, std::size_t pitch, int value,
-                       std::size_t width, std::size_t height, cudaStream_t stream);
+                       std::size_t width, std::size_t height, cudaStream_t stream,
+                       bool async = true);
 /// A note: a fill takes the lowest byte of a whole number, not this value.
 void note_fill_with(double value, Site site);
 cudaError_t symbol_address(void** address, const void* symbol, Site site);
