@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <set>
 
 #include "call.h"
 
@@ -14,7 +15,6 @@ struct CUmemPoolHandle_st {
   int reuses[3] = {1, 1, 1};
   bool destroyed = false;
   cuda_cpu::Site destroyed_at{nullptr, 0};
-  CUmemPoolHandle_st* next = nullptr;  ///< created before it
 };
 
 namespace cuda_cpu {
@@ -24,7 +24,7 @@ struct AllPools {
   std::mutex mutex;
   CUmemPoolHandle_st default_pool;
   cudaMemPool_t current = &default_pool;
-  cudaMemPool_t created = nullptr;  // the latest; a list
+  std::set<cudaMemPool_t> created;
 };
 
 AllPools& all_pools() {
@@ -32,14 +32,11 @@ AllPools& all_pools() {
   return *all;
 }
 
-bool was_created(const AllPools& all, cudaMemPool_t pool) {
-  cudaMemPool_t one = all.created;
-  while (one != nullptr && one != pool) one = one->next;
-  return one != nullptr;
-}
+// These two want the mutex to be held.
+bool was_created(cudaMemPool_t pool) { return all_pools().created.count(pool) != 0; }
 
-bool exists(const AllPools& all, cudaMemPool_t pool) {
-  return pool == &all.default_pool || (was_created(all, pool) && !pool->destroyed);
+bool exists(cudaMemPool_t pool) {
+  return pool == &all_pools().default_pool || (was_created(pool) && !pool->destroyed);
 }
 
 bool is_this_device(const cudaMemLocation& location) {
@@ -68,11 +65,8 @@ int* flag_of(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
 }
 
 int explain_destroyed(Site site, cudaMemPool_t pool) {
-  Report::Note destroyed;
-  destroyed.site = pool->destroyed_at;
-  destroyed.text = "it was destroyed here";
   return explain_misuse(site, cudaErrorInvalidValue, "the memory pool was destroyed", {},
-                        {destroyed});
+                        {{pool->destroyed_at, "it was destroyed here"}});
 }
 
 cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
@@ -91,8 +85,8 @@ int check_pool(cudaMemPool_t* pool, std::size_t bytes, Site site) {
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
   if (*pool == nullptr) *pool = all.current;
-  if (!exists(all, *pool)) {
-    return was_created(all, *pool) ? explain_destroyed(site, *pool) : cudaErrorInvalidValue;
+  if (!exists(*pool)) {
+    return was_created(*pool) ? explain_destroyed(site, *pool) : cudaErrorInvalidValue;
   }
   const bool fits = (*pool)->limit == 0 || bytes <= (*pool)->limit - (*pool)->used;
   return fits ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -113,25 +107,21 @@ void return_to_pool(cudaMemPool_t pool, std::size_t bytes) {
 void forget_pools() {
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  for (cudaMemPool_t pool = all.created; pool != nullptr; pool = pool->next) {
-    pool->destroyed = true;
-  }
+  for (cudaMemPool_t pool : all.created) pool->destroyed = true;
   all.default_pool = CUmemPoolHandle_st{};
   all.current = &all.default_pool;
 }
 
 }  // namespace cuda_cpu
 
-using cuda_cpu::all_pools;
-using cuda_cpu::AllPools;
-using cuda_cpu::finish;
+using namespace cuda_cpu;
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return cuda_cpu::give_pool(pool, device, false);
+  return give_pool(pool, device, false);
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return cuda_cpu::give_pool(pool, device, true);
+  return give_pool(pool, device, true);
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
@@ -139,13 +129,12 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   if (device != 0) return finish(cudaErrorInvalidDevice);
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  if (!cuda_cpu::exists(all, pool)) return finish(cudaErrorInvalidValue);
+  if (!exists(pool)) return finish(cudaErrorInvalidValue);
   all.current = pool;
   return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties,
-                              cuda_cpu::Site site) {
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties, Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (pool == nullptr || properties == nullptr) return finish(cudaErrorInvalidValue);
   const cudaMemLocation& location = properties->location;
@@ -158,8 +147,8 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   }
   if (properties->allocType != cudaMemAllocationTypePinned ||
       properties->handleTypes != cudaMemHandleTypeNone || properties->usage != 0 ||
-      !cuda_cpu::is_this_device(location)) {
-    return finish(cuda_cpu::explain_misuse(
+      !is_this_device(location)) {
+    return finish(explain_misuse(
         site, cudaErrorNotSupported, "cudaMemPoolCreate of a pool that is not supported",
         {"the CPU backend has pools of the device's own memory, without handles to share it"}));
   }
@@ -167,18 +156,17 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   const std::lock_guard<std::mutex> lock(all.mutex);
   *pool = new CUmemPoolHandle_st;
   (*pool)->limit = properties->maxSize;
-  (*pool)->next = all.created;
-  all.created = *pool;
+  all.created.insert(*pool);
   return cudaSuccess;
 }
 
 /// What was taken from the pool stays until it is freed.
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, cuda_cpu::Site site) {
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, Site site) {
   CUDA_CPU_BEGIN_CALL();
   AllPools& all = all_pools();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  if (!cuda_cpu::was_created(all, pool)) return finish(cudaErrorInvalidValue);
-  if (pool->destroyed) return finish(cuda_cpu::explain_destroyed(site, pool));
+  if (!was_created(pool)) return finish(cudaErrorInvalidValue);
+  if (pool->destroyed) return finish(explain_destroyed(site, pool));
   pool->destroyed = true;
   pool->destroyed_at = site;
   if (all.current == pool) all.current = &all.default_pool;
@@ -187,14 +175,13 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool, cuda_cpu::Site site) {
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   CUDA_CPU_BEGIN_CALL();
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (!cuda_cpu::exists(all, pool) || value == nullptr) return finish(cudaErrorInvalidValue);
-  if (int* const flag = cuda_cpu::flag_of(pool, attribute)) {
+  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  if (!exists(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (int* const flag = flag_of(pool, attribute)) {
     *flag = *static_cast<const int*>(value) != 0;  // nothing is kept, so nothing is reused
     return cudaSuccess;
   }
-  std::uint64_t* const number = cuda_cpu::number_of(pool, attribute);
+  std::uint64_t* const number = number_of(pool, attribute);
   if (number == nullptr || number == &pool->used) return finish(cudaErrorInvalidValue);
   const auto wish = *static_cast<const std::uint64_t*>(value);
   if (number == &pool->most_used) {  // only 0, which begins anew
@@ -208,14 +195,13 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   CUDA_CPU_BEGIN_CALL();
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (!cuda_cpu::exists(all, pool) || value == nullptr) return finish(cudaErrorInvalidValue);
-  if (const int* const flag = cuda_cpu::flag_of(pool, attribute)) {
+  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  if (!exists(pool) || value == nullptr) return finish(cudaErrorInvalidValue);
+  if (const int* const flag = flag_of(pool, attribute)) {
     *static_cast<int*>(value) = *flag;
     return cudaSuccess;
   }
-  const std::uint64_t* const number = cuda_cpu::number_of(pool, attribute);
+  const std::uint64_t* const number = number_of(pool, attribute);
   if (number == nullptr) return finish(cudaErrorInvalidValue);
   *static_cast<std::uint64_t*>(value) = *number;
   return cudaSuccess;
@@ -223,20 +209,16 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
   CUDA_CPU_BEGIN_CALL();
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  return finish(cuda_cpu::exists(all, pool) ? cudaSuccess : cudaErrorInvalidValue);
+  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  return finish(exists(pool) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, size_t count) {
   CUDA_CPU_BEGIN_CALL();
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (!cuda_cpu::exists(all, pool) || (list == nullptr && count > 0)) {
-    return finish(cudaErrorInvalidValue);
-  }
+  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  if (!exists(pool) || (list == nullptr && count > 0)) return finish(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; ++i) {
-    if (!cuda_cpu::is_this_device(list[i].location)) return finish(cudaErrorInvalidDevice);
+    if (!is_this_device(list[i].location)) return finish(cudaErrorInvalidDevice);
     // A device cannot be kept from its own pool.
     if (list[i].flags != cudaMemAccessFlagsProtReadWrite) return finish(cudaErrorInvalidValue);
   }
@@ -246,12 +228,11 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location) {
   CUDA_CPU_BEGIN_CALL();
-  AllPools& all = all_pools();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (flags == nullptr || location == nullptr || !cuda_cpu::exists(all, pool)) {
+  const std::lock_guard<std::mutex> lock(all_pools().mutex);
+  if (flags == nullptr || location == nullptr || !exists(pool)) {
     return finish(cudaErrorInvalidValue);
   }
-  if (!cuda_cpu::is_this_device(*location)) return finish(cudaErrorInvalidDevice);
+  if (!is_this_device(*location)) return finish(cudaErrorInvalidDevice);
   *flags = cudaMemAccessFlagsProtReadWrite;
   return cudaSuccess;
 }
