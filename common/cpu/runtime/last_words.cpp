@@ -81,6 +81,38 @@ void note_memory_left() {
            "");
 }
 
+void judge_all_transfers() {
+  LastWords& w = last_words();
+  const std::lock_guard<std::mutex> lock(w.mutex);
+  for (const auto& [base, kinds] : w.transfers) judge(base, kinds);
+  w.transfers.clear();
+}
+
+/// Runs when the process ends, after the program's own code: a program with a report must not end
+/// in success.
+void end_of_process(int status) {
+  if (cuda_cpu_has_failed() == 0) {
+    if (status == 0) note_unfinished_work();
+    judge_all_transfers();
+    const bool errors_are_handled = unhandled_misuses() <= 0;
+    if (status == 0 && errors_are_handled && leaks_are_noted()) note_memory_left();
+    if (errors_are_handled) return;
+  }
+  if (status != 0) return;
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+#if defined(__GLIBC__)
+void end_of_process_glibc(int status, void*) { end_of_process(status); }
+__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_glibc, nullptr); }
+#else
+__attribute__((constructor(101))) void watch_the_end() {
+  std::atexit([] { end_of_process(0); });
+}
+#endif
+
 }  // namespace
 
 void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer, std::size_t bytes,
@@ -108,40 +140,5 @@ void judge_transfers(std::uintptr_t base) {
   judge(base, found->second);
   w.transfers.erase(found);
 }
-
-void say_last_words(bool success) {
-  LastWords& w = last_words();
-  {
-    const std::lock_guard<std::mutex> lock(w.mutex);
-    for (const auto& entry : w.transfers) judge(entry.first, entry.second);
-    w.transfers.clear();
-  }
-  if (success && leaks_are_noted()) note_memory_left();
-}
-
-namespace {
-
-/// Runs when the process ends, after the program's own code: a program with a report must not end
-/// in success.
-void end_of_process(int status) {
-  const bool failed = cuda_cpu_has_failed() != 0;
-  if (status == 0 && !failed) note_unfinished_work();
-  if (!failed) say_last_words(status == 0 && unhandled_misuses() <= 0);
-  if (status != 0 || (!failed && unhandled_misuses() <= 0)) return;
-  std::cout.flush();
-  std::fflush(nullptr);
-  _exit(1);
-}
-
-#if defined(__GLIBC__)
-void end_of_process_glibc(int status, void*) { end_of_process(status); }
-__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_glibc, nullptr); }
-#else
-__attribute__((constructor(101))) void watch_the_end() {
-  std::atexit([] { end_of_process(0); });
-}
-#endif
-
-}  // namespace
 
 }  // namespace cuda_cpu

@@ -20,7 +20,4 @@ void note_transfer(Transfer kind, const MemoryRange& range, const void* pointer,
 /// The allocation is gone: judges its transfers, before others use its address.
 void judge_transfers(std::uintptr_t base);
 
-/// Says which transfers were too short, and if `success`, how much device memory was not freed.
-void say_last_words(bool success);
-
 }  // namespace cuda_cpu
