@@ -39,26 +39,20 @@ std::atomic<int> cache_config{cudaFuncCachePreferNone};
 std::atomic<std::size_t> printf_fifo{std::size_t{1} << 20};
 
 /// Size of the CPU's last-level cache; 0 when the system does not say.
-std::size_t last_level_cache() {
+int last_level_cache() {
+  std::size_t bytes = 0;
 #if defined(__APPLE__)
-  std::size_t bytes = 0, size = sizeof(bytes);
+  std::size_t size = sizeof(bytes);
   for (const char* name : {"hw.l3cachesize", "hw.l2cachesize"}) {
-    if (sysctlbyname(name, &bytes, &size, nullptr, 0) == 0 && bytes != 0) return bytes;
+    if (sysctlbyname(name, &bytes, &size, nullptr, 0) == 0 && bytes != 0) break;
   }
-  return 0;
 #else
-  std::size_t largest = 0;
   for (int index = 0; index < 8; ++index) {
     std::ifstream file(format("/sys/devices/system/cpu/cpu0/cache/index%d/size", index));
     std::size_t kibibytes = 0;  // "512K"
-    if (file >> kibibytes) largest = std::max(largest, kibibytes << 10);
+    if (file >> kibibytes) bytes = std::max(bytes, kibibytes << 10);
   }
-  return largest;
 #endif
-}
-
-int cache_bytes() {
-  static const std::size_t bytes = last_level_cache();
   return static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
 }
 
@@ -108,7 +102,7 @@ const std::vector<Attribute>& known_attributes() {
       {cudaDevAttrIntegrated, 1, &P::integrated},
       {cudaDevAttrCanMapHostMemory, 1, &P::canMapHostMemory},
       {cudaDevAttrComputeMode, cudaComputeModeDefault},
-      {cudaDevAttrL2CacheSize, cache_bytes(), &P::l2CacheSize},
+      {cudaDevAttrL2CacheSize, last_level_cache(), &P::l2CacheSize},
       {cudaDevAttrMaxThreadsPerMultiProcessor, kMaxThreadsPerWorker,
        &P::maxThreadsPerMultiProcessor},
       {cudaDevAttrUnifiedAddressing, 1, &P::unifiedAddressing},
