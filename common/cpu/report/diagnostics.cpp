@@ -12,8 +12,6 @@
 #include <set>
 #include <utility>
 
-#include "text.h"
-
 namespace cuda_cpu {
 namespace {
 

@@ -13,10 +13,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "program_image.h"
 #include "text.h"

@@ -82,11 +82,10 @@ int check_range(const WorkLabel& label, const char* role, const void* pointer, s
                             format("%s: the %s is no allocation", label.call, role),
                             {format("the address is %p", pointer)});
     }
-    std::vector<Report::Note> notes = {origin_note(near)};
     if (!near.live) {
-      notes.push_back(freed_note(near));
       return explain_misuse(label.site, cudaErrorInvalidValue,
-                            format("%s: the %s was freed", label.call, role), {}, notes);
+                            format("%s: the %s was freed", label.call, role), {},
+                            {origin_note(near), freed_note(near)});
     }
     const bool behind = address >= near.end();
     return explain_misuse(label.site, cudaErrorInvalidValue,
@@ -94,7 +93,7 @@ int check_range(const WorkLabel& label, const char* role, const void* pointer, s
                           {format("it begins %zu bytes %s an allocation of %zu bytes",
                                   behind ? address - near.end() : near.base - address,
                                   behind ? "after the end of" : "before", near.size)},
-                          notes);
+                          {origin_note(near)});
   }
   const MemoryRange& range = endpoint.range;
   // Host memory may go on after the part that was registered.
@@ -259,12 +258,8 @@ cudaError_t copy_block(const char* call, Site site, void* destination,
         format("%s: the %s is what malloc in device code gave", label.call, role), {}, {},
         "no call of the runtime copies it: let a kernel copy it to memory of cudaMalloc"));
   }
-  Rows rows{static_cast<char*>(destination),
-            destination_pitch,
-            static_cast<const char*>(source),
-            source_pitch,
-            width,
-            height};
+  auto* const first = static_cast<const char*>(source);
+  Rows rows{static_cast<char*>(destination), destination_pitch, first, source_pitch, width, height};
   const Endpoint to = endpoint_of(destination), from = endpoint_of(source);
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;

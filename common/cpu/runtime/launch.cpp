@@ -6,11 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <utility>
 
 #include "../engine/device_limits.h"
-#include "../engine/marked_pointers.h"
 #include "../engine/memory.h"
 #include "../engine/settings.h"
 #include "../engine/worker.h"

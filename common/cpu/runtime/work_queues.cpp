@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "work_queues.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "../engine/faults.h"
 #include "../engine/memory.h"
 #include "../engine/observer.h"
 #include "../engine/settings.h"
 #include "../report/diagnostics.h"
-#include "../report/text.h"
-#include "../types/error_codes.h"
 #include "capture.h"
 #include "errors.h"
 
