@@ -113,11 +113,13 @@ void note_copy(const void* to, const void* from, std::size_t bytes, const void* 
 
 constexpr unsigned kVolatileUse = races::kStrong | races::kVolatile;
 
-/// What the order of an atomic of C++ does (the compiler's numbers for std::memory_order).
-void note_order(const volatile void* address, int order) {
+/// An atomic of C++, with what its order does (the compiler's numbers for std::memory_order).
+void note_atomic(const volatile void* address, std::size_t bytes, Operation operation, int order,
+                 const void* place) {
+  auto* const plain = const_cast<const void*>(address);
+  note(plain, bytes, operation, place, races::kStrong);
   const bool both = order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-  cuda_cpu::order_is_made(const_cast<const void*>(address),
-                          both || order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME,
+  cuda_cpu::order_is_made(plain, both || order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME,
                           both || order == __ATOMIC_RELEASE, false);
 }
 
@@ -287,44 +289,40 @@ XRAY_COPIES(__wrap_)
 
 // Atomic operations of C++; CUDA's own call atomic_begins. They are sequentially consistent,
 // whichever order the program asks for: stronger is always allowed.
-#define XRAY_ATOMIC(bits, T)                                                            \
-  T __tsan_atomic##bits##_load(const volatile T* p, int order) {                        \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kLoad, PLACE, races::kStrong);  \
-    note_order(p, order);                                                               \
-    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                        \
-  }                                                                                     \
-  void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                     \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kStore, PLACE, races::kStrong); \
-    note_order(p, order);                                                               \
-    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                           \
-  }                                                                                     \
-  XRAY_UPDATE(bits, T, exchange, exchange_n)                                            \
-  XRAY_UPDATE(bits, T, fetch_add, fetch_add)                                            \
-  XRAY_UPDATE(bits, T, fetch_sub, fetch_sub)                                            \
-  XRAY_UPDATE(bits, T, fetch_and, fetch_and)                                            \
-  XRAY_UPDATE(bits, T, fetch_or, fetch_or)                                              \
-  XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                            \
-  XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                          \
-  XRAY_SWAP(bits, T, strong)                                                            \
-  XRAY_SWAP(bits, T, weak)                                                              \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) {     \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                \
-    exchange_if_equal(p, &c, v);                                                        \
-    return c;                                                                           \
+#define XRAY_ATOMIC(bits, T)                                                        \
+  T __tsan_atomic##bits##_load(const volatile T* p, int order) {                    \
+    note_atomic(p, sizeof(T), Operation::kLoad, order, PLACE);                      \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                    \
+  }                                                                                 \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                 \
+    note_atomic(p, sizeof(T), Operation::kStore, order, PLACE);                     \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                       \
+  }                                                                                 \
+  XRAY_UPDATE(bits, T, exchange, exchange_n)                                        \
+  XRAY_UPDATE(bits, T, fetch_add, fetch_add)                                        \
+  XRAY_UPDATE(bits, T, fetch_sub, fetch_sub)                                        \
+  XRAY_UPDATE(bits, T, fetch_and, fetch_and)                                        \
+  XRAY_UPDATE(bits, T, fetch_or, fetch_or)                                          \
+  XRAY_UPDATE(bits, T, fetch_xor, fetch_xor)                                        \
+  XRAY_UPDATE(bits, T, fetch_nand, fetch_nand)                                      \
+  XRAY_SWAP(bits, T, strong)                                                        \
+  XRAY_SWAP(bits, T, weak)                                                          \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T c, T v, int, int) { \
+    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);            \
+    exchange_if_equal(p, &c, v);                                                    \
+    return c;                                                                       \
   }
 
-#define XRAY_UPDATE(bits, T, name, builtin)                              \
-  T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {        \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE); \
-    note_order(p, order);                                                \
-    return __atomic_##builtin(p, v, __ATOMIC_SEQ_CST);                   \
+#define XRAY_UPDATE(bits, T, name, builtin)                       \
+  T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) { \
+    note_atomic(p, sizeof(T), Operation::kAtomic, order, PLACE);  \
+    return __atomic_##builtin(p, v, __ATOMIC_SEQ_CST);            \
   }
 
 #define XRAY_SWAP(bits, T, strength)                                                          \
   bool __tsan_atomic##bits##_compare_exchange_##strength(volatile T* p, T* c, T v, int order, \
                                                          int) {                               \
-    note(const_cast<const T*>(p), sizeof(T), Operation::kAtomic, PLACE);                      \
-    note_order(p, order);                                                                     \
+    note_atomic(p, sizeof(T), Operation::kAtomic, order, PLACE);                              \
     return exchange_if_equal(p, c, v);                                                        \
   }
 
