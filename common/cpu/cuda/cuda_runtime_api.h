@@ -10,7 +10,6 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include "../libs/graphs/capture.h"
-#include "../libs/graphs/event_nodes.h"
 #include "../libs/graphs/graph_runs.h"
 #include "../libs/graphs/graphs.h"
 #include "../libs/textures/array_types.h"

@@ -30,7 +30,6 @@ Captures& captures() {
 
 std::atomic<int> active_captures{0};
 thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
-thread_local CUstream_st* recording_stream = nullptr;
 
 struct Reason {
   const char* what;
@@ -91,16 +90,10 @@ Capture* blocking_capture() {
   return nullptr;
 }
 
-void add_unique(std::vector<CUgraphNode_st*>* nodes, const std::vector<CUgraphNode_st*>& more) {
+void add_unique(Nodes* nodes, const Nodes& more) {
   for (CUgraphNode_st* const node : more) {
     if (std::find(nodes->begin(), nodes->end(), node) == nodes->end()) nodes->push_back(node);
   }
-}
-
-void join(CUstream_st* stream, const Moment& moment) {
-  stream->capture = moment.capture;
-  stream->captured_last = moment.captured;
-  stream->capture->streams.push_back(stream);
 }
 
 /// A stream that takes no part in a capture.
@@ -115,7 +108,9 @@ bool refuse_outside(CUstream_st* stream, const Moment* after, const WorkLabel& l
     } else if (!from.valid) {
       *error = cudaErrorStreamCaptureInvalidated;
     } else {
-      join(stream, *after);
+      stream->capture = after->capture;
+      stream->captured_last = after->captured;
+      from.streams.push_back(stream);
     }
     return true;
   }
@@ -154,22 +149,16 @@ int take(CUstream_st* stream, Work* work) {
   if (work->kind == WorkKind::kOther) {
     return spoil(capture, cudaErrorStreamCaptureUnsupported, work->label.call);
   }
-  const cudaGraphNodeType type = type_of(work->kind);
-  const std::vector<CUgraphNode_st*>& after = stream->captured_last;
+  const Nodes& after = stream->captured_last;
   stream->captured_last = {
-      add_node(capture.graph, type, std::move(*work), after.data(), after.size())};
+      add_node(capture.graph, {type_of(work->kind), std::move(*work)}, after.data(), after.size())};
   return 0;
 }
 
 /// Whether all work of the capture comes before what the stream in which it began would do next.
 bool is_joined(const Capture& capture) {
-  std::vector<const CUgraphNode_st*> reached(capture.origin->captured_last.begin(),
-                                             capture.origin->captured_last.end());
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    for (const CUgraphNode_st* const node : reached[i]->after) {
-      if (std::find(reached.begin(), reached.end(), node) == reached.end()) reached.push_back(node);
-    }
-  }
+  Nodes reached = capture.origin->captured_last;
+  for (std::size_t i = 0; i < reached.size(); ++i) add_unique(&reached, reached[i]->after);
   for (const CUstream_st* const stream : capture.streams) {
     for (const CUgraphNode_st* const last : stream->captured_last) {
       if (std::find(reached.begin(), reached.end(), last) == reached.end()) return false;
@@ -178,20 +167,19 @@ bool is_joined(const Capture& capture) {
   return true;
 }
 
-void end(Capture& capture) {
-  for (CUstream_st* const stream : capture.streams) {
+void end(std::shared_ptr<Capture> capture) {
+  for (CUstream_st* const stream : capture->streams) {
     stream->captured_last.clear();
     stream->capture.reset();
   }
-  capture.active = false;
+  capture->active = false;
   auto& active = captures().active;
-  active.erase(std::find_if(active.begin(), active.end(),
-                            [&](const auto& one) { return one.get() == &capture; }));
+  active.erase(std::find(active.begin(), active.end(), capture));
   active_captures = static_cast<int>(active.size());
 }
 
-cudaError_t begin(cudaStream_t handle, CUgraph_st* graph, std::vector<CUgraphNode_st*> after,
-                  cudaStreamCaptureMode mode, Site site) {
+cudaError_t begin(cudaStream_t handle, CUgraph_st* graph, Nodes after, cudaStreamCaptureMode mode,
+                  Site site) {
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) {
@@ -238,28 +226,30 @@ bool take_work(CUstream_st* stream, Work* work, int* error) {
   return true;
 }
 
-int unsafe(const char* call) {
-  if (active_captures == 0 || thread_mode == cudaStreamCaptureModeRelaxed) return 0;
-  const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
-  int error = 0;
-  for (const auto& capture : captures().active) {
-    const bool own = capture->thread == std::this_thread::get_id();
-    const bool forbids = own ? capture->mode != cudaStreamCaptureModeRelaxed
-                             : capture->mode == cudaStreamCaptureModeGlobal &&
-                                   thread_mode == cudaStreamCaptureModeGlobal;
-    if (forbids) error = spoil(*capture, cudaErrorStreamCaptureUnsupported, call);
-  }
-  return error;
-}
-
-int never(const char* call) {
+/// Spoils the captures that forbid a call.
+template <class Forbids>
+int spoil_those(const char* call, Forbids forbids) {
   if (active_captures == 0) return 0;
   const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
   int error = 0;
   for (const auto& capture : captures().active) {
-    error = spoil(*capture, cudaErrorStreamCaptureUnsupported, call);
+    if (forbids(*capture)) error = spoil(*capture, cudaErrorStreamCaptureUnsupported, call);
   }
   return error;
+}
+
+int unsafe(const char* call) {
+  if (thread_mode == cudaStreamCaptureModeRelaxed) return 0;
+  return spoil_those(call, [](const Capture& capture) {
+    if (capture.mode == cudaStreamCaptureModeRelaxed) return false;
+    const bool own = capture.thread == std::this_thread::get_id();
+    const bool is_global = capture.mode == cudaStreamCaptureModeGlobal;
+    return own || (is_global && thread_mode == cudaStreamCaptureModeGlobal);
+  });
+}
+
+int never(const char* call) {
+  return spoil_those(call, [](const Capture&) { return true; });
 }
 
 int never_of(CUstream_st* handle, const char* call) {
@@ -293,7 +283,7 @@ int event(const Moment* moment, const char* call) {
 void forget() {
   {
     const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
-    while (!captures().active.empty()) end(*captures().active.back());
+    while (!captures().active.empty()) end(captures().active.back());
   }
   forget_graphs();
 }
@@ -302,74 +292,48 @@ const bool are_known =
     (capture_rules = {take_work, unsafe, never, never_of, unsupported, event, forget}, true);
 
 }  // namespace
-
-int record_work(cudaError_t (*call)(void*, cudaStream_t), void* context, Work* work) {
-  if (recording_stream == nullptr || recording_stream->destroyed) {
-    recording_stream = create_stream(cudaStreamNonBlocking, 0);
-  }
-  auto parts = std::make_shared<std::vector<Work>>();
-  recording_stream->recorder = parts.get();
-  const int error = call(context, recording_stream);
-  recording_stream->recorder = nullptr;
-  if (error != 0 || parts->empty()) return error != 0 ? error : int{cudaErrorInvalidValue};
-  *work = parts->front();
-  if (parts->size() > 1) {
-    work->run = [parts] {
-      for (const Work& part : *parts) {
-        if (const int failed = part.run()) return failed;
-      }
-      return 0;
-    };
-  }
-  return 0;
-}
-
 }  // namespace cuda_cpu
 
-using cuda_cpu::Capture;
-using cuda_cpu::captures;
-using cuda_cpu::finish;
+using namespace cuda_cpu;
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
-                                   cuda_cpu::Site site) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::begin(stream, nullptr, {}, mode, site);
+  return begin(stream, nullptr, {}, mode, site);
 }
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* dependencies,
                                           const cudaGraphEdgeData* edges, size_t count,
-                                          cudaStreamCaptureMode mode, cuda_cpu::Site site) {
+                                          cudaStreamCaptureMode mode, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::are_dependencies(graph, dependencies, edges, count)) {
+  if (!are_dependencies(graph, dependencies, edges, count)) {
     return finish(cudaErrorInvalidValue);
   }
-  return cuda_cpu::begin(stream, graph, {dependencies, dependencies + count}, mode, site);
+  return begin(stream, graph, {dependencies, dependencies + count}, mode, site);
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   CUDA_CPU_BEGIN_CALL();
-  CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (graph == nullptr) return finish(cudaErrorInvalidValue);
   const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) return finish(cudaErrorIllegalState);
   if (capture->origin != stream) {
-    return finish(
-        cuda_cpu::spoil(*capture, cudaErrorStreamCaptureUnmatched, "cudaStreamEndCapture"));
+    return finish(spoil(*capture, cudaErrorStreamCaptureUnmatched, "cudaStreamEndCapture"));
   }
   if (capture->mode != cudaStreamCaptureModeRelaxed &&
       capture->thread != std::this_thread::get_id()) {
     return finish(cudaErrorStreamCaptureWrongThread);
   }
   int error = capture->valid ? 0 : int{cudaErrorStreamCaptureInvalidated};
-  if (error == 0 && !cuda_cpu::is_joined(*capture)) {
-    error = cuda_cpu::spoil(*capture, cudaErrorStreamCaptureUnjoined, "cudaStreamEndCapture");
+  if (error == 0 && !is_joined(*capture)) {
+    error = spoil(*capture, cudaErrorStreamCaptureUnjoined, "cudaStreamEndCapture");
   }
-  cuda_cpu::end(*capture);
+  end(capture);
   *graph = error == 0 ? capture->graph : nullptr;
-  if (error != 0 && capture->owns_graph) cuda_cpu::destroy_graph(capture->graph);
+  if (error != 0 && capture->owns_graph) delete capture->graph;
   return finish(error);
 }
 
@@ -382,11 +346,11 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
                                      const cudaGraphNode_t** dependencies,
                                      const cudaGraphEdgeData** edges, size_t* count) {
   CUDA_CPU_BEGIN_CALL();
-  const CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (status == nullptr) return finish(cudaErrorInvalidValue);
   const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
-  if (stream->is_default && cuda_cpu::blocking_capture() != nullptr) {
+  if (stream->is_default && blocking_capture() != nullptr) {
     return finish(cudaErrorStreamCaptureImplicit);
   }
   *status = cudaStreamCaptureStatusNone;
@@ -406,17 +370,17 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
                                                 const cudaGraphEdgeData* edges, size_t count,
                                                 unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
-  CUstream_st* const stream = cuda_cpu::find_stream(handle);
+  CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (flags > cudaStreamSetCaptureDependencies) return finish(cudaErrorInvalidValue);
   const std::lock_guard<std::recursive_mutex> lock(captures().mutex);
   if (stream->capture == nullptr) return finish(cudaErrorIllegalState);
   if (!stream->capture->valid) return finish(cudaErrorStreamCaptureInvalidated);
-  if (!cuda_cpu::are_dependencies(stream->capture->graph, dependencies, edges, count)) {
+  if (!are_dependencies(stream->capture->graph, dependencies, edges, count)) {
     return finish(cudaErrorInvalidValue);
   }
   if (flags == cudaStreamSetCaptureDependencies) stream->captured_last.clear();
-  cuda_cpu::add_unique(&stream->captured_last, {dependencies, dependencies + count});
+  add_unique(&stream->captured_last, {dependencies, dependencies + count});
   return cudaSuccess;
 }
 
@@ -426,6 +390,6 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
       *mode > cudaStreamCaptureModeRelaxed) {
     return finish(cudaErrorInvalidValue);
   }
-  std::swap(cuda_cpu::thread_mode, *mode);
+  std::swap(thread_mode, *mode);
   return cudaSuccess;
 }

@@ -6,21 +6,6 @@
 #include "../../types/site.h"
 #include "types.h"
 
-namespace cuda_cpu {
-
-struct Work;
-
-/// Calls `call` with a stream of its own and gives what the call would have put there.
-int record_work(cudaError_t (*call)(void* context, cudaStream_t stream), void* context, Work* work);
-template <class Call>
-int record_work(Call call, Work* work) {
-  return record_work(
-      [](void* context, cudaStream_t stream) { return (*static_cast<Call*>(context))(stream); },
-      &call, work);
-}
-
-}  // namespace cuda_cpu
-
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
                                    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
 cudaError_t cudaStreamBeginCaptureToGraph(

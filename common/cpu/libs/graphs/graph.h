@@ -3,32 +3,45 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "../../runtime/work_queues.h"
 #include "types.h"
 
-/// A cudaGraphNode_t points to this.
-struct CUgraphNode_st {
-  CUgraph_st* graph = nullptr;
+namespace cuda_cpu {
+
+using Nodes = std::vector<CUgraphNode_st*>;
+
+/// What a node does, and what its copies do as well.
+struct NodeContents {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  cuda_cpu::Work work;
-  std::unique_ptr<CUgraph_st> child;    // of a child graph's node
-  CUevent_st* event = nullptr;          // of a node that records an event or waits for one
-  std::vector<CUgraphNode_st*> after;   // what it depends on
-  std::vector<CUgraphNode_st*> before;  // what depends on it
-  const CUgraphNode_st* copied_from = nullptr;
+  Work work;
+  CUevent_st* event = nullptr;  // of a node that records an event or waits for one
   bool enabled = true;
-  // What the program may ask for. `arguments` stands for a kernel's, which are not given back.
+  // What the program may ask for.
   cudaMemsetParams memset{};
   cudaHostNodeParams host{};
-  std::vector<void*> arguments;
+};
+
+}  // namespace cuda_cpu
+
+/// A cudaGraphNode_t points to this.
+struct CUgraphNode_st : cuda_cpu::NodeContents {
+  ~CUgraphNode_st();
+
+  CUgraph_st* graph = nullptr;
+  std::unique_ptr<CUgraph_st> child;  // of a child graph's node
+  cuda_cpu::Nodes after;              // what it depends on
+  cuda_cpu::Nodes before;             // what depends on it
+  const CUgraphNode_st* copied_from = nullptr;
+  std::vector<void*> arguments;  // stands for a kernel's, which are not given back
 };
 
 /// A cudaGraph_t points to this.
 struct CUgraph_st {
+  ~CUgraph_st();
+
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
   bool is_child = false;                               // a node owns it
 };

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "../../runtime/call.h"
 #include "../../runtime/capture.h"
 #include "../../runtime/events.h"
+#include "../../runtime/handles.h"
 #include "graph.h"
 #include "graphs.h"
 
@@ -31,40 +31,26 @@ namespace {
 
 using Node = CUgraphNode_st;
 
-struct Ready {
-  std::mutex mutex;
-  std::set<const CUgraphExec_st*> live;
-};
-
-Ready& all_ready() {
-  static Ready* const r = new Ready;
-  return *r;
-}
-
-bool is_ready(const CUgraphExec_st* ready) {
-  const std::lock_guard<std::mutex> lock(all_ready().mutex);
-  return all_ready().live.count(ready) != 0;
-}
+bool is_ready(const CUgraphExec_st* ready) { return handles<CUgraphExec_st>().has(ready); }
 
 /// The nodes in an order in which each comes after those that it depends on; empty if there is
 /// none, or nothing to order.
 std::vector<const Node*> in_order(const CUgraph_st& graph) {
   std::vector<const Node*> ordered;
-  std::map<const Node*, std::size_t> waits_for;
-  for (const auto& node : graph.nodes) waits_for[node.get()] = node->after.size();
+  std::set<const Node*> done;
+  const auto is_done = [&](const Node* node) { return done.count(node) != 0; };
   // As they were added, as far as possible.
   for (bool found = true; found;) {
     found = false;
     for (const auto& node : graph.nodes) {
-      const auto waiting = waits_for.find(node.get());
-      if (waiting == waits_for.end() || waiting->second != 0) continue;
-      waits_for.erase(waiting);
+      const auto& after = node->after;
+      if (is_done(node.get()) || !std::all_of(after.begin(), after.end(), is_done)) continue;
+      done.insert(node.get());
       ordered.push_back(node.get());
-      for (const Node* const next : node->before) --waits_for[next];
       found = true;
     }
   }
-  return waits_for.empty() ? ordered : std::vector<const Node*>{};
+  return ordered.size() == graph.nodes.size() ? ordered : std::vector<const Node*>{};
 }
 
 /// Whether its events are there, and were not recorded in a capture, of which nothing runs.
@@ -100,30 +86,19 @@ class Launch {
   explicit Launch(CUgraphExec_st* ready) : ready_(ready) {}
 
   int run(CUstream_st* stream) {
-    const auto began = std::make_shared<Moment>();
-    Work begin;
-    begin.label.call = "cudaGraphLaunch";
-    begin.needs_device_memory = false;
-    begin.after = ready_->ended;  // a graph runs once at a time
-    begin.marks = began;
-    submit(stream, std::move(begin));
-    began_ = began;
+    put(stream, nullptr, ready_->ended, began_);  // a graph runs once at a time
     put_nodes(ready_->graph, {});
     // What the stream does next waits for all rows.
     for (const std::shared_ptr<Moment>& last : last_) put(stream, nullptr, last);
-    Work end;
-    end.label.call = "cudaGraphLaunch";
-    end.needs_device_memory = false;
     ready_->ended = std::make_shared<Moment>();
-    end.marks = ready_->ended;
-    return submit(stream, std::move(end));
+    return put(stream, nullptr, nullptr, ready_->ended);
   }
 
  private:
   using Ends = std::vector<Reached>;
 
-  void put(CUstream_st* stream, const Node* node, std::shared_ptr<Moment> after,
-           std::shared_ptr<Moment> marks = nullptr) {
+  int put(CUstream_st* stream, const Node* node, std::shared_ptr<Moment> after,
+          std::shared_ptr<Moment> marks = nullptr) {
     Work work;
     if (node != nullptr && node->enabled) work = node->work;
     if (!work.run) {
@@ -132,7 +107,7 @@ class Launch {
     }
     work.after = std::move(after);
     work.marks = std::move(marks);
-    submit(stream, std::move(work));
+    return submit(stream, std::move(work));
   }
 
   /// The row that a node goes on with: one that ends with what it waits for, or a new one.
@@ -185,7 +160,7 @@ class Launch {
   }
 
   CUgraphExec_st* ready_;
-  std::shared_ptr<Moment> began_;
+  const std::shared_ptr<Moment> began_ = std::make_shared<Moment>();
   std::vector<std::shared_ptr<Moment>> last_;  // of each row
 };
 
@@ -199,32 +174,24 @@ Node* node_in(const CUgraph_st& graph, const Node* original) {
   return nullptr;
 }
 
-std::size_t number_of(const Node* node) {
-  const auto& nodes = node->graph->nodes;
-  return static_cast<std::size_t>(
-      std::find_if(nodes.begin(), nodes.end(), [=](const auto& n) { return n.get() == node; }) -
-      nodes.begin());
-}
-
-std::set<std::size_t> numbers_of(const std::vector<Node*>& nodes) {
-  std::set<std::size_t> numbers;
-  for (const Node* const node : nodes) numbers.insert(number_of(node));
-  return numbers;
-}
-
 /// Why a graph cannot take another's parameters.
 cudaGraphExecUpdateResultInfo compare(const CUgraph_st& ready, const CUgraph_st& graph) {
   if (ready.nodes.size() != graph.nodes.size()) {
     return {cudaGraphExecUpdateErrorTopologyChanged, nullptr, nullptr};
   }
+  std::map<const Node*, const Node*> twins;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    Node* const node = graph.nodes[i].get();
-    const Node& old = *ready.nodes[i];
+    twins[graph.nodes[i].get()] = ready.nodes[i].get();
+  }
+  for (const auto& node : graph.nodes) {
+    const Node& old = *twins[node.get()];
     if (node->type != old.type) {
-      return {cudaGraphExecUpdateErrorNodeTypeChanged, node, nullptr};
+      return {cudaGraphExecUpdateErrorNodeTypeChanged, node.get(), nullptr};
     }
-    if (numbers_of(node->after) != numbers_of(old.after)) {
-      return {cudaGraphExecUpdateErrorTopologyChanged, node, nullptr};
+    std::set<const Node*> after;
+    for (const Node* const one : node->after) after.insert(twins[one]);
+    if (after != std::set<const Node*>(old.after.begin(), old.after.end())) {
+      return {cudaGraphExecUpdateErrorTopologyChanged, node.get(), nullptr};
     }
     if (node->child == nullptr) continue;
     const cudaGraphExecUpdateResultInfo inside = compare(*old.child, *node->child);
@@ -243,40 +210,43 @@ void take_over(CUgraph_st* ready, const CUgraph_st& graph) {
   }
 }
 
-}  // namespace
-
-Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType type) {
+/// The same of a ready graph; nullptr if there is none of these types.
+Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType first,
+                 cudaGraphNodeType last) {
   if (!is_ready(ready) || !is_node(original)) return nullptr;
   Node* const node = node_in(ready->graph, original);
-  return node != nullptr && node->type == type ? node : nullptr;
+  return node != nullptr && node->type >= first && node->type <= last ? node : nullptr;
+}
+Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType type) {
+  return ready_node(ready, original, type, type);
 }
 
+/// Those that a program may switch off are kernels, copies and fills.
+Node* switchable_node(CUgraphExec_st* ready, const Node* original) {
+  return ready_node(ready, original, cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset);
+}
+
+}  // namespace
 }  // namespace cuda_cpu
 
-using cuda_cpu::finish;
-using cuda_cpu::is_ready;
-using cuda_cpu::node_in;
-using cuda_cpu::ready_node;
+using namespace cuda_cpu;
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
                                  unsigned long long flags) {
   CUDA_CPU_BEGIN_CALL();
-  if (const int error = cuda_cpu::capture_rules.unsafe("cudaGraphInstantiate"))
-    return finish(error);
+  if (const int error = capture_rules.unsafe("cudaGraphInstantiate")) return finish(error);
   const unsigned long long ours = cudaGraphInstantiateFlagAutoFreeOnLaunch |
                                   cudaGraphInstantiateFlagUpload |
                                   cudaGraphInstantiateFlagUseNodePriority;
   if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) return finish(cudaErrorNotSupported);
-  if (ready == nullptr || (flags & ~ours) != 0 || !cuda_cpu::is_graph(graph) ||
-      cuda_cpu::has_circle(*graph)) {
+  if (ready == nullptr || (flags & ~ours) != 0 || !is_graph(graph) || has_circle(*graph)) {
     return finish(cudaErrorInvalidValue);
   }
   auto made = std::make_unique<CUgraphExec_st>();
   made->flags = flags;
-  cuda_cpu::copy_graph(*graph, &made->graph);
+  copy_graph(*graph, &made->graph);
   *ready = made.release();
-  const std::lock_guard<std::mutex> lock(cuda_cpu::all_ready().mutex);
-  cuda_cpu::all_ready().live.insert(*ready);
+  handles<CUgraphExec_st>().add(*ready);
   return cudaSuccess;
 }
 
@@ -295,34 +265,31 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
 cudaError_t cudaGraphUpload(cudaGraphExec_t ready, cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_ready(ready)) return finish(cudaErrorInvalidValue);
-  if (cuda_cpu::find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
+  if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
   return cudaSuccess;  // there is no other place to bring it to
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_ready(ready)) return finish(cudaErrorInvalidValue);
-  CUstream_st* const found = cuda_cpu::find_stream(stream);
+  CUstream_st* const found = find_stream(stream);
   if (found == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (cuda_cpu::is_captured(stream) || found->is_default) {
+  if (is_captured(stream) || found->is_default) {
     // Refused there as a capture refuses all work that is no node.
-    cuda_cpu::Work refused;
+    Work refused;
     refused.label.call = "cudaGraphLaunch";
     int error = 0;
-    if (cuda_cpu::capture_rules.take_work(found, &refused, &error)) return finish(error);
+    if (capture_rules.take_work(found, &refused, &error)) return finish(error);
   }
-  if (!cuda_cpu::has_its_events(ready->graph)) return finish(cudaErrorInvalidResourceHandle);
-  return finish(cuda_cpu::Launch(ready).run(stream));
+  if (!has_its_events(ready->graph)) return finish(cudaErrorInvalidResourceHandle);
+  return finish(Launch(ready).run(stream));
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_ready(ready)) return finish(cudaErrorInvalidValue);
-  for (CUstream_st* const row : ready->rows) cuda_cpu::destroy_stream(row);
-  {
-    const std::lock_guard<std::mutex> lock(cuda_cpu::all_ready().mutex);
-    cuda_cpu::all_ready().live.erase(ready);
-  }
+  for (CUstream_st* const row : ready->rows) destroy_stream(row);
+  handles<CUgraphExec_st>().remove(ready);
   delete ready;
   return cudaSuccess;
 }
@@ -337,12 +304,12 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t ready, unsigned long long* fla
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_ready(ready) || !cuda_cpu::is_graph(graph) || info == nullptr) {
+  if (!is_ready(ready) || !is_graph(graph) || info == nullptr) {
     return finish(cudaErrorInvalidValue);
   }
-  *info = cuda_cpu::compare(ready->graph, *graph);
+  *info = compare(ready->graph, *graph);
   if (info->result != cudaGraphExecUpdateSuccess) return finish(cudaErrorGraphExecUpdateFailure);
-  cuda_cpu::take_over(&ready->graph, *graph);
+  take_over(&ready->graph, *graph);
   return cudaSuccess;
 }
 
@@ -356,40 +323,32 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
-                                             const cudaKernelNodeParams* parameters,
-                                             cuda_cpu::Site site) {
+                                             const cudaKernelNodeParams* parameters, Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (parameters != nullptr && parameters->func == nullptr) {
     return finish(cudaErrorInvalidDeviceFunction);
   }
   CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeKernel);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
-  // What stands for the arguments is the original's; the arguments themselves may have changed.
-  node->arguments.swap(original->arguments);
-  const int error = cuda_cpu::work_of_kernel(node, parameters, "cudaGraphExecKernelNodeSetParams",
-                                             site, &node->work);
-  node->arguments.swap(original->arguments);
-  return finish(error == cudaErrorInvalidConfiguration ? int{cudaErrorInvalidValue} : error);
+  return finish(set_kernel(node, parameters, original, "cudaGraphExecKernelNodeSetParams", site));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphNode_t original,
                                                void* destination, const void* source, size_t bytes,
-                                               cudaMemcpyKind kind, cuda_cpu::Site site) {
+                                               cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
   CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeMemcpy);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(cuda_cpu::work_of_copy(destination, source, bytes, kind,
-                                       "cudaGraphExecMemcpyNodeSetParams1D", site, &node->work));
+  return finish(
+      set_copy(node, destination, source, bytes, kind, "cudaGraphExecMemcpyNodeSetParams1D", site));
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
-                                             const cudaMemsetParams* parameters,
-                                             cuda_cpu::Site site) {
+                                             const cudaMemsetParams* parameters, Site site) {
   CUDA_CPU_BEGIN_CALL();
   CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeMemset);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(
-      cuda_cpu::work_of_fill(parameters, "cudaGraphExecMemsetNodeSetParams", site, &node->work));
+  return finish(set_fill(node, parameters, "cudaGraphExecMemsetNodeSetParams", site));
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
@@ -397,28 +356,42 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_
   CUDA_CPU_BEGIN_CALL();
   CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeHost);
   if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(cuda_cpu::work_of_host(parameters, &node->work));
+  return finish(set_host(node, parameters));
+}
+
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t original,
+                                                 cudaEvent_t event) {
+  CUDA_CPU_BEGIN_CALL();
+  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeEventRecord);
+  if (node == nullptr) return finish(cudaErrorInvalidValue);
+  return finish(set_event(node, event));
+}
+
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t original,
+                                               cudaEvent_t event) {
+  CUDA_CPU_BEGIN_CALL();
+  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeWaitEvent);
+  if (node == nullptr) return finish(cudaErrorInvalidValue);
+  return finish(set_event(node, event));
 }
 
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
                                                  cudaGraph_t child) {
   CUDA_CPU_BEGIN_CALL();
   CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeGraph);
-  if (node == nullptr || !cuda_cpu::is_graph(child)) return finish(cudaErrorInvalidValue);
-  if (cuda_cpu::compare(*node->child, *child).result != cudaGraphExecUpdateSuccess) {
+  if (node == nullptr || !is_graph(child)) return finish(cudaErrorInvalidValue);
+  if (compare(*node->child, *child).result != cudaGraphExecUpdateSuccess) {
     return finish(cudaErrorGraphExecUpdateFailure);
   }
-  cuda_cpu::take_over(node->child.get(), *child);
+  take_over(node->child.get(), *child);
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t ready, cudaGraphNode_t original,
                                     unsigned int enabled) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_ready(ready) || !cuda_cpu::is_node(original)) return finish(cudaErrorInvalidValue);
-  CUgraphNode_st* const node = node_in(ready->graph, original);
-  // Kernels, copies and fills.
-  if (node == nullptr || node->type > cudaGraphNodeTypeMemset) return finish(cudaErrorInvalidValue);
+  CUgraphNode_st* const node = switchable_node(ready, original);
+  if (node == nullptr) return finish(cudaErrorInvalidValue);
   node->enabled = enabled != 0;
   return cudaSuccess;
 }
@@ -426,11 +399,8 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t ready, cudaGraphNode_t origi
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t ready, cudaGraphNode_t original,
                                     unsigned int* enabled) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_ready(ready) || !cuda_cpu::is_node(original) || enabled == nullptr) {
-    return finish(cudaErrorInvalidValue);
-  }
-  const CUgraphNode_st* const node = node_in(ready->graph, original);
-  if (node == nullptr || node->type > cudaGraphNodeTypeMemset) return finish(cudaErrorInvalidValue);
+  const CUgraphNode_st* const node = switchable_node(ready, original);
+  if (node == nullptr || enabled == nullptr) return finish(cudaErrorInvalidValue);
   *enabled = node->enabled ? 1 : 0;
   return cudaSuccess;
 }

@@ -7,15 +7,6 @@
 #include "../../types/site.h"
 #include "types.h"
 
-namespace cuda_cpu {
-
-/// The node of a ready graph that was made of one that the program names; nullptr if there is none
-/// of that type.
-CUgraphNode_st* ready_node(CUgraphExec_st* ready, const CUgraphNode_st* original,
-                           cudaGraphNodeType type);
-
-}  // namespace cuda_cpu
-
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
                                  unsigned long long flags = 0);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t graph,
@@ -49,6 +40,10 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNod
                                                                     __builtin_LINE()});
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                            const cudaHostNodeParams* parameters);
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                                 cudaEvent_t event);
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                               cudaEvent_t event);
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                                  cudaGraph_t child);
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,

@@ -4,54 +4,33 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "../../engine/grid.h"
 #include "../../runtime/call.h"
+#include "../../runtime/events.h"
+#include "../../runtime/handles.h"
 #include "../../runtime/streams.h"
-#include "../textures/arrays.h"
-#include "capture.h"
 #include "graph.h"
 
 namespace cuda_cpu {
 namespace {
 
 using Node = CUgraphNode_st;
-using Nodes = std::vector<Node*>;
 
 // Places for pointers to arguments, more than a kernel may have.
 constexpr std::size_t kMostArguments = 1024;
 
-struct Graphs {
-  std::mutex mutex;
-  std::set<const CUgraph_st*> live;
-  std::set<const Node*> nodes;  // of those, and of the graphs of their nodes
-};
-
-Graphs& graphs() {
-  static Graphs* const g = new Graphs;
-  return *g;
-}
-
-void forget_nodes(Graphs& all, const CUgraph_st& graph) {
-  for (const auto& node : graph.nodes) {
-    all.nodes.erase(node.get());
-    if (node->child == nullptr) continue;
-    all.live.erase(node->child.get());
-    forget_nodes(all, *node->child);
-  }
-}
-
-void remember_nodes(Graphs& all, const CUgraph_st& graph) {
-  for (const auto& node : graph.nodes) {
-    all.nodes.insert(node.get());
-    if (node->child == nullptr) continue;
-    all.live.insert(node->child.get());
-    remember_nodes(all, *node->child);
-  }
+/// A copy of the graph is what the node does.
+void set_child(Node* node, const CUgraph_st& graph) {
+  node->child = std::make_unique<CUgraph_st>();
+  node->child->is_child = true;
+  if (is_graph(node->graph)) handles<CUgraph_st>().add(node->child.get());
+  copy_graph(graph, node->child.get());
 }
 
 bool holds(const Nodes& nodes, const Node* node) {
@@ -62,20 +41,49 @@ void drop(Nodes* nodes, const Node* node) {
   nodes->erase(std::remove(nodes->begin(), nodes->end(), node), nodes->end());
 }
 
-/// Kernels' launches are checked when they are made; a graph has one code for what is wrong there.
-int as_of_graph(int error) { return error == cudaErrorInvalidConfiguration ? 1 : error; }
-
-/// Adds a node for a program. `make` gives what it does.
+/// Adds a node for a program. `make` says what it does.
 template <class Make>
 cudaError_t add(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* after,
                 std::size_t count, cudaGraphNodeType type, Make make) {
+  CUDA_CPU_BEGIN_CALL();
   if (made == nullptr || !are_dependencies(graph, after, nullptr, count)) {
     return finish(cudaErrorInvalidValue);
   }
-  Work work;
-  if (const int error = make(&work)) return finish(as_of_graph(error));
-  *made = add_node(graph, type, std::move(work), after, count);
+  NodeContents contents{type, {}};
+  if (const int error = make(&contents)) return finish(error);
+  *made = add_node(graph, std::move(contents), after, count);
   return cudaSuccess;
+}
+
+/// A call that would put a node's work on a stream.
+using Call = std::function<cudaError_t(cudaStream_t)>;
+
+/// Calls `call` with a stream of its own; what it puts there is what the node does.
+int record_work(NodeContents* node, const Call& call) {
+  static thread_local CUstream_st* stream = nullptr;
+  if (stream == nullptr || stream->destroyed) stream = create_stream(cudaStreamNonBlocking, 0);
+  auto parts = std::make_shared<std::vector<Work>>();
+  stream->recorder = parts.get();
+  const int error = call(stream);
+  stream->recorder = nullptr;
+  if (error != 0) return error;
+  if (parts->empty()) return cudaErrorInvalidValue;
+  node->work = parts->front();
+  if (parts->size() > 1) {
+    node->work.run = [parts] {
+      for (const Work& part : *parts) {
+        if (const int failed = part.run()) return failed;
+      }
+      return 0;
+    };
+  }
+  return 0;
+}
+
+cudaError_t add_copy(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* after,
+                     std::size_t count, const Call& copy) {
+  return add(made, graph, after, count, cudaGraphNodeTypeMemcpy,
+             [&](NodeContents* node) { return record_work(node, copy); });
 }
 
 /// Gives nodes to a program: as many as it has room for, or only their number.
@@ -104,6 +112,7 @@ template <class Use>
 cudaError_t for_edges(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                       const cudaGraphEdgeData* edges, std::size_t count, bool must_be_there,
                       Use use) {
+  CUDA_CPU_BEGIN_CALL();
   if (!is_graph(graph) || (count > 0 && (from == nullptr || to == nullptr))) {
     return finish(cudaErrorInvalidValue);
   }
@@ -130,51 +139,39 @@ bool is_of_type(const Node* node, cudaGraphNodeType type) {
   return is_node(node) && node->type == type;
 }
 
+cudaError_t get_event(const Node* node, cudaGraphNodeType type, cudaEvent_t* event) {
+  CUDA_CPU_BEGIN_CALL();
+  if (event == nullptr || !is_of_type(node, type)) return finish(cudaErrorInvalidValue);
+  *event = node->event;
+  return cudaSuccess;
+}
+
 }  // namespace
 
 CUgraph_st* create_graph() {
   auto* const graph = new CUgraph_st;
-  const std::lock_guard<std::mutex> lock(graphs().mutex);
-  graphs().live.insert(graph);
+  handles<CUgraph_st>().add(graph);
   return graph;
 }
 
-void destroy_graph(CUgraph_st* graph) {
-  {
-    const std::lock_guard<std::mutex> lock(graphs().mutex);
-    graphs().live.erase(graph);
-    forget_nodes(graphs(), *graph);
-  }
-  delete graph;
-}
+bool is_graph(const CUgraph_st* graph) { return handles<CUgraph_st>().has(graph); }
 
-bool is_graph(const CUgraph_st* graph) {
-  const std::lock_guard<std::mutex> lock(graphs().mutex);
-  return graphs().live.count(graph) != 0;
-}
-
-bool is_node(const Node* node) {
-  const std::lock_guard<std::mutex> lock(graphs().mutex);
-  return graphs().nodes.count(node) != 0;
-}
+bool is_node(const Node* node) { return handles<Node>().has(node); }
 
 void forget_graphs() {
-  const std::lock_guard<std::mutex> lock(graphs().mutex);
-  graphs().live.clear();
-  graphs().nodes.clear();
+  handles<CUgraph_st>().clear();
+  handles<Node>().clear();
 }
 
-Node* add_node(CUgraph_st* graph, cudaGraphNodeType type, Work work, const cudaGraphNode_t* after,
+Node* add_node(CUgraph_st* graph, NodeContents contents, const cudaGraphNode_t* after,
                std::size_t count) {
   graph->nodes.push_back(std::make_unique<Node>());
   Node* const node = graph->nodes.back().get();
+  static_cast<NodeContents&>(*node) = std::move(contents);
   node->graph = graph;
-  node->type = type;
-  node->work = std::move(work);
   node->after.assign(after, after + count);
   for (Node* const one : node->after) one->before.push_back(node);
-  const std::lock_guard<std::mutex> lock(graphs().mutex);
-  graphs().nodes.insert(node);
+  if (is_graph(graph)) handles<Node>().add(node);
   return node;
 }
 
@@ -192,38 +189,21 @@ bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
 }
 
 void copy_graph(const CUgraph_st& from, CUgraph_st* to) {
-  std::vector<std::pair<const Node*, Node*>> copies;
+  std::map<const Node*, Node*> copies;
   for (const auto& node : from.nodes) {
-    to->nodes.push_back(std::make_unique<Node>());
-    Node* const copy = to->nodes.back().get();
-    copy->graph = to;
-    copy->type = node->type;
-    copy->work = node->work;
-    copy->event = node->event;
+    Node* const copy = add_node(to, *node, nullptr, 0);
     copy->copied_from = node.get();
-    copy->memset = node->memset;
-    copy->host = node->host;
-    copy->enabled = node->enabled;
-    if (node->child != nullptr) {
-      copy->child = std::make_unique<CUgraph_st>();
-      copy->child->is_child = true;
-      copy_graph(*node->child, copy->child.get());
-    }
-    copies.push_back({node.get(), copy});
+    if (node->child != nullptr) set_child(copy, *node->child);
+    copies[node.get()] = copy;
   }
-  const auto copy_of = [&](const Node* node) {
-    return std::find_if(copies.begin(), copies.end(),
-                        [=](const auto& c) { return c.first == node; })
-        ->second;
-  };
   for (const auto& [node, copy] : copies) {
-    for (const Node* const one : node->after) copy->after.push_back(copy_of(one));
-    for (const Node* const one : node->before) copy->before.push_back(copy_of(one));
+    for (const Node* const one : node->after) copy->after.push_back(copies[one]);
+    for (const Node* const one : node->before) copy->before.push_back(copies[one]);
   }
 }
 
-int work_of_kernel(const Node* old, const cudaKernelNodeParams* p, const char* call, Site site,
-                   Work* made) {
+int set_kernel(NodeContents* node, const cudaKernelNodeParams* p, const Node* asked,
+               const char* call, Site site) {
   if (p == nullptr) return cudaErrorInvalidValue;
   if (p->func == nullptr) return cudaErrorInvalidDeviceFunction;
   if (p->extra != nullptr) {
@@ -231,28 +211,28 @@ int work_of_kernel(const Node* old, const cudaKernelNodeParams* p, const char* c
                           format("%s: arguments by 'extra' are not supported", call), {}, {},
                           "pass kernelParams, an array with the address of each argument");
   }
-  const bool same = old != nullptr && !old->arguments.empty() &&
-                    p->kernelParams == const_cast<void**>(old->arguments.data());
-  if (same) {
-    const bool untouched = std::all_of(old->arguments.begin(), old->arguments.end(),
+  LaunchConfig config(p->gridDim, p->blockDim, p->sharedMemBytes);
+  int error = 0;
+  if (asked != nullptr && !asked->arguments.empty() && p->kernelParams == asked->arguments.data()) {
+    const bool untouched = std::all_of(asked->arguments.begin(), asked->arguments.end(),
                                        [](const void* one) { return one == nullptr; });
-    if (!untouched || p->func != old->work.launch->function) {
+    if (!untouched || p->func != node->work.launch->function) {
       return explain_misuse(site, cudaErrorNotSupported,
                             format("%s: a node does not give its arguments back here", call), {},
                             {}, "set kernelParams to an array with the address of every argument");
     }
-    return relaunch(old->work, LaunchConfig(p->gridDim, p->blockDim, p->sharedMemBytes), site,
-                    made);
+    error = relaunch(node->work, config, site, &node->work);
+  } else {
+    error = record_work(node, [&](cudaStream_t stream) {
+      config.stream = stream;
+      return launch_by_address(config, p->func, p->kernelParams, false, call, site);
+    });
   }
-  return record_work(
-      [&](cudaStream_t stream) {
-        return launch_by_address(LaunchConfig(p->gridDim, p->blockDim, p->sharedMemBytes, stream),
-                                 p->func, p->kernelParams, false, call, site);
-      },
-      made);
+  // A graph has one code for all that is wrong with a launch.
+  return error == cudaErrorInvalidConfiguration ? int{cudaErrorInvalidValue} : error;
 }
 
-int work_of_fill(const cudaMemsetParams* p, const char* call, Site site, Work* made) {
+int set_fill(NodeContents* node, const cudaMemsetParams* p, const char* call, Site site) {
   if (p == nullptr || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) ||
       p->width == 0 || p->height == 0) {
     return cudaErrorInvalidValue;
@@ -264,87 +244,82 @@ int work_of_fill(const cudaMemsetParams* p, const char* call, Site site, Work* m
   const unsigned bytes = p->value;
   const auto byte = static_cast<unsigned char>(bytes);
   const unsigned repeated = byte * 0x1010101U;
+  int error = 0;
   if (std::memcmp(&bytes, &repeated, p->elementSize) == 0) {
-    return record_work(
-        [&](cudaStream_t stream) {
-          return fill_block(call, site, p->dst, pitch, byte, row, p->height, stream);
-        },
-        made);
+    error = record_work(node, [&](cudaStream_t stream) {
+      return fill_block(call, site, p->dst, pitch, byte, row, p->height, stream);
+    });
+  } else {
+    const auto pattern = std::make_shared<std::vector<char>>(row * p->height);
+    for (std::size_t at = 0; at < pattern->size(); at += p->elementSize) {
+      std::memcpy(pattern->data() + at, &bytes, p->elementSize);
+    }
+    error = record_work(node, [&](cudaStream_t stream) {
+      return copy_block(call, site, p->dst, pitch, pattern->data(), row, row, p->height,
+                        cudaMemcpyDefault, stream, true);
+    });
+    if (error == 0) node->work.arguments = pattern;  // as long as the copy may run
   }
-  const auto pattern = std::make_shared<std::vector<char>>(row * p->height);
-  for (std::size_t at = 0; at < pattern->size(); at += p->elementSize) {
-    std::memcpy(pattern->data() + at, &bytes, p->elementSize);
-  }
-  const int error = record_work(
-      [&](cudaStream_t stream) {
-        return copy_block(call, site, p->dst, pitch, pattern->data(), row, row, p->height,
-                          cudaMemcpyDefault, stream, true);
-      },
-      made);
-  if (error == 0) made->arguments = pattern;  // as long as the copy may run
+  if (error == 0) node->memset = *p;
   return error;
 }
 
-int work_of_host(const cudaHostNodeParams* p, Work* made) {
+int set_host(NodeContents* node, const cudaHostNodeParams* p) {
   if (p == nullptr) return cudaErrorInvalidValue;
-  return record_work(
-      [&](cudaStream_t stream) { return cudaLaunchHostFunc(stream, p->fn, p->userData); }, made);
+  const int error = record_work(
+      node, [&](cudaStream_t stream) { return cudaLaunchHostFunc(stream, p->fn, p->userData); });
+  if (error == 0) node->host = *p;
+  return error;
 }
 
-int work_of_copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind,
-                 const char* call, Site site, Work* made) {
-  return record_work(
-      [&](cudaStream_t stream) {
-        return copy_block(call, site, destination, bytes, source, bytes, bytes, 1, kind, stream,
-                          true);
-      },
-      made);
+int set_copy(NodeContents* node, void* destination, const void* source, std::size_t bytes,
+             cudaMemcpyKind kind, const char* call, Site site) {
+  return record_work(node, [&](cudaStream_t stream) {
+    return copy_block(call, site, destination, bytes, source, bytes, bytes, 1, kind, stream, true);
+  });
+}
+
+int set_event(NodeContents* node, CUevent_st* event) {
+  if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+  node->event = event;
+  return 0;
 }
 
 cudaError_t add_symbol_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                             std::size_t count, const void* symbol, void* to, const void* from,
                             std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy, [&](Work* made) {
-    return record_work(
-        [&](cudaStream_t stream) {
-          return from != nullptr
-                     ? copy_to_symbol(symbol, from, bytes, offset, kind, stream, true, site)
-                     : copy_from_symbol(to, symbol, bytes, offset, kind, stream, true, site);
-        },
-        made);
+  return add_copy(node, graph, after, count, [&](cudaStream_t stream) {
+    return from != nullptr ? copy_to_symbol(symbol, from, bytes, offset, kind, stream, true, site)
+                           : copy_from_symbol(to, symbol, bytes, offset, kind, stream, true, site);
   });
 }
 
 }  // namespace cuda_cpu
 
-using cuda_cpu::finish;
-using cuda_cpu::is_graph;
-using cuda_cpu::is_node;
-using cuda_cpu::is_of_type;
-using cuda_cpu::Work;
+CUgraphNode_st::~CUgraphNode_st() { cuda_cpu::handles<CUgraphNode_st>().remove(this); }
+CUgraph_st::~CUgraph_st() { cuda_cpu::handles<CUgraph_st>().remove(this); }
+
+using namespace cuda_cpu;
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
   if (graph == nullptr || flags != 0) return finish(cudaErrorInvalidValue);
-  *graph = cuda_cpu::create_graph();
+  *graph = create_graph();
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_graph(graph) || graph->is_child) return finish(cudaErrorInvalidValue);
-  cuda_cpu::destroy_graph(graph);
+  delete graph;
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   CUDA_CPU_BEGIN_CALL();
   if (clone == nullptr || !is_graph(graph)) return finish(cudaErrorInvalidValue);
-  *clone = cuda_cpu::create_graph();
-  cuda_cpu::copy_graph(*graph, *clone);
-  const std::lock_guard<std::mutex> lock(cuda_cpu::graphs().mutex);
-  cuda_cpu::remember_nodes(cuda_cpu::graphs(), **clone);
+  *clone = create_graph();
+  copy_graph(*graph, *clone);
   return cudaSuccess;
 }
 
@@ -362,78 +337,71 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t orig
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
-                                   const cudaKernelNodeParams* parameters, cuda_cpu::Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::add(node, graph, after, count, cudaGraphNodeTypeKernel, [&](Work* made) {
-    return cuda_cpu::work_of_kernel(nullptr, parameters, "cudaGraphAddKernelNode", site, made);
+                                   const cudaKernelNodeParams* parameters, Site site) {
+  return add(node, graph, after, count, cudaGraphNodeTypeKernel, [&](NodeContents* made) {
+    return set_kernel(made, parameters, nullptr, "cudaGraphAddKernelNode", site);
   });
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemcpy3DParms* parameters, cuda_cpu::Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::add(node, graph, after, count, cudaGraphNodeTypeMemcpy, [&](Work* made) {
-    return cuda_cpu::record_work(
-        [&](cudaStream_t stream) { return cudaMemcpy3DAsync(parameters, stream, site); }, made);
-  });
+                                   const cudaMemcpy3DParms* parameters, Site site) {
+  return add_copy(node, graph, after, count,
+                  [&](cudaStream_t stream) { return cudaMemcpy3DAsync(parameters, stream, site); });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* destination,
                                      const void* source, size_t bytes, cudaMemcpyKind kind,
-                                     cuda_cpu::Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::add(node, graph, after, count, cudaGraphNodeTypeMemcpy, [&](Work* made) {
-    return cuda_cpu::work_of_copy(destination, source, bytes, kind, "cudaGraphAddMemcpyNode1D",
-                                  site, made);
+                                     Site site) {
+  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy, [&](NodeContents* made) {
+    return set_copy(made, destination, source, bytes, kind, "cudaGraphAddMemcpyNode1D", site);
   });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemsetParams* parameters, cuda_cpu::Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  const cudaError_t error =
-      cuda_cpu::add(node, graph, after, count, cudaGraphNodeTypeMemset, [&](Work* made) {
-        return cuda_cpu::work_of_fill(parameters, "cudaGraphAddMemsetNode", site, made);
-      });
-  if (error == cudaSuccess) (*node)->memset = *parameters;
-  return error;
+                                   const cudaMemsetParams* parameters, Site site) {
+  return add(node, graph, after, count, cudaGraphNodeTypeMemset, [&](NodeContents* made) {
+    return set_fill(made, parameters, "cudaGraphAddMemsetNode", site);
+  });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* parameters) {
-  CUDA_CPU_BEGIN_CALL();
-  const cudaError_t error =
-      cuda_cpu::add(node, graph, after, count, cudaGraphNodeTypeHost,
-                    [&](Work* made) { return cuda_cpu::work_of_host(parameters, made); });
-  if (error == cudaSuccess) (*node)->host = *parameters;
-  return error;
+  return add(node, graph, after, count, cudaGraphNodeTypeHost,
+             [&](NodeContents* made) { return set_host(made, parameters); });
+}
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* after, size_t count,
+                                        cudaEvent_t event) {
+  return add(node, graph, after, count, cudaGraphNodeTypeEventRecord,
+             [&](NodeContents* made) { return set_event(made, event); });
+}
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* after, size_t count,
+                                      cudaEvent_t event) {
+  return add(node, graph, after, count, cudaGraphNodeTypeWaitEvent,
+             [&](NodeContents* made) { return set_event(made, event); });
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child) {
-  CUDA_CPU_BEGIN_CALL();
-  const cudaError_t error = cuda_cpu::add(
-      node, graph, after, count, cudaGraphNodeTypeGraph,
-      [&](Work*) { return is_graph(child) && child != graph ? 0 : int{cudaErrorInvalidValue}; });
-  if (error != cudaSuccess) return error;
-  (*node)->child = std::make_unique<CUgraph_st>();
-  (*node)->child->is_child = true;
-  cuda_cpu::copy_graph(*child, (*node)->child.get());
-  const std::lock_guard<std::mutex> lock(cuda_cpu::graphs().mutex);
-  cuda_cpu::graphs().live.insert((*node)->child.get());
-  cuda_cpu::remember_nodes(cuda_cpu::graphs(), *(*node)->child);
-  return cudaSuccess;
+  const cudaError_t error =
+      add(node, graph, after, count, cudaGraphNodeTypeGraph, [&](NodeContents*) {
+        return is_graph(child) && child != graph ? 0 : int{cudaErrorInvalidValue};
+      });
+  if (error == cudaSuccess) set_child(*node, *child);
+  return error;
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, size_t count) {
-  CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::add(node, graph, after, count, cudaGraphNodeTypeEmpty, [](Work*) { return 0; });
+  return add(node, graph, after, count, cudaGraphNodeTypeEmpty, [](NodeContents*) { return 0; });
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
@@ -442,8 +410,8 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     return finish(cudaErrorInvalidValue);
   }
   if (node->work.launch == nullptr) return finish(cudaErrorNotSupported);  // a library's
-  node->arguments.assign(cuda_cpu::kMostArguments, nullptr);
-  const cuda_cpu::GridLaunch& launch = *node->work.launch;
+  node->arguments.assign(kMostArguments, nullptr);
+  const GridLaunch& launch = *node->work.launch;
   const auto shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
   void* const function = const_cast<void*>(launch.function);
   *parameters = {function, launch.grid, launch.block, shared_bytes, node->arguments.data(),
@@ -452,21 +420,19 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-                                         const cudaKernelNodeParams* parameters,
-                                         cuda_cpu::Site site) {
+                                         const cudaKernelNodeParams* parameters, Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_of_type(node, cudaGraphNodeTypeKernel)) return finish(cudaErrorInvalidValue);
-  return finish(cuda_cpu::as_of_graph(cuda_cpu::work_of_kernel(
-      node, parameters, "cudaGraphKernelNodeSetParams", site, &node->work)));
+  return finish(set_kernel(node, parameters, node, "cudaGraphKernelNodeSetParams", site));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destination,
                                            const void* source, size_t bytes, cudaMemcpyKind kind,
-                                           cuda_cpu::Site site) {
+                                           Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_of_type(node, cudaGraphNodeTypeMemcpy)) return finish(cudaErrorInvalidValue);
-  return finish(cuda_cpu::work_of_copy(destination, source, bytes, kind,
-                                       "cudaGraphMemcpyNodeSetParams1D", site, &node->work));
+  return finish(
+      set_copy(node, destination, source, bytes, kind, "cudaGraphMemcpyNodeSetParams1D", site));
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
@@ -481,13 +447,10 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams*
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters,
-                                         cuda_cpu::Site site) {
+                                         Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_of_type(node, cudaGraphNodeTypeMemset)) return finish(cudaErrorInvalidValue);
-  const int error =
-      cuda_cpu::work_of_fill(parameters, "cudaGraphMemsetNodeSetParams", site, &node->work);
-  if (error == 0) node->memset = *parameters;
-  return finish(error);
+  return finish(set_fill(node, parameters, "cudaGraphMemsetNodeSetParams", site));
 }
 
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
@@ -503,9 +466,27 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams*
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_of_type(node, cudaGraphNodeTypeHost)) return finish(cudaErrorInvalidValue);
-  const int error = cuda_cpu::work_of_host(parameters, &node->work);
-  if (error == 0) node->host = *parameters;
-  return finish(error);
+  return finish(set_host(node, parameters));
+}
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return get_event(node, cudaGraphNodeTypeEventRecord, event);
+}
+
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return get_event(node, cudaGraphNodeTypeWaitEvent, event);
+}
+
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  CUDA_CPU_BEGIN_CALL();
+  if (!is_of_type(node, cudaGraphNodeTypeEventRecord)) return finish(cudaErrorInvalidValue);
+  return finish(set_event(node, event));
+}
+
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  CUDA_CPU_BEGIN_CALL();
+  if (!is_of_type(node, cudaGraphNodeTypeWaitEvent)) return finish(cudaErrorInvalidValue);
+  return finish(set_event(node, event));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
@@ -520,40 +501,31 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* g
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                      const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
                                      size_t count) {
-  CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::for_edges(graph, from, to, edges, count, false,
-                             [](CUgraphNode_st* first, CUgraphNode_st* then) {
-                               then->after.push_back(first);
-                               first->before.push_back(then);
-                             });
+  return for_edges(graph, from, to, edges, count, false,
+                   [](CUgraphNode_st* first, CUgraphNode_st* then) {
+                     then->after.push_back(first);
+                     first->before.push_back(then);
+                   });
 }
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
                                         size_t count) {
-  CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::for_edges(graph, from, to, edges, count, true,
-                             [](CUgraphNode_st* first, CUgraphNode_st* then) {
-                               cuda_cpu::drop(&then->after, first);
-                               cuda_cpu::drop(&first->before, then);
-                             });
+  return for_edges(graph, from, to, edges, count, true,
+                   [](CUgraphNode_st* first, CUgraphNode_st* then) {
+                     drop(&then->after, first);
+                     drop(&first->before, then);
+                   });
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_node(node)) return finish(cudaErrorInvalidValue);
-  for (CUgraphNode_st* const one : node->after) cuda_cpu::drop(&one->before, node);
-  for (CUgraphNode_st* const one : node->before) cuda_cpu::drop(&one->after, node);
+  for (CUgraphNode_st* const one : node->after) drop(&one->before, node);
+  for (CUgraphNode_st* const one : node->before) drop(&one->after, node);
   auto& nodes = node->graph->nodes;
-  const auto found =
-      std::find_if(nodes.begin(), nodes.end(), [=](const auto& n) { return n.get() == node; });
-  const std::lock_guard<std::mutex> lock(cuda_cpu::graphs().mutex);
-  cuda_cpu::graphs().nodes.erase(node);
-  if (node->child != nullptr) {
-    cuda_cpu::graphs().live.erase(node->child.get());
-    cuda_cpu::forget_nodes(cuda_cpu::graphs(), *node->child);
-  }
-  nodes.erase(found);
+  nodes.erase(
+      std::find_if(nodes.begin(), nodes.end(), [=](const auto& n) { return n.get() == node; }));
   return cudaSuccess;
 }
 
@@ -567,19 +539,19 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_graph(graph)) return finish(cudaErrorInvalidValue);
-  cuda_cpu::Nodes all;
+  Nodes all;
   for (const auto& node : graph->nodes) all.push_back(node.get());
-  return cuda_cpu::give(all, nodes, nullptr, count);
+  return give(all, nodes, nullptr, count);
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_graph(graph)) return finish(cudaErrorInvalidValue);
-  cuda_cpu::Nodes roots;
+  Nodes roots;
   for (const auto& node : graph->nodes) {
     if (node->after.empty()) roots.push_back(node.get());
   }
-  return cuda_cpu::give(roots, nodes, nullptr, count);
+  return give(roots, nodes, nullptr, count);
 }
 
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
@@ -588,7 +560,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   if (!is_graph(graph) || count == nullptr || (from == nullptr) != (to == nullptr)) {
     return finish(cudaErrorInvalidValue);
   }
-  cuda_cpu::Nodes first, then;
+  Nodes first, then;
   for (const auto& node : graph->nodes) {
     for (CUgraphNode_st* const one : node->after) {
       first.push_back(one);
@@ -596,22 +568,22 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
     }
   }
   std::size_t room = *count;
-  cuda_cpu::give(first, from, edges, &room);
-  return cuda_cpu::give(then, to, edges, count);
+  give(first, from, edges, &room);
+  return give(then, to, edges, count);
 }
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies,
                                          cudaGraphEdgeData* edges, size_t* count) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_node(node)) return finish(cudaErrorInvalidValue);
-  return cuda_cpu::give(node->after, dependencies, edges, count);
+  return give(node->after, dependencies, edges, count);
 }
 
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* dependents,
                                            cudaGraphEdgeData* edges, size_t* count) {
   CUDA_CPU_BEGIN_CALL();
   if (!is_node(node)) return finish(cudaErrorInvalidValue);
-  return cuda_cpu::give(node->before, dependents, edges, count);
+  return give(node->before, dependents, edges, count);
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int) {
@@ -622,7 +594,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
   std::fprintf(file, "digraph graph_%p {\n", static_cast<const void*>(graph));
   for (const auto& node : graph->nodes) {
     std::fprintf(file, "  n%p [label=\"%s\\n%s\"];\n", static_cast<const void*>(node.get()),
-                 cuda_cpu::name_of(node->type), node->work.label.kernel);
+                 name_of(node->type), node->work.label.kernel);
     for (const CUgraphNode_st* const one : node->after) {
       std::fprintf(file, "  n%p -> n%p;\n", static_cast<const void*>(one),
                    static_cast<const void*>(node.get()));

@@ -7,21 +7,21 @@
 
 #include "../../runtime/copies.h"
 #include "../../runtime/functions.h"
-#include "../textures/array_types.h"
+#include "../textures/arrays.h"
 #include "types.h"
 
 namespace cuda_cpu {
 
-struct Work;
+struct NodeContents;
 
 CUgraph_st* create_graph();
-void destroy_graph(CUgraph_st* graph);
+/// Whether a program may name it: it is there, and no copy within a graph that is ready to run.
 bool is_graph(const CUgraph_st* graph);
 bool is_node(const CUgraphNode_st* node);
 
 /// Adds a node, after others of the same graph.
-CUgraphNode_st* add_node(CUgraph_st* graph, cudaGraphNodeType type, Work work,
-                         const cudaGraphNode_t* after, std::size_t count);
+CUgraphNode_st* add_node(CUgraph_st* graph, NodeContents contents, const cudaGraphNode_t* after,
+                         std::size_t count);
 
 /// Whether a program names nodes of this graph, each once.
 bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
@@ -30,13 +30,15 @@ bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
 /// Copies nodes and edges into an empty graph; each copy names its original.
 void copy_graph(const CUgraph_st& from, CUgraph_st* to);
 
-/// What a node's parameters come to. Each is an error code, and leaves *made alone if not 0.
-int work_of_kernel(const CUgraphNode_st* old, const cudaKernelNodeParams* parameters,
-                   const char* call, Site site, Work* made);
-int work_of_fill(const cudaMemsetParams* parameters, const char* call, Site site, Work* made);
-int work_of_host(const cudaHostNodeParams* parameters, Work* made);
-int work_of_copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind,
-                 const char* call, Site site, Work* made);
+/// These say what a node does. Each returns an error code, and changes nothing if that is not 0.
+/// `asked`: the node that the program may have asked for its arguments, or nullptr.
+int set_kernel(NodeContents* node, const cudaKernelNodeParams* parameters,
+               const CUgraphNode_st* asked, const char* call, Site site);
+int set_copy(NodeContents* node, void* destination, const void* source, std::size_t bytes,
+             cudaMemcpyKind kind, const char* call, Site site);
+int set_fill(NodeContents* node, const cudaMemsetParams* parameters, const char* call, Site site);
+int set_host(NodeContents* node, const cudaHostNodeParams* parameters);
+int set_event(NodeContents* node, CUevent_st* event);
 
 cudaError_t add_symbol_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                             std::size_t count, const void* symbol, void* to, const void* from,
@@ -88,6 +90,15 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* parameters);
+/// Nodes that record an event, or wait for one: so a graph can wait for work outside of it, and
+/// other work can wait for a part of the graph. What a node waits for is the latest record when the
+/// graph is launched.
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* after, size_t count,
+                                        cudaEvent_t event);
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* after, size_t count,
+                                      cudaEvent_t event);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child);
@@ -111,6 +122,10 @@ cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetP
                                                                 __builtin_LINE()});
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters);
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters);
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event);
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event);
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph);
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,

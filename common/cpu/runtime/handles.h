@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Which objects a program may name by a handle: those that were made and not destroyed yet.
+#pragma once
+
+#include <mutex>
+#include <set>
+
+namespace cuda_cpu {
+
+/// The objects of a type that there are.
+template <class T>
+class Handles {
+ public:
+  bool has(const T* object) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return objects_.count(object) != 0;
+  }
+  void add(const T* object) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    objects_.insert(object);
+  }
+  void remove(const T* object) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    objects_.erase(object);
+  }
+  void clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    objects_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<const T*> objects_;
+};
+
+/// Never destroyed: the program may still call when it ends.
+template <class T>
+Handles<T>& handles() {
+  static auto* const all = new Handles<T>;
+  return *all;
+}
+
+}  // namespace cuda_cpu
