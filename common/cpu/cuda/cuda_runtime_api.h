@@ -12,7 +12,6 @@
 #include "../libs/graphs/capture.h"
 #include "../libs/graphs/graph_runs.h"
 #include "../libs/graphs/graphs.h"
-#include "../libs/textures/array_types.h"
 #include "../libs/textures/arrays.h"
 #include "../libs/textures/texture_calls.h"
 #include "../runtime/allocation.h"

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
-#include <set>
+#include <memory>
 #include <string>
 
 #include "../../engine/device_limits.h"
@@ -15,68 +14,19 @@
 #include "../../runtime/call.h"
 #include "../../runtime/capture.h"
 #include "../../runtime/copies.h"
+#include "../../runtime/handles.h"
 #include "../../runtime/work_queues.h"
 #include "texture_objects.h"
 
 namespace cuda_cpu {
 namespace {
 
-ArrayMemory* memory_of(cudaArray_const_t array) {
-  return reinterpret_cast<ArrayMemory*>(const_cast<cudaArray_t>(array));
+Report::Note allocated_note(const cudaArray& array) {
+  return {array.allocated, format("allocated here by %s", array.call)};
 }
 
-std::mutex arrays_mutex;
-// Every array that was ever made: a freed one is still known.
-std::set<const ArrayMemory*>& known_arrays() {
-  static auto* const arrays = new std::set<const ArrayMemory*>;
-  return *arrays;
-}
-
-bool is_array(const ArrayMemory* array) {
-  const std::lock_guard<std::mutex> lock(arrays_mutex);
-  return known_arrays().count(array) != 0;
-}
-
-}  // namespace
-
-int check_array(const char* call, Site site, cudaArray_const_t array) {
-  if (array == nullptr) return cudaErrorInvalidResourceHandle;
-  const ArrayMemory* const memory = memory_of(array);
-  if (!is_array(memory)) {
-    return explain_misuse(site, cudaErrorInvalidResourceHandle,
-                          format("%s of something that is no array", call), {}, {},
-                          "arrays come from cudaMallocArray and cudaMalloc3DArray");
-  }
-  if (!memory->live) {
-    return explain_misuse(site, cudaErrorInvalidResourceHandle,
-                          format("%s of an array that was freed", call), {},
-                          {{memory->allocated, format("allocated here by %s", memory->call)},
-                           {memory->freed, "freed here"}});
-  }
-  return cudaSuccess;
-}
-
-int check_format(const cudaChannelFormatDesc& format) {
-  const int bits[4] = {format.x, format.y, format.z, format.w};
-  int channels = 0;
-  while (channels < 4 && bits[channels] != 0) ++channels;
-  const bool known_bits = bits[0] == 8 || bits[0] == 16 || bits[0] == 32;
-  const bool known_kind = format.f == cudaChannelFormatKindSigned ||
-                          format.f == cudaChannelFormatKindUnsigned ||
-                          (format.f == cudaChannelFormatKindFloat && bits[0] != 8);
-  bool alike = true;
-  for (int i = 0; i < 4; ++i) alike = alike && bits[i] == (i < channels ? bits[0] : 0);
-  return known_bits && known_kind && alike && (channels == 1 || channels == 2 || channels == 4)
-             ? cudaSuccess
-             : cudaErrorInvalidChannelDescriptor;
-}
-
-namespace {
-
-std::size_t texel_bytes(const ArrayMemory& array) {
-  int bits = 0;
-  for (const int b : array.bits) bits += b;
-  return static_cast<std::size_t>(bits) / 8;
+std::size_t texel_bytes(const cudaChannelFormatDesc& format) {
+  return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
 }
 
 cudaError_t make_array(const char* call, Site site, cudaArray_t* result,
@@ -99,62 +49,43 @@ cudaError_t make_array(const char* call, Site site, cudaArray_t* result,
     return finish(cudaErrorInvalidValue);
   }
   if (const int error = capture_rules.unsafe(call)) return finish(error);
-  auto* const array = new ArrayMemory;
-  array->width = extent.width;
-  array->height = extent.height;
-  array->depth = extent.depth;
-  array->bits[0] = format->x;
-  array->bits[1] = format->y;
-  array->bits[2] = format->z;
-  array->bits[3] = format->w;
-  array->kind = format->f;
-  array->flags = flags;
-  array->call = call;
-  array->allocated = site;
-  array->row_bytes = extent.width * texel_bytes(*array);
+  const std::size_t row_bytes = extent.width * texel_bytes(*format);
+  auto array = std::make_unique<cudaArray>(
+      cudaArray{*format, extent, flags, row_bytes, nullptr, call, site});
   AllocationRequest request;
-  request.size = array->row_bytes * std::max<std::size_t>(extent.height, 1) *
-                 std::max<std::size_t>(extent.depth, 1);
+  request.size = row_bytes * array->rows() * array->layers();
   request.call = call;
   request.allocated = site;
   array->texels = static_cast<char*>(allocate(request));
-  if (array->texels == nullptr) {
-    delete array;
-    return finish(cudaErrorMemoryAllocation);
-  }
-  const std::lock_guard<std::mutex> lock(arrays_mutex);
-  known_arrays().insert(array);
-  *result = reinterpret_cast<cudaArray_t>(array);
+  if (array->texels == nullptr) return finish(cudaErrorMemoryAllocation);
+  *result = array.release();
+  handles<cudaArray>().add(*result);  // and for ever, so that a freed one is still known
   return cudaSuccess;
 }
 
-/// One end of a copy: a row, and how far it is to the next.
+/// One end of a copy: a row, and how far it is to the next row and to the next layer.
 struct Place {
   char* at;
-  std::size_t pitch;
+  std::size_t pitch, layer;
 };
 
 /// Where a block of an array begins. Positions and width in bytes, rows and layers otherwise.
 int place_in(const char* call, Site site, cudaArray_const_t array, const char* role, cudaPos at,
              cudaExtent extent, Place* place) {
   if (const int error = check_array(call, site, array)) return error;
-  const ArrayMemory& memory = *memory_of(array);
-  const std::size_t rows = std::max<std::size_t>(memory.height, 1);
-  const std::size_t layers = std::max<std::size_t>(memory.depth, 1);
+  const std::size_t rows = array->rows(), row_bytes = array->row_bytes;
   const auto beyond = [](std::size_t first, std::size_t count, std::size_t size) {
     return first > size || count > size - first;
   };
-  if (beyond(at.x, extent.width, memory.row_bytes) || beyond(at.y, extent.height, rows) ||
-      beyond(at.z, extent.depth, layers)) {
+  if (beyond(at.x, extent.width, row_bytes) || beyond(at.y, extent.height, rows) ||
+      beyond(at.z, extent.depth, array->layers())) {
     return explain_misuse(
         site, cudaErrorInvalidValue, format("%s past the end of the %s", call, role),
         {format("bytes %zu to %zu of rows %zu to %zu; the array has %zu rows of %zu bytes", at.x,
-                at.x + extent.width, at.y, at.y + extent.height, rows, memory.row_bytes)},
-        {{memory.allocated, format("allocated here by %s", memory.call)}},
-        "widths and offsets within a row count bytes, not elements");
+                at.x + extent.width, at.y, at.y + extent.height, rows, row_bytes)},
+        {allocated_note(*array)}, "widths and offsets within a row count bytes, not elements");
   }
-  place->at = memory.texels + (at.z * rows + at.y) * memory.row_bytes + at.x;
-  place->pitch = memory.row_bytes;
+  *place = {array->texels + (at.z * rows + at.y) * row_bytes + at.x, row_bytes, rows * row_bytes};
   return cudaSuccess;
 }
 
@@ -202,14 +133,12 @@ int run_in(const char* call, Site site, cudaArray_const_t array, std::size_t x, 
   if (const int error = place_in(call, site, array, "array", {x, y, 0}, {0, 0, 0}, &first)) {
     return error;
   }
-  const ArrayMemory& memory = *memory_of(array);
-  const std::size_t size = memory.row_bytes * std::max<std::size_t>(memory.height, 1);
-  const std::size_t offset = y * memory.row_bytes + x;
-  if (bytes > size - offset) {
+  const std::size_t left = first.layer - (y * first.pitch + x);
+  if (bytes > left) {
     return explain_misuse(
         site, cudaErrorInvalidValue, format("%s past the end of the array", call),
-        {format("%zu bytes are asked for; from there to the end are %zu", bytes, size - offset)},
-        {{memory.allocated, format("allocated here by %s", memory.call)}});
+        {format("%zu bytes are asked for; from there to the end are %zu", bytes, left)},
+        {allocated_note(*array)});
   }
   *at = first.at;
   return cudaSuccess;
@@ -217,18 +146,16 @@ int run_in(const char* call, Site site, cudaArray_const_t array, std::size_t x, 
 
 /// One side of cudaMemcpy3D. Where an array takes part, positions count its texels.
 int place_3d(const char* call, Site site, cudaArray_const_t array, const cudaPitchedPtr& pointer,
-             cudaPos at, std::size_t unit, cudaExtent bytes, const char* role, Place* place,
-             std::size_t* layer) {
+             cudaPos at, std::size_t unit, cudaExtent bytes, const char* role, Place* place) {
   if (array != nullptr) {
     if (pointer.ptr != nullptr) return cudaErrorInvalidValue;
     at.x *= unit;
-    *layer = memory_of(array)->row_bytes * std::max<std::size_t>(memory_of(array)->height, 1);
     return place_in(call, site, array, role, at, bytes, place);
   }
   if (pointer.ptr == nullptr) return cudaErrorInvalidValue;
-  *layer = pointer.pitch * pointer.ysize;
-  place->at = static_cast<char*>(pointer.ptr) + at.z * *layer + at.y * pointer.pitch + at.x;
-  place->pitch = pointer.pitch;
+  const std::size_t layer = pointer.pitch * pointer.ysize;
+  char* const first = static_cast<char*>(pointer.ptr) + at.z * layer + at.y * pointer.pitch + at.x;
+  *place = {first, pointer.pitch, layer};
   return cudaSuccess;
 }
 
@@ -239,7 +166,7 @@ cudaError_t copy_3d(const char* call, Site site, const cudaMemcpy3DParms* copy, 
   for (const cudaArray_const_t array : {copy->srcArray, copy->dstArray}) {
     if (array == nullptr) continue;
     if (const int error = check_array(call, site, array)) return finish(error);
-    unit = texel_bytes(*memory_of(array));
+    unit = texel_bytes(array->format);
   }
   cudaExtent bytes = copy->extent;
   bytes.width *= unit;
@@ -249,17 +176,16 @@ cudaError_t copy_3d(const char* call, Site site, const cudaMemcpy3DParms* copy, 
     return finish(cudaErrorInvalidMemcpyDirection);
   }
   Place to, from;
-  std::size_t to_layer = 0, from_layer = 0;
   int error = place_3d(call, site, copy->dstArray, copy->dstPtr, copy->dstPos, unit, bytes,
-                       "destination", &to, &to_layer);
+                       "destination", &to);
   if (error == 0) {
     error = place_3d(call, site, copy->srcArray, copy->srcPtr, copy->srcPos, unit, bytes, "source",
-                     &from, &from_layer);
+                     &from);
   }
   if (error != 0) return finish(error);
   for (std::size_t z = 0; z < bytes.depth; ++z) {
     const cudaError_t failed =
-        copy_block(call, site, to.at + z * to_layer, to.pitch, from.at + z * from_layer, from.pitch,
+        copy_block(call, site, to.at + z * to.layer, to.pitch, from.at + z * from.layer, from.pitch,
                    bytes.width, bytes.height, copy->kind, stream, async);
     if (failed != cudaSuccess) return failed;
   }
@@ -280,52 +206,75 @@ cudaError_t fill_3d(const char* call, Site site, cudaPitchedPtr memory, int valu
 }
 
 }  // namespace
+
+int check_array(const char* call, Site site, cudaArray_const_t array) {
+  if (array == nullptr) return cudaErrorInvalidResourceHandle;
+  if (!handles<cudaArray>().has(array)) {
+    return explain_misuse(site, cudaErrorInvalidResourceHandle,
+                          format("%s of something that is no array", call), {}, {},
+                          "arrays come from cudaMallocArray and cudaMalloc3DArray");
+  }
+  if (!array->live) {
+    return explain_misuse(site, cudaErrorInvalidResourceHandle,
+                          format("%s of an array that was freed", call), {},
+                          {allocated_note(*array), {array->freed, "freed here"}});
+  }
+  return cudaSuccess;
+}
+
+int check_format(const cudaChannelFormatDesc& format) {
+  const int bits[4] = {format.x, format.y, format.z, format.w};
+  const auto channels = 4 - std::count(bits, bits + 4, 0);
+  const bool known_bits = bits[0] == 8 || bits[0] == 16 || bits[0] == 32;
+  const bool known_kind = format.f == cudaChannelFormatKindSigned ||
+                          format.f == cudaChannelFormatKindUnsigned ||
+                          (format.f == cudaChannelFormatKindFloat && bits[0] != 8);
+  bool alike = true;
+  for (int i = 0; i < 4; ++i) alike = alike && bits[i] == (i < channels ? bits[0] : 0);
+  return known_bits && known_kind && alike && (channels == 1 || channels == 2 || channels == 4)
+             ? cudaSuccess
+             : cudaErrorInvalidChannelDescriptor;
+}
+
 }  // namespace cuda_cpu
 
-using cuda_cpu::finish;
+using namespace cuda_cpu;
 
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width,
-                            size_t height, unsigned int flags, cuda_cpu::Site site) {
+                            size_t height, unsigned int flags, Site site) {
   CUDA_CPU_BEGIN_CALL();
   if ((flags & (cudaArrayLayered | cudaArrayCubemap)) != 0) return finish(cudaErrorInvalidValue);
-  return cuda_cpu::make_array("cudaMallocArray", site, array, format, {width, height, 0}, flags);
+  return make_array("cudaMallocArray", site, array, format, {width, height, 0}, flags);
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
-                              cudaExtent extent, unsigned int flags, cuda_cpu::Site site) {
+                              cudaExtent extent, unsigned int flags, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::make_array("cudaMalloc3DArray", site, array, format, extent, flags);
+  return make_array("cudaMalloc3DArray", site, array, format, extent, flags);
 }
 
-cudaError_t cudaFreeArray(cuda_cpu::Located<cudaArray_t> array) {
+cudaError_t cudaFreeArray(Located<cudaArray_t> array) {
   CUDA_CPU_BEGIN_CALL();
   if (array.value == nullptr) return cudaSuccess;
-  if (const int error = cuda_cpu::capture_rules.unsafe("cudaFreeArray")) return finish(error);
-  if (const int error = cuda_cpu::check_array("cudaFreeArray", array.site, array.value)) {
+  if (const int error = capture_rules.unsafe("cudaFreeArray")) return finish(error);
+  if (const int error = check_array("cudaFreeArray", array.site, array.value)) {
     return finish(error);
   }
   // Like cudaFree, it waits for the device first.
-  if (const int error = cuda_cpu::run_all_streams()) return finish(error);
-  cuda_cpu::ArrayMemory* const memory = cuda_cpu::memory_of(array.value);
-  memory->live = false;
-  memory->freed = array.site;
-  cuda_cpu::release(reinterpret_cast<std::uintptr_t>(memory->texels), array.site);
-  return finish(cuda_cpu::sticky_error());
+  if (const int error = run_all_streams()) return finish(error);
+  array.value->live = false;
+  array.value->freed = array.site;
+  release(reinterpret_cast<std::uintptr_t>(array.value->texels), array.site);
+  return finish(sticky_error());
 }
 
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned int* flags,
                              cudaArray_t array) {
   CUDA_CPU_BEGIN_CALL();
-  if (array == nullptr || !cuda_cpu::is_array(cuda_cpu::memory_of(array))) {
-    return finish(cudaErrorInvalidResourceHandle);
-  }
-  const cuda_cpu::ArrayMemory& memory = *cuda_cpu::memory_of(array);
-  if (format != nullptr) {
-    *format = {memory.bits[0], memory.bits[1], memory.bits[2], memory.bits[3],
-               static_cast<cudaChannelFormatKind>(memory.kind)};
-  }
-  if (extent != nullptr) *extent = {memory.width, memory.height, memory.depth};
-  if (flags != nullptr) *flags = memory.flags;
+  if (!handles<cudaArray>().has(array)) return finish(cudaErrorInvalidResourceHandle);
+  if (format != nullptr) *format = array->format;
+  if (extent != nullptr) *extent = array->extent;
+  if (flags != nullptr) *flags = array->flags;
   return cudaSuccess;
 }
 
@@ -336,83 +285,81 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t 
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t destination, size_t x, size_t y, const void* source,
                                 size_t source_pitch, size_t width, size_t height,
-                                cudaMemcpyKind kind, cuda_cpu::Site site) {
+                                cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::copy_to_array("cudaMemcpy2DToArray", site, destination, x, y, source,
-                                 source_pitch, width, height, kind, nullptr, false);
+  return copy_to_array("cudaMemcpy2DToArray", site, destination, x, y, source, source_pitch, width,
+                       height, kind, nullptr, false);
 }
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t destination, size_t x, size_t y,
                                      const void* source, size_t source_pitch, size_t width,
                                      size_t height, cudaMemcpyKind kind, cudaStream_t stream,
-                                     cuda_cpu::Site site) {
+                                     Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::copy_to_array("cudaMemcpy2DToArrayAsync", site, destination, x, y, source,
-                                 source_pitch, width, height, kind, stream, true);
+  return copy_to_array("cudaMemcpy2DToArrayAsync", site, destination, x, y, source, source_pitch,
+                       width, height, kind, stream, true);
 }
 
 cudaError_t cudaMemcpy2DFromArray(void* destination, size_t destination_pitch,
                                   cudaArray_const_t source, size_t x, size_t y, size_t width,
-                                  size_t height, cudaMemcpyKind kind, cuda_cpu::Site site) {
+                                  size_t height, cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::copy_from_array("cudaMemcpy2DFromArray", site, destination, destination_pitch,
-                                   source, x, y, width, height, kind, nullptr, false);
+  return copy_from_array("cudaMemcpy2DFromArray", site, destination, destination_pitch, source, x,
+                         y, width, height, kind, nullptr, false);
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void* destination, size_t destination_pitch,
                                        cudaArray_const_t source, size_t x, size_t y, size_t width,
                                        size_t height, cudaMemcpyKind kind, cudaStream_t stream,
-                                       cuda_cpu::Site site) {
+                                       Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::copy_from_array("cudaMemcpy2DFromArrayAsync", site, destination,
-                                   destination_pitch, source, x, y, width, height, kind, stream,
-                                   true);
+  return copy_from_array("cudaMemcpy2DFromArrayAsync", site, destination, destination_pitch, source,
+                         x, y, width, height, kind, stream, true);
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t destination, size_t destination_x,
                                      size_t destination_y, cudaArray_const_t source,
                                      size_t source_x, size_t source_y, size_t width, size_t height,
-                                     cudaMemcpyKind kind, cuda_cpu::Site site) {
+                                     cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
   constexpr const char* kCall = "cudaMemcpy2DArrayToArray";
   if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
     return finish(cudaErrorInvalidMemcpyDirection);
   }
-  cuda_cpu::Place from;
-  if (const int error = cuda_cpu::place_in(kCall, site, source, "source", {source_x, source_y, 0},
-                                           {width, height, 1}, &from)) {
+  Place from;
+  if (const int error = place_in(kCall, site, source, "source", {source_x, source_y, 0},
+                                 {width, height, 1}, &from)) {
     return finish(error);
   }
-  return cuda_cpu::copy_to_array(kCall, site, destination, destination_x, destination_y, from.at,
-                                 from.pitch, width, height, kind, nullptr, false);
+  return copy_to_array(kCall, site, destination, destination_x, destination_y, from.at, from.pitch,
+                       width, height, kind, nullptr, false);
 }
 
 cudaError_t cudaMemcpyToArray(cudaArray_t destination, size_t x, size_t y, const void* source,
-                              size_t bytes, cudaMemcpyKind kind, cuda_cpu::Site site) {
+                              size_t bytes, cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::goes_to_device(kind)) return finish(cudaErrorInvalidMemcpyDirection);
+  if (!goes_to_device(kind)) return finish(cudaErrorInvalidMemcpyDirection);
   char* to = nullptr;
-  if (const int error =
-          cuda_cpu::run_in("cudaMemcpyToArray", site, destination, x, y, bytes, &to)) {
+  if (const int error = run_in("cudaMemcpyToArray", site, destination, x, y, bytes, &to)) {
     return finish(error);
   }
-  return cuda_cpu::copy_block("cudaMemcpyToArray", site, to, bytes, source, bytes, bytes, 1, kind,
-                              nullptr, false);
+  return copy_block("cudaMemcpyToArray", site, to, bytes, source, bytes, bytes, 1, kind, nullptr,
+                    false);
 }
 
 cudaError_t cudaMemcpyFromArray(void* destination, cudaArray_const_t source, size_t x, size_t y,
-                                size_t bytes, cudaMemcpyKind kind, cuda_cpu::Site site) {
+                                size_t bytes, cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (!cuda_cpu::comes_from_device(kind)) return finish(cudaErrorInvalidMemcpyDirection);
+  if (!comes_from_device(kind)) return finish(cudaErrorInvalidMemcpyDirection);
   char* from = nullptr;
-  if (const int error = cuda_cpu::run_in("cudaMemcpyFromArray", site, source, x, y, bytes, &from)) {
+  if (const int error = run_in("cudaMemcpyFromArray", site, source, x, y, bytes, &from)) {
     return finish(error);
   }
-  return cuda_cpu::copy_block("cudaMemcpyFromArray", site, destination, bytes, from, bytes, bytes,
-                              1, kind, nullptr, false);
+  return copy_block("cudaMemcpyFromArray", site, destination, bytes, from, bytes, bytes, 1, kind,
+                    nullptr, false);
 }
 
-cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent, cuda_cpu::Site site) {
+cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent, Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (memory == nullptr) return finish(cudaErrorInvalidValue);
   if (extent.depth != 0 && extent.height > SIZE_MAX / extent.depth) {
@@ -420,31 +367,30 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent, cuda_cpu::Si
   }
   cudaPitchedPtr made{nullptr, 0, extent.width, extent.height};
   const cudaError_t error =
-      cuda_cpu::malloc_pitch(&made.ptr, &made.pitch, extent.width, extent.height * extent.depth,
-                             cuda_cpu::allocation_call<void>(site), "cudaMalloc3D");
+      malloc_pitch(&made.ptr, &made.pitch, extent.width, extent.height * extent.depth,
+                   allocation_call<void>(site), "cudaMalloc3D");
   if (error == cudaSuccess) *memory = made;
   return error;
 }
 
-cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent, cuda_cpu::Site site) {
+cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  const cudaError_t error = cuda_cpu::fill_3d("cudaMemset3D", site, memory, value, extent, nullptr);
-  return error != cudaSuccess ? error : finish(cuda_cpu::run_stream(nullptr));
+  const cudaError_t error = fill_3d("cudaMemset3D", site, memory, value, extent, nullptr);
+  return error != cudaSuccess ? error : finish(run_stream(nullptr));
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
-                              cudaStream_t stream, cuda_cpu::Site site) {
+                              cudaStream_t stream, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::fill_3d("cudaMemset3DAsync", site, memory, value, extent, stream);
+  return fill_3d("cudaMemset3DAsync", site, memory, value, extent, stream);
 }
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy, cuda_cpu::Site site) {
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::copy_3d("cudaMemcpy3D", site, copy, nullptr, false);
+  return copy_3d("cudaMemcpy3D", site, copy, nullptr, false);
 }
 
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream,
-                              cuda_cpu::Site site) {
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::copy_3d("cudaMemcpy3DAsync", site, copy, stream, true);
+  return copy_3d("cudaMemcpy3DAsync", site, copy, stream, true);
 }

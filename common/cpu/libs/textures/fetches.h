@@ -9,72 +9,44 @@
 
 #include "../../engine/device_functions.h"
 #include "../../engine/uninstrumented.h"
+#include "../../types/site.h"
 #include "../../types/texture_types.h"
 #include "../../types/vector_types.h"
+#include "arrays.h"
 
 namespace cuda_cpu {
 
-/// The texels that a fetch read, for the race detector.
+/// What a fetch returns, four words, floats or integers by their bits; and the texels that it read,
+/// for the race detector.
 struct TexelsRead {
+  std::uint32_t words[4] = {};
   const void* address[8];
   int count = 0, bytes = 0;
 };
 
-/// A fetch or an access to a surface, as reports name it, and the type that the program names.
-struct TextureCall {
-  const char* function;
-  int dimensions;
+/// The type that the program names.
+struct TexelForm {
   int components, component_bytes;
   bool is_float;
-  const char* file;
-  int line;
 };
+template <class T, class Component = typename TexelType<T>::Component>
+constexpr TexelForm kFormOf = {TexelType<T>::kComponents, sizeof(Component),
+                               std::is_floating_point_v<Component>};
 
-void fetch_texel(const TextureCall& call, cudaTextureObject_t texture, int x,
-                 std::uint32_t result[4], TexelsRead* read);
-void fetch_sample(const TextureCall& call, cudaTextureObject_t texture, const float position[3],
-                  std::uint32_t result[4], TexelsRead* read);
-void fetch_gathered(const TextureCall& call, cudaTextureObject_t texture, const float position[3],
-                    int component, std::uint32_t result[4], TexelsRead* read);
+// `function` is what reports name.
+TexelsRead fetch_texel(const char* function, const TexelForm& form, cudaTextureObject_t texture,
+                       int x, const char* file, int line);
+TexelsRead fetch_sample(const char* function, int dimensions, const TexelForm& form,
+                        cudaTextureObject_t texture, float x, float y, float z, const char* file,
+                        int line);
+TexelsRead fetch_gathered(const char* function, const TexelForm& form, cudaTextureObject_t texture,
+                          float x, float y, int component, const char* file, int line);
 
 /// The memory of a surface at byte x of row y and layer z; null where the boundary mode says that
-/// there is none.
-void* surface_address(const TextureCall& call, cudaSurfaceObject_t surface, int x, int y, int z,
-                      cudaSurfaceBoundaryMode mode);
-
-/// The types that texels can be read as.
-template <class T>
-struct TexelType;
-#define CUDA_CPU_TEXEL_TYPE(type, component, components) \
-  template <>                                            \
-  struct TexelType<type> {                               \
-    using Component = component;                         \
-    static constexpr int kComponents = components;       \
-  };
-#define CUDA_CPU_TEXEL_TYPES(type, vector) \
-  CUDA_CPU_TEXEL_TYPE(type, type, 1)       \
-  CUDA_CPU_TEXEL_TYPE(vector##1, type, 1)  \
-  CUDA_CPU_TEXEL_TYPE(vector##2, type, 2)  \
-  CUDA_CPU_TEXEL_TYPE(vector##4, type, 4)
-CUDA_CPU_TEXEL_TYPE(char, char, 1)
-CUDA_CPU_TEXEL_TYPES(signed char, char)
-CUDA_CPU_TEXEL_TYPES(unsigned char, uchar)
-CUDA_CPU_TEXEL_TYPES(short, short)
-CUDA_CPU_TEXEL_TYPES(unsigned short, ushort)
-CUDA_CPU_TEXEL_TYPES(int, int)
-CUDA_CPU_TEXEL_TYPES(unsigned, uint)
-CUDA_CPU_TEXEL_TYPES(float, float)
-#undef CUDA_CPU_TEXEL_TYPES
-#undef CUDA_CPU_TEXEL_TYPE
-
-template <class T>
-constexpr TextureCall texture_call(const char* function, int dimensions, const char* file,
-                                   int line) {
-  using Component = typename TexelType<T>::Component;
-  constexpr bool is_floating = std::is_floating_point_v<Component>;
-  return {function, dimensions, TexelType<T>::kComponents, sizeof(Component), is_floating,
-          file,     line};
-}
+/// there is none. `bytes`: of what is read or written there.
+void* surface_address(const char* function, int dimensions, int bytes, cudaSurfaceObject_t surface,
+                      int x, int y, int z, cudaSurfaceBoundaryMode mode, const char* file,
+                      int line);
 
 /// A texel from the words that the texture unit returns.
 template <class T>
@@ -82,11 +54,7 @@ CUDA_CPU_UNINSTRUMENTED inline T texel_from(const std::uint32_t words[4]) {
   using Component = typename TexelType<T>::Component;
   Component components[TexelType<T>::kComponents];
   for (int i = 0; i < TexelType<T>::kComponents; ++i) {
-    if constexpr (std::is_floating_point_v<Component>) {
-      std::memcpy(&components[i], &words[i], sizeof(Component));
-    } else {
-      components[i] = static_cast<Component>(words[i]);
-    }
+    std::memcpy(&components[i], &words[i], sizeof(Component));  // little-endian, as a GPU is
   }
   T texel;
   std::memcpy(&texel, components, sizeof(T));
@@ -94,39 +62,12 @@ CUDA_CPU_UNINSTRUMENTED inline T texel_from(const std::uint32_t words[4]) {
 }
 
 template <class T>
-CUDA_CPU_UNINSTRUMENTED inline T fetch_as(cudaTextureObject_t texture, int x, const char* file,
-                                          int line, TexelsRead* read) {
-  std::uint32_t words[4];
-  fetch_texel(texture_call<T>("tex1Dfetch", 1, file, line), texture, x, words, read);
-  return texel_from<T>(words);
-}
-
-template <class T>
-CUDA_CPU_UNINSTRUMENTED inline T sample_as(const char* function, int dimensions,
-                                           cudaTextureObject_t texture, float x, float y, float z,
-                                           const char* file, int line, TexelsRead* read) {
-  const float position[3] = {x, y, z};
-  std::uint32_t words[4];
-  fetch_sample(texture_call<T>(function, dimensions, file, line), texture, position, words, read);
-  return texel_from<T>(words);
-}
-
-template <class T>
-CUDA_CPU_UNINSTRUMENTED inline T gather_as(cudaTextureObject_t texture, float x, float y,
-                                           int component, const char* file, int line,
-                                           TexelsRead* read) {
-  const float position[3] = {x, y, 0};
-  std::uint32_t words[4];
-  fetch_gathered(texture_call<T>("tex2Dgather", 2, file, line), texture, position, component, words,
-                 read);
-  return texel_from<T>(words);
-}
-
+CUDA_CPU_TELLING T texel_of(const TexelsRead& read) {
 #if defined(CUDA_CPU_XRAY)
-#define CUDA_CPU_TEXELS_ARE_READ(read) ::cuda_cpu::texels_are_read(read)
-#else
-#define CUDA_CPU_TEXELS_ARE_READ(read) static_cast<void>(read)
+  texels_are_read(read);
 #endif
+  return texel_from<T>(read.words);
+}
 
 template <class T>
 CUDA_CPU_UNINSTRUMENTED inline T surface_load(const void* address) {
@@ -141,12 +82,11 @@ CUDA_CPU_UNINSTRUMENTED inline void surface_store(void* address, const T& value)
 
 /// The types that surfaces are read and written as: those of textures, and 64-bit integers.
 template <class T>
-constexpr TextureCall surface_call(const char* function, int dimensions, const char* file,
-                                   int line) {
+constexpr int surface_bytes() {
   static_assert(
       sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
       "a surface is read and written in pieces of 1, 2, 4, 8 or 16 bytes");
-  return {function, dimensions, 1, sizeof(T), false, file, line};
+  return sizeof(T);
 }
 
 template <class T>
@@ -154,7 +94,7 @@ CUDA_CPU_TELLING T read_surface(const char* function, int dimensions, cudaSurfac
                                 int x, int y, int z, cudaSurfaceBoundaryMode mode, const char* file,
                                 int line) {
   const void* const address =
-      surface_address(surface_call<T>(function, dimensions, file, line), surface, x, y, z, mode);
+      surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, file, line);
 #if defined(CUDA_CPU_XRAY)
   if (address != nullptr) surface_is_used(address, sizeof(T), false);
 #endif
@@ -166,7 +106,7 @@ CUDA_CPU_TELLING void write_surface(const char* function, int dimensions, const 
                                     cudaSurfaceObject_t surface, int x, int y, int z,
                                     cudaSurfaceBoundaryMode mode, const char* file, int line) {
   void* const address =
-      surface_address(surface_call<T>(function, dimensions, file, line), surface, x, y, z, mode);
+      surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, file, line);
   if (address == nullptr) return;
 #if defined(CUDA_CPU_XRAY)
   surface_is_used(address, sizeof(T), true);
@@ -181,45 +121,33 @@ CUDA_CPU_TELLING void write_surface(const char* function, int dimensions, const 
 template <class T>
 CUDA_CPU_TELLING T tex1Dfetch(cudaTextureObject_t texture, int x,
                               const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  cuda_cpu::TexelsRead read;
-  const T texel = cuda_cpu::fetch_as<T>(texture, x, file, line, &read);
-  CUDA_CPU_TEXELS_ARE_READ(read);
-  return texel;
+  return cuda_cpu::texel_of<T>(
+      cuda_cpu::fetch_texel("tex1Dfetch", cuda_cpu::kFormOf<T>, texture, x, file, line));
 }
 template <class T>
 CUDA_CPU_TELLING T tex1D(cudaTextureObject_t texture, float x, const char* file = __builtin_FILE(),
                          int line = __builtin_LINE()) {
-  cuda_cpu::TexelsRead read;
-  const T texel = cuda_cpu::sample_as<T>("tex1D", 1, texture, x, 0, 0, file, line, &read);
-  CUDA_CPU_TEXELS_ARE_READ(read);
-  return texel;
+  return cuda_cpu::texel_of<T>(
+      cuda_cpu::fetch_sample("tex1D", 1, cuda_cpu::kFormOf<T>, texture, x, 0, 0, file, line));
 }
 template <class T>
 CUDA_CPU_TELLING T tex2D(cudaTextureObject_t texture, float x, float y,
                          const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  cuda_cpu::TexelsRead read;
-  const T texel = cuda_cpu::sample_as<T>("tex2D", 2, texture, x, y, 0, file, line, &read);
-  CUDA_CPU_TEXELS_ARE_READ(read);
-  return texel;
+  return cuda_cpu::texel_of<T>(
+      cuda_cpu::fetch_sample("tex2D", 2, cuda_cpu::kFormOf<T>, texture, x, y, 0, file, line));
 }
 template <class T>
 CUDA_CPU_TELLING T tex3D(cudaTextureObject_t texture, float x, float y, float z,
                          const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  cuda_cpu::TexelsRead read;
-  const T texel = cuda_cpu::sample_as<T>("tex3D", 3, texture, x, y, z, file, line, &read);
-  CUDA_CPU_TEXELS_ARE_READ(read);
-  return texel;
+  return cuda_cpu::texel_of<T>(
+      cuda_cpu::fetch_sample("tex3D", 3, cuda_cpu::kFormOf<T>, texture, x, y, z, file, line));
 }
 template <class T>
 CUDA_CPU_TELLING T tex2Dgather(cudaTextureObject_t texture, float x, float y, int component = 0,
                                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  cuda_cpu::TexelsRead read;
-  const T texel = cuda_cpu::gather_as<T>(texture, x, y, component, file, line, &read);
-  CUDA_CPU_TEXELS_ARE_READ(read);
-  return texel;
+  return cuda_cpu::texel_of<T>(cuda_cpu::fetch_gathered("tex2Dgather", cuda_cpu::kFormOf<T>,
+                                                        texture, x, y, component, file, line));
 }
-
-#undef CUDA_CPU_TEXELS_ARE_READ
 
 // The same with a pointer for the result.
 template <class T>

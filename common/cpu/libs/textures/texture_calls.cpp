@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 
 #include "../../engine/device_limits.h"
 #include "../../engine/memory.h"
@@ -18,51 +16,39 @@
 namespace cuda_cpu {
 namespace {
 
-/// What an object was made from, for the functions that tell.
-struct Origin {
-  cudaResourceDesc resource;
-  cudaTextureDesc description;
-  cudaResourceViewDesc view;
-};
-
-std::mutex objects_mutex;
-std::deque<Origin>& origins() {
-  static auto* const all = new std::deque<Origin>;
-  return *all;
-}
-
-bool is_known(cudaTextureObject_t number, ObjectKind kind) {
-  const TextureObject* const object = find_texture_object(number);
-  return object != nullptr && object->live && object->kind == kind;
+/// The object of a number, if it is of this kind and not destroyed.
+TextureObject* known_object(std::uint64_t number, ObjectKind kind) {
+  TextureObject* const object = find_texture_object(number);
+  return object != nullptr && object->live && object->kind == kind ? object : nullptr;
 }
 
 cudaError_t keep(TextureObject object, Site site, const cudaResourceDesc& resource,
                  const cudaTextureDesc& description, unsigned long long* result) {
   object.created = site;
-  const std::lock_guard<std::mutex> lock(objects_mutex);
+  object.resource = resource;
+  object.description = description;
   const std::uint64_t number = add_texture_object(object);
   if (number == 0) return finish(cudaErrorMemoryAllocation);
-  origins().push_back({resource, description, {}});
   *result = number;
   return cudaSuccess;
 }
 
 template <class T>
-cudaError_t tell(T* result, cudaTextureObject_t number, ObjectKind kind, T Origin::*what) {
+cudaError_t tell(T* result, std::uint64_t number, ObjectKind kind, T TextureObject::*what) {
   CUDA_CPU_BEGIN_CALL();
-  if (result == nullptr || !is_known(number, kind)) return finish(cudaErrorInvalidValue);
-  *result = origins()[number - 1].*what;
+  const TextureObject* const object = known_object(number, kind);
+  if (result == nullptr || object == nullptr) return finish(cudaErrorInvalidValue);
+  *result = object->*what;
   return cudaSuccess;
 }
 
-void set_format(const int bits[4], int kind, TextureView* view) {
-  view->component_bytes = bits[0] / 8;
-  view->components = 0;
-  for (int i = 0; i < 4; ++i) view->components += bits[i] != 0;
+void set_format(const cudaChannelFormatDesc& format, TextureView* view) {
+  view->component_bytes = format.x / 8;
+  view->components = (format.x != 0) + (format.y != 0) + (format.z != 0) + (format.w != 0);
   view->texel_bytes = view->component_bytes * view->components;
-  view->kind = kind == cudaChannelFormatKindFloat    ? TexelKind::kFloat
-               : kind == cudaChannelFormatKindSigned ? TexelKind::kSigned
-                                                     : TexelKind::kUnsigned;
+  view->kind = format.f == cudaChannelFormatKindFloat    ? TexelKind::kFloat
+               : format.f == cudaChannelFormatKindSigned ? TexelKind::kSigned
+                                                         : TexelKind::kUnsigned;
 }
 
 /// Refuses memory that the device cannot read, or that begins at an address which is not a multiple
@@ -87,25 +73,29 @@ int check_memory(Site site, const void* memory) {
       {}, "read the whole allocation, and add the offset to the coordinate");
 }
 
+int set_memory(Site site, void* memory, const cudaChannelFormatDesc& format, TextureView* view) {
+  if (const int error = check_format(format)) return error;
+  if (const int error = check_memory(site, memory)) return error;
+  set_format(format, view);
+  view->texels = static_cast<const char*>(memory);
+  return cudaSuccess;
+}
+
 int set_linear(Site site, const cudaResourceDesc& resource, TextureObject* object) {
   const auto& linear = resource.res.linear;
-  if (const int error = check_format(linear.desc)) return error;
-  if (const int error = check_memory(site, linear.devPtr)) return error;
-  const int bits[4] = {linear.desc.x, linear.desc.y, linear.desc.z, linear.desc.w};
   TextureView* const view = &object->view;
-  set_format(bits, linear.desc.f, view);
+  if (const int error = set_memory(site, linear.devPtr, linear.desc, view)) return error;
   const std::size_t texels = linear.sizeInBytes / static_cast<std::size_t>(view->texel_bytes);
   if (texels > kMaxTexture1DLinear) return cudaErrorInvalidValue;
   object->memory = ObjectMemory::kLinear;
-  view->texels = static_cast<const char*>(linear.devPtr);
   view->size[0] = static_cast<int>(texels);
   return cudaSuccess;
 }
 
 int set_pitched(Site site, const cudaResourceDesc& resource, TextureObject* object) {
   const auto& pitched = resource.res.pitch2D;
-  if (const int error = check_format(pitched.desc)) return error;
-  if (const int error = check_memory(site, pitched.devPtr)) return error;
+  TextureView* const view = &object->view;
+  if (const int error = set_memory(site, pitched.devPtr, pitched.desc, view)) return error;
   if (pitched.pitchInBytes % kTexturePitchAlignment != 0) {
     return explain_misuse(site, cudaErrorInvalidValue,
                           "cudaCreateTextureObject with a pitch that is not aligned",
@@ -117,11 +107,7 @@ int set_pitched(Site site, const cudaResourceDesc& resource, TextureObject* obje
       pitched.pitchInBytes > kMaxTexturePitch) {
     return cudaErrorInvalidValue;
   }
-  const int bits[4] = {pitched.desc.x, pitched.desc.y, pitched.desc.z, pitched.desc.w};
-  TextureView* const view = &object->view;
-  set_format(bits, pitched.desc.f, view);
   object->memory = ObjectMemory::kPitched;
-  view->texels = static_cast<const char*>(pitched.devPtr);
   view->pitch = pitched.pitchInBytes;
   view->size[0] = std::max(1, static_cast<int>(pitched.width));
   view->size[1] = std::max(1, static_cast<int>(pitched.height));
@@ -131,19 +117,19 @@ int set_pitched(Site site, const cudaResourceDesc& resource, TextureObject* obje
 
 int set_array(const char* call, Site site, const cudaResourceDesc& resource,
               TextureObject* object) {
-  if (const int error = check_array(call, site, resource.res.array.array)) return error;
-  const auto& array = *reinterpret_cast<const ArrayMemory*>(resource.res.array.array);
+  const cudaArray* const array = resource.res.array.array;
+  if (const int error = check_array(call, site, array)) return error;
   TextureView* const view = &object->view;
-  set_format(array.bits, array.kind, view);
+  set_format(array->format, view);
   object->memory = ObjectMemory::kArray;
-  object->array = &array;
-  view->texels = array.texels;
-  view->pitch = array.row_bytes;
-  view->slice = array.row_bytes * std::max<std::size_t>(array.height, 1);
-  view->size[0] = static_cast<int>(array.width);
-  view->size[1] = std::max(1, static_cast<int>(array.height));
-  view->size[2] = std::max(1, static_cast<int>(array.depth));
-  view->dimensions = array.depth != 0 ? 3 : array.height != 0 ? 2 : 1;
+  object->array = array;
+  view->texels = array->texels;
+  view->pitch = array->row_bytes;
+  view->slice = array->row_bytes * array->rows();
+  view->size[0] = static_cast<int>(array->extent.width);
+  view->size[1] = static_cast<int>(array->rows());
+  view->size[2] = static_cast<int>(array->layers());
+  view->dimensions = array->extent.depth != 0 ? 3 : array->extent.height != 0 ? 2 : 1;
   return cudaSuccess;
 }
 
@@ -185,9 +171,9 @@ int set_sampling(Site site, const cudaTextureDesc& description, TextureView* vie
 }
 
 cudaError_t destroy(unsigned long long number, ObjectKind kind, Site site) {
-  if (!is_known(number, kind)) return cudaSuccess;  // the toolkit says nothing either
+  TextureObject* const object = known_object(number, kind);
+  if (object == nullptr) return cudaSuccess;  // the toolkit says nothing either
   if (const int error = run_all_streams()) return finish(error);
-  TextureObject* const object = find_texture_object(number);
   object->destroyed = site;
   object->live = false;
   return cudaSuccess;
@@ -196,76 +182,73 @@ cudaError_t destroy(unsigned long long number, ObjectKind kind, Site site) {
 }  // namespace
 }  // namespace cuda_cpu
 
-using cuda_cpu::finish;
-using cuda_cpu::ObjectKind;
+using namespace cuda_cpu;
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* description,
-                                    const cudaResourceViewDesc* view, cuda_cpu::Site site) {
+                                    const cudaResourceViewDesc* view, Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (texture == nullptr || resource == nullptr) return finish(cudaErrorInvalidValue);
   if (description == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (view != nullptr || resource->resType == cudaResourceTypeMipmappedArray) {
-    return finish(cuda_cpu::explain_misuse(
-        site, cudaErrorNotSupported,
-        "views and mipmapped arrays are not supported by the CPU backend"));
+    return finish(
+        explain_misuse(site, cudaErrorNotSupported,
+                       "views and mipmapped arrays are not supported by the CPU backend"));
   }
-  cuda_cpu::TextureObject object;
+  TextureObject object;
   int error = cudaErrorInvalidValue;
   if (resource->resType == cudaResourceTypeLinear) {
-    error = cuda_cpu::set_linear(site, *resource, &object);
+    error = set_linear(site, *resource, &object);
   } else if (resource->resType == cudaResourceTypePitch2D) {
-    error = cuda_cpu::set_pitched(site, *resource, &object);
+    error = set_pitched(site, *resource, &object);
   } else if (resource->resType == cudaResourceTypeArray) {
-    error = cuda_cpu::set_array("cudaCreateTextureObject", site, *resource, &object);
+    error = set_array("cudaCreateTextureObject", site, *resource, &object);
   }
-  if (error == cudaSuccess) {
-    error = cuda_cpu::set_sampling(site, *description, &object.view);
-  }
+  if (error == cudaSuccess) error = set_sampling(site, *description, &object.view);
   if (error != cudaSuccess) return finish(error);
-  return cuda_cpu::keep(object, site, *resource, *description, texture);
+  return keep(object, site, *resource, *description, texture);
 }
 
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture, cuda_cpu::Site site) {
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::destroy(texture, ObjectKind::kTexture, site);
+  return destroy(texture, ObjectKind::kTexture, site);
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture) {
-  return cuda_cpu::tell(resource, texture, ObjectKind::kTexture, &cuda_cpu::Origin::resource);
+  return tell(resource, texture, ObjectKind::kTexture, &TextureObject::resource);
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
                                             cudaTextureObject_t texture) {
-  return cuda_cpu::tell(description, texture, ObjectKind::kTexture, &cuda_cpu::Origin::description);
+  return tell(description, texture, ObjectKind::kTexture, &TextureObject::description);
 }
 
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
                                                  cudaTextureObject_t texture) {
-  return cuda_cpu::tell(view, texture, ObjectKind::kTexture, &cuda_cpu::Origin::view);
+  return tell(view, texture, ObjectKind::kTexture, &TextureObject::resource_view);
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource,
-                                    cuda_cpu::Site site) {
+                                    Site site) {
   CUDA_CPU_BEGIN_CALL();
   if (surface == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray) {
     return finish(cudaErrorInvalidValue);
   }
-  cuda_cpu::TextureObject object;
+  TextureObject object;
   object.kind = ObjectKind::kSurface;
-  if (const int error = cuda_cpu::set_array("cudaCreateSurfaceObject", site, *resource, &object)) {
+  if (const int error = set_array("cudaCreateSurfaceObject", site, *resource, &object)) {
     return finish(error);
   }
-  return cuda_cpu::keep(object, site, *resource, {}, surface);
+  return keep(object, site, *resource, {}, surface);
 }
 
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface, cuda_cpu::Site site) {
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  return cuda_cpu::destroy(surface, ObjectKind::kSurface, site);
+  return destroy(surface, ObjectKind::kSurface, site);
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaSurfaceObject_t surface) {
-  return cuda_cpu::tell(resource, surface, ObjectKind::kSurface, &cuda_cpu::Origin::resource);
+  return tell(resource, surface, ObjectKind::kSurface, &TextureObject::resource);
 }

@@ -4,7 +4,7 @@
 
 #include "../../types/site.h"
 #include "../../types/texture_types.h"
-#include "array_types.h"
+#include "arrays.h"
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* description,

@@ -4,26 +4,31 @@
 // can be named.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "../../types/site.h"
+#include "../../types/texture_types.h"
+#include "arrays.h"
 #include "texture_unit.h"
 
-namespace cuda_cpu {
-
 /// The memory of a cudaArray_t: rows without gaps.
-struct ArrayMemory {
-  char* texels = nullptr;
-  std::size_t row_bytes = 0;
-  std::size_t width = 0, height = 0, depth = 0;  ///< in texels; 0 where the array has no such axis
-  int bits[4] = {};                              ///< of each component
-  int kind = 0;                                  ///< cudaChannelFormatKind
-  unsigned flags = 0;
-  const char* call = "";
-  Site allocated{nullptr, 0}, freed{nullptr, 0};
+struct cudaArray {
+  cudaChannelFormatDesc format;
+  cudaExtent extent;  ///< in texels; 0 where the array has no such axis
+  unsigned flags;
+  std::size_t row_bytes;
+  char* texels;
+  const char* call;
+  cuda_cpu::Site allocated, freed{nullptr, 0};
   bool live = true;
+
+  std::size_t rows() const { return std::max<std::size_t>(extent.height, 1); }
+  std::size_t layers() const { return std::max<std::size_t>(extent.depth, 1); }
 };
+
+namespace cuda_cpu {
 
 enum class ObjectKind { kTexture, kSurface };
 enum class ObjectMemory { kArray, kLinear, kPitched };
@@ -32,9 +37,13 @@ struct TextureObject {
   ObjectKind kind = ObjectKind::kTexture;
   ObjectMemory memory = ObjectMemory::kArray;
   TextureView view;
-  const ArrayMemory* array = nullptr;
+  const cudaArray* array = nullptr;
   Site created{nullptr, 0}, destroyed{nullptr, 0};
   bool live = true;
+  // What it was made from.
+  cudaResourceDesc resource{};
+  cudaTextureDesc description{};
+  cudaResourceViewDesc resource_view{};
 };
 
 /// Keeps the object and returns its number, 1 or more; 0 when there is no room.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "../../engine/device_functions.h"
 #include "../../engine/short_floats.h"
 
 namespace cuda_cpu {
@@ -17,23 +18,15 @@ constexpr double kFarthest = 0x1p60;
 constexpr std::int64_t kFar = std::int64_t{1} << 42;  // outside of every texture
 constexpr int kOutside = -1;                          // in place of a texel: the border's colour
 
-template <class To, class From>
-To bits_of(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof(To));
-  return to;
-}
-
-bool is_negative(float value) { return bits_of<std::uint32_t>(value) >> 31 != 0; }
+bool is_negative(float value) { return bit_copy<std::uint32_t>(value) >> 31 != 0; }
 /// A zero or subnormal number.
-bool is_tiny(float value) { return (bits_of<std::uint32_t>(value) & 0x7f800000u) == 0; }
+bool is_tiny(float value) { return (bit_copy<std::uint32_t>(value) & 0x7f800000u) == 0; }
 /// The e of 2^e <= |value| < 2^(e + 1); the value is normal.
 int exponent_of(float value) {
-  return static_cast<int>(bits_of<std::uint32_t>(value) >> 23 & 255) - 127;
+  return static_cast<int>(bit_copy<std::uint32_t>(value) >> 23 & 255) - 127;
 }
 double power_of_two(int exponent) {
-  return bits_of<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+  return bit_copy<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
 /// The texels along one axis that a fetch uses, and the weight of the second in 1/256.
@@ -105,7 +98,9 @@ Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normali
           static_cast<int>(from & ((1 << kFractionBits) - 1))};
 }
 
+/// Null outside, where the border's colour is.
 const char* address_of(const TextureView& view, int x, int y, int z) {
+  if (x == kOutside || y == kOutside || z == kOutside) return nullptr;
   return view.texels + static_cast<std::size_t>(z) * view.slice +
          static_cast<std::size_t>(y) * view.pitch +
          static_cast<std::size_t>(x) * static_cast<std::size_t>(view.texel_bytes);
@@ -150,7 +145,7 @@ float as_fraction(const TextureView& view, std::uint32_t raw) {
 /// The border's colour as a component of a texel.
 std::uint32_t border_component(const TextureView& view, int component) {
   const float colour = view.border[component];
-  const std::uint32_t bits = bits_of<std::uint32_t>(colour);
+  const std::uint32_t bits = bit_copy<std::uint32_t>(colour);
   const bool is_signed = view.kind == TexelKind::kSigned;
   if (view.kind == TexelKind::kFloat)
     return view.component_bytes == 2 ? HalfFormat::round(colour) : bits;
@@ -171,12 +166,17 @@ std::uint32_t border_component(const TextureView& view, int component) {
   return static_cast<std::uint32_t>(rounded);
 }
 
+std::uint32_t component_of(const TextureView& view, const char* texel, int component) {
+  return texel == nullptr ? border_component(view, component)
+                          : raw_component(view, texel, component);
+}
+
 /// What a fetch returns for a component that is not filtered.
 std::uint32_t plain_component(const TextureView& view, std::uint32_t raw) {
   if (view.kind == TexelKind::kFloat) {
-    return view.component_bytes == 2 ? bits_of<std::uint32_t>(half_to_float(raw)) : raw;
+    return view.component_bytes == 2 ? bit_copy<std::uint32_t>(half_to_float(raw)) : raw;
   }
-  return view.as_float ? bits_of<std::uint32_t>(as_fraction(view, raw)) : raw;
+  return view.as_float ? bit_copy<std::uint32_t>(as_fraction(view, raw)) : raw;
 }
 
 /// A texel of the footprint: where it is, null for the border's colour, and its weight in 1/256.
@@ -214,7 +214,7 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
   for (int i = 0; i < count; ++i) {
     if (texels[i].weight == 0) continue;
     if (values[i] == 0) continue;
-    const std::int64_t significand = (bits_of<std::uint32_t>(values[i]) & 0x7fffffu) | 0x800000u;
+    const std::int64_t significand = (bit_copy<std::uint32_t>(values[i]) & 0x7fffffu) | 0x800000u;
     const int shift = exponent_of(values[i]) - 23 - unit;
     const std::int64_t aligned =
         shift >= 0 ? significand << shift : significand >> std::min(-shift, 63);
@@ -244,7 +244,7 @@ float sum_of_floats(const float* values, const Footprint& footprint, int precisi
     if (std::isinf(values[i]) || std::isnan(values[i])) special += values[i];
   }
   if (std::isinf(special)) return special;
-  if (std::isnan(special)) return bits_of<float>(precision == 11 ? 0x7fffe000u : 0x7fffffffu);
+  if (std::isnan(special)) return bit_copy<float>(precision == 11 ? 0x7fffe000u : 0x7fffffffu);
   const int first = footprint.first_layer;
   const ExactSum exact = sum_of_layers(
       layer_sum(values, footprint.texels, first, precision),
@@ -285,7 +285,7 @@ float weighted_sum(const TextureView& view, const std::uint32_t* raw, const Foot
   if (view.kind != TexelKind::kFloat) return sum_of_fractions(view, raw, footprint);
   float values[8];
   for (int i = 0; i < footprint.count; ++i) {
-    values[i] = view.component_bytes == 2 ? half_to_float(raw[i]) : bits_of<float>(raw[i]);
+    values[i] = view.component_bytes == 2 ? half_to_float(raw[i]) : bit_copy<float>(raw[i]);
     if (is_tiny(values[i])) values[i] = is_negative(values[i]) ? -0.0f : 0.0f;
   }
   return sum_of_floats(values, footprint, view.component_bytes == 2 ? 11 : 24);
@@ -304,12 +304,8 @@ Footprint footprint_of(const TextureView& view, const float* position) {
     axis[i] = neighbours(i < view.dimensions ? position[i] : 0, view.size[i], view.address[i],
                          view.normalized, view.linear);
   }
-  const auto texel = [&](int x, int y, int z) {
-    const bool outside = x == kOutside || y == kOutside || z == kOutside;
-    return outside ? nullptr : address_of(view, x, y, z);
-  };
   if (!view.linear) {
-    result.texels[result.count++] = {texel(axis[0].first, axis[1].first, axis[2].first),
+    result.texels[result.count++] = {address_of(view, axis[0].first, axis[1].first, axis[2].first),
                                      kFullWeight};
     result.first_layer = 1;
     return result;
@@ -327,10 +323,10 @@ Footprint footprint_of(const TextureView& view, const float* position) {
         ((across >> kFractionBits) * weight_of(1, y) + (x == y ? 128 : 127)) >> kFractionBits;
     // A weight that is rounded to 0 still lets infinities and NaN through.
     if (weight_of(0, x) == 0 || weight_of(1, y) == 0 || weight_of(2, z) == 0) continue;
-    result.texels[result.count++] = {
-        texel(x != 0 ? axis[0].second : axis[0].first, y != 0 ? axis[1].second : axis[1].first,
-              z != 0 ? axis[2].second : axis[2].first),
-        weight};
+    result.texels[result.count++] = {address_of(view, x != 0 ? axis[0].second : axis[0].first,
+                                                y != 0 ? axis[1].second : axis[1].first,
+                                                z != 0 ? axis[2].second : axis[2].first),
+                                     weight};
     if (z == 0) result.first_layer = result.count;
   }
   return result;
@@ -338,56 +334,49 @@ Footprint footprint_of(const TextureView& view, const float* position) {
 
 }  // namespace
 
-void sample(const TextureView& view, const float position[3], std::uint32_t result[4],
-            TexelsRead* read) {
-  read->bytes = view.texel_bytes;
+TexelsRead sample(const TextureView& view, const float position[3]) {
+  TexelsRead read;
+  read.bytes = view.texel_bytes;
   const Footprint footprint = footprint_of(view, position);
-  for (int i = 0; i < footprint.count; ++i) note(read, footprint.texels[i].texel);
-  for (int component = 0; component < 4; ++component) {
-    if (component >= view.components) {
-      result[component] = 0;
-      continue;
-    }
+  for (int i = 0; i < footprint.count; ++i) note(&read, footprint.texels[i].texel);
+  for (int component = 0; component < view.components; ++component) {
     std::uint32_t raw[8];
     for (int i = 0; i < footprint.count; ++i) {
-      raw[i] = footprint.texels[i].texel == nullptr
-                   ? border_component(view, component)
-                   : raw_component(view, footprint.texels[i].texel, component);
+      raw[i] = component_of(view, footprint.texels[i].texel, component);
     }
-    result[component] = view.linear ? bits_of<std::uint32_t>(weighted_sum(view, raw, footprint))
-                                    : plain_component(view, raw[0]);
+    read.words[component] = view.linear
+                                ? bit_copy<std::uint32_t>(weighted_sum(view, raw, footprint))
+                                : plain_component(view, raw[0]);
   }
+  return read;
 }
 
-void load_texel(const TextureView& view, int number, std::uint32_t result[4], TexelsRead* read) {
-  read->bytes = view.texel_bytes;
+TexelsRead load_texel(const TextureView& view, int number) {
+  TexelsRead read;
+  read.bytes = view.texel_bytes;
   const char* const texel = address_of(view, number, 0, 0);
-  note(read, texel);
-  for (int i = 0; i < 4; ++i) {
-    result[i] = i < view.components ? plain_component(view, raw_component(view, texel, i)) : 0;
+  note(&read, texel);
+  for (int i = 0; i < view.components; ++i) {
+    read.words[i] = plain_component(view, raw_component(view, texel, i));
   }
+  return read;
 }
 
-void gather(const TextureView& view, const float position[2], int component,
-            std::uint32_t result[4], TexelsRead* read) {
-  read->bytes = view.texel_bytes;
+TexelsRead gather(const TextureView& view, const float position[2], int component) {
+  TexelsRead read;
+  read.bytes = view.texel_bytes;
   const Neighbours x =
       neighbours(position[0], view.size[0], view.address[0], view.normalized, true);
   const Neighbours y =
       neighbours(position[1], view.size[1], view.address[1], view.normalized, true);
   const int at[4][2] = {
       {x.first, y.second}, {x.second, y.second}, {x.second, y.first}, {x.first, y.first}};
-  for (int i = 0; i < 4; ++i) {
-    result[i] = 0;
-    if (component >= view.components) continue;
-    if (at[i][0] == kOutside || at[i][1] == kOutside) {
-      result[i] = plain_component(view, border_component(view, component));
-      continue;
-    }
+  for (int i = 0; i < 4 && component < view.components; ++i) {
     const char* const texel = address_of(view, at[i][0], at[i][1], 0);
-    note(read, texel);
-    result[i] = plain_component(view, raw_component(view, texel, component));
+    note(&read, texel);
+    read.words[i] = plain_component(view, component_of(view, texel, component));
   }
+  return read;
 }
 
 }  // namespace cuda_cpu

@@ -50,17 +50,14 @@ struct TextureView {
   float border[4] = {};
 };
 
-/// Reads a texture at a position. A result is four words, floats or integers by their bits;
-/// components that the texture lacks are 0.
-void sample(const TextureView& view, const float position[3], std::uint32_t result[4],
-            TexelsRead* read);
+/// Reads a texture at a position. Components that the texture lacks are 0.
+TexelsRead sample(const TextureView& view, const float position[3]);
 
 /// The texel of a number, without filter; it must be there.
-void load_texel(const TextureView& view, int number, std::uint32_t result[4], TexelsRead* read);
+TexelsRead load_texel(const TextureView& view, int number);
 
 /// One component of the four texels that linear filtering would use, counter-clockwise from the
 /// lower left.
-void gather(const TextureView& view, const float position[2], int component,
-            std::uint32_t result[4], TexelsRead* read);
+TexelsRead gather(const TextureView& view, const float position[2], int component);
 
 }  // namespace cuda_cpu
