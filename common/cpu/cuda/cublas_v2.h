@@ -9,8 +9,6 @@
 
 #include "../libs/cublas/handles.h"
 #include "../libs/cublas/products.h"
-#include "../libs/cublas/transfers.h"
-#include "../libs/cublas/types.h"
 #include "../libs/cublas/vectors.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "handles.h"
 
-#include <mutex>
-#include <set>
+#include <string>
 
 #include "../../runtime/call.h"
+#include "../../runtime/copies.h"
+#include "../../runtime/handles.h"
 #include "../../runtime/streams.h"
 #include "../../runtime/work_queues.h"
 #include "operands.h"
 
 namespace cuda_cpu {
 namespace {
-
-struct Handles {
-  std::mutex mutex;
-  // A destroyed one stays allocated, so that no other gets its address.
-  std::set<const cublasContext*> live, destroyed;
-};
-
-Handles& handles() {
-  static Handles* const all = new Handles;
-  return *all;
-}
 
 /// The name and the text of a status; the texts are what the library of CUDA 13.0 prints.
 struct StatusText {
@@ -58,46 +48,53 @@ const StatusText& text_of(cublasStatus_t status) {
   return kUnknownStatus;
 }
 
+/// A vector is a matrix whose columns have one element.
+cublasStatus_t transfer(const char* name, Site site, int rows, int columns, int element_size,
+                        const void* from, int from_step, void* to, int to_step,
+                        cudaMemcpyKind kind) {
+  const int least = rows > 1 ? rows : 1;
+  if (rows < 0 || columns < 0 || element_size <= 0 || from_step < least || to_step < least) {
+    return refuse({name, site, nullptr}, CUBLAS_STATUS_INVALID_VALUE,
+                  "a size is negative, or an increment or a leading dimension is too small");
+  }
+  const auto size = static_cast<std::size_t>(element_size);
+  const cudaError_t error =
+      copy_block(name, site, to, static_cast<std::size_t>(to_step) * size, from,
+                 static_cast<std::size_t>(from_step) * size, static_cast<std::size_t>(rows) * size,
+                 static_cast<std::size_t>(columns), kind, nullptr, false);
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+}
+
 }  // namespace
 
 cublasStatus_t begin_cublas_call(const char* call, const CublasHandle& handle) {
   if (begin_call() != 0) return CUBLAS_STATUS_EXECUTION_FAILED;
-  Handles& all = handles();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  if (all.live.count(handle.value) != 0) return CUBLAS_STATUS_SUCCESS;
+  const bool is_known = handles<cublasContext>().has(handle.value);
+  if (is_known && handle.value->live) return CUBLAS_STATUS_SUCCESS;
   const char* const what = handle.value == nullptr ? "the handle is a null pointer"
-                           : all.destroyed.count(handle.value) != 0
-                               ? "the handle was destroyed"
-                               : "the handle comes from no cublasCreate";
+                           : is_known              ? "the handle was destroyed"
+                                                   : "the handle comes from no cublasCreate";
   return refuse({call, handle.site, nullptr}, CUBLAS_STATUS_NOT_INITIALIZED, what,
                 "make one with cublasCreate, and destroy it after its last use");
 }
 
 }  // namespace cuda_cpu
 
-using cuda_cpu::begin_cublas_call;
-using cuda_cpu::CublasHandle;
+using namespace cuda_cpu;
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
-  if (cuda_cpu::begin_call() != 0) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (begin_call() != 0) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   *handle = new cublasContext;
-  cuda_cpu::Handles& all = cuda_cpu::handles();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  all.live.insert(*handle);
+  handles<cublasContext>().add(*handle);
   return CUBLAS_STATUS_SUCCESS;
 }
 
 // The library frees device memory here, which waits for the device.
 cublasStatus_t cublasDestroy(CublasHandle handle) {
   if (const auto status = begin_cublas_call("cublasDestroy", handle)) return status;
-  {
-    cuda_cpu::Handles& all = cuda_cpu::handles();
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    all.live.erase(handle.value);
-    all.destroyed.insert(handle.value);
-  }
-  return cuda_cpu::run_all_streams() == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+  handle.value->live = false;  // it stays, so that no other gets its address
+  return run_all_streams() == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 cublasStatus_t cublasGetVersion(CublasHandle handle, int* version) {
@@ -109,9 +106,9 @@ cublasStatus_t cublasGetVersion(CublasHandle handle, int* version) {
 
 cublasStatus_t cublasSetStream(CublasHandle handle, cudaStream_t stream) {
   if (const auto status = begin_cublas_call("cublasSetStream", handle)) return status;
-  if (cuda_cpu::find_stream(stream) == nullptr) {
-    return cuda_cpu::refuse({"cublasSetStream", handle.site, nullptr}, CUBLAS_STATUS_INVALID_VALUE,
-                            "there is no such stream");
+  if (find_stream(stream) == nullptr) {
+    return refuse({"cublasSetStream", handle.site, nullptr}, CUBLAS_STATUS_INVALID_VALUE,
+                  "there is no such stream");
   }
   handle.value->stream = stream;
   return CUBLAS_STATUS_SUCCESS;
@@ -144,11 +141,10 @@ cublasStatus_t cublasSetMathMode(CublasHandle handle, cublasMath_t mode) {
   if (const auto status = begin_cublas_call("cublasSetMathMode", handle)) return status;
   const int kind = mode & ~CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
   if (kind < CUBLAS_DEFAULT_MATH || kind > CUBLAS_TF32_TENSOR_OP_MATH) {
-    return cuda_cpu::refuse({"cublasSetMathMode", handle.site, nullptr},
-                            CUBLAS_STATUS_INVALID_VALUE,
-                            "math mode " + std::to_string(mode) + " is not supported",
-                            "there are CUBLAS_DEFAULT_MATH, CUBLAS_PEDANTIC_MATH, "
-                            "CUBLAS_TF32_TENSOR_OP_MATH and CUBLAS_TENSOR_OP_MATH");
+    return refuse({"cublasSetMathMode", handle.site, nullptr}, CUBLAS_STATUS_INVALID_VALUE,
+                  "math mode " + std::to_string(mode) + " is not supported",
+                  "there are CUBLAS_DEFAULT_MATH, CUBLAS_PEDANTIC_MATH, "
+                  "CUBLAS_TF32_TENSOR_OP_MATH and CUBLAS_TENSOR_OP_MATH");
   }
   handle.value->math = mode;
   return CUBLAS_STATUS_SUCCESS;
@@ -161,6 +157,30 @@ cublasStatus_t cublasGetMathMode(CublasHandle handle, cublasMath_t* mode) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-const char* cublasGetStatusName(cublasStatus_t status) { return cuda_cpu::text_of(status).name; }
+cublasStatus_t cublasSetVector(int n, int elem_size, const void* x, int incx, void* device_y,
+                               int incy, Site site) {
+  return transfer("cublasSetVector", site, 1, n, elem_size, x, incx, device_y, incy,
+                  cudaMemcpyHostToDevice);
+}
 
-const char* cublasGetStatusString(cublasStatus_t status) { return cuda_cpu::text_of(status).text; }
+cublasStatus_t cublasGetVector(int n, int elem_size, const void* device_x, int incx, void* y,
+                               int incy, Site site) {
+  return transfer("cublasGetVector", site, 1, n, elem_size, device_x, incx, y, incy,
+                  cudaMemcpyDeviceToHost);
+}
+
+cublasStatus_t cublasSetMatrix(int rows, int columns, int elem_size, const void* A, int lda,
+                               void* device_B, int ldb, Site site) {
+  return transfer("cublasSetMatrix", site, rows, columns, elem_size, A, lda, device_B, ldb,
+                  cudaMemcpyHostToDevice);
+}
+
+cublasStatus_t cublasGetMatrix(int rows, int columns, int elem_size, const void* device_A, int lda,
+                               void* B, int ldb, Site site) {
+  return transfer("cublasGetMatrix", site, rows, columns, elem_size, device_A, lda, B, ldb,
+                  cudaMemcpyDeviceToHost);
+}
+
+const char* cublasGetStatusName(cublasStatus_t status) { return text_of(status).name; }
+
+const char* cublasGetStatusString(cublasStatus_t status) { return text_of(status).text; }

@@ -39,13 +39,8 @@ Extent extent_of(const CublasOperand& it) {
 bool stop_device(const CublasCall& call, std::string headline, std::vector<std::string> details,
                  std::vector<Report::Note> notes, std::string help,
                  int error = cudaErrorIllegalAddress) {
-  Report r;
-  r.headline = std::move(headline);
-  r.site = call.site;
-  r.details = std::move(details);
-  r.notes = std::move(notes);
-  r.help = std::move(help);
-  r.cuda_error = error;
+  const Report r{std::move(headline), call.site,       {},   std::move(details),
+                 std::move(notes),    std::move(help), error};
   finish(report(r));
   return false;
 }

@@ -57,18 +57,6 @@ struct Given {
   }
 };
 
-struct Sizes {
-  int m, n, k, count;
-};
-/// Everything that a product is told.
-struct Asked : Sizes {
-  Asked(Sizes sizes, const void* alpha, const void* beta, Given a, Given b, Given c)
-      : Sizes(sizes), alpha(alpha), beta(beta), a(a), b(b), c(c) {}
-  const void *alpha, *beta;
-  Given a, b, c;
-  Inputs inputs = Inputs::kAsTheyAre;
-};
-
 /// Success if leading dimension and operation fit; else reports it.
 cublasStatus_t check_shape(const CublasCall& call, const Given& it, int rows_after,
                            int columns_after) {
@@ -98,33 +86,33 @@ cublasStatus_t refuse_null(const CublasCall& call, const char* name) {
   return refuse(call, CUBLAS_STATUS_INVALID_VALUE, format("%s is a null pointer", name));
 }
 
+/// `count` products, in T.
 template <class T>
-cublasStatus_t run_product(const CublasCall& call, const Asked& asked) {
-  if (const auto status = check_sizes(call, asked.m, asked.n, asked.k, asked.count)) return status;
-  if (const auto status = check_shape(call, asked.a, asked.m, asked.k)) return status;
-  if (const auto status = check_shape(call, asked.b, asked.k, asked.n)) return status;
-  if (const auto status = check_shape(call, asked.c, asked.m, asked.n)) return status;
-  if (asked.m == 0 || asked.n == 0 || asked.count == 0) return CUBLAS_STATUS_SUCCESS;
-  if (!are_in_their_place(call, asked.alpha, asked.beta, sizeof(T))) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
-  const CublasScalar<T> alpha(call, asked.alpha), beta(call, asked.beta);
+cublasStatus_t run_products(const CublasCall& call, int m, int n, int k, int count,
+                            const void* alpha_at, const Given& a, const Given& b,
+                            const void* beta_at, const Given& c, Inputs inputs) {
+  if (const auto status = check_sizes(call, m, n, k, count)) return status;
+  if (const auto status = check_shape(call, a, m, k)) return status;
+  if (const auto status = check_shape(call, b, k, n)) return status;
+  if (const auto status = check_shape(call, c, m, n)) return status;
+  if (m == 0 || n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
+  if (!are_in_their_place(call, alpha_at, beta_at, sizeof(T))) return CUBLAS_STATUS_INVALID_VALUE;
+  const CublasScalar<T> alpha(call, alpha_at), beta(call, beta_at);
   std::vector<CublasOperand> operands;
-  if (asked.c.data == nullptr) return refuse_null(call, "C");
-  if (asked.k != 0 && !alpha.is(0)) {
-    if (asked.a.data == nullptr) return refuse_null(call, "A");
-    if (asked.b.data == nullptr) return refuse_null(call, "B");
-    operands = {asked.a.operand(asked.m, asked.k, asked.count, false),
-                asked.b.operand(asked.k, asked.n, asked.count, false)};
+  if (c.data == nullptr) return refuse_null(call, "C");
+  if (k != 0 && !alpha.is(0)) {
+    if (a.data == nullptr) return refuse_null(call, "A");
+    if (b.data == nullptr) return refuse_null(call, "B");
+    operands = {a.operand(m, k, count, false), b.operand(k, n, count, false)};
   }
-  operands.push_back(asked.c.operand(asked.m, asked.n, asked.count, true));
-  return submit(call, operands, [asked, alpha, beta] {
-    for (int i = 0; i < asked.count; ++i) {
-      const Factor c = asked.c.factor(i);
-      multiply<T>({static_cast<std::size_t>(asked.m), static_cast<std::size_t>(asked.n),
-                   static_cast<std::size_t>(asked.k), asked.a.factor(i), asked.b.factor(i),
-                   const_cast<void*>(c.data), c.type, c.column_step, asked.inputs},
-                  alpha.get(), beta.get());
+  operands.push_back(c.operand(m, n, count, true));
+  return submit(call, operands, [=] {
+    for (int i = 0; i < count; ++i) {
+      const Factor to = c.factor(i);
+      multiply<T>(
+          {static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k),
+           a.factor(i), b.factor(i), const_cast<void*>(to.data), to.type, to.column_step, inputs},
+          alpha.get(), beta.get());
     }
   });
 }
@@ -148,52 +136,48 @@ const char* name_of(cudaDataType type) {
 bool is_short(cudaDataType type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }
 
 /// The products of cublasGemmEx that are computed here.
-bool is_supported(const Asked& it, cublasComputeType_t compute) {
-  if (it.a.type != it.b.type) return false;
+bool is_supported(cudaDataType a, cudaDataType b, cudaDataType c, cublasComputeType_t compute) {
+  if (a != b) return false;
   switch (compute) {
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
-      return it.a.type == CUDA_R_64F && it.c.type == CUDA_R_64F;
+      return a == CUDA_R_64F && c == CUDA_R_64F;
     case CUBLAS_COMPUTE_32F_FAST_TF32:
-      return it.a.type == CUDA_R_32F && it.c.type == CUDA_R_32F;
+      return a == CUDA_R_32F && c == CUDA_R_32F;
     case CUBLAS_COMPUTE_32F:
     case CUBLAS_COMPUTE_32F_PEDANTIC:
-      return (it.a.type == CUDA_R_32F || is_short(it.a.type)) &&
-             (it.c.type == CUDA_R_32F || (is_short(it.a.type) && it.c.type == it.a.type));
+      return (a == CUDA_R_32F || is_short(a)) && (c == CUDA_R_32F || (is_short(a) && c == a));
     default:
       return false;
   }
 }
 
-cublasStatus_t run_typed_product(const char* name, const CublasHandle& handle, Asked asked,
-                                 cublasComputeType_t compute) {
+cublasStatus_t run_product(const char* name, const CublasHandle& handle, int m, int n, int k,
+                           int count, const void* alpha, const Given& a, const Given& b,
+                           const void* beta, const Given& c, cublasComputeType_t compute) {
   if (const auto status = begin_cublas_call(name, handle)) return status;
   const CublasCall call = {name, handle.site, handle.value};
-  if (!is_supported(asked, compute)) {
-    return refuse(call, CUBLAS_STATUS_NOT_SUPPORTED,
-                  format("A of %s, B of %s, C of %s with compute type %d is not supported",
-                         name_of(asked.a.type), name_of(asked.b.type), name_of(asked.c.type),
-                         static_cast<int>(compute)),
-                  "on the CPU backend there are: CUDA_R_32F; CUDA_R_16F or CUDA_R_16BF, with C of "
-                  "that or of CUDA_R_32F; all with CUBLAS_COMPUTE_32F; and CUDA_R_64F with "
-                  "CUBLAS_COMPUTE_64F");
+  if (!is_supported(a.type, b.type, c.type, compute)) {
+    return refuse(
+        call, CUBLAS_STATUS_NOT_SUPPORTED,
+        format("A of %s, B of %s, C of %s with compute type %d is not supported", name_of(a.type),
+               name_of(b.type), name_of(c.type), static_cast<int>(compute)),
+        "on the CPU backend there are: CUDA_R_32F; CUDA_R_16F or CUDA_R_16BF, with C of "
+        "that or of CUDA_R_32F; all with CUBLAS_COMPUTE_32F; and CUDA_R_64F with "
+        "CUBLAS_COMPUTE_64F");
   }
-  asked.inputs = compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? Inputs::kTf32 : inputs_of(*handle.value);
-  if (compute == CUBLAS_COMPUTE_32F_PEDANTIC) asked.inputs = Inputs::kAsTheyAre;
-  return asked.a.type == CUDA_R_64F ? run_product<double>(call, asked)
-                                    : run_product<float>(call, asked);
+  const Inputs inputs = compute == CUBLAS_COMPUTE_32F_FAST_TF32  ? Inputs::kTf32
+                        : compute == CUBLAS_COMPUTE_32F_PEDANTIC ? Inputs::kAsTheyAre
+                                                                 : inputs_of(*handle.value);
+  const auto run = a.type == CUDA_R_64F ? run_products<double> : run_products<float>;
+  return run(call, m, n, k, count, alpha, a, b, beta, c, inputs);
 }
 
 template <class T>
 constexpr cudaDataType kTypeOf = sizeof(T) == 8 ? CUDA_R_64F : CUDA_R_32F;
 
 template <class T>
-cublasStatus_t run_plain_product(const char* name, const CublasHandle& handle, Asked asked) {
-  if (const auto status = begin_cublas_call(name, handle)) return status;
-  const CublasCall call = {name, handle.site, handle.value};
-  asked.inputs = inputs_of(*handle.value);
-  return run_product<T>(call, asked);
-}
+constexpr cublasComputeType_t kComputeOf = sizeof(T) == 8 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
 
 template <class T>
 cublasStatus_t run_sum(const char* name, const CublasHandle& handle, int m, int n,
@@ -245,37 +229,34 @@ cublasStatus_t run_sum(const char* name, const CublasHandle& handle, int m, int 
 }  // namespace
 }  // namespace cuda_cpu
 
-using cuda_cpu::CublasHandle;
+using namespace cuda_cpu;
 
 #define CUDA_CPU_CUBLAS_PRODUCTS(S, T)                                                          \
   cublasStatus_t cublas##S##gemm(CublasHandle handle, cublasOperation_t transa,                 \
                                  cublasOperation_t transb, int m, int n, int k, const T* alpha, \
                                  const T* A, int lda, const T* B, int ldb, const T* beta, T* C, \
                                  int ldc) {                                                     \
-    constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
-    return cuda_cpu::run_plain_product<T>(                                                      \
-        "cublas" #S "gemm", handle,                                                             \
-        cuda_cpu::Asked({m, n, k, 1}, alpha, beta, {"A", "lda", transa, A, type, lda, 0},       \
-                        {"B", "ldb", transb, B, type, ldb, 0},                                  \
-                        {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0}));                           \
+    constexpr cudaDataType type = kTypeOf<T>;                                                   \
+    return run_product("cublas" #S "gemm", handle, m, n, k, 1, alpha,                           \
+                       {"A", "lda", transa, A, type, lda, 0},                                   \
+                       {"B", "ldb", transb, B, type, ldb, 0}, beta,                             \
+                       {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0}, kComputeOf<T>);              \
   }                                                                                             \
   cublasStatus_t cublas##S##gemmStridedBatched(                                                 \
       CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
       int k, const T* alpha, const T* A, int lda, long long strideA, const T* B, int ldb,       \
       long long strideB, const T* beta, T* C, int ldc, long long strideC, int batchCount) {     \
-    constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
-    return cuda_cpu::run_plain_product<T>(                                                      \
-        "cublas" #S "gemmStridedBatched", handle,                                               \
-        cuda_cpu::Asked({m, n, k, batchCount}, alpha, beta,                                     \
-                        {"A", "lda", transa, A, type, lda, strideA},                            \
-                        {"B", "ldb", transb, B, type, ldb, strideB},                            \
-                        {"C", "ldc", CUBLAS_OP_N, C, type, ldc, strideC}));                     \
+    constexpr cudaDataType type = kTypeOf<T>;                                                   \
+    return run_product("cublas" #S "gemmStridedBatched", handle, m, n, k, batchCount, alpha,    \
+                       {"A", "lda", transa, A, type, lda, strideA},                             \
+                       {"B", "ldb", transb, B, type, ldb, strideB}, beta,                       \
+                       {"C", "ldc", CUBLAS_OP_N, C, type, ldc, strideC}, kComputeOf<T>);        \
   }                                                                                             \
   cublasStatus_t cublas##S##geam(                                                               \
       CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
       const T* alpha, const T* A, int lda, const T* beta, const T* B, int ldb, T* C, int ldc) { \
-    constexpr cudaDataType type = cuda_cpu::kTypeOf<T>;                                         \
-    return cuda_cpu::run_sum<T>(                                                                \
+    constexpr cudaDataType type = kTypeOf<T>;                                                   \
+    return run_sum<T>(                                                                          \
         "cublas" #S "geam", handle, m, n, alpha, {"A", "lda", transa, A, type, lda, 0}, beta,   \
         {"B", "ldb", transb, B, type, ldb, 0}, {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0});     \
   }
@@ -290,12 +271,9 @@ cublasStatus_t cublasGemmEx(CublasHandle handle, cublasOperation_t transa, cubla
                             cudaDataType Atype, int lda, const void* B, cudaDataType Btype, int ldb,
                             const void* beta, void* C, cudaDataType Ctype, int ldc,
                             cublasComputeType_t computeType, cublasGemmAlgo_t) {
-  return cuda_cpu::run_typed_product(
-      "cublasGemmEx", handle,
-      cuda_cpu::Asked({m, n, k, 1}, alpha, beta, {"A", "lda", transa, A, Atype, lda, 0},
-                      {"B", "ldb", transb, B, Btype, ldb, 0},
-                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, 0}),
-      computeType);
+  return run_product("cublasGemmEx", handle, m, n, k, 1, alpha,
+                     {"A", "lda", transa, A, Atype, lda, 0}, {"B", "ldb", transb, B, Btype, ldb, 0},
+                     beta, {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, 0}, computeType);
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(
@@ -303,11 +281,8 @@ cublasStatus_t cublasGemmStridedBatchedEx(
     const void* alpha, const void* A, cudaDataType Atype, int lda, long long strideA, const void* B,
     cudaDataType Btype, int ldb, long long strideB, const void* beta, void* C, cudaDataType Ctype,
     int ldc, long long strideC, int batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t) {
-  return cuda_cpu::run_typed_product(
-      "cublasGemmStridedBatchedEx", handle,
-      cuda_cpu::Asked({m, n, k, batchCount}, alpha, beta,
-                      {"A", "lda", transa, A, Atype, lda, strideA},
-                      {"B", "ldb", transb, B, Btype, ldb, strideB},
-                      {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, strideC}),
-      computeType);
+  return run_product("cublasGemmStridedBatchedEx", handle, m, n, k, batchCount, alpha,
+                     {"A", "lda", transa, A, Atype, lda, strideA},
+                     {"B", "ldb", transb, B, Btype, ldb, strideB}, beta,
+                     {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, strideC}, computeType);
 }

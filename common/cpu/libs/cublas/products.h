@@ -2,7 +2,7 @@
 // Products and sums of matrices: cublasSgemm and its relatives, cublasSgeam.
 #pragma once
 
-#include "types.h"
+#include "handles.h"
 
 /// For float and double: C = alpha * op(A) * op(B) + beta * C, of one and of a batch at equal
 /// distances; C = alpha * op(A) + beta * op(B).

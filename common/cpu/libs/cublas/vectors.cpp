@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "../../report/text.h"
@@ -28,8 +29,9 @@ struct Elements {
   }
   CublasOperand operand(bool is_written) const {
     const auto step = static_cast<std::size_t>(std::abs(static_cast<long long>(increment)));
-    const std::size_t places = increment == 0 && count > 0 ? 1 : static_cast<std::size_t>(count);
-    return {name, increment_name, data, sizeof(T), 1, places, step, is_written};
+    const int places = std::max(0, increment == 0 ? std::min(count, 1) : count);
+    return {name, increment_name, data, sizeof(T), 1, static_cast<std::size_t>(places),
+            step, is_written};
   }
 };
 
@@ -39,23 +41,14 @@ CublasOperand matrix_operand(const void* data, std::size_t size, int rows, int c
   return {"A", "lda", data, size, at(rows), at(columns), at(leading), is_written};
 }
 
-cublasStatus_t begin(const char* name, const CublasHandle& handle, CublasCall* call) {
-  if (const auto status = begin_cublas_call(name, handle)) return status;
-  *call = {name, handle.site, handle.value};
-  return CUBLAS_STATUS_SUCCESS;
-}
-
 cublasStatus_t invalid(const CublasCall& call, const std::string& why) {
   return refuse(call, CUBLAS_STATUS_INVALID_VALUE, why);
 }
 
-/// Work that changes vectors. `work` is given the factor at `alpha` (no factor: nullptr).
+/// Work that changes vectors. It is given the factor at `alpha_at`.
 template <class T, class Work>
-cublasStatus_t change(const CublasCall& call, const T* alpha_at, bool has_factor,
+cublasStatus_t change(const CublasCall& call, const T* alpha_at,
                       std::vector<CublasOperand> operands, Work work) {
-  if (!has_factor) {
-    return submit(call, std::move(operands), [work] { work(T{1}); });
-  }
   if (!is_in_its_place(call, "alpha", alpha_at, sizeof(T), false))
     return CUBLAS_STATUS_INVALID_VALUE;
   const CublasScalar<T> alpha(call, alpha_at);
@@ -74,28 +67,22 @@ cublasStatus_t find(const CublasCall& call, std::vector<CublasOperand> operands,
       call.handle->pointers == CUBLAS_POINTER_MODE_HOST);
 }
 
-/// The operand of a reduction; none if the library reads nothing.
+/// What a reduction reads; nothing unless the increment is positive.
 template <class T>
-std::vector<CublasOperand> read_of(const Elements<T>& x) {
-  if (x.count <= 0 || x.increment <= 0) return {};
-  return {x.operand(false)};
-}
-
-template <class T>
-int reduced_count(const Elements<T>& x) {
-  return x.increment <= 0 ? 0 : x.count;
+Elements<const T> reduced(const T* x, int count, int increment) {
+  return {"x", "incx", x, increment <= 0 ? 0 : count, increment};
 }
 
 template <class T>
 T norm(const Elements<const T>& x) {
   double largest = 0;
-  for (int i = 0; i < reduced_count(x); ++i) {
+  for (int i = 0; i < x.count; ++i) {
     const double magnitude = std::fabs(static_cast<double>(x[i]));
     if (!(magnitude <= largest)) largest = magnitude;  // NaN stays
   }
   if (largest == 0 || !std::isfinite(largest)) return static_cast<T>(largest);
   double sum = 0;
-  for (int i = 0; i < reduced_count(x); ++i) {
+  for (int i = 0; i < x.count; ++i) {
     const double part = static_cast<double>(x[i]) / largest;
     sum += part * part;
   }
@@ -105,8 +92,8 @@ T norm(const Elements<const T>& x) {
 /// The index, counted from 1, of the first element with the best magnitude; 0 if there is none.
 template <class T, class Better>
 int place_of(const Elements<const T>& x, Better better) {
-  int place = reduced_count(x) > 0 ? 1 : 0;
-  for (int i = 1; i < reduced_count(x); ++i) {
+  int place = x.count > 0 ? 1 : 0;
+  for (int i = 1; i < x.count; ++i) {
     if (better(std::fabs(x[i]), std::fabs(x[place - 1]))) place = i + 1;
   }
   return place;
@@ -158,7 +145,7 @@ cublasStatus_t ger(const CublasCall& call, int m, int n, const T* alpha, const T
   if (lda < std::max(1, m)) return invalid(call, format("lda = %d, but A has %d rows", lda, m));
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
   const Elements<const T> x = {"x", "incx", x_data, m, incx}, y = {"y", "incy", y_data, n, incy};
-  return change(call, alpha, true,
+  return change(call, alpha,
                 {x.operand(false), y.operand(false), matrix_operand(a, sizeof(T), m, n, lda, true)},
                 [=](T factor) {
                   for (int j = 0; j < n; ++j) {
@@ -172,13 +159,11 @@ cublasStatus_t ger(const CublasCall& call, int m, int n, const T* alpha, const T
 }  // namespace
 }  // namespace cuda_cpu
 
-using cuda_cpu::CublasCall;
-using cuda_cpu::CublasHandle;
-using cuda_cpu::Elements;
+using namespace cuda_cpu;
 
-#define CUDA_CPU_CUBLAS_BEGIN(name) \
-  CublasCall call;                  \
-  if (const auto status = cuda_cpu::begin(name, handle, &call)) return status
+#define CUDA_CPU_CUBLAS_BEGIN(name)                                       \
+  if (const auto status = begin_cublas_call(name, handle)) return status; \
+  const CublasCall call = {name, handle.site, handle.value}
 
 #define CUDA_CPU_CUBLAS_VECTORS(S, s, T)                                                           \
   cublasStatus_t cublas##S##axpy(CublasHandle handle, int n, const T* alpha, const T* x_data,      \
@@ -187,19 +172,16 @@ using cuda_cpu::Elements;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
     const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
     const Elements<T> y = {"y", "incy", y_data, n, incy};                                          \
-    return cuda_cpu::change(call, alpha, true, {x.operand(false), y.operand(true)},                \
-                            [=](T factor) {                                                        \
-                              for (int i = 0; i < n; ++i) y[i] += factor * x[i];                   \
-                            });                                                                    \
+    return change(call, alpha, {x.operand(false), y.operand(true)}, [=](T factor) {                \
+      for (int i = 0; i < n; ++i) y[i] += factor * x[i];                                           \
+    });                                                                                            \
   }                                                                                                \
   cublasStatus_t cublas##S##dot(CublasHandle handle, int n, const T* x_data, int incx,             \
                                 const T* y_data, int incy, T* result) {                            \
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "dot");                                                      \
     const Elements<const T> x = {"x", "incx", x_data, n, incx},                                    \
                             y = {"y", "incy", y_data, n, incy};                                    \
-    std::vector<cuda_cpu::CublasOperand> operands;                                                 \
-    if (n > 0) operands = {x.operand(false), y.operand(false)};                                    \
-    return cuda_cpu::find(call, std::move(operands), result, [=] {                                 \
+    return find(call, {x.operand(false), y.operand(false)}, result, [=] {                          \
       double sum = 0;                                                                              \
       for (int i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);    \
       return static_cast<T>(sum);                                                                  \
@@ -210,23 +192,23 @@ using cuda_cpu::Elements;
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "scal");                                                     \
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;                                         \
     const Elements<T> x = {"x", "incx", x_data, n, incx};                                          \
-    return cuda_cpu::change(call, alpha, true, {x.operand(true)}, [=](T factor) {                  \
+    return change(call, alpha, {x.operand(true)}, [=](T factor) {                                  \
       for (int i = 0; i < n; ++i) x[i] *= factor;                                                  \
     });                                                                                            \
   }                                                                                                \
   cublasStatus_t cublas##S##nrm2(CublasHandle handle, int n, const T* x_data, int incx,            \
                                  T* result) {                                                      \
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "nrm2");                                                     \
-    const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
-    return cuda_cpu::find(call, cuda_cpu::read_of(x), result, [=] { return cuda_cpu::norm(x); });  \
+    const auto x = reduced(x_data, n, incx);                                                       \
+    return find(call, {x.operand(false)}, result, [=] { return norm(x); });                        \
   }                                                                                                \
   cublasStatus_t cublas##S##asum(CublasHandle handle, int n, const T* x_data, int incx,            \
                                  T* result) {                                                      \
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "asum");                                                     \
-    const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
-    return cuda_cpu::find(call, cuda_cpu::read_of(x), result, [=] {                                \
+    const auto x = reduced(x_data, n, incx);                                                       \
+    return find(call, {x.operand(false)}, result, [=] {                                            \
       double sum = 0;                                                                              \
-      for (int i = 0; i < cuda_cpu::reduced_count(x); ++i) {                                       \
+      for (int i = 0; i < x.count; ++i) {                                                          \
         sum += std::fabs(static_cast<double>(x[i]));                                               \
       }                                                                                            \
       return static_cast<T>(sum);                                                                  \
@@ -235,16 +217,14 @@ using cuda_cpu::Elements;
   cublasStatus_t cublasI##s##amax(CublasHandle handle, int n, const T* x_data, int incx,           \
                                   int* result) {                                                   \
     CUDA_CPU_CUBLAS_BEGIN("cublasI" #s "amax");                                                    \
-    const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
-    return cuda_cpu::find(call, cuda_cpu::read_of(x), result,                                      \
-                          [=] { return cuda_cpu::place_of(x, [](T a, T b) { return a > b; }); });  \
+    const auto x = reduced(x_data, n, incx);                                                       \
+    return find(call, {x.operand(false)}, result, [=] { return place_of(x, std::greater<T>()); }); \
   }                                                                                                \
   cublasStatus_t cublasI##s##amin(CublasHandle handle, int n, const T* x_data, int incx,           \
                                   int* result) {                                                   \
     CUDA_CPU_CUBLAS_BEGIN("cublasI" #s "amin");                                                    \
-    const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
-    return cuda_cpu::find(call, cuda_cpu::read_of(x), result,                                      \
-                          [=] { return cuda_cpu::place_of(x, [](T a, T b) { return a < b; }); });  \
+    const auto x = reduced(x_data, n, incx);                                                       \
+    return find(call, {x.operand(false)}, result, [=] { return place_of(x, std::less<T>()); });    \
   }                                                                                                \
   cublasStatus_t cublas##S##copy(CublasHandle handle, int n, const T* x_data, int incx, T* y_data, \
                                  int incy) {                                                       \
@@ -252,7 +232,7 @@ using cuda_cpu::Elements;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
     const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
     const Elements<T> y = {"y", "incy", y_data, n, incy};                                          \
-    return cuda_cpu::change<T>(call, nullptr, false, {x.operand(false), y.operand(true)}, [=](T) { \
+    return submit(call, {x.operand(false), y.operand(true)}, [=] {                                 \
       for (int i = 0; i < n; ++i) y[i] = x[i];                                                     \
     });                                                                                            \
   }                                                                                                \
@@ -261,7 +241,7 @@ using cuda_cpu::Elements;
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "swap");                                                     \
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
     const Elements<T> x = {"x", "incx", x_data, n, incx}, y = {"y", "incy", y_data, n, incy};      \
-    return cuda_cpu::change<T>(call, nullptr, false, {x.operand(true), y.operand(true)}, [=](T) {  \
+    return submit(call, {x.operand(true), y.operand(true)}, [=] {                                  \
       for (int i = 0; i < n; ++i) std::swap(x[i], y[i]);                                           \
     });                                                                                            \
   }                                                                                                \
@@ -269,12 +249,12 @@ using cuda_cpu::Elements;
                                  const T* alpha, const T* A, int lda, const T* x, int incx,        \
                                  const T* beta, T* y, int incy) {                                  \
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "gemv");                                                     \
-    return cuda_cpu::gemv(call, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);               \
+    return gemv(call, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);                         \
   }                                                                                                \
   cublasStatus_t cublas##S##ger(CublasHandle handle, int m, int n, const T* alpha, const T* x,     \
                                 int incx, const T* y, int incy, T* A, int lda) {                   \
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "ger");                                                      \
-    return cuda_cpu::ger(call, m, n, alpha, x, incx, y, incy, A, lda);                             \
+    return ger(call, m, n, alpha, x, incx, y, incy, A, lda);                                       \
   }
 
 CUDA_CPU_CUBLAS_VECTORS(S, s, float)

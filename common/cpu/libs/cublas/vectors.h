@@ -3,7 +3,7 @@
 // apart; with a negative increment they are taken from the last to the first.
 #pragma once
 
-#include "types.h"
+#include "handles.h"
 
 /// For float and double: y = alpha * x + y; x * y; x = alpha * x; |x| by Euclid; the sum of |x_i|;
 /// the place of the largest and of the smallest |x_i|, counted from 1; copy; exchange;
