@@ -48,10 +48,21 @@ inline unsigned lane_of(unsigned mask, unsigned rank) {
   return static_cast<unsigned>(__ffs(static_cast<int>(mask))) - 1;
 }
 
+/// Of the parts with `size` lanes each, in the order of ranks, the one that the calling lane is in.
+inline unsigned part_of(unsigned mask, unsigned size) {
+  const unsigned mine = rank_in(mask) / size;
+  unsigned part = 0;
+  unsigned rank = 0;
+  for (unsigned rest = mask; rest != 0; rest &= rest - 1, ++rank) {
+    if (rank / size == mine) part |= rest & (0u - rest);
+  }
+  return part;
+}
+
 /// Reads `value` of another lane, any trivially copyable type, 8 bytes at a time.
 template <class T>
 inline T read_lane(unsigned mask, const T& value, unsigned source, const char* file, int line) {
-  static_assert(std::is_trivially_copyable<T>::value,
+  static_assert(std::is_trivially_copyable_v<T>,
                 "a shuffle moves bytes: its type must be trivially copyable");
   constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
   unsigned long long words[kWords] = {};
@@ -212,7 +223,51 @@ inline coalesced_group coalesced_threads(const char* file = __builtin_FILE(),
 
 namespace details {
 
-/// A tile of several warps: neighbouring threads of the block.
+/// `Size` neighbouring lanes of a warp. In a block whose size is no multiple of `Size` the last
+/// tile is smaller, and num_threads() still says `Size`, as in CUDA.
+template <unsigned Size>
+class warp_tile : public warp_group {
+ public:
+  static constexpr unsigned num_threads() { return Size; }
+  static constexpr unsigned size() { return Size; }
+  unsigned thread_rank() const { return lane() % Size; }
+
+  template <class T>
+  T shfl(T value, int source_rank, const char* file = __builtin_FILE(),
+         int line = __builtin_LINE()) const {
+    return read(value, static_cast<unsigned>(source_rank) % Size, file, line);
+  }
+  template <class T>
+  T shfl_up(T value, unsigned delta, const char* file = __builtin_FILE(),
+            int line = __builtin_LINE()) const {
+    const unsigned rank = thread_rank();
+    return read(value, delta <= rank ? rank - delta : rank, file, line);
+  }
+  template <class T>
+  T shfl_down(T value, unsigned delta, const char* file = __builtin_FILE(),
+              int line = __builtin_LINE()) const {
+    const unsigned rank = thread_rank();
+    return read(value, delta < Size - rank ? rank + delta : rank, file, line);
+  }
+  template <class T>
+  T shfl_xor(T value, unsigned lane_mask, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) const {
+    const unsigned source = thread_rank() ^ lane_mask;
+    return read(value, source < Size ? source : thread_rank(), file, line);
+  }
+
+ protected:
+  warp_tile(unsigned groups, unsigned group) : warp_group(tile_mask(Size), groups, group) {}
+
+ private:
+  template <class T>
+  T read(const T& value, unsigned rank, const char* file, int line) const {
+    const unsigned first = lane() / Size * Size;
+    return read_lane(mask_, value, first + rank, file, line);
+  }
+};
+
+/// A tile of several warps.
 template <unsigned Size>
 class large_tile {
  public:
@@ -278,12 +333,14 @@ class large_tile {
   unsigned group_;
 };
 
+template <unsigned Size>
+using tile_of = std::conditional_t<(Size > 32), large_tile<Size>, warp_tile<Size>>;
+
 }  // namespace details
 
-/// `Size` neighbouring lanes of a warp. In a block whose size is no multiple of `Size` the last
-/// tile is smaller, and num_threads() still says `Size`, as in CUDA.
+/// `Size` neighbouring threads of the block.
 template <unsigned Size, class Parent = void>
-class thread_block_tile : public details::warp_group {
+class thread_block_tile : public details::tile_of<Size> {
   static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "a tile's size is a power of two");
   static_assert(Size <= 512, "a tile has 512 threads at most");
 
@@ -291,70 +348,13 @@ class thread_block_tile : public details::warp_group {
   /// Tiles of one size are one type to a function that takes thread_block_tile<Size>.
   template <class OtherParent>
   thread_block_tile(const thread_block_tile<Size, OtherParent>& other)
-      : warp_group(other.cuda_cpu_mask(), other.meta_group_size(), other.meta_group_rank()) {}
-
-  static constexpr unsigned num_threads() { return Size; }
-  static constexpr unsigned size() { return Size; }
-  unsigned thread_rank() const { return details::lane() % Size; }
-
-  template <class T>
-  T shfl(T value, int source_rank, const char* file = __builtin_FILE(),
-         int line = __builtin_LINE()) const {
-    return read(value, static_cast<unsigned>(source_rank) % Size, file, line);
-  }
-  template <class T>
-  T shfl_up(T value, int delta, const char* file = __builtin_FILE(),
-            int line = __builtin_LINE()) const {
-    const unsigned rank = thread_rank();
-    const unsigned distance = static_cast<unsigned>(delta);
-    return read(value, distance <= rank ? rank - distance : rank, file, line);
-  }
-  template <class T>
-  T shfl_down(T value, int delta, const char* file = __builtin_FILE(),
-              int line = __builtin_LINE()) const {
-    const unsigned rank = thread_rank();
-    const unsigned distance = static_cast<unsigned>(delta);
-    return read(value, distance < Size - rank ? rank + distance : rank, file, line);
-  }
-  template <class T>
-  T shfl_xor(T value, int lane_mask, const char* file = __builtin_FILE(),
-             int line = __builtin_LINE()) const {
-    const unsigned source = thread_rank() ^ static_cast<unsigned>(lane_mask);
-    return read(value, source < Size ? source : thread_rank(), file, line);
-  }
+      : thread_block_tile(other.meta_group_size(), other.meta_group_rank()) {}
 
  private:
   template <unsigned N, class P>
   friend thread_block_tile<N, P> tiled_partition(const P& parent);
-  thread_block_tile(unsigned groups, unsigned group)
-      : warp_group(details::tile_mask(Size), groups, group) {}
-
-  template <class T>
-  T read(const T& value, unsigned rank, const char* file, int line) const {
-    const unsigned first = details::lane() / Size * Size;
-    return details::read_lane(mask_, value, first + rank, file, line);
-  }
+  thread_block_tile(unsigned groups, unsigned group) : details::tile_of<Size>(groups, group) {}
 };
-
-#define CUDA_CPU_LARGE_TILE(Size)                                                        \
-  template <class Parent>                                                                \
-  class thread_block_tile<Size, Parent> : public details::large_tile<Size> {             \
-   public:                                                                               \
-    template <class OtherParent>                                                         \
-    thread_block_tile(const thread_block_tile<Size, OtherParent>& other)                 \
-        : details::large_tile<Size>(other.meta_group_size(), other.meta_group_rank()) {} \
-                                                                                         \
-   private:                                                                              \
-    template <unsigned N, class P>                                                       \
-    friend thread_block_tile<N, P> tiled_partition(const P& parent);                     \
-    thread_block_tile(unsigned groups, unsigned group)                                   \
-        : details::large_tile<Size>(groups, group) {}                                    \
-  };
-CUDA_CPU_LARGE_TILE(64)
-CUDA_CPU_LARGE_TILE(128)
-CUDA_CPU_LARGE_TILE(256)
-CUDA_CPU_LARGE_TILE(512)
-#undef CUDA_CPU_LARGE_TILE
 
 /// Calls f(arguments...) in one thread of the group. On a GPU it may be any.
 template <class Group, class F, class... Arguments>
@@ -384,7 +384,7 @@ inline thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
 /// Splits a block, or a tile into smaller ones.
 template <unsigned Size, class Parent>
 inline thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
-  static_assert(!std::is_same<Parent, coalesced_group>::value,
+  static_assert(!std::is_same_v<Parent, coalesced_group>,
                 "a coalesced group has no tiles of a fixed size: use tiled_partition(group, size)");
   const unsigned threads = static_cast<unsigned>(parent.num_threads());
   return thread_block_tile<Size, Parent>((threads + Size - 1) / Size,
@@ -394,26 +394,14 @@ inline thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
 /// The same with a size known at run time only.
 inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
   if (size == 0 || size > 32 || (size & (size - 1)) != 0) __trap();
-  if (parent.mask_ == 0) return thread_group(details::tile_mask(size));
-  // Ranks [k * size, (k + 1) * size) of the parent.
-  const unsigned mine = details::rank_in(parent.mask_) / size;
-  unsigned mask = 0;
-  unsigned rank = 0;
-  for (unsigned rest = parent.mask_; rest != 0; rest &= rest - 1, ++rank) {
-    if (rank / size == mine) mask |= rest & (0u - rest);
-  }
-  return thread_group(mask);
+  return thread_group(parent.mask_ == 0 ? details::tile_mask(size)
+                                        : details::part_of(parent.mask_, size));
 }
 
 inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
   if (size == 0 || (size & (size - 1)) != 0) __trap();
-  const unsigned mine = parent.thread_rank() / size;
-  unsigned mask = 0;
-  unsigned rank = 0;
-  for (unsigned rest = parent.cuda_cpu_mask(); rest != 0; rest &= rest - 1, ++rank) {
-    if (rank / size == mine) mask |= rest & (0u - rest);
-  }
-  return coalesced_group(mask, (parent.num_threads() + size - 1) / size, mine);
+  return coalesced_group(details::part_of(parent.cuda_cpu_mask(), size),
+                         (parent.num_threads() + size - 1) / size, parent.thread_rank() / size);
 }
 
 /// The group's threads that have the same label, or the same truth value.
@@ -469,16 +457,9 @@ inline void sync(const Group& group, const char* file = __builtin_FILE(),
                  int line = __builtin_LINE()) {
   group.sync(file, line);
 }
-inline void sync(const thread_block& group, const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE(), std::uint8_t which = 0) {
-  group.sync(file, line, which);
-}
-inline void sync(const thread_group& group, const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE(), std::uint8_t which = 0) {
-  group.sync(file, line, which);
-}
-inline void sync(const grid_group& group, const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE(), std::uint8_t which = 0) {
+/// Of a block, a grid or a group of any kind, where the pre-pass numbers the barriers of a line.
+template <class Group>
+inline void sync(const Group& group, const char* file, int line, std::uint8_t which) {
   group.sync(file, line, which);
 }
 template <class Group>

@@ -41,62 +41,49 @@ namespace cuda_cpu {
 template <class T>
 struct MatrixElement {
   using Stored = T;
-  static double value(T x) { return static_cast<double>(static_cast<float>(x)); }
-};
-template <>
-struct MatrixElement<double> {
-  using Stored = double;
-  static double value(double x) { return x; }
-};
-template <>
-struct MatrixElement<int> {
-  using Stored = int;
-  static double value(int x) { return x; }
+  static double value(T x) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return static_cast<double>(x);
+    } else {
+      return static_cast<double>(static_cast<float>(x));
+    }
+  }
 };
 /// The 13 lowest bits of a float are ignored.
 template <>
 struct MatrixElement<nvcuda::wmma::precision::tf32> {
   using Stored = float;
   static double value(float x) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &x, sizeof(bits));
-    bits &= ~0x1fffu;
-    std::memcpy(&x, &bits, sizeof(bits));
-    return static_cast<double>(x);
+    return static_cast<double>(__uint_as_float(__float_as_uint(x) & ~0x1fffu));
   }
 };
+
+template <class T, class... Others>
+constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
 
 /// The shapes that there are for factors of a type.
 template <class T>
 constexpr bool has_matrix_shape(int m, int n, int k) {
-  if (std::is_same<T, nvcuda::wmma::precision::tf32>::value) return m == 16 && n == 16 && k == 8;
-  if (std::is_same<T, double>::value) return m == 8 && n == 8 && k == 4;
+  if (std::is_same_v<T, nvcuda::wmma::precision::tf32>) return m == 16 && n == 16 && k == 8;
+  if (std::is_same_v<T, double>) return m == 8 && n == 8 && k == 4;
   return k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32));
 }
 
 template <class Use, class T>
 constexpr bool is_matrix_element() {
-  if (std::is_same<Use, nvcuda::wmma::accumulator>::value) {
-    return std::is_same<T, __half>::value || std::is_same<T, float>::value ||
-           std::is_same<T, int>::value || std::is_same<T, double>::value;
-  }
-  return std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value ||
-         std::is_same<T, nvcuda::wmma::precision::tf32>::value ||
-         std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value ||
-         std::is_same<T, double>::value;
+  return std::is_same_v<Use, nvcuda::wmma::accumulator>
+             ? is_one_of<T, __half, float, int, double>
+             : is_one_of<T, __half, __nv_bfloat16, nvcuda::wmma::precision::tf32, signed char,
+                         unsigned char, double>;
 }
 
 /// Which accumulators factors of a type have.
 template <class T, class Sum>
 constexpr bool can_add_to() {
-  if (std::is_same<T, double>::value) return std::is_same<Sum, double>::value;
-  if (std::is_same<T, __half>::value) {
-    return std::is_same<Sum, float>::value || std::is_same<Sum, __half>::value;
-  }
-  if (std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value) {
-    return std::is_same<Sum, int>::value;
-  }
-  return std::is_same<Sum, float>::value;
+  if (std::is_same_v<T, double>) return std::is_same_v<Sum, double>;
+  if (std::is_same_v<T, __half>) return is_one_of<Sum, float, __half>;
+  return std::is_same_v<Sum,
+                        std::conditional_t<is_one_of<T, signed char, unsigned char>, int, float>>;
 }
 
 /// One lane's part of a tile of kRows x kColumns.
@@ -193,7 +180,7 @@ void store_matrix(typename Part::element_type* to, const Part& part, unsigned ld
 /// it, NaN becomes 0; integers wrap around otherwise.
 template <class T>
 T matrix_sum(double sum, bool saturate) {
-  if (std::is_same<T, int>::value) {
+  if (std::is_same_v<T, int>) {
     const double top = std::numeric_limits<int>::max(), bottom = std::numeric_limits<int>::min();
     if (saturate) sum = sum > top ? top : sum < bottom ? bottom : sum;
     return static_cast<T>(
@@ -204,8 +191,8 @@ T matrix_sum(double sum, bool saturate) {
   const auto value = static_cast<double>(MatrixElement<T>::value(result));
   if (std::isnan(value)) return static_cast<T>(0.0);
   if (!std::isinf(value)) return result;
-  const double largest = std::is_same<T, __half>::value ? 65504.0
-                         : std::is_same<T, float>::value
+  const double largest = std::is_same_v<T, __half> ? 65504.0
+                         : std::is_same_v<T, float>
                              ? static_cast<double>(std::numeric_limits<float>::max())
                              : std::numeric_limits<double>::max();
   return static_cast<T>(value > 0 ? largest : -largest);
@@ -253,20 +240,20 @@ namespace wmma {
 
 /// One lane's part of a tile: of A (m x k), of B (k x n) or of an accumulator (m x n).
 template <class Use, int m, int n, int k, class T, class Layout = void>
-class fragment : public cuda_cpu::MatrixPart<T, std::is_same<Use, matrix_b>::value ? k : m,
-                                             std::is_same<Use, matrix_a>::value ? k : n> {
+class fragment : public cuda_cpu::MatrixPart<T, std::is_same_v<Use, matrix_b> ? k : m,
+                                             std::is_same_v<Use, matrix_a> ? k : n> {
   static_assert(
       cuda_cpu::is_matrix_element<Use, T>(),
       "the CPU backend has fragments of __half, __nv_bfloat16, precision::tf32, signed "
       "char, unsigned char and double, and accumulators of __half, float, int and double");
-  static_assert(std::is_same<Use, accumulator>::value
+  static_assert(std::is_same_v<Use, accumulator>
                     ? cuda_cpu::has_matrix_shape<__half>(m, n, k) ||
                           cuda_cpu::has_matrix_shape<precision::tf32>(m, n, k) ||
                           cuda_cpu::has_matrix_shape<double>(m, n, k)
                     : cuda_cpu::has_matrix_shape<T>(m, n, k),
                 "shapes m x n x k are 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16; 16 x 16 x 8 for "
                 "precision::tf32; 8 x 8 x 4 for double");
-  static_assert(std::is_same<Use, accumulator>::value == std::is_void<Layout>::value,
+  static_assert(std::is_same_v<Use, accumulator> == std::is_void_v<Layout>,
                 "fragments of A and B are row_major or col_major, an accumulator is neither");
 };
 
@@ -283,9 +270,9 @@ template <class Use, int m, int n, int k, class T, class Layout>
 inline void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& part,
                              const typename cuda_cpu::MatrixElement<T>::Stored* from, unsigned ldm,
                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  static_assert(!std::is_void<Layout>::value,
+  static_assert(!std::is_void_v<Layout>,
                 "an accumulator is loaded with a layout: mem_row_major or mem_col_major");
-  cuda_cpu::load_matrix(part, from, ldm, std::is_same<Layout, row_major>::value, file, line);
+  cuda_cpu::load_matrix(part, from, ldm, std::is_same_v<Layout, row_major>, file, line);
 }
 
 template <int m, int n, int k, class T>
@@ -312,7 +299,7 @@ inline void mma_sync(fragment<accumulator, m, n, k, D>& d,
                      const fragment<matrix_b, m, n, k, B, BLayout>& b,
                      const fragment<accumulator, m, n, k, C>& c, bool saturate = false,
                      const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  static_assert(std::is_same<A, B>::value, "A and B have elements of one type");
+  static_assert(std::is_same_v<A, B>, "A and B have elements of one type");
   static_assert(cuda_cpu::can_add_to<A, C>() && cuda_cpu::can_add_to<A, D>(),
                 "__half adds to float or __half, signed and unsigned char to int, double to "
                 "double, all others to float");
