@@ -13,6 +13,7 @@
 #include "../engine/device_functions.h"
 #include "../engine/phase_barriers.h"
 #include "../engine/warp.h"
+#include "../types/site.h"
 
 namespace cooperative_groups {
 
@@ -84,27 +85,18 @@ class warp_group {
   unsigned meta_group_size() const { return groups_; }
   unsigned meta_group_rank() const { return group_; }
 
-  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    __syncwarp(mask_, file, line);
-  }
-  int any(int predicate, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    return __any_sync(mask_, predicate, file, line);
-  }
-  int all(int predicate, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    return __all_sync(mask_, predicate, file, line);
-  }
-  unsigned ballot(int predicate, const char* file = __builtin_FILE(),
-                  int line = __builtin_LINE()) const {
+  void sync(CUDA_CPU_HERE) const { __syncwarp(mask_, file, line); }
+  int any(int predicate, CUDA_CPU_HERE) const { return __any_sync(mask_, predicate, file, line); }
+  int all(int predicate, CUDA_CPU_HERE) const { return __all_sync(mask_, predicate, file, line); }
+  unsigned ballot(int predicate, CUDA_CPU_HERE) const {
     return by_rank(__ballot_sync(mask_, predicate, file, line));
   }
   template <class T>
-  unsigned match_any(T value, const char* file = __builtin_FILE(),
-                     int line = __builtin_LINE()) const {
+  unsigned match_any(T value, CUDA_CPU_HERE) const {
     return by_rank(__match_any_sync(mask_, value, file, line));
   }
   template <class T>
-  unsigned match_all(T value, int& predicate, const char* file = __builtin_FILE(),
-                     int line = __builtin_LINE()) const {
+  unsigned match_all(T value, int& predicate, CUDA_CPU_HERE) const {
     return by_rank(__match_all_sync(mask_, value, &predicate, file, line));
   }
 
@@ -145,8 +137,7 @@ class thread_group {
   unsigned long long thread_rank() const {
     return mask_ == 0 ? details::thread_rank_in_block() : details::rank_in(mask_);
   }
-  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-            std::uint8_t which = 0) const {
+  void sync(CUDA_CPU_HERE, std::uint8_t which = 0) const {
     if (mask_ == 0) {
       __syncthreads(file, line, which);
     } else {
@@ -166,10 +157,7 @@ class thread_group {
 /// All threads of the block.
 class thread_block {
  public:
-  static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                   std::uint8_t which = 0) {
-    __syncthreads(file, line, which);
-  }
+  static void sync(CUDA_CPU_HERE, std::uint8_t which = 0) { __syncthreads(file, line, which); }
   static unsigned thread_rank() { return details::thread_rank_in_block(); }
   static unsigned num_threads() { return details::threads_in_block(); }
   static unsigned size() { return num_threads(); }
@@ -189,22 +177,19 @@ inline thread_block this_thread_block() { return thread_block(); }
 class coalesced_group : public details::warp_group {
  public:
   template <class T>
-  T shfl(T value, int source_rank, const char* file = __builtin_FILE(),
-         int line = __builtin_LINE()) const {
+  T shfl(T value, int source_rank, CUDA_CPU_HERE) const {
     const unsigned rank = static_cast<unsigned>(source_rank) % num_threads();
     return details::read_lane(mask_, value, details::lane_of(mask_, rank), file, line);
   }
   /// The value from `delta` ranks below or above; a thread without such a partner keeps its own.
   template <class T>
-  T shfl_up(T value, unsigned delta, const char* file = __builtin_FILE(),
-            int line = __builtin_LINE()) const {
+  T shfl_up(T value, unsigned delta, CUDA_CPU_HERE) const {
     const unsigned rank = thread_rank();
     const unsigned source = delta <= rank ? rank - delta : rank;
     return details::read_lane(mask_, value, details::lane_of(mask_, source), file, line);
   }
   template <class T>
-  T shfl_down(T value, unsigned delta, const char* file = __builtin_FILE(),
-              int line = __builtin_LINE()) const {
+  T shfl_down(T value, unsigned delta, CUDA_CPU_HERE) const {
     const unsigned rank = thread_rank();
     const unsigned source = delta < num_threads() - rank ? rank + delta : rank;
     return details::read_lane(mask_, value, details::lane_of(mask_, source), file, line);
@@ -216,8 +201,7 @@ class coalesced_group : public details::warp_group {
 
 /// The lanes of the warp that are at this line. As on a GPU, how many come together is not
 /// promised.
-inline coalesced_group coalesced_threads(const char* file = __builtin_FILE(),
-                                         int line = __builtin_LINE()) {
+inline coalesced_group coalesced_threads(CUDA_CPU_HERE) {
   return coalesced_group(__activemask(file, line));
 }
 
@@ -233,25 +217,21 @@ class warp_tile : public warp_group {
   unsigned thread_rank() const { return lane() % Size; }
 
   template <class T>
-  T shfl(T value, int source_rank, const char* file = __builtin_FILE(),
-         int line = __builtin_LINE()) const {
+  T shfl(T value, int source_rank, CUDA_CPU_HERE) const {
     return read(value, static_cast<unsigned>(source_rank) % Size, file, line);
   }
   template <class T>
-  T shfl_up(T value, unsigned delta, const char* file = __builtin_FILE(),
-            int line = __builtin_LINE()) const {
+  T shfl_up(T value, unsigned delta, CUDA_CPU_HERE) const {
     const unsigned rank = thread_rank();
     return read(value, delta <= rank ? rank - delta : rank, file, line);
   }
   template <class T>
-  T shfl_down(T value, unsigned delta, const char* file = __builtin_FILE(),
-              int line = __builtin_LINE()) const {
+  T shfl_down(T value, unsigned delta, CUDA_CPU_HERE) const {
     const unsigned rank = thread_rank();
     return read(value, delta < Size - rank ? rank + delta : rank, file, line);
   }
   template <class T>
-  T shfl_xor(T value, unsigned lane_mask, const char* file = __builtin_FILE(),
-             int line = __builtin_LINE()) const {
+  T shfl_xor(T value, unsigned lane_mask, CUDA_CPU_HERE) const {
     const unsigned source = thread_rank() ^ lane_mask;
     return read(value, source < Size ? source : thread_rank(), file, line);
   }
@@ -276,12 +256,9 @@ class large_tile {
   unsigned thread_rank() const { return thread_rank_in_block() % Size; }
   unsigned meta_group_size() const { return groups_; }
   unsigned meta_group_rank() const { return group_; }
-  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    meet({"sync() of a tile", file, line});
-  }
+  void sync(CUDA_CPU_HERE) const { meet({"sync() of a tile", file, line}); }
   template <class T>
-  T shfl(T value, int source_rank, const char* file = __builtin_FILE(),
-         int line = __builtin_LINE()) const {
+  T shfl(T value, int source_rank, CUDA_CPU_HERE) const {
     const unsigned source = static_cast<unsigned>(source_rank) % Size;
     T result = value;
     for_each(value, {"shfl() of a tile", file, line}, [&](unsigned rank, const T& other) {
@@ -289,15 +266,13 @@ class large_tile {
     });
     return result;
   }
-  int any(int predicate, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+  int any(int predicate, CUDA_CPU_HERE) const {
     int result = 0;
     for_each(predicate, {"any() of a tile", file, line},
              [&](unsigned, int other) { result |= other != 0; });
     return result;
   }
-  int all(int predicate, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    return !any(!predicate, file, line);
-  }
+  int all(int predicate, CUDA_CPU_HERE) const { return !any(!predicate, file, line); }
 
   /// Calls use(rank, value) for what each thread of the tile brings, in the order of ranks.
   template <class T, class Use>
@@ -406,15 +381,11 @@ inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned s
 
 /// The group's threads that have the same label, or the same truth value.
 template <class Group, class Label>
-inline coalesced_group labeled_partition(const Group& group, Label label,
-                                         const char* file = __builtin_FILE(),
-                                         int line = __builtin_LINE()) {
+inline coalesced_group labeled_partition(const Group& group, Label label, CUDA_CPU_HERE) {
   return coalesced_group(__match_any_sync(group.cuda_cpu_mask(), label, file, line));
 }
 template <class Group>
-inline coalesced_group binary_partition(const Group& group, bool predicate,
-                                        const char* file = __builtin_FILE(),
-                                        int line = __builtin_LINE()) {
+inline coalesced_group binary_partition(const Group& group, bool predicate, CUDA_CPU_HERE) {
   const unsigned yes = __ballot_sync(group.cuda_cpu_mask(), predicate, file, line);
   return coalesced_group(predicate ? yes : group.cuda_cpu_mask() & ~yes, 2, predicate ? 1 : 0);
 }
@@ -423,8 +394,7 @@ inline coalesced_group binary_partition(const Group& group, bool predicate,
 class grid_group {
  public:
   static bool is_valid() { return cuda_cpu::grid_is_cooperative(); }
-  static void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                   std::uint8_t which = 0) {
+  static void sync(CUDA_CPU_HERE, std::uint8_t which = 0) {
     cuda_cpu::grid_sync(file, line, which);
   }
   static unsigned long long num_blocks() {
@@ -453,8 +423,7 @@ inline grid_group this_grid() { return grid_group(); }
 // ---- the same as functions ----
 
 template <class Group>
-inline void sync(const Group& group, const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE()) {
+inline void sync(const Group& group, CUDA_CPU_HERE) {
   group.sync(file, line);
 }
 /// Of a block, a grid or a group of any kind, where the pre-pass numbers the barriers of a line.

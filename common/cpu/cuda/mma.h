@@ -269,7 +269,7 @@ inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& part,
 template <class Use, int m, int n, int k, class T, class Layout>
 inline void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& part,
                              const typename cuda_cpu::MatrixElement<T>::Stored* from, unsigned ldm,
-                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                             CUDA_CPU_HERE) {
   static_assert(!std::is_void_v<Layout>,
                 "an accumulator is loaded with a layout: mem_row_major or mem_col_major");
   cuda_cpu::load_matrix(part, from, ldm, std::is_same_v<Layout, row_major>, file, line);
@@ -278,16 +278,14 @@ inline void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& part,
 template <int m, int n, int k, class T>
 inline void load_matrix_sync(fragment<accumulator, m, n, k, T>& part,
                              const typename cuda_cpu::MatrixElement<T>::Stored* from, unsigned ldm,
-                             layout_t layout, const char* file = __builtin_FILE(),
-                             int line = __builtin_LINE()) {
+                             layout_t layout, CUDA_CPU_HERE) {
   cuda_cpu::load_matrix(part, from, ldm, layout == mem_row_major, file, line);
 }
 
 template <int m, int n, int k, class T>
 inline void store_matrix_sync(typename cuda_cpu::MatrixElement<T>::Stored* to,
                               const fragment<accumulator, m, n, k, T>& part, unsigned ldm,
-                              layout_t layout, const char* file = __builtin_FILE(),
-                              int line = __builtin_LINE()) {
+                              layout_t layout, CUDA_CPU_HERE) {
   cuda_cpu::store_matrix(to, part, ldm, layout == mem_row_major, file, line);
 }
 
@@ -298,7 +296,7 @@ inline void mma_sync(fragment<accumulator, m, n, k, D>& d,
                      const fragment<matrix_a, m, n, k, A, ALayout>& a,
                      const fragment<matrix_b, m, n, k, B, BLayout>& b,
                      const fragment<accumulator, m, n, k, C>& c, bool saturate = false,
-                     const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                     CUDA_CPU_HERE) {
   static_assert(std::is_same_v<A, B>, "A and B have elements of one type");
   static_assert(cuda_cpu::can_add_to<A, C>() && cuda_cpu::can_add_to<A, D>(),
                 "__half adds to float or __half, signed and unsigned char to int, double to "

@@ -4,6 +4,9 @@
 
 #include "vector_types.h"
 
+/// The last parameters of a function of device code: the line of the program that calls it.
+#define CUDA_CPU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
 namespace cuda_cpu {
 
 /// A line of the learner's source.

@@ -9,8 +9,6 @@
 
 namespace cooperative_groups {
 
-#define CUDA_CPU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 /// All threads of the group call it. Each call is a commit group of its own. `bytes`: a number of
 /// bytes, or cuda::aligned_size_t.
 template <class Group, class Size>
@@ -40,7 +38,5 @@ template <class Group>
 inline void wait(const Group& group, CUDA_CPU_HERE) {
   wait_prior<0>(group, file, line);
 }
-
-#undef CUDA_CPU_HERE
 
 }  // namespace cooperative_groups

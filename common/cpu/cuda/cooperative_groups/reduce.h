@@ -34,8 +34,7 @@ struct bit_xor {
 /// Combines the values of all threads of the group; every thread gets the result. Like a GPU, it
 /// promises no order, so float results may differ from one device to another.
 template <class Group, class T, class Operation>
-inline T reduce(const Group& group, T value, Operation operation,
-                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline T reduce(const Group& group, T value, Operation operation, CUDA_CPU_HERE) {
   const unsigned mask = group.cuda_cpu_mask();
   const auto lanes = static_cast<unsigned>(__popc(mask));
   if ((lanes & (lanes - 1)) == 0) {
@@ -58,9 +57,7 @@ inline T reduce(const Group& group, T value, Operation operation,
 /// The same for a tile of several warps.
 template <unsigned Size, class Parent, class T, class Operation>
 inline std::enable_if_t<(Size > 32), T> reduce(const thread_block_tile<Size, Parent>& tile, T value,
-                                               Operation operation,
-                                               const char* file = __builtin_FILE(),
-                                               int line = __builtin_LINE()) {
+                                               Operation operation, CUDA_CPU_HERE) {
   T result = value;
   tile.for_each(value, {"reduce() of a tile", file, line}, [&](unsigned rank, const T& other) {
     result = rank == 0 ? other : static_cast<T>(operation(result, other));

@@ -29,15 +29,13 @@ inline T scan(const Group& group, T value, Operation operation, bool inclusive, 
 }  // namespace details
 
 template <class Group, class T, class Operation = plus<T>>
-inline T inclusive_scan(const Group& group, T value, Operation operation = {},
-                        const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline T inclusive_scan(const Group& group, T value, Operation operation = {}, CUDA_CPU_HERE) {
   return details::scan(group, value, operation, true, T{}, file, line);
 }
 
 /// The thread of rank 0 gets a zero value.
 template <class Group, class T, class Operation = plus<T>>
-inline T exclusive_scan(const Group& group, T value, Operation operation = {},
-                        const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline T exclusive_scan(const Group& group, T value, Operation operation = {}, CUDA_CPU_HERE) {
   return details::scan(group, value, operation, false, T{}, file, line);
 }
 

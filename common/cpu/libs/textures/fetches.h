@@ -119,61 +119,54 @@ CUDA_CPU_TELLING void write_surface(const char* function, int dimensions, const 
 // ---- textures ----
 
 template <class T>
-CUDA_CPU_TELLING T tex1Dfetch(cudaTextureObject_t texture, int x,
-                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+CUDA_CPU_TELLING T tex1Dfetch(cudaTextureObject_t texture, int x, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
       cuda_cpu::fetch_texel("tex1Dfetch", cuda_cpu::kFormOf<T>, texture, x, file, line));
 }
 template <class T>
-CUDA_CPU_TELLING T tex1D(cudaTextureObject_t texture, float x, const char* file = __builtin_FILE(),
-                         int line = __builtin_LINE()) {
+CUDA_CPU_TELLING T tex1D(cudaTextureObject_t texture, float x, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
       cuda_cpu::fetch_sample("tex1D", 1, cuda_cpu::kFormOf<T>, texture, x, 0, 0, file, line));
 }
 template <class T>
-CUDA_CPU_TELLING T tex2D(cudaTextureObject_t texture, float x, float y,
-                         const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+CUDA_CPU_TELLING T tex2D(cudaTextureObject_t texture, float x, float y, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
       cuda_cpu::fetch_sample("tex2D", 2, cuda_cpu::kFormOf<T>, texture, x, y, 0, file, line));
 }
 template <class T>
-CUDA_CPU_TELLING T tex3D(cudaTextureObject_t texture, float x, float y, float z,
-                         const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+CUDA_CPU_TELLING T tex3D(cudaTextureObject_t texture, float x, float y, float z, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
       cuda_cpu::fetch_sample("tex3D", 3, cuda_cpu::kFormOf<T>, texture, x, y, z, file, line));
 }
 template <class T>
 CUDA_CPU_TELLING T tex2Dgather(cudaTextureObject_t texture, float x, float y, int component = 0,
-                               const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                               CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(cuda_cpu::fetch_gathered("tex2Dgather", cuda_cpu::kFormOf<T>,
                                                         texture, x, y, component, file, line));
 }
 
 // The same with a pointer for the result.
 template <class T>
-CUDA_CPU_TELLING void tex1Dfetch(T* texel, cudaTextureObject_t texture, int x,
-                                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+CUDA_CPU_TELLING void tex1Dfetch(T* texel, cudaTextureObject_t texture, int x, CUDA_CPU_HERE) {
   *texel = tex1Dfetch<T>(texture, x, file, line);
 }
 template <class T>
-CUDA_CPU_TELLING void tex1D(T* texel, cudaTextureObject_t texture, float x,
-                            const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+CUDA_CPU_TELLING void tex1D(T* texel, cudaTextureObject_t texture, float x, CUDA_CPU_HERE) {
   *texel = tex1D<T>(texture, x, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void tex2D(T* texel, cudaTextureObject_t texture, float x, float y,
-                            const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                            CUDA_CPU_HERE) {
   *texel = tex2D<T>(texture, x, y, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void tex3D(T* texel, cudaTextureObject_t texture, float x, float y, float z,
-                            const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                            CUDA_CPU_HERE) {
   *texel = tex3D<T>(texture, x, y, z, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void tex2Dgather(T* texel, cudaTextureObject_t texture, float x, float y,
-                                  int component = 0, const char* file = __builtin_FILE(),
-                                  int line = __builtin_LINE()) {
+                                  int component = 0, CUDA_CPU_HERE) {
   *texel = tex2Dgather<T>(texture, x, y, component, file, line);
 }
 
@@ -181,58 +174,52 @@ CUDA_CPU_TELLING void tex2Dgather(T* texel, cudaTextureObject_t texture, float x
 
 template <class T>
 CUDA_CPU_TELLING T surf1Dread(cudaSurfaceObject_t surface, int x,
-                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap, CUDA_CPU_HERE) {
   return cuda_cpu::read_surface<T>("surf1Dread", 1, surface, x, 0, 0, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING T surf2Dread(cudaSurfaceObject_t surface, int x, int y,
-                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap, CUDA_CPU_HERE) {
   return cuda_cpu::read_surface<T>("surf2Dread", 2, surface, x, y, 0, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING T surf3Dread(cudaSurfaceObject_t surface, int x, int y, int z,
-                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap, CUDA_CPU_HERE) {
   return cuda_cpu::read_surface<T>("surf3Dread", 3, surface, x, y, z, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void surf1Dread(T* value, cudaSurfaceObject_t surface, int x,
                                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                                 CUDA_CPU_HERE) {
   *value = surf1Dread<T>(surface, x, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void surf2Dread(T* value, cudaSurfaceObject_t surface, int x, int y,
                                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                                 CUDA_CPU_HERE) {
   *value = surf2Dread<T>(surface, x, y, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void surf3Dread(T* value, cudaSurfaceObject_t surface, int x, int y, int z,
                                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                                 CUDA_CPU_HERE) {
   *value = surf3Dread<T>(surface, x, y, z, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void surf1Dwrite(T value, cudaSurfaceObject_t surface, int x,
                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                                  const char* file = __builtin_FILE(),
-                                  int line = __builtin_LINE()) {
+                                  CUDA_CPU_HERE) {
   cuda_cpu::write_surface("surf1Dwrite", 1, value, surface, x, 0, 0, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void surf2Dwrite(T value, cudaSurfaceObject_t surface, int x, int y,
                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                                  const char* file = __builtin_FILE(),
-                                  int line = __builtin_LINE()) {
+                                  CUDA_CPU_HERE) {
   cuda_cpu::write_surface("surf2Dwrite", 2, value, surface, x, y, 0, mode, file, line);
 }
 template <class T>
 CUDA_CPU_TELLING void surf3Dwrite(T value, cudaSurfaceObject_t surface, int x, int y, int z,
                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
-                                  const char* file = __builtin_FILE(),
-                                  int line = __builtin_LINE()) {
+                                  CUDA_CPU_HERE) {
   cuda_cpu::write_surface("surf3Dwrite", 3, value, surface, x, y, z, mode, file, line);
 }
