@@ -35,13 +35,14 @@ std::uint64_t sectors_of_stride(std::uint64_t first, std::uint64_t step, std::ui
   return (first + (kWarp - 1) * step + bytes - 1) / 32 - first / 32 + 1;
 }
 
-void check_offsets(const std::int64_t* offsets, unsigned mask, std::uint64_t first,
+void check_offsets(const xray::Offsets& offsets, unsigned mask, std::uint64_t first,
                    std::uint64_t step) {
-  std::vector<std::int64_t> expected(kWarp, -1);
+  xray::Offsets expected;
+  expected.fill(-1);
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if ((mask >> lane & 1) != 0) expected[lane] = static_cast<std::int64_t>(first + step * lane);
   }
-  CHECK(std::vector<std::int64_t>(offsets, offsets + kWarp) == expected);
+  CHECK(offsets == expected);
 }
 
 // Of elements of `bytes` bytes, for every stride and offset. Compiled once for all types.

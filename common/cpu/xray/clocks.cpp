@@ -2,7 +2,6 @@
 #include "clocks.h"
 
 #include <iterator>
-#include <tuple>
 
 namespace xray {
 
@@ -24,13 +23,14 @@ Clocks ClockFinder::first_clocks() const {
   return found;
 }
 
-Clocks ClockFinder::one_more(const Clocks& known, const ClockFinder& without_clocks) const {
-  using Place = std::tuple<Instruction, std::uint32_t, std::uint32_t>;
-  const auto place_of = [](const Key& key) {
-    return Place{key.instruction, key.calls.node, key.meetings.whole};
+bool ClockFinder::add_one_more(const ClockFinder& without_clocks, Clocks* known) const {
+  // The same for all turns.
+  const auto place_of = [](Key key) {
+    key.meetings.partial = key.turn = 0;
+    return key;
   };
-  std::map<Place, std::uint32_t> together;  // visits by all lanes in the same turn
-  std::set<Place> again;                    // visited more than once in a turn
+  std::map<Key, std::uint32_t> together;  // visits by all lanes in the same turn
+  std::set<Key> again;                    // visited more than once in a turn
   for (const Visits& visits : visits_) {
     if (visits.by_busy == 0) continue;
     std::uint32_t& sum = together[place_of(visits.key)];
@@ -38,22 +38,20 @@ Clocks ClockFinder::one_more(const Clocks& known, const ClockFinder& without_clo
     for (const Group& group : visits.groups) sum += (group.mask & busy_) == all;
     if (turns_of(visits) > 1) again.insert(place_of(visits.key));
   }
-  Clocks found = known;
   std::set<std::uint32_t> done;
   for (const Visits& visits : without_clocks.visits_) {
     if (visits.by_busy == 0) continue;
     const std::uint32_t whole = visits.key.meetings.whole;
-    const auto clocks = found.find(whole);
-    if (clocks == found.end() || clocks->second.size() == kClocks) continue;
+    const auto clocks = known->find(whole);
+    if (clocks == known->end() || clocks->second.size() == kClocks) continue;
     const std::uint32_t turns = without_clocks.turns_of(visits);
-    const Place place = place_of(visits.key);
+    const std::uint32_t lanes = without_clocks.lanes_of(visits);
+    const Key place = place_of(visits.key);
     if (turns < 2 || again.count(place) == 0 || together[place] < turns) continue;
-    if (without_clocks.lanes_of(visits) != clocks->second.front().lanes) continue;
-    if (!done.insert(whole).second) continue;
-    clocks->second.push_back(
-        Clock{visits.key.instruction, visits.key.calls, turns, without_clocks.lanes_of(visits)});
+    if (lanes != clocks->second.front().lanes || !done.insert(whole).second) continue;
+    clocks->second.push_back(Clock{visits.key.instruction, visits.key.calls, turns, lanes});
   }
-  return found;
+  return !done.empty();
 }
 
 /// The lanes that came by a place.

@@ -19,27 +19,18 @@ namespace xray {
 /// last of these, those of some lanes.
 struct Meetings {
   std::uint32_t whole = 0, partial = 0;
-
-  bool operator==(const Meetings& o) const { return (whole == o.whole) & (partial == o.partial); }
 };
 
 /// Accesses of different lanes are one group if they agree in this, and in the visit.
 struct Key {
   Instruction instruction;
-  CallTree::Chain calls;
+  CallTree::Chain calls = 0;
   Meetings meetings;
   std::uint32_t turn = 0;  // of the clock, see below
 
-  bool operator==(const Key& o) const {
-    return instruction == o.instruction && calls == o.calls && meetings == o.meetings &&
-           turn == o.turn;
-  }
-  bool operator<(const Key& o) const {
-    const auto rest = [](const Key& k) {
-      return std::make_tuple(k.calls.node, k.meetings.whole, k.meetings.partial, k.turn);
-    };
-    return instruction == o.instruction ? rest(*this) < rest(o) : instruction < o.instruction;
-  }
+  auto all() const { return std::tie(instruction, calls, meetings.whole, meetings.partial, turn); }
+  bool operator==(const Key& o) const { return all() == o.all(); }
+  bool operator<(const Key& o) const { return all() < o.all(); }
 };
 
 /// Lanes that all go round a loop equally often go round it together, even if some of them skip a
@@ -49,13 +40,9 @@ struct Key {
 /// whole loop, since they have returned or have no element, do not count: see is_passed_by.
 struct Clock {
   Instruction instruction;
-  CallTree::Chain calls;
+  CallTree::Chain calls = 0;
   std::uint32_t turns = 0;
   std::uint32_t lanes = 0;  // that go round
-
-  bool operator==(const Clock& o) const {
-    return instruction == o.instruction && calls == o.calls && turns == o.turns && lanes == o.lanes;
-  }
 };
 
 /// For some numbers of whole meetings, the clocks between that one and the next: one for each loop.
@@ -87,10 +74,11 @@ class ClockFinder {
   /// one.
   Clocks first_clocks() const;
 
-  /// `known` and one more, for a loop that turns several times within one of their turns: an inner
-  /// one, or one that follows. What lanes make equally often, but not in the same turns of the
-  /// other clocks, is no clock. `without_clocks`: the same accesses, grouped without any.
-  Clocks one_more(const Clocks& known, const ClockFinder& without_clocks) const;
+  /// Adds to `known` one more between two meetings, for a loop that turns several times within one
+  /// of their turns: an inner one, or one that follows. What lanes make equally often, but not in
+  /// the same turns of the other clocks, is no clock. `without_clocks`: the same accesses, grouped
+  /// without any. False where there is no more.
+  bool add_one_more(const ClockFinder& without_clocks, Clocks* known) const;
 
  private:
   std::uint32_t lanes_of(const Visits& visits) const;

@@ -42,6 +42,13 @@ Counts Counts::scaled(std::uint64_t by, std::uint64_t of) const {
   return c;
 }
 
+Passage& Passage::operator+=(const Passage& o) {
+  visits += o.visits;
+  lanes += o.lanes;
+  lanes_of_warps += o.lanes_of_warps;
+  return *this;
+}
+
 Counts Launch::total(Space space, Operation operation, const std::string& name) const {
   Counts sum;
   for (const Access& a : accesses) {
@@ -62,12 +69,14 @@ Counts Launch::change(Space space, Operation operation, Way way) const {
 
 std::uint64_t Launch::lanes_of_busiest_warp(Space space, Operation operation,
                                             unsigned bytes_per_lane) const {
-  for (const BusiestWarp& b : busiest_warps) {
-    if (b.space == space && b.operation == operation && b.bytes_per_lane == bytes_per_lane) {
-      return b.lanes;
-    }
-  }
-  return 0;
+  const auto found = busiest_warps.find({space, operation, bytes_per_lane});
+  return found == busiest_warps.end() ? 0 : found->second;
+}
+
+Counts Launch::total() const {
+  Counts sum;
+  for (const Access& a : accesses) sum += a.counts;
+  return sum;
 }
 
 Counts Launch::total_of_line(int wanted) const {
@@ -92,7 +101,7 @@ std::vector<Launch> count(const std::function<void()>& work) {
   cudaDeviceSynchronize();
   const SetAside counted_so_far;
   count_all_blocks();
-  watch(true);
+  watch();
   work();
   return take_launches();
 }

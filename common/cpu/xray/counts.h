@@ -28,10 +28,13 @@
 // memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../types/vector_types.h"
@@ -88,26 +91,29 @@ enum class Way : std::uint8_t {
 };
 constexpr unsigned kWays = 6;
 
+/// Lane by lane, from the start of the array; -1 for an idle lane.
+using Offsets = std::array<std::int64_t, 32>;
+
+/// What warps asked for by one instruction.
+struct Requests {
+  Counts counts;
+  Counts changes[kWays];    ///< what each way would add to the counts; subtractions wrap around
+  std::uint64_t warps = 0;  ///< that made them
+  Counts of_first;          ///< of the first request of each of these
+  Offsets first, worst;     ///< the first request, and the one that was furthest from its ideal
+};
+
 /// Everything that the counted warps did by one load, store or atomic of a line. The compiler may
 /// turn it into several places in the code; they count as one as long as they cost the same.
-struct Access {
+struct Access : Requests {
   std::string file;  ///< as make names it: chapters/NN_name/name.cu
   int line = 0;
   Space space = Space::kGlobal;
   Operation operation = Operation::kLoad;
   unsigned bytes_per_lane = 0;
-  std::string name;  ///< of the shared array or the variable; "" for allocations
-  Counts counts;
-  Counts changes[kWays];    ///< what each way would add to the counts; subtractions wrap around
-  std::uint64_t warps = 0;  ///< that made it
-  Counts of_first;          ///< of the first request of each of them
-  unsigned places = 0;      ///< in the CPU's code
-  std::string compiled;     ///< what nvcc made of it, where its machine code was read and says more
-
-  /// The first request, lane by lane: offset from the start of the array, -1 for an idle lane.
-  std::int64_t first[32];
-  /// The request that was furthest from its ideal, in the same form.
-  std::int64_t worst[32];
+  std::string name;      ///< of the shared array or the variable; "" for allocations
+  unsigned places = 0;   ///< in the CPU's code
+  std::string compiled;  ///< what nvcc made of it, where its machine code was read and says more
 };
 
 /// How warps came by a line. A warp goes through a line once for all lanes that are there together,
@@ -128,6 +134,8 @@ struct Passage {
   std::uint64_t lanes = 0;           ///< active in them
   std::uint64_t lanes_of_warps = 0;  ///< that they have: 32 a visit, or what a block has left
 
+  /// Adds the visits.
+  Passage& operator+=(const Passage& other);
   double per_visit() const {
     return visits == 0 ? 0 : static_cast<double>(lanes) / static_cast<double>(visits);
   }
@@ -152,19 +160,15 @@ struct Event {
   std::string name;  ///< as in Access
   std::uint32_t mask = 0;
   Counts counts;
-  std::int64_t offsets[32];  ///< -1 for an idle lane
+  Offsets offsets;
   /// Where the model takes each lane's array to begin, if not all lanes' at one multiple of 128.
   std::vector<std::uint64_t> origins;
   std::vector<std::uint32_t> landing;  ///< Form::kCopied: each lane's offset in the shared array
 };
 
-/// The warp that has the most lanes in a launch's requests of one kind: in all of them together.
-struct BusiestWarp {
-  Space space = Space::kGlobal;  ///< any but local memory
-  Operation operation = Operation::kLoad;
-  unsigned bytes_per_lane = 0;
-  std::uint64_t lanes = 0;
-};
+/// For space (any but local memory), operation and bytes per lane of requests: how many lanes one
+/// warp has in all of them together, at most.
+using BusiestWarps = std::map<std::tuple<Space, Operation, unsigned>, std::uint64_t>;
 
 /// One launch. Later launches of the same kernel with the same configuration and arguments are not
 /// counted again.
@@ -179,7 +183,7 @@ struct Launch {
   std::size_t shared_bytes = 0;   ///< of a block: its launch's, and the arrays that it used
   std::vector<Access> accesses;   ///< in the order of their lines
   std::vector<Passage> passages;  ///< likewise, one for each line
-  std::vector<BusiestWarp> busiest_warps;  ///< one for each kind of request
+  BusiestWarps busiest_warps;
   /// How often lanes of a warp that came to a branch together went different ways; going three ways
   /// at once counts as twice. Lanes that end there do not count, nor do those that use no memory
   /// and meet nobody from there on. Where nvcc makes real branches of all of them this is
@@ -196,6 +200,8 @@ struct Launch {
   /// The lanes that one warp has in these accesses, at most.
   std::uint64_t lanes_of_busiest_warp(Space space, Operation operation,
                                       unsigned bytes_per_lane) const;
+  /// The sum over all accesses.
+  Counts total() const;
   /// The sum for one line of the source.
   Counts total_of_line(int line) const;
   /// How warps came by that line of the file; if none is named, of the launch's, or else of any. No

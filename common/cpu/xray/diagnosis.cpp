@@ -22,7 +22,8 @@ struct Pattern {
   std::int64_t start = 0;  // offset of the first active lane
 };
 
-Pattern pattern_of(const std::int64_t* offsets, unsigned bytes) {
+Pattern pattern_of(const Access& a) {
+  const Offsets& offsets = a.worst;
   Pattern p;
   int last = -1;
   p.regular = true;
@@ -38,7 +39,7 @@ Pattern pattern_of(const std::int64_t* offsets, unsigned bytes) {
         p.gap = lane - last;
       }
       if (lane - last != p.gap || step != p.step) p.regular = false;
-      if (step != 0 && step != static_cast<std::int64_t>(bytes)) ++p.runs;
+      if (step != 0 && step != std::int64_t{a.bytes_per_lane}) ++p.runs;
     }
     last = lane;
   }
@@ -67,7 +68,7 @@ std::string costs(const Counts& c, std::uint64_t cost, std::uint64_t ideal, cons
 }
 
 std::string of_sectors(const Access& a) {
-  const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
+  const Pattern p = pattern_of(a);
   const long long step = std::llabs(static_cast<long long>(p.step));
   std::string why;
   if (p.regular && p.lanes > 1 && step == a.bytes_per_lane) {
@@ -93,7 +94,7 @@ std::string of_local_sectors(const Access& a) {
 }
 
 std::string of_wavefronts(const Access& a) {
-  const Pattern p = pattern_of(a.worst, a.bytes_per_lane);
+  const Pattern p = pattern_of(a);
   const long long words = std::llabs(static_cast<long long>(p.step)) / kWordBytes;
   // How many lanes further is the next one that wants a word of the same bank?
   const long long period = kBanks / std::gcd(words, static_cast<long long>(kBanks));

@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include "clocks.h"
 #include "ways.h"
@@ -19,9 +18,7 @@ struct KeyHash {
   std::size_t operator()(const Key& key) const {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
     std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.instruction.place);
-    hash = hash * kOdd + static_cast<unsigned>(key.instruction.operation);
-    hash = hash * kOdd + key.instruction.bytes;
-    hash = hash * kOdd + key.calls.node;
+    hash = hash * kOdd + key.calls;
     hash = hash * kOdd + (std::uint64_t{key.meetings.whole} << 32 | key.meetings.partial);
     hash = hash * kOdd + key.turn;
     return static_cast<std::size_t>(hash ^ hash >> 32);
@@ -43,21 +40,16 @@ class WarpGrouping {
   WarpGrouping(const Lane* lanes, unsigned count, std::uint32_t busy, bool at_end,
                const Clocks& clocks)
       : busy_(busy), present_(~0u >> (kLanes - count)), at_end_(at_end), clocks_(clocks) {
-    const std::uint32_t all = present_;
     std::uint32_t late = 0;  // lanes that pass by a loop: after those that go round
     for (const auto& entry : clocks) {
       for (const Clock& clock : entry.second) late |= busy & ~clock.lanes;
     }
     for (const std::uint32_t some : {busy & ~late, late}) {
-      for (unsigned lane = 0; lane < count; ++lane) {
-        if ((some >> lane & 1) != 0) add_lane(lane, lanes[lane], all, some == late);
-      }
+      for (const unsigned lane : LanesOf(some)) add_lane(lane, lanes[lane], some == late);
     }
     for (Visits& visits : visits_) visits.by_busy = visits.groups.size();
     for (const auto& entry : partial_) busy_meet_after_.insert(entry.first);
-    for (unsigned lane = 0; lane < count; ++lane) {
-      if ((busy >> lane & 1) == 0) add_lane(lane, lanes[lane], all);
-    }
+    for (const unsigned lane : LanesOf(present_ & ~busy)) add_lane(lane, lanes[lane], false);
     for (const auto& [whole, meetings] : partial_) join(whole, meetings);
   }
 
@@ -130,9 +122,7 @@ class WarpGrouping {
       const int first = __builtin_ctz(both[i].mask), second = __builtin_ctz(rest.mask);
       const auto apart = static_cast<std::intptr_t>(rest.address[second] - both[i].address[first]);
       if (apart != (second - first) * std::intptr_t{a.bytes}) return {};
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        if ((rest.mask >> lane & 1) != 0) both[i].address[lane] = rest.address[lane];
-      }
+      for (const unsigned lane : LanesOf(rest.mask)) both[i].address[lane] = rest.address[lane];
       both[i].mask |= rest.mask;
     }
     return both;
@@ -144,7 +134,7 @@ class WarpGrouping {
     return found == clocks_.end() ? *none : found->second;
   }
 
-  void add_lane(unsigned number, const Lane& lane, std::uint32_t all, bool is_late = false) {
+  void add_lane(unsigned number, const Lane& lane, bool is_late) {
     Meetings meetings;
     std::uint32_t turn = 0;
     const std::vector<Clock>* clocks = &clocks_between(0);
@@ -158,7 +148,7 @@ class WarpGrouping {
         places.erase(places.begin(), places.end() - 1);
       }
       if (event.is_meeting()) {
-        if ((event.lanes_that_meet() & all) == all) {
+        if ((event.lanes_that_meet() & present_) == present_) {
           meetings = Meetings{meetings.whole + 1, 0};
           turn = 0;
           clocks = &clocks_between(meetings.whole);
@@ -171,23 +161,22 @@ class WarpGrouping {
       Key key{event.instruction(), event.calls(), meetings, turn};
       for (std::size_t i = 0; i < clocks->size(); ++i) {
         const Clock& clock = (*clocks)[i];
-        if (!(key.instruction == clock.instruction) || !(key.calls == clock.calls)) continue;
+        if (!(key.instruction == clock.instruction) || key.calls != clock.calls) continue;
         if (turns_of_clock[i] < clock.turns) ++turn;
         ++turns_of_clock[i];
       }
       if (is_late && index_.count(key) == 0) {
         // After the loop, perhaps, where the others have made all of its turns.
+        Key later = key;
+        auto turns_by_then = turns_of_clock;
         for (std::size_t i = 0; i < clocks->size(); ++i) {
           const bool goes_round = ((*clocks)[i].lanes >> number & 1) != 0;
-          if (!goes_round) key.turn += (*clocks)[i].turns - turns_of_clock[i];
+          if (!goes_round) turns_by_then[i] = (*clocks)[i].turns;
+          later.turn += turns_by_then[i] - turns_of_clock[i];
         }
-        if (index_.count(key) == 0) key.turn = turn;
-        if (key.turn != turn) {
-          for (std::size_t i = 0; i < clocks->size(); ++i) {
-            const bool goes_round = ((*clocks)[i].lanes >> number & 1) != 0;
-            if (!goes_round) turns_of_clock[i] = (*clocks)[i].turns;
-          }
-          turn = key.turn;
+        if (index_.count(later) != 0) {
+          key.turn = turn = later.turn;
+          turns_of_clock = turns_by_then;
         }
       }
       // Lanes mostly go the same way, and loops the same way again.
@@ -244,21 +233,17 @@ class WarpGrouping {
       if (key.meetings.whole != whole) continue;
       for (std::size_t visit = 0; visit < visits.groups.size(); ++visit) {
         Group& group = visits.groups[visit];
-        const std::uint32_t to_come =
-            meetings[static_cast<unsigned>(__builtin_ctz(group.mask))] - key.meetings.partial;
+        const std::uint32_t to_come = meetings[first_lane(group.mask)] - key.meetings.partial;
         bool alike = true;
-        for (unsigned lane = 0; lane < kLanes; ++lane) {
-          if ((group.mask >> lane & 1) == 0) continue;
+        for (const unsigned lane : LanesOf(group.mask)) {
           alike = alike && meetings[lane] - key.meetings.partial == to_come;
         }
         if (!alike) continue;
-        const auto found = joined.emplace(
-            Moment{key.instruction, key.calls.node, to_come, key.turn, visit}, &group);
+        const auto found =
+            joined.emplace(Moment{key.instruction, key.calls, to_come, key.turn, visit}, &group);
         if (found.second) continue;
         Group& first = *found.first->second;
-        for (unsigned lane = 0; lane < kLanes; ++lane) {
-          if ((group.mask >> lane & 1) != 0) first.address[lane] = group.address[lane];
-        }
+        for (const unsigned lane : LanesOf(group.mask)) first.address[lane] = group.address[lane];
         first.mask |= group.mask;
         first.at = std::max(first.at, group.at);
         group.mask = 0;
@@ -298,7 +283,7 @@ void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& o
   if (busy == 0) return;
   const bool is_alone = access != 0 && (access & (access - 1)) == 0;
   if (is_alone) {
-    const auto number = static_cast<unsigned>(__builtin_ctz(access));
+    const unsigned number = first_lane(access);
     // One lane shares no request: each of its accesses is a group, in the order it made them.
     Group alone;
     alone.mask = access;
@@ -321,9 +306,7 @@ void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& o
   if (clocks.empty()) return grouping.hand_on(on_any);
   for (;;) {
     const WarpGrouping by_turns(lanes, count, busy, at_end, clocks);
-    Clocks more = by_turns.finder().one_more(clocks, without_clocks);
-    if (more == clocks) return by_turns.hand_on(on_any);
-    clocks = std::move(more);
+    if (!by_turns.finder().add_one_more(without_clocks, &clocks)) return by_turns.hand_on(on_any);
   }
 }
 

@@ -25,14 +25,14 @@ Lane& running_lane(BlockLanes* block) {
 }  // namespace
 
 CallTree::Chain CallTree::enter(Chain caller, const void* from) {
-  std::uint32_t callee = nodes_[caller.node].first_callee.node;
-  while (callee != 0 && nodes_[callee].from != from) callee = nodes_[callee].next_callee.node;
+  Chain callee = nodes_[caller].first_callee;
+  while (callee != 0 && nodes_[callee].from != from) callee = nodes_[callee].next_callee;
   if (callee == 0) {
-    callee = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.push_back(Node{from, caller, {}, nodes_[caller.node].first_callee});
-    nodes_[caller.node].first_callee.node = callee;
+    callee = static_cast<Chain>(nodes_.size());
+    nodes_.push_back(Node{from, caller, 0, nodes_[caller].first_callee});
+    nodes_[caller].first_callee = callee;
   }
-  return Chain{callee};
+  return callee;
 }
 
 void note_local_array(const void* address, std::size_t bytes, const cuda_cpu::LocalArray* array) {
@@ -109,7 +109,5 @@ void note_exit() {
   Lane& lane = running_lane(block);
   lane.calls = block->call_tree.caller_of(lane.calls);
 }
-
-void note_meeting(Lane* lane, std::uint32_t mask) { lane->events.push_back(LaneEvent(mask)); }
 
 }  // namespace xray

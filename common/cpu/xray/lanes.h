@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "../engine/hooks.h"
@@ -28,10 +29,8 @@ struct Instruction {
     return (place == o.place) & (operation == o.operation) & (bytes == o.bytes) & (form == o.form);
   }
   bool operator<(const Instruction& o) const {
-    if (place != o.place) return place < o.place;
-    if (operation != o.operation) return operation < o.operation;
-    if (bytes != o.bytes) return bytes < o.bytes;
-    return form < o.form;
+    return std::tie(place, operation, bytes, form) <
+           std::tie(o.place, o.operation, o.bytes, o.form);
   }
 };
 
@@ -39,64 +38,20 @@ struct Instruction {
 /// the same way if, and only if, they have the same chain.
 class CallTree {
  public:
-  struct Chain {
-    std::uint32_t node = 0;  // 0: in the kernel itself
-
-    bool operator==(Chain o) const { return node == o.node; }
-  };
+  using Chain = std::uint32_t;  // 0: in the kernel itself
 
   /// The chain of a function that is called at `from` by one with the chain `caller`.
   Chain enter(Chain caller, const void* from);
-  Chain caller_of(Chain callee) const { return nodes_[callee.node].caller; }
+  Chain caller_of(Chain callee) const { return nodes_[callee].caller; }
 
  private:
   struct Node {
-    const void* from;
-    Chain caller;
-    Chain first_callee, next_callee;  // of this caller, of the same caller; 0: none
+    const void* from = nullptr;
+    Chain caller = 0;
+    Chain first_callee = 0, next_callee = 0;  // of this caller, of the same caller; 0: none
   };
 
-  std::vector<Node> nodes_{Node{nullptr, {}, {}, {}}};
-};
-
-/// An access to memory, a piece of code that the lane entered, or a meeting with other lanes of the
-/// warp. There are millions of them, so
-/// the parts of the instruction lie where they take the least room.
-class LaneEvent {
- public:
-  LaneEvent(const void* address, const Instruction& instruction, CallTree::Chain calls)
-      : address_(reinterpret_cast<std::uintptr_t>(address)),
-        place_(instruction.place),
-        calls_(calls),
-        operation_(instruction.operation),
-        bytes_(instruction.bytes),
-        form_(instruction.form) {}
-  explicit LaneEvent(std::uint32_t lanes_that_meet) : address_(lanes_that_meet) {}
-
-  bool is_meeting() const { return place_ == nullptr; }
-  std::uint32_t lanes_that_meet() const { return static_cast<std::uint32_t>(address_); }
-
-  std::uintptr_t address() const { return address_; }
-  Instruction instruction() const { return {place_, operation_, bytes_, form_}; }
-  CallTree::Chain calls() const { return calls_; }
-
-  bool is_access() const { return !is_meeting() && bytes_ != 0; }
-  /// Of memory that other threads can use, too.
-  bool is_shareable_access() const;
-  bool is_atomic() const { return is_access() && operation_ == Operation::kAtomic; }
-  void set_address(const void* address) { address_ = reinterpret_cast<std::uintptr_t>(address); }
-  /// Nobody uses what this atomic returned.
-  void result_is_unused() {
-    if (form_ == Form::kIncrement) form_ = Form::kIncrementUnused;
-  }
-
- private:
-  std::uintptr_t address_;
-  const void* place_ = nullptr;
-  CallTree::Chain calls_;
-  Operation operation_ = Operation::kLoad;
-  std::uint8_t bytes_ = 0;
-  Form form_ = Form::kPlain;
+  std::vector<Node> nodes_{Node{}};
 };
 
 /// A place in an array of a thread's own, which has no address that others could compare. It is
@@ -118,6 +73,46 @@ class LocalPlace {
   static constexpr unsigned kOffsetBits = 32;
   static constexpr std::uintptr_t kBit = std::uintptr_t{1} << 63;
   std::uintptr_t address_;
+};
+
+/// An access to memory, a piece of code that the lane entered, or a meeting with other lanes of the
+/// warp. There are millions of them, so the parts of the instruction lie where they take the least
+/// room.
+class LaneEvent {
+ public:
+  LaneEvent(const void* address, const Instruction& instruction, CallTree::Chain calls)
+      : address_(reinterpret_cast<std::uintptr_t>(address)),
+        place_(instruction.place),
+        calls_(calls),
+        operation_(instruction.operation),
+        bytes_(instruction.bytes),
+        form_(instruction.form) {}
+  explicit LaneEvent(std::uint32_t lanes_that_meet) : address_(lanes_that_meet) {}
+
+  bool is_meeting() const { return place_ == nullptr; }
+  std::uint32_t lanes_that_meet() const { return static_cast<std::uint32_t>(address_); }
+
+  std::uintptr_t address() const { return address_; }
+  Instruction instruction() const { return {place_, operation_, bytes_, form_}; }
+  CallTree::Chain calls() const { return calls_; }
+
+  bool is_access() const { return !is_meeting() && bytes_ != 0; }
+  /// Of memory that other threads can use, too.
+  bool is_shareable_access() const { return is_access() && !LocalPlace::is_one(address_); }
+  bool is_atomic() const { return is_access() && operation_ == Operation::kAtomic; }
+  void set_address(const void* address) { address_ = reinterpret_cast<std::uintptr_t>(address); }
+  /// Nobody uses what this atomic returned.
+  void result_is_unused() {
+    if (form_ == Form::kIncrement) form_ = Form::kIncrementUnused;
+  }
+
+ private:
+  std::uintptr_t address_;
+  const void* place_ = nullptr;
+  CallTree::Chain calls_ = 0;
+  Operation operation_ = Operation::kLoad;
+  std::uint8_t bytes_ = 0;
+  Form form_ = Form::kPlain;
 };
 
 /// Where an asynchronous copy of 16 bytes reads, and where in its array it lands. The two together
@@ -149,7 +144,7 @@ struct OwnArray {
 /// Everything that one CUDA thread has done since the last barrier of its block.
 struct Lane {
   std::vector<LaneEvent> events;
-  CallTree::Chain calls;
+  CallTree::Chain calls = 0;
   std::vector<OwnArray> arrays;  // those of inner scopes stay until something else lies there
 };
 
@@ -183,12 +178,5 @@ void note_unused_result();
 /// Notes that the running CUDA thread enters a function, called at `from`, or leaves it.
 void note_entry(const void* from);
 void note_exit();
-
-inline bool LaneEvent::is_shareable_access() const {
-  return is_access() && !LocalPlace::is_one(address_);
-}
-
-/// Notes that a lane waits for others: those that `mask` names, of its warp.
-void note_meeting(Lane* lane, std::uint32_t mask);
 
 }  // namespace xray

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -22,19 +21,15 @@
 
 namespace xray {
 
-/// The sums of one launch, as far as its blocks have ended.
+/// A launch as far as its blocks have ended. What belongs to lines is added to `launch` at the end.
 struct LaunchTally {
   cuda_cpu::LaunchIdentity identity;
-  std::uint64_t blocks = 0, blocks_counted = 0, warps_counted = 0;
-  std::uint64_t barriers = 0, barriers_of_block = ~std::uint64_t{0};
-  std::size_t shared_bytes = 0;
+  Launch launch;
+  std::uint64_t barriers_of_block = ~std::uint64_t{0};
   Tallies tallies;
-  PlaceTallies places;
-  BusiestLanes busiest;
+  Visited visited;
   bool keeps_events = false;
   std::vector<Happening> happenings;
-  std::vector<Event> barriers_met;
-  std::uint64_t steps = 0;
 };
 
 namespace {
@@ -46,9 +41,8 @@ using cuda_cpu::Thread;
 /// A block that runs and is counted.
 struct WatchedBlock : BlockLanes {
   WatchedBlock(const Block& block, std::uint64_t number_)
-      : number(number_), first_epoch(block.epoch), tally(number_) {
+      : number(number_), first_epoch(block.epoch), tally(number_, arrays) {
     lanes.resize(block.count);
-    tally.find_arrays_in(&arrays);
   }
 
   /// Counts what the lanes have done since the last barrier. `at_end`: of the block.
@@ -66,7 +60,6 @@ struct WatchedBlock : BlockLanes {
   const std::uint64_t number;
   const std::uint32_t first_epoch;
   BlockTally tally;
-  std::vector<Event> barriers;
 };
 
 WatchedBlock* watched(const Block& block) {
@@ -106,8 +99,15 @@ bool grid_begins(const GridLaunch& launch) {
   s.launches.push_back(std::make_unique<LaunchTally>());
   s.launches.back()->keeps_events = s.keeps_events && is_first;
   s.running = s.launches.back().get();
+  Launch& l = s.running->launch;
+  l.arguments = identity.arguments;
+  l.file = identity.file;
+  l.line = identity.line;
+  l.grid = identity.grid;
+  l.block = identity.block;
+  l.blocks = std::uint64_t{l.grid.x} * l.grid.y * l.grid.z;
+  l.events_block = s.events_block;
   s.running->identity = std::move(identity);
-  s.running->blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   return true;
 }
 
@@ -118,18 +118,13 @@ void grid_ends(const GridLaunch&) {
   s.blocks.clear();  // of an abandoned grid
 }
 
-/// The number of the `chosen`-th of `wanted` blocks that are spread evenly over all.
-std::uint64_t block_number(std::uint64_t chosen, std::uint64_t wanted, std::uint64_t blocks) {
-  return wanted == 1 ? 0 : chosen * (blocks - 1) / (wanted - 1);
-}
-
+/// Whether this is one of `wanted` blocks that are spread evenly over all, from the first to the
+/// last one: the k-th has the number k * (blocks - 1) / (wanted - 1).
 bool is_chosen(std::uint64_t number, std::uint64_t wanted, std::uint64_t blocks) {
   if (blocks <= wanted) return true;
-  const std::uint64_t near = wanted == 1 ? 0 : number * (wanted - 1) / (blocks - 1);
-  for (std::uint64_t chosen = near; chosen <= near + 1 && chosen < wanted; ++chosen) {
-    if (block_number(chosen, wanted, blocks) == number) return true;
-  }
-  return false;
+  if (wanted == 1) return number == 0;
+  const std::uint64_t k = (number * (wanted - 1) + blocks - 2) / (blocks - 1);  // rounded up
+  return k * (blocks - 1) / (wanted - 1) == number;
 }
 
 void* block_begins(const Block& block, std::uint64_t number, std::uint64_t blocks) {
@@ -161,19 +156,13 @@ void barrier_opens(Block& block) {
   block.observation = nullptr;
   end_if_too_many(*counted);
   counted->group_all(false);
-  if (session().keeps_events) {
-    Event barrier;
-    barrier.kind = Event::Kind::kBarrier;
-    barrier.step = counted->tally.end_interval();
-    barrier.line = block.line;
-    barrier.file = block.file == nullptr ? "" : block.file;
-    if (barrier.step < most_steps) counted->barriers.push_back(std::move(barrier));
-  }
+  counted->tally.end_interval(block.file == nullptr ? "" : block.file, block.line);
   block.observation = lanes;
 }
 
 void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
-  note_meeting(&watched(block)->lanes[static_cast<std::size_t>(&thread - block.threads)], mask);
+  const auto number = static_cast<std::size_t>(&thread - block.threads);
+  watched(block)->lanes[number].events.push_back(LaneEvent(mask));
 }
 
 void block_ends(Block& block) {
@@ -183,30 +172,31 @@ void block_ends(Block& block) {
   ended->group_all(true);
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);
-  LaunchTally& launch = *s.running;
+  LaunchTally& sums = *s.running;
+  Launch& launch = sums.launch;
   ++launch.blocks_counted;
   launch.warps_counted += (block.count + kLanes - 1) / kLanes;
-  if (ended->number < launch.barriers_of_block) {
-    launch.barriers_of_block = ended->number;
+  if (ended->number < sums.barriers_of_block) {
+    sums.barriers_of_block = ended->number;
     launch.barriers = block.epoch - ended->first_epoch;
   }
   launch.shared_bytes =
       std::max(launch.shared_bytes, block.static_shared_bytes + block.dynamic_shared_bytes);
-  for (const auto& [key, tally] : ended->tally.tallies()) launch.tallies[key].add(tally);
-  for (const auto& [place, tally] : ended->tally.places()) launch.places[place] += tally;
-  for (const auto& [kind, lanes] : ended->tally.busiest_lanes()) {
-    launch.busiest[kind] = std::max(launch.busiest[kind], lanes);
+  launch.partings += ended->tally.partings();
+  for (const auto& [kind, lanes] : ended->tally.busiest_warps()) {
+    launch.busiest_warps[kind] = std::max(launch.busiest_warps[kind], lanes);
   }
-  if (launch.keeps_events) {
-    launch.happenings = ended->tally.happenings();
-    launch.barriers_met = ended->barriers;
+  for (const auto& [key, tally] : ended->tally.tallies()) sums.tallies[key].add(tally);
+  for (const auto& [place, passage] : ended->tally.visited()) sums.visited[place] += passage;
+  if (sums.keeps_events) {
+    sums.happenings = ended->tally.happenings();
     launch.steps = ended->tally.steps();
   }
   const auto is_it = [ended](const auto& running) { return running.get() == ended; };
   s.blocks.erase(std::find_if(s.blocks.begin(), s.blocks.end(), is_it));
 }
 
-constexpr cuda_cpu::Observer observer_for_counts() {
+constexpr cuda_cpu::Observer kObserver = [] {
   cuda_cpu::Observer o{};
   o.grid_begins = grid_begins;
   o.grid_ends = grid_ends;
@@ -215,8 +205,7 @@ constexpr cuda_cpu::Observer observer_for_counts() {
   o.barrier_opens = barrier_opens;
   o.thread_meets = thread_meets;
   return o;
-}
-constexpr cuda_cpu::Observer kObserver = observer_for_counts();
+}();
 
 // ---- from tallies to launches -------------------------------------------------------------------
 
@@ -242,36 +231,35 @@ Costs costs_of(const Counts& c) {
           c.per_request(c.collisions), c.per_request(c.ideal_sectors)};
 }
 
-void add_places(const LaunchTally& launch, std::vector<const void*>* places) {
-  for (const auto& entry : launch.tallies) places->push_back(entry.first.instruction.place);
-  for (const auto& entry : launch.places) places->push_back(entry.first);
+/// Known at once, since take_launches() asks for all places before.
+cuda_cpu::Piece piece_of(const void* place, const LaunchTally& launch) {
+  return cuda_cpu::pieces_of({place}, launch.identity.file).front();
 }
 
-/// Arrays of threads' own that may lie in registers, as far as the source tells, and of which lanes
-/// never used different elements at once.
-std::set<const cuda_cpu::LocalArray*> arrays_in_registers(const LaunchTally& launch) {
-  std::set<const cuda_cpu::LocalArray*> found, apart;
+bool is_line_of_launch(const cuda_cpu::Site& line, const LaunchTally& launch) {
+  return line.line == launch.identity.line && launch.identity.file == line.file;
+}
+
+/// Where X-ray takes what accesses to lie: null for memory that others can use, too, and for arrays
+/// of threads' own that may be in registers, as far as the source tells, and of which lanes never
+/// used different elements at once.
+std::set<const cuda_cpu::LocalArray*> arrays_in_memory(const LaunchTally& launch) {
+  std::set<const cuda_cpu::LocalArray*> found{nullptr};
   for (const auto& [key, tally] : launch.tallies) {
-    if (key.local == nullptr || key.local->has_unknown_index) continue;
-    found.insert(key.local);
-    if (tally.counts.apart > 0) apart.insert(key.local);
+    if (key.local == nullptr) continue;
+    if (key.local->has_unknown_index || tally.counts.apart > 0) found.insert(key.local);
   }
-  for (const cuda_cpu::LocalArray* const array : apart) found.erase(array);
   return found;
 }
 
 /// The accesses of a launch, in the order of their lines.
 std::vector<Access> accesses_of(const LaunchTally& launch) {
-  std::vector<const void*> places;
-  for (const auto& entry : launch.tallies) places.push_back(entry.first.instruction.place);
-  const std::vector<cuda_cpu::Site> lines = cuda_cpu::lines_of(places, launch.identity.file);
   using Shown = std::tuple<std::string, int, Space, Operation, unsigned, std::string, Costs>;
   std::map<Shown, std::pair<Tally, unsigned>> shown;
-  const std::set<const cuda_cpu::LocalArray*> in_registers = arrays_in_registers(launch);
-  std::size_t i = 0;
+  const std::set<const cuda_cpu::LocalArray*> in_memory = arrays_in_memory(launch);
   for (const auto& [key, tally] : launch.tallies) {
-    const cuda_cpu::Site& line = lines[i++];
-    if (in_registers.count(key.local) != 0) continue;
+    if (in_memory.count(key.local) == 0) continue;
+    const cuda_cpu::Site line = piece_of(key.instruction.place, launch).line;
     auto& [sum, places] = shown[Shown{line.file, line.line, key.space, key.instruction.operation,
                                       key.instruction.bytes, key.name, costs_of(tally.counts)}];
     const std::uint64_t warps = std::max(sum.warps, tally.warps);
@@ -281,16 +269,10 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
   }
   std::vector<Access> accesses;
   for (const auto& [of, sum] : shown) {
-    const Tally& tally = sum.first;
     Access a;
+    static_cast<Requests&>(a) = sum.first;
     a.places = sum.second;
-    a.warps = tally.warps;
-    a.of_first = tally.of_first;
     std::tie(a.file, a.line, a.space, a.operation, a.bytes_per_lane, a.name, std::ignore) = of;
-    a.counts = tally.counts;
-    std::copy(tally.changes, tally.changes + kWays, a.changes);
-    std::memcpy(a.first, tally.first, sizeof(a.first));
-    std::memcpy(a.worst, tally.worst, sizeof(a.worst));
     accesses.push_back(std::move(a));
   }
   return accesses;
@@ -299,65 +281,41 @@ std::vector<Access> accesses_of(const LaunchTally& launch) {
 /// The passages of a launch, in the order of their lines. Copies of a piece of code (a function
 /// that is inlined twice) are one; of the pieces of a line the one with the most visits counts.
 std::vector<Passage> passages_of(const LaunchTally& launch) {
-  std::vector<const void*> places;
-  for (const auto& entry : launch.places) places.push_back(entry.first);
-  const std::vector<cuda_cpu::Piece> found = cuda_cpu::pieces_of(places, launch.identity.file);
   using Line = std::pair<std::string, int>;
-  std::map<Line, std::map<std::string, PlaceTally>> lines;
-  std::size_t i = 0;
-  for (const auto& entry : launch.places) {
-    const cuda_cpu::Piece& piece = found[i++];
-    const bool is_launch =
-        piece.line.line == launch.identity.line && launch.identity.file == piece.line.file;
-    if (piece.line.line == 0 || is_launch) continue;
-    lines[Line{piece.line.file, piece.line.line}][piece.name] += entry.second;
+  std::map<Line, std::map<std::string, Passage>> lines;
+  for (const auto& [place, passage] : launch.visited) {
+    const cuda_cpu::Piece piece = piece_of(place, launch);
+    if (piece.line.line == 0 || is_line_of_launch(piece.line, launch)) continue;
+    lines[Line{piece.line.file, piece.line.line}][piece.name] += passage;
   }
   std::vector<Passage> passages;
   for (const auto& [line, pieces] : lines) {
-    Passage p;
-    std::tie(p.file, p.line) = line;
-    for (const auto& entry : pieces) {
-      const PlaceTally& t = entry.second;
-      if (std::tie(t.visits, t.lanes) <= std::tie(p.visits, p.lanes)) continue;
-      p.visits = t.visits;
-      p.lanes = t.lanes;
-      p.lanes_of_warps = t.lanes_of_warps;
+    Passage most;
+    for (const auto& [name, passage] : pieces) {
+      if (std::tie(passage.visits, passage.lanes) > std::tie(most.visits, most.lanes)) {
+        most = passage;
+      }
     }
-    passages.push_back(std::move(p));
+    std::tie(most.file, most.line) = line;
+    passages.push_back(std::move(most));
   }
   return passages;
 }
 
 /// What happened, with its lines, by step and warp.
 std::vector<Event> events_of(const LaunchTally& launch) {
-  std::vector<const void*> places;
-  for (const Happening& h : launch.happenings) places.push_back(h.key.instruction.place);
-  const std::vector<cuda_cpu::Site> lines = cuda_cpu::lines_of(places, launch.identity.file);
-  const std::set<const cuda_cpu::LocalArray*> in_registers = arrays_in_registers(launch);
-  std::vector<Event> events = launch.barriers_met;
-  std::size_t i = 0;
-  for (const Happening& h : launch.happenings) {
-    const cuda_cpu::Site& line = lines[i++];
-    const Instruction& instruction = h.key.instruction;
-    const bool is_launch = line.line == launch.identity.line && launch.identity.file == line.file;
-    if (!instruction.is_access() && (line.line == 0 || is_launch)) continue;
-    if (in_registers.count(h.key.local) != 0) continue;
-    Event e;
-    e.kind = instruction.is_access() ? Event::Kind::kAccess : Event::Kind::kPass;
-    e.step = h.step;
-    e.warp = h.warp;
-    e.file = line.file;
-    e.line = line.line;
-    e.space = h.key.space;
-    e.operation = instruction.operation;
-    e.bytes_per_lane = instruction.bytes;
-    e.form = instruction.form;
-    e.name = h.key.name;
-    e.mask = h.mask;
-    e.counts = h.counts;
-    std::copy(h.offsets, h.offsets + kLanes, e.offsets);
-    e.origins = h.origins;
-    e.landing = h.landing;
+  const std::set<const cuda_cpu::LocalArray*> in_memory = arrays_in_memory(launch);
+  std::vector<Event> events;
+  for (const Happening& happening : launch.happenings) {
+    Event e = happening;
+    if (e.kind != Event::Kind::kBarrier) {
+      const cuda_cpu::Site line = piece_of(happening.place, launch).line;
+      const bool is_nowhere = line.line == 0 || is_line_of_launch(line, launch);
+      if (e.kind == Event::Kind::kPass && is_nowhere) continue;
+      if (in_memory.count(happening.local) == 0) continue;
+      e.file = line.file;
+      e.line = line.line;
+    }
     events.push_back(std::move(e));
   }
   std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
@@ -373,7 +331,7 @@ void keep_events_of(std::uint64_t block) {
   session().events_block = block;
 }
 
-void watch(bool on) { cuda_cpu::observer = on ? &kObserver : nullptr; }
+void watch() { cuda_cpu::observer = &kObserver; }
 
 void sample_blocks(std::uint64_t at_most) { session().most_blocks = at_most; }
 void count_all_blocks() { session().most_blocks = ~std::uint64_t{0}; }
@@ -387,34 +345,19 @@ std::vector<Launch> take_launches() {
   }
   // All at once: whoever asks for lines reads the debug information of the whole program.
   std::vector<const void*> places;
-  for (const auto& tally : taken) add_places(*tally, &places);
-  cuda_cpu::lines_of(places, "");
+  for (const auto& tally : taken) {
+    for (const auto& entry : tally->tallies) places.push_back(entry.first.instruction.place);
+    for (const auto& entry : tally->visited) places.push_back(entry.first);
+  }
+  cuda_cpu::pieces_of(places, "");
   std::vector<Launch> launches;
   for (const auto& tally : taken) {
-    Launch l;
-    const cuda_cpu::LaunchIdentity& identity = tally->identity;
-    l.kernel = kernel_name(identity);
-    l.arguments = identity.arguments;
-    l.file = identity.file;
-    l.line = identity.line;
-    l.grid = identity.grid;
-    l.block = identity.block;
-    l.blocks = tally->blocks;
-    l.blocks_counted = tally->blocks_counted;
-    l.warps_counted = tally->warps_counted;
-    l.barriers = tally->barriers;
-    l.shared_bytes = tally->shared_bytes;
+    Launch l = std::move(tally->launch);
+    l.kernel = kernel_name(tally->identity);
     l.accesses = accesses_of(*tally);
     l.passages = passages_of(*tally);
     l.events = events_of(*tally);
-    l.events_block = s.events_block;
-    l.steps = tally->steps;
-    for (const auto& [kind, lanes] : tally->busiest) {
-      l.busiest_warps.push_back(
-          {std::get<Space>(kind), std::get<Operation>(kind), std::get<unsigned>(kind), lanes});
-    }
-    for (const auto& entry : tally->places) l.partings += entry.second.partings;
-    take_over_machine_code(cuda_cpu::function_name(identity.function, l.kernel.c_str()), &l);
+    take_over_machine_code(cuda_cpu::function_name(tally->identity.function, l.kernel.c_str()), &l);
     launches.push_back(std::move(l));
   }
   if (s.keeps) s.kept.insert(s.kept.end(), launches.begin(), launches.end());
@@ -424,18 +367,12 @@ std::vector<Launch> take_launches() {
 void keep_launches() { session().keeps = true; }
 std::vector<Launch> kept_launches() { return session().kept; }
 
-struct SetAside::Kept {
-  std::vector<std::unique_ptr<LaunchTally>> launches;
-  std::uint64_t most_blocks = session().most_blocks;
-  const cuda_cpu::Observer* observer = cuda_cpu::observer;
-};
-
-SetAside::SetAside() : kept_(std::make_unique<Kept>()) { kept_->launches.swap(session().launches); }
+SetAside::SetAside() : most_blocks_(session().most_blocks) { launches_.swap(session().launches); }
 
 SetAside::~SetAside() {
-  cuda_cpu::observer = kept_->observer;
-  session().most_blocks = kept_->most_blocks;
-  kept_->launches.swap(session().launches);
+  cuda_cpu::observer = observer_;
+  session().most_blocks = most_blocks_;
+  launches_.swap(session().launches);
 }
 
 }  // namespace xray

@@ -6,12 +6,13 @@
 #include <memory>
 #include <vector>
 
+#include "../engine/observer.h"
 #include "counts.h"
 
 namespace xray {
 
-/// Whether launches are watched; they are not until somebody asks for counts.
-void watch(bool on);
+/// From now on launches are watched; they are not until somebody asks for counts.
+void watch();
 
 /// How many blocks of each grid are counted: at most this many, spread evenly over it, or all.
 void sample_blocks(std::uint64_t at_most);
@@ -28,6 +29,8 @@ std::vector<Launch> take_launches();
 void keep_launches();
 std::vector<Launch> kept_launches();
 
+struct LaunchTally;
+
 /// While it lives, the launches counted so far are out of the way. Its end brings them back, and
 /// with them what `watch` and `sample_blocks` had been told.
 class SetAside {
@@ -38,8 +41,9 @@ class SetAside {
   SetAside& operator=(const SetAside&) = delete;
 
  private:
-  struct Kept;
-  std::unique_ptr<Kept> kept_;
+  std::vector<std::unique_ptr<LaunchTally>> launches_;
+  const std::uint64_t most_blocks_;
+  const cuda_cpu::Observer* const observer_ = cuda_cpu::observer;
 };
 
 }  // namespace xray

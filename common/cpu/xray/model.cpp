@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <map>
 
 namespace xray {
 namespace {
@@ -10,6 +11,9 @@ namespace {
 class Distinct {
  public:
   void add(std::uint64_t value) { values_[count_++] = value; }
+  void add(std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t value = first; value <= last; ++value) add(value);
+  }
   unsigned count() {
     std::sort(values_, values_ + count_);
     count_ = static_cast<unsigned>(std::unique(values_, values_ + count_) - values_);
@@ -23,22 +27,18 @@ class Distinct {
   unsigned count_ = 0;
 };
 
-bool active(const Request& r, unsigned lane) { return (r.mask >> lane & 1) != 0; }
+std::uint64_t last_byte(const Request& r, unsigned lane) { return r.address[lane] + r.bytes - 1; }
 
-/// Adds the words of the active lanes from `first` up to, but without, `last`.
-void add_words(const Request& r, unsigned first, unsigned last, Distinct* words) {
-  for (unsigned lane = first; lane < last; ++lane) {
-    if (!active(r, lane)) continue;
-    const std::uint64_t begin = r.address[lane] / kWordBytes;
-    const std::uint64_t end = (r.address[lane] + r.bytes - 1) / kWordBytes;
-    for (std::uint64_t word = begin; word <= end; ++word) words->add(word);
+void add_words(const Request& r, std::uint32_t lanes, Distinct* words) {
+  for (const unsigned lane : LanesOf(r.mask & lanes)) {
+    words->add(r.address[lane] / kWordBytes, last_byte(r, lane) / kWordBytes);
   }
 }
 
-/// Most distinct words in one bank, for the lanes from `first` up to, but without, `last`.
-unsigned most_in_a_bank(const Request& r, unsigned first, unsigned last) {
+/// Most distinct words in one bank, for these lanes.
+unsigned most_in_a_bank(const Request& r, std::uint32_t lanes) {
   Distinct words;
-  add_words(r, first, last, &words);
+  add_words(r, lanes, &words);
   words.count();
   unsigned in_bank[kBanks] = {};
   unsigned most = 0;
@@ -49,54 +49,64 @@ unsigned most_in_a_bank(const Request& r, unsigned first, unsigned last) {
 /// Whether the lanes of every pair, whose numbers differ by this one bit, want the same address. A
 /// pair of which only one lane is active agrees.
 bool pairs_agree(const Request& r, unsigned bit) {
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
+  for (const unsigned lane : LanesOf(r.mask)) {
     const unsigned other = lane ^ bit;
-    if (active(r, lane) && active(r, other) && r.address[lane] != r.address[other]) return false;
+    if ((r.mask >> other & 1) != 0 && r.address[lane] != r.address[other]) return false;
   }
   return true;
 }
 
-}  // namespace
+unsigned lanes_at(const Request& r, std::uint64_t address) {
+  unsigned count = 0;
+  for (const unsigned lane : LanesOf(r.mask)) count += r.address[lane] == address;
+  return count;
+}
 
+/// Most lanes at one address.
+unsigned collisions_of(const Request& r) {
+  unsigned most = 0;
+  for (const unsigned lane : LanesOf(r.mask)) most = std::max(most, lanes_at(r, r.address[lane]));
+  return most;
+}
+
+/// Distinct sectors that the lanes touch. An atomic asks for a sector again and again: once for
+/// each lane at the most wanted address in it, since a turn serves one lane at each address. An
+/// asynchronous copy of 16 bytes does not pass the L1: it takes, for each line of 128 bytes that it
+/// reads, the sectors of shared memory that it fills. These are more than it reads where source and
+/// target do not lie alike in their sectors. This was found on an H200 with the patterns in
+/// tests/xray/h200_copy_patterns.csv; the rule predicts all of them (copies.test.cu).
+/// `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` (`_st`, `_atom`, `_red`).
 unsigned sectors_of(const Request& r) {
   if (r.operation == Operation::kAtomic) {
-    // A sector serves one lane at each of its addresses in a turn.
-    Distinct sectors;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (active(r, lane)) sectors.add(r.address[lane] / kSectorBytes);
+    std::map<std::uint64_t, unsigned> turns;  // of each sector
+    for (const unsigned lane : LanesOf(r.mask)) {
+      unsigned& most = turns[r.address[lane] / kSectorBytes];
+      most = std::max(most, lanes_at(r, r.address[lane]));
     }
-    sectors.count();
-    unsigned turns = 0;
-    for (const std::uint64_t sector : sectors) {
-      Request inside = r;
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        if (active(r, lane) && r.address[lane] / kSectorBytes != sector) {
-          inside.mask &= ~(1u << lane);
-        }
-      }
-      turns += collisions_of(inside);
-    }
-    return turns;
+    unsigned sum = 0;
+    for (const auto& entry : turns) sum += entry.second;
+    return sum;
   }
   Distinct sectors;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (!active(r, lane)) continue;
+  for (const unsigned lane : LanesOf(r.mask)) {
     if (r.form == Form::kCopied) {
       sectors.add(r.address[lane] / kLineBytes << 32 | r.landing[lane] / kSectorBytes);
-      continue;
+    } else {
+      sectors.add(r.address[lane] / kSectorBytes, last_byte(r, lane) / kSectorBytes);
     }
-    sectors.add(r.address[lane] / kSectorBytes);
-    sectors.add((r.address[lane] + r.bytes - 1) / kSectorBytes);
   }
   return sectors.count();
 }
 
+/// The same for local memory, whose addresses are offsets in an array that every lane has. The
+/// words of the lanes lie side by side: word 0 of lanes 0 to 31, then word 1 of all lanes, and so
+/// on. So lanes at the same element share sectors, at different ones only if they lie in the same
+/// word and group of eight lanes. `l1tex__t_sectors_pipe_lsu_mem_local_op_ld` (`_st`).
 unsigned local_sectors_of(const Request& r) {
   constexpr unsigned kLanesOfSector = kSectorBytes / kWordBytes;
   Distinct sectors;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (!active(r, lane)) continue;
-    const std::uint64_t last = (r.address[lane] + r.bytes - 1) / kWordBytes;
+  for (const unsigned lane : LanesOf(r.mask)) {
+    const std::uint64_t last = last_byte(r, lane) / kWordBytes;
     for (std::uint64_t word = r.address[lane] / kWordBytes; word <= last; ++word) {
       sectors.add(word * kLanes / kLanesOfSector + lane / kLanesOfSector);
     }
@@ -105,21 +115,36 @@ unsigned local_sectors_of(const Request& r) {
 }
 
 unsigned distinct_bytes_of(const Request& r) {
-  Distinct addresses;
+  Distinct addresses, bytes;
   bool aligned = true;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (!active(r, lane)) continue;
+  for (const unsigned lane : LanesOf(r.mask)) {
     addresses.add(r.address[lane]);
     aligned = aligned && r.address[lane] % r.bytes == 0;
   }
   if (aligned) return addresses.count() * r.bytes;
-  Distinct bytes;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (!active(r, lane)) continue;
-    for (unsigned i = 0; i < r.bytes; ++i) bytes.add(r.address[lane] + i);
-  }
+  for (const unsigned lane : LanesOf(r.mask)) bytes.add(r.address[lane], last_byte(r, lane));
   return bytes.count();
 }
+
+/// The passes without conflicts: the distinct words, 32 at a time.
+unsigned ideal_wavefronts_of(const Request& r) {
+  if (r.operation == Operation::kAtomic) {
+    return r.form == Form::kCompareAndSwap && r.bytes == kWordBytes ? 2 : 1;
+  }
+  Distinct words;
+  add_words(r, ~0u, &words);
+  return (words.count() + kBanks - 1) / kBanks;
+}
+
+/// Distinct addresses among the active lanes. A constant load fetches each of them by itself,
+/// whatever its size: `idc__requests`, to which the kernel's arguments add a few per warp.
+unsigned addresses_of(const Request& r) {
+  Distinct addresses;
+  for (const unsigned lane : LanesOf(r.mask)) addresses.add(r.address[lane]);
+  return addresses.count();
+}
+
+}  // namespace
 
 unsigned parts_of(const Request& r) {
   if (r.bytes <= kWordBytes || r.operation == Operation::kAtomic) return 1;
@@ -129,53 +154,20 @@ unsigned parts_of(const Request& r) {
 }
 
 unsigned wavefronts_of(const Request& r) {
-  if (r.form == Form::kIncrementUnused) return most_in_a_bank(r, 0, kLanes);
+  if (r.form == Form::kIncrementUnused) return most_in_a_bank(r, ~0u);
   if (r.operation == Operation::kAtomic) {
     unsigned in_bank[kBanks] = {};
     unsigned most = 0;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (!active(r, lane)) continue;
+    for (const unsigned lane : LanesOf(r.mask)) {
       most = std::max(most, ++in_bank[r.address[lane] / kWordBytes % kBanks]);
     }
-    if (r.form == Form::kCompareAndSwap && r.bytes == kWordBytes) most *= 2;
-    return most;
+    return most * ideal_wavefronts_of(r);
   }
   const unsigned parts = parts_of(r);
   unsigned sum = 0;
-  for (unsigned part = 0; part < parts; ++part) {
-    sum += most_in_a_bank(r, part * kLanes / parts, (part + 1) * kLanes / parts);
-  }
+  for (unsigned part = 0; part < parts; ++part)
+    sum += most_in_a_bank(r, lanes_of_part(part, parts));
   return sum;
-}
-
-unsigned ideal_wavefronts_of(const Request& r) {
-  Distinct words;
-  if (r.operation == Operation::kAtomic) {
-    return r.form == Form::kCompareAndSwap && r.bytes == kWordBytes ? 2 : 1;
-  }
-  add_words(r, 0, kLanes, &words);
-  return (words.count() + kBanks - 1) / kBanks;
-}
-
-unsigned addresses_of(const Request& r) {
-  Distinct addresses;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (active(r, lane)) addresses.add(r.address[lane]);
-  }
-  return addresses.count();
-}
-
-unsigned collisions_of(const Request& r) {
-  unsigned most = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (!active(r, lane)) continue;
-    unsigned same = 0;
-    for (unsigned other = 0; other < kLanes; ++other) {
-      same += active(r, other) && r.address[other] == r.address[lane];
-    }
-    most = std::max(most, same);
-  }
-  return most;
 }
 
 Counts counts_of(const Request& r) {

@@ -211,7 +211,7 @@ struct AtStart {
       }
       keep_events_of(number);
     }
-    watch(true);
+    watch();
     std::atexit(report);
   }
 } at_start;

@@ -2,7 +2,6 @@
 #include "tally.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace xray {
 namespace {
@@ -34,28 +33,23 @@ std::uint64_t origin_of(const MemoryRange& range) {
 
 }  // namespace
 
-bool TallyKey::operator<(const TallyKey& o) const {
-  if (!(instruction == o.instruction)) return instruction < o.instruction;
-  if (space != o.space) return space < o.space;
-  if (name != o.name) return name < o.name;
-  return local < o.local;
-}
-
 void Tally::add(const Counts& request, std::uint64_t block, std::size_t warp,
-                const std::int64_t* offsets) {
+                const Offsets& offsets) {
   const std::uint64_t beyond = beyond_ideal_of(request);
   if (counts.requests == 0) {
     first_block = block;
-    std::memcpy(first, offsets, sizeof(first));
+    first = offsets;
   }
   if (counts.requests == 0 || beyond > beyond_ideal) {
     beyond_ideal = beyond;
     worst_block = block;
-    std::memcpy(worst, offsets, sizeof(worst));
+    worst = offsets;
   }
   counts += request;
-  if ((warps_of_block >> warp & 1) == 0) of_first += request;
+  if ((warps_of_block >> warp & 1) != 0) return;
   warps_of_block |= 1u << warp;
+  ++warps;
+  of_first += request;
 }
 
 void Tally::add(const Tally& other) {
@@ -65,13 +59,13 @@ void Tally::add(const Tally& other) {
   }
   if (other.first_block < first_block) {
     first_block = other.first_block;
-    std::memcpy(first, other.first, sizeof(first));
+    first = other.first;
   }
   if (other.beyond_ideal > beyond_ideal ||
       (other.beyond_ideal == beyond_ideal && other.worst_block < worst_block)) {
     beyond_ideal = other.beyond_ideal;
     worst_block = other.worst_block;
-    std::memcpy(worst, other.worst, sizeof(worst));
+    worst = other.worst;
   }
   counts += other.counts;
   warps += other.warps;
@@ -82,14 +76,6 @@ void Tally::add(const Tally& other) {
 void Tally::add_change(const Group& group, const Counts& request) {
   if (group.change > 0) change(group.way) += request;
   if (group.change < 0) change(group.way) -= request;
-}
-
-PlaceTally& PlaceTally::operator+=(const PlaceTally& o) {
-  visits += o.visits;
-  lanes += o.lanes;
-  lanes_of_warps += o.lanes_of_warps;
-  partings += o.partings;
-  return *this;
 }
 
 const MemoryRange* RangeFinder::at(std::uintptr_t address) {
@@ -114,28 +100,54 @@ void BlockTally::add(const Instruction& instruction, const Group& group) {
   ++groups_;
   if (instruction.is_access()) return add_requests(instruction, group);
   add_visit(instruction.place, group);
-  if (!records_) return;
-  of_warp_.push_back(
-      {TallyKey{instruction}, group.at, groups_, 0, warp_, group.mask, {}, {}, {}, {}});
+  if (records_) keep(TallyKey{instruction}, group, group.mask);
 }
 
-void BlockTally::keep(const Group& group, const Request& request, const Counts& counts,
-                      const std::int64_t* offsets) {
-  of_warp_.push_back({last_key_, group.at, groups_, 0, warp_, request.mask, counts, {}, {}, {}});
-  Happening& happening = of_warp_.back();
-  std::copy(offsets, offsets + kLanes, happening.offsets);
+Happening& BlockTally::keep(const TallyKey& key, const Group& group, std::uint32_t lanes) {
+  Happening& happening = of_warp_.emplace_back();
+  const Instruction& instruction = key.instruction;
+  happening.kind = instruction.is_access() ? Event::Kind::kAccess : Event::Kind::kPass;
+  happening.warp = warp_;
+  happening.space = key.space;
+  happening.operation = instruction.operation;
+  happening.bytes_per_lane = instruction.bytes;
+  happening.form = instruction.form;
+  happening.name = key.name;
+  happening.mask = lanes;
+  happening.place = instruction.place;
+  happening.local = key.local;
+  happening.at = group.at;
+  happening.group = groups_;
+  return happening;
+}
+
+void BlockTally::keep_request(const TallyKey& key, const Group& group, const Request& request,
+                              const Counts& counts, const Offsets& offsets) {
+  Happening& happening = keep(key, group, request.mask);
+  happening.counts = counts;
+  happening.offsets = offsets;
   if (request.form == Form::kCopied) {
     happening.landing.assign(request.landing, request.landing + kLanes);
   }
   std::vector<std::uint64_t> origins(kLanes);
   bool is_plain = true;
-  const auto first = static_cast<unsigned>(__builtin_ctz(request.mask));
-  for (unsigned lane = first; lane < kLanes; ++lane) {
-    if ((request.mask >> lane & 1) == 0) continue;
+  const unsigned first = first_lane(request.mask);
+  for (const unsigned lane : LanesOf(request.mask)) {
     origins[lane] = request.address[lane] - static_cast<std::uint64_t>(offsets[lane]);
     is_plain = is_plain && origins[lane] == origins[first] && origins[lane] % kLineBytes == 0;
   }
   if (!is_plain) happening.origins = std::move(origins);
+}
+
+void BlockTally::end_interval(const char* file, int line) {
+  if (!records_) return;
+  Happening barrier;
+  barrier.kind = Event::Kind::kBarrier;
+  barrier.step = end_;
+  barrier.file = file;
+  barrier.line = line;
+  if (end_ < most_steps) happenings_.push_back(std::move(barrier));
+  begin_ = ++end_;
 }
 
 void BlockTally::put_in_order() {
@@ -152,20 +164,19 @@ void BlockTally::put_in_order() {
 }
 
 void BlockTally::add_visit(const void* place, const Group& group) {
-  PlaceTally visit;
-  visit.visits = 1;
-  visit.lanes = static_cast<unsigned>(__builtin_popcount(group.mask));
-  visit.lanes_of_warps = lanes_of_warp_;
+  Passage& passage = visited_[place];
+  ++passage.visits;
+  passage.lanes += static_cast<unsigned>(__builtin_popcount(group.mask));
+  passage.lanes_of_warps += lanes_of_warp_;
   // Lanes that reach no further place end here.
   std::uintptr_t ways[kLanes];
   std::size_t count = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
+  for (const unsigned lane : LanesOf(group.mask)) {
     const std::uintptr_t next = group.address[lane];
-    if ((group.mask >> lane & 1) == 0 || next == 0) continue;
+    if (next == 0) continue;
     if (std::find(ways, ways + count, next) == ways + count) ways[count++] = next;
   }
-  if (count > 1) visit.partings = count - 1;
-  places_[place] += visit;
+  if (count > 1) partings_ += count - 1;
 }
 
 void BlockTally::add_requests(const Instruction& instruction, const Group& group) {
@@ -175,7 +186,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
   };
   std::uint32_t rest = group.mask;
   while (rest != 0) {
-    const auto leader = static_cast<unsigned>(__builtin_ctz(rest));
+    const unsigned leader = first_lane(rest);
     if (LocalPlace::is_one(group.address[leader])) {
       rest &= ~add_local(instruction, group, LocalPlace(group.address[leader]).array());
       continue;
@@ -191,10 +202,9 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
     request.operation = instruction.operation;
     request.bytes = instruction.bytes;
     request.form = instruction.form;
-    std::int64_t offsets[kLanes];
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      offsets[lane] = -1;
-      if ((rest >> lane & 1) == 0) continue;
+    Offsets offsets;
+    offsets.fill(-1);
+    for (const unsigned lane : LanesOf(rest)) {
       const std::uintptr_t address = address_of(lane);
       const MemoryRange* range = &of_leader;
       if (address - range->base >= range->size) {
@@ -213,24 +223,31 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
       offsets[lane] = static_cast<std::int64_t>(offset);
     }
     rest &= ~request.mask;
-    Counts counts = counts_of(request);
-    Tally& sum = tally(TallyKey{instruction, request.space, of_leader.name, nullptr});
-    if (group.change != 0) {
-      sum.add_change(group, counts);
-      continue;
-    }
-    if (request.operation != Operation::kAtomic) counts.repeated = repeats(request, group.at);
-    sum.add(counts, block_, warp_, offsets);
-    if (records_) keep(group, request, counts, offsets);
-    const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
-    if (may_join && request.operation != Operation::kAtomic) joins_.see(request, &sum);
-    const Kind kind{request.space, request.operation, request.bytes};
-    lanes_of_warps_[kind][warp_] += counts.lanes;
+    count(TallyKey{instruction, request.space, of_leader.name, nullptr}, group, request, offsets);
   }
 }
 
-BusiestLanes BlockTally::busiest_lanes() const {
-  BusiestLanes busiest;
+void BlockTally::count(const TallyKey& key, const Group& group, const Request& request,
+                       const Offsets& offsets) {
+  Counts counts = counts_of(request);
+  if (last_tally_ == nullptr || !(key == last_key_)) {
+    last_key_ = key;
+    last_tally_ = &tallies_[key];
+  }
+  if (group.change != 0) return last_tally_->add_change(group, counts);
+  const bool is_local = request.space == Space::kLocal;
+  const bool is_atomic = request.operation == Operation::kAtomic;
+  if (!is_local && !is_atomic) counts.repeated = repeats(request, group.at);
+  last_tally_->add(counts, block_, warp_, offsets);
+  if (records_) keep_request(key, group, request, counts, offsets);
+  if (is_local) return;
+  const bool may_join = request.bytes >= kWordBytes && request.form == Form::kPlain;
+  if (may_join && !is_atomic) joins_.see(request, last_tally_);
+  lanes_of_warps_[{request.space, request.operation, request.bytes}][warp_] += counts.lanes;
+}
+
+BusiestWarps BlockTally::busiest_warps() const {
+  BusiestWarps busiest;
   for (const auto& [kind, lanes] : lanes_of_warps_) {
     busiest[kind] = *std::max_element(lanes.begin(), lanes.end());
   }
@@ -243,24 +260,17 @@ std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group&
   request.space = Space::kLocal;
   request.operation = instruction.operation;
   request.bytes = instruction.bytes;
-  std::int64_t offsets[kLanes];
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    offsets[lane] = -1;
-    if ((group.mask >> lane & 1) == 0 || !LocalPlace::is_one(group.address[lane])) continue;
+  Offsets offsets;
+  offsets.fill(-1);
+  for (const unsigned lane : LanesOf(group.mask)) {
     const LocalPlace place(group.address[lane]);
-    if (place.array() != array) continue;
+    if (!LocalPlace::is_one(group.address[lane]) || place.array() != array) continue;
     request.mask |= 1u << lane;
     request.address[lane] = place.offset();
     offsets[lane] = static_cast<std::int64_t>(place.offset());
   }
-  const Counts counts = counts_of(request);
-  const cuda_cpu::LocalArray* const local = (*arrays_)[array];
-  Tally& sum = tally(TallyKey{instruction, Space::kLocal, local->name, local});
-  if (group.change == 0) {
-    sum.add(counts, block_, warp_, offsets);
-    if (records_) keep(group, request, counts, offsets);
-  }
-  sum.add_change(group, counts);
+  const cuda_cpu::LocalArray* const local = arrays_[array];
+  count(TallyKey{instruction, Space::kLocal, local->name, local}, group, request, offsets);
   return request.mask;
 }
 
@@ -274,14 +284,6 @@ bool BlockTally::repeats(const Request& request, std::size_t at) {
   const auto [before, at_before] = std::exchange(uses_[words >> 54], {words, at});
   const bool is_soon = is_constant || at - at_before < kSoon;
   return request.operation == Operation::kLoad && before == words && is_soon;
-}
-
-Tally& BlockTally::tally(const TallyKey& key) {
-  if (last_tally_ == nullptr || !(key == last_key_)) {
-    last_key_ = key;
-    last_tally_ = &tallies_[key];
-  }
-  return *last_tally_;
 }
 
 }  // namespace xray

@@ -2,6 +2,7 @@
 #include "ways.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "tally.h"
@@ -9,47 +10,41 @@
 namespace xray {
 namespace {
 
-/// Where the parts of an unrolled loop begin, in turns, if lanes make so many turns at most in the
-/// parts before. What nvcc makes of a loop whose number of turns is known when it begins has been
-/// seen in the machine code: first the turns that are no multiple of four, then 16 at a time while
-/// more than 12 are left, then 8, then 4. Or 4 at a time only, before or after the others.
-struct Parts {
-  explicit Parts(std::uint32_t turns, Way way) {
-    const std::uint32_t rest = turns % 4, whole = turns - rest;
-    if (way != Way::kUnrolled) {
-      count[0] = way == Way::kUnrolledBy4 ? rest : whole;
-      count[1] = turns - count[0];
-      return;
-    }
-    const std::uint32_t sixteens = whole > 12 ? (whole + 3) / 16 * 16 : 0;
-    count[0] = rest;
-    count[1] = sixteens;
-    count[2] = whole - sixteens > 4 ? 8 : 0;
-    count[3] = whole - sixteens - count[2];
-  }
-  std::uint32_t count[4] = {};  // turns in each part
-};
+/// The turns in each part of an unrolled loop that a lane goes round so often. What nvcc makes of a
+/// loop whose number of turns is known when it begins has been seen in the machine code: first the
+/// turns that are no multiple of four, then 16 at a time while more than 12 are left, then 8,
+/// then 4. Or 4 at a time only, before or after the others.
+using Parts = std::array<std::uint32_t, 4>;
+Parts parts_of_loop(std::uint32_t turns, Way way) {
+  const std::uint32_t rest = turns % 4, whole = turns - rest;
+  if (way == Way::kUnrolledBy4) return {rest, whole};
+  if (way == Way::kBy4AndTheRest) return {whole, rest};
+  const std::uint32_t sixteens = whole > 12 ? (whole + 3) / 16 * 16 : 0;
+  const std::uint32_t eight = whole - sixteens > 4 ? 8 : 0;
+  return {rest, sixteens, eight, whole - sixteens - eight};
+}
 
 }  // namespace
 
 std::vector<Group> unrolled(const std::vector<Group>& groups, Way way) {
   const std::size_t turns = groups.size();
   if (turns < 4 || groups[0].mask == groups[turns - 1].mask) return {};
-  std::uint32_t of_lane[kLanes] = {}, most[4] = {};
+  std::uint32_t of_lane[kLanes] = {};
+  Parts most{};
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     for (const Group& group : groups) of_lane[lane] += group.mask >> lane & 1;
     if (of_lane[lane] == 0) continue;
     // Lanes that return to its beginning have not left the loop.
     if ((groups[of_lane[lane] - 1].mask >> lane & 1) == 0) return {};
-    const Parts parts(of_lane[lane], way);
-    for (unsigned part = 0; part < 4; ++part) most[part] = std::max(most[part], parts.count[part]);
+    const Parts parts = parts_of_loop(of_lane[lane], way);
+    for (unsigned part = 0; part < 4; ++part) most[part] = std::max(most[part], parts[part]);
   }
   std::vector<Group> found(most[0] + most[1] + most[2] + most[3]);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const Parts parts(of_lane[lane], way);
+    const Parts parts = parts_of_loop(of_lane[lane], way);
     std::uint32_t turn = 0, begin = 0;
     for (unsigned part = 0; part < 4; begin += most[part++]) {
-      for (std::uint32_t i = 0; i < parts.count[part]; ++i, ++turn) {
+      for (std::uint32_t i = 0; i < parts[part]; ++i, ++turn) {
         Group& group = found[begin + i];
         group.mask |= 1u << lane;
         group.address[lane] = groups[turn].address[lane];
@@ -60,10 +55,9 @@ std::vector<Group> unrolled(const std::vector<Group>& groups, Way way) {
 }
 
 void Joins::see(const Request& request, Tally* tally) {
-  const auto leader = static_cast<unsigned>(__builtin_ctz(request.mask));
+  const unsigned leader = first_lane(request.mask);
   unsigned most = 16;
-  for (unsigned lane = leader; lane < kLanes; ++lane) {
-    if ((request.mask >> lane & 1) == 0) continue;
+  for (const unsigned lane : LanesOf(request.mask)) {
     while (request.address[lane] % most != 0) most /= 2;
   }
   for (std::size_t i = rows_.size(); i-- > 0;) {
@@ -72,9 +66,8 @@ void Joins::see(const Request& request, Tally* tally) {
     if (first.address[leader] + row.bytes != request.address[leader]) continue;
     bool follows = first.mask == request.mask && first.bytes == request.bytes &&
                    first.operation == request.operation && first.space == request.space;
-    for (unsigned lane = leader; lane < kLanes && follows; ++lane) {
-      follows = (request.mask >> lane & 1) == 0 ||
-                first.address[lane] + row.bytes == request.address[lane];
+    for (const unsigned lane : LanesOf(request.mask)) {
+      follows = follows && first.address[lane] + row.bytes == request.address[lane];
     }
     if (!follows) continue;
     row.bytes += request.bytes;
