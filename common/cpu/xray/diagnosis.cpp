@@ -55,16 +55,11 @@ const char* who(const Pattern& p) {
   return p.gap == 1 ? "neighbouring lanes" : "the lanes at work";
 }
 
-/// "5.4 of 32 lanes at work, "
-std::string idle(const Counts& c) {
-  const double lanes = c.per_request(c.lanes);
-  return lanes > 16 ? "" : times(lanes) + " of 32 lanes at work, ";
-}
-
 /// "5.4 of 32 lanes at work, 4.1 sectors per request where 1.7 would do: "
 std::string costs(const Counts& c, std::uint64_t cost, std::uint64_t ideal, const char* unit) {
-  return idle(c) + times(c.per_request(cost)) + " " + unit + " per request where " +
-         times(c.per_request(ideal)) + " would do: ";
+  const double lanes = c.per_request(c.lanes);
+  return (lanes > 16 ? "" : times(lanes) + " of 32 lanes at work, ") + times(c.per_request(cost)) +
+         " " + unit + " per request where " + times(c.per_request(ideal)) + " would do: ";
 }
 
 std::string of_sectors(const Access& a) {
@@ -153,17 +148,16 @@ std::string cost_of(const Access& a) {
   const auto pair = [&](std::uint64_t cost, double ideal, const char* unit) {
     return times(c.per_request(cost)) + "/" + times(ideal) + " " + unit;
   };
-  if (a.operation == Operation::kAtomic && a.space == Space::kShared) {
-    return pair(c.wavefronts, 1, "wavefr.");
+  if (a.space == Space::kConstant) return pair(c.words, 1, "words");
+  if (a.space != Space::kShared) {
+    return pair(c.sectors, c.per_request(c.ideal_sectors), "sectors");
   }
-  switch (a.space) {
-    case Space::kShared:
-      return pair(c.wavefronts, c.per_request(c.ideal_wavefronts), "wavefr.");
-    case Space::kConstant:
-      return pair(c.words, 1, "words");
-    default:
-      return pair(c.sectors, c.per_request(c.ideal_sectors), "sectors");
-  }
+  const bool is_atomic = a.operation == Operation::kAtomic;
+  return pair(c.wavefronts, is_atomic ? 1 : c.per_request(c.ideal_wavefronts), "wavefr.");
+}
+
+std::string many(std::uint64_t count, const char* noun, const char* plural) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
 }
 
 const char* name_of(Space space) {

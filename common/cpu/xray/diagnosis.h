@@ -21,6 +21,9 @@ std::string diagnosis_of(const Access& access, bool heavy);
 /// "32/4 sectors": what a request costs on average, and what would be enough.
 std::string cost_of(const Access& access);
 
+/// "1 sector", "2 sectors"
+std::string many(std::uint64_t count, const char* noun, const char* plural = "s");
+
 /// "global", "shared", "const", "host"
 const char* name_of(Space space);
 

@@ -2,7 +2,6 @@
 #include "drawing.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "../report/text.h"
 #include "diagnosis.h"
+#include "listing.h"
 #include "model.h"
 #include "picture.h"
 
@@ -29,20 +29,14 @@ constexpr int kWidth = kGutter + kAcross + 16;
 constexpr int kLaneTop = 84;
 constexpr int kTargetTop = kLaneTop + kRow + 110;
 
-/// "1 sector", "2 sectors"
-std::string many(std::uint64_t count, const char* noun, const char* plural = "s") {
-  return format("%llu %s%s", static_cast<unsigned long long>(count), noun,
-                count == 1 ? "" : plural);
-}
-
 double left_of(unsigned column) { return kGutter + static_cast<int>(column) * kPitch + 1; }
 double middle_of(unsigned column) { return left_of(column) + kBox / 2.0; }
 
-/// A drawing's text, and how much room the drawing took.
+/// A drawing's text, and how far down the drawing goes.
 struct Summary {
   std::string caption;      // below the picture
   std::string description;  // for readers who do not see it
-  int height = 0;
+  int bottom;
 };
 
 /// Draws one request. `sectors`, `banks` and `fetches` draw the part below the lanes and say what
@@ -62,44 +56,33 @@ class Drawing {
     const bool is_local = access.space == Space::kLocal;
     if (is_local) request_.bytes = std::min(request_.bytes, kWordBytes);
     counts_ = counts_of(request_);
-    for (unsigned lane = 0; lane < kLanes && is_local; ++lane) {
+    for (const unsigned lane : LanesOf(is_local ? request_.mask : 0)) {
       std::uint64_t& address = request_.address[lane];
       address = (address / kWordBytes * kLanes + lane) * kWordBytes + address % kWordBytes;
     }
   }
 
   std::string svg() {
-    const char* const bytes = access_.bytes_per_lane == 1 ? "byte" : "bytes";
     const std::string title =
-        launch_.kernel + ": " + name_of(access_.operation) +
-        format(" of %u %s a lane, %s memory", access_.bytes_per_lane, bytes,
-               access_.space == Space::kConstant ? "constant" : name_of(access_.space)) +
+        launch_.kernel + ": " + name_of(access_.operation) + " of " +
+        many(access_.bytes_per_lane, "byte") + " a lane, " +
+        (access_.space == Space::kConstant ? "constant" : name_of(access_.space)) + " memory" +
         (access_.name.empty() ? "" : ", array " + access_.name) +
         (access_.bytes_per_lane > request_.bytes ? ", the first word of each element" : "");
     heading(title);
-    Summary summary;
-    switch (access_.space) {
-      case Space::kShared:
-        summary = banks();
-        break;
-      case Space::kConstant:
-        summary = fetches();
-        break;
-      default:
-        summary = sectors();
-    }
+    const Summary summary = access_.space == Space::kShared     ? banks()
+                            : access_.space == Space::kConstant ? fetches()
+                                                                : sectors();
+    picture_.text(kGutter, summary.bottom + 28, summary.caption, kPlain, Anchor::kStart);
     lanes();
-    return picture_.svg(kWidth, summary.height, title + "; " + summary.caption,
+    return picture_.svg(kWidth, summary.bottom + 44, title + "; " + summary.caption,
                         summary.description);
   }
 
  private:
-  bool active(unsigned lane) const { return (request_.mask >> lane & 1) != 0; }
-
   void heading(const std::string& title) {
     picture_.text(kGutter, 24, title, kLarge, Anchor::kStart);
-    const std::string code = code_of(access_.file, access_.line);
-    picture_.code(kGutter, 46, code);
+    picture_.code(kGutter, 46, code_of(access_.file, access_.line));
     picture_.text(kGutter, 66,
                   access_.file + format(":%d, the request that costs most", access_.line), kSmall,
                   Anchor::kStart, kGrey);
@@ -108,9 +91,10 @@ class Drawing {
   void lanes() {
     picture_.text(kGutter - 8, kLaneTop + 14, "lane", kSmall, Anchor::kEnd);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      picture_.box(left_of(lane), kLaneTop, kBox, kRow, active(lane) ? kBlue : kPale);
+      const bool is_active = (request_.mask >> lane & 1) != 0;
+      picture_.box(left_of(lane), kLaneTop, kBox, kRow, is_active ? kBlue : kPale);
       picture_.text(middle_of(lane), kLaneTop + 14, std::to_string(lane), kSmall, Anchor::kMiddle,
-                    active(lane) ? kWhite : kGrey);
+                    is_active ? kWhite : kGrey);
     }
   }
 
@@ -122,8 +106,7 @@ class Drawing {
   std::string caption(std::uint64_t cost, std::uint64_t ideal, const char* unit,
                       const char* plural = "s") const {
     return many(counts_.lanes, "lane") + ", " + many(cost, unit, plural) +
-           (cost > ideal ? format("; %llu would do", static_cast<unsigned long long>(ideal))
-                         : ", as few as can be");
+           (cost > ideal ? "; " + std::to_string(ideal) + " would do" : ", as few as can be");
   }
 
   /// A coloured square and what it stands for. Returns where the next one may begin.
@@ -137,8 +120,7 @@ class Drawing {
 
   Summary sectors() {
     std::map<std::uint64_t, std::set<unsigned>> wanted;  // bytes of each sector
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (!active(lane)) continue;
+    for (const unsigned lane : LanesOf(request_.mask)) {
       for (unsigned i = 0; i < request_.bytes; ++i) {
         const std::uint64_t byte = request_.address[lane] + i;
         wanted[byte / kSectorBytes].insert(static_cast<unsigned>(byte % kSectorBytes));
@@ -146,16 +128,17 @@ class Drawing {
     }
     // Sectors side by side touch; where some are left out there is a gap.
     const auto count = static_cast<double>(wanted.size());
+    const auto is_apart = [&](auto it) {
+      return it != wanted.begin() && it->first != std::prev(it)->first + 1;
+    };
     int gaps = 0;
-    for (auto it = std::next(wanted.begin()); it != wanted.end(); ++it) {
-      gaps += it->first != std::prev(it)->first + 1;
-    }
+    for (auto it = wanted.begin(); it != wanted.end(); ++it) gaps += is_apart(it);
     const double gap = wanted.size() > 16 ? 10 : 24;
     const double width = std::min(kAcross / 4.0, (kAcross - gaps * gap) / count);
     double x = kGutter + (kAcross - gaps * gap - width * count) / 2;
     std::map<std::uint64_t, double> left;  // edge of each sector
     for (auto it = wanted.begin(); it != wanted.end(); ++it) {
-      if (it != wanted.begin() && it->first != std::prev(it)->first + 1) {
+      if (is_apart(it)) {
         picture_.text(x + gap / 2, kTargetTop + kRow / 2.0 + 2, "\u2026", kSmall, Anchor::kMiddle,
                       kGrey);
         x += gap;
@@ -163,8 +146,7 @@ class Drawing {
       left[it->first] = x;
       x += width;
     }
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (!active(lane)) continue;
+    for (const unsigned lane : LanesOf(request_.mask)) {
       const std::uint64_t first = request_.address[lane];
       const std::uint64_t in_sector = first % kSectorBytes;
       const double middle =
@@ -176,35 +158,28 @@ class Drawing {
     for (const auto& [sector, bytes] : wanted) draw_sector(left[sector], width, bytes);
     label_sectors(left, width);
 
-    int y = kTargetTop + kRow + 44;
+    const int y = kTargetTop + kRow + 44;
     const std::uint64_t fetched = wanted.size() * kSectorBytes;
-    double next = legend(kGutter, y, kGreen, 1, many(counts_.bytes, "byte") + " wanted");
+    const double next = legend(kGutter, y, kGreen, 1, many(counts_.bytes, "byte") + " wanted");
     if (fetched > counts_.bytes) {
       legend(next, y, kVermilion, 0.3,
              many(fetched - counts_.bytes, "byte") + (access_.operation == Operation::kLoad
                                                           ? " fetched for nothing"
                                                           : " of these sectors left alone"));
     }
-    Summary summary;
-    summary.caption = caption(counts_.sectors, counts_.ideal_sectors, "sector");
-    if (access_.operation == Operation::kAtomic) {
-      summary.caption = many(counts_.lanes, "lane") + ", " +
-                        many(counts_.addresses, "address", "es") +
-                        format(", up to %llu of the lanes at one",
-                               static_cast<unsigned long long>(counts_.collisions));
-    }
-    y += 28;
-    picture_.text(kGutter, y, summary.caption, kPlain, Anchor::kStart);
-    summary.height = y + 16;
-    summary.description =
-        "The 32 lanes of a warp, and below them the " + many(wanted.size(), "sector") +
-        format(" of 32 bytes that they address, from byte %llu to byte %llu of the array. ",
-               static_cast<unsigned long long>(wanted.begin()->first * kSectorBytes),
-               static_cast<unsigned long long>(wanted.rbegin()->first * kSectorBytes +
-                                               kSectorBytes - 1)) +
-        many(counts_.bytes, "byte") +
-        format(" of these %llu are wanted.", static_cast<unsigned long long>(fetched));
-    return summary;
+    const std::string costs = access_.operation != Operation::kAtomic
+                                  ? caption(counts_.sectors, counts_.ideal_sectors, "sector")
+                                  : many(counts_.lanes, "lane") + ", " +
+                                        many(counts_.addresses, "address", "es") + ", up to " +
+                                        std::to_string(counts_.collisions) + " of the lanes at one";
+    const std::uint64_t last = wanted.rbegin()->first * kSectorBytes + kSectorBytes - 1;
+    return {costs,
+            "The 32 lanes of a warp, and below them the " + many(wanted.size(), "sector") +
+                " of 32 bytes that they address, from byte " +
+                std::to_string(wanted.begin()->first * kSectorBytes) + " to byte " +
+                std::to_string(last) + " of the array. " + many(counts_.bytes, "byte") +
+                " of these " + std::to_string(fetched) + " are wanted.",
+            y};
   }
 
   void draw_sector(double x, double width, const std::set<unsigned>& bytes) {
@@ -258,8 +233,7 @@ class Drawing {
       std::map<std::uint64_t, std::size_t> delivered;  // in this part, by word
       unsigned in_bank[kBanks] = {};
       unsigned passes = 0;
-      for (unsigned lane = part * kLanes / parts; lane < (part + 1) * kLanes / parts; ++lane) {
-        if (!active(lane)) continue;
+      for (const unsigned lane : LanesOf(request_.mask & lanes_of_part(part, parts))) {
         const std::uint64_t begin = request_.address[lane] / kWordBytes;
         const std::uint64_t end =
             atomic ? begin : (request_.address[lane] + request_.bytes - 1) / kWordBytes;
@@ -294,8 +268,7 @@ class Drawing {
         picture_.box(left_of(bank), row_of(pass) + 1, kBox, kRow - 2, kPale);
       }
     }
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (!active(lane)) continue;
+    for (const unsigned lane : LanesOf(request_.mask)) {
       const Delivery& d = deliveries[of_lane[lane]];
       line_from(lane, middle_of(d.bank), row_of(d.pass) + 1, d.again ? kVermilion : kBlue);
     }
@@ -326,29 +299,24 @@ class Drawing {
                            kLanes / parts),
                     kSmall, Anchor::kStart);
     }
-    Summary summary;
-    summary.caption = caption(counts_.wavefronts, counts_.ideal_wavefronts, "wavefront");
-    y += 28;
-    picture_.text(kGutter, y, summary.caption, kPlain, Anchor::kStart);
-    summary.height = y + 16;
-    summary.description =
-        "The 32 lanes of a warp, and below them the 32 banks of shared memory, once for each of " +
-        many(passes, "pass", "es") + "; in a pass a bank serves one word. " +
-        many(counts_.lanes, "lane") + (again ? " meet in banks." : " do not meet in a bank.");
-    return summary;
+    return {caption(counts_.wavefronts, counts_.ideal_wavefronts, "wavefront"),
+            "The 32 lanes of a warp, and below them the 32 banks of shared memory, once for each "
+            "of " +
+                many(passes, "pass", "es") + "; in a pass a bank serves one word. " +
+                many(counts_.lanes, "lane") +
+                (again ? " meet in banks." : " do not meet in a bank."),
+            y};
   }
 
   // ---- constant memory --------------------------------------------------------------------------
 
   Summary fetches() {
     std::map<std::uint64_t, unsigned> column;  // of each address, in ascending order
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (active(lane)) column[request_.address[lane]] = 0;
-    }
+    for (const unsigned lane : LanesOf(request_.mask)) column[request_.address[lane]] = 0;
     unsigned next_column = (kLanes - static_cast<unsigned>(column.size())) / 2;
     for (auto& entry : column) entry.second = next_column++;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (active(lane)) line_from(lane, middle_of(column[request_.address[lane]]), kTargetTop);
+    for (const unsigned lane : LanesOf(request_.mask)) {
+      line_from(lane, middle_of(column[request_.address[lane]]), kTargetTop);
     }
     picture_.text(kGutter - 8, kTargetTop + 14, "fetch", kSmall, Anchor::kEnd);
     picture_.text(kGutter - 8, kTargetTop + kRow + 14, "element", kSmall, Anchor::kEnd);
@@ -359,18 +327,13 @@ class Drawing {
       picture_.text(middle_of(at), kTargetTop + kRow + (at % 2 == 0 ? 14 : 28),
                     std::to_string(address / request_.bytes));
     }
-    int y = kTargetTop + kRow + 58;
+    const int y = kTargetTop + kRow + 58;
     const double next = legend(kGutter, y, kGreen, 1, "the first fetch");
     if (column.size() > 1) legend(next, y, kVermilion, 1, "one more fetch for each other address");
-    Summary summary;
-    summary.caption = caption(counts_.words, 1, "fetch", "es");
-    y += 28;
-    picture_.text(kGutter, y, summary.caption, kPlain, Anchor::kStart);
-    summary.height = y + 16;
-    summary.description = "The 32 lanes of a warp, and below them the " +
-                          many(column.size(), "address", "es") +
-                          " in constant memory that they read, each fetched by itself.";
-    return summary;
+    return {caption(counts_.words, 1, "fetch", "es"),
+            "The 32 lanes of a warp, and below them the " + many(column.size(), "address", "es") +
+                " in constant memory that they read, each fetched by itself.",
+            y};
   }
 
   const Launch& launch_;
@@ -381,18 +344,6 @@ class Drawing {
 };
 
 }  // namespace
-
-std::string code_of(const std::string& file, int line) {
-  constexpr std::size_t kMost = 120;
-  std::ifstream source(file);
-  std::string text;
-  for (int i = 0; i < line && std::getline(source, text); ++i) {
-  }
-  if (!source) return "";
-  text.erase(0, std::min(text.size(), text.find_first_not_of(" \t")));
-  if (text.size() > kMost) text = text.substr(0, kMost) + " ...";
-  return text;
-}
 
 std::string drawing_of(const Launch& launch, const Access& access) {
   return Drawing(launch, access).svg();

@@ -10,10 +10,6 @@
 
 namespace xray {
 
-/// As much of the source line, without its indentation, as there is room for; "" if it cannot be
-/// read.
-std::string code_of(const std::string& file, int line);
-
 std::string drawing_of(const Launch& launch, const Access& access);
 
 }  // namespace xray

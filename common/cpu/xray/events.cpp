@@ -9,7 +9,7 @@
 
 #include "../report/text.h"
 #include "diagnosis.h"
-#include "drawing.h"
+#include "listing.h"
 #include "model.h"
 
 namespace xray {
@@ -53,13 +53,13 @@ std::string json_more(const Event& e) {
   if (!e.origins.empty()) {
     std::vector<std::uint64_t> arrays;
     const auto number_of = [&](unsigned lane) {
-      const auto found = std::find(arrays.begin(), arrays.end(), e.origins[lane]);
-      if (found == arrays.end()) {
-        phases += (phases.empty() ? "" : ",") + std::to_string(e.origins[lane] % kLineBytes);
-        arrays.push_back(e.origins[lane]);
-        return arrays.size() - 1;
+      const std::uint64_t array = e.origins[lane];
+      const auto found = std::find(arrays.begin(), arrays.end(), array) - arrays.begin();
+      if (found == static_cast<std::ptrdiff_t>(arrays.size())) {
+        phases += (phases.empty() ? "" : ",") + std::to_string(array % kLineBytes);
+        arrays.push_back(array);
       }
-      return static_cast<std::size_t>(found - arrays.begin());
+      return found;
     };
     json += ",\"arrays\":" + json_lanes(e.mask, number_of) + ",\"phases\":[" + phases + "]";
   }
@@ -94,10 +94,10 @@ void append(std::string* list, const std::string& item) {
 
 class KernelEvents {
  public:
-  KernelEvents(const Launch& launch, bool for_page) : launch_(launch), for_page_(for_page) {
+  KernelEvents(const Launch& launch, bool for_page)
+      : launch_(launch), for_page_(for_page), steps_kept_(std::min(launch.steps, most_steps)) {
     std::size_t bytes = 0, most_bytes = for_page ? kMostBytesOfPage : kMostBytes;
     if (most_steps == kAllSteps) most_bytes = kAllSteps;
-    steps_kept_ = launch.steps;
     for (auto it = launch.events.begin(); it != launch.events.end();) {
       const std::uint64_t step = it->step;
       std::string events, paths;
@@ -107,10 +107,11 @@ class KernelEvents {
       }
       std::size_t more = events.size() + paths.size() + 4;
       for (auto e = first; e != it; ++e) {
-        if (!for_page && source_[e->file].emplace(e->line, "").second) {
-          source_[e->file][e->line] = json_text(code_of(e->file, e->line));
-          more += source_[e->file][e->line].size() + 10;
-        }
+        if (for_page) continue;
+        std::string& code = source_[e->file][e->line];
+        if (!code.empty()) continue;
+        code = json_text(code_of(e->file, e->line));
+        more += code.size() + 10;
       }
       if ((bytes += more) > most_bytes) {
         steps_kept_ = step;
@@ -119,15 +120,12 @@ class KernelEvents {
       if (!events.empty()) append(&events_, events);
       if (!paths.empty()) append(&paths_, paths);
     }
-    if (steps_kept_ == launch.steps && !launch.events.empty()) {
-      steps_kept_ = std::min(launch.steps, most_steps);
-    }
   }
 
   std::string json() const {
     std::string files, source;
-    for (const std::string& file : files_) files += (files.empty() ? "" : ",") + json_text(file);
     for (const std::string& file : files_) {
+      files += (files.empty() ? "" : ",") + json_text(file);
       std::string lines;
       const auto found = source_.find(file);
       if (found == source_.end()) continue;
@@ -139,12 +137,11 @@ class KernelEvents {
     return "{\"kernel\":" + json_text(launch_.kernel) +
            ",\"arguments\":" + json_text(launch_.arguments) +
            ",\"grid\":" + json_extent(launch_.grid) + ",\"block\":" + json_extent(launch_.block) +
-           format(",\"block_number\":%llu,\"steps\":%llu,\"steps_kept\":%llu",
-                  static_cast<unsigned long long>(launch_.events_block),
-                  static_cast<unsigned long long>(launch_.steps),
-                  static_cast<unsigned long long>(steps_kept_)) +
-           ",\n\"files\":[" + files + "],\n\"source\":{" + source + "},\n\"events\":[\n" + events_ +
-           "],\n\"paths\":[\n" + paths_ + "]}";
+           ",\"block_number\":" + std::to_string(launch_.events_block) +
+           ",\"steps\":" + std::to_string(launch_.steps) +
+           ",\"steps_kept\":" + std::to_string(steps_kept_) + ",\n\"files\":[" + files +
+           "],\n\"source\":{" + source + "},\n\"events\":[\n" + events_ + "],\n\"paths\":[\n" +
+           paths_ + "]}";
   }
 
   const std::vector<std::string>& files() const { return files_; }
@@ -152,10 +149,8 @@ class KernelEvents {
   /// What is left out, or nothing.
   std::string cut() const {
     if (steps_kept_ == launch_.steps) return "";
-    return launch_.kernel +
-           format(": the first %llu of %llu steps are kept; a smaller block or input has fewer",
-                  static_cast<unsigned long long>(steps_kept_),
-                  static_cast<unsigned long long>(launch_.steps));
+    return launch_.kernel + ": the first " + std::to_string(steps_kept_) + " of " +
+           std::to_string(launch_.steps) + " steps are kept; a smaller block or input has fewer";
   }
 
  private:

@@ -15,16 +15,16 @@ namespace {
 
 using cuda_cpu::format;
 
-/// The lines of a source file, the first at index 1; none when the file cannot be read.
+/// The lines of a source file, the first at index 1; only an empty one at index 0 when the file
+/// cannot be read.
 const std::vector<std::string>& source(const std::string& file) {
   static auto* const known = new std::map<std::string, std::vector<std::string>>;
-  const auto found = known->find(file);
-  if (found != known->end()) return found->second;
-  std::vector<std::string> lines{""};
+  std::vector<std::string>& lines = (*known)[file];
+  if (!lines.empty()) return lines;
+  lines.emplace_back();
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  if (lines.size() == 1) lines.clear();
-  return (*known)[file] = std::move(lines);
+  return lines;
 }
 
 /// Widens a range of lines to the function around it: up to the nearest line with __global__ or
@@ -36,20 +36,19 @@ void widen_to_function(const std::vector<std::string>& lines, int* first, int* l
     return line.find("__global__") != std::string::npos ||
            line.find("__device__") != std::string::npos;
   };
+  const auto ends_function = [&](int i) {
+    return lines[static_cast<std::size_t>(i)].compare(0, 1, "}") == 0;
+  };
   for (int i = *first; i > 0 && i > *first - 80; --i) {
     if (begins_function(i)) {
       *first = i;
       break;
     }
-    if (i != *first && !lines[static_cast<std::size_t>(i)].empty() &&
-        lines[static_cast<std::size_t>(i)][0] == '}') {
-      break;
-    }
+    if (i != *first && ends_function(i)) break;
   }
   const int count = static_cast<int>(lines.size());
   for (int i = *last; i < count && i < *last + 80; ++i) {
-    if (!lines[static_cast<std::size_t>(i)].empty() &&
-        lines[static_cast<std::size_t>(i)][0] == '}') {
+    if (ends_function(i)) {
       *last = i;
       break;
     }
@@ -81,8 +80,12 @@ bool lacks_lanes(const Passage& p) { return 20 * p.lanes < 19 * p.lanes_of_warps
 /// "16.0 of 32 lanes, 4 passes"
 std::string lanes_text(const Passage& p) {
   const double whole = static_cast<double>(p.lanes_of_warps) / static_cast<double>(p.visits);
-  return format("%.1f of %.0f lanes, %llu pass%s", p.per_visit(), whole,
-                static_cast<unsigned long long>(p.visits), p.visits == 1 ? "" : "es");
+  return format("%.1f of %.0f lanes, ", p.per_visit(), whole) + many(p.visits, "pass", "es");
+}
+
+/// "sum<<<1024, 256>>>"
+std::string configured(const Launch& l) {
+  return l.kernel + "<<<" + text_of(l.grid) + ", " + text_of(l.block) + ">>>";
 }
 
 /// The access that costs a launch most beyond its ideal; null if none does.
@@ -124,9 +127,9 @@ class Listing {
     const Access* const worst = worst_of(launch);
     nothing_said_ = true;
     said_of_arrays_.clear();
-    all_requests_ = 0;
-    for (const Access& a : launch.accesses) all_requests_ += a.counts.requests;
-    column_names();
+    all_requests_ = launch.total().requests;
+    text += format("%s  %-13s %9s %5s  %-16s %4s | line%s\n", dim_, "", "requests", "lanes",
+                   "each/ideal", "used", plain_);
     // The kernel's own file first; what it calls in other files after it.
     std::vector<std::string> files{launch.file};
     const auto add = [&](const std::string& file) {
@@ -145,8 +148,7 @@ class Listing {
         format("%s%-44s %9s %9s %10s  %-20s %s%s\n", bold_, "in all, of the blocks counted",
                "requests", "sectors", "wavefronts", "costliest line", "most lanes missing", plain_);
     for (const Launch& l : launches) {
-      Counts all;
-      for (const Access& a : l.accesses) all += a.counts;
+      const Counts all = l.total();
       const Access* const worst = worst_of(l);
       const Passage* const emptiest = emptiest_of(l);
       const std::string cost =
@@ -154,56 +156,44 @@ class Listing {
       const std::string lanes =
           emptiest == nullptr ? "-"
                               : format("%d: %s", emptiest->line, lanes_text(*emptiest).c_str());
-      const std::string name = format("%s<<<%s, %s>>>", l.kernel.c_str(), text_of(l.grid).c_str(),
-                                      text_of(l.block).c_str());
-      text += format("%-44s %9llu %9llu %10llu  %-20s %s\n", name.c_str(),
-                     static_cast<unsigned long long>(all.requests),
-                     static_cast<unsigned long long>(all.sectors),
-                     static_cast<unsigned long long>(all.wavefronts), cost.c_str(), lanes.c_str());
+      text += format("%-44s %9s %9s %10s  %-20s %s\n", configured(l).c_str(),
+                     std::to_string(all.requests).c_str(), std::to_string(all.sectors).c_str(),
+                     std::to_string(all.wavefronts).c_str(), cost.c_str(), lanes.c_str());
     }
     text += '\n';
   }
 
  private:
   void heading(const Launch& l) {
-    text +=
-        format("%s%s<<<%s, %s>>>(%s)%s  %s:%d\n", bold_, l.kernel.c_str(), text_of(l.grid).c_str(),
-               text_of(l.block).c_str(), l.arguments.c_str(), plain_, l.file.c_str(), l.line);
-    text +=
-        format("%llu of %llu blocks counted%s, %llu warp%s; each thread passes %llu barrier%s\n\n",
-               static_cast<unsigned long long>(l.blocks_counted),
-               static_cast<unsigned long long>(l.blocks),
-               l.blocks_counted < l.blocks ? ", spread evenly (BLOCKS=all counts every one)" : "",
-               static_cast<unsigned long long>(l.warps_counted), l.warps_counted == 1 ? "" : "s",
-               static_cast<unsigned long long>(l.barriers), l.barriers == 1 ? "" : "s");
-  }
-
-  void column_names() {
-    text += format("%s  %-13s %9s %5s  %-16s %4s | line%s\n", dim_, "", "requests", "lanes",
-                   "each/ideal", "used", plain_);
+    text += bold_ + configured(l) + "(" + l.arguments + ")" + plain_ + "  " + l.file + ":" +
+            std::to_string(l.line) + "\n";
+    text += std::to_string(l.blocks_counted) + " of " + std::to_string(l.blocks) +
+            " blocks counted" +
+            (l.blocks_counted < l.blocks ? ", spread evenly (BLOCKS=all counts every one)" : "") +
+            ", " + many(l.warps_counted, "warp") + "; each thread passes " +
+            many(l.barriers, "barrier") + "\n\n";
   }
 
   void add_file(const Launch& launch, const std::string& file, const Access* worst) {
-    std::set<int> shown;
-    std::multimap<int, const Access*> by_line;
+    std::map<int, std::vector<const Access*>> accesses;
     std::map<int, const Passage*> passages;
     for (const Access& a : launch.accesses) {
-      if (a.file == file) by_line.emplace(a.line, &a);
+      if (a.file == file) accesses[a.line].push_back(&a);
     }
     for (const Passage& p : launch.passages) {
       if (p.file == file && lacks_lanes(p)) passages.emplace(p.line, &p);
     }
     std::set<int> told;
-    for (const auto& entry : by_line) told.insert(entry.first);
+    for (const auto& entry : accesses) told.insert(entry.first);
     for (const auto& entry : passages) told.insert(entry.first);
     if (told.empty()) return;
     const std::vector<std::string>& lines = source(file);
+    std::set<int> shown = told;
     for (const int line : told) {
       int first = line, last = line;
-      if (!lines.empty()) widen_to_function(lines, &first, &last);
-      for (int i = first; i <= last && i < static_cast<int>(lines.size()); ++i) shown.insert(i);
+      if (line < static_cast<int>(lines.size())) widen_to_function(lines, &first, &last);
+      for (int i = first; i <= last; ++i) shown.insert(i);
     }
-    shown.insert(told.begin(), told.end());
     if (file != launch.file) text += format("  %*s | %s\n", kCountsWidth, "", file.c_str());
     int before = 0;
     for (const int line : shown) {
@@ -212,8 +202,8 @@ class Listing {
       const std::string code = static_cast<std::size_t>(line) < lines.size()
                                    ? lines[static_cast<std::size_t>(line)]
                                    : std::string();
-      const auto range = of_line(by_line, line);
-      if (range.empty()) {
+      const std::vector<const Access*>& of_line = accesses[line];
+      if (of_line.empty()) {
         const auto passage = passages.find(line);
         const bool has_code = code.find_first_not_of(" \t}") != std::string::npos;
         const std::string margin =
@@ -221,38 +211,27 @@ class Listing {
         text += format("  %*s | %s%4d  %s%s\n", kCountsWidth, margin.c_str(), dim_, line,
                        code.c_str(), plain_);
       }
-      bool first = true;
-      for (const Access* a : range) {
-        row(*a, a == worst, first ? format("%4d  %s", line, code.c_str()) : std::string());
-        first = false;
+      for (const Access* a : of_line) {
+        const bool is_first = a == of_line.front();
+        row(*a, a == worst, is_first ? format("%4d  %s", line, code.c_str()) : std::string());
       }
-      explain(range, worst);
-      remark(range, lines);
+      explain(of_line, worst);
+      remark(of_line, lines);
       if (code.substr(0, code.find("//")).find("printf") == std::string::npos) continue;
       text +=
           format("%s  ~ what printf asks of memory for itself is not counted%s\n", dim_, plain_);
     }
   }
 
-  static std::vector<const Access*> of_line(const std::multimap<int, const Access*>& all,
-                                            int line) {
-    std::vector<const Access*> found;
-    const auto range = all.equal_range(line);
-    for (auto it = range.first; it != range.second; ++it) found.push_back(it->second);
-    return found;
-  }
-
   void row(const Access& a, bool worst, const std::string& code) {
     const Counts& c = a.counts;
-    const bool has_use = c.sectors > 0;
-    const std::string used = has_use
-                                 ? format("%3.0f%%", 100.0 * static_cast<double>(c.bytes) /
-                                                         (32.0 * static_cast<double>(c.sectors)))
-                                 : "";
-    text += format("%s%s %-6s %-6s %9llu %5.1f  %-16s %4s%s | %s\n", worst ? red_ : "",
+    const double share =
+        100.0 * static_cast<double>(c.bytes) / (32.0 * static_cast<double>(c.sectors));
+    const std::string used = c.sectors > 0 ? format("%3.0f%%", share) : "";
+    text += format("%s%s %-6s %-6s %9s %5.1f  %-16s %4s%s | %s\n", worst ? red_ : "",
                    worst ? "*" : " ", name_of(a.space), name_of(a.operation),
-                   static_cast<unsigned long long>(c.requests), c.per_request(c.lanes),
-                   cost_of(a).c_str(), used.c_str(), worst ? plain_ : "", code.c_str());
+                   std::to_string(c.requests).c_str(), c.per_request(c.lanes), cost_of(a).c_str(),
+                   used.c_str(), worst ? plain_ : "", code.c_str());
   }
 
   /// Says what can be improved. Accesses of one line share a sentence if it fits them all.
@@ -274,10 +253,8 @@ class Listing {
       }
     }
     for (const auto& [which, sentence] : sentences) {
-      const bool named = line.size() > 1;
-      text += format("%s  ^ %s%s%s%s%s\n", has_worst ? red_ : "", has_worst ? "worst: " : "",
-                     named ? which.c_str() : "", named ? ": " : "", sentence.c_str(),
-                     has_worst ? plain_ : "");
+      text += std::string(has_worst ? red_ : "") + "  ^ " + (has_worst ? "worst: " : "") +
+              (line.size() > 1 ? which + ": " : "") + sentence + (has_worst ? plain_ : "") + "\n";
     }
   }
 
@@ -289,11 +266,9 @@ class Listing {
       if (sentence.empty() || !said.insert(sentence).second) continue;
       // Of an array once.
       if (a->space == Space::kLocal && !said_of_arrays_.insert(sentence).second) continue;
-      text += format("%s  ~ %s%s%s\n", dim_,
-                     line.size() > 1
-                         ? format("%s %s: ", name_of(a->space), name_of(a->operation)).c_str()
-                         : "",
-                     sentence.c_str(), plain_);
+      const std::string which =
+          line.size() > 1 ? format("%s %s: ", name_of(a->space), name_of(a->operation)) : "";
+      text += format("%s  ~ %s%s%s\n", dim_, which.c_str(), sentence.c_str(), plain_);
     }
   }
 
@@ -304,32 +279,29 @@ class Listing {
       for (const Operation operation : {Operation::kLoad, Operation::kStore, Operation::kAtomic}) {
         const Counts c = launch.total(space, operation);
         if (c.requests == 0) continue;
-        text += format("  %s %ss: %llu requests", name_of(space), name_of(operation),
-                       static_cast<unsigned long long>(c.requests));
+        const auto add = [&](std::uint64_t count, const char* noun) {
+          if (count > 0) text += ", " + std::to_string(count) + " " + noun;
+        };
+        text += format("  %s %ss: ", name_of(space), name_of(operation)) +
+                std::to_string(c.requests) + " requests";
+        add(c.sectors, "sectors");
         if (c.sectors > 0) {
-          text += format(", %llu sectors = %s asked for, %s of it used",
-                         static_cast<unsigned long long>(c.sectors),
-                         of_bytes(32 * c.sectors).c_str(), of_bytes(c.bytes).c_str());
+          text +=
+              " = " + of_bytes(32 * c.sectors) + " asked for, " + of_bytes(c.bytes) + " of it used";
         }
-        if (c.wavefronts > 0) {
-          text += format(", %llu wavefronts", static_cast<unsigned long long>(c.wavefronts));
-        }
-        if (c.words > 0) text += format(", %llu words", static_cast<unsigned long long>(c.words));
-        if (c.addresses > 0) {
-          text += format(", %llu addresses", static_cast<unsigned long long>(c.addresses));
-        }
+        add(c.wavefronts, "wavefronts");
+        add(c.words, "words");
+        add(c.addresses, "addresses");
         text += '\n';
       }
     }
     if (launch.partings > 0) {
-      const Passage* const emptiest = emptiest_of(launch);
-      text +=
-          format("  branches: lanes of a warp went different ways %llu time%s%s\n",
-                 static_cast<unsigned long long>(launch.partings), launch.partings == 1 ? "" : "s",
-                 emptiest == nullptr ? ""
-                                     : format("; most lanes are missing in line %d: %s",
-                                              emptiest->line, lanes_text(*emptiest).c_str())
-                                           .c_str());
+      text += "  branches: lanes of a warp went different ways " + many(launch.partings, "time");
+      if (const Passage* const emptiest = emptiest_of(launch); emptiest != nullptr) {
+        text +=
+            format("; most lanes are missing in line %d: ", emptiest->line) + lanes_text(*emptiest);
+      }
+      text += '\n';
     }
     if (nothing_said_) text += "  No request costs more than it must.\n";
     text += '\n';
@@ -342,6 +314,16 @@ class Listing {
 };
 
 }  // namespace
+
+std::string code_of(const std::string& file, int line) {
+  constexpr std::size_t kMost = 120;
+  const auto number = static_cast<std::size_t>(line);
+  if (number >= source(file).size()) return "";
+  std::string text = source(file)[number];
+  text.erase(0, std::min(text.size(), text.find_first_not_of(" \t")));
+  if (text.size() > kMost) text = text.substr(0, kMost) + " ...";
+  return text;
+}
 
 std::string listing_of(const std::vector<Launch>& launches, bool colour) {
   Listing listing(colour);

@@ -9,6 +9,10 @@
 
 namespace xray {
 
+/// As much of a source line, without its indentation, as there is room for in a drawing; "" if it
+/// cannot be read.
+std::string code_of(const std::string& file, int line);
+
 /// The kernels' source with the counts beside the lines. `colour`: with a terminal's escapes.
 std::string listing_of(const std::vector<Launch>& launches, bool colour);
 

@@ -23,13 +23,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "../engine/settings.h"
-#include "../report/text.h"
 #include "diagnosis.h"
 #include "drawing.h"
 #include "events.h"
@@ -39,8 +39,6 @@
 
 namespace xray {
 namespace {
-
-using cuda_cpu::format;
 
 constexpr std::uint64_t kBlocks = 64;
 
@@ -56,10 +54,9 @@ std::string variable(const char* name) {
 }
 
 bool parse_number(const std::string& text, std::uint64_t* number) {
-  char* end = nullptr;
-  errno = 0;
-  *number = std::strtoull(text.c_str(), &end, 10);
-  return *end == '\0' && text[0] >= '0' && text[0] <= '9' && errno == 0;
+  const char* const end = text.data() + text.size();
+  const auto [parsed, error] = std::from_chars(text.data(), end, *number);
+  return parsed == end && error == std::errc();
 }
 
 /// Writes a whole file or nothing: writes another file and renames it.
@@ -129,12 +126,6 @@ void draw(const std::vector<Launch>& launches) {
   write(variable("XRAY_SVG"), drawing_of(*launch, *access));
 }
 
-std::uint64_t requests_of(const Launch& launch) {
-  std::uint64_t sum = 0;
-  for (const Access& a : launch.accesses) sum += a.counts.requests;
-  return sum;
-}
-
 /// For a lab: of each kernel that uses memory in lines of `file` the launch with the most requests.
 std::vector<Launch> of_file(const std::vector<Launch>& launches, const std::string& file) {
   std::vector<Launch> kept;
@@ -148,7 +139,7 @@ std::vector<Launch> of_file(const std::vector<Launch>& launches, const std::stri
                                    [&](const Launch& k) { return k.kernel == launch.kernel; });
     if (same == kept.end()) {
       kept.push_back(launch);
-    } else if (requests_of(launch) > requests_of(*same)) {
+    } else if (launch.total().requests > same->total().requests) {
       *same = launch;
     }
   }
