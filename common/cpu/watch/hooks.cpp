@@ -17,7 +17,6 @@
 #include "../races/detector.h"
 #include "../races/locals.h"
 #include "../xray/lanes.h"
-#include "../xray/report.h"
 
 // The place after the access in the code.
 #define PLACE __builtin_return_address(0)
@@ -225,7 +224,7 @@ void result_is_unused() {
 
 extern "C" {
 
-void __tsan_init() { xray::report_at_exit(); }
+void __tsan_init() {}
 // Called by every function that is not inlined; `from` is the place that called it.
 void __tsan_func_entry(void* from) {
   if (!races::are_looked_for) xray::note_entry(from);

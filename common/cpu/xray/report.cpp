@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes the counts when a program that is built for X-ray ends.
+//
 // The environment says what is reported:
 //
 //   XRAY_LISTING=FILE   the annotated source (`-`: standard output)
@@ -17,8 +19,6 @@
 //
 // `make xray` sets these. A setting that cannot be followed ends the program with one line on
 // standard error and exit status 2.
-#include "report.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -208,7 +208,5 @@ struct AtStart {
 } at_start;
 
 }  // namespace
-
-void report_at_exit() {}
 
 }  // namespace xray
