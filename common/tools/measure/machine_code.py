@@ -19,7 +19,6 @@ counts with what the source asks for, so a number that is read wrong here is not
 
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -156,7 +155,7 @@ def main():
         for source in programs_of(chapter):
             output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-cubin", source, "-o", binary])
             kernels.update(kernels_of(sections_of(binary)))
-    demangled = subprocess.run(["c++filt"], input="\n".join(kernels), capture_output=True, text=True, check=True).stdout
+    demangled = output_of(["c++filt"], input="\n".join(kernels))
     is_own = own_kernels(chapter)
     rows = []
     for name, code in zip(map(short_name, demangled.splitlines()), kernels.values()):

@@ -110,17 +110,16 @@ def machine_code_of(program):
 
 def predicted_launches(chapter, options):
     """{(kernel, grid, block): {full name: Counter over (space, operation, column)}}, the first launch of each."""
-    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as out, tempfile.NamedTemporaryFile(
-        "r", suffix=".csv", encoding="utf-8"
-    ) as passages:
-        program, words = settings.program_of(chapter, options)
-        environment = {**os.environ, "XRAY_CSV": out.name, "XRAY_PASSAGES": passages.name, "XRAY_BLOCKS": "all"}
+    program, words = settings.program_of(chapter, options)
+    command = [f"build/cpu-xray/{program}", *words]
+    with tempfile.TemporaryDirectory() as scratch:
+        out, passages = f"{scratch}/requests.csv", f"{scratch}/passages.csv"
+        environment = {**os.environ, "XRAY_CSV": out, "XRAY_PASSAGES": passages, "XRAY_BLOCKS": "all"}
         environment["XRAY_MACHINE_CODE"] = machine_code_of(program)
-        command = [f"build/cpu-xray/{program}", *words]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise ncu.Failure(f"{' '.join(command)}\n  failed: {done.stderr.strip()[-300:]}")
-        rows, passages_rows = rows_of(out.name), rows_of(passages.name)
+        rows, passages_rows = rows_of(out), rows_of(passages)
     partings = {}
     for row in passages_rows:
         partings.setdefault(tuple(row[c] for c in LAUNCH), int(row["partings"]))

@@ -85,39 +85,15 @@ xray() {
     [ "$(wc -l <"$name.csv")" -gt 1 ] || stop "no kernel of $file used memory"
     return 0
   fi
-  if [ $status -ne 0 ]; then
-    # After a usage error stderr says it all; a wrong result is in the program's table.
-    [ $status -eq 2 ] || cat "$name.out"
-    cat "$name.err" >&2
-    return $status
-  fi
+  # After a usage error stderr says it all; a wrong result is in the program's table.
+  case $status in 0 | 2) ;; *) cat "$name.out" ;; esac
   cat "$name.err" >&2
+  return $status
 }
 
-status=0
-for chapter in $chapters; do
-  small=$("$tools/run/settings.sh" xray "$chapter" | head -1)
-  [ -n "$small" ] || small=$("$tools/run/settings.sh" small "$chapter" | head -1)
-  # shellcheck disable=SC2086  # options are words
-  xray "$chapter" $small "$@" || { status=$?; continue; }
-  if [ "${CSV:-}" = - ]; then
-    cat "$out/$chapter.csv"
-    continue
-  elif [ -n "${CSV:-}" ]; then
-    hand_over CSV "$CSV" "$out/$chapter.csv"
-    continue
-  elif [ -n "${EVENTS:-}" ]; then
-    hand_over EVENTS "$EVENTS" "$out/$chapter.json"
-    continue
-  elif [ -n "${HTML:-}" ]; then
-    page_of "$out/$chapter.json" "$out/$chapter.html" || stop "HTML=$HTML: the page could not be made"
-    hand_over HTML "$HTML" "$out/$chapter.html"
-    continue
-  elif [ -n "${LINE:-}" ]; then
-    echo "-> ${SVG:-$out/$chapter.line${LINE##*:}.svg}"
-    continue
-  fi
-  printf '%s%s%s\n' "$bold" "${file:-$chapter $small${*:+ $*}}" "$plain"
+# show_listing TITLE NAME: the counts beside the source.
+show_listing() {
+  printf '%s%s%s\n' "$bold" "$1" "$plain"
   cat <<'TEXT'
 What the warps ask for, counted on the CPU backend; no cache is modelled. A request is one load or
 store of a warp; `lanes` are active in it on average. Each request costs sectors (32 bytes of global
@@ -129,12 +105,34 @@ are missing. A warp goes through it once for each group of lanes that come there
 compiler may make of the line, or what nvcc, where it is installed, made of it: then it is counted so.
 
 TEXT
-  cat "$out/$chapter.txt"
+  cat "$2.txt"
   # A program that checks its results says so.
-  if [ -z "$check" ] && grep -Eqw 'ok|right|correct|passed' "$out/$chapter.out"; then
-    echo "The program's own check of its results passed; its table is in $out/$chapter.out"
+  if [ -z "$check" ] && grep -Eqw 'ok|right|correct|passed' "$2.out"; then
+    echo "The program's own check of its results passed; its table is in $2.out"
   elif [ -z "$check" ]; then
-    echo "What the program printed is in $out/$chapter.out"
+    echo "What the program printed is in $2.out"
+  fi
+}
+
+status=0
+for chapter in $chapters; do
+  small=$("$tools/run/settings.sh" xray "$chapter" | head -1)
+  [ -n "$small" ] || small=$("$tools/run/settings.sh" small "$chapter" | head -1)
+  # shellcheck disable=SC2086  # options are words
+  xray "$chapter" $small "$@" || { status=$?; continue; }
+  if [ "${CSV:-}" = - ]; then
+    cat "$out/$chapter.csv"
+  elif [ -n "${CSV:-}" ]; then
+    hand_over CSV "$CSV" "$out/$chapter.csv"
+  elif [ -n "${EVENTS:-}" ]; then
+    hand_over EVENTS "$EVENTS" "$out/$chapter.json"
+  elif [ -n "${HTML:-}" ]; then
+    page_of "$out/$chapter.json" "$out/$chapter.html" || stop "HTML=$HTML: the page could not be made"
+    hand_over HTML "$HTML" "$out/$chapter.html"
+  elif [ -n "${LINE:-}" ]; then
+    echo "-> ${SVG:-$out/$chapter.line${LINE##*:}.svg}"
+  else
+    show_listing "${file:-$chapter $small${*:+ $*}}" "$out/$chapter"
   fi
 done
 exit $status
