@@ -21,41 +21,29 @@ std::size_t end_of_pointer_type(const Structure& s, std::size_t open) {
   if (!s.is(open, "(") || s.match(open) == kNone) return kNone;
   const std::size_t close = s.match(open);
   bool has_name = false, has_star = false;
-  for (std::size_t i = open + 1; i < close;) {
+  for (std::size_t i = open + 1; i < close; ++i) {
     if (s.is(i, "*")) {
       if (!has_name) return kNone;
       has_star = true;
-      ++i;
     } else if (s.is(i, "<")) {
-      i = has_name ? s.skip_angles(i) : kNone;
-      if (i == kNone || i > close) return kNone;
-    } else if (s.is(i, "::")) {
-      ++i;
+      i = has_name ? s.match_angle(i) : kNone;
+      if (i > close) return kNone;
     } else if (s.is_identifier(i)) {
       // After the first `*` only qualifiers follow; `a * b` is a product.
       if (has_star && !s.is_any(i, {"const", "volatile", "__restrict__", "__restrict"})) {
         return kNone;
       }
       has_name = true;
-      ++i;
-    } else {
+    } else if (!s.is(i, "::")) {
       return kNone;
     }
   }
   return has_star ? close : kNone;
 }
 
-/// `<T>` of a named cast. The index of its `>`.
-std::size_t end_of_angles(const Structure& s, std::size_t open) {
-  if (!s.is(open, "<")) return kNone;
-  const std::size_t behind = s.skip_angles(open);
-  return behind == kNone ? kNone : behind - 1;
-}
-
 std::size_t end_of_named_cast(const Structure& s, std::size_t i) {
-  const std::size_t close = end_of_angles(s, i + 1);
-  if (close == kNone || !s.is(close + 1, "(")) return kNone;
-  return s.match(close + 1);
+  const std::size_t close = s.match_angle(i + 1);
+  return close != kNone && s.is(close + 1, "(") ? s.match(close + 1) : kNone;
 }
 
 /// The last token of the unary expression that begins at token i; kNone when it is not plain.
@@ -70,8 +58,7 @@ std::size_t end_of_operand(const Structure& s, std::size_t i) {
     last = s.match(i);
     if (last == kNone) return kNone;
     // (uintptr_t)p: a cast to something else.
-    const bool is_value = s.is_identifier(last + 1) || s.is(last + 1, "this");
-    if (is_value) return end_of_operand(s, last + 1);
+    if (s.is_identifier(last + 1)) return end_of_operand(s, last + 1);
   } else if (s.is_identifier(i)) {
     if (s.is_any(i, {"const", "noexcept", "override", "final", "volatile", "requires", "sizeof",
                      "alignof", "new", "co_await"})) {
@@ -90,7 +77,7 @@ std::size_t end_of_operand(const Structure& s, std::size_t i) {
     } else if (s.is_any(next, {".", "->", "::"}) && s.is_identifier(next + 1)) {
       last = next + 1;
     } else if (s.is(next, "<") && s.is_identifier(last)) {
-      const std::size_t close = end_of_angles(s, next);
+      const std::size_t close = s.match_angle(next);
       if (close == kNone || !s.is_any(close + 1, {"(", "::"})) return last;
       last = close;
     } else if (s.is_any(next, {"++", "--"})) {
@@ -106,7 +93,7 @@ std::size_t end_of_operand(const Structure& s, std::size_t i) {
 std::size_t end_of_cast(const Structure& s, std::size_t i) {
   if (s.is(i, "reinterpret_cast")) return end_of_named_cast(s, i);
   if (s.is(i, "static_cast")) {
-    const std::size_t close = end_of_angles(s, i + 1);
+    const std::size_t close = s.match_angle(i + 1);
     return close != kNone && s.is(close - 1, "*") ? end_of_named_cast(s, i) : kNone;
   }
   if (!begins_operand(s, i)) return kNone;

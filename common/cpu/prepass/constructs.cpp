@@ -19,19 +19,22 @@ bool is_statement_word(const Structure& s, std::size_t i) {
 class Finder {
  public:
   explicit Finder(const Structure& structure)
-      : s_(structure), host_functions_(find_host_functions(structure)) {}
+      : s_(structure),
+        in_macro_(s_.size() > 0 && s_.scope(0) == Scope::kMacro),
+        host_functions_(find_host_functions(structure)) {}
 
   Constructs run() {
-    std::set<std::size_t> seen_symbols;
     found_.host_functions = host_functions_.definitions;
-    const bool in_macro = s_.size() > 0 && s_.scope(0) == Scope::kMacro;
     for (std::size_t i = 0; i < s_.size(); ++i) {
       if (s_.is(i, "__global__")) note_kernel(i);
+      if (s_.is(i, "volatile") && s_.scope(i) == Scope::kNamespace) note_volatile(i);
       has_operators_ = has_operators_ || s_.is(i, "operator");
     }
     for (std::size_t i = 0; i < s_.size(); ++i) {
-      if (in_macro) read_cast(i);
-      if (in_macro) read_store(i);
+      if (in_macro_) {  // it may be used in device code
+        read_cast(i);
+        read_store(i);
+      }
       if (s_.is(i, "(") || s_.is(i, "reinterpret_cast")) read_kernel_address(i);
       if (starts_launch(i)) {
         const LaunchTokens launch = read_launch(i);
@@ -66,36 +69,22 @@ class Finder {
         read_shuffle(i);
       }
     }
-    if (!in_macro) refuse_device_variables_in_host_code(s_, found_);
+    if (!in_macro_) refuse_device_variables_in_host_code(s_, found_);
     return std::move(found_);
   }
 
  private:
-  bool has_run(std::size_t i, const char* text, int count) const {
-    for (int k = 0; k < count; ++k) {
-      const std::size_t at = i + static_cast<std::size_t>(k);
-      if (!s_.is(at, text) || (k > 0 && !s_.adjacent(at))) return false;
-    }
-    return true;
-  }
-
   // Exactly three `<`: four or more are a conflict marker, and `operator<<<T>` is a template. Some
   // formatters make `k << <1, 2 >> >(x)` of a launch.
   bool starts_launch(std::size_t i) const {
-    if (!has_run(i, "<", 2) || !s_.is(i + 2, "<") || s_.is(i + 3, "<")) return false;
-    if (i == 0) return true;
-    if (s_.is(i - 1, "<") && s_.adjacent(i)) return false;
-    return !s_.is(i - 1, "operator");
+    const bool are_three = s_.is(i, "<") && s_.is(i + 1, "<") && s_.adjacent(i + 1) &&
+                           s_.is(i + 2, "<") && !s_.is(i + 3, "<");
+    return are_three && !(s_.is(i - 1, "<") && s_.adjacent(i)) && !s_.is(i - 1, "operator");
   }
 
   // At such a token no launch that began before it can still be open.
   bool ends_search(std::size_t i) const {
-    return i >= s_.size() || s_.is(i, ";") || s_.is(i, ")") || s_.is(i, "]") || s_.is(i, "}");
-  }
-
-  std::size_t skip_brackets(std::size_t i) const {
-    const bool opens = s_.is(i, "(") || s_.is(i, "[") || s_.is(i, "{");
-    return opens && s_.match(i) != kNone ? s_.match(i) : i;
+    return i >= s_.size() || s_.is_any(i, {";", ")", "]", "}"});
   }
 
   // Of the `>` at i; 3 for `>> >(`, too.
@@ -110,7 +99,7 @@ class Finder {
       if (starts_launch(i)) return false;
       const std::size_t length = run_length(i);
       if (length >= 3 && s_.is(i + length, "(")) return true;
-      i = skip_brackets(i);
+      i = s_.skip_brackets(i);
     }
     return false;
   }
@@ -137,7 +126,7 @@ class Finder {
         }
         i += length - 1;
       } else {
-        i = skip_brackets(i);
+        i = s_.skip_brackets(i);
       }
     }
     throw SourceError(s_.token(open).line,
@@ -153,12 +142,12 @@ class Finder {
         if (s_.match(before) == kNone) break;
         i = s_.match(before);
         // A call's or subscript's own operand, or a whole parenthesised expression.
-        const bool has_operand =
-            i > 0 && ((s_.is_identifier(i - 1) && !is_control_word(i - 1)) || s_.is(i - 1, "]") ||
-                      (s_.is(i - 1, ")") && !closes_control(i - 1)) ||
-                      (s_.is(i - 1, ">") && s_.match_angle_backwards(i - 1) != kNone));
-        if (has_operand) continue;
-        return i;
+        const bool has_operand = (s_.is_identifier(i - 1) && !is_control_word(i - 1)) ||
+                                 s_.is(i - 1, "]") ||
+                                 (s_.is(i - 1, ")") && !closes_control(i - 1)) ||
+                                 (s_.is(i - 1, ">") && s_.match_angle_backwards(i - 1) != kNone);
+        if (!has_operand) return i;
+        continue;
       }
       if (s_.is(before, ">")) {
         const std::size_t angle = s_.match_angle_backwards(before);
@@ -168,18 +157,12 @@ class Finder {
       }
       if (!s_.is_identifier(before) || is_statement_word(s_, before)) break;
       i = before;
-      if (i > 0 && s_.is(i - 1, "template")) --i;
-      if (i > 0 && s_.is(i - 1, "::")) {
-        --i;
-        const bool qualified =
-            i > 0 &&
-            ((s_.is_identifier(i - 1) && !is_statement_word(s_, i - 1)) || s_.is(i - 1, ">"));
-        if (qualified) continue;
-      } else if (i > 0 && (s_.is(i - 1, ".") || s_.is(i - 1, "->"))) {
-        --i;
-        continue;
-      }
-      return i;
+      if (s_.is(i - 1, "template")) --i;
+      if (!s_.is_any(i - 1, {"::", ".", "->"})) return i;
+      --i;
+      const bool is_global = s_.is(i, "::") && !s_.is(i - 1, ">") &&
+                             (!s_.is_identifier(i - 1) || is_statement_word(s_, i - 1));
+      if (is_global) return i;
     }
     throw SourceError(s_.token(open).line, "expected the kernel's name before '<<<'");
   }
@@ -191,9 +174,7 @@ class Finder {
   // The `)` at i ends the head of an if, while, for or switch.
   bool closes_control(std::size_t i) const {
     const std::size_t open = s_.match(i);
-    if (open == kNone || open == 0) return false;
-    if (s_.is(open - 1, "constexpr")) return true;
-    return s_.is_any(open - 1, {"if", "while", "for", "switch"});
+    return open != kNone && s_.is_any(open - 1, {"if", "while", "for", "switch", "constexpr"});
   }
 
   LaunchTokens read_launch(std::size_t open) const {
@@ -226,7 +207,7 @@ class Finder {
   bool has_block(std::size_t first, std::size_t last) const {
     if (s_.scope(first) == Scope::kMacro) return true;
     if (last == first + 1 && s_.is_identifier(first)) return true;
-    for (std::size_t i = first; i < last; i = skip_brackets(i) + 1) {
+    for (std::size_t i = first; i < last; i = s_.skip_brackets(i) + 1) {
       if (s_.is(i, ",") || s_.is(i, "...")) return true;
     }
     return false;
@@ -237,7 +218,7 @@ class Finder {
     std::size_t body = attribute;
     while (!ends_search(body) && !s_.is(body, "{")) {
       if ((s_.is(body, "(") || s_.is(body, "[")) && s_.match(body) == kNone) return kNone;
-      body = skip_brackets(body) + 1;
+      body = s_.skip_brackets(body) + 1;
     }
     return s_.is(body, "{") ? body : kNone;
   }
@@ -271,16 +252,17 @@ class Finder {
         volatile_names_.insert(s_.spelling(s_.match(close) - 1));
       }
     }
-    bool is_constexpr = false;  // no place for a static variable
-    for (std::size_t i = first; i < body; ++i) is_constexpr = is_constexpr || s_.is(i, "constexpr");
-    if (!is_inside && !is_constexpr) found_.device_bodies.emplace_back(body, end);
+    // In a constexpr function is no place for a static variable.
+    if (!is_inside && !s_.has_any(first, body, {"constexpr"})) {
+      found_.device_bodies.emplace_back(body, end);
+    }
     for (std::size_t i = body + 1; i < end; ++i) {
       if (starts_launch(i)) {
         throw SourceError(s_.token(i).line,
                           "a launch inside device code is not supported by the CPU backend: launch "
                           "from the host");
       }
-      if (s_.is(i, "static_assert")) i = skip_brackets(i + 1);
+      if (s_.is(i, "static_assert")) i = s_.skip_brackets(i + 1);
       refuse_host_function(i, first, end);
       read_cast(i);
       read_store(i);
@@ -288,26 +270,25 @@ class Finder {
       if (s_.is_any(i, {"asm", "__asm", "__asm__"})) read_assembly(i);
       if (is_long_double(i)) found_.long_doubles.insert(i);
       if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
-      if (s_.is(i, "clock") && s_.is(i + 2, ")")) found_.device_calls[i] = "device_clock";
-      if (s_.is(i, "malloc")) found_.device_calls[i] = "device_malloc";
-      if (s_.is(i, "free")) found_.device_calls[i] = "device_free";
+      // The C library's, here the backend's.
+      if (s_.is_any(i, {"malloc", "free"}) || (s_.is(i, "clock") && s_.is(i + 2, ")"))) {
+        const char* const scope = s_.is(i - 1, "::") ? "cuda_cpu::" : "::cuda_cpu::";
+        found_.reworded[i] = {scope + ("device_" + s_.spelling(i))};
+      }
+    }
+  }
+
+  void note_volatile(std::size_t i) {
+    for (; i + 1 < s_.size() && !s_.is_any(i, {";", "=", "(", "{"}); ++i) {
+      if (s_.is_identifier(i) && s_.is_any(i + 1, {";", "=", "{", "[", ","})) {
+        volatile_names_.insert(s_.spelling(i));
+      }
     }
   }
 
   // Whether there is a volatile variable in these tokens, or a name of one, or of a function with
   // one.
-  bool names_volatile(std::size_t first, std::size_t end) {
-    if (!has_volatile_names_) {
-      has_volatile_names_ = true;
-      for (std::size_t i = 0; i < s_.size(); ++i) {
-        if (!s_.is(i, "volatile") || s_.scope(i) != Scope::kNamespace) continue;
-        for (; i + 1 < s_.size() && !s_.is_any(i, {";", "=", "(", "{"}); ++i) {
-          if (s_.is_identifier(i) && s_.is_any(i + 1, {";", "=", "{", "[", ","})) {
-            volatile_names_.insert(s_.spelling(i));
-          }
-        }
-      }
-    }
+  bool names_volatile(std::size_t first, std::size_t end) const {
     for (std::size_t i = first; i < end; ++i) {
       if (s_.is(i, "volatile") ||
           (s_.is_identifier(i) && volatile_names_.count(s_.spelling(i)) != 0)) {
@@ -318,8 +299,8 @@ class Finder {
   }
 
   // while, do, and a for without a step: if a volatile variable is in them they may poll what
-  // another thread writes. (No other thread may change a plain variable, so a loop that waits for
-  // one never ends, as with nvcc; atomics count by themselves.)
+  // another thread writes, so each turn tells. (No other thread may change a plain variable, so a
+  // loop that waits for one never ends, as with nvcc; atomics count by themselves.)
   void read_loop(std::size_t i) {
     std::size_t body = i + 1;
     if (s_.is_any(i, {"while", "for"})) {
@@ -331,7 +312,8 @@ class Finder {
     } else if (!s_.is(i, "do")) {
       return;
     }
-    if (s_.is(body, "{") || s_.is(body, ";")) found_.loop_bodies.insert(body);
+    if (s_.is(body, "{")) found_.reworded[body] = {"{ CUDA_CPU_TURN;"};
+    if (s_.is(body, ";")) found_.reworded[body] = {"CUDA_CPU_TURN;"};
   }
 
   // `long` beside `double`, or 1.5L: nvcc makes it a double.
@@ -371,46 +353,45 @@ class Finder {
                           "__device__ for both sides");
   }
 
+  // The `)` of the call whose name is token i; kNone where that is something else, or declared.
+  std::size_t end_of_call(std::size_t i) const {
+    const bool is_declared = s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass;
+    return !is_declared && s_.is(i + 1, "(") ? s_.match(i + 1) : kNone;
+  }
+
   // atomicAdd(...); as a whole statement: nobody uses the old value. It costs a GPU less then.
   void read_atomic(std::size_t i) {
-    if (!s_.is(i + 1, "(") || s_.match(i + 1) == kNone || !s_.is(s_.match(i + 1) + 1, ";")) return;
-    std::size_t first = i;
-    if (first > 0 && s_.is(first - 1, "::") && !belongs_to_another(first)) --first;
-    if (first == 0 || s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass) return;
-    const std::size_t before = first - 1;
+    const std::size_t last = end_of_call(i);
+    if (last == kNone || !s_.is(last + 1, ";")) return;
+    const bool is_global = s_.is(i - 1, "::") && !belongs_to_another(i);
+    const std::size_t before = is_global ? i - 2 : i - 1;
     const bool begins_statement = s_.is_any(before, {";", "{", "}", "else", "do"}) ||
                                   (s_.is(before, ")") && closes_control(before));
-    if (begins_statement) found_.unused_results.insert(s_.match(i + 1) + 1);
+    if (begins_statement) found_.reworded[last + 1] = {", ::cuda_cpu::result_is_unused();"};
   }
 
   // What a shuffle reads from a lane that takes no part is undefined, and no mistake as long as it
   // is kept aside: `const int other = __shfl_down_sync(...); if (...) sum += other;`. As part of an
   // expression it is used.
   void read_shuffle(std::size_t i) {
-    if (i == 0 || !s_.is(i + 1, "(") || s_.match(i + 1) == kNone) return;
-    if (s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass) return;
-    const std::size_t before = i - 1, last = s_.match(i + 1);
+    const std::size_t before = i - 1, last = end_of_call(i);
+    if (i < 2 || last == kNone || s_.is_any(before, {"::", "##"})) return;
     const bool is_whole = s_.is_any(last + 1, {";", ",", ")", "}"});
     const bool is_argument = s_.is(before, ",") || s_.is(before, "(");
-    const bool is_stored = is_whole && s_.is(before, "=") && i > 1 && s_.is(i - 2, "]");
+    const bool is_stored = is_whole && s_.is(before, "=") && s_.is(i - 2, "]");
     const bool is_kept = is_whole && (s_.is_any(before, {"=", "{", ";", "}", "return"}) ||
                                       (is_argument && !is_argument_of_extremum(i)));
-    if (before == 0 || s_.is(before, "::") || s_.is(before, "##") || (is_kept && !is_stored))
-      return;
-    found_.shuffles[i] = {last, is_stored};
+    if (is_kept && !is_stored) return;
+    found_.wrapped[i] = {
+        is_stored ? "(::cuda_cpu::shuffle_is_stored(), " : "(::cuda_cpu::shuffle_is_used(), ",
+        last};
   }
 
   // max(v, f(...)): the functions that take part in a reduction.
   bool is_argument_of_extremum(std::size_t i) const {
-    int depth = 0;
-    for (std::size_t k = i; k-- > 1;) {
-      if (s_.is_any(k, {";", "{", "}"})) return false;
-      if (s_.is(k, ")") || s_.is(k, "]")) ++depth;
-      if ((s_.is(k, "(") || s_.is(k, "[")) && depth-- == 0) {
-        return s_.is_any(k - 1, {"min", "max", "fmin", "fmax", "fminf", "fmaxf", "umin", "umax"});
-      }
-    }
-    return false;
+    const std::size_t open = s_.parenthesis_around(i);
+    return open != kNone &&
+           s_.is_any(open - 1, {"min", "max", "fmin", "fmax", "fminf", "fmaxf", "umin", "umax"});
   }
 
   void note_kernel(std::size_t attribute) {
@@ -439,38 +420,33 @@ class Finder {
     while (s_.is_identifier(at) && !is_statement_word(s_, at)) {
       name = last = at++;
       if (s_.is(at, "<")) {
-        const std::size_t behind = s_.skip_angles(at);
-        if (behind == kNone) break;
-        last = behind - 1;
-        at = behind;
+        const std::size_t close = s_.match_angle(at);
+        if (close == kNone) break;
+        last = close;
+        at = close + 1;
       }
       if (!s_.is(at, "::")) break;
       ++at;
     }
     if (name == kNone || !s_.is_any(last + 1, {",", ")", ";", "}"})) return;
     if (kernels_.count(s_.spelling(name)) != 0 || wants_kernel(i)) {
-      found_.kernel_addresses[first] = last;
+      found_.wrapped[first] = {"::cuda_cpu::kernel_address(", last};
     }
   }
 
   // The expression at i is an argument of a call that takes a kernel, or is stored as one.
   bool wants_kernel(std::size_t i) const {
-    if (i > 1 && s_.is(i - 1, "=") && s_.is(i - 2, "func")) return true;
-    for (std::size_t k = i; k-- > 1;) {
-      if (s_.is_any(k, {";", "{", "}"})) return false;
-      if (s_.is_any(k, {")", "]"}) && s_.match(k) != kNone) {
-        k = s_.match(k);
-      } else if (s_.is(k, "(")) {
-        return s_.is_any(
-            k - 1, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"});
-      }
-    }
-    return false;
+    if (s_.is(i - 1, "=") && s_.is(i - 2, "func")) return true;
+    const std::size_t open = s_.parenthesis_around(i);
+    return open != kNone && s_.is_any(open - 1, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel",
+                                                 "cudaLaunchKernelExC"});
   }
 
-  // A cast can make a misaligned pointer. Macros may be used in device code.
+  // A cast can make a misaligned pointer.
   void read_cast(std::size_t i) {
-    if (const std::size_t last = end_of_cast(s_, i); last != kNone) found_.casts[i] = last;
+    const std::size_t last = end_of_cast(s_, i);
+    if (last == kNone) return;
+    found_.wrapped[i] = {in_macro_ ? "CUDA_CPU_ALIGNED(" : "::cuda_cpu::aligned(", last};
   }
 
   // `x[i] = f(y);`, `*p = y.f();`: what a function returns, stored in memory. Where a file defines
@@ -482,18 +458,13 @@ class Finder {
     if (!is_element && !is_member && !begins_with_star(i)) return;
     bool has_call = has_operators_;
     std::size_t k = i + 1;
-    while (k < s_.size() && !s_.is_any(k, {";", ",", ")", "}", "]"})) {
-      if (s_.is(k, "<") && s_.skip_angles(k) != kNone) {
-        k = s_.skip_angles(k);
-        has_call = has_call || s_.is(k, "(");
-        continue;
-      }
-      has_call = has_call || (s_.is_identifier(k) && s_.is(k + 1, "(") && !s_.is(k, "sizeof"));
-      if (s_.is_any(k, {"(", "[", "{"})) {
-        if (s_.match(k) == kNone) return;
-        k = s_.match(k);
-      }
-      ++k;
+    for (; k < s_.size() && !s_.is_any(k, {";", ",", ")", "}", "]"}); ++k) {
+      const std::size_t close = s_.match_angle(k);
+      const bool is_called = close != kNone || (s_.is_identifier(k) && !s_.is(k, "sizeof"));
+      if (close != kNone) k = close;
+      has_call = has_call || (is_called && s_.is(k + 1, "("));
+      if (s_.is_any(k, {"(", "[", "{"}) && s_.match(k) == kNone) return;
+      k = s_.skip_brackets(k);
     }
     const bool ends_statement = s_.is(k, ";") || k == s_.size();
     if (has_call && ends_statement) found_.stores[i] = k - 1;
@@ -510,15 +481,18 @@ class Finder {
     return false;
   }
 
-  // Barriers on one line are told apart by a number: a branch each is a mistake there as well.
+  // Barriers on one line are told apart by a number: a branch each is a mistake there as well. What
+  // a macro expands to lies on one line, and it may be used twice there, so every one that it makes
+  // has a number of its own.
   void read_barrier(std::size_t i) {
-    if (!s_.is(i + 1, "(") || s_.match(i + 1) == kNone) return;
-    if (i > 0 && s_.is(i - 1, "##")) return;
-    if (s_.scope(i) == Scope::kNamespace || s_.scope(i) == Scope::kClass) return;  // a declaration
-    const int line = s_.token(i).line;
-    barriers_of_line_ = line == last_barrier_line_ ? barriers_of_line_ + 1 : 0;
-    last_barrier_line_ = line;
-    found_.barriers[s_.match(i + 1)] = barriers_of_line_;
+    const std::size_t last = end_of_call(i);
+    if (last == kNone || s_.is(i - 1, "##")) return;
+    const int before = barriers_on_line_[s_.token(i).line]++;
+    if (before == 0 && !in_macro_) return;
+    found_.reworded[last] = {
+        std::string(s_.is(last - 1, "(") ? "" : ", ") +
+        "__builtin_FILE(), __builtin_LINE(), static_cast<unsigned char>(" +
+        (in_macro_ ? "1 + __COUNTER__ % 255" : std::to_string(1 + (before - 1) % 255)) + "))"};
   }
 
   // The names of groups that are a whole block or grid: `thread_block b`, `auto b =
@@ -526,8 +500,8 @@ class Finder {
   void read_group(std::size_t i) {
     std::size_t name = i;
     if (s_.is_any(i, {"this_thread_block", "this_grid"})) {
-      while (name > 1 && s_.is(name - 1, "::")) name -= s_.is_identifier(name - 2) ? 2 : 1;
-      if (name < 2 || !s_.is(name - 1, "=")) return;
+      while (s_.is(name - 1, "::")) name -= s_.is_identifier(name - 2) ? 2 : 1;
+      if (!s_.is(name - 1, "=")) return;
       name -= 2;
     } else {
       do ++name;
@@ -542,14 +516,14 @@ class Finder {
     const auto is_block = [&](std::size_t name) {
       return s_.is_identifier(name) && blocks_.count(s_.spelling(name)) != 0;
     };
-    if (i < 2 || !s_.is(i + 1, "(")) return false;
+    if (!s_.is(i + 1, "(")) return false;
     if (s_.is(i - 1, "::")) {
       return s_.is_any(i - 2, {"cg", "cooperative_groups"}) && is_block(i + 2) && s_.is(i + 3, ")");
     }
     if (!s_.is(i - 1, ".") || !s_.is(i + 2, ")")) return false;
-    if (is_block(i - 2)) return i < 3 || !s_.is_any(i - 3, {".", "->", "::"});
+    if (is_block(i - 2)) return !s_.is_any(i - 3, {".", "->", "::"});
     const std::size_t open = s_.is(i - 2, ")") ? s_.match(i - 2) : kNone;
-    return open != kNone && open > 0 && s_.is_any(open - 1, {"this_thread_block", "this_grid"});
+    return open != kNone && s_.is_any(open - 1, {"this_thread_block", "this_grid"});
   }
 
   void read_assembly(std::size_t i) {
@@ -575,10 +549,9 @@ class Finder {
       if (const std::size_t lambda = s_.lambda_body(i); lambda != kNone) {
         if (s_.match(lambda) != kNone) i = s_.match(lambda);
       } else if (s_.is(i, "{") && s_.opened_scope(i) == Scope::kClass) {
-        i = skip_brackets(i);
+        i = s_.skip_brackets(i);
       } else if (s_.is(i, "return")) {
-        std::size_t semicolon = i + 1;
-        while (!ends_search(semicolon)) semicolon = skip_brackets(semicolon) + 1;
+        const std::size_t semicolon = s_.end_of_declaration(i + 1);
         if (s_.is(semicolon, ";")) found_.returns[i] = semicolon;
       }
     }
@@ -588,8 +561,7 @@ class Finder {
     SharedTokens shared{};
     shared.first = first_specifier(attribute);
     const int line = s_.token(attribute).line;
-    std::size_t last = attribute;
-    while (!ends_search(last)) last = skip_brackets(last) + 1;
+    const std::size_t last = s_.end_of_declaration(attribute);
     const bool open_macro = last >= s_.size() && s_.scope(attribute) == Scope::kMacro;
     if (!s_.is(last, ";") && !open_macro) {
       throw SourceError(line, "expected ';' after the __shared__ declaration");
@@ -599,9 +571,7 @@ class Finder {
     shared.names = declared_names(shared.first, last, &has_initialiser);
     if (shared.names.empty())
       throw SourceError(line, "expected a name in the __shared__ declaration");
-    for (std::size_t i = shared.first; i < last; ++i) {
-      if (s_.is(i, "extern")) shared.is_dynamic = true;
-    }
+    shared.is_dynamic = s_.has_any(shared.first, last, {"extern"});
     if (has_initialiser) {
       throw SourceError(
           line,
@@ -617,13 +587,7 @@ class Finder {
           "__shared__ outside a function is not supported by the CPU backend: declare it "
           "inside the kernel");
     }
-    if (line == last_shared_line_) {
-      ++last_shared_ordinal_;
-    } else {
-      last_shared_line_ = line;
-      last_shared_ordinal_ = 1;
-    }
-    shared.ordinal = last_shared_ordinal_;
+    shared.ordinal = ++shared_on_line_[line];
     return shared;
   }
 
@@ -642,7 +606,7 @@ class Finder {
       if (s_.is(before, ")") || s_.is(before, "]")) {
         const std::size_t open = s_.match(before);
         if (open == kNone) return i;
-        const std::size_t start = s_.is(before, ")") ? open - (open > 0 ? 1 : 0) : open;
+        const std::size_t start = s_.is(before, ")") ? open - 1 : open;
         if (s_.skip_attribute(start) != before + 1) return i;
         i = start;
       } else if (s_.is(before, ">")) {
@@ -688,19 +652,18 @@ class Finder {
         if (s_.is(i, "=") || s_.is(i, "{")) *has_initialiser = true;
         // In an initialiser, the commas of f<a, b>(c) separate no declarators.
         if (s_.is(i, "<") && s_.is_identifier(i - 1)) {
-          const std::size_t behind = s_.skip_angles(i);
-          if (behind != kNone && s_.is_any(behind, {"(", "{", "::"})) i = behind - 1;
+          const std::size_t close = s_.match_angle(i);
+          if (close != kNone && s_.is_any(close + 1, {"(", "{", "::"})) i = close;
         }
-        i = skip_brackets(i);
+        i = s_.skip_brackets(i);
       } else if (s_.is(i, "operator")) {
         return {};
       } else if (s_.is_any(i, {"struct", "class", "union", "enum"})) {
         is_type_body = true;
         names_class = true;
       } else if (s_.is(i, "<") && candidate != kNone) {
-        const std::size_t behind = s_.skip_angles(i);
-        if (behind == kNone || behind > last) return {};
-        i = behind - 1;
+        i = s_.match_angle(i);
+        if (i >= last) return {};
       } else if (s_.is(i, "(")) {
         // float (*name[4])(float): the name is inside. Else these are a function's parameters.
         const std::size_t close = s_.match(i);
@@ -722,7 +685,7 @@ class Finder {
       } else if (s_.is(i, "[") || s_.is(i, "=")) {
         finish();
         if (s_.is(i, "=")) *has_initialiser = true;
-        i = skip_brackets(i);
+        i = s_.skip_brackets(i);
       } else if (s_.is(i, "{")) {
         if (!is_type_body) {
           finish();
@@ -730,7 +693,7 @@ class Finder {
         }
         is_type_body = false;
         names_class = false;
-        i = skip_brackets(i);
+        i = s_.skip_brackets(i);
       } else if (s_.is_identifier(i) && !is_specifier(i)) {
         candidate = i;
         ++words;
@@ -750,13 +713,10 @@ class Finder {
     const bool begins_declaration =
         first == 0 || first == s_.head(attribute) || s_.is_any(first - 1, {";", "}", "{"});
     if (!begins_declaration) return;
-    std::size_t last = attribute;
-    while (!ends_search(last)) {
-      if (s_.is_any(last, {"template", "extern", "typedef", "using", "__global__"})) return;
-      last = skip_brackets(last) + 1;
-    }
-    for (std::size_t i = first; i < last; ++i) {
-      if (s_.is_any(i, {"template", "extern", "typedef", "using", "__global__", "friend"})) return;
+    const std::size_t last = s_.end_of_declaration(attribute);
+    if (s_.has_any(first, last,
+                   {"template", "extern", "typedef", "using", "__global__", "friend"})) {
+      return;
     }
     const bool ends_macro = last >= s_.size() && scope == Scope::kMacro;
     if ((!s_.is(last, ";") && !ends_macro) || found_.symbols.count(last) != 0) return;
@@ -780,7 +740,7 @@ class Finder {
   // auto [a, b] = ...;
   void read_structured_binding(std::size_t i) {
     ++i;
-    while (s_.is(i, "const") || s_.is(i, "&") || s_.is(i, "&&")) ++i;
+    while (s_.is_any(i, {"const", "&", "&&"})) ++i;
     if (!s_.is(i, "[") || s_.match(i) == kNone) return;
     for (std::size_t k = i + 1; k < s_.match(i); ++k) {
       if (s_.is_identifier(k)) found_.structured_bindings.insert(s_.spelling(k));
@@ -788,16 +748,14 @@ class Finder {
   }
 
   const Structure& s_;
+  const bool in_macro_;
   const HostFunctions host_functions_;
   std::set<std::string> kernels_;  // declared in this file
   Constructs found_;
   std::set<std::string> volatile_names_;  // of variables, and of device functions that name one
-  bool has_volatile_names_ = false;
-  int last_shared_line_ = 0;
-  std::set<std::string> blocks_;  // names of groups that are a whole block or grid
-  int last_barrier_line_ = 0, barriers_of_line_ = 0;
+  std::set<std::string> blocks_;          // names of groups that are a whole block or grid
+  std::map<int, int> shared_on_line_, barriers_on_line_;  // how many by now
   bool has_operators_ = false;
-  int last_shared_ordinal_ = 0;
 };
 
 }  // namespace

@@ -38,6 +38,18 @@ struct SymbolTokens {
   std::vector<std::size_t> names;
 };
 
+/// What the pre-pass writes in place of a token.
+struct Reworded {
+  std::string text;
+  std::string before = {};  ///< and before that; the text keeps the token's column then
+};
+
+/// Tokens that get `before` in front of them and a `)` behind.
+struct Wrapped {
+  const char* before;
+  std::size_t last;
+};
+
 struct Constructs {
   std::map<std::size_t, LaunchTokens> launches;  ///< by first token
   std::map<std::size_t, SharedTokens> shared;    ///< by first token
@@ -48,26 +60,14 @@ struct Constructs {
   /// `asm` with PTX in device code -> its `)`. Of functions for both sides it may be the host's.
   std::map<std::size_t, std::size_t> assembly;
   std::set<std::size_t> assembly_for_both;
-  /// What device code calls by a name of the C library's (`clock`, `malloc`) -> the backend's name.
-  std::map<std::size_t, const char*> device_calls;
   /// In functions for the device only: the `long` of a long double, numbers such as 1.0L.
   std::set<std::size_t> long_doubles;
-  /// In device code, of loops that may wait for another thread: the `{` of the body, or a `;`
-  /// alone.
-  std::set<std::size_t> loop_bodies;
-  std::set<std::size_t> unused_results;  ///< `;` of a statement that is only a call of an atomic
-  std::map<std::size_t, int> barriers;  ///< `)` of a __syncthreads() -> how many stand before it on
-                                        ///< its line
-  std::map<std::size_t, std::size_t> casts;   ///< to pointers, in device code -> last token
-  std::map<std::size_t, std::size_t> stores;  ///< `=` of one that stores a call's result -> last
-  /// A shuffle whose value goes into a computation, or right into memory.
-  struct Shuffle {
-    std::size_t last;
-    bool is_stored;
-  };
-  std::map<std::size_t, Shuffle> shuffles;  ///< by the name
-  /// The name of a kernel that is cast to void*, `(void*)kernel<int>`: first token -> last.
-  std::map<std::size_t, std::size_t> kernel_addresses;
+  /// Single tokens in whose place others stand.
+  std::map<std::size_t, Reworded> reworded;
+  /// What becomes an argument: casts to pointers in device code, shuffles whose value goes into a
+  /// computation or right into memory, and names of kernels that are cast to void*; by first token.
+  std::map<std::size_t, Wrapped> wrapped;
+  std::map<std::size_t, std::size_t> stores;    ///< `=` of one that stores a call's result -> last
   std::map<std::size_t, SymbolTokens> symbols;  ///< by the `;`
   /// Bodies of functions for the device, from `{` to `}`; an inner one after what it is in.
   struct Body {

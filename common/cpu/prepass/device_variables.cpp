@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <initializer_list>
 #include <map>
 #include <string>
 
@@ -16,7 +15,6 @@ class HostCode {
  public:
   HostCode(const Structure& structure, const Constructs& found) : s_(structure), found_(found) {
     for (const auto& [semicolon, symbols] : found.symbols) {
-      (void)semicolon;
       if (std::strcmp(symbols.space, "kManaged") == 0) continue;
       for (const std::size_t name : symbols.names) {
         if (!is_known_when_compiling(name)) variables_[s_.spelling(name)] = symbols.space;
@@ -34,10 +32,6 @@ class HostCode {
   }
 
  private:
-  bool is(std::size_t i, std::initializer_list<const char*> words) const {
-    return std::any_of(words.begin(), words.end(), [&](const char* w) { return s_.is(i, w); });
-  }
-
   // Constants have the same value on both sides.
   bool is_known_when_compiling(std::size_t name) const {
     bool is_const = false, is_pointer = false;
@@ -55,10 +49,10 @@ class HostCode {
     if (s_.scope(i) != Scope::kNamespace && s_.scope(i) != Scope::kClass) return false;
     bool has_parameters = false;
     for (std::size_t k = s_.head(i); k < i; ++k) {
-      if (is(k, {"__device__", "__global__", "__constant__", "__managed__"})) return false;
+      if (s_.is_any(k, {"__device__", "__global__", "__constant__", "__managed__"})) return false;
       if (s_.is(k, "=") && !s_.is(k - 1, "operator")) return false;
       if (!has_parameters && may_be_macro(s_.spelling(k)) && !s_.is(k + 1, "(")) return false;
-      if (s_.is(k, "<") && s_.skip_angles(k) != kNone) k = s_.skip_angles(k) - 1;
+      k = s_.skip_angles(k);
       if (!s_.is(k, "(")) continue;
       if (s_.match(k) == kNone) return false;
       has_parameters = true;
@@ -71,7 +65,7 @@ class HostCode {
     std::map<std::string, bool> declared;
     for (std::size_t i = body + 1; i < end; ++i) {
       if (s_.is(i, "__device__")) {  // a lambda, or a member of a local class
-        while (i < end && !is(i, {"{", ";"})) ++i;
+        while (i < end && !s_.is_any(i, {"{", ";"})) ++i;
         if (s_.is(i, "{") && s_.match(i) != kNone) i = s_.match(i);
         continue;
       }
@@ -79,11 +73,9 @@ class HostCode {
       const std::string name = s_.spelling(i);
       const auto variable = variables_.find(name);
       if (variable == variables_.end() || is_of_another(i) || is_allowed(i, body)) continue;
-      const auto known = declared.find(name);
-      const bool is_own = known != declared.end()
-                              ? known->second
-                              : (declared[name] = is_declared(name, head, body, end));
-      if (is_own) continue;
+      const auto [known, is_new] = declared.emplace(name, false);
+      if (is_new) known->second = is_declared(name, head, body, end);
+      if (known->second) continue;
       const bool is_constant = std::strcmp(variable->second, "kConstant") == 0;
       throw SourceError(s_.token(i).line,
                         "host code names '" + name + "', a " +
@@ -96,30 +88,31 @@ class HostCode {
 
   // a.f, a->f, a::f, and .f = 1 in a list of initial values
   bool is_of_another(std::size_t i) const {
-    return is(i - 1, {".", "->"}) ||
-           (s_.is(i - 1, "::") && i > 1 && (s_.is_identifier(i - 2) || s_.is(i - 2, ">")));
+    return s_.is_any(i - 1, {".", "->"}) ||
+           (s_.is(i - 1, "::") && (s_.is_identifier(i - 2) || s_.is(i - 2, ">")));
   }
 
   // Not evaluated, a template's argument, or handed on to what may take a reference.
   bool is_allowed(std::size_t i, std::size_t body) const {
-    if (is(i - 1, {"sizeof", "goto"})) return true;
-    if (is(i - 1, {"<", ","}) && is(i + 1, {">"})) return true;
+    if (s_.is_any(i - 1, {"sizeof", "goto"})) return true;
+    if (s_.is_any(i - 1, {"<", ","}) && s_.is(i + 1, ">")) return true;
     // Outwards, from bracket to bracket.
     bool is_innermost = true;
     for (std::size_t k = i; k-- > body;) {
-      if (is(k, {")", "]", "}"}) && s_.match(k) != kNone) {
+      if (s_.is_any(k, {")", "]", "}"}) && s_.match(k) != kNone) {
         k = s_.match(k);
         continue;
       }
-      if (is(k, {";", "{"})) return false;
+      if (s_.is_any(k, {";", "{"})) return false;
       if (!s_.is(k, "(")) continue;
       if (is_launch(k)) return false;
       const std::size_t called = name_before(k);
       if (called == kNone) continue;
       const std::string name = s_.spelling(called);
       if (name.find("Symbol") != std::string::npos) return true;
-      if (is(called, {"sizeof", "decltype", "alignof", "noexcept", "typeid"})) return true;
-      if (is_innermost && is(called - 1, {"int", "float", "double", "auto", "unsigned", "char"}))
+      if (s_.is_any(called, {"sizeof", "decltype", "alignof", "noexcept", "typeid"})) return true;
+      if (is_innermost &&
+          s_.is_any(called - 1, {"int", "float", "double", "auto", "unsigned", "char"}))
         return false;  // int value(variable);
       if (is_innermost && is_whole_argument(i) && may_take_reference(called, name)) return true;
       is_innermost = false;
@@ -134,24 +127,22 @@ class HostCode {
 
   // The name of what the `(` calls; kNone when it groups an expression.
   std::size_t name_before(std::size_t open) const {
-    std::size_t before = open - 1;
-    if (s_.is(before, ">")) {
-      const std::size_t angle = s_.match_angle_backwards(before);
-      if (angle == kNone || angle == 0) return kNone;
-      before = angle - 1;
-    }
+    const bool has_angles = s_.is(open - 1, ">");
+    const std::size_t behind = has_angles ? s_.match_angle_backwards(open - 1) : open;
+    const std::size_t before = behind - 1;
     return s_.is_identifier(before) ? before : kNone;
   }
 
   bool is_whole_argument(std::size_t i) const {
-    return is(s_.is(i - 1, "::") ? i - 2 : i - 1, {"(", ","}) && is(i + 1, {")", ","});
+    return s_.is_any(s_.is(i - 1, "::") ? i - 2 : i - 1, {"(", ","}) &&
+           s_.is_any(i + 1, {")", ","});
   }
 
   // Some function of somebody's. These take a value or an address.
   bool may_take_reference(std::size_t called, const std::string& name) const {
-    if (is(called,
-           {"if", "while", "for", "switch", "return", "printf", "fprintf", "snprintf",
-            "static_cast", "reinterpret_cast", "int", "float", "double", "unsigned", "size_t"})) {
+    if (s_.is_any(called, {"if", "while", "for", "switch", "return", "printf", "fprintf",
+                           "snprintf", "static_cast", "reinterpret_cast", "int", "float", "double",
+                           "unsigned", "size_t"})) {
       return false;
     }
     return name.compare(0, 7, "cudaMem") != 0;
@@ -172,32 +163,28 @@ class HostCode {
   bool declares(std::size_t i) const {
     if (s_.is(i - 1, "[") && s_.is(i + 1, "=")) return true;  // [name = e]: a lambda's own
     std::size_t type = i - 1;
-    while (is(type, {"*", "&", "const"}) || (s_.is(type, "&") && s_.is(type - 1, "&"))) --type;
+    while (s_.is_any(type, {"*", "&", "const"})) --type;
     const bool has_type = s_.is_identifier(type) || s_.is(type, ">");
-    if (has_type && type == i - 1) return !is_keyword(type);
-    if (has_type && type < i - 1) {
+    if (has_type && type == i - 1) {
+      return !s_.is_any(type, {"return", "else", "do", "case", "throw", "and", "or", "not",
+                               "co_return", "sizeof"});
+    }
+    if (has_type) {
       // T* name; and not a * name: it begins a statement or a parameter's declaration.
-      if (is(type, {"int", "float", "double", "char", "unsigned", "long", "auto", "bool", "void",
-                    "size_t"}))
+      if (s_.is_any(type, {"int", "float", "double", "char", "unsigned", "long", "auto", "bool",
+                           "void", "size_t"}))
         return true;
-      return is(type - 1, {";", "{", "}", "const"});
+      return s_.is_any(type - 1, {";", "{", "}", "const"});
     }
     // T a = 1, name = 2;
-    if (!s_.is(i - 1, ",") || !is(i + 1, {"=", ";", ",", "{", "["})) return false;
+    if (!s_.is(i - 1, ",") || !s_.is_any(i + 1, {"=", ";", ",", "{", "["})) return false;
     const std::size_t first = s_.head(i);
     for (std::size_t k = first; k < i; ++k) {
-      if (is(k, {"(", "[", "{"}) && s_.match(k) != kNone) {
-        if (s_.match(k) > i) return false;
-        k = s_.match(k);
-      }
+      k = s_.skip_brackets(k);
+      if (k > i) return false;
     }
     return s_.is_identifier(first) &&
-           (s_.is_identifier(first + 1) || is(first + 1, {"*", "<", "::"}));
-  }
-
-  bool is_keyword(std::size_t i) const {
-    return is(i,
-              {"return", "else", "do", "case", "throw", "and", "or", "not", "co_return", "sizeof"});
+           (s_.is_identifier(first + 1) || s_.is_any(first + 1, {"*", "<", "::"}));
   }
 
   const Structure& s_;

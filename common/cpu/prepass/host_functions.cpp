@@ -8,23 +8,18 @@
 namespace prepass {
 namespace {
 
-// Words that may stand beside a type's name.
-const std::set<std::string> kPlainWords = {"static",   "inline",   "extern", "const",  "volatile",
-                                           "unsigned", "signed",   "long",   "struct", "virtual",
-                                           "explicit", "typename", "class",  "friend"};
-
 // The name of the function whose declaration begins at `i`; kNone when there is none, or a
 // qualified one.
 std::size_t function_name(const Structure& s, std::size_t i, std::size_t end) {
   for (; i < end; ++i) {
     if (s.skip_attribute(i) != i) {
       i = s.skip_attribute(i) - 1;
-    } else if (s.is(i, "<") && s.skip_angles(i) != kNone) {
-      i = s.skip_angles(i) - 1;
+    } else if (s.is(i, "<")) {
+      i = s.skip_angles(i);
     } else if (s.is(i, "(")) {
-      const bool is_name = i > 0 && s.is_identifier(i - 1) && !(i > 1 && s.is(i - 2, "::"));
+      const bool is_name = s.is_identifier(i - 1) && !s.is(i - 2, "::");
       return is_name ? i - 1 : kNone;
-    } else if (s.is(i, "operator") || s.is(i, "=") || s.is(i, ";") || s.is(i, "{")) {
+    } else if (s.is_any(i, {"operator", "=", ";", "{"})) {
       return kNone;
     }
   }
@@ -36,19 +31,20 @@ std::size_t function_name(const Structure& s, std::size_t i, std::size_t end) {
 // type may be a macro that says so.
 std::size_t place_of_attribute(const Structure& s, std::size_t i, std::size_t name) {
   if (s.is(i + 1, ":")) i += 2;  // public:
-  while (s.is(i, "template") && s.is(i + 1, "<") && s.skip_angles(i + 1) != kNone) {
-    i = s.skip_angles(i + 1);
-  }
+  while (s.is(i, "template") && s.match_angle(i + 1) != kNone) i = s.match_angle(i + 1) + 1;
   if (s.is(i, "extern") && s.token(i + 1).kind == Token::kString) i += 2;
   const std::size_t first = i;
   int types = 0;
   for (; i < name; ++i) {
     if (s.is(i, "constexpr") || s.skip_attribute(i) != i) return kNone;
-    const bool is_sign = s.is(i, "::") || s.is(i, "*") || s.is(i, "&") || s.is(i, "<");
-    if (!is_sign && !s.is_identifier(i)) return kNone;
-    const bool is_word = s.is_identifier(i) && kPlainWords.count(s.spelling(i)) == 0;
-    if (is_word && !s.is(i - 1, "::")) ++types;
-    if (s.is(i, "<") && s.skip_angles(i) != kNone) i = s.skip_angles(i) - 1;
+    if (!s.is_identifier(i) && !s.is_any(i, {"::", "*", "&", "<"})) return kNone;
+    // What cannot stand beside a type's name.
+    const bool is_type =
+        s.is_identifier(i) && !s.is(i - 1, "::") &&
+        !s.is_any(i, {"static", "inline", "extern", "const", "volatile", "unsigned", "signed",
+                      "long", "struct", "virtual", "explicit", "typename", "class", "friend"});
+    if (is_type) ++types;
+    i = s.skip_angles(i);
   }
   return first < name && types < 2 ? first : kNone;
 }
@@ -94,9 +90,9 @@ HostFunctions find_host_functions(const Structure& s) {
 }
 
 std::string refusal_of_std(const Structure& s, std::size_t i) {
-  const bool of_std = i > 1 && s.is(i - 1, "::") && s.is(i - 2, "std");
+  const bool of_std = s.is(i - 1, "::") && s.is(i - 2, "std");
   // cuda::std has these for both sides.
-  if (!of_std || (i > 3 && s.is(i - 3, "::") && s.is_identifier(i - 4))) return "";
+  if (!of_std || (s.is(i - 3, "::") && s.is_identifier(i - 4))) return "";
   const std::string name = s.spelling(i);
   if (name == "min" || name == "max") {
     return "std::" + name + " is for the host: in device code write " + name + "(a, b)";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "local_arrays.h"
 
+#include <algorithm>
 #include <cctype>
-#include <initializer_list>
 #include <set>
 #include <string>
 
@@ -13,14 +13,14 @@ class LocalArrays {
  public:
   LocalArrays(const Structure& structure, const LexedFile& file) : s_(structure), file_(file) {
     for (std::size_t i = 0; i < s_.size(); ++i) {
-      if (!s_.is(i, "constexpr")) continue;
-      for (std::size_t k = i + 1; k < s_.size() && !s_.is_any(k, {";", "(", ")"}); ++k) {
-        if (s_.is_any(k + 1, {"=", "{"})) constants_.insert(s_.spelling(k));
+      if (s_.is(i, "constexpr")) {
+        for (std::size_t k = i + 1; k < s_.size() && !s_.is_any(k, {";", "(", ")"}); ++k) {
+          if (s_.is_any(k + 1, {"=", "{"})) constants_.insert(s_.spelling(k));
+        }
       }
-    }
-    for (std::size_t i = 0; i < s_.size(); ++i) {
       if (s_.is(i, "struct") && s_.is_identifier(i + 1) && s_.is(i + 2, "{")) {
-        note_members(s_.spelling(i + 1), i + 2);
+        const std::set<std::string> members = members_of(i + 2);
+        if (!members.empty()) structures_[s_.spelling(i + 1)] = members;
       }
     }
   }
@@ -29,14 +29,14 @@ class LocalArrays {
               std::map<std::size_t, std::vector<LocalArrayTokens>>* found) {
     for (std::size_t i = open + 1; i < close; ++i) {
       if (s_.scope(i) != Scope::kBlock || !begins_statement(i)) continue;
-      std::size_t first_name = kNone, end = kNone;
       if (const Declared one = read_structure(i); one.name != kNone) {
         const std::size_t last = end_of_statement(one.name);
-        if (last < close && use_of_members(one.name, last, one.arrays) == Use::kUnknown) {
+        if (last < close && has_unknown_index_of_member(one, last)) {
           (*found)[last].push_back({one.name, true});
         }
         continue;
       }
+      std::size_t first_name = kNone, end = kNone;
       if (!read_declaration(i, &first_name, &end) || end >= close) continue;
       for (const std::size_t name : array_names(first_name, end)) {
         const Use use = use_of(name, end);
@@ -54,25 +54,15 @@ class LocalArrays {
  private:
   enum class Use { kKnown, kHandedOn, kUnknown };
 
-  std::size_t skip_brackets(std::size_t i) const {
-    const bool opens = s_.is(i, "(") || s_.is(i, "[") || s_.is(i, "{");
-    return opens && s_.match(i) != kNone ? s_.match(i) : i;
-  }
-
   // The array members of a structure whose `{` stands at token `open`.
   std::set<std::string> members_of(std::size_t open) const {
     std::set<std::string> members;
     if (s_.match(open) == kNone) return members;
     for (std::size_t i = open + 1; i < s_.match(open); ++i) {
-      if (s_.is(i, "{") || s_.is(i, "(")) i = skip_brackets(i);
+      if (s_.is(i, "{") || s_.is(i, "(")) i = s_.skip_brackets(i);
       if (s_.is_identifier(i) && s_.is(i + 1, "[")) members.insert(s_.spelling(i));
     }
     return members;
-  }
-
-  void note_members(const std::string& type, std::size_t open) {
-    const std::set<std::string> members = members_of(open);
-    if (!members.empty()) structures_[type] = members;
   }
 
   struct Declared {
@@ -97,21 +87,30 @@ class LocalArrays {
     return is_one ? Declared{i + 1, arrays} : Declared{};
   }
 
-  // As of an array: last.value[k % window]
-  Use use_of_members(std::size_t name, std::size_t declared,
-                     const std::set<std::string>& members) const {
-    const std::string word = s_.spelling(name);
+  // last.value[k % window], in the block after the declaration
+  bool has_unknown_index_of_member(const Declared& one, std::size_t declared) const {
+    const std::string word = s_.spelling(one.name);
     const std::size_t end = end_of_block(declared + 1);
     for (std::size_t i = declared + 1; i < end; ++i) {
-      if (!s_.is(i, word.c_str()) || s_.is_any(i - 1, {".", "->", "::"}) || !s_.is(i + 1, ".") ||
-          members.count(s_.spelling(i + 2)) == 0) {
-        continue;
-      }
-      for (std::size_t k = i + 3; s_.is(k, "[") && s_.match(k) != kNone; k = s_.match(k) + 1) {
-        if (!are_known(k + 1, s_.match(k), i)) return Use::kUnknown;
+      if (names(i, word) && s_.is(i + 1, ".") && one.arrays.count(s_.spelling(i + 2)) != 0 &&
+          has_unknown_index(i + 3, i)) {
+        return true;
       }
     }
-    return Use::kKnown;
+    return false;
+  }
+
+  // Token i is this name, and not that of a member or of something in a namespace.
+  bool names(std::size_t i, const std::string& word) const {
+    return s_.is(i, word.c_str()) && !s_.is_any(i - 1, {".", "->", "::"});
+  }
+
+  // In one of the [...] that begin at token i; the array stands at `at`.
+  bool has_unknown_index(std::size_t i, std::size_t at) const {
+    for (; s_.is(i, "[") && s_.match(i) != kNone; i = s_.match(i) + 1) {
+      if (!are_known(i + 1, s_.match(i), at)) return true;
+    }
+    return false;
   }
 
   bool begins_statement(std::size_t i) const {
@@ -132,9 +131,8 @@ class LocalArrays {
       if (const std::size_t behind = s_.skip_attribute(i); behind != i) {
         i = behind - 1;
       } else if (s_.is(i, "<") && has_type) {
-        const std::size_t behind = s_.skip_angles(i);
-        if (behind == kNone) return false;
-        i = behind - 1;
+        i = s_.match_angle(i);
+        if (i == kNone) return false;
       } else if (s_.is_any(i, {"const", "constexpr", "static", "__shared__"})) {
         return false;
       } else if (s_.is_identifier(i)) {
@@ -147,12 +145,8 @@ class LocalArrays {
     }
     if (!s_.is_any(i + 1, {"[", "=", ",", "{"})) return false;
     *first_name = i;
-    std::size_t last = i;
-    while (last < s_.size() && !s_.is_any(last, {";", ")", "]", "}"})) {
-      last = skip_brackets(last) + 1;
-    }
-    *end = last;
-    return s_.is(last, ";");
+    *end = s_.end_of_declaration(i);
+    return s_.is(*end, ";");
   }
 
   bool is_part_of_type(std::size_t i) const {
@@ -162,7 +156,7 @@ class LocalArrays {
   std::vector<std::size_t> array_names(std::size_t first, std::size_t end) const {
     std::vector<std::size_t> names;
     bool begins = true;
-    for (std::size_t i = first; i < end; i = skip_brackets(i) + 1) {
+    for (std::size_t i = first; i < end; i = s_.skip_brackets(i) + 1) {
       if (begins && s_.is_identifier(i) && s_.is(i + 1, "[")) names.push_back(i);
       if (!s_.is(i, "*")) begins = s_.is(i, ",");
     }
@@ -171,11 +165,9 @@ class LocalArrays {
 
   // Whether the type can be said in other words: T name[4], with no attribute and no `[]`.
   bool can_be_guarded(std::size_t type, std::size_t first_name, std::size_t name) const {
-    for (std::size_t i = type; i < first_name; ++i) {
-      if (s_.is_any(i, {"(", "["})) return false;
-    }
     const bool is_plain = name == first_name || s_.is(name - 1, ",");
-    return is_plain && !s_.is(name + 2, "]") && s_.match(name + 1) != kNone;
+    return is_plain && !s_.has_any(type, first_name, {"(", "["}) && !s_.is(name + 2, "]") &&
+           s_.match(name + 1) != kNone;
   }
 
   // No jump may pass a variable with a destructor.
@@ -205,7 +197,7 @@ class LocalArrays {
   std::size_t end_of_block(std::size_t i) const {
     for (; i < s_.size(); ++i) {
       if (s_.is(i, "}")) return i;
-      if (s_.is(i, "{")) i = skip_brackets(i);
+      if (s_.is(i, "{")) i = s_.skip_brackets(i);
     }
     return i;
   }
@@ -215,7 +207,7 @@ class LocalArrays {
     const std::size_t end = end_of_block(declared + 1);
     Use use = Use::kKnown;
     for (std::size_t i = name + 1; i < end; ++i) {
-      if (!s_.is(i, word.c_str()) || s_.is_any(i - 1, {".", "->", "::"})) continue;
+      if (!names(i, word)) continue;
       if (!s_.is(i + 1, "[")) {
         if (is_walked(i, end)) return Use::kUnknown;
         const bool is_harmless = (s_.is(i - 1, "(") && s_.is(i - 2, "sizeof")) ||
@@ -223,10 +215,7 @@ class LocalArrays {
         if (!is_harmless) use = Use::kHandedOn;
         continue;
       }
-      std::size_t k = i + 1;
-      for (; s_.is(k, "[") && s_.match(k) != kNone; k = s_.match(k) + 1) {
-        if (!are_known(k + 1, s_.match(k), i)) return Use::kUnknown;
-      }
+      if (has_unknown_index(i + 1, i)) return Use::kUnknown;
       // &name[2], or a row of more than one dimension.
       if (is_address(i) || subscripts(i) < subscripts(name)) use = Use::kHandedOn;
     }
@@ -242,7 +231,7 @@ class LocalArrays {
     if (opening_of_for(use) != kNone) return false;
     const std::string word = s_.spelling(pointer);
     for (std::size_t i = use + 1; i < end; ++i) {
-      if (!s_.is(i, word.c_str()) || s_.is_any(i - 1, {".", "->", "::"})) continue;
+      if (!names(i, word)) continue;
       if (s_.is_any(i + 1, {"++", "--", "+=", "-=", "="}) || s_.is_any(i - 1, {"++", "--"}))
         return true;
       if (s_.is(i + 1, "[") && s_.match(i + 1) != kNone && !are_known(i + 2, s_.match(i + 1), i)) {
@@ -253,12 +242,16 @@ class LocalArrays {
   }
 
   // Whether nvcc knows the value of the expression [first, last), which stands at token `at`.
-  bool are_known(std::size_t first, std::size_t last, std::size_t at, int depth = 0) const {
+  // In the head of a loop its `counter` is known, and no member.
+  bool are_known(std::size_t first, std::size_t last, std::size_t at, int depth = 0,
+                 const std::string& counter = {}) const {
     for (std::size_t i = first; i < last; ++i) {
-      if (s_.is_any(i, {"[", "->"})) return false;
-      if (!s_.is_identifier(i) || is_type(i) || s_.is(i + 1, "::")) continue;
+      if (s_.is_any(i, {"[", "->"}) || (s_.is(i, ".") && !counter.empty())) return false;
+      if (!s_.is_identifier(i) || is_type(i) || s_.is(i, counter.c_str()) || s_.is(i + 1, "::")) {
+        continue;
+      }
       if (s_.is(i, "sizeof")) {
-        i = skip_brackets(i + 1);
+        i = s_.skip_brackets(i + 1);
       } else if (!is_known_name(i, at, depth)) {
         return false;
       }
@@ -267,16 +260,9 @@ class LocalArrays {
   }
 
   bool is_known_name(std::size_t i, std::size_t at, int depth) const {
-    if (depth > 8) return is_constant(i);
-    switch (variable(i, at, depth)) {
-      case Variable::kKnown:
-        return true;
-      case Variable::kUnknown:
-        return constants_.count(s_.spelling(i)) != 0;
-      case Variable::kNone:
-        return is_constant(i);
-    }
-    return false;
+    const Variable found = depth > 8 ? Variable::kNone : variable(i, at, depth);
+    if (found == Variable::kNone) return is_constant(i);
+    return found == Variable::kKnown || constants_.count(s_.spelling(i)) != 0;
   }
 
   bool is_type(std::size_t i) const {
@@ -288,12 +274,9 @@ class LocalArrays {
   bool is_constant(std::size_t i) const {
     const std::string word = s_.spelling(i);
     if (constants_.count(word) != 0) return true;
-    const auto is_upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
-    if (word.size() > 1 && word[0] == 'k' && is_upper(word[1])) return true;
-    for (const char c : word) {
-      if (std::islower(static_cast<unsigned char>(c)) != 0) return false;
-    }
-    return true;
+    if (word[0] == 'k' && std::isupper(static_cast<unsigned char>(word[1])) != 0) return true;
+    return std::none_of(word.begin(), word.end(),
+                        [](unsigned char c) { return std::islower(c) != 0; });
   }
 
   enum class Variable { kKnown, kUnknown, kNone };
@@ -309,17 +292,16 @@ class LocalArrays {
         if (s_.match(k) != kNone) k = s_.match(k);
         continue;
       }
-      if (!s_.is(k, word.c_str()) || k == 0 || s_.is_any(k - 1, {".", "->", "::"})) continue;
-      const bool is_declared =
-          s_.is_identifier(k - 1) && !s_.is(k - 1, "return") && s_.is_any(k + 1, {"=", "{"});
+      const bool is_declared = names(k, word) && s_.is_identifier(k - 1) &&
+                               !s_.is(k - 1, "return") && s_.is_any(k + 1, {"=", "{"});
       if (!is_declared) continue;
       const std::size_t open = opening_of_for(k);
-      if (open != kNone)
-        return can_unroll(open, k, at, depth) ? Variable::kKnown : Variable::kUnknown;
       std::size_t last = k + 1;
-      while (last < s_.size() && !s_.is_any(last, {";", ","})) last = skip_brackets(last) + 1;
-      return is_declared_const(k) && are_known(k + 2, last, k, depth + 1) ? Variable::kKnown
-                                                                          : Variable::kUnknown;
+      while (last < s_.size() && !s_.is_any(last, {";", ","})) last = s_.skip_brackets(last) + 1;
+      const bool is_known = open != kNone
+                                ? can_unroll(open, k, at, depth)
+                                : is_declared_const(k) && are_known(k + 2, last, k, depth + 1);
+      return is_known ? Variable::kKnown : Variable::kUnknown;
     }
     return Variable::kNone;
   }
@@ -333,15 +315,8 @@ class LocalArrays {
 
   // The `(` of `for (` when token i stands in the first part of its head.
   std::size_t opening_of_for(std::size_t i) const {
-    for (std::size_t k = i; k-- > 0 && !s_.is_any(k, {";", "{", "}"});) {
-      if (s_.is(k, ")")) {
-        if (s_.match(k) == kNone) return kNone;
-        k = s_.match(k);
-      } else if (s_.is(k, "(")) {
-        return k > 0 && s_.is(k - 1, "for") ? k : kNone;
-      }
-    }
-    return kNone;
+    const std::size_t open = s_.parenthesis_around(i);
+    return open != kNone && s_.is(open - 1, "for") ? open : kNone;
   }
 
   // for (int counter = known; counter < known; ++counter), around `at`, and no pragma forbids it.
@@ -349,18 +324,7 @@ class LocalArrays {
     const std::size_t close = s_.match(open);
     if (close == kNone || at < open || at > end_of_statement(close + 1)) return false;
     if (is_forbidden(open - 1)) return false;
-    const std::string word = s_.spelling(counter);
-    for (std::size_t i = counter + 1; i < close; ++i) {
-      if (s_.is_any(i, {"[", "->", "."})) return false;
-      if (!s_.is_identifier(i) || is_type(i) || s_.is(i, word.c_str()) || s_.is(i + 1, "::"))
-        continue;
-      if (s_.is(i, "sizeof")) {
-        i = skip_brackets(i + 1);
-      } else if (!is_known_name(i, open - 1, depth + 1)) {
-        return false;
-      }
-    }
-    return true;
+    return are_known(counter + 1, close, open - 1, depth + 1, s_.spelling(counter));
   }
 
   std::size_t end_of_statement(std::size_t i) const {
@@ -373,7 +337,7 @@ class LocalArrays {
       if (s_.is(end + 1, "else")) end = end_of_statement(end + 2);
       return end;
     }
-    while (i < s_.size() && !s_.is_any(i, {";", "}"})) i = skip_brackets(i) + 1;
+    while (i < s_.size() && !s_.is_any(i, {";", "}"})) i = s_.skip_brackets(i) + 1;
     return i;
   }
 
@@ -381,14 +345,12 @@ class LocalArrays {
   bool is_forbidden(std::size_t loop) const {
     for (const Directive& directive : file_.directives) {
       if (directive.token_index != loop || directive.kind != Directive::kOther) continue;
-      std::string text = file_.text.substr(directive.begin, directive.end - directive.begin);
+      const std::string text = file_.text.substr(directive.begin, directive.end - directive.begin);
       const std::size_t at = text.find("unroll");
       if (at == std::string::npos || text.find("pragma") == std::string::npos) continue;
-      text = text.substr(at + 6);
-      const std::size_t digit = text.find_first_not_of(" \t(");
+      const std::size_t digit = text.find_first_not_of(" \t(", at + 6);
       const bool is_one = digit != std::string::npos && text[digit] == '1' &&
-                          (digit + 1 == text.size() ||
-                           std::isdigit(static_cast<unsigned char>(text[digit + 1])) == 0);
+                          std::isdigit(static_cast<unsigned char>(text[digit + 1])) == 0;
       if (is_one) return true;
     }
     return false;

@@ -50,8 +50,7 @@ class Rewriter {
         path_(path),
         macro_(macro),
         tokens_(macro != nullptr ? macro->replacement : file.tokens),
-        structure_(file, tokens_, macro != nullptr ? nullptr : &file.directives,
-                   macro != nullptr ? Scope::kMacro : Scope::kNamespace),
+        structure_(file, macro),
         found_(find_constructs(structure_)) {
     if (macro == nullptr) {
       local_arrays_ = find_local_arrays(structure_, file, found_.device_bodies);
@@ -155,6 +154,10 @@ class Rewriter {
     return text;
   }
 
+  bool asks_for_side(const Directive& directive) const {
+    return condition_of(directive).find("__CUDA_ARCH__") != std::string::npos;
+  }
+
   // Whether a device of this capability is meant: defined(__CUDA_ARCH__), __CUDA_ARCH__ >= 700.
   static bool asks_for_device(const std::string& condition) {
     const auto has = [&](const char* part) { return condition.find(part) != std::string::npos; };
@@ -213,10 +216,8 @@ class Rewriter {
       if (directive.kind != Directive::kIf) continue;
       std::vector<std::size_t> elses;
       const std::size_t end = end_of(i, &elses);
-      bool asks = condition_of(directive).find("__CUDA_ARCH__") != std::string::npos;
-      for (const std::size_t k : elses) {
-        asks = asks || condition_of(file_.directives[k]).find("__CUDA_ARCH__") != std::string::npos;
-      }
+      bool asks = asks_for_side(directive);
+      for (const std::size_t k : elses) asks = asks || asks_for_side(file_.directives[k]);
       if (!asks || end == file_.directives.size()) continue;
       const bool wanted = is_for_device(i, end, elses, for_device);
       if (wanted == is_defined) continue;
@@ -236,7 +237,7 @@ class Rewriter {
         if (!is_condition || directive.token_index <= i || directive.token_index > body.close) {
           continue;
         }
-        if (condition_of(directive).find("__CUDA_ARCH__") != std::string::npos) return true;
+        if (asks_for_side(directive)) return true;
       }
     }
     return false;
@@ -267,11 +268,8 @@ class Rewriter {
 
   bool has_work() const {
     return !found_.launches.empty() || !found_.shared.empty() || !found_.returns.empty() ||
-           !found_.kernel_ends.empty() || !found_.device_calls.empty() ||
-           !found_.assembly.empty() || !found_.loop_bodies.empty() ||
-           !found_.unused_results.empty() || !found_.symbols.empty() || !found_.barriers.empty() ||
-           !found_.casts.empty() || !found_.stores.empty() || !found_.shuffles.empty() ||
-           !found_.kernel_addresses.empty();
+           !found_.kernel_ends.empty() || !found_.assembly.empty() || !found_.symbols.empty() ||
+           !found_.reworded.empty() || !found_.wrapped.empty() || !found_.stores.empty();
   }
 
   // The directive's text, rewritten.
@@ -280,7 +278,7 @@ class Rewriter {
     emit(0, tokens_.size(), Style::kMacro);
     if (const auto shared = found_.symbols.find(tokens_.size()); shared != found_.symbols.end()) {
       out_ += ';';
-      emit_symbols(shared->second, false);
+      emit_symbols(shared->second);
     }
     return std::move(out_);
   }
@@ -320,9 +318,7 @@ class Rewriter {
   // Conditional compilation between tokens whose layout is otherwise made anew.
   void copy_directives(std::size_t begin, std::size_t end) {
     for (const Directive* directive : directives_between(begin, end)) {
-      out_ += '\n';
-      out_.append(file_.text, directive->begin, directive->end - directive->begin);
-      out_ += '\n';
+      out_ += '\n' + text_of(*directive) + '\n';
     }
   }
 
@@ -360,10 +356,8 @@ class Rewriter {
   // its line.
   void align_behind(std::size_t i, Style style) {
     if (style != Style::kLines || i + 1 >= tokens_.size()) return;
-    const auto begin = file_.text.begin();
-    const auto gap_end = begin + static_cast<std::ptrdiff_t>(tokens_[i + 1].begin);
-    const auto gap = begin + static_cast<std::ptrdiff_t>(tokens_[i].end);
-    if (std::find(gap, gap_end, '\n') == gap_end) align(tokens_[i].line, tokens_[i].end);
+    const std::size_t line_end = file_.text.find('\n', tokens_[i].end);
+    if (line_end >= tokens_[i + 1].begin) align(tokens_[i].line, tokens_[i].end);
   }
 
   // Columns that far to the right are not kept: a line would cost the square of its length.
@@ -474,62 +468,30 @@ class Rewriter {
         (in_device_copy_ || found_.assembly_for_both.count(i) == 0)) {
       out_ +=
           "static_assert(false, \"inline PTX is not supported by the CPU backend: put the "
-          "statement "
-          "behind #if !defined(__CUDA_CPU__)\")";
+          "statement behind #if !defined(__CUDA_CPU__)\")";
       align_behind(it->second, style);
       return it->second + 1;
     }
     if (found_.kernel_ends.count(i) != 0) out_ += "::cuda_cpu::leave(" + line_text(i) + "); ";
-    if (found_.loop_bodies.count(i) != 0) {
-      out_ += structure_.is(i, "{") ? "{ CUDA_CPU_TURN;" : "CUDA_CPU_TURN;";
-      align_behind(i, style);
-      return i + 1;
-    }
-    if (const auto call = found_.device_calls.find(i); call != found_.device_calls.end()) {
-      const bool is_global = i > 0 && structure_.is(i - 1, "::");
-      out_ += std::string(is_global ? "cuda_cpu::" : "::cuda_cpu::") + call->second;
-      align_behind(i, style);
-      return i + 1;
-    }
     if (found_.long_doubles.count(i) != 0) {
       const std::string word = structure_.spelling(i);
       if (word != "long") out_ += word.substr(0, word.size() - 1);
       align_behind(i, style);
       return i + 1;
     }
-    if (found_.unused_results.count(i) != 0) {
-      out_ += ", ::cuda_cpu::result_is_unused();";
-      align_behind(i, style);
-      return i + 1;
-    }
-    if (const auto it = found_.kernel_addresses.find(i);
-        it != found_.kernel_addresses.end() && it->second < last) {
-      emit_wrapped("::cuda_cpu::kernel_address(", i, it->second, style);
-      return it->second + 1;
-    }
-    if (const auto it = found_.casts.find(i); it != found_.casts.end() && it->second < last) {
-      emit_cast(i, it->second, style);
-      return it->second + 1;
-    }
     if (const auto it = found_.stores.find(i); it != found_.stores.end() && it->second < last) {
       emit_store(i, it->second, style);
       return it->second + 1;
     }
-    if (const auto it = found_.shuffles.find(i);
-        it != found_.shuffles.end() && it->second.last < last) {
-      emit_shuffle(i, it->second, style);
+    if (const auto it = found_.wrapped.find(i);
+        it != found_.wrapped.end() && it->second.last < last) {
+      emit_wrapped(it->second.before, i, it->second.last, style);
       return it->second.last + 1;
     }
-    if (const auto it = found_.barriers.find(i); it != found_.barriers.end()) {
-      const std::size_t before = out_.size();
-      emit_barrier_number(i, it->second);
-      if (out_.size() > before + 1) align_behind(i, style);
-      return i + 1;
-    }
-    if (const auto it = reworded_.find(i); it != reworded_.end()) {
+    if (const auto it = found_.reworded.find(i); it != found_.reworded.end()) {
       out_ += it->second.before;
       if (!it->second.before.empty()) align_with(i, style);
-      out_ += it->second.token + it->second.behind;
+      out_ += it->second.text;
       align_behind(i, style);
       return i + 1;
     }
@@ -543,7 +505,8 @@ class Rewriter {
       align_behind(i, style);
     }
     if (const auto it = found_.symbols.find(i); it != found_.symbols.end()) {
-      emit_symbols(it->second, true);
+      emit_symbols(it->second);
+      out_ += ';';
       align_behind(i, style);
     }
     return i + 1;
@@ -557,35 +520,17 @@ class Rewriter {
     while (structure_.is(last + 1, "[")) last = structure_.match(last + 1);
     const std::string type =
         "(" + flat(array.type, array.type_end) + flat(array.name + 1, last + 1) + ")";
-    reworded_[array.name] = {"CUDA_CPU_GUARDED ", structure_.spelling(array.name),
-                             " CUDA_CPU_GUARDED_END"};
+    found_.reworded[array.name] = {structure_.spelling(array.name) + " CUDA_CPU_GUARDED_END",
+                                   "CUDA_CPU_GUARDED "};
     std::size_t value = last + 1;
-    if (structure_.is(value, "=")) reworded_[value++] = {};
+    if (structure_.is(value, "=")) found_.reworded[value++] = {};
     if (structure_.is_any(value, {",", ";"})) {
-      reworded_[last] = {"", "]", " CUDA_CPU_GUARDS" + type};
+      found_.reworded[last] = {"] CUDA_CPU_GUARDS" + type};
       return;
     }
-    reworded_[last] = {"", "]", " CUDA_CPU_GUARDS_FROM" + type};
+    found_.reworded[last] = {"] CUDA_CPU_GUARDS_FROM" + type};
     const std::size_t end = structure_.is(value, "{") ? structure_.match(value) : value;
-    reworded_[end] = {"", structure_.spelling(end), " CUDA_CPU_GUARDS_END"};
-  }
-
-  // The `)` of a barrier that is not the first one of its line. What a macro expands to lies on one
-  // line, and it may be used twice there, so every one that it makes has a number of its own.
-  void emit_barrier_number(std::size_t i, int number) {
-    if (macro_ != nullptr || number > 0) {
-      out_ += structure_.is(i - 1, "(") ? "" : ", ";
-      out_ +=
-          "__builtin_FILE(), __builtin_LINE(), static_cast<unsigned char>(" +
-          (macro_ != nullptr ? "1 + __COUNTER__ % 255" : std::to_string(1 + (number - 1) % 255)) +
-          ")";
-    }
-    out_ += ')';
-  }
-
-  // (T*)e  ->  ::cuda_cpu::aligned((T*)e)
-  void emit_cast(std::size_t i, std::size_t last, Style style) {
-    emit_wrapped(macro_ != nullptr ? "CUDA_CPU_ALIGNED(" : "::cuda_cpu::aligned(", i, last, style);
+    found_.reworded[end] = {structure_.spelling(end) + " CUDA_CPU_GUARDS_END"};
   }
 
   // = f(x)  ->  = ::cuda_cpu::stored(f(x))
@@ -599,14 +544,8 @@ class Rewriter {
     align_behind(last, style);
   }
 
+  // (T*)e            ->  ::cuda_cpu::aligned((T*)e)
   // __shfl_sync(...)  ->  (::cuda_cpu::shuffle_is_used(), __shfl_sync(...))
-  void emit_shuffle(std::size_t i, const Constructs::Shuffle& shuffle, Style style) {
-    emit_wrapped(shuffle.is_stored ? "(::cuda_cpu::shuffle_is_stored(), "
-                                   : "(::cuda_cpu::shuffle_is_used(), ",
-                 i, shuffle.last, style);
-  }
-
-  // The tokens from i to `last` between `before` and a `)`.
   void emit_wrapped(const char* before, std::size_t i, std::size_t last, Style style) {
     out_ += before;
     align_with(i, style);
@@ -717,8 +656,7 @@ class Rewriter {
     for (std::size_t i = launch.arguments; i < launch.last; ++i) {
       const bool begins_argument = i == launch.arguments || structure_.is(i, ",");
       if (begins_argument && structure_.is(i + 1, "{")) return true;
-      const bool opens = structure_.is(i, "(") || structure_.is(i, "[") || structure_.is(i, "{");
-      if (i != launch.arguments && opens && structure_.match(i) != kNone) i = structure_.match(i);
+      if (i != launch.arguments) i = structure_.skip_brackets(i);
     }
     return false;
   }
@@ -730,8 +668,8 @@ class Rewriter {
     for (std::size_t i = launch.arguments + 1; i < launch.last; ++i) {
       if (!structure_.is_identifier(i)) continue;
       const std::string word = structure_.spelling(i);
-      const bool is_member = structure_.is(i - 1, ".") || structure_.is(i - 1, "->") ||
-                             structure_.is(i - 1, "::") || structure_.is(i + 1, "::");
+      const bool is_member =
+          structure_.is_any(i - 1, {".", "->", "::"}) || structure_.is(i + 1, "::");
       if (is_member || found_.structured_bindings.count(word) == 0) continue;
       if (named.insert(word).second) result += ", &" + word + " = " + word;
     }
@@ -766,7 +704,7 @@ class Rewriter {
       align_with(shared.first, style);
       for (std::size_t i = shared.first; i < shared.last; ++i) {
         if (i != shared.first) copy_gap(i, style);
-        if (structure_.is(i, "__shared__") || structure_.is(i, "static")) {
+        if (structure_.is_any(i, {"__shared__", "static"})) {
           out_.append(style == Style::kFlat ? 0 : tokens_[i].end - tokens_[i].begin, ' ');
         } else {
           out_ += structure_.spelling(i);
@@ -807,23 +745,15 @@ class Rewriter {
     for (std::size_t i = shared.first; i < structure_.name_begin(name); ++i) {
       if (const std::size_t behind = structure_.skip_attribute(i);
           behind != i && !structure_.is(i, "decltype")) {
-        if (structure_.is(i, "alignas") || structure_.is(i, "__align__") ||
-            structure_.is(i, "__attribute__")) {
+        if (structure_.is_any(i, {"alignas", "__align__", "__attribute__"})) {
           for (std::size_t k = i; k < behind; ++k) alignment.push_back(k);
         }
         i = behind - 1;
         continue;
       }
-      if (structure_.is(i, "extern") || structure_.is(i, "static") ||
-          structure_.is(i, "__shared__")) {
-        continue;
-      }
-      if (type.empty()) {
-        type_first = i;
-      } else {
-        type += ' ';
-      }
-      type += structure_.spelling(i);
+      if (structure_.is_any(i, {"extern", "static", "__shared__"})) continue;
+      if (type.empty()) type_first = i;
+      type += (type.empty() ? "" : " ") + structure_.spelling(i);
     }
     // Anything after the first [] belongs to the element's type.
     std::string shape;
@@ -865,14 +795,12 @@ class Rewriter {
     out_ += type + shape + least + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
   }
 
-  // Emitted after the variable's `;`.
-  void emit_symbols(const SymbolTokens& symbols, bool with_last_semicolon) {
-    bool first = true;
+  // Emitted after the variable's `;`, with none of their own at the end.
+  void emit_symbols(const SymbolTokens& symbols) {
     for (const std::size_t at : symbols.names) {
       const std::string word = name_text(at);
       const std::string literal = name_string(at);
-      if (!first) out_ += ';';
-      first = false;
+      if (at != symbols.names.front()) out_ += ';';
       if (std::string(symbols.space) == "kConstant") {
         out_ += " static_assert(sizeof(" + word + ") <= 65536, \"__constant__ variable '\" " +
                 literal + " \"' does not fit into the 64 KiB of constant memory\");";
@@ -882,7 +810,6 @@ class Rewriter {
               "), ::cuda_cpu::Space::" + symbols.space + ", " + literal + ", " +
               site(tokens_[at].line) + ", ::cuda_cpu::may_hold_pointers<decltype(" + word + ")>())";
     }
-    if (with_last_semicolon) out_ += ';';
   }
 
   const LexedFile& file_;
@@ -892,10 +819,6 @@ class Rewriter {
   Structure structure_;
   Constructs found_;
   std::map<std::size_t, std::vector<LocalArrayTokens>> local_arrays_;  // by the `;`
-  struct Reworded {
-    std::string before, token, behind;
-  };
-  std::map<std::size_t, Reworded> reworded_;      // tokens of their declarations
   std::map<std::size_t, std::string> macros_;     // rewritten directives by offset
   std::map<std::size_t, std::string> of_device_;  // the same in the copy for the device
   bool in_copy_ = false, in_device_copy_ = false;

@@ -1,50 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "structure.h"
 
-#include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>
 
 namespace prepass {
-namespace {
 
-char closing_of(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
-
-// An expression begins after these words, so a `[` after them begins a lambda.
-bool is_expression_keyword(const std::string& word) {
-  static const std::set<std::string> kWords = {"return",   "case",     "else", "do",
-                                               "throw",    "co_await", "and",  "co_return",
-                                               "co_yield", "or",       "not",  "xor"};
-  return kWords.count(word) != 0;
-}
-
-}  // namespace
-
-Structure::Structure(const LexedFile& file, const std::vector<Token>& tokens,
-                     const std::vector<Directive>* directives, Scope outermost)
+Structure::Structure(const LexedFile& file, const Directive* macro)
     : file_(file),
-      tokens_(tokens),
-      outermost_(outermost),
-      match_(tokens.size(), kNone),
-      scope_(tokens.size(), outermost),
-      opened_(tokens.size(), outermost),
-      head_(tokens.size(), 0) {
-  match_brackets(directives);
-}
-
-bool Structure::is(std::size_t i, const char* text) const {
-  if (i >= size()) return false;
-  const Token& token = tokens_[i];
-  const std::size_t length = std::strlen(text);
-  if (!file_.names_of_shared.empty() && file_.spelling(token) == "__shared__") {
-    return std::strcmp(text, "__shared__") == 0;
-  }
-  return token.end - token.begin == length &&
-         file_.text.compare(token.begin, length, text, length) == 0;
-}
-
-void Structure::match_brackets(const std::vector<Directive>* directives) {
+      tokens_(macro != nullptr ? macro->replacement : file.tokens),
+      match_(size(), kNone),
+      scope_(size()),
+      opened_(size()),
+      head_(size()) {
+  struct Open {
+    std::set<std::size_t> positions;  // several when #if branches each have such a bracket
+    char closing;
+    Scope inner;
+    std::size_t outer_head;
+  };
+  using Stack = std::vector<Open>;
   struct Conditional {
     Stack before;
     std::size_t head_before;
@@ -53,15 +29,13 @@ void Structure::match_brackets(const std::vector<Directive>* directives) {
   Stack stack;
   std::vector<Conditional> conditionals;
   std::size_t head = 0;
-  std::size_t next_directive = 0;
-  const std::size_t directive_count = directives != nullptr ? directives->size() : 0;
+  auto next_directive = macro != nullptr ? file.directives.end() : file.directives.begin();
 
   // Every branch of an #if starts from the same open brackets. Where the branches leave different
   // ones open, these count as alternatives.
   const auto apply_directives = [&](std::size_t token_index) {
-    while (next_directive < directive_count &&
-           (*directives)[next_directive].token_index <= token_index) {
-      const Directive& directive = (*directives)[next_directive++];
+    while (next_directive != file.directives.end() && next_directive->token_index <= token_index) {
+      const Directive& directive = *next_directive++;
       if (directive.discarded) continue;
       if (directive.kind == Directive::kIf) {
         conditionals.push_back({stack, head, {}});
@@ -75,15 +49,10 @@ void Structure::match_brackets(const std::vector<Directive>* directives) {
         if (branches.empty()) continue;
         branches.push_back(stack);
         stack = branches.front();
-        for (const Stack& branch : branches) {
+        for (Stack& branch : branches) {
           if (branch.size() != stack.size()) continue;
           for (std::size_t level = 0; level < stack.size(); ++level) {
-            for (const std::size_t position : branch[level].positions) {
-              std::vector<std::size_t>& known = stack[level].positions;
-              if (std::find(known.begin(), known.end(), position) == known.end()) {
-                known.push_back(position);
-              }
-            }
+            stack[level].positions.merge(branch[level].positions);
           }
         }
       }
@@ -92,7 +61,8 @@ void Structure::match_brackets(const std::vector<Directive>* directives) {
 
   for (std::size_t i = 0; i < size(); ++i) {
     apply_directives(i);
-    Scope scope = stack.empty() ? outermost_ : stack.back().inner;
+    const Scope outermost = macro != nullptr ? Scope::kMacro : Scope::kNamespace;
+    const Scope scope = stack.empty() ? outermost : stack.back().inner;
     scope_[i] = scope;
     head_[i] = head;
     if (tokens_[i].kind != Token::kPunctuation || tokens_[i].end - tokens_[i].begin != 1) continue;
@@ -101,39 +71,46 @@ void Structure::match_brackets(const std::vector<Directive>* directives) {
       case '(':
       case '[':
         opened_[i] = scope;
-        stack.push_back({{i}, c, scope, head});
+        stack.push_back({{i}, c == '(' ? ')' : ']', scope, head});
         break;
       case '{':
         opened_[i] = classify_brace(head, i, scope);
-        stack.push_back({{i}, c, opened_[i], head});
+        stack.push_back({{i}, '}', opened_[i], head});
         head = i + 1;
         break;
       case ')':
       case ']':
       case '}': {
-        if (stack.empty() || closing_of(stack.back().bracket) != c) break;
+        if (stack.empty() || stack.back().closing != c) break;
         const Open open = std::move(stack.back());
         stack.pop_back();
         for (const std::size_t position : open.positions) match_[position] = i;
-        match_[i] = open.positions.front();
+        match_[i] = *open.positions.begin();
         // Both ends of a pair of brackets stand in the scope around it.
         scope_[i] = scope_[match_[i]];
         head_[i] = open.outer_head;
-        const bool ends_statement = c == '}' && (stack.empty() || stack.back().bracket == '{');
-        if (ends_statement) {
-          head = i + 1;
-        } else {
-          head = open.outer_head;
-        }
+        const bool ends_statement = c == '}' && (stack.empty() || stack.back().closing == '}');
+        head = ends_statement ? i + 1 : open.outer_head;
         break;
       }
       case ';':
-        if (stack.empty() || stack.back().bracket == '{') head = i + 1;
+        if (stack.empty() || stack.back().closing == '}') head = i + 1;
         break;
       default:
         break;
     }
   }
+}
+
+bool Structure::is(std::size_t i, const char* text) const {
+  if (i >= size()) return false;
+  const Token& token = tokens_[i];
+  const std::size_t length = std::strlen(text);
+  if (!file_.names_of_shared.empty() && file_.spelling(token) == "__shared__") {
+    return std::strcmp(text, "__shared__") == 0;
+  }
+  return token.end - token.begin == length &&
+         file_.text.compare(token.begin, length, text, length) == 0;
 }
 
 Scope Structure::classify_brace(std::size_t head, std::size_t brace, Scope outer) const {
@@ -145,8 +122,7 @@ Scope Structure::classify_brace(std::size_t head, std::size_t brace, Scope outer
     }
     if (is(i, "enum")) return Scope::kBlock;
     if (is(i, "template") && is(i + 1, "<")) {
-      const std::size_t behind = skip_angles(i + 1);
-      if (behind != kNone) i = behind - 1;
+      i = skip_angles(i + 1);
       continue;
     }
     const std::size_t behind = skip_attribute(i);
@@ -167,30 +143,39 @@ Scope Structure::classify_brace(std::size_t head, std::size_t brace, Scope outer
   return outer == Scope::kMacro ? Scope::kMacro : Scope::kBlock;
 }
 
-std::size_t Structure::skip_angles(std::size_t i) const {
+std::size_t Structure::skip_brackets(std::size_t i) const {
+  return is_any(i, {"(", "[", "{"}) && match_[i] != kNone ? match_[i] : i;
+}
+
+std::size_t Structure::match_angle(std::size_t i) const {
+  if (!is(i, "<")) return kNone;
   int depth = 0;
-  while (i < size()) {
+  for (; i < size(); ++i) {
     if (is(i, "<")) {
       ++depth;
     } else if (is(i, ">")) {
-      if (--depth == 0) return i + 1;
-    } else if (is(i, "(") || is(i, "[") || is(i, "{")) {
+      if (--depth == 0) return i;
+    } else if (is_any(i, {"(", "[", "{"})) {
       if (match_[i] != kNone) {
         i = match_[i];
       } else {
         // Not matched yet while brackets are still being matched: count it out.
         int open = 0;
         for (; i < size(); ++i) {
-          if (is(i, "(") || is(i, "[") || is(i, "{")) ++open;
-          if ((is(i, ")") || is(i, "]") || is(i, "}")) && --open == 0) break;
+          if (is_any(i, {"(", "[", "{"})) ++open;
+          if (is_any(i, {")", "]", "}"}) && --open == 0) break;
         }
       }
-    } else if (is(i, ";") || is(i, ")") || is(i, "]") || is(i, "}")) {
+    } else if (is_any(i, {";", ")", "]", "}"})) {
       return kNone;
     }
-    ++i;
   }
   return kNone;
+}
+
+std::size_t Structure::skip_angles(std::size_t i) const {
+  const std::size_t close = match_angle(i);
+  return close != kNone ? close : i;
 }
 
 std::size_t Structure::match_angle_backwards(std::size_t i) const {
@@ -199,15 +184,15 @@ std::size_t Structure::match_angle_backwards(std::size_t i) const {
     if (is(i, ">")) {
       ++depth;
     } else if (is(i, "<")) {
-      if (i > 0 && is(i - 1, "<") && adjacent(i)) {
+      if (is(i - 1, "<") && adjacent(i)) {
         --i;  // a left shift among the arguments
       } else if (--depth == 0) {
         return i;
       }
-    } else if (is(i, ")") || is(i, "]") || is(i, "}")) {
+    } else if (is_any(i, {")", "]", "}"})) {
       if (match_[i] == kNone) return kNone;
       i = match_[i];
-    } else if (is(i, ";") || is(i, "(") || is(i, "[") || is(i, "{")) {
+    } else if (is_any(i, {";", "(", "[", "{"})) {
       return kNone;
     }
     if (i == 0) return kNone;
@@ -215,18 +200,29 @@ std::size_t Structure::match_angle_backwards(std::size_t i) const {
   }
 }
 
+std::size_t Structure::end_of_declaration(std::size_t i) const {
+  while (i < size() && !is_any(i, {";", ")", "]", "}"})) i = skip_brackets(i) + 1;
+  return i;
+}
+
+std::size_t Structure::parenthesis_around(std::size_t i) const {
+  while (i-- > 0 && !is_any(i, {";", "{", "}"})) {
+    if (is(i, "(")) return i;
+    if (is_any(i, {")", "]"}) && match_[i] != kNone) i = match_[i];
+  }
+  return kNone;
+}
+
 std::size_t Structure::skip_attribute(std::size_t i) const {
   if (is(i, "[") && is(i + 1, "[") && adjacent(i + 1)) {
     return match_[i] != kNone ? match_[i] + 1 : i;
   }
-  static const char* const kWithParentheses[] = {
-      "alignas",  "__align__",         "__attribute__", "__launch_bounds__",
-      "decltype", "__builtin_align__", "__declspec",    "__cluster_dims__",
-      "typeof",   "__typeof__",        "noexcept"};
-  for (const char* word : kWithParentheses) {
-    if (is(i, word) && is(i + 1, "(") && match_[i + 1] != kNone) return match_[i + 1] + 1;
-  }
-  return i;
+  const bool has_parentheses =
+      is(i + 1, "(") && match_[i + 1] != kNone &&
+      is_any(i, {"alignas", "__align__", "__attribute__", "__launch_bounds__", "decltype",
+                 "__builtin_align__", "__declspec", "__cluster_dims__", "typeof", "__typeof__",
+                 "noexcept"});
+  return has_parentheses ? match_[i + 1] + 1 : i;
 }
 
 std::size_t Structure::name_begin(std::size_t i) const {
@@ -237,33 +233,24 @@ std::size_t Structure::name_begin(std::size_t i) const {
 std::size_t Structure::lambda_body(std::size_t i) const {
   if (!is(i, "[") || is(i + 1, "[") || match_[i] == kNone) return kNone;
   if (i > 0) {
-    const Token& before = tokens_[i - 1];
-    if (before.kind == Token::kIdentifier && !is_expression_keyword(spelling(i - 1))) return kNone;
-    if (before.kind == Token::kString || is(i - 1, ")") || is(i - 1, "]") ||
+    // After these words an expression begins.
+    const bool is_operand = is_identifier(i - 1) &&
+                            !is_any(i - 1, {"return", "case", "else", "do", "throw", "co_await",
+                                            "and", "co_return", "co_yield", "or", "not", "xor"});
+    if (is_operand || tokens_[i - 1].kind == Token::kString || is_any(i - 1, {")", "]"}) ||
         (is(i - 1, "[") && adjacent(i))) {
       return kNone;
     }
   }
-  std::size_t at = match_[i] + 1;
-  if (is(at, "<")) {
-    at = skip_angles(at);
-    if (at == kNone) return kNone;
-  }
-  while (at < size()) {
+  for (std::size_t at = match_[i] + 1; at < size(); ++at) {
     if (is(at, "{")) return at;
     if (const std::size_t behind = skip_attribute(at); behind != at) {
-      at = behind;
-    } else if (is(at, "(")) {
-      if (match_[at] == kNone) return kNone;
-      at = match_[at] + 1;
-    } else if (is(at, "<")) {
-      at = skip_angles(at);
+      at = behind - 1;
+    } else if (is_any(at, {"(", "<"})) {
+      at = is(at, "(") ? match_[at] : match_angle(at);
       if (at == kNone) return kNone;
-    } else if (is_identifier(at) || is(at, "->") || is(at, "::") || is(at, "*") || is(at, "&") ||
-               is(at, "&&")) {
-      ++at;  // mutable, __device__, or part of the return type
-    } else {
-      return kNone;
+    } else if (!is_identifier(at) && !is_any(at, {"->", "::", "*", "&", "&&"})) {
+      return kNone;  // else mutable, __device__, or part of the return type
     }
   }
   return kNone;

@@ -19,10 +19,10 @@ enum class Scope { kNamespace, kClass, kBlock, kMacro };
 
 class Structure {
  public:
-  /// `tokens` are the file's own, with `directives` for conditional compilation, or a macro's
-  /// replacement list (no directives; outermost scope kMacro). Both must outlive the structure.
-  Structure(const LexedFile& file, const std::vector<Token>& tokens,
-            const std::vector<Directive>* directives, Scope outermost);
+  /// Of the file's own tokens, with its directives for conditional compilation, or else of a
+  /// macro's replacement list (no directives; outermost scope kMacro). Both must outlive the
+  /// structure.
+  Structure(const LexedFile& file, const Directive* macro);
 
   std::size_t size() const { return tokens_.size(); }
   const Token& token(std::size_t i) const { return tokens_[i]; }
@@ -31,6 +31,12 @@ class Structure {
   bool is(std::size_t i, const char* text) const;
   bool is_any(std::size_t i, std::initializer_list<const char*> texts) const {
     return std::any_of(texts.begin(), texts.end(), [&](const char* text) { return is(i, text); });
+  }
+  /// True when one of the tokens in [first, last) reads so.
+  bool has_any(std::size_t first, std::size_t last,
+               std::initializer_list<const char*> texts) const {
+    while (first < last && !is_any(first, texts)) ++first;
+    return first < last;
   }
   bool is_identifier(std::size_t i) const {
     return i < size() && tokens_[i].kind == Token::kIdentifier;
@@ -58,10 +64,20 @@ class Structure {
   /// First token of the declaration or statement that token i stands in.
   std::size_t head(std::size_t i) const { return head_[i]; }
 
-  /// The token after the template argument or parameter list whose `<` is at i; kNone without one.
+  /// The closing bracket when one of ( [ { with a partner stands at i, else i itself.
+  std::size_t skip_brackets(std::size_t i) const;
+
+  /// The `>` of the template argument or parameter list whose `<` is at i; kNone without one.
+  std::size_t match_angle(std::size_t i) const;
+  /// The same; i itself without one.
   std::size_t skip_angles(std::size_t i) const;
   /// The `<` of the list that the `>` at i closes, or kNone.
   std::size_t match_angle_backwards(std::size_t i) const;
+  /// Where the declaration or expression ends that token i stands in: its `;`, the closing bracket
+  /// around it, or the token count.
+  std::size_t end_of_declaration(std::size_t i) const;
+  /// The `(` around token i, in the same statement; kNone without one.
+  std::size_t parenthesis_around(std::size_t i) const;
   /// The token after the attribute at i: [[...]], alignas(...), __align__(...),
   /// __attribute__((...)), __launch_bounds__(...), decltype(...). i itself when there is none.
   std::size_t skip_attribute(std::size_t i) const;
@@ -71,21 +87,10 @@ class Structure {
   std::size_t lambda_body(std::size_t i) const;
 
  private:
-  struct Open {
-    std::vector<std::size_t>
-        positions;  // of the opening bracket; several when #if branches each have one
-    char bracket;
-    Scope inner;
-    std::size_t outer_head;
-  };
-  using Stack = std::vector<Open>;
-
-  void match_brackets(const std::vector<Directive>* directives);
   Scope classify_brace(std::size_t head, std::size_t brace, Scope outer) const;
 
   const LexedFile& file_;
   const std::vector<Token>& tokens_;
-  Scope outermost_;
   std::vector<std::size_t> match_;
   std::vector<Scope> scope_;
   std::vector<Scope> opened_;
