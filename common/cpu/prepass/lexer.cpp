@@ -30,15 +30,13 @@ class Lexer {
   }
 
   LexedFile run() {
-    bool at_line_start = true;
     while (position_ < size()) {
-      if (skip_space(&at_line_start)) continue;
-      if (skip_comment()) continue;
-      if (peek() == '#' && at_line_start) {
+      if (skip_space() || skip_comment()) continue;
+      if (peek() == '#' && at_line_start_) {
         lex_directive();
         continue;
       }
-      at_line_start = false;
+      at_line_start_ = false;
       const Token token = next_token();
       if (discard_depth_ == 0) file_.tokens.push_back(token);
     }
@@ -65,21 +63,12 @@ class Lexer {
     }
   }
 
-  bool skip_space(bool* at_line_start) {
-    if (peek() == '\n') {
-      *at_line_start = true;
-      advance(1);
-      return true;
-    }
-    if (std::isspace(static_cast<unsigned char>(peek()))) {
-      advance(1);
-      return true;
-    }
-    if (const std::size_t length = continuation_length()) {
-      advance(length);
-      return true;
-    }
-    return false;
+  bool skip_space() {
+    if (peek() == '\n') at_line_start_ = true;
+    const bool is_space = std::isspace(static_cast<unsigned char>(peek())) != 0;
+    const std::size_t length = is_space ? 1 : continuation_length();
+    advance(length);
+    return length != 0;
   }
 
   bool skip_comment() {
@@ -92,9 +81,8 @@ class Lexer {
       return true;
     }
     if (peek(1) == '*') {
-      const int first_line = line_;
       const std::size_t end = file_.text.find("*/", position_ + 2);
-      if (end == std::string::npos) throw SourceError(first_line, "'/*' is never closed by '*/'");
+      if (end == std::string::npos) throw SourceError(line_, "'/*' is never closed by '*/'");
       advance(end + 2 - position_);
       return true;
     }
@@ -118,8 +106,7 @@ class Lexer {
       if (raw && peek() == '"' && scan_raw_string()) return Token::kString;
       return Token::kIdentifier;
     }
-    if (std::isdigit(static_cast<unsigned char>(c)) ||
-        (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) {
+    if (std::isdigit(static_cast<unsigned char>(c == '.' ? peek(1) : c))) {
       scan_number();
       return Token::kNumber;
     }
@@ -174,7 +161,6 @@ class Lexer {
   }
 
   bool scan_raw_string() {
-    const int first_line = line_;
     std::size_t ahead = 1;
     while (peek(ahead) != '(') {
       // A delimiter has at most 16 characters, none of them a space, a parenthesis or a backslash.
@@ -188,17 +174,15 @@ class Lexer {
     const std::string closing = ")" + file_.text.substr(position_ + 1, ahead - 1) + "\"";
     const std::size_t end = file_.text.find(closing, position_ + ahead);
     if (end == std::string::npos) {
-      throw SourceError(first_line, "raw string is never closed by '" + closing + "'");
+      throw SourceError(line_, "raw string is never closed by '" + closing + "'");
     }
     advance(end + closing.size() - position_);
     return true;
   }
 
   void scan_punctuation() {
-    static const char* const kLong[] = {
-        "...", "::", "->", "##", "<=", ">=", "==", "!=", "+=", "-=",
-        "*=",  "/=", "%=", "&=", "|=", "^=", "&&", "||", "++", "--"};
-    for (const char* candidate : kLong) {
+    for (const char* candidate : {"...", "::", "->", "##", "<=", ">=", "==", "!=", "+=", "-=",
+                                  "*=",  "/=", "%=", "&=", "|=", "^=", "&&", "||", "++", "--"}) {
       if (file_.text.compare(position_, std::strlen(candidate), candidate) == 0) {
         advance(std::strlen(candidate));
         return;
@@ -214,9 +198,7 @@ class Lexer {
     advance(1);
     std::vector<Token> tokens;
     while (position_ < size() && peek() != '\n') {
-      bool ignored = false;
-      if (skip_space(&ignored) || skip_comment()) continue;
-      tokens.push_back(next_token());
+      if (!skip_space() && !skip_comment()) tokens.push_back(next_token());
     }
     // The newline, and spaces or a comment before it, do not belong to the directive.
     directive.end = tokens.empty() ? directive.begin + 1 : tokens.back().end;
@@ -282,6 +264,7 @@ class Lexer {
 
   LexedFile file_;
   std::size_t position_ = 0;
+  bool at_line_start_ = true;
   int line_ = 1;
   std::size_t hopeless_before_[2] = {0, 0};  // for " and ': no literal begins before this place
   int discard_depth_ = 0;  // nesting of conditionals inside an `#if 0` group; 0: not inside one

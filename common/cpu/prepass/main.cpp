@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <cstring>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -59,10 +58,10 @@ bool write_file(const std::string& path, const std::string& text) {
   return false;
 }
 
-/// The words of a directive: `define`, the name, what it stands for.
+/// The words of a line, as of a directive: `define`, the name, what it stands for.
 std::vector<std::string> words_of(const char* at, const char* end) {
   std::vector<std::string> words;
-  while (at != end && words.size() < 12) {
+  while (at != end) {
     const char* const begin = at;
     while (at != end && std::strchr(" \t\r", *at) == nullptr) ++at;
     if (at != begin) words.emplace_back(begin, at);
@@ -84,6 +83,24 @@ void learn_specifiers(const std::vector<std::string>& words, prepass::LexedFile*
   if (is_device && is_host) file->names_of_both.insert(words[1]);
 }
 
+/// The name of the header, if the words are those of an #include; else "".
+std::string included(const std::vector<std::string>& words) {
+  const bool is_one = words.size() > 1 && words[0] == "include" && words[1].size() > 2;
+  return is_one ? words[1].substr(1, words[1].size() - 2) : "";
+}
+
+/// Where the header of that name lies, beside the file at `path` or in one of the folders: its
+/// path, and its text is read. "" where it is not found.
+std::string find_header(const std::string& name, const std::string& path,
+                        const std::vector<std::string>& folders, std::string* text) {
+  const std::string beside = path.substr(0, path.rfind('/') + 1) + name;
+  if (read_file(beside, text)) return beside;
+  for (const std::string& folder : folders) {
+    if (read_file(folder + "/" + name, text)) return folder + "/" + name;
+  }
+  return "";
+}
+
 /// Adds the names that `text`, its headers, and theirs, define; those that stand for `__shared__`
 /// and for `__device__` apart. Only directives are read, for each file of a program looks through
 /// all its headers. The compiler reports headers that are not found.
@@ -102,24 +119,17 @@ void learn_names(const std::string& text, const std::string& path,
         if (words[2] == "__shared__" && is_whole) file->names_of_shared.insert(words[1]);
         learn_specifiers(words, file);
       }
-      if (words.size() > 1 && words[0] == "include" && words[1].size() > 2) {
-        const std::string name = words[1].substr(1, words[1].size() - 2);
-        std::string header, place = path.substr(0, path.rfind('/') + 1);
-        bool is_there = read_file(place + name, &header);
-        for (std::size_t i = 0; !is_there && i < folders.size(); ++i) {
-          place = folders[i] + "/";
-          is_there = read_file(place + name, &header);
-        }
-        if (is_there && seen->insert(place + name).second) {
-          learn_names(header, place + name, folders, seen, file);
+      if (const std::string name = included(words); !name.empty()) {
+        std::string header;
+        const std::string place = find_header(name, path, folders, &header);
+        if (!place.empty() && seen->insert(place).second) {
+          learn_names(header, place, folders, seen, file);
         }
       }
     }
     at = end + (*end == '\n' ? 1 : 0);
   }
 }
-
-bool is_there(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
 /// What names that the file uses ask for, in lines before its first: each one that is known to be
 /// missing becomes a macro.
@@ -144,8 +154,8 @@ void prepare_names(prepass::LexedFile* file) {
   }
   for (const prepass::Refused& refused : prepass::kRefused) {
     for (int kind = 0; kind < prepass::Refused::kKinds; ++kind) {
-      std::istringstream names(refused.names[kind] != nullptr ? refused.names[kind] : "");
-      for (std::string name; names >> name;) {
+      const char* const names = refused.names[kind] != nullptr ? refused.names[kind] : "";
+      for (const std::string& name : words_of(names, names + std::strlen(names))) {
         if (used.count(name) == 0 || file->names_defined.count(name) != 0) continue;
         file->first_lines += "#define " + name + kMacros[kind] + '"' + name +
                              ": the CPU backend has " + refused.what + "\")\n";
@@ -160,14 +170,11 @@ void refuse_headers(const std::string& path, const std::vector<std::string>& fol
   for (const prepass::Directive& directive : file->directives) {
     if (directive.kind != prepass::Directive::kOther) continue;
     const char* const begin = file->text.c_str() + directive.begin + 1;
-    const std::vector<std::string> words = words_of(begin, file->text.c_str() + directive.end);
-    if (words.size() < 2 || words[0] != "include" || words[1].size() < 3) continue;
-    const std::string name = words[1].substr(1, words[1].size() - 2);
+    const std::string name = included(words_of(begin, file->text.c_str() + directive.end));
     for (const prepass::RefusedHeader& header : prepass::kRefusedHeaders) {
       if (name.compare(0, std::strlen(header.begins), header.begins) != 0) continue;
-      bool found = is_there(path.substr(0, path.rfind('/') + 1) + name);
-      for (const std::string& folder : folders) found = found || is_there(folder + "/" + name);
-      if (found) break;
+      std::string text;
+      if (!find_header(name, path, folders, &text).empty()) break;
       file->other_directives[directive.begin] =
           "#pragma GCC error \"<" + name + ">: the CPU backend has no " + header.what + "\"";
       break;
@@ -212,14 +219,12 @@ const char* value_of(const char* option, const char* argument) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (!arguments.empty()) {
-    if (const char* const tree = value_of("--into=", argv[1])) {
-      int failed = 0;
-      for (std::size_t i = 1; i < arguments.size(); ++i) {
-        failed |= rewrite_file(arguments[i], std::string(tree) + "/" + arguments[i], {}, {});
-      }
-      return failed;
+  if (const char* const tree = argc > 1 ? value_of("--into=", argv[1]) : nullptr) {
+    int failed = 0;
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+      failed |= rewrite_file(arguments[i], std::string(tree) + "/" + arguments[i], {}, {});
     }
+    return failed;
   }
   std::set<std::string> names_of_shared;
   auto at = arguments.begin();
