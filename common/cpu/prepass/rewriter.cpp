@@ -15,18 +15,6 @@
 namespace prepass {
 namespace {
 
-// Where the output for a piece of source goes; this decides what it may contain.
-enum class Style {
-  // The learner's own lines. Compilers print the line of the original file under a message, with a
-  // caret below its column. So `#line` and spaces put each piece that can be wrong in the columns
-  // where it was written.
-  kLines,
-  // The replacement list of a macro: line structure kept, no directives possible.
-  kMacro,
-  // A repetition, on one line: no comments, no newlines.
-  kFlat,
-};
-
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -34,12 +22,6 @@ std::string quoted(const std::string& text) {
     result += c == '\n' ? ' ' : c;
   }
   return result + "\"";
-}
-
-/// `#define SHARED __shared__`: a name, and no declaration.
-bool names_shared(const LexedFile& file, const Directive& directive) {
-  return directive.replacement.size() == 1 &&
-         file.spelling(directive.replacement[0]) == "__shared__";
 }
 
 class Rewriter {
@@ -63,7 +45,10 @@ class Rewriter {
           const bool asks = word == "__CUDA_ARCH__" || arch_macros_.count(word) != 0;
           if (asks && directive.parameters.empty()) arch_macros_.insert(directive.name);
         }
-        if (directive.replacement.empty() || names_shared(file, directive)) continue;
+        // `#define SHARED __shared__`: a name, and no declaration.
+        const std::vector<Token>& words = directive.replacement;
+        const bool names_shared = words.size() == 1 && file.spelling(words[0]) == "__shared__";
+        if (words.empty() || names_shared) continue;
         Rewriter rewriter(file, path, &directive);
         if (rewriter.has_work()) macros_[directive.begin] = rewriter.run_macro();
       }
@@ -99,10 +84,10 @@ class Rewriter {
         "no_sanitize_coverage))\n"
         "#endif\n" +
         file_.first_lines + "#line 1 " + quoted(path_) + "\n";
-    copy_between(0, tokens_.empty() ? file_.text.size() : tokens_[0].begin, Style::kLines);
+    copy_between(0, tokens_.empty() ? file_.text.size() : tokens_[0].begin);
     if (!tokens_.empty()) {
-      emit(0, tokens_.size(), Style::kLines);
-      copy_between(tokens_.back().end, file_.text.size(), Style::kLines);
+      emit(0, tokens_.size());
+      copy_between(tokens_.back().end, file_.text.size());
     }
     return std::move(out_);
   }
@@ -154,15 +139,21 @@ class Rewriter {
     return text;
   }
 
+  static bool has_any(const std::string& condition, std::initializer_list<const char*> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const char* part) { return condition.find(part) != std::string::npos; });
+  }
+
   bool asks_for_side(const Directive& directive) const {
-    return condition_of(directive).find("__CUDA_ARCH__") != std::string::npos;
+    const bool is_condition =
+        directive.kind == Directive::kIf || directive.kind == Directive::kElse;
+    return is_condition && has_any(condition_of(directive), {"__CUDA_ARCH__"});
   }
 
   // Whether a device of this capability is meant: defined(__CUDA_ARCH__), __CUDA_ARCH__ >= 700.
   static bool asks_for_device(const std::string& condition) {
-    const auto has = [&](const char* part) { return condition.find(part) != std::string::npos; };
-    return !has("!defined__CUDA_ARCH__") && !has("ifndef__CUDA_ARCH__") &&
-           (has("ifdef__CUDA_ARCH__") || has("defined__CUDA_ARCH__") || has("__CUDA_ARCH__>"));
+    return !has_any(condition, {"!defined__CUDA_ARCH__", "ifndef__CUDA_ARCH__"}) &&
+           has_any(condition, {"ifdef__CUDA_ARCH__", "defined__CUDA_ARCH__", "__CUDA_ARCH__>"});
   }
 
   bool has_assembly(std::size_t first, std::size_t last) const {
@@ -192,10 +183,8 @@ class Rewriter {
       if (structure_.names_device(k)) return true;
     }
     // Who compares asks for a chip, not for a side.
-    const std::string condition = condition_of(file_.directives[i]);
-    return condition.find("__CUDA_ARCH__<") != std::string::npos ||
-           condition.find("__CUDA_ARCH__>") != std::string::npos ||
-           condition.find("__CUDA_ARCH__=") != std::string::npos;
+    return has_any(condition_of(file_.directives[i]),
+                   {"__CUDA_ARCH__<", "__CUDA_ARCH__>", "__CUDA_ARCH__="});
   }
 
   // Directives between which __CUDA_ARCH__ is defined, as they are written.
@@ -232,12 +221,8 @@ class Rewriter {
     for (const Constructs::Body& body : found_.bodies) {
       if (body.open != i || !body.is_for_both) continue;
       for (const Directive& directive : file_.directives) {
-        const bool is_condition =
-            directive.kind == Directive::kIf || directive.kind == Directive::kElse;
-        if (!is_condition || directive.token_index <= i || directive.token_index > body.close) {
-          continue;
-        }
-        if (asks_for_side(directive)) return true;
+        const bool is_inside = i < directive.token_index && directive.token_index <= body.close;
+        if (is_inside && asks_for_side(directive)) return true;
       }
     }
     return false;
@@ -252,17 +237,17 @@ class Rewriter {
       in_copy_ = true;
       in_device_copy_ = for_device;
       align(tokens_[open].line, tokens_[open].end);
-      copy_gap(open + 1, Style::kLines);
+      copy_gap(open + 1);
       if (open + 1 < close) {
-        emit(open + 1, close, Style::kLines);
-        copy_gap(close, Style::kLines);
+        emit(open + 1, close);
+        copy_gap(close);
       }
       out_ += '}';
       in_copy_ = in_device_copy_ = false;
     };
     copy("{\n#ifdef CUDA_CPU_ARCH\nif (::cuda_cpu::on_device()) {", true);
     copy("\nelse\n#endif\n{", false);
-    align_with(close, Style::kLines);
+    align_with(close);
     out_ += '}';
   }
 
@@ -275,7 +260,7 @@ class Rewriter {
   // The directive's text, rewritten.
   std::string run_macro() {
     out_ = file_.text.substr(macro_->begin, tokens_[0].begin - macro_->begin);
-    emit(0, tokens_.size(), Style::kMacro);
+    emit(0, tokens_.size());
     if (const auto shared = found_.symbols.find(tokens_.size()); shared != found_.symbols.end()) {
       out_ += ';';
       emit_symbols(shared->second);
@@ -285,9 +270,15 @@ class Rewriter {
 
   // ---- pieces of source ----
 
+  // Whether the learner's own lines are written. Compilers print the line of the original file
+  // under a message, with a caret below its column. So `#line` and spaces put each piece that can
+  // be wrong in the columns where it was written. In a macro no directives are possible: its lines
+  // are kept.
+  bool keeps_columns() const { return macro_ == nullptr && !is_flat_; }
+
   // Everything between two tokens: space, comments, directives.
-  void copy_between(std::size_t begin, std::size_t end, Style style) {
-    if (style == Style::kFlat) {
+  void copy_between(std::size_t begin, std::size_t end) {
+    if (is_flat_) {
       if (begin == end) return;
       out_ += ' ';
       copy_directives(begin, end);
@@ -334,28 +325,26 @@ class Rewriter {
     return result;
   }
 
-  void copy_gap(std::size_t i, Style style) {
-    copy_between(tokens_[i - 1].end, tokens_[i].begin, style);
-  }
+  void copy_gap(std::size_t i) { copy_between(tokens_[i - 1].end, tokens_[i].begin); }
 
   // A gap whose layout is replaced by align_with.
-  void drop_gap(std::size_t i, Style style) {
-    if (style == Style::kLines) {
+  void drop_gap(std::size_t i) {
+    if (keeps_columns()) {
       copy_directives(tokens_[i - 1].end, tokens_[i].begin);
     } else {
-      copy_gap(i, style);
+      copy_gap(i);
     }
   }
 
   // Continues at the line and column where token i was written.
-  void align_with(std::size_t i, Style style) {
-    if (style == Style::kLines && i < tokens_.size()) align(tokens_[i].line, tokens_[i].begin);
+  void align_with(std::size_t i) {
+    if (keeps_columns() && i < tokens_.size()) align(tokens_[i].line, tokens_[i].begin);
   }
 
   // Continues after token i, which is a punctuation mark. Only needed when something follows on
   // its line.
-  void align_behind(std::size_t i, Style style) {
-    if (style != Style::kLines || i + 1 >= tokens_.size()) return;
+  void align_behind(std::size_t i) {
+    if (!keeps_columns() || i + 1 >= tokens_.size()) return;
     const std::size_t line_end = file_.text.find('\n', tokens_[i].end);
     if (line_end >= tokens_[i + 1].begin) align(tokens_[i].line, tokens_[i].end);
   }
@@ -425,30 +414,30 @@ class Rewriter {
 
   // ---- output ----
 
-  void emit(std::size_t first, std::size_t last, Style style) {
+  void emit(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last;) {
-      if (i != first) copy_gap(i, style);
-      i = emit_one(i, last, style);
+      if (i != first) copy_gap(i);
+      i = emit_one(i, last);
     }
   }
 
   // Emits what begins at token i and ends before `last`; returns the token after it.
-  std::size_t emit_one(std::size_t i, std::size_t last, Style style) {
+  std::size_t emit_one(std::size_t i, std::size_t last) {
     // A launch whose kernel alone is being emitted does not end before `last`.
     const auto launch = found_.launches.find(i);
     if (launch != found_.launches.end() && launch->second.last < last) {
-      emit_launch(launch->second, style);
+      emit_launch(launch->second);
       return launch->second.last + 1;
     }
     if (found_.host_functions.count(i) != 0) {
       out_ += "CUDA_CPU_HOST_ONLY ";
-      align_with(i, style);
+      align_with(i);
     }
     if (const auto it = found_.shared.find(i); it != found_.shared.end()) {
-      emit_shared(it->second, style);
+      emit_shared(it->second);
       return std::min(it->second.last + 1, tokens_.size());
     }
-    if (style == Style::kLines && !in_copy_ && is_asking_body_for_both(i)) {
+    if (keeps_columns() && !in_copy_ && is_asking_body_for_both(i)) {
       emit_both_sides(i);
       return structure_.match(i) + 1;
     }
@@ -456,11 +445,11 @@ class Rewriter {
       const std::size_t open = it->second, close = structure_.match(open);
       out_ += "{ ::cuda_cpu::keep_launch_bounds(" + site(tokens_[i].line) + ", " +
               flat(open + 1, close) + ");";
-      align_behind(i, style);
+      align_behind(i);
       return i + 1;
     }
     if (const auto it = found_.returns.find(i); it != found_.returns.end()) {
-      emit_return(i, it->second, style);
+      emit_return(i, it->second);
       return it->second + 1;
     }
     if (const auto it = found_.assembly.find(i);
@@ -469,30 +458,30 @@ class Rewriter {
       out_ +=
           "static_assert(false, \"inline PTX is not supported by the CPU backend: put the "
           "statement behind #if !defined(__CUDA_CPU__)\")";
-      align_behind(it->second, style);
+      align_behind(it->second);
       return it->second + 1;
     }
     if (found_.kernel_ends.count(i) != 0) out_ += "::cuda_cpu::leave(" + line_text(i) + "); ";
     if (found_.long_doubles.count(i) != 0) {
       const std::string word = structure_.spelling(i);
       if (word != "long") out_ += word.substr(0, word.size() - 1);
-      align_behind(i, style);
+      align_behind(i);
       return i + 1;
     }
     if (const auto it = found_.stores.find(i); it != found_.stores.end() && it->second < last) {
-      emit_store(i, it->second, style);
+      emit_store(i, it->second);
       return it->second + 1;
     }
     if (const auto it = found_.wrapped.find(i);
         it != found_.wrapped.end() && it->second.last < last) {
-      emit_wrapped(it->second.before, i, it->second.last, style);
+      emit_wrapped(it->second.before, i, it->second.last);
       return it->second.last + 1;
     }
     if (const auto it = found_.reworded.find(i); it != found_.reworded.end()) {
       out_ += it->second.before;
-      if (!it->second.before.empty()) align_with(i, style);
+      if (!it->second.before.empty()) align_with(i);
       out_ += it->second.text;
-      align_behind(i, style);
+      align_behind(i);
       return i + 1;
     }
     out_ += structure_.spelling(i);
@@ -502,12 +491,12 @@ class Rewriter {
                 (array.has_unknown_index ? ", true, " : ", false, ") +
                 (array.type != kNone ? "true)" : "false)");
       }
-      align_behind(i, style);
+      align_behind(i);
     }
     if (const auto it = found_.symbols.find(i); it != found_.symbols.end()) {
       emit_symbols(it->second);
       out_ += ';';
-      align_behind(i, style);
+      align_behind(i);
     }
     return i + 1;
   }
@@ -534,120 +523,122 @@ class Rewriter {
   }
 
   // = f(x)  ->  = ::cuda_cpu::stored(f(x))
-  void emit_store(std::size_t i, std::size_t last, Style style) {
+  void emit_store(std::size_t i, std::size_t last) {
     out_ += '=';
-    copy_gap(i + 1, style);
+    copy_gap(i + 1);
     out_ += macro_ != nullptr ? "CUDA_CPU_STORED(" : "::cuda_cpu::stored(";
-    align_with(i + 1, style);
-    emit(i + 1, last + 1, style);
+    align_with(i + 1);
+    emit(i + 1, last + 1);
     out_ += ')';
-    align_behind(last, style);
+    align_behind(last);
   }
 
-  // (T*)e            ->  ::cuda_cpu::aligned((T*)e)
+  // (T*)e             ->  ::cuda_cpu::aligned((T*)e)
   // __shfl_sync(...)  ->  (::cuda_cpu::shuffle_is_used(), __shfl_sync(...))
-  void emit_wrapped(const char* before, std::size_t i, std::size_t last, Style style) {
+  void emit_wrapped(const char* before, std::size_t i, std::size_t last) {
     out_ += before;
-    align_with(i, style);
+    align_with(i);
     out_ += structure_.spelling(i);
     if (i < last) {
-      copy_gap(i + 1, style);
-      emit(i + 1, last + 1, style);
+      copy_gap(i + 1);
+      emit(i + 1, last + 1);
     }
     out_ += ')';
-    align_behind(last, style);
+    align_behind(last);
   }
 
   // return;    ->  return ::cuda_cpu::leave(LINE);
   // return e;  ->  { ::cuda_cpu::leave(LINE); return e; }
-  void emit_return(std::size_t i, std::size_t semicolon, Style style) {
+  void emit_return(std::size_t i, std::size_t semicolon) {
     const std::string leave = "::cuda_cpu::leave(" + line_text(i) + ")";
     if (semicolon == i + 1) {
       out_ += "return " + leave;
-      copy_gap(semicolon, style);
+      copy_gap(semicolon);
       out_ += ';';
-      align_behind(semicolon, style);
+      align_behind(semicolon);
       return;
     }
     out_ += "{ " + leave + "; ";
-    align_with(i, style);
+    align_with(i);
     out_ += "return";
-    copy_gap(i + 1, style);
-    emit(i + 1, semicolon, style);
-    copy_gap(semicolon, style);
+    copy_gap(i + 1);
+    emit(i + 1, semicolon);
+    copy_gap(semicolon);
     out_ += "; }";
-    align_behind(semicolon, style);
+    align_behind(semicolon);
   }
 
-  void emit_launch(const LaunchTokens& launch, Style style) {
+  void emit_launch(const LaunchTokens& launch) {
     const std::size_t configuration = launch.open + 3;
     const std::size_t first_argument = launch.arguments + 1;
 
     out_ += "::cuda_cpu::launch(::cuda_cpu::LaunchConfig(";
-    drop_gap(configuration, style);
-    align_with(configuration, style);
-    emit(configuration, launch.close, style);
-    drop_gap(launch.close, style);
+    drop_gap(configuration);
+    align_with(configuration);
+    emit(configuration, launch.close);
+    drop_gap(launch.close);
     out_ += "), ::cuda_cpu::LaunchedKernel{" + name_literal(launch.first, launch.open) + ", " +
             site(tokens_[launch.first].line) + "}, [&" + captures(launch) + "] { ";
 
     // The plain call, in the learner's columns: errors are reported here, as for any function.
-    align_with(launch.first, style);
-    emit(launch.first, launch.open, style);
+    align_with(launch.first);
+    emit(launch.first, launch.open);
     const int kernel_line = tokens_[launch.open - 1].line;
-    if (style == Style::kLines && tokens_[launch.arguments].line == kernel_line) {
+    if (keeps_columns() && tokens_[launch.arguments].line == kernel_line) {
       out_.append(tokens_[launch.arguments].begin - tokens_[launch.open - 1].end, ' ');
-    } else if (style == Style::kLines) {
-      align_with(launch.arguments, style);
+    } else if (keeps_columns()) {
+      align_with(launch.arguments);
     } else {
-      drop_gap(launch.arguments, style);
+      drop_gap(launch.arguments);
     }
-    emit(launch.arguments, launch.last, style);
-    drop_gap(launch.last, style);
+    emit(launch.arguments, launch.last);
+    drop_gap(launch.last);
     out_ += ')';
     // clang prints the line that it reads, so the rest goes to another line.
-    if (style == Style::kLines)
-      out_ += "\n#line " + std::to_string(tokens_[launch.last].line) + "\n";
+    if (keeps_columns()) out_ += "\n#line " + std::to_string(tokens_[launch.last].line) + "\n";
     out_ += "; }";
 
     // The same call with copies of the arguments, which are evaluated once. A braced list has no
     // type to copy.
     if (!has_braced_argument(launch)) {
+      const bool was_flat = std::exchange(is_flat_, !keeps_columns());
       const std::string kernel = flat(launch.first, launch.open);
       out_ += ", [=](auto&... cuda_cpu_a) CUDA_CPU_HOST_ONLY -> decltype(void(" + kernel +
               "(cuda_cpu_a...))) { " + kernel +
               "(cuda_cpu_a...); }, ::cuda_cpu::function_of([=](auto cuda_cpu_f) -> "
               "decltype(cuda_cpu_f(";
-      repeat_kernel(launch, style);
+      repeat_kernel(launch);
       out_ += ")) { return cuda_cpu_f(";
-      repeat_kernel(launch, style);
+      repeat_kernel(launch);
       out_ += "); })";
       if (first_argument < launch.last) {
         const bool only_pack =
             first_argument + 1 == launch.last && structure_.is(first_argument, "__VA_ARGS__");
         out_ += only_pack ? " __VA_OPT__(,) " : ", ";
-        drop_gap(first_argument, style == Style::kLines ? style : Style::kFlat);
-        align_with(first_argument, style);
-        emit(first_argument, launch.last, style == Style::kLines ? style : Style::kFlat);
-        if (style == Style::kLines) drop_gap(launch.last, style);
+        drop_gap(first_argument);
+        align_with(first_argument);
+        emit(first_argument, launch.last);
+        if (keeps_columns()) drop_gap(launch.last);
       }
+      is_flat_ = was_flat;
     }
-    align_with(launch.last, style);
+    align_with(launch.last);
     out_ += ")";
   }
 
   // A kernel that is not declared is an error here, where it is not called, so the message is
   // always the same.
-  void repeat_kernel(const LaunchTokens& launch, Style style) {
-    align_with(launch.first, style);
-    emit(launch.first, launch.open, style == Style::kLines ? style : Style::kFlat);
-    if (style == Style::kLines) begin_line(tokens_[launch.first].line);
+  void repeat_kernel(const LaunchTokens& launch) {
+    align_with(launch.first);
+    emit(launch.first, launch.open);
+    if (keeps_columns()) begin_line(tokens_[launch.first].line);
   }
 
   std::string flat(std::size_t first, std::size_t last) {
-    std::string saved;
-    saved.swap(out_);
-    emit(first, last, Style::kFlat);
+    std::string saved = std::exchange(out_, {});
+    const bool was_flat = std::exchange(is_flat_, true);
+    emit(first, last);
+    is_flat_ = was_flat;
     saved.swap(out_);
     return saved;
   }
@@ -689,23 +680,23 @@ class Rewriter {
     return {};
   }
 
-  void emit_shared(const SharedTokens& shared, Style style) {
+  void emit_shared(const SharedTokens& shared) {
     // Names are on the line that the message about a wrong declaration should have.
     const std::size_t name = shared.names[0];
     const int line = tokens_[name].line;
     const std::string where = site(line);
     if (shared.is_dynamic) {
       out_ += check_of_name(shared);
-      emit_dynamic_shared(shared, style);
+      emit_dynamic_shared(shared);
     } else {
       std::string type = "cuda_cpu_shared_" + std::to_string(tokens_[shared.first].line);
       if (shared.ordinal > 1) type += "_" + std::to_string(shared.ordinal);
       out_ += "struct " + type + " { ";
-      align_with(shared.first, style);
+      align_with(shared.first);
       for (std::size_t i = shared.first; i < shared.last; ++i) {
-        if (i != shared.first) copy_gap(i, style);
+        if (i != shared.first) copy_gap(i);
         if (structure_.is_any(i, {"__shared__", "static"})) {
-          out_.append(style == Style::kFlat ? 0 : tokens_[i].end - tokens_[i].begin, ' ');
+          out_.append(is_flat_ ? 0 : tokens_[i].end - tokens_[i].begin, ' ');
         } else {
           out_ += structure_.spelling(i);
         }
@@ -716,7 +707,7 @@ class Rewriter {
         const std::string word = name_text(at);
         if (k > 0) out_ += ";";
         out_ += " auto& ";
-        if (k == 0) align_with(at, style);
+        if (k == 0) align_with(at);
         if (shared.names.size() == 1) {
           out_ += word + " = ::cuda_cpu::shared<" + type + ">(" + name_string(at) + ", " + where +
                   ")." + word;
@@ -729,15 +720,14 @@ class Rewriter {
     }
     if (shared.last < tokens_.size()) {
       // Adds the lines that lie between its first and its last.
-      if (tokens_[shared.last].line != line && style == Style::kLines)
-        align_with(shared.last, style);
+      if (tokens_[shared.last].line != line && keeps_columns()) align_with(shared.last);
       out_ += ';';
-      align_behind(shared.last, style);
+      align_behind(shared.last);
     }
   }
 
   // extern __shared__ T name[];  ->  a pointer to the block's dynamic shared memory.
-  void emit_dynamic_shared(const SharedTokens& shared, Style style) {
+  void emit_dynamic_shared(const SharedTokens& shared) {
     const std::size_t name = shared.names[0];
     std::string type;
     std::vector<std::size_t> alignment;  // the tokens of what asks for one
@@ -771,9 +761,9 @@ class Rewriter {
       out_ += "struct " + aligned + " { ";
       for (std::size_t i = 0; i < alignment.size(); ++i) {
         if (i > 0 && alignment[i] == alignment[i - 1] + 1) {
-          copy_gap(alignment[i], style);
+          copy_gap(alignment[i]);
         } else {
-          align_with(alignment[i], style);
+          align_with(alignment[i]);
         }
         out_ += structure_.spelling(alignment[i]);
       }
@@ -782,16 +772,16 @@ class Rewriter {
     }
     if (structure_.scope(name) == Scope::kNamespace) {
       out_ += "[[maybe_unused]] static const ::cuda_cpu::DynamicShared<";
-      align_with(type_first, style);
+      align_with(type_first);
       out_ += type + shape + least + "> ";
-      align_with(name, style);
+      align_with(name);
       out_ += word + "{}";
       return;
     }
     out_ += is_array ? "auto* const " : "auto& ";
-    align_with(name, style);
+    align_with(name);
     out_ += word + (is_array ? " = " : " = *") + "::cuda_cpu::dynamic_shared<";
-    align_with(type_first, style);
+    align_with(type_first);
     out_ += type + shape + least + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
   }
 
@@ -822,6 +812,7 @@ class Rewriter {
   std::map<std::size_t, std::string> macros_;     // rewritten directives by offset
   std::map<std::size_t, std::string> of_device_;  // the same in the copy for the device
   bool in_copy_ = false, in_device_copy_ = false;
+  bool is_flat_ = false;               // in a repetition, on one line: no comments, no newlines
   int depth_ = 0;                      // of conditionals
   bool adds_lines_ = false;            // since the last one ended
   std::set<std::string> arch_macros_;  // that stand for a question for __CUDA_ARCH__
