@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "constructs.h"
 
-#include <cstring>
-
 #include "casts.h"
 #include "device_variables.h"
 #include "host_functions.h"
@@ -57,13 +55,12 @@ class Finder {
                                "atomicInc_block", "atomicInc_system"})) {
         read_atomic(i);
       } else if (s_.is_any(i, {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
-                               "__syncthreads_or"})) {
+                               "__syncthreads_or"}) ||
+                 (s_.is(i, "sync") && is_of_a_block(i))) {
         read_barrier(i);
       } else if (s_.is_any(i, {"thread_block", "thread_group", "this_thread_block", "grid_group",
                                "this_grid"})) {
         read_group(i);
-      } else if (s_.is(i, "sync") && is_of_a_block(i)) {
-        read_barrier(i);
       } else if (s_.is_any(
                      i, {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"})) {
         read_shuffle(i);
@@ -630,8 +627,7 @@ class Finder {
     std::vector<std::size_t> names;
     std::size_t candidate = kNone;  // the identifier seen last
     bool finished = false;          // the current declarator's name is known
-    bool is_type_body = false;      // a class-key was seen: the next `{` is its body
-    bool names_class = false;       // a class-key was seen, without a body
+    bool names_class = false;       // a class-key was seen: the next `{` is its body
     int words = 0;                  // the class's name and the variables'
     const auto finish = [&] {
       if (!finished && candidate != kNone) names.push_back(candidate);
@@ -659,7 +655,6 @@ class Finder {
       } else if (s_.is(i, "operator")) {
         return {};
       } else if (s_.is_any(i, {"struct", "class", "union", "enum"})) {
-        is_type_body = true;
         names_class = true;
       } else if (s_.is(i, "<") && candidate != kNone) {
         i = s_.match_angle(i);
@@ -687,11 +682,10 @@ class Finder {
         if (s_.is(i, "=")) *has_initialiser = true;
         i = s_.skip_brackets(i);
       } else if (s_.is(i, "{")) {
-        if (!is_type_body) {
+        if (!names_class) {
           finish();
           *has_initialiser = true;
         }
-        is_type_body = false;
         names_class = false;
         i = s_.skip_brackets(i);
       } else if (s_.is_identifier(i) && !is_specifier(i)) {
@@ -721,14 +715,13 @@ class Finder {
     const bool ends_macro = last >= s_.size() && scope == Scope::kMacro;
     if ((!s_.is(last, ";") && !ends_macro) || found_.symbols.count(last) != 0) return;
     bool has_initialiser = false;
-    SymbolTokens symbols{"kDevice", declared_names(first, last, &has_initialiser)};
+    const SymbolTokens symbols{s_.has_any(first, last, {"__managed__"})    ? "kManaged"
+                               : s_.has_any(first, last, {"__constant__"}) ? "kConstant"
+                                                                           : "kDevice",
+                               declared_names(first, last, &has_initialiser)};
     if (symbols.names.empty()) return;
     bool only_specifiers = true;  // "__host__ __device__" alone, as in a macro's replacement list
     for (std::size_t i = first; i < last; ++i) {
-      if (s_.is(i, "__constant__") && std::strcmp(symbols.space, "kManaged") != 0) {
-        symbols.space = "kConstant";
-      }
-      if (s_.is(i, "__managed__")) symbols.space = "kManaged";
       if (!is_specifier(i) && !s_.is(i, "void")) only_specifiers = false;
     }
     if (only_specifiers) return;

@@ -34,7 +34,7 @@ struct SharedTokens {
 
 /// Namespace-scope variables declared with __device__, __constant__ or __managed__.
 struct SymbolTokens {
-  const char* space;  ///< enumerator of ::cuda_cpu::Space
+  std::string space;  ///< enumerator of ::cuda_cpu::Space
   std::vector<std::size_t> names;
 };
 

@@ -2,7 +2,6 @@
 #include "device_variables.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 
@@ -15,7 +14,7 @@ class HostCode {
  public:
   HostCode(const Structure& structure, const Constructs& found) : s_(structure), found_(found) {
     for (const auto& [semicolon, symbols] : found.symbols) {
-      if (std::strcmp(symbols.space, "kManaged") == 0) continue;
+      if (symbols.space == "kManaged") continue;
       for (const std::size_t name : symbols.names) {
         if (!is_known_when_compiling(name)) variables_[s_.spelling(name)] = symbols.space;
       }
@@ -76,7 +75,7 @@ class HostCode {
       const auto [known, is_new] = declared.emplace(name, false);
       if (is_new) known->second = is_declared(name, head, body, end);
       if (known->second) continue;
-      const bool is_constant = std::strcmp(variable->second, "kConstant") == 0;
+      const bool is_constant = variable->second == "kConstant";
       throw SourceError(s_.token(i).line,
                         "host code names '" + name + "', a " +
                             (is_constant ? "__constant__" : "__device__") +
@@ -189,7 +188,7 @@ class HostCode {
 
   const Structure& s_;
   const Constructs& found_;
-  std::map<std::string, const char*> variables_;  // name -> enumerator of ::cuda_cpu::Space
+  std::map<std::string, std::string> variables_;  // name -> enumerator of ::cuda_cpu::Space
 };
 
 }  // namespace

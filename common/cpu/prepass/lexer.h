@@ -49,9 +49,8 @@ struct LexedFile {
   std::vector<Directive> directives;
   std::set<std::string> names_defined;    ///< macros of the program
   std::set<std::string> names_of_shared;  ///< macros that stand for `__shared__` alone
-  std::set<std::string>
-      names_of_device;                  ///< macros for `__device__`, perhaps with other specifiers
-  std::set<std::string> names_of_both;  ///< the same with `__host__`
+  std::set<std::string> names_of_device;  ///< for `__device__`, perhaps with other specifiers
+  std::set<std::string> names_of_both;    ///< the same with `__host__`
 
   /// Directives that become others, by offset: an #include of what is not here.
   std::map<std::size_t, std::string> other_directives;

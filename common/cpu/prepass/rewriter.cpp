@@ -367,13 +367,12 @@ class Rewriter {
     for (std::size_t k = start; k < offset; ++k) out_ += file_.text[k] == '\t' ? '\t' : ' ';
   }
 
-  std::string site(int line) const {
-    if (macro_ != nullptr) return "__FILE__, __LINE__";
-    return quoted(path_) + ", " + std::to_string(line);
-  }
-
+  // The line of token i, and that after its file, as arguments of a call.
   std::string line_text(std::size_t i) const {
     return macro_ != nullptr ? "__LINE__" : std::to_string(tokens_[i].line);
+  }
+  std::string site(std::size_t i) const {
+    return (macro_ != nullptr ? "__FILE__" : quoted(path_)) + ", " + line_text(i);
   }
 
   // Tokens as one string literal, in which a macro's parameters are expanded.
@@ -443,8 +442,7 @@ class Rewriter {
     }
     if (const auto it = found_.launch_bounds.find(i); it != found_.launch_bounds.end()) {
       const std::size_t open = it->second, close = structure_.match(open);
-      out_ += "{ ::cuda_cpu::keep_launch_bounds(" + site(tokens_[i].line) + ", " +
-              flat(open + 1, close) + ");";
+      out_ += "{ ::cuda_cpu::keep_launch_bounds(" + site(i) + ", " + flat(open + 1, close) + ");";
       align_behind(i);
       return i + 1;
     }
@@ -578,7 +576,7 @@ class Rewriter {
     emit(configuration, launch.close);
     drop_gap(launch.close);
     out_ += "), ::cuda_cpu::LaunchedKernel{" + name_literal(launch.first, launch.open) + ", " +
-            site(tokens_[launch.first].line) + "}, [&" + captures(launch) + "] { ";
+            site(launch.first) + "}, [&" + captures(launch) + "] { ";
 
     // The plain call, in the learner's columns: errors are reported here, as for any function.
     align_with(launch.first);
@@ -684,7 +682,7 @@ class Rewriter {
     // Names are on the line that the message about a wrong declaration should have.
     const std::size_t name = shared.names[0];
     const int line = tokens_[name].line;
-    const std::string where = site(line);
+    const std::string where = site(name);
     if (shared.is_dynamic) {
       out_ += check_of_name(shared);
       emit_dynamic_shared(shared);
@@ -782,7 +780,7 @@ class Rewriter {
     align_with(name);
     out_ += word + (is_array ? " = " : " = *") + "::cuda_cpu::dynamic_shared<";
     align_with(type_first);
-    out_ += type + shape + least + ">(" + name_string(name) + ", " + site(tokens_[name].line) + ")";
+    out_ += type + shape + least + ">(" + name_string(name) + ", " + site(name) + ")";
   }
 
   // Emitted after the variable's `;`, with none of their own at the end.
@@ -791,14 +789,14 @@ class Rewriter {
       const std::string word = name_text(at);
       const std::string literal = name_string(at);
       if (at != symbols.names.front()) out_ += ';';
-      if (std::string(symbols.space) == "kConstant") {
+      if (symbols.space == "kConstant") {
         out_ += " static_assert(sizeof(" + word + ") <= 65536, \"__constant__ variable '\" " +
                 literal + " \"' does not fit into the 64 KiB of constant memory\");";
       }
       out_ += std::string(" static const ::cuda_cpu::SymbolRegistrar cuda_cpu_symbol_") +
               (macro_ != nullptr ? "##" : "") + word + "(&" + word + ", sizeof(" + word +
-              "), ::cuda_cpu::Space::" + symbols.space + ", " + literal + ", " +
-              site(tokens_[at].line) + ", ::cuda_cpu::may_hold_pointers<decltype(" + word + ")>())";
+              "), ::cuda_cpu::Space::" + symbols.space + ", " + literal + ", " + site(at) +
+              ", ::cuda_cpu::may_hold_pointers<decltype(" + word + ")>())";
     }
   }
 
