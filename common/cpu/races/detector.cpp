@@ -59,7 +59,6 @@ constexpr std::size_t kCopiesKept = 256;
 /// word holds what the earlier lane stored, and then what the later one did.
 struct StoreBySeveral {
   Found found;
-  const char* address;
   std::size_t bytes;
   char earlier[4];
 };
@@ -72,7 +71,7 @@ struct Detector {
   std::deque<CopiedRange> copies;
   std::vector<std::uint32_t> unordered;  // works that may run beside the one that runs
   std::uint32_t running = 0;             // the number of works.back()
-  std::uint32_t numbers = 0, launches = 0;
+  std::uint32_t launches = 0;
   std::uint32_t first_of_launch = 0;  // the number of the first part of the launch that runs
   Blocks blocks;
   Repetitions repetitions;
@@ -85,6 +84,8 @@ Detector& detector() { return *the_detector; }
 
 // Whether stores_by_several has any: asked at every store.
 bool stores_wait = false;
+
+__thread const void* constant_read;  // by __ldg: announced, and not yet made
 
 // What a run that takes long says, once.
 constexpr double kSecondsInSilence = 5;
@@ -124,7 +125,7 @@ void say_what_was_passed_over() {
 
 void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
   Work work;
-  work.number = ++d->numbers;
+  work.number = ++d->running;
   work.launch = same_launch ? d->launches : ++d->launches;
   if (!same_launch) d->first_of_launch = work.number;
   work.shape = std::move(shape);
@@ -140,7 +141,6 @@ void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
       }
     }
   }
-  d->running = work.number;
   d->works.push_back(std::move(work));
   if (d->works.size() > kWorksKept) d->works.pop_front();
 }
@@ -149,12 +149,10 @@ bool may_run_beside(const Detector& d, std::uint32_t work) {
   return std::find(d.unordered.begin(), d.unordered.end(), work) != d.unordered.end();
 }
 
-const LaunchShape& shape_of(const Detector& d, std::uint32_t work) {
-  static const LaunchShape kUnknown;
-  for (const Work& w : d.works) {
-    if (w.number == work) return w.shape;
-  }
-  return kUnknown;
+/// Null if it is too long ago. Their numbers follow each other.
+const Work* find_work(const Detector& d, std::uint32_t number) {
+  const std::size_t at = number - d.works.front().number;
+  return at < d.works.size() ? &d.works[at] : nullptr;
 }
 
 // ---- conflicts ----------------------------------------------------------------------------------
@@ -187,28 +185,24 @@ struct Checked {
 
 /// Work that may run beside the one that runs is another stream's, or another node's of a graph.
 Fault fault_beside(const Detector& d, std::uint32_t earlier_work) {
-  const auto found = std::find_if(d.works.begin(), d.works.end(),
-                                  [=](const Work& work) { return work.number == earlier_work; });
+  const Work* const earlier = find_work(d, earlier_work);
   const bool nodes =
-      found != d.works.end() && found->stream->is_of_graph && d.works.back().stream->is_of_graph;
+      earlier != nullptr && earlier->stream->is_of_graph && d.works.back().stream->is_of_graph;
   return nodes ? Fault::kOtherNode : Fault::kOtherStream;
 }
 
-Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault,
-               std::size_t bytes) {
-  Found found;
-  found.fault = fault;
-  found.address = c.address;
-  found.bytes = bytes;
-  found.earlier = earlier;
-  found.later = c.access;
-  found.earlier_launch = shape_of(*c.d, earlier_work);
-  found.later_launch = c.d->works.back().shape;
-  return found;
+Found found_at(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
+  const Work* const work = find_work(*c.d, earlier_work);
+  return {fault,
+          c.address,
+          c.bytes,
+          earlier,
+          c.access,
+          work != nullptr ? work->shape : LaunchShape{},
+          c.d->works.back().shape};
 }
-void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault,
-         std::size_t bytes) {
-  add_finding(found_at(c, earlier, earlier_work, fault, bytes));
+void add(const Checked& c, const Access& earlier, std::uint32_t earlier_work, Fault fault) {
+  add_finding(found_at(c, earlier, earlier_work, fault));
 }
 
 bool are_one_store(const Access& a, const Access& b) {
@@ -216,9 +210,8 @@ bool are_one_store(const Access& a, const Access& b) {
 }
 
 void wait_for_store(const Checked& c, const Access& earlier) {
-  StoreBySeveral s{
-      found_at(c, earlier, c.d->running, Fault::kSameWarp, c.bytes), c.address, c.unit, {}};
-  std::memcpy(s.earlier, s.address, s.bytes);
+  StoreBySeveral s{found_at(c, earlier, c.d->running, Fault::kSameWarp), c.unit, {}};
+  std::memcpy(s.earlier, c.address, s.bytes);
   c.d->stores_by_several.push_back(s);
   stores_wait = true;
 }
@@ -227,7 +220,7 @@ __attribute__((noinline)) void compare_stores() {
   const Inside in;
   stores_wait = false;
   for (const StoreBySeveral& s : detector().stores_by_several) {
-    if (std::memcmp(s.earlier, s.address, s.bytes) != 0) add_finding(s.found);
+    if (std::memcmp(s.earlier, s.found.address, s.bytes) != 0) add_finding(s.found);
   }
   detector().stores_by_several.clear();
 }
@@ -243,7 +236,7 @@ void report(const Checked& c, const Access& earlier) {
   if (are_one_store(earlier, c.access)) {
     wait_for_store(c, earlier);
   } else {
-    add(c, earlier, c.d->running, fault_of(earlier, c.access), c.bytes);
+    add(c, earlier, c.d->running, fault_of(earlier, c.access));
   }
 }
 
@@ -303,7 +296,7 @@ void check_other_work(const Checked& c, const Cell& cell) {
   const auto one = [&](const Access& earlier) {
     if (earlier && ((earlier.use() | c.access.use()) & kWrites) != 0 &&
         (earlier.use() & c.access.use() & kStrong) == 0) {
-      add(c, earlier, cell.work, fault_beside(*c.d, cell.work), c.bytes);
+      add(c, earlier, cell.work, fault_beside(*c.d, cell.work));
     }
   };
   const auto groups = [&](const Group& latest, Groups* others) {
@@ -346,7 +339,7 @@ void begin_shared_cell(const Checked& c, Cell* cell) {
   const Crowd* const now = c.d->shadow.crowd_of(*cell);
   const bool is_set = cell->write || (now != nullptr && now->strong);
   if ((c.access.use() & kReads) != 0 && !is_set) {
-    add(c, Access{}, cell->work, Fault::kUnset, c.bytes);
+    add(c, Access{}, cell->work, Fault::kUnset);
   }
 }
 
@@ -372,14 +365,12 @@ void read_cell(const Checked& c, Cell* cell) {
   cell->is_settled = 0;
 }
 
-/// Takes a thread's reads with these bits of Use out of a cell, and calls use(access) for the
-/// latest of them.
-template <class F>
-void take_reads(Detector* d, Cell* cell, ThreadName thread, unsigned uses, F use) {
+/// Takes a thread's plain reads out of a cell; the latest of them, if there are any.
+Access take_reads(Detector* d, Cell* cell, ThreadName thread) {
   Access taken;
   const auto one = [&](Group* group) {
     const Access& what = group->what();
-    if (!what || what.block() != thread.block || what.use() != uses) return;
+    if (!what || what.block() != thread.block || what.use() != kReads) return;
     if (!group->has(thread.thread)) return;
     group->remove(thread.thread);
     if (!taken || taken.time() < what.time()) taken = what.by(thread.thread);
@@ -391,16 +382,16 @@ void take_reads(Detector* d, Cell* cell, ThreadName thread, unsigned uses, F use
     crowd->readers.remove_empty();
   }
   cell->is_settled = 0;
-  if (taken) use(taken);
+  return taken;
 }
 
 /// A compare-and-swap follows on a plain read by the same thread.
 void check_guess(const Checked& c, Cell* cell) {
   forgive_guess(c.access.name(), c.address);
-  take_reads(c.d, cell, c.access.name(), kReads, [&](Access read) {
+  if (Access read = take_reads(c.d, cell, c.access.name())) {
     read.add_use(kGuess);
     remember_reader(c.d, *c.order, cell, read);
-  });
+  }
 }
 
 /// A volatile write after a volatile read of the same word by a thread that makes no fences: if
@@ -421,7 +412,7 @@ void check_update(const Checked& c, const Cell& cell, Crowd* crowd) {
     group.for_each([&](const Access& other) {
       if (other.name() == c.access.name() || !races_with(c, other)) return true;
       add(c, Access(read.place(), other.name(), other.time(), read.use()), c.d->running,
-          Fault::kUpdate, c.bytes);
+          Fault::kUpdate);
       return false;
     });
   };
@@ -467,7 +458,7 @@ void use_cell(const Checked& c, Cell* cell, Kind kind) {
   if ((c.access.use() & kWrites) != 0) {
     if (kind == Kind::kConstant &&
         cuda_cpu::overlaps_range(c.address, 1, cuda_cpu::Space::kConstant)) {
-      add(c, Access{}, cell->work, Fault::kConstantWrite, c.bytes);
+      add(c, Access{}, cell->work, Fault::kConstantWrite);
     }
     write_cell(c, cell);
   } else {
@@ -475,23 +466,32 @@ void use_cell(const Checked& c, Cell* cell, Kind kind) {
   }
 }
 
-void use_range(Checked* c, const char* begin, std::size_t bytes) {
+/// Calls use(at, offset, bytes) for the part of a range that lies in each page: where it begins,
+/// and where that is in the page.
+template <class F>
+void for_each_page(const char* at, std::size_t bytes, F use) {
   while (bytes > 0) {
-    const std::size_t offset = reinterpret_cast<std::uintptr_t>(begin) % Page::kBytes;
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Page::kBytes;
     const std::size_t here = std::min(bytes, Page::kBytes - offset);
-    Page& page = c->d->shadow.page_of(begin);
-    if (page.kind() != Kind::kIgnored) {
-      c->d->shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t at) {
-        c->address = begin - offset + at;
-        c->unit = page.unit();
-        use_cell(*c, &cell, page.kind());
-      });
-    } else {
-      check_stack(begin, (c->access.use() & kWrites) != 0, c->access.place().address());
-    }
-    begin += here;
+    use(at, offset, here);
+    at += here;
     bytes -= here;
   }
+}
+
+void use_range(Checked* c, const char* begin, std::size_t bytes) {
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
+    Page& page = c->d->shadow.page_of(at);
+    if (page.kind() == Kind::kIgnored) {
+      check_stack(at, (c->access.use() & kWrites) != 0, c->access.place().address());
+      return;
+    }
+    c->d->shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t of) {
+      c->address = at - offset + of;
+      c->unit = page.unit();
+      use_cell(*c, &cell, page.kind());
+    });
+  });
 }
 
 // ---- the short way ------------------------------------------------------------------------------
@@ -619,12 +619,10 @@ __attribute__((always_inline)) inline bool use_word_in_short(Detector* d, const 
 
 // ---- copies and fills ---------------------------------------------------------------------------
 
-Access access_of_copy(bool writes, const void* place) {
-  return Access(Place(place), ThreadName{}, Time{}, writes ? kWrites : kReads);
+Access access_of_copy(bool writes) {
+  static const char kCode = 0;  // stands for the runtime's, where a place is needed
+  return Access(Place(&kCode), ThreadName{}, Time{}, writes ? kWrites : kReads);
 }
-
-/// Code that stands for the runtime's, where a place is needed.
-const char kCopy = 0;
 
 void check_against_copies(const Checked& c, const char* begin, std::size_t bytes) {
   for (const CopiedRange& copy : c.d->copies) {
@@ -633,7 +631,7 @@ void check_against_copies(const Checked& c, const char* begin, std::size_t bytes
     if (!may_run_beside(*c.d, copy.work)) continue;
     Checked at = c;
     at.address = std::max(begin, copy.begin);
-    add(at, access_of_copy(copy.writes, &kCopy), copy.work, fault_beside(*c.d, copy.work), c.bytes);
+    add(at, access_of_copy(copy.writes), copy.work, fault_beside(*c.d, copy.work));
   }
 }
 
@@ -642,26 +640,19 @@ void range_is_used(const void* address, std::size_t bytes, bool writes, const ch
                    cuda_cpu::Site site) {
   const Inside in;
   Detector& d = detector();
-  LaunchShape shape;
-  shape.call = {call, site};
-  begin_work(&d, shape, false);
+  begin_work(&d, {{call, site.file, site.line}, {}, {}, true}, false);
   const auto* const begin = static_cast<const char*>(address);
   if (!d.unordered.empty()) {
-    Checked c{&d, nullptr, access_of_copy(writes, &kCopy), begin, 1};
+    Checked c{&d, nullptr, access_of_copy(writes), begin, 1};
     check_against_copies(c, begin, bytes);
-    for (const char* at = begin; at < begin + bytes;) {
-      const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Page::kBytes;
-      const std::size_t here = std::min<std::size_t>(static_cast<std::size_t>(begin + bytes - at),
-                                                     Page::kBytes - offset);
+    for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
       Page* const page = Shadow::known_page_of(at);
-      if (page != nullptr && page->kind() >= Kind::kGlobal) {
-        d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
-          c.address = at - offset + of;
-          if (may_run_beside(d, cell.work)) check_other_work(c, cell);
-        });
-      }
-      at += here;
-    }
+      if (page == nullptr || page->kind() < Kind::kGlobal) return;
+      d.shadow.for_each(page, offset, here, [&](Cell& cell, std::size_t of) {
+        c.address = at - offset + of;
+        if (may_run_beside(d, cell.work)) check_other_work(c, cell);
+      });
+    });
   }
   d.copies.push_back({d.running, begin, bytes, writes});
   if (d.copies.size() > kCopiesKept) d.copies.pop_front();
@@ -679,17 +670,12 @@ constexpr Time kNever{~0u};
 /// Calls use(cell) for the cells of a range, where there are any.
 template <class F>
 void for_cells(const void* address, std::size_t bytes, F use) {
-  const auto* at = static_cast<const char*>(address);
-  while (bytes > 0) {
-    const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Page::kBytes;
-    const std::size_t here = std::min(bytes, Page::kBytes - offset);
+  const auto* const begin = static_cast<const char*>(address);
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
     Page& page = detector().shadow.page_of(at);
-    if (page.kind() != Kind::kIgnored) {
-      detector().shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t) { use(&cell); });
-    }
-    at += here;
-    bytes -= here;
-  }
+    if (page.kind() == Kind::kIgnored) return;
+    detector().shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t) { use(&cell); });
+  });
 }
 
 /// The accesses of a copy, which are remembered as one thread's, become another's.
@@ -697,9 +683,9 @@ void hand_over_copy(const BlockOrder& order, ThreadName from_thread, ThreadName 
                     Time time, const void* to, std::size_t bytes, const void* from,
                     std::size_t read) {
   for_cells(from, read, [&](Cell* cell) {
-    take_reads(&detector(), cell, from_thread, kReads, [&](const Access& taken) {
+    if (const Access taken = take_reads(&detector(), cell, from_thread)) {
       remember_reader(&detector(), order, cell, Access(taken.place(), to_thread, time, kReads));
-    });
+    }
   });
   for_cells(to, bytes, [&](Cell* cell) {
     Access& write = cell->write;
@@ -708,7 +694,7 @@ void hand_over_copy(const BlockOrder& order, ThreadName from_thread, ThreadName 
   });
 }
 
-// ---- what the engine tells ----------------------------------------------------------------------
+// ---- the running thread -------------------------------------------------------------------------
 
 BlockOrder* running_block() {
   const cuda_cpu::Block* const block = cuda_cpu::current_block;
@@ -716,22 +702,53 @@ BlockOrder* running_block() {
   return static_cast<BlockOrder*>(block->observation);
 }
 
-std::uint32_t running_thread() {
-  return static_cast<std::uint32_t>(cuda_cpu::current_thread - cuda_cpu::current_block->threads);
+std::uint32_t number_of(const cuda_cpu::Thread* thread, const cuda_cpu::Block& block) {
+  return static_cast<std::uint32_t>(thread - block.threads);
 }
+
+std::uint32_t running_thread() {
+  return number_of(cuda_cpu::current_thread, *cuda_cpu::current_block);
+}
+
+/// Any access, or what is left of it: `bytes` from `begin` on, of `whole` bytes.
+__attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t thread,
+                                          const char* begin, std::size_t bytes, std::size_t whole,
+                                          unsigned use, const void* place) {
+  const Inside in;
+  Detector& d = detector();
+  // A volatile store in shared memory that hands nothing over by a fence is an old trick between
+  // the lanes of a warp, which ran in step before Volta. It is a plain store today.
+  if ((use & kVolatile) != 0 && d.shadow.page_of(begin).kind() == Kind::kShared &&
+      (use & kWrites) != 0 && !block->has_fenced(thread)) {
+    use &= ~unsigned{kStrong | kVolatile};
+  }
+  if ((use & kStrong) != 0) {
+    block->atomic(thread, begin, (use & kReads) != 0, (use & kWrites) != 0,
+                  (use & kBlockOnly) != 0);
+  }
+  const Access access(Place(place), {block->block(), thread}, block->now(), use);
+  Checked c{&d, block, access, begin, whole};
+  use_range(&c, begin, bytes);
+  if (!d.unordered.empty() && d.shadow.page_of(begin).kind() >= Kind::kGlobal) {
+    check_against_copies(c, begin, bytes);
+  }
+}
+
+/// Whether use_word_in_short may be asked.
+bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
+  return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
+         constant_read == nullptr && !stores_wait;
+}
+
+// ---- what the engine tells ----------------------------------------------------------------------
 
 bool grid_begins(const cuda_cpu::GridLaunch& launch) {
   const Inside in;
   Detector& d = detector();
-  LaunchShape shape;
-  shape.kernel = launch.kernel;
-  shape.grid = launch.grid;
-  shape.block = launch.block;
-  begin_work(&d, std::move(shape), false);
+  begin_work(&d, {launch.kernel, launch.grid, launch.block}, false);
   launch_is_passed_over = d.repetitions.begins(launch, seconds_now());
   if (launch_is_passed_over) {
-    static const int once = std::atexit(say_what_was_passed_over);
-    static_cast<void>(once);
+    [[maybe_unused]] static const int once = std::atexit(say_what_was_passed_over);
     return false;
   }
   d.blocks.clear();
@@ -768,19 +785,23 @@ void block_ends(cuda_cpu::Block& block) {
   ++blocks_ended;
 }
 
+BlockOrder& order_of(const cuda_cpu::Block& block) {
+  return *static_cast<BlockOrder*>(block.observation);
+}
+
 void barrier_opens(cuda_cpu::Block& block) {
   const Inside in;
-  static_cast<BlockOrder*>(block.observation)->barrier();
+  order_of(block).barrier();
 }
 
 void lanes_met(cuda_cpu::Block& block, std::uint32_t warp, std::uint32_t lanes) {
   const Inside in;
-  static_cast<BlockOrder*>(block.observation)->lanes_met(warp, lanes);
+  order_of(block).lanes_met(warp, lanes);
 }
 
 void copy_arrives(cuda_cpu::Block& running, const cuda_cpu::AsyncCopy& copy, const void* barrier) {
   const Inside in;
-  auto& order = *static_cast<BlockOrder*>(running.observation);
+  BlockOrder& order = order_of(running);
   const ThreadName copier{order.block(), copy.thread + kCopier};
   // Even the copy's own thread does not know that its phase has ended before it has waited.
   const ThreadName maker{order.block(), barrier == nullptr ? copy.thread : copier.thread};
@@ -791,26 +812,23 @@ void copy_arrives(cuda_cpu::Block& running, const cuda_cpu::AsyncCopy& copy, con
 void phase_is_reached(cuda_cpu::Block& running, const cuda_cpu::Thread& thread, const void* barrier,
                       std::uint32_t phase) {
   const Inside in;
-  static_cast<BlockOrder*>(running.observation)
-      ->phase_is_reached(static_cast<std::uint32_t>(&thread - running.threads), barrier, phase);
+  order_of(running).phase_is_reached(number_of(&thread, running), barrier, phase);
 }
 
 void phase_is_passed(cuda_cpu::Block& running, const cuda_cpu::Thread& thread, const void* barrier,
                      std::uint32_t phase) {
   const Inside in;
-  static_cast<BlockOrder*>(running.observation)
-      ->phase_is_passed(static_cast<std::uint32_t>(&thread - running.threads), barrier, phase);
+  order_of(running).phase_is_passed(number_of(&thread, running), barrier, phase);
 }
 
 void grid_barrier_opens() {
   const Inside in;
   Detector& d = detector();
-  LaunchShape shape = d.works.back().shape;
-  begin_work(&d, std::move(shape), true);
+  begin_work(&d, d.works.back().shape, true);
   d.blocks.barrier();
 }
 
-constexpr cuda_cpu::Observer observer_for_races() {
+constexpr cuda_cpu::Observer kObserver = [] {
   cuda_cpu::Observer o{};
   o.grid_begins = grid_begins;
   o.grid_ends = grid_ends;
@@ -826,8 +844,7 @@ constexpr cuda_cpu::Observer observer_for_races() {
   o.time_passes = time_passes;
   o.wants_one_worker = true;
   return o;
-}
-constexpr cuda_cpu::Observer kObserver = observer_for_races();
+}();
 
 /// Before main: the pool of workers asks how many there are.
 struct AtStart {
@@ -847,39 +864,7 @@ void look_for_races(bool on) {
   cuda_cpu::observer = on ? &kObserver : nullptr;
 }
 
-namespace {
-__thread const void* constant_read;  // announced, and not yet made
-}
-
 void next_read_is_constant(const void* address) { constant_read = address; }
-
-namespace {
-
-/// Any access, or what is left of it: `bytes` from `begin` on, of `whole` bytes.
-__attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t thread,
-                                          const char* begin, std::size_t bytes, std::size_t whole,
-                                          unsigned use, const void* place) {
-  const Inside in;
-  Detector& d = detector();
-  // A volatile store in shared memory that hands nothing over by a fence is an old trick between
-  // the lanes of a warp, which ran in step before Volta. It is a plain store today.
-  if ((use & kVolatile) != 0 && d.shadow.page_of(begin).kind() == Kind::kShared &&
-      (use & kWrites) != 0 && !block->has_fenced(thread)) {
-    use &= ~unsigned{kStrong | kVolatile};
-  }
-  if ((use & kStrong) != 0) {
-    block->atomic(thread, begin, (use & kReads) != 0, (use & kWrites) != 0,
-                  (use & kBlockOnly) != 0);
-  }
-  const Access access(Place(place), {block->block(), thread}, block->now(), use);
-  Checked c{&d, block, access, begin, whole};
-  use_range(&c, begin, bytes);
-  if (!d.unordered.empty() && d.shadow.page_of(begin).kind() >= Kind::kGlobal) {
-    check_against_copies(c, begin, bytes);
-  }
-}
-
-}  // namespace
 
 void note_access(const void* address, std::size_t bytes, unsigned use, const void* place) {
   if (stores_wait && !inside) compare_stores();
@@ -909,14 +894,6 @@ void note_async_copy(const void* to, std::size_t bytes, const void* from, std::s
   const ThreadName me{block->block(), thread}, copier{block->block(), thread + kCopier};
   hand_over_copy(*block, me, copier, kNever, to, bytes, from, read);
 }
-
-namespace {
-/// Whether use_word_in_short may be asked.
-bool may_go_in_short(const Detector& d, std::size_t offset, std::size_t bytes) {
-  return offset % 4 == 0 && offset + bytes <= Page::kBytes && !inside && d.unordered.empty() &&
-         constant_read == nullptr && !stores_wait;
-}
-}  // namespace
 
 void note_words(const void* address, std::size_t bytes, unsigned use, const void* place) {
   Detector& d = *the_detector;

@@ -28,11 +28,16 @@ struct Added {
   std::string memory;  // "element 3 of the __shared__ array 'tile'"
 };
 
+using Places = std::tuple<const void*, const void*, Fault>;
+Places places_of(const Found& f) {
+  return {f.earlier.place().address(), f.later.place().address(), f.fault};
+}
+
 using Line = std::pair<std::string, int>;
 
 struct Findings {
   std::vector<Added> added;  // and not yet reported
-  std::set<std::tuple<const void*, const void*, Fault>> places;
+  std::set<Places> places;
   std::set<std::pair<Line, Line>> lines;  // of those that were reported
   std::vector<Finding> reported;
   std::size_t shown = 0;
@@ -102,7 +107,7 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
 }
 
 Site site_of(const Access& a, const LaunchShape& launch) {
-  if (launch.call.name[0] != '\0') return launch.call.site;
+  if (launch.is_call) return {launch.kernel.file, launch.kernel.line};
   return cuda_cpu::lines_of({a.place().address()}, launch.kernel.file).front();
 }
 
@@ -110,28 +115,24 @@ uint3 thread_index(const Access& a, const LaunchShape& launch) {
   return index_of(a.thread() % kCopier, launch.block);
 }
 
-std::string thread_of(const Access& a, const LaunchShape& launch) {
-  return "thread " + cuda_cpu::to_text(thread_index(a, launch));
-}
-
 /// Who made the earlier access, as seen from the later one.
 std::string maker_of(const Found& f) {
   const LaunchShape& launch = f.earlier_launch;
-  if (launch.call.name[0] != '\0') return launch.call.name;
+  if (launch.is_call) return launch.kernel.name;
   std::string text;
   const bool other_work = f.fault == Fault::kOtherStream || f.fault == Fault::kOtherNode;
   if (other_work) text = format("kernel '%s', ", launch.kernel.name);
   if (other_work || f.earlier.block() != f.later.block()) {
     text += "block " + cuda_cpu::to_text(index_of(f.earlier.block(), launch.grid)) + ", ";
   }
-  return text + thread_of(f.earlier, launch);
+  return text + "thread " + cuda_cpu::to_text(thread_index(f.earlier, launch));
 }
 
 Report report_of(const Added& added, Site earlier, Site later, bool both_write) {
   const Found& f = added.found;
   Report r;
   r.site = later;
-  if (f.later_launch.call.name[0] == '\0') {
+  if (!f.later_launch.is_call) {
     r.where.inside = true;
     r.where.kernel = f.later_launch.kernel;
     r.where.grid = f.later_launch.grid;
@@ -139,32 +140,27 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
     r.where.block = index_of(f.later.block(), f.later_launch.grid);
     r.where.thread = thread_index(f.later, f.later_launch);
   }
+  const std::string maker = maker_of(f);
+  std::string note = name_of(f.earlier) + (" by " + maker) + "; nothing orders the two";
   if (f.fault == Fault::kUnset) {
     r.headline = "read of shared memory that no thread of the block has written yet";
-    r.details.push_back("it is " + added.memory);
   } else if (f.fault == Fault::kConstantWrite) {
     r.headline = "write to constant memory";
-    r.details.push_back("it is " + added.memory);
   } else if (f.fault == Fault::kUnderWay) {
     const bool to = (f.earlier.use() & kWrites) != 0;
     r.headline = format("race: %s while an asynchronous copy %s is under way", name_of(f.later),
                         to ? "to it" : "from it");
-    r.details.push_back("of " + added.memory);
-    r.notes.push_back({earlier, format("the copy began here, by %s; nothing makes this access "
-                                       "wait for its end",
-                                       maker_of(f).c_str())});
+    note = "the copy began here, by " + maker + "; nothing makes this access wait for its end";
   } else if (f.fault == Fault::kUpdate) {
     r.headline = "race: a volatile update, between whose read and write another may come";
-    r.details.push_back("of " + added.memory);
-    r.notes.push_back(
-        {earlier, format("the same by %s; nothing orders the two", maker_of(f).c_str())});
+    note = "the same by " + maker + "; nothing orders the two";
   } else {
-    const char* const call = f.later_launch.call.name;
-    r.headline = format("race: %s%s%s", name_of(f.later), *call != '\0' ? " by " : "", call);
-    r.details.push_back("of " + added.memory);
-    r.notes.push_back({earlier, format("%s by %s; nothing orders the two", name_of(f.earlier),
-                                       maker_of(f).c_str())});
+    r.headline = std::string("race: ") + name_of(f.later);
+    if (f.later_launch.is_call) r.headline += std::string(" by ") + f.later_launch.kernel.name;
   }
+  const bool of_one_access = f.fault >= Fault::kUnset;
+  r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);
+  if (!of_one_access) r.notes.push_back({earlier, note});
   r.notes.push_back(added.origin);
   const bool same_line = earlier.file == later.file && earlier.line == later.line;
   r.help = help_for(f.fault, same_line && both_write,
@@ -177,11 +173,7 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
 void add_finding(const Found& found) {
   Findings& all = findings();
   if (all.shown == kMostReported) return;
-  if (!all.places
-           .insert({found.earlier.place().address(), found.later.place().address(), found.fault})
-           .second) {
-    return;
-  }
+  if (!all.places.insert(places_of(found)).second) return;
   Added added{found, {{nullptr, 0}, ""}, format("address %p", found.address)};
   cuda_cpu::MemoryRange range;
   if (cuda_cpu::find_live_range(found.address, &range)) {
@@ -203,7 +195,7 @@ void forgive_guess(ThreadName thread, const void* address) {
     const Access& other = later_reads ? f.earlier : f.later;
     if (!(read.name() == thread) || (read.use() & (kWrites | kStrong)) != 0) return false;
     if ((other.use() & kStrong) == 0) return false;
-    all.places.erase({f.earlier.place().address(), f.later.place().address(), f.fault});
+    all.places.erase(places_of(f));
     return true;
   };
   all.added.erase(std::remove_if(all.added.begin(), all.added.end(), is_guess), all.added.end());

@@ -12,17 +12,11 @@
 
 namespace races {
 
-/// A copy or fill by the runtime.
-struct RuntimeCall {
-  const char* name = "";
-  cuda_cpu::Site site{nullptr, 0};
-};
-
 /// A launch, as reports name its threads.
 struct LaunchShape {
   cuda_cpu::LaunchedKernel kernel{"", nullptr, 0};
   dim3 grid{1, 1, 1}, block{1, 1, 1};
-  RuntimeCall call;  ///< instead of a kernel, if it has a name
+  bool is_call = false;  ///< of the runtime, in place of a kernel: a copy or fill
 };
 
 enum class Fault : std::uint8_t {

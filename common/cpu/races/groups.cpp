@@ -188,12 +188,9 @@ void Groups::keep_ended(Group group, const Blocks& blocks) {
 void Groups::tidy(const BlockOrder& order, const Blocks& blocks) {
   std::vector<Group> running(groups_.begin() + ended_, groups_.end());
   groups_.resize(ended_);
-  const auto outlived = [&](const Group& old) {
-    return order.barrier_follows(old.what().block(), old.what().time());
-  };
   for (std::size_t i = 0; i < running.size(); ++i) {
     Group& old = running[i];
-    if (outlived(old)) {
+    if (order.barrier_follows(old.what().block(), old.what().time())) {
       old.release();
       continue;
     }

@@ -250,7 +250,6 @@ void BlockOrder::add(const Heard& from, Heard* to) const {
 }
 
 void BlockOrder::add_heard_by(std::uint32_t thread, Heard* to) const {
-  if (to->empty()) to->resize(2 * std::size_t{threads_});
   if (!heard_.empty()) add(heard_[thread], to);
   const std::uint32_t first = thread / kLanes * kLanes;
   if (warps_[thread / kLanes] != nullptr) {
@@ -267,6 +266,7 @@ void BlockOrder::phase_is_reached(std::uint32_t thread, const void* barrier, std
   std::vector<Phase>& phases = phases_[barrier];
   if (phases.empty() || phases.back().number != phase) {
     Phase next;
+    next.heard.resize(2 * std::size_t{threads_});
     // A thread that knows of a phase knows of those before it.
     if (!phases.empty() && phases.back().number < phase) next = phases.back();
     next.number = phase;
@@ -292,9 +292,7 @@ void BlockOrder::phase_is_passed(std::uint32_t thread, const void* barrier, std:
 void BlockOrder::copy_is_made(std::uint32_t copier, const void* barrier, std::uint32_t phase) {
   tick();
   for (Phase& one : phases_[barrier]) {
-    if (one.number < phase) continue;
-    if (one.heard.empty()) one.heard.resize(2 * std::size_t{threads_});
-    one.heard[place_of(copier)] = now_;
+    if (one.number >= phase) one.heard[place_of(copier)] = now_;
   }
 }
 

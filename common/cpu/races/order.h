@@ -39,9 +39,18 @@ struct ThreadName {
   std::uint32_t thread = 0;
   bool operator==(ThreadName o) const { return (block == o.block) & (thread == o.thread); }
 };
-struct HashThread {
-  std::size_t operator()(ThreadName n) const {
-    return (std::size_t{n.block} << 32 | n.thread) * 0x9e3779b97f4a7c15u >> 7;
+/// An address, and the one block that it stands for: ~0u is all of them.
+struct AddressName {
+  const void* address;
+  std::uint32_t block;
+  bool operator==(AddressName o) const { return (address == o.address) & (block == o.block); }
+};
+struct Hash {
+  static std::size_t of(std::size_t bits) { return bits * 0x9e3779b97f4a7c15u >> 7; }
+  std::size_t operator()(ThreadName n) const { return of(std::size_t{n.block} << 32 | n.thread); }
+  std::size_t operator()(const void* p) const { return of(reinterpret_cast<std::size_t>(p)); }
+  std::size_t operator()(AddressName n) const {
+    return of(reinterpret_cast<std::size_t>(n.address) ^ std::size_t{n.block} << 40);
   }
 };
 
@@ -61,7 +70,7 @@ class Knowledge {
 
  private:
   std::vector<Time> blocks_;
-  std::unordered_map<ThreadName, Time, HashThread> threads_;
+  std::unordered_map<ThreadName, Time, Hash> threads_;
 };
 
 /// What was stored with values at one address, in the order in which it was stored.
@@ -82,27 +91,15 @@ class Mailbox {
 /// another one in every block.
 class Mailboxes {
  public:
-  Mailbox* for_all(const void* address) { return &boxes_[Address{address, ~0u}]; }
+  Mailbox* for_all(const void* address) { return for_block(address, ~0u); }
   Mailbox* for_block(const void* address, std::uint32_t block) {
-    return &boxes_[Address{address, block}];
+    return &boxes_[AddressName{address, block}];
   }
   void clear() { boxes_.clear(); }
   bool empty() const { return boxes_.empty(); }
 
  private:
-  struct Address {
-    const void* address;
-    std::uint32_t block;
-    bool operator==(Address o) const { return (address == o.address) & (block == o.block); }
-  };
-  struct HashAddress {
-    std::size_t operator()(Address a) const {
-      return (reinterpret_cast<std::size_t>(a.address) ^ std::size_t{a.block} << 40) *
-                 0x9e3779b97f4a7c15u >>
-             7;
-    }
-  };
-  std::unordered_map<Address, Mailbox, HashAddress> boxes_;
+  std::unordered_map<AddressName, Mailbox, Hash> boxes_;
 };
 
 /// The order of what one block does.
@@ -176,11 +173,6 @@ class BlockOrder {
     Heard heard;
     Knowledge known;
   };
-  struct HashBarrier {
-    std::size_t operator()(const void* barrier) const {
-      return reinterpret_cast<std::size_t>(barrier) * 0x9e3779b97f4a7c15u >> 7;
-    }
-  };
 
   std::size_t place_of(std::uint32_t thread) const {
     return thread < kCopier ? thread : threads_ + (thread - kCopier);
@@ -206,7 +198,7 @@ class BlockOrder {
   std::vector<Heard> heard_;  // of each thread, since the last barrier; empty until one has waited
   // Of each barrier the last phases, of which late threads still have to hear.
   static constexpr std::size_t kPhases = 4;
-  std::unordered_map<const void*, std::vector<Phase>, HashBarrier> phases_;
+  std::unordered_map<const void*, std::vector<Phase>, Hash> phases_;
 };
 
 /// The blocks of a launch: those that run, and what is left of those that have ended.

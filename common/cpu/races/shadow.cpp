@@ -85,8 +85,6 @@ void Shadow::split(Page* page) {
   page->unit_ = 1;
 }
 
-void Shadow::look_again() { looks_ += 2; }
-
 Crowd& Shadow::make_crowd(Cell* cell) {
   if (cell->crowd == 0) {
     if (free_crowds_.empty()) {
