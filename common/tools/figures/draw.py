@@ -7,78 +7,64 @@ is drawn by no script. Figures drawn with another version of matplotlib are not 
 """
 
 import argparse
-import glob
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 
 
 def run_scripts(chapters, root):
     """Runs the scripts; returns those that failed."""
     failed = []
-    for script in sorted(glob.glob(os.path.join(HERE, "[0-9][0-9]_*.py"))):
-        if chapters and os.path.splitext(os.path.basename(script))[0] not in chapters:
+    environment = dict(os.environ, FIGURES_ROOT=str(root), PYTHONDONTWRITEBYTECODE="1")
+    for script in sorted(HERE.glob("[0-9][0-9]_*.py")):
+        if chapters and script.stem not in chapters:
             continue
-        environment = dict(os.environ, FIGURES_ROOT=root, PYTHONDONTWRITEBYTECODE="1")
         done = subprocess.run([sys.executable, script], env=environment, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             # The last line of a traceback says what is wrong, be it a missing CSV or a typing error.
             said = done.stderr.strip().split("\n")[-1] if not os.environ.get("V") else "\n" + done.stderr
-            failed.append(f"{os.path.relpath(script, ROOT)}: {said}")
+            failed.append(f"{script.relative_to(ROOT)}: {said}")
         elif done.stderr:
             print(done.stderr.rstrip())
     return failed
 
 
 def figures_in(root, chapters=()):
-    """{path below root: path}, of these chapters or of all."""
-    found = [p for c in chapters or ("*",) for p in glob.glob(os.path.join(root, "chapters", c, "figures", "*.svg"))]
-    return {os.path.relpath(p, root): p for p in found}
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
+    """{path below root: its bytes}, of these chapters or of all."""
+    return {str(path.relative_to(root)): path.read_bytes()
+            for chapter in chapters or ["*"] for path in sorted(root.glob(f"chapters/{chapter}/figures/*.svg"))}
 
 
 def drawn_with(svg):
     match = re.search(rb"Matplotlib v([\d.]+)", svg)
-    return match.group(1).decode() if match else None
+    return match[1].decode() if match else None
 
 
 def check(chapters):
-    status = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for script in run_scripts(chapters, scratch):
-            print(script)
-            status = 1
-        fresh, committed = figures_in(scratch, chapters), figures_in(ROOT, chapters)
-        others = set()
-        for name, path in sorted(fresh.items()):
-            if name not in committed:
-                print(f"{name}: not drawn yet; run make figures")
-                status = 1
-                continue
-            new, old = read(path), read(committed[name])
-            if new == old:
-                continue
-            if drawn_with(old) != drawn_with(new) and drawn_with(old):
-                others.add(drawn_with(old))
-                continue
-            print(f"{name}: drifted from its script or data; run make figures")
-            status = 1
-        for name in sorted(set(committed) - set(fresh)):
-            if drawn_with(read(committed[name])):
-                print(f"{name}: no script draws it")
-                status = 1
-        if others:
-            print(f"note: figures drawn with matplotlib {', '.join(sorted(others))}: not compared")
-    return status
+        faults = run_scripts(chapters, scratch)
+        fresh, committed = figures_in(Path(scratch), chapters), figures_in(ROOT, chapters)
+    others = set()
+    for name, new in fresh.items():
+        old = committed.get(name)
+        if old is None:
+            faults.append(f"{name}: not drawn yet; run make figures")
+        elif old != new and drawn_with(old) in (None, drawn_with(new)):
+            faults.append(f"{name}: drifted from its script or data; run make figures")
+        elif old != new:
+            others.add(drawn_with(old))
+    faults += [f"{name}: no script draws it" for name, svg in committed.items() if name not in fresh and drawn_with(svg)]
+    for fault in faults:
+        print(fault)
+    if others:
+        print(f"note: figures drawn with matplotlib {', '.join(sorted(others))}: not compared")
+    return 1 if faults else 0
 
 
 def main():
@@ -88,10 +74,10 @@ def main():
     options = parser.parse_args()
     if options.check:
         return check(options.chapters)
-    before = {name: read(path) for name, path in figures_in(ROOT).items()}
+    before = figures_in(ROOT)
     failed = run_scripts(options.chapters, ROOT)
-    for name, path in sorted(figures_in(ROOT).items()):
-        if before.get(name) != read(path):
+    for name, svg in figures_in(ROOT).items():
+        if before.get(name) != svg:
             print(f"drew {name}")
     for script in failed:
         print(script, file=sys.stderr)

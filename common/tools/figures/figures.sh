@@ -10,5 +10,4 @@ if ! python=$("$tools/setup/python.sh" --matplotlib); then
   echo "figures need python3 with matplotlib. Run: $("$tools/setup/install.sh" --how matplotlib)" >&2
   exit 2
 fi
-export PYTHONDONTWRITEBYTECODE=1
 exec "$python" "$tools/figures/draw.py" "$@"
