@@ -22,8 +22,7 @@ def box(ax, x, y, width, height, tint, *lines):
 
 
 def arrow(ax, start, end):
-    ax.annotate("", end, start, arrowprops={"arrowstyle": "<->", "color": style.BLACK, "linewidth": 1.4, "shrinkA": 0,
-                                            "shrinkB": 0})
+    style.arrow(ax, start, end, "<->", color=style.BLACK, linewidth=1.4)
 
 
 BYTES_PER_OPERATION = 12  # host_caches: two doubles in and one out for a product and a sum
@@ -31,8 +30,11 @@ BYTES_PER_OPERATION = 12  # host_caches: two doubles in and one out for a produc
 
 def caches_of_the_host():
     """(name, size as text, GB/s) of each cache of a core."""
-    return [(r["version"][3:].upper(), f"{r['level_bytes'] >> 20} MiB" if r["level_bytes"] >> 20 else f"{r['level_bytes'] >> 10} KiB",
-             f"{r['rate'] * BYTES_PER_OPERATION / 1000:.0f} GB/s") for r in style.rows("host_caches") if r["level_bytes"] > 0]
+    for row in style.rows("host_caches"):
+        kib = row["level_bytes"] >> 10
+        if kib > 0:
+            yield (row["version"][3:].upper(), f"{kib >> 10} MiB" if kib >= 1024 else f"{kib} KiB",
+                   f"{row['rate'] * BYTES_PER_OPERATION / 1000:.0f} GB/s")
 
 
 def memory_spaces():
@@ -42,7 +44,7 @@ def memory_spaces():
     style.box(ax, 4, 4, 98, 301, TINTS["host"])
     style.words(ax, 53, 16, "host", style.TEXT, ha="center", weight="bold")
     box(ax, 12, 27, 82, 34, "plain", "CPU core", "main()")
-    top, caches = 61, caches_of_the_host()
+    top, caches = 61, list(caches_of_the_host())
     for name, size, gbps in caches:
         ax.plot((53, 53), (top, top + 11), color=style.BLACK, linewidth=1.4)
         box(ax, 12, top + 11, 82, 35, "plain", f"{name}, {size}", gbps)
@@ -78,8 +80,8 @@ def bandwidth_by_size():
     sizes = ["256ki", "1mi", "4mi", "16mi", "64mi", "256mi", "default"]
     rows = [r for size in sizes for r in style.rows(size) if r["rate"] != ""]
     for r in rows:
-        r["bytes"] = 4 * int(re.search(r"n = (\d+)", r["workload"]).group(1))
-    peak = 100 * rows[-1]["rate"] / rows[-1]["of_percent"]
+        r["bytes"] = 4 * style.given(r, "n")
+    peak = style.full_rate(rows[-1])
     l2_mib = int(asked("L2 cache").split()[0])
 
     fig, ax = style.axes("size of the array [bytes]", "bandwidth [GB/s]")
@@ -91,22 +93,21 @@ def bandwidth_by_size():
         ax.plot(*zip(*mine), color=color, marker=marker, linestyle=dashes)
         ends.append((*mine[-1], name, color))
     ax.axhline(peak, color=style.GREY, linestyle="--", linewidth=1.2)
-    ax.text(0.99, peak + 70, f"clock × 2 × bus width: {peak:,.0f}", va="bottom", ha="right", color=style.GREY,
-            fontsize=style.SMALL, transform=ax.get_yaxis_transform())
+    style.words(ax, 0.99, peak + 70, f"clock × 2 × bus width: {peak:,.0f}", va="bottom", ha="right", color=style.GREY,
+                transform=ax.get_yaxis_transform())
     ax.axvline(l2_mib << 20, color=style.GREY, linestyle=":", linewidth=1.4)
-    ax.text((l2_mib << 20) * 1.15, 180, f"L2 cache: {l2_mib} MiB", fontsize=style.SMALL, color=style.GREY)
+    style.words(ax, (l2_mib << 20) * 1.15, 180, f"L2 cache: {l2_mib} MiB", color=style.GREY, va="baseline")
     style.log2_axis(ax.xaxis, "B")
-    ax.yaxis.set_major_formatter(style.thousands)
+    ax.yaxis.set_major_formatter(style.THOUSANDS)
+    largest = max(r["bytes"] for r in rows)
     ax.set_xticks(sorted({r["bytes"] for r in rows})[::2])
-    ax.set_xlim(right=max(r["bytes"] for r in rows) * 28)
+    ax.set_xlim(right=largest * 28)
     ax.set_ylim(0, max(peak, *(r["rate"] for r in rows)) * 1.1)
     style.label_ends(ax, ends, top=peak)
-    style.source(fig, rows)
-    largest = {r["version"]: r["rate"] for r in rows if r["bytes"] == max(q["bytes"] for q in rows)}
     style.save(fig, "bandwidth_by_size", "Measured bandwidth against the size of the array",
                f"All four curves rise with the size. Copies whose arrays fit the L2 cache pass the peak of {peak:.0f} "
                "GB/s. At the largest size, far beyond the cache: " +
-               ", ".join(f"{name} {rate:.0f} GB/s" for name, rate in largest.items()) + ".")
+               ", ".join(f"{r['version']} {r['rate']:.0f} GB/s" for r in rows if r["bytes"] == largest) + ".", rows)
 
 
 memory_spaces()

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Chapter 03: which sectors the lanes of a warp touch, one block against the size, and the sweeps."""
 
-import re
-
-import matplotlib.pyplot as plt
 import style
 import xray
 
@@ -25,7 +22,7 @@ def draw_access(ax, top, load, color):
     """One load of a warp: its lanes above, the lines they touch below, each with its four sectors. Returns
     what stands above it."""
     touched = xray.sectors(load)
-    lines = sorted({s * xray.SECTOR // xray.LINE for s in touched})
+    lines = xray.lines(load)
     count = xray.equal(name_of(load), len(touched), load.per_request("sectors"))
     used = load["bytes"] / (load["sectors"] * xray.SECTOR)
     says = f"{count} sectors in {len(lines)} line{'s' if len(lines) > 1 else ''}, {100 * used:.3g} % of the bytes used"
@@ -74,10 +71,6 @@ def accesses():
 # ---- measured ------------------------------------------------------------------------------------
 
 
-def elements(row):
-    return int(re.search(r"n = (\d+)", row["workload"]).group(1))
-
-
 def one_block():
     sizes = ["64ki", "256ki", "1mi", "4mi", "8mi", "default", "32mi", "64mi"]
     rows = [r for size in sizes for r in style.rows(size)]
@@ -87,64 +80,61 @@ def one_block():
             ("sum_chunked_four", "... _four", style.RED, "x", ":", (7, -7)),
             ("sum_strided", "sum_strided", style.BLUE, "o", "-", (7, 0)),
             ("sum_strided_four", "... _four", style.BLUE, "^", ":", (7, 0))):
-        points = sorted((elements(r), r["median_ms"] * 1e6 / elements(r)) for r in rows if r["version"] == name)
+        times = sorted((style.given(r, "n"), r["median_ms"]) for r in rows if r["version"] == name)
+        points = [(n, ms * 1e6 / n) for n, ms in times]
         style.line(ax, *zip(*points), label, color, marker, shift, linestyle=dashes)
     ax.axhline(1 / CLOCK_GHZ, color=style.GREY, linestyle="--", linewidth=1.2)
-    ax.text(64 << 10, 1 / CLOCK_GHZ - 0.015, f"one lane per clock: {1 / CLOCK_GHZ:.3f} ns", va="top",
-            fontsize=style.SMALL, color=style.GREY)
+    style.words(ax, 64 << 10, 1 / CLOCK_GHZ - 0.015, f"one lane per clock: {1 / CLOCK_GHZ:.3f} ns", color=style.GREY,
+                va="top")
     ax.axvline(L2_BYTES / INT, color=style.GREY, linestyle=":", linewidth=1.2)
-    ax.text(L2_BYTES / INT / 1.1, 0.03, "60 MiB: the L2 cache is full", ha="right", fontsize=style.SMALL, color=style.GREY)
+    style.words(ax, L2_BYTES / INT / 1.1, 0.03, "60 MiB: the L2 cache is full", color=style.GREY, ha="right", va="baseline")
     style.log2_axis(ax.xaxis)
     ax.set_xlim(right=(64 << 20) * 14)
     ax.set_ylim(bottom=0)
-    style.source(fig, rows)
     style.save(fig, "one_block", "One block: time per int against the size",
                "The chunked versions take the same time per int at every size, about one "
                "clock, with one load in flight and with four. The strided version with one load in flight is faster while "
-               "the data fits half the L2 cache, and slower when it fits no more; with four it is the fastest at every size.")
+               "the data fits half the L2 cache, and slower when it fits no more; with four it is the fastest at every size.",
+               rows)
 
 
 def sweeps():
     strides, offsets = style.rows("stride"), style.rows("offset")
-    fetch32, stores = style.rows("stride_fetch32"), style.rows("store")
-    read = 100 * strides[0]["rate"] / strides[0]["of_percent"]
-    fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, style.HEIGHT),
-                                      gridspec_kw={"width_ratios": [3, 2]})
+    read = style.full_rate(strides[0])
+    fig, (left, right) = style.axes(ncols=2, gridspec_kw={"width_ratios": [3, 2]})
 
-    x = [int(r["version"].split("=")[1]) for r in strides]
-    left.plot(x, [r["rate"] for r in fetch32], color=style.SKY, marker="x", linestyle=":")
-    left.plot(x, [r["rate"] for r in strides], color=style.BLUE, marker="o", markersize=4)
-    left.plot(x, [r["rate"] for r in stores], color=style.RED, marker="s", markersize=4)
-    left.text(1.1, 330, "stores", fontsize=style.SMALL, color=style.ink(style.RED))
-    left.text(6.5, 900, "loads", fontsize=style.SMALL, color=style.ink(style.BLUE))
+    x, loads = style.series(strides, r"stride=(\d+)")
+    stores = [r["rate"] for r in style.rows("store")]
+    left.plot(*style.series(style.rows("stride_fetch32"), r"stride=(\d+)"), color=style.SKY, marker="x", linestyle=":")
+    left.plot(x, loads, color=style.BLUE, marker="o", markersize=4)
+    left.plot(x, stores, color=style.RED, marker="s", markersize=4)
+    style.words(left, 1.1, 330, "stores", color=style.RED, va="baseline")
+    style.words(left, 6.5, 900, "loads", color=style.BLUE, va="baseline")
     for piece in (32, 64):
         most = piece // INT
         left.plot(x, [read / min(s, most) for s in x], color=style.GREY, linestyle="--", linewidth=1.2)
-        left.text(1100, read / most * 1.08, f"moved in pieces\nof {piece} bytes", fontsize=style.SMALL, color=style.GREY,
-                  ha="right")
+        style.words(left, 1100, read / most * 1.08, f"moved in pieces\nof {piece} bytes", color=style.GREY, ha="right",
+                    va="baseline")
     style.log2_axis(left.xaxis)
-    left.set_yscale("log")
-    left.set_yticks([62.5, 125, 250, 500, 1000, 2000, 4000], ["62", "125", "250", "500", "1,000", "2,000", "4,000"])
-    left.minorticks_off()
+    style.log_axis(left.yaxis, 62.5, 125, 250, 500, 1000, 2000, 4000, number=",.0f")
     left.set_xlabel("stride [ints]")
     left.set_xticks([1, 8, 64, 512])
     left.set_ylabel("bytes used or stored [GB/s]")
     left.set_title("stride (dotted: --fetch 32)")
 
-    x = [int(r["version"].split("=")[1]) for r in offsets]
-    right.plot(x, [r["rate"] for r in offsets], color=style.BLUE, marker="o", markersize=3.5)
+    offset, shifted = style.series(offsets, r"offset=(\d+)")
+    right.plot(offset, shifted, color=style.BLUE, marker="o", markersize=3.5)
     right.set_ylim(0, read * 1.05)
     right.set_xticks(range(0, 33, 16))
     right.set_xlabel("offset [ints]")
-    right.yaxis.set_major_formatter(style.thousands)
+    right.yaxis.set_major_formatter(style.THOUSANDS)
     right.set_title("offset")
-    style.source(fig, strides)
-    rate = {r["version"]: r["rate"] for r in strides + offsets}
+    rate = dict(zip(x, loads))
     style.save(fig, "sweeps", "Useful bandwidth against stride and offset",
-               f"With the stride the useful bandwidth of loads falls from {rate['stride=1']:.0f} GB/s to {rate['stride=8']:.0f} at "
-               f"stride 8 and {rate['stride=1024']:.0f} at stride 1024; that of stores from {stores[0]['rate']:.0f} to "
-               f"{stores[-1]['rate']:.0f}. When the L2 fetches single sectors, strides 12 and 16 are as good as 8. With the offset it stays between "
-               f"{min(r['rate'] for r in offsets):.0f} and {max(r['rate'] for r in offsets):.0f} GB/s.")
+               f"With the stride the useful bandwidth of loads falls from {rate[1]:.0f} GB/s to {rate[8]:.0f} at "
+               f"stride 8 and {rate[1024]:.0f} at stride 1024; that of stores from {stores[0]:.0f} to "
+               f"{stores[-1]:.0f}. When the L2 fetches single sectors, strides 12 and 16 are as good as 8. With the offset it "
+               f"stays between {min(shifted):.0f} and {max(shifted):.0f} GB/s.", strides)
 
 
 accesses()

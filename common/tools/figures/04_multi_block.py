@@ -2,9 +2,6 @@
 """Chapter 04: grid, block and thread, loads in flight (drawings); bandwidth against bytes in flight, block sizes,
 widths of loads, warps on one SM, blocks over time."""
 
-import re
-import sys
-
 import style
 from matplotlib.collections import PatchCollection
 from matplotlib.patches import Rectangle
@@ -59,92 +56,42 @@ def draw_loads_in_flight():
                                  (284, 4, style.ORANGE, "a value arrives")):
         style.box(ax, x, y - 4, wide, 8 if wide > 4 else 10, color, style.BLACK if wide == 4 else style.GREY, 0.4)
         style.words(ax, x + wide + 5, y, name)
-    style.save(
-        fig,
-        "loads_in_flight",
-        "Loads in flight over three latencies",
-        "With one load in flight one value arrives per latency, with four in flight four values. "
-        "Twelve in flight bring no more than eight would: the memory is busy and the rest wait.",
-    )
+    style.save(fig, "loads_in_flight", "Loads in flight over three latencies",
+               "With one load in flight one value arrives per latency, with four in flight four values. "
+               "Twelve in flight bring no more than eight would: the memory is busy and the rest wait.")
 
 
-def draw_grid_block_thread(blocks=3, threads=4, n=22, shown=(2, 1)):
-    """A grid of `blocks` blocks of `threads` threads over `n` elements; `shown` is the block and the thread whose
-    index is worked out."""
-    grid_threads, (block, thread) = blocks * threads, shown
-    index = block * threads + thread
-    cell, gap, left = 28, 14, 34
-    colors = [style.SKY, "#F5C9A9", "#AEDFCF"]
+def draw_grid_block_thread():
+    blocks, threads, n = 3, 4, 22
+    in_grid = blocks * threads
+    block, thread = shown = 2, 1  # whose index is worked out
     fig, ax = style.canvas(3.8)
-
-    def column(i):  # where thread or element i of a round stands
-        return left + i * cell + i // threads * gap
-
-    def words(x, y, text, **how):
-        style.words(ax, x, y, text, **{"ha": "center", **how})
-
-    right = column(grid_threads - 1) + cell
-    style.box(ax, left - 16, 10, right - left + 32, 98, "white", style.BLACK, 1.2)
-    words(left - 8, 22, f"grid: gridDim.x = {blocks} blocks of blockDim.x = {threads} threads", ha="left")
-    for b in range(blocks):
-        x = column(b * threads)
-        style.box(ax, x - 5, 36, threads * cell + 10, 66, colors[b])
-        words(x + threads * cell / 2, 48, f"blockIdx.x = {b}")
-        for t in range(threads):
-            here = (b, t) == shown
-            style.box(ax, x + t * cell, 58, cell, 22, style.YELLOW if here else "white", style.BLACK, 2 if here else 0.8)
-            words(x + t * cell + cell / 2, 69, str(t), weight="bold" if here else "normal")
-        if b != block:  # there the arrow passes
-            words(x + threads * cell / 2, 91, "threadIdx.x")
-    x = column(index) + cell / 2
-    words(left - 16, 126, f"i = blockIdx.x * blockDim.x + threadIdx.x = {block} * {threads} + {thread} = {index}", ha="left")
-    for r, y in enumerate((164, 216)):
-        name = "x, first round" if r == 0 else f"second round: i + gridDim.x * blockDim.x = {index} + {grid_threads} = {index + grid_threads}"
-        words(left - 16, y - 12, name, ha="left")
-        for k in range(grid_threads):
-            i = r * grid_threads + k
-            there = i < n
-            here = k == index
-            face = style.YELLOW if here else colors[k // threads] if there else "white"
-            style.box(ax, column(k), y, cell, 22, face, style.BLACK if there else style.GREY, 2 if here else 0.8,
-                      linestyle="-" if there else ":")
-            words(column(k) + cell / 2, y + 11, str(i) if there else "", weight="bold" if here else "normal")
-    ax.annotate("", (x, 163), (x, 81), arrowprops={"arrowstyle": "->", "shrinkA": 0, "shrinkB": 0, "linewidth": 1.2})
-    words(left - 16, 258, f"n = {n}: in the second round the last {2 * grid_threads - n} threads have no element, for i < n fails.", ha="left")
-    style.save(
-        fig,
-        "grid_block_thread",
-        "Grid, block and thread, and the element that a thread takes",
-        f"A grid of {blocks} blocks of {threads} threads. Thread {thread} of block {block} has the index {block} times {threads} "
-        f"plus {thread}, which is {index}: it takes element {index}, and in the second round, {grid_threads} further, "
-        f"element {index + grid_threads}. Of {n} elements the second round has {n - grid_threads}.",
-    )
-
-
-def shapes(rows):
-    """The number and the loads in the names of a sweep's rows, such as 'grid=132 loads=4'."""
-    for row in rows:
-        value, loads = re.fullmatch(r"\w+=(\d+) loads=(\d+)", row["version"]).groups()
-        yield int(value), int(loads), row
-
-
-def wide_loads():
-    """Bytes per load, loads per thread, whether registers were limited, and the grid in names such as '16Bx8/r32 grid=1056'."""
-    for match, row in style.matched(style.rows("loads"), r"(\d+)Bx(\d+)(/r\d+)? grid=(\d+)"):
-        width, loads, spared, grid = match.groups()
-        yield int(width), int(loads), bool(spared), int(grid), row
+    grid = style.Grid(ax, blocks, threads, shown)
+    grid.draw_threads(f"grid: gridDim.x = {blocks} blocks of blockDim.x = {threads} threads", (48, 91), (102, 108))
+    index, second = grid.index, grid.index + in_grid
+    style.words(ax, 18, 126, f"i = blockIdx.x * blockDim.x + threadIdx.x = {block} * {threads} + {thread} = {index}")
+    style.words(ax, 18, 152, "x, first round")
+    grid.draw_elements(164, 0, n)
+    style.words(ax, 18, 204, f"second round: i + gridDim.x * blockDim.x = {index} + {in_grid} = {second}")
+    grid.draw_elements(216, in_grid, n)
+    x = grid.column(index) + grid.CELL / 2
+    style.arrow(ax, (x, 81), (x, 163), linewidth=1.2)
+    empty = 2 * in_grid - n
+    style.words(ax, 18, 258, f"n = {n}: in the second round the last {empty} threads have no element, for i < n fails.")
+    style.save(fig, "grid_block_thread", "Grid, block and thread, and the element that a thread takes",
+               f"A grid of {blocks} blocks of {threads} threads. Thread {thread} of block {block} has the index {block} times {threads} "
+               f"plus {thread}, which is {index}: it takes element {index}, and in the second round, {in_grid} further, "
+               f"element {second}. Of {n} elements the second round has {n - in_grid}.")
 
 
 def draw_saturation():
     rows = style.rows("grid")
-    block = int(re.search(r"block (?:= )?(\d+)", rows[0]["workload"]).group(1))
-    wave = max(grid for grid, _, _ in shapes(rows)) // 4  # the sweep ends at four waves
-    in_memory = style.rows("latency")[-1]
-    latency_ns = in_memory["median_ms"] * 1e6
-    read = rows[-1]["rate"] / rows[-1]["of_percent"] * 100
+    block = style.given(rows[0], "block")
+    latency_ns = style.rows("latency")[-1]["median_ms"] * 1e6  # of the memory
+    read = style.full_rate(rows[-1])
 
     fig, ax = style.axes("bytes in flight", "bandwidth [GB/s]")
-    ax.set_xscale("log", base=2)
+    style.log2_axis(ax.xaxis, "B")
     ax.set_yscale("log")
     law = [4 * block, read * latency_ns]
     ax.plot(law, [law[0] / latency_ns, read], "--", color=style.GREY, linewidth=1.5)
@@ -154,104 +101,75 @@ def draw_saturation():
     style.label_end(ax, at, at / latency_ns, f"bytes in flight / {latency_ns:.0f} ns", style.GREY, (-10, 8), **where)
     style.label_end(ax, 2**26, read, f"a plain read: {read:,.0f} GB/s", style.GREY, (0, 6), **where)
     for loads, color, how in ((1, style.BLUE, {"marker": "o"}), (4, style.RED, {"marker": "s", "markersize": 9, "mfc": "none"})):
-        points = [(g * block * 4 * loads, r["rate"]) for g, k, r in shapes(rows) if k == loads and g <= wave]
+        grids, rates = style.series(rows, rf"grid=(\d+) loads={loads}")
+        wave = max(grids) // 4  # the sweep ends at four waves
+        points = [(grid * block * 4 * loads, rate) for grid, rate in zip(grids, rates) if grid <= wave]
         ax.plot(*zip(*points), color=color, linewidth=1.2, **how)
         if loads == 1:
             style.label(ax, *points[-1], "one load per thread\nends here: all places\nare taken", color, (22, -62), va="center",
                         arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.8, "shrinkB": 5})
         else:
             style.label(ax, *points[3], "four loads per thread", color, (14, -18))
-    wide = [(grid * block * width * loads, r["rate"]) for width, loads, spared, grid, r in wide_loads() if width == 16 and not spared]
+    wide = [(int(match[1]) * int(match[2]) * block * 16, row["rate"])
+            for match, row in style.matched(style.rows("loads"), r"16Bx(\d+) grid=(\d+)")]
     ax.plot(*zip(*wide), color=style.GREEN, linestyle="none", marker="^", markersize=8, mfc="none", mew=1.6)
     ax.annotate("16 bytes per load,\n1 to 8 loads per thread", wide[0], xytext=(2**13, 2.6 * wide[0][1]), ha="center",
                 color=style.ink(style.GREEN), fontsize=style.SMALL, va="center",
                 arrowprops={"arrowstyle": "-", "color": style.GREEN, "linewidth": 0.8, "shrinkB": 5})
-    ax.xaxis.set_major_formatter(style.plt.FuncFormatter(bytes_name))
-    ax.yaxis.set_major_formatter(style.thousands)
+    ax.yaxis.set_major_formatter(style.THOUSANDS)
     ax.set_xlim(2**9.5, 2**26)
-    style.source(fig, rows)
-    style.save(
-        fig,
-        "saturation",
-        "Bandwidth against bytes in flight",
-        "Both kernels rise in proportion to the bytes in flight, one load per thread a little below bytes in flight "
-        "divided by the latency, four loads per thread a little further below. One load per thread ends before it "
-        "reaches what the memory can deliver; four loads bend there. Loads of 16 bytes lie on the same curve.",
-    )
-
-
-def bytes_name(value, _):
-    for shift, unit in ((20, "MiB"), (10, "KiB")):
-        if value >= 1 << shift:
-            return f"{value / (1 << shift):g} {unit}"
-    return f"{value:g} B"
+    style.save(fig, "saturation", "Bandwidth against bytes in flight",
+               "Both kernels rise in proportion to the bytes in flight, one load per thread a little below bytes in flight "
+               "divided by the latency, four loads per thread a little further below. One load per thread ends before it "
+               "reaches what the memory can deliver; four loads bend there. Loads of 16 bytes lie on the same curve.", rows)
 
 
 def draw_block_sizes():
     rows = style.rows("block")
     fig, ax = style.axes("threads per block (as many blocks as fit at once)", "bandwidth [GB/s]")
-    for loads, color, marker in ((1, style.BLUE, "o"), (4, style.RED, "s")):
-        points = [(b, r["rate"]) for b, k, r in shapes(rows) if k == loads]
-        style.line(ax, *zip(*points), "one load\nper thread" if loads == 1 else "four loads\nper thread", color, marker)
-    sizes = [b for b, k, _ in shapes(rows) if k == 1]
-    ax.set_xscale("log", base=2)
+    for loads, name, color, marker in ((1, "one load", style.BLUE, "o"), (4, "four loads", style.RED, "s")):
+        sizes, rates = style.series(rows, rf"block=(\d+) loads={loads}")
+        style.line(ax, sizes, rates, f"{name}\nper thread", color, marker)
+    style.log2_axis(ax.xaxis)
     ax.set_xticks(sizes, [str(b) if b in (32, 64, 128, 256, 512, 768) else "" for b in sizes])
-    ax.tick_params(axis="x", which="minor", bottom=False)
     ax.set_xlim(28, 2900)
-    ax.yaxis.set_major_formatter(style.thousands)
+    ax.yaxis.set_major_formatter(style.THOUSANDS)
     ax.set_ylim(0, 4700)
-    style.source(fig, rows)
-    style.save(
-        fig,
-        "block_sizes",
-        "Bandwidth against block size at the largest grid that fits at once",
-        "With one load per thread the bandwidth follows the number of resident threads, so blocks of 32 and "
-        "768 fall behind; with four loads per thread they lose less.",
-    )
+    style.save(fig, "block_sizes", "Bandwidth against block size at the largest grid that fits at once",
+               "With one load per thread the bandwidth follows the number of resident threads, so blocks of 32 and "
+               "768 fall behind; with four loads per thread they lose less.", rows)
 
 
 def draw_blocks():
     blocks = style.rows("h200_blocks.csv")
     at_once = len(blocks) * 2 // 5  # the launch is two and a half waves
-    colors = [style.BLUE, style.ORANGE, style.GREEN]  # and told apart by their place in time
+    waves = {"first wave": style.BLUE, "second wave": style.ORANGE, "the last half wave": style.GREEN}
     sms = sorted({b["sm"] for b in blocks})
-    places = max(1, at_once // len(sms))
+    places = at_once // len(sms)
     free = {sm: [0] * places for sm in sms}  # when each place of an SM is free again
-    fig, ax = style.axes("time since the first block began [us]", "SM", size=(style.WIDTH, 4.35))
-    bars = [[] for _ in colors]
+    fig, ax = style.axes("time since the first block began [us]", "SM", 4.35)
+    bars = [[] for _ in waves]
     for b in sorted(blocks, key=lambda b: b["start_ns"]):
         place = min(range(places), key=lambda k: free[b["sm"]][k])
         free[b["sm"]][place] = b["end_ns"]
         y = sms.index(b["sm"]) + place / places
-        wave = min(b["block"] // at_once, len(colors) - 1)
+        wave = min(b["block"] // at_once, len(waves) - 1)
         bars[wave].append(Rectangle((b["start_ns"] / 1e3, y), (b["end_ns"] - b["start_ns"]) / 1e3, 0.9 / places))
     end = max(b["end_ns"] for b in blocks) / 1e3
-    for wave, (patches, color) in enumerate(zip(bars, colors)):
-        if not patches:
-            continue
+    for patches, (name, color) in zip(bars, waves.items()):
         ax.add_collection(PatchCollection(patches, facecolor=color, edgecolor="white", linewidth=0.2))
         middle = sum(p.get_x() + p.get_width() / 2 for p in patches) / len(patches)
-        name = ("first wave", "second wave", "the last half wave")[wave]
-        ax.text(middle, len(sms) + 2, name, ha="center", va="bottom", color=style.ink(color), fontweight="bold")
+        style.words(ax, middle, len(sms) + 2, name, style.TEXT, color, ha="center", va="bottom", weight="bold")
     ax.set_xlim(0, end * 1.01)
     ax.set_ylim(-1, len(sms) + 14)
     ax.set_yticks(range(0, len(sms), 20))
     ax.grid(False)
     busy = sum(b["end_ns"] - b["start_ns"] for b in blocks) / (end * 1e3 * at_once)
-    style.source(fig, style.rows("waves"))
-    style.save(
-        fig,
-        "blocks",
-        "Blocks over time on every SM",
-        f"{len(blocks)} blocks on {len(sms)} SMs, {at_once} at once: two full waves, then half of the places "
-        f"stay empty. Places are taken {100 * busy:.0f} % of the time.",
-    )
+    style.save(fig, "blocks", "Blocks over time on every SM",
+               f"{len(blocks)} blocks on {len(sms)} SMs, {at_once} at once: two full waves, then half of the places "
+               f"stay empty. Places are taken {100 * busy:.0f} % of the time.", style.rows("waves"))
 
 
 draw_grid_block_thread()
 draw_loads_in_flight()
-for draw in (draw_saturation, draw_block_sizes, draw_blocks):
-    try:
-        draw()
-    except FileNotFoundError as missing:
-        print(f"{missing.filename}: not measured yet; no figure from it", file=sys.stderr)
+style.draw_measured(draw_saturation, draw_block_sizes, draw_blocks)

@@ -110,21 +110,19 @@ def ladder():
     """All rows, in three groups by what a thread brings to the tree, and how long one read of the data takes."""
     rows = style.rows("default")
     eight = ("eight_each", "last_warp", "wide_loads", "cub_block")
-    fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", size=(style.WIDTH, 4.6))
+    fig, ax = style.axes("time [ms], 64 Mi ints in blocks of 256", height=4.6)
     names = [r["version"] for r in rows]
     times = [r["median_ms"] for r in rows]
-    read = next(r["median_ms"] * r["of_percent"] / 100 for r in rows)
+    read = rows[0]["median_ms"] * rows[0]["of_percent"] / 100
     colors = [style.ORANGE if n in eight else style.GREY if n == "cub" else style.BLUE for n in names]
     style.bars(ax, names, times, colors, [f"{time:.3f}" for time in times])
     ax.axvline(read, color=style.BLACK, linewidth=0.8, linestyle=":", zorder=3)
-    ax.text(0.62 * max(times), "last_warp", "eight elements per thread", color=style.ink(style.ORANGE), va="center",
-            fontsize=style.SMALL)
-    ax.text(0.62 * max(times), "cub", "dotted: one read of the data", va="center", fontsize=style.SMALL)
+    style.words(ax, 0.62 * max(times), "last_warp", "eight elements per thread", color=style.ORANGE)
+    style.words(ax, 0.62 * max(times), "cub", "dotted: one read of the data")
     ax.set_xlim(0, 1.12 * max(times))
-    style.source(fig, rows)
     style.save(fig, "ladder", "Time of each version of the block sum",
                f"Bars of the median time of each version over 64 Mi ints in blocks of 256; one read of the data takes {read:.3f} ms: " +
-               ", ".join(f"{n} {t:.3f} ms" for n, t in zip(names, times)) + ".")
+               ", ".join(f"{n} {t:.3f} ms" for n, t in zip(names, times)) + ".", rows)
 
 
 trees()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Chapter 06: how a constant cache serves a warp, the twelve versions, and the sweep with its line."""
 
-import matplotlib.pyplot as plt
+import numpy
 import style
 import xray
+
 
 def requests():
     """Loads of a warp from constant memory: its lanes, and below them which request serves which lanes."""
@@ -35,7 +36,7 @@ def twelve():
     rows = {r["version"]: r for r in style.rows("default")}
     patterns, sources = ("block", "warp", "thread", "random"), ("constant", "global", "readonly")
     colors = {"constant": style.RED, "global": style.BLUE, "readonly": style.SKY}
-    fig, ax = style.axes("time [us], logarithmic", size=(style.WIDTH, 4.3))
+    fig, ax = style.axes("time [us], logarithmic", height=4.3)
     said, y = [], 0
     for pattern in patterns:
         for source in sources:
@@ -47,32 +48,28 @@ def twelve():
         y -= 0.6
     ax.set_xscale("log")
     ax.set_xlim(10, 12000)
-    ax.xaxis.set_major_formatter(style.thousands)
+    ax.xaxis.set_major_formatter(style.THOUSANDS)
     ax.set_yticks([-1 - 3.6 * k for k in range(4)],
                   ["one word\nper block", "one word\nper warp", "one word\nper thread", "scattered\nwords"])
     ax.grid(axis="y", visible=False)
-    style.source(fig, list(rows.values()))
     style.save(fig, "twelve", "Time of the twelve versions",
-               "Bars on a logarithmic axis, 12.8 million additions, microseconds: " + ", ".join(said) + ".")
+               "Bars on a logarithmic axis, 12.8 million additions, microseconds: " + ", ".join(said) + ".",
+               list(rows.values()))
 
 
-def sweep(ax, name, title, label_at):
-    """Measured points of one sweep and the line through those of constant memory. Returns rows and line."""
+def sweep(ax, name, title):
+    """Measured points of one sweep and the line through those of constant memory, which is returned with the rows."""
     rows = style.rows(name)
-    found = {}
-    for kind in ("distinct", "global"):
-        chosen = [r for r in rows if str(r["version"]).startswith(kind + "=")]
-        found[kind] = ([int(r["version"].split("=")[1]) for r in chosen], [r["rate"] for r in chosen])
-    x, y = found["distinct"]
-    base, slope = style.fit(x, y)
-    ax.plot([0, 32], [base, base + 32 * slope], color="#F5C9A9", linewidth=6, solid_capstyle="round")
+    x, y = style.series(rows, r"distinct=(\d+)")
+    x_global, y_global = style.series(rows, r"global=(\d+)")
+    slope, base = numpy.polyfit(x, y, 1)
+    ax.plot([0, 32], [base, base + 32 * slope], color=style.PALE_RED, linewidth=6, solid_capstyle="round")
     ax.plot(x, y, color=style.RED, marker="s", markersize=3.5, linestyle="none")
-    ax.plot(*found["global"], color=style.BLUE, marker="o", markersize=4.5, linewidth=1.2)
+    ax.plot(x_global, y_global, color=style.BLUE, marker="o", markersize=4.5, linewidth=1.2)
     fitted = f"constant, fitted:\n{base:.2f} + {slope:.2f} · words".replace("-", "\N{MINUS SIGN}")
-    ax.text(*label_at, fitted, transform=ax.transAxes, color=style.ink(style.RED), fontsize=style.SMALL)
-    ax.text(32, found["global"][1][-1] + 0.02 * max(y), "global", color=style.BLUE, ha="right", va="bottom", fontsize=style.SMALL)
+    style.words(ax, 0.05, 0.82, fitted, color=style.RED, va="baseline", transform=ax.transAxes)
+    style.words(ax, 32, y_global[-1] + 0.02 * max(y), "global", color=style.BLUE, ha="right", va="bottom")
     ax.set_title(title, fontsize=style.SMALL)
-    ax.set_xlabel("different words per load")
     ax.set_xticks(range(0, 33, 8))
     ax.set_xlim(0, 34)
     ax.set_ylim(bottom=0)
@@ -80,15 +77,14 @@ def sweep(ax, name, title, label_at):
 
 
 def sweeps():
-    fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, style.HEIGHT))
-    rows, base, slope = sweep(left, "distinct", "Side by side, 1 KiB in all", (0.05, 0.82))
-    _, far_base, far_slope = sweep(right, "spread", "5 KiB per lane, modulo 64 KiB", (0.05, 0.82))
+    fig, (left, right) = style.axes("different words per load", ncols=2)
+    rows, base, slope = sweep(left, "distinct", "Side by side, 1 KiB in all")
+    _, far_base, far_slope = sweep(right, "spread", "5 KiB per lane, modulo 64 KiB")
     left.set_ylabel("time per load of a warp [ns]")
-    style.source(fig, rows)
     style.save(fig, "sweep", "Time of a load from constant memory against the number of different words in it",
                f"Side by side the time grows along a straight line, {base:.2f} ns and {slope:.2f} ns for each word. With 5 KiB "
                f"from one lane's word to the next, round and round in 64 KiB, it bends upwards; the line fitted to it has {far_base:.2f} and {far_slope:.2f}. "
-               "Loads from global memory stay far below.")
+               "Loads from global memory stay far below.", rows)
 
 
 requests()

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Chapter 07: what the lanes of a warp touch in A, B and C for both mappings, and the roofline."""
 
-import matplotlib.pyplot as plt
 import style
 import xray
 
 SIDE = 32  # of the traced matrices: a row of 32 floats is one line of 128 bytes
 PEAK, DRAM, L1 = 66_910.0, 4_814.0, 132 * 128 * 1.98  # H200: GFLOP/s; GB/s: data sheet, a line per SM and clock
-LINE_SECTORS = 4  # 128 bytes
 TEXTBOOK = 2 / 8  # FLOP per byte: each step loads two floats
 WARP_FLOP, WAVEFRONT = 64, 128  # one multiply-add of a warp; bytes that L1 delivers at most per clock
 
@@ -40,7 +38,7 @@ def mapping(ax, top, kernel, lanes_are):
             row, column = divmod(offset // 4, SIDE)
             style.box(ax, x + column * cell, y + row * cell, cell, cell, color, style.BLACK, 0.4)
         count = xray.equal(f"{kernel}: {name}", len(xray.sectors(access)), access.per_request("sectors"))
-        lines = len({sector // LINE_SECTORS for sector in xray.sectors(access)})
+        lines = len(xray.lines(access))
         sectors, in_lines = f"{count} sector{'s' if count > 1 else ''}", f"in {lines} line{'s' if lines > 1 else ''}"
         says.append(f"{sectors} {in_lines} of {name}")
         style.words(ax, x + side / 2, y + side + 9, f"{access['operation']} {name}: {sectors}\n{in_lines}", ha="center", va="top")
@@ -68,64 +66,64 @@ def wavefronts(kernel):
     return sum(len(xray.passes(load.lanes, load.bytes)) for load in loads)
 
 
-def roof(ax, bandwidth, peak, label, color, at, side="right"):
-    """Bandwidth times intensity up to the peak, named along the slope at intensity `at`."""
-    ridge, shift = peak / bandwidth, (-5, -4) if side == "right" else (7, -20 if "\n" in label else -11)
-    ax.plot([1e-3, ridge], [1e-3 * bandwidth, peak], color=color, linewidth=1.6)
+def roof(ax, title, per, peak, bandwidth, label, color, at, side="right"):
+    """The peak, and bandwidth times intensity up to it, named along the slope at intensity `at`."""
+    style.log_axis(ax.xaxis, 0.01, 0.1, 1, 10)
+    ax.set_yscale("log")
+    ax.minorticks_off()
+    ax.set_title(title)
+    ax.set_xlabel(per, fontsize=style.SMALL)
+    ax.set_xlim(4e-3, 60)
+    ax.yaxis.set_major_formatter(style.THOUSANDS)
+    ax.axhline(peak, color=style.BLACK, linewidth=1.6)
+    style.words(ax, 0.0046, peak * 1.12, f"peak {peak:,.0f}", va="bottom")
+    ax.plot([1e-3, peak / bandwidth], [1e-3 * bandwidth, peak], color=color, linewidth=1.6)
+    shift = (-5, -4) if side == "right" else (7, -20)
     style.label(ax, at, at * bandwidth, label, color, shift, ha=side)
 
 
-def frame(ax, title, peak, unit_note):
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_title(title)
-    ax.set_xlabel(unit_note, fontsize=style.SMALL)
-    ax.set_xlim(4e-3, 60)
-    ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
-    ax.yaxis.set_major_formatter(style.thousands)
-    ax.minorticks_off()
-    ax.axhline(peak, color=style.BLACK, linewidth=1.6)
-    ax.text(0.0046, peak * 1.12, f"peak {peak:,.0f}", fontsize=style.SMALL, va="bottom")
+def point(ax, x, y, text, color, shift, marker="o", **label):
+    ax.plot([x], [y], marker=marker, color=color)
+    style.label(ax, x, y, text, color, shift, va="center", **label)
+
+
+def bound(ax, x, y, text, shift):
+    ax.plot([x], [y], marker="_", markersize=14, markeredgewidth=2, color=style.BLUE)
+    style.label(ax, x, y, text, style.BLUE, shift, va="center")
 
 
 def roofline():
     rows = {r["version"]: r for r in style.rows("default") + style.rows("cublas")}
-    fig, (then, now) = plt.subplots(1, 2, figsize=(style.WIDTH, 4.0), gridspec_kw={"width_ratios": [2, 3]})
+    fig, (then, now) = style.axes(height=4.0, ncols=2, gridspec_kw={"width_ratios": [2, 3]})
 
-    frame(then, "Then: GTX 280", 622, "FLOP per byte of DRAM")
-    roof(then, 142, 622, "DRAM\n142 GB/s", style.BLUE, 0.035, "left")
-    then.plot([32 / 68], [142 * 32 / 68], marker="_", markersize=14, markeredgewidth=2, color=style.BLUE)
-    style.label_end(then, 32 / 68, 142 * 32 / 68, "bound\n66.8", style.BLUE, (9, 2), fontsize=style.SMALL)
-    then.plot([32 / 68], [36.6], marker="o", color=style.RED)
-    style.label_end(then, 32 / 68, 36.6, "reached\n36.6", style.RED, (9, -12), fontsize=style.SMALL)
+    roof(then, "Then: GTX 280", "FLOP per byte of DRAM", 622, 142, "DRAM\n142 GB/s", style.BLUE, 0.035, "left")
+    bound(then, 32 / 68, 142 * 32 / 68, "bound\n66.8", (9, 2))
+    point(then, 32 / 68, 36.6, "reached\n36.6", style.RED, (9, -12))
     then.set_ylim(1, 3e3)
     then.set_ylabel("GFLOP/s")
 
-    frame(now, f"Now: {rows['columns_along_x']['device']}", PEAK, "FLOP per byte of L1")
-    roof(now, L1, PEAK, f"L1\n{L1 / 1000:.0f} TB/s", style.GREEN, 0.1)
+    device = rows["columns_along_x"]["device"]
+    roof(now, f"Now: {device}", "FLOP per byte of L1", PEAK, L1, f"L1\n{L1 / 1000:.0f} TB/s", style.GREEN, 0.1)
     # No line for the DRAM: the axis counts bytes of the L1. The textbook takes all of them for bytes of the DRAM.
-    now.plot([TEXTBOOK], [TEXTBOOK * DRAM], marker="_", markersize=14, markeredgewidth=2, color=style.BLUE)
-    style.label_end(now, TEXTBOOK, TEXTBOOK * DRAM, f"bound {TEXTBOOK * DRAM:,.0f}, if all\ncame from DRAM", style.BLUE, (9, 4),
-                    fontsize=style.SMALL)
+    bound(now, TEXTBOOK, TEXTBOOK * DRAM, f"bound {TEXTBOOK * DRAM:,.0f}, if all\ncame from DRAM", (9, 4))
     for name, color, marker, shift in (("columns_along_x", style.RED, "o", (9, -2)), ("rows_along_x", style.ORANGE, "s", (9, -12)),
                                        ("split_inner_loop", style.PURPLE, "^", (9, 4)),
                                        ("row_per_thread", style.GREY, "D", (9, -2))):
         x, y = WARP_FLOP / (wavefronts(name) * WAVEFRONT), rows[name]["rate"]
-        now.plot([x], [y], marker=marker, color=color)
-        style.label_end(now, x, y, f"{name} {y:,.0f}", color, shift, fontsize=style.SMALL,
-                        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6})
-    if "cublas" in rows:
-        now.axhline(rows["cublas"]["rate"], color=style.BLACK, linestyle=":", linewidth=1.4)
-        now.text(0.0046, rows["cublas"]["rate"] * 0.85, f"cuBLAS {rows['cublas']['rate']:,.0f}", fontsize=style.SMALL, va="top")
+        point(now, x, y, f"{name} {y:,.0f}", color, shift, marker,
+              bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6})
+    cublas = rows["cublas"]["rate"]
+    now.axhline(cublas, color=style.BLACK, linestyle=":", linewidth=1.4)
+    style.words(now, 0.0046, cublas * 0.85, f"cuBLAS {cublas:,.0f}", va="top")
     now.set_ylim(8, 3e5)
-    style.source(fig, list(rows.values()))
     best = rows["columns_along_x"]["rate"]
     times = wavefronts("rows_along_x") / wavefronts("columns_along_x")
     style.save(fig, "roofline", "Roofline then and now",
                f"On the GTX 280 the naive kernel reached 36.6 of the 66.8 GFLOP/s that its memory allowed. On the H200 "
                f"columns_along_x reaches {best:,.0f} GFLOP/s, above the {TEXTBOOK * DRAM:,.0f} that would be the bound if every load went to the "
                f"memory, and below the line of the L1 cache; "
-               f"rows_along_x and split_inner_loop lie on the line of the L1 where a load takes {times:g} times as many wavefronts.")
+               f"rows_along_x and split_inner_loop lie on the line of the L1 where a load takes {times:g} times as many wavefronts.",
+               list(rows.values()))
 
 
 mappings()

@@ -5,6 +5,7 @@ import style
 import xray
 
 SMS, CLOCK_GHZ, WARP_FLOP = 132, 1.98, 64  # of the H200; FLOP of a warp's multiply-add
+PEAK = SMS * CLOCK_GHZ * WARP_FLOP * 4 / 1000  # TFLOP/s
 M, N, K = 128, 128, 32  # of the traced matrices
 KERNELS = {"naive": "naive", "tiled_16": "tiled<16>", "tiled_32": "tiled<32>", "tiled_32_ahead": "tiled_ahead<32>",
            "tiled_32_dynamic": "tiled_dynamic", "column_conflict": "transposed_tile<32, 0>",
@@ -65,7 +66,7 @@ def walk():
 
 
 def stored_column(ax, x, version, color):
-    """The first store of a row of A down a column of the tile. Returns where the picture ends, and what it says."""
+    """The first store of a row of A down a column of the tile. Returns what the picture says."""
     cell = 6
     store = xray.accesses("versions", kernel=f"multiply_{KERNELS[version]}", space="shared", operation="store")[0]
     passes = xray.passes(store.lanes, store.bytes, "store")
@@ -83,16 +84,15 @@ def stored_column(ax, x, version, color):
     style.words(ax, x, y, "bank 0")
     style.words(ax, x + 32 * cell, y, "31", ha="right")
     name = f"{count:g} pass{'es' if count > 1 else ''} through the banks"
-    y += 24 if count < 3 else 16
-    style.words(ax, x, y, name, color=color, weight="bold")
-    return y, f"in {version}, with rows of {words} words, {name}"
+    style.words(ax, x, y + (24 if count < 3 else 16), name, color=color, weight="bold")
+    return f"in {version}, with rows of {words} words, {name}"
 
 
 def banks():
     """The store of a row of A as a column of the tile: which pass through the banks serves which bank."""
     fig, ax = style.canvas(3.7)
-    _, conflict = stored_column(ax, 6, "column_conflict", style.RED)
-    _, padded = stored_column(ax, 230, "column_padded", style.SKY)
+    conflict = stored_column(ax, 6, "column_conflict", style.RED)
+    padded = stored_column(ax, 230, "column_padded", style.SKY)
     style.words(ax, 230, 196, "a row of cells: one pass,\nfilled for the banks that\nserve a word", va="top", color=style.GREY)
     style.save(fig, "banks", "A column of the tile in its banks, traced from the kernels",
                f"The 32 lanes of a warp store a row of A as a column of the tile: {conflict}; {padded}.")
@@ -101,10 +101,11 @@ def banks():
 def banks_of_halves():
     """The same store of the micro tile: 16 lanes go down one column, 16 down the next."""
     fig, ax = style.canvas(2.25)
-    ends, says = zip(*(stored_column(ax, 6 + 224 * i, version, color) for i, (version, color) in
-                       enumerate((("micro_tile", style.RED), ("micro_tile_padded", style.SKY)))))
+    conflict = stored_column(ax, 6, "micro_tile", style.RED)
+    padded = stored_column(ax, 230, "micro_tile_padded", style.SKY)
     style.save(fig, "banks_of_halves", "Two half columns of the micro tile in their banks, traced from the kernels",
-               "The first 16 lanes of a warp store down one column of the tile, the others down the next: " + "; ".join(says) + ".")
+               "The first 16 lanes of a warp store down one column of the tile, the others down the next: "
+               f"{conflict}; {padded}.")
 
 
 # ---- measured: every version beside its bound ----------------------------------------------------
@@ -140,12 +141,9 @@ def bound(version):
     return min(PEAK, SMS * CLOCK_GHZ * WARP_FLOP / wavefronts(version) / 1000)
 
 
-PEAK = SMS * CLOCK_GHZ * WARP_FLOP * 4 / 1000  # TFLOP/s
-
-
 def bounds():
     rows = [r for r in style.rows("4096") if r["version"] in KERNELS or r["version"] == "cublas"]
-    fig, ax = style.axes("TFLOP/s", size=(style.WIDTH, 4.1))
+    fig, ax = style.axes("TFLOP/s", height=4.1)
     for place, row in enumerate(reversed(rows)):
         name, rate = row["version"], row["rate"] / 1000
         ax.barh(place, rate, color=style.GREY if name == "cublas" else style.BLUE, height=0.6)
@@ -156,17 +154,16 @@ def bounds():
             ax.plot([limit, limit], [place - 0.42, place + 0.42], color=style.RED, linewidth=2.5)
             label += f" of {limit:.1f}"
             edge = rate if limit > rate + 15 else max(rate, limit)
-        ax.text(edge + 1, place, label, va="center", fontsize=style.SMALL)
+        style.words(ax, edge + 1, place, label)
     ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
     ax.axvline(PEAK, color=style.BLACK, linewidth=1.2)
-    ax.text(PEAK - 1, len(rows) - 1, "peak", fontsize=style.SMALL, ha="right", va="center")
-    ax.text(26, len(rows) - 2.5, "mark: the bound\nby wavefronts", fontsize=style.SMALL, color=style.ink(style.RED), va="center")
+    style.words(ax, PEAK - 1, len(rows) - 1, "peak", ha="right")
+    style.words(ax, 26, len(rows) - 2.5, "mark: the bound\nby wavefronts", color=style.RED)
     ax.grid(axis="y", visible=False)
     ax.set_xlim(0, 72)
-    style.source(fig, rows)
     style.save(fig, "bounds", "Every version beside the bound of its wavefronts",
                "Bars of the measured rate at m = n = k = 4096, with the bound that the wavefronts of shared memory and L1 set: " +
-               ", ".join(f"{r['version']} {r['rate'] / 1000:.1f} TFLOP/s" for r in rows) + ".")
+               ", ".join(f"{r['version']} {r['rate'] / 1000:.1f} TFLOP/s" for r in rows) + ".", rows)
 
 
 walk()

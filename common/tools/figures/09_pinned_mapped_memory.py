@@ -2,8 +2,6 @@
 """Chapter 09: the roads to the device (a drawing), copies by size, passes, chunks, the time lines of chunks and of
 the default stream."""
 
-import sys
-
 import style
 from matplotlib.patches import FancyBboxPatch
 
@@ -16,8 +14,7 @@ def box(ax, x, y, width, text, color):
 
 
 def arrow(ax, start, end, y, text, color, head="-|>"):
-    ax.annotate("", xy=(end, y), xytext=(start, y), arrowprops={"arrowstyle": head, "color": color, "linewidth": 2.2,
-                                                                "shrinkA": 0, "shrinkB": 0})
+    style.arrow(ax, (start, y), (end, y), head, color=color, linewidth=2.2)
     style.words(ax, (start + end) / 2, y - 5, text, color=color, ha="center", va="bottom")
 
 
@@ -36,14 +33,10 @@ def draw_roads():
     arrow(ax, 240, 350, 77, "copy engine", style.RED)
     arrow(ax, 88, 350, 157, "copy engine: one trip, the CPU is free", style.BLUE)
     arrow(ax, 350, 88, 237, "the kernel's own loads and stores", style.GREEN, "<|-|>")
-    style.save(
-        fig,
-        "roads",
-        "Three roads from host memory to the device",
-        "From pageable memory the CPU first copies into a pinned buffer of the driver, from which a copy engine "
-        "brings the data over PCIe. From pinned memory the copy engine fetches it directly. Mapped memory is not "
-        "copied: each load of the kernel goes over PCIe by itself, into registers.",
-    )
+    style.save(fig, "roads", "Three roads from host memory to the device",
+               "From pageable memory the CPU first copies into a pinned buffer of the driver, from which a copy engine "
+               "brings the data over PCIe. From pinned memory the copy engine fetches it directly. Mapped memory is not "
+               "copied: each load of the kernel goes over PCIe by itself, into registers.")
 
 
 def bytes_of(text):
@@ -56,7 +49,7 @@ def draw_sizes():
     series = {}
     for match, row in style.matched(rows, r"(\w+) size=(.+)"):
         series.setdefault(match[1], []).append((bytes_of(match[2]), row["median_ms"]))
-    fig, (left, right) = style.axes(size=(style.WIDTH, 4.35), nrows=2, sharex=True)
+    fig, (upper, lower) = style.axes(height=4.35, nrows=2, sharex=True)
     looks = [
         ("h2d_pinned", "to device, pinned", style.BLUE, "o", "-"),
         ("d2h_pinned", "to host, pinned", style.SKY, "s", "--"),
@@ -67,78 +60,61 @@ def draw_sizes():
     for name, label, color, marker, dashes in looks:
         sizes, ms = zip(*series[name])
         how = {"color": color, "marker": marker, "markersize": 4, "linestyle": dashes, "linewidth": 1.6}
-        left.plot(sizes, [1e3 * t for t in ms], **how)
-        right.plot(sizes, [s / t / 1e6 for s, t in zip(sizes, ms)], **how)
+        upper.plot(sizes, [1e3 * t for t in ms], **how)
+        lower.plot(sizes, [s / t / 1e6 for s, t in zip(sizes, ms)], **how)
         ends.append((sizes[-1], sizes[-1] / ms[-1] / 1e6, label, color))
-    left.set_yscale("log")
-    left.set_ylabel("time [us]")
-    left.set_yticks([10, 1000, 100000])
-    left.yaxis.set_major_formatter(style.thousands)
-    right.set_ylabel("GB/s")
-    right.set_xlabel("size of the copy")
-    style.log2_axis(right.xaxis, "B")
-    right.set_xticks([1 << k for k in (10, 15, 20, 25, 30)])
-    right.set_xlim(right=1 << 40)
-    right.set_ylim(0, 65)
-    style.label_ends(right, ends)
-    style.source(fig, rows)
-    style.save(
-        fig,
-        "sizes",
-        "Time and bandwidth of copies by size",
-        "Small copies all take the same time, some microseconds; from about a hundred kilobytes on the time grows "
-        "with the size. Pinned copies end at the bandwidth of the bus, pageable ones well below.",
-    )
+    upper.set_yscale("log")
+    upper.set_ylabel("time [us]")
+    upper.set_yticks([10, 1000, 100000])
+    upper.yaxis.set_major_formatter(style.THOUSANDS)
+    lower.set_ylabel("GB/s")
+    lower.set_xlabel("size of the copy")
+    style.log2_axis(lower.xaxis, "B")
+    lower.set_xticks([1 << k for k in (10, 15, 20, 25, 30)])
+    lower.set_xlim(right=1 << 40)
+    lower.set_ylim(0, 65)
+    style.label_ends(lower, ends)
+    style.save(fig, "sizes", "Time and bandwidth of copies by size",
+               "Small copies all take the same time, some microseconds; from about a hundred kilobytes on the time grows "
+               "with the size. Pinned copies end at the bandwidth of the bus, pageable ones well below.", rows)
 
 
 def draw_passes():
     rows = style.rows("passes")
     fig, ax = style.axes("passes over the data (the arithmetic stays the same)", "time [ms]")
     for name, label, color, marker in (("mapped_read", "mapped", style.RED, "s"), ("copied_read", "copied once", style.BLUE, "o")):
-        points = [(int(match[1]), row["median_ms"]) for match, row in style.matched(rows, name + r" passes=(\d+)")]
-        style.line(ax, *zip(*points), label, color, marker)
+        style.line(ax, *style.series(rows, name + r" passes=(\d+)", "median_ms"), label, color, marker)
     ax.set_ylim(bottom=0)
     ax.set_xlim(0.7, 10.4)
     ax.set_xticks(range(1, 9))
-    style.source(fig, rows)
-    style.save(
-        fig,
-        "passes",
-        "Time against passes over the data",
-        "The mapped version pays for the bus in every pass: its time grows in proportion. The copied version pays "
-        "once and stays flat. The lines cross between one pass and two.",
-    )
+    style.save(fig, "passes", "Time against passes over the data",
+               "The mapped version pays for the bus in every pass: its time grows in proportion. The copied version pays "
+               "once and stays flat. The lines cross between one pass and two.", rows)
 
 
 def draw_chunks():
     rows = style.rows("chunks")
     alone = {row["version"]: row["median_ms"] for row in style.rows("default")}
-    points = [(int(match[1]), row["median_ms"]) for match, row in style.matched(rows, r"overlapped chunks=(\d+)")]
-    ideal = max(alone["h2d_pinned"], alone["kernel_alone"])
+    chunks, times = style.series(rows, r"overlapped chunks=(\d+)", "median_ms")
+    other, ideal = sorted((alone["h2d_pinned"], alone["kernel_alone"]))
     fig, ax = style.axes("chunks", "time [ms]")
-    style.line(ax, *zip(*points), "measured", style.BLUE)
-    model = [(c, ideal + min(alone["h2d_pinned"], alone["kernel_alone"]) / c) for c, _ in points]
-    ax.plot(*zip(*model), color=style.GREY, linestyle=":", linewidth=1.5)
-    style.label(ax, *model[1], "dotted: ideal + the other / chunks", style.GREY, (14, 8))
+    style.line(ax, chunks, times, "measured", style.BLUE)
+    model = [ideal + other / c for c in chunks]
+    ax.plot(chunks, model, color=style.GREY, linestyle=":", linewidth=1.5)
+    style.label(ax, chunks[1], model[1], "dotted: ideal + the other / chunks", style.GREY, (14, 8))
     ax.axhline(ideal, color=style.GREY, linestyle="--", linewidth=1.5)
-    style.label(ax, points[0][0], ideal, "ideal: the slower of copy and kernel", style.GREY, (0, -5), va="top")
-    ax.set_xscale("log", base=2)
-    ax.set_xticks([c for c, _ in points], [str(c) for c, _ in points])
-    ax.tick_params(axis="x", which="minor", bottom=False)
+    style.label(ax, chunks[0], ideal, "ideal: the slower of copy and kernel", style.GREY, (0, -5), va="top")
+    style.log2_axis(ax.xaxis)
+    ax.set_xticks(chunks)
     ax.set_xlim(0.9, 256 * 4)
     ax.set_ylim(bottom=0)
-    style.source(fig, rows)
-    style.save(
-        fig,
-        "chunks",
-        "Time of the overlapped version against the number of chunks",
-        "With one chunk copy and kernel follow each other. More chunks approach the slower of the two, until the "
-        "cost of starting so many small copies shows.",
-    )
+    style.save(fig, "chunks", "Time of the overlapped version against the number of chunks",
+               "With one chunk copy and kernel follow each other. More chunks approach the slower of the two, until the "
+               "cost of starting so many small copies shows.", rows)
 
 
-def bars(rows, version):
-    """[(stream, start, end)] of the copies and of the kernels: each starts when its stream has come to it and the
+def engines(rows, version):
+    """[(stream, start, end)] of the copies and of the kernels. Each starts when its stream has come to it and the
     one before it, on the same engine, has ended. The first begins at 0."""
     reached = {}
     for match, row in style.matched(rows, version + r" chunk=(\d+) stream=(\d+) (\w+)"):
@@ -155,80 +131,62 @@ def bars(rows, version):
     return one_engine("begin", "copied"), one_engine("copied", "computed")
 
 
+def draw_bar(ax, row, number, start, end, color):
+    ax.barh(row, end - start, left=start, height=0.8, color=color, edgecolor="white", linewidth=0.6)
+    style.words(ax, (start + end) / 2, row, number, ha="center", color=style.on(color))
+
+
+def name_rows(ax, title, names):
+    """The rows of bars, from the top down."""
+    ax.set_title(title, fontsize=style.SMALL)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+
+
 def draw_timeline():
     rows = style.rows("timeline")
-    panels = [
-        ("one_chunk", "one chunk: copy, then kernel"),
-        ("overlapped", "chunks over streams, from pinned memory"),
-        ("overlapped_pageable", "the same from pageable memory: another scale"),
-    ]
-    fig, axes = style.axes(size=(style.WIDTH, 4.35), nrows=3)
-    shared = max(end for version, _ in panels[:2] for _, _, end in bars(rows, version)[1])
-    for ax, (version, title) in zip(axes, panels):
-        last = max(end for _, _, end in bars(rows, version)[1])
-        width = 1.03 * (last if version == "overlapped_pageable" else shared)
-        for lane, (name, pieces) in enumerate(zip(("copy engine", "SMs"), bars(rows, version))):
+    titles = {"one_chunk": "one chunk: copy, then kernel", "overlapped": "chunks over streams, from pinned memory",
+              "overlapped_pageable": "the same from pageable memory: another scale"}
+    ran = {version: engines(rows, version) for version in titles}
+    ends = {version: max(end for _, _, end in kernels) for version, (_, kernels) in ran.items()}
+    fig, axes = style.axes(height=4.35, nrows=3)
+    for ax, (version, title) in zip(axes, titles.items()):
+        last = ends[version] if version == "overlapped_pageable" else max(ends["one_chunk"], ends["overlapped"])
+        for row, pieces in enumerate(ran[version]):
             for stream, start, end in pieces:
                 color = (style.BLUE, style.SKY, style.GREEN, style.ORANGE)[stream % 4]
-                ax.barh(lane, end - start, left=start, height=0.8, color=color, edgecolor="white", linewidth=0.6)
-                if end - start > 0.025 * width:
-                    ax.text((start + end) / 2, lane, str(stream), ha="center", va="center", fontsize=style.SMALL,
-                            color=style.on(color))
-        ax.set_yticks([0, 1], ["copy engine", "SMs"])
-        ax.set_ylim(1.5, -0.5)
-        ax.grid(axis="y", visible=False)
-        ax.set_title(title, fontsize=style.SMALL)
-        ax.set_xlim(0, width)
+                wide = end - start > 0.025 * 1.03 * last
+                draw_bar(ax, row, str(stream) if wide else "", start, end, color)
+        name_rows(ax, title, ("copy engine", "SMs"))
+        ax.set_xlim(0, 1.03 * last)
     axes[-1].set_xlabel("time by events [ms]   (0 to 3: the streams)")
-    style.source(fig, rows)
-    ends = {version: max(end for _, _, end in bars(rows, version)[1]) for version, _ in panels}
-    style.save(
-        fig,
-        "timeline",
-        "What ran when: one chunk, chunks over streams, and chunks of pageable memory",
-        f"In one chunk copy and kernel take {ends['one_chunk']:.1f} ms one after the other. In chunks the kernels run "
-        f"while later chunks are copied, and all is done after {ends['overlapped']:.1f} ms. From pageable memory it "
-        f"takes {ends['overlapped_pageable']:.1f} ms: the SMs wait between short kernels.",
-    )
+    style.save(fig, "timeline", "What ran when: one chunk, chunks over streams, and chunks of pageable memory",
+               f"In one chunk copy and kernel take {ends['one_chunk']:.1f} ms one after the other. In chunks the kernels "
+               f"run while later chunks are copied, and all is done after {ends['overlapped']:.1f} ms. From pageable memory it "
+               f"takes {ends['overlapped_pageable']:.1f} ms: the SMs wait between short kernels.", rows)
 
 
 def draw_waits():
     """Three kernels each: when each could begin, and when it had ended."""
     rows = style.rows("waits")
-    panels = [
-        ("default_between", "1 and 3 in streams made by cudaStreamCreate", ("stream A", "default", "stream B")),
-        ("default_beside", "1 and 3 in streams made with cudaStreamNonBlocking", ("stream A", "default", "stream B")),
-    ]
-    fig, axes = style.axes(size=(style.WIDTH, 3.9), nrows=2, sharex=True)
+    titles = {"default_between": "1 and 3 in streams made by cudaStreamCreate",
+              "default_beside": "1 and 3 in streams made with cudaStreamNonBlocking"}
+    fig, axes = style.axes(height=3.9, nrows=2, sharex=True)
     ends = {}
-    for ax, (version, title, names) in zip(axes, panels):
+    for ax, (version, title) in zip(axes, titles.items()):
         found = style.matched(rows, version + r" kernel=(\d) (\w+)")
         reached = {(int(match[1]), match[2]): row["rate"] for match, row in found}
         zero = min(reached.values())
-        for k in range(3):
-            start, end = reached[k, "begin"] - zero, reached[k, "computed"] - zero
-            color = (style.BLUE, style.ORANGE, style.GREEN)[k]
-            ax.barh(k, end - start, left=start, height=0.8, color=color, edgecolor="white", linewidth=0.6)
-            ax.text((start + end) / 2, k, str(k + 1), ha="center", va="center", fontsize=style.SMALL, color=style.on(color))
-            ends[version] = max(ends.get(version, 0), end)
-        ax.set_yticks(range(3), names)
-        ax.set_ylim(2.5, -0.5)
-        ax.grid(axis="y", visible=False)
-        ax.set_title(title, fontsize=style.SMALL)
+        for k, color in enumerate((style.BLUE, style.ORANGE, style.GREEN)):
+            draw_bar(ax, k, str(k + 1), reached[k, "begin"] - zero, reached[k, "computed"] - zero, color)
+        name_rows(ax, title, ("stream A", "default", "stream B"))
+        ends[version] = max(reached.values()) - zero
     axes[-1].set_xlabel("time by events [ms]   (1 to 3: the order of the launches)")
-    style.source(fig, rows)
-    style.save(
-        fig,
-        "waits",
-        "Three small kernels, the second one in the default stream",
-        f"With streams made by cudaStreamCreate the three kernels run one after the other, {ends['default_between']:.2f} "
-        f"ms. With non-blocking streams they run side by side, {ends['default_beside']:.2f} ms.",
-    )
+    style.save(fig, "waits", "Three small kernels, the second one in the default stream",
+               f"With streams made by cudaStreamCreate the three kernels run one after the other, "
+               f"{ends['default_between']:.2f} ms. With non-blocking streams they run side by side, {ends['default_beside']:.2f} ms.", rows)
 
 
 draw_roads()
-for draw in (draw_sizes, draw_passes, draw_chunks, draw_timeline, draw_waits):
-    try:
-        draw()
-    except FileNotFoundError as missing:
-        print(f"{missing.filename}: not measured yet; no figure from it", file=sys.stderr)
+style.draw_measured(draw_sizes, draw_passes, draw_chunks, draw_timeline, draw_waits)

@@ -16,8 +16,8 @@ def fence(x, y):
 
 
 def ticket(x, y, number):
-    ax.text(x, y, str(number), ha="center", va="center", fontsize=style.SMALL, weight="bold",
-            bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": style.BLACK})
+    style.words(ax, x, y, str(number), ha="center", weight="bold",
+                bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": style.BLACK})
 
 
 style.box(ax, 8, 10, 14, 14, style.ORANGE, weight=0)
@@ -51,22 +51,19 @@ rows = style.rows("sizes")
 fig, ax = style.axes("ints", "bandwidth [GB/s]")
 texts = []
 for kind, label, color, marker in (("wide", "last_block_wide", style.BLUE, "o"), ("cub", "CUB", style.RED, "s")):
-    chosen = [r for r in rows if r["version"].startswith(kind + " ")]
-    sizes = [int(r["version"].split("n=")[1]) for r in chosen]
-    rates = [r["rate"] for r in chosen]
+    sizes, rates = style.series(rows, kind + r" n=(\d+)")
     ax.plot(sizes, rates, color=color, marker=marker)
     style.label_end(ax, sizes[2], rates[2], label, color, shift=(-108, 12) if kind == "wide" else (10, -14))
     texts.append(f"{label} " + ", ".join(f"{r:.0f}" for r in rates))
-read = rows[0]["rate"] / rows[0]["of_percent"] * 100
+read = style.full_rate(rows[0])
 ax.axhline(read, color=style.GREY, linewidth=1, linestyle="--")
-ax.text(sizes[0], read + 70, "a kernel that only reads", color=style.GREY, fontsize=style.SMALL)
+style.words(ax, sizes[0], read + 70, "a kernel that only reads", color=style.GREY, va="baseline")
 style.log2_axis(ax.xaxis)
 ax.set_xticks(sizes)
 ax.set_ylim(0, 5400)
-ax.yaxis.set_major_formatter(style.thousands)
-style.source(fig, rows)
+ax.yaxis.set_major_formatter(style.THOUSANDS)
 style.save(fig, "sizes", "Bandwidth of the last version and of CUB",
-           f"At {', '.join(f'{s >> 20} Mi' for s in sizes)} ints, in GB/s: {'; '.join(texts)}.")
+           f"At {', '.join(f'{s >> 20} Mi' for s in sizes)} ints, in GB/s: {'; '.join(texts)}.", rows)
 
 # ---- the whole course -----------------------------------------------------------------------------
 
@@ -84,16 +81,13 @@ labels, rates = [], []
 for chapter, version, label in LADDER:
     setting = "64mi" if chapter[:2] in ("02", "03") else "default"  # the same size in all
     row = next(r for r in style.rows(setting, chapter) if r["version"] == version)
-    ints = int(row["workload"].split("n = ")[1].split(" ")[0])
     labels.append(label)
     # The CSV's own rate, as in the tables: computed again it may be rounded the other way.
-    rates.append(row["rate"] if row["rate_unit"] == "GB/s" else 4 * ints / row["median_ms"] / 1e6)
-fig, ax = style.axes("bandwidth [GB/s], logarithmic", size=(style.WIDTH, 4.1))
-style.course(ax, labels, rates, [style.BLUE] * len(rates), 100, (",.0f", ".2g"), ("a kernel that only reads", read))
+    rates.append(row["rate"] if row["rate_unit"] == "GB/s" else 4 * style.given(row, "n") / row["median_ms"] / 1e6)
+fig, ax = style.axes("bandwidth [GB/s], logarithmic", height=4.1)
+style.course(ax, labels, rates, [style.BLUE] * len(rates), 100, (",.0f", ".2g"), ("a kernel that only reads", read),
+             (0.1, 1, 10, 100, 1000))
 ax.set_xlim(0.05, 6500)
-ax.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1,000"])
-ax.minorticks_off()
-style.source(fig, style.rows("default"))
 style.save(fig, "course", "The ladder of the whole course",
            "Sum of squares in GB/s, logarithmic: " + "; ".join(f"{' '.join(n.split())} {r:,.2f}" for n, r in zip(labels, rates)) +
-           f". A dashed line at {read:,.0f}, what a kernel reaches that only reads.")
+           f". A dashed line at {read:,.0f}, what a kernel reaches that only reads.", style.rows("default"))

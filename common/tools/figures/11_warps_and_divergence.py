@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Chapter 11: lanes over time when a warp diverges, the cost of paths with its line, and shuffles."""
 
+import numpy
 import style
 import xray
 
@@ -45,27 +46,25 @@ def paths():
     rows = style.rows("paths")
     times = {str(r["version"]): r["median_ms"] for r in rows if r["median_ms"] != ""}
     counts = [1, 2, 4, 8, 16, 32]
-    fig, ax = style.axes("different paths in a warp", "time, in times of one path", size=(style.WIDTH, 3.9))
+    fig, ax = style.axes("different paths in a warp", "time, in times of one path", height=3.9)
     said = []
-    for kind, name, color, marker, at in (("alone", "one warp alone", style.ORANGE, "s", (13.5, 27.5)),
-                                          ("by_lane", "the whole chip", style.BLUE, "o", (18.5, 13))):
+    for kind, name, color, marker, at, side in (("alone", "one warp alone", style.ORANGE, "s", (13.5, 27.5), "right"),
+                                                ("by_lane", "the whole chip", style.BLUE, "o", (18.5, 13), "left")):
         y = [times[f"{kind}={k}"] / times[f"{kind}=1"] for k in counts]
-        base, slope = style.fit(counts, y)
+        slope, base = numpy.polyfit(counts, y, 1)
         ax.plot([0, 32], [base, base + 32 * slope], color=color, linewidth=1)
         ax.plot(counts, y, color=color, marker=marker, linestyle="none")
-        ax.text(*at, f"{name}:\n{base:.2f} + {slope:.2f} · paths", color=style.ink(color), ha="right" if kind == "alone" else "left",
-                va="center", fontsize=style.SMALL)
+        style.words(ax, *at, f"{name}:\n{base:.2f} + {slope:.2f} · paths", color=color, ha=side)
         said.append(f"{name}: {base:.2f} + {slope:.2f} per path")
     y = [times[f"by_warp={k}"] / times["by_lane=1"] for k in (2, 32)]
     ax.plot((2, 32), y, color=style.GREEN, marker="^", linestyle="none")
-    ax.text(31, 3.2, "paths chosen by warp", color=style.ink(style.GREEN), ha="right", fontsize=style.SMALL)
+    style.words(ax, 31, 3.2, "paths chosen by warp", color=style.GREEN, ha="right", va="baseline")
     said.append(f"chosen by warp, 32 paths take {y[1]:.2f} times as long as one")
     ax.set_xlim(0, 34)
     ax.set_ylim(0, 34)
     ax.set_xticks(range(0, 33, 4))
-    style.source(fig, rows)
     style.save(fig, "paths", "Time of a warp against the number of different paths that its lanes take",
-               "Points along straight lines, in times of one path. " + "; ".join(said) + ".")
+               "Points along straight lines, in times of one path. " + "; ".join(said) + ".", rows)
 
 
 def shuffles():

@@ -4,7 +4,7 @@
 import style
 import xray
 
-WORD, COUNTERS, SECTOR_LANES = 4, 16, 8
+COUNTERS, SECTOR_LANES = 16, 8
 
 
 def digits_that_differ():
@@ -55,24 +55,20 @@ def registers():
     fig, ax = style.axes("most registers per thread", "time [ms], 64 Mi ints")
     says = []
     for kernel, color in (("pairs", style.BLUE), ("rod", style.ORANGE)):
-        own = [r for r in rows if r["version"].startswith(kernel)]
-        limits = [int(r["version"].split("_")[1]) for r in own]
-        times = [r["median_ms"] for r in own]
-        style.line(ax, limits, times, "", color)
+        own = [(int(match[1]), row["median_ms"], row["local_bytes"])
+               for match, row in style.matched(rows, kernel + r"_(\d+)")]
+        ax.plot([limit for limit, _, _ in own], [time for _, time, _ in own], color=color, marker="o")
         at, values, shift = (-1, 160, (10, -4)) if kernel == "rod" else (2, 64, (-8, -13))
-        style.label(ax, limits[at], times[at], f"{kernel}: {values} values", color, shift)
-        for r, limit, time in zip(own, limits, times):
+        style.label(ax, *own[at][:2], f"{kernel}: {values} values", color, shift)
+        for limit, time, spilled in own:
             if kernel == "rod" and limit in (168, 128, 64):
-                style.label(ax, limit, time, f"{r['local_bytes']:.0f} B", color, (8, 7))
-        says.append(f"{kernel}: " + ", ".join(f"{limit} registers {t:.3f} ms with {r['local_bytes']:.0f} local bytes"
-                                              for limit, t, r in zip(limits, times, own)))
+                style.label(ax, limit, time, f"{spilled:.0f} B", color, (8, 7))
+        says.append(f"{kernel}: " + ", ".join(f"{limit} registers {time:.3f} ms with {spilled:.0f} local bytes"
+                                              for limit, time, spilled in own))
     ax.set_xlim(16, 290)
-    ax.set_yscale("log")
+    style.log_axis(ax.yaxis, 0.2, 0.5, 1, 2, 5, 10)
     ax.set_ylim(0.15, 12)
-    ax.set_yticks([0.2, 0.5, 1, 2, 5, 10], ["0.2", "0.5", "1", "2", "5", "10"])
-    ax.set_yticks([], minor=True)
-    style.source(fig, rows)
-    style.save(fig, "registers", "Time of two kernels with fewer and fewer registers", "; ".join(says) + ".")
+    style.save(fig, "registers", "Time of two kernels with fewer and fewer registers", "; ".join(says) + ".", rows)
 
 
 def carveout():
@@ -81,22 +77,19 @@ def carveout():
     fig, ax = style.axes("carve-out: wish for shared memory [%]", "time [ms]")
     says = []
     for kernel, color, name in (("table", style.BLUE, "table: wants the L1"), ("parked", style.ORANGE, "parked: wants shared memory")):
-        own = [r for r in rows if r["version"].startswith(kernel + "_carveout")]
-        wishes = [int(r["version"].rsplit("_", 1)[1]) for r in own]
-        times = [r["median_ms"] for r in own]
-        style.line(ax, wishes, times, "", color)
+        wishes, times = style.series(rows, kernel + r"_carveout_(\d+)", "median_ms")
+        ax.plot(wishes, times, color=color, marker="o")
         at, shift, side = (0, (10, 2), "left") if kernel == "parked" else (3, (-8, 4), "right")
         style.label(ax, wishes[at], times[at], name, color, shift, ha=side)
         says.append(name + ": " + ", ".join(f"{w} % {t:.3f} ms" for w, t in zip(wishes, times)))
     ax.set_xticks([0, 25, 50, 75, 100])
     ax.set_ylim(0, None)
-    style.source(fig, rows)
-    style.save(fig, "carveout", "Time of two kernels against the share of shared memory", "; ".join(says) + ".")
+    style.save(fig, "carveout", "Time of two kernels against the share of shared memory", "; ".join(says) + ".", rows)
 
 
 def latency():
     rows = [r for r in style.rows("latency") + sorted(style.rows("memory_latency"), key=lambda r: r["rate"]) if r["rate_unit"] == "cycles/step"]
-    fig, ax = style.axes("cycles until the next step can begin", size=(style.WIDTH, 4.5))
+    fig, ax = style.axes("cycles until the next step can begin", height=4.5)
     names = [r["version"] for r in rows]
     cycles = [r["rate"] for r in rows]
     on_chip, behind = ("constant", "shared", "local", "texture", "l1"), ("constant_64k", "constant_dram", "l2", "memory")
@@ -104,9 +97,9 @@ def latency():
     style.bars(ax, names, cycles, colors, [f"{value:.1f}" if value < 100 else f"{value:.0f}" for value in cycles])
     ax.set_xscale("log")
     ax.set_xlim(1, 2000)
-    style.source(fig, rows)
     style.save(fig, "latency", "Cycles per step where each step needs the result of the one before",
-               "Bars on a logarithmic scale: " + ", ".join(f"{n} {c:.1f}" for n, c in zip(names, cycles)) + " cycles.")
+               "Bars on a logarithmic scale: " + ", ".join(f"{n} {c:.1f}" for n, c in zip(names, cycles)) + " cycles.",
+               rows)
 
 
 layout()

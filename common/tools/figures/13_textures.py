@@ -6,7 +6,6 @@ import math
 
 import style
 import xray
-from matplotlib import pyplot as plt
 
 PIXEL, PER_SECTOR, PARTS = 4, 8, 512  # bytes; pixels; steps of cosine and sine, as in textures.cu
 SHAPES = {"32 x 1": (32, 1), "8 x 4": (8, 4)}  # pixels of the result that a warp has
@@ -87,7 +86,7 @@ def modes():
         left = math.floor(x - 0.5)
         return texel(left, mode) + (x - 0.5 - left) * (texel(left + 1, mode) - texel(left, mode))
 
-    fig, axes = plt.subplots(2, 2, figsize=(style.WIDTH, 4.2), sharex=True, sharey=True)
+    fig, axes = style.axes("place [texels]", "value", 4.2, nrows=2, ncols=2, sharex=True, sharey=True)
     for ax, mode in zip(axes.flat, ("clamp", "border", "wrap", "mirror")):
         ax.axvspan(0, 4, color="#EEEEEE", zorder=0)
         for i in range(-6, 10):
@@ -100,76 +99,64 @@ def modes():
         ax.set_title(mode)
         ax.set_xlim(-6, 10)
         ax.set_ylim(-3, 48)
-    for ax in axes[1]:
-        ax.set_xlabel("place [texels]")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("value")
     style.label(axes[0][0], 6.6, 40, "nearest", style.BLUE, (0, 4), ha="center")
     style.label(axes[0][1], 4.35, 5, "linear", style.RED, (6, 8))
-    style.source(fig, rows)
     style.save(fig, "modes", "What a texture of four texels returns inside and outside of it",
                "Texels 10, 20, 30 and 40 lie between 0 and 4. Outside, clamp repeats the edge, border returns 0, wrap begins "
                "again, mirror goes back. Nearest is a staircase; linear is a straight line between the centres. The unit's "
-               "values, marked, lie on the lines computed by hand.")
+               "values, marked, lie on the lines computed by hand.", rows)
 
 
-COLORS = {"plain": style.BLUE, "squarish": style.GREEN, "array": style.RED, "array_squarish": style.PURPLE,
-          "four_plain": style.BLUE, "four_squarish": style.GREEN, "four_array": style.RED}
+COLORS = {"plain": style.BLUE, "squarish": style.GREEN, "array": style.RED}
 
 
 def angles():
     """Time against the angle, one pixel per thread and four."""
     rows = style.rows("angle") + style.rows("angle_four")
-    fig, ax = style.axes("turned by [degrees]", "time [µs], 4096 x 4096 pixels", size=(style.WIDTH, 4.3))
+    fig, ax = style.axes("turned by [degrees]", "time [µs], 4096 x 4096 pixels", height=4.3)
     ends, says = [], []
-    for name in ("plain", "squarish", "array", "four_plain", "four_squarish", "four_array"):
-        points = [(int(r["version"].split("@")[1]), 1e3 * r["median_ms"]) for r in rows
-                  if r["version"].split("@")[0] == name]
-        four = name.startswith("four")
-        ax.plot(*zip(*points), color=COLORS[name], marker="s" if four else "o", linestyle="-" if four else "--",
-                markersize=5)
-        ends.append((*points[-1], name, COLORS[name]))
-        says.append(f"{name} {points[0][1]:.0f} µs at 0 and {points[-1][1]:.0f} µs at 90 degrees")
+    for prefix, marker, dashes in (("", "o", "--"), ("four_", "s", "-")):
+        for kind, color in COLORS.items():
+            name = prefix + kind
+            points = [(int(match[1]), 1e3 * row["median_ms"]) for match, row in style.matched(rows, name + r"@(\d+)")]
+            ax.plot(*zip(*points), color=color, marker=marker, linestyle=dashes, markersize=5)
+            ends.append((*points[-1], name, color))
+            says.append(f"{name} {points[0][1]:.0f} µs at 0 and {points[-1][1]:.0f} µs at 90 degrees")
     ax.set_xlim(0, 122)
     ax.set_xticks(range(0, 91, 15))
     ax.set_ylim(0, 1.08 * max(e[1] for e in ends))
-    style.source(fig, rows)
     style.label_ends(ax, ends)
-    style.save(fig, "angles", "Time to turn an image, against the angle", "; ".join(says) + ".")
+    style.save(fig, "angles", "Time to turn an image, against the angle", "; ".join(says) + ".", rows)
 
 
 def hits():
     """The share of sectors that the L1 had, and what it asked the L2 for."""
     rows = style.rows("h200_profile.csv")
-    asked = {"nearest_plain": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld",
-             "nearest_squarish": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld",
-             "nearest_array": "l1tex__t_sectors_pipe_tex_mem_texture_op_tex"}
-    fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, 3.5))
+    by_loads, by_fetches = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld", "l1tex__t_sectors_pipe_tex_mem_texture_op_tex"
+    asked = {"plain": by_loads, "squarish": by_loads, "array": by_fetches}
+    fig, (left, right) = style.axes("turned by [degrees]", height=3.5, ncols=2)
     says = []
     for name, metric in asked.items():
         def counts(which):
             return {int(r["args"].split()[-1]): r["measured"] for r in rows
-                    if r["version"] == name and r["metric"] == which}
+                    if r["version"] == f"nearest_{name}" and r["metric"] == which}
         sectors, found = counts(metric + ".sum"), counts(metric + "_lookup_hit.sum")
         from_l2 = counts("lts__t_sectors_srcunit_tex_op_read.sum")
-        color = COLORS[name.split("_")[1]]
         at = sorted(sectors)
         rate = [100 * found[a] / sectors[a] for a in at]
-        left.plot(at, rate, color=color, marker="o", markersize=5)
-        right.plot(at, [from_l2[a] / 1e6 for a in at], color=color, marker="o", markersize=5)
-        says.append(f"{name}: {rate[0]:.0f} % at {at[0]} degrees, {rate[-1]:.0f} % at {at[-1]}")
+        left.plot(at, rate, color=COLORS[name], marker="o", markersize=5)
+        right.plot(at, [from_l2[a] / 1e6 for a in at], color=COLORS[name], marker="o", markersize=5)
+        says.append(f"nearest_{name}: {rate[0]:.0f} % at {at[0]} degrees, {rate[-1]:.0f} % at {at[-1]}")
     left.set_ylim(0, 100)
     right.set_ylim(0, None)
     left.set_title("sectors found in the L1 [%]")
     right.set_title("sectors from the L2 [million]")
     for ax in (left, right):
-        ax.set_xlabel("turned by [degrees]")
         ax.set_xticks(range(0, 91, 30))
-    for x, y, name, color in ((52, 60, "plain", style.BLUE), (30, 83, "array", style.RED), (40, 28, "squarish", style.GREEN)):
-        left.text(x, y, f"nearest_{name}", color=style.ink(color), fontsize=style.SMALL)
-    fig.text(0.995, 0.01, f"{rows[0]['device']}, {rows[0]['date']}", ha="right", va="bottom", fontsize=style.SMALL,
-             color=style.GREY)
-    style.save(fig, "hits", "What the L1 holds of a turned image, by Nsight Compute", "Hit rates of " + "; ".join(says) + ".")
+    for x, y, name in ((52, 60, "plain"), (30, 83, "array"), (40, 28, "squarish")):
+        style.words(left, x, y, f"nearest_{name}", color=COLORS[name], va="baseline")
+    style.save(fig, "hits", "What the L1 holds of a turned image, by Nsight Compute",
+               "Hit rates of " + "; ".join(says) + ".", rows)
 
 
 def weights():
@@ -180,25 +167,21 @@ def weights():
     for r in rows:
         error[r["row"]][r["column"]] = 1e3 * (r["unit"] - r["exact"])
     most = max(abs(e) for line in error for e in line)
-    fig, (left, right) = plt.subplots(1, 2, figsize=(style.WIDTH, 3.7), gridspec_kw={"width_ratios": [1, 1.12]})
+    fig, (left, right) = style.axes("place [1/256 of a pixel]", height=3.7, ncols=2, gridspec_kw={"width_ratios": [1, 1.12]})
     line = [r for r in rows if r["row"] == side // 2 + 4]
     steps = [(r["column"] + 0.5) / 8 for r in line]
     left.plot(steps, [r["exact"] for r in line], color=style.BLUE, linewidth=1.5)
     left.plot(steps, [r["unit"] for r in line], color=style.RED, drawstyle="steps-mid", linewidth=1.5)
-    left.set_xlabel("place [1/256 of a pixel]")
     left.set_title("value along a line")
-    left.text(0.04, 0.93, "exact", color=style.ink(style.BLUE), transform=left.transAxes, fontsize=style.SMALL)
-    left.text(0.04, 0.84, "by the unit", color=style.ink(style.RED), transform=left.transAxes, fontsize=style.SMALL)
+    style.words(left, 0.04, 0.93, "exact", color=style.BLUE, va="baseline", transform=left.transAxes)
+    style.words(left, 0.04, 0.84, "by the unit", color=style.RED, va="baseline", transform=left.transAxes)
     drawn = right.imshow(error, cmap="RdBu_r", vmin=-most, vmax=most, interpolation="none", extent=(0, 6, 6, 0))
     right.grid(visible=False)
     right.set_title("error [1/1000]")
-    right.set_xlabel("place [1/256 of a pixel]")
     fig.colorbar(drawn, ax=right, shrink=0.8)
-    measured = style.rows("weights")
-    style.source(fig, measured)
     style.save(fig, "weights", "Four pixels mixed by the texture unit, enlarged 256 times and more",
                f"Between pixels of 0, 1, 0.75 and 0.25 the unit returns a staircase whose steps are 1/256 of a pixel wide, "
-               f"where the exact value is a smooth surface. The error is at most {most / 1e3:.4f}.")
+               f"where the exact value is a smooth surface. The error is at most {most / 1e3:.4f}.", style.rows("weights"))
 
 
 warps()

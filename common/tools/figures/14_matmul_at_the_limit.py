@@ -44,54 +44,45 @@ LIMITS = {"shared": ("L1, shared memory", style.RED, "D"), "registers": ("regist
 def limits():
     """The measured time of each version, and what it must take at least."""
     rows = style.rows("h200_limits.csv")
-    fig, ax = style.axes("time [ms]", size=(style.WIDTH, 4.6))
-    parts = (("multiply-adds", style.BLUE), ("other instructions", style.SKY), ("idle SMs", style.ORANGE), ("rest", style.PALE))
+    fig, ax = style.axes("time [ms]", height=4.6)
+    parts = {"multiply-adds": style.BLUE, "other instructions": style.SKY, "idle SMs": style.ORANGE, "rest": style.PALE}
+    shown = {}  # for the legend
     for place, row in enumerate(reversed(rows)):
-        issued = row["issue_ms"]
+        begin, issued = 0, row["issue_ms"]
         ends = (row["multiply_adds_ms"], issued, issued * row["paid"], row["measured_ms"])
-        begin = 0
-        for (name, color), end in zip(parts, ends):
-            ax.barh(place, end - begin, left=begin, color=color, height=0.66, label=name if place == 0 else None)
+        for (name, color), end in zip(parts.items(), ends):
+            shown[name] = ax.barh(place, end - begin, left=begin, color=color, height=0.66)
             begin = end
         for limit, (name, color, marker) in LIMITS.items():
-            ax.plot([row[f"{limit}_ms"]], [place], marker=marker, color=color, markeredgecolor="white", markeredgewidth=0.8,
-                    markersize=7, linestyle="none", label=name if place == 0 else None)
-        ax.text(begin + 0.05, place, f"{row['measured_ms']:.2f}", va="center", fontsize=style.SMALL)
+            (shown[name],) = ax.plot([row[f"{limit}_ms"]], [place], marker=marker, color=color, markeredgecolor="white",
+                                     markeredgewidth=0.8, markersize=7, linestyle="none")
+        style.words(ax, begin + 0.05, place, f"{begin:.2f}")
     ax.set_yticks(range(len(rows)), [r["version"] for r in reversed(rows)])
     ax.grid(axis="y", visible=False)
     ax.set_xlim(0, 6.2)
     ax.set_xticks(range(5))
-    handles, names = ax.get_legend_handles_labels()
-    order = [names.index(n) for n in [p[0] for p in parts] + [l[0] for l in LIMITS.values()]]
-    ax.legend([handles[i] for i in order], [names[i] for i in order], loc="lower right", borderaxespad=0.1, handlelength=1.2)
-    style.source(fig, rows)
+    ax.legend(shown.values(), shown.keys(), loc="lower right", borderaxespad=0.1, handlelength=1.2)
     style.save(fig, "limits", "What each version must take, and what it takes",
                "Bars of the measured time at 4096, in parts: multiply-adds, other instructions, idle multiprocessors, and the rest. "
                + "; ".join(f"{r['version']} at least {r['bound_ms']:.2f} ms by {r['binding']}, measured {r['measured_ms']:.2f}" for r in rows)
-               + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.")
+               + ". Marks show the times of the L1 and shared memory, of the register file and of the L2.", rows)
 
 
-SEEDS = (30, 41, 42)  # of the shapes that were drawn
-
-
-def shapes():
+def shapes(measured):
     """The distribution of the ratios to cuBLAS: each kind of shape in order of its ratios."""
-    drawn = [r for r in style.rows("h200_shapes.csv") if r["process"] == 1 and r["seed"] in SEEDS]
-    fig, ax = style.axes("shapes, in order [%]", "cuBLAS's time / ours", size=(style.WIDTH, 3.8))
+    fig, ax = style.axes("shapes, in order [%]", "cuBLAS's time / ours", height=3.8)
     looks = {"128s": ("multiples of 128", style.BLUE, "-"), "odd": ("odd", style.ORANGE, "--"), "thin": ("thin", style.GREEN, "-.")}
     said = []
     for kind, (name, color, line) in looks.items():
-        ratios = sorted(r["over_default"] for r in drawn if r["kind"] == kind)
+        ratios = sorted(r["over_default"] for r in measured if r["kind"] == kind)
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         ax.plot([100 * (i + 0.5) / len(ratios) for i in range(len(ratios))], ratios, color=color, linestyle=line, label=f"{name}: mean {mean:.2f}")
         said.append(f"{name} from {ratios[0]:.2f} to {ratios[-1]:.2f}, geometric mean {mean:.2f}, {sum(x < 1 for x in ratios)} of {len(ratios)} below 1")
     ax.axhline(1, color=style.BLACK, linestyle=":", linewidth=1.2)
-    ax.set_yscale("log")
-    ax.set_yticks([0.8, 1, 1.5, 2, 3, 5, 9], ["0.8", "1", "1.5", "2", "3", "5", "9"])
-    ax.minorticks_off()
+    style.log_axis(ax.yaxis, 0.8, 1, 1.5, 2, 3, 5, 9)
     ax.legend(loc="upper left")
-    style.source(fig, drawn)
-    style.save(fig, "shapes", "by_shape beside default cuBLAS, at 600 random shapes", "The ratio of times, in order: " + "; ".join(said) + ".")
+    style.save(fig, "shapes", "by_shape beside default cuBLAS, at 600 random shapes",
+               "The ratio of times, in order: " + "; ".join(said) + ".", measured)
 
 
 # ---- the whole course: the front page has these steps as a table -----------------------------------
@@ -119,43 +110,38 @@ def course():
         labels.append(label)
         rates.append(row["rate"] / 1000)
     limit = style.rows("multiply_adds_2048")[0]["rate"] / 1000
-    fig, ax = style.axes("TFLOP/s, logarithmic", size=(style.WIDTH, 4.6))
+    fig, ax = style.axes("TFLOP/s, logarithmic", height=4.6)
     colors = [style.GREY if label == "cuBLAS" else style.BLUE for label in labels]
-    style.course(ax, labels, rates, colors, 1, (".1f", ".2f"), ("multiply-adds alone", limit))
+    style.course(ax, labels, rates, colors, 1, (".1f", ".2f"), ("multiply-adds alone", limit), (0.01, 0.1, 1, 10))
     ax.set_xlim(0.01, 90)
-    ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
-    ax.minorticks_off()
-    style.source(fig, style.rows("2048"))
     style.save(fig, "course", "The ladder of the product, through three chapters",
                f"Product of two matrices of {SIDE} x {SIDE} floats, in TFLOP/s, logarithmic: "
                + "; ".join(f"{' '.join(n.split())} {r:.2f}" for n, r in zip(labels, rates))
-               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.")
+               + f". A dashed line at {limit:.1f}, what multiply-adds reach alone.", style.rows("2048"))
 
 
-def model():
+def model(measured):
     """What the model predicts beside what was measured, for the kernels that it chose."""
-    drawn = [r for r in style.rows("h200_shapes.csv") if r["process"] == 1 and r["seed"] in SEEDS]
-    fig, ax = style.axes("predicted [us]", "measured [us]", size=(style.WIDTH, 4.4))
-    ends = [min(r["predicted_us"] for r in drawn) / 1.2, max(r["predicted_us"] for r in drawn) * 1.2]
+    fig, ax = style.axes("predicted [us]", "measured [us]", height=4.4)
+    ends = [min(r["predicted_us"] for r in measured) / 1.2, max(r["predicted_us"] for r in measured) * 1.2]
     said = []
     for name, color, marker, wanted in (("aligned rows", style.BLUE, "o", True), ("unaligned rows", style.ORANGE, "x", False)):
-        chosen = [r for r in drawn if (r["k"] % 4 == 0 and r["n"] % 4 == 0) == wanted]
+        chosen = [r for r in measured if (r["k"] % 4 == 0 and r["n"] % 4 == 0) == wanted]
         near = sum(abs(math.log(r["us"] / r["predicted_us"])) < 0.05 for r in chosen)
-        ax.plot([r["predicted_us"] for r in chosen], [r["us"] for r in chosen], marker, color=color, markersize=3.5, linestyle="none", label=f"{name}: {near} of {len(chosen)} within 5 %")
         said.append(f"{name}: {near} of {len(chosen)} within 5 %")
+        ax.plot([r["predicted_us"] for r in chosen], [r["us"] for r in chosen], marker, color=color, markersize=3.5,
+                linestyle="none", label=said[-1])
     ax.plot(ends, ends, color=style.BLACK, linestyle=":", linewidth=1.2)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    for set_ticks in (ax.set_xticks, ax.set_yticks):
-        set_ticks([5, 10, 100, 1000, 10000], ["5", "10", "100", "1000", "10000"])
-    ax.minorticks_off()
+    for axis in (ax.xaxis, ax.yaxis):
+        style.log_axis(axis, 5, 10, 100, 1000, 10000, number="g")
     ax.legend(loc="upper left")
-    style.source(fig, drawn)
-    style.save(fig, "model", "by_shape: predicted and measured, at 600 random shapes", "Times of the chosen kernels. " + "; ".join(said) + ". The dotted line is where both are equal.")
+    style.save(fig, "model", "by_shape: predicted and measured, at 600 random shapes",
+               "Times of the chosen kernels. " + "; ".join(said) + ". The dotted line is where both are equal.", measured)
 
 
 tiles()
 limits()
-shapes()
-model()
+random_shapes = [r for r in style.rows("h200_shapes.csv") if r["process"] == 1 and r["seed"] in (30, 41, 42)]
+shapes(random_shapes)
+model(random_shapes)
 course()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How every figure of the course looks, and how it is saved so that drawing it again gives the same bytes.
+r"""How every figure of the course looks, and how it is saved so that drawing it again gives the same bytes.
 
 A chapter's script, common/tools/figures/NN_name.py, looks like this:
 
@@ -7,14 +7,13 @@ A chapter's script, common/tools/figures/NN_name.py, looks like this:
 
     rows = style.rows("stride")                           # of chapters/NN_name/results/h200.csv
     fig, ax = style.axes("stride [elements]", "bandwidth [GB/s]")
-    style.line(ax, [r["stride"] for r in rows], [r["rate"] for r in rows], "measured", style.BLUE)
-    style.source(fig, rows)                                # "NVIDIA H200, CUDA 13.0, 2026-01-31"
-    style.save(fig, "stride_sweep", title="Bandwidth against stride", desc="Falls from ... to ...")
+    style.line(ax, *style.series(rows, r"stride=(\d+)"), "measured", style.BLUE)
+    style.save(fig, "stride_sweep", "Bandwidth against stride", "Falls from ... to ...", rows)
 
-It writes chapters/NN_name/figures/stride_sweep.svg. `make figures` runs all scripts, `make check` runs
-them into another folder and compares. Lines are labelled where they end, not in a legend, and differ in
-marker or dash as well as in colour; axes name their unit; `desc` says in a sentence what a reader who
-cannot see the figure should know.
+It writes chapters/NN_name/figures/stride_sweep.svg, with "NVIDIA H200, CUDA 13.0, 2026-01-31" at its foot.
+`make figures` runs all scripts, `make check` runs them into another folder and compares. Lines are labelled
+where they end, not in a legend, and differ in marker or dash as well as in colour; axes name their unit; the
+last text says in a sentence what a reader who cannot see the figure should know.
 
 A figure is shown 400 pixels wide on a telephone, and 480 high on a slide that is seen from the back row.
 So it is narrow, its text is large, and save() refuses text that would be too small for either, that is
@@ -22,9 +21,11 @@ pale, that lies over other text, or that sticks out.
 """
 
 import csv
+import io
 import os
 import re
 import sys
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 import matplotlib
@@ -36,10 +37,13 @@ from matplotlib.backends.backend_agg import RendererAgg  # noqa: E402
 from matplotlib.colors import to_rgb, to_rgba  # noqa: E402
 from matplotlib.transforms import Bbox  # noqa: E402
 
+ROOT = Path(__file__).resolve().parents[3]
+
 # Okabe and Ito: told apart by readers with any colour vision, and in grey.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, RED, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY, PALE = "#666666", "#E2E2E2"
+PALE_RED, PALE_GREEN = "#F5C9A9", "#AEDFCF"
 CYCLE = [BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK]
 # The same hues for text: as they are, most are too pale to be read on white.
 INK = {ORANGE: "#8A5A00", SKY: "#24719E", GREEN: "#00694D", RED: "#B34700", PURPLE: "#8B3D6B", YELLOW: "#6B6400"}
@@ -81,21 +85,20 @@ plt.rcParams.update(
 
 def chapter():
     """NN_name of the chapter whose script is running."""
-    return os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    return Path(sys.argv[0]).stem
 
 
-def _root():
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+def _results(name, of_chapter):
+    return ROOT / "chapters" / (of_chapter or chapter()) / "results" / name
 
 
 def rows(name, of_chapter=None):
     """Measured rows as dicts; text that reads as a number becomes one. `name` is a setting of results/h200.csv, or
     another file there, such as h200_profile.csv."""
-    file = name if name.endswith(".csv") else "h200.csv"
-    path = os.path.join(_root(), "chapters", of_chapter or chapter(), "results", file)
-    with open(path, newline="", encoding="utf-8") as source_file:
-        found = list(csv.DictReader(source_file))
-    if file != name:
+    path = _results(name if name.endswith(".csv") else "h200.csv", of_chapter)
+    with path.open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    if path.name != name:
         found = [row for row in found if row["setting"] == name]
         if not found:
             raise ValueError(f"{path}: no row with the setting {name}")
@@ -110,10 +113,24 @@ def matched(of_rows, pattern):
             yield match, row
 
 
-def output(name, of_chapter=None):
+def series(of_rows, pattern, column="rate"):
+    """The numbers in the names of the versions that fit the pattern, and what a column says of each."""
+    return zip(*((int(match[1]), row[column]) for match, row in matched(of_rows, pattern)))
+
+
+def given(row, name):
+    """A number that the program was given, such as n or block."""
+    return int(re.search(rf"\b{name} = (\d+)", row["workload"])[1])
+
+
+def full_rate(row):
+    """The rate of which a row has reached `of_percent`."""
+    return 100 * row["rate"] / row["of_percent"]
+
+
+def output(name):
     """The text of a captured output in results/."""
-    with open(os.path.join(_root(), "chapters", of_chapter or chapter(), "results", name), encoding="utf-8") as file:
-        return file.read()
+    return _results(name, None).read_text(encoding="utf-8")
 
 
 def _number(text):
@@ -123,14 +140,9 @@ def _number(text):
         return text
 
 
-def axes(xlabel="", ylabel="", size=(WIDTH, HEIGHT), **subplots):
+def axes(xlabel="", ylabel="", height=HEIGHT, **subplots):
     """A figure and its axes, labelled."""
-    fig, ax = plt.subplots(figsize=size, **subplots)
-    if xlabel:
-        ax.set_xlabel(xlabel)
-    if ylabel:
-        ax.set_ylabel(ylabel)
-    return fig, ax
+    return plt.subplots(figsize=(WIDTH, height), subplot_kw={"xlabel": xlabel, "ylabel": ylabel}, **subplots)
 
 
 def ink(color):
@@ -162,30 +174,24 @@ def bars(ax, names, values, colors, texts):
     ax.grid(axis="y", visible=False)
 
 
-def course(ax, names, rates, colors, least_inside, digits, most):
+def course(ax, names, rates, colors, least_inside, digits, most, ticks):
     """The steps of the course on a logarithmic axis from the top down, and the most that can be reached: its words and
     rate. What a bar from `least_inside` on reaches stands within it."""
+    log_axis(ax.xaxis, *ticks)
     ax.barh(names[::-1], rates[::-1], color=colors[::-1], height=0.68)
     for name, rate in zip(names, rates):
         inside = rate > least_inside
         label_end(ax, rate, name, format(rate, digits[0] if inside else digits[1]), "white" if inside else BLACK,
                   (-5 if inside else 5, 0), ha="right" if inside else "left")
-    ax.set_xscale("log")
     ax.axvline(most[1], color=BLACK, linewidth=1.4, linestyle="--")
     ax.set_title(f"{most[0]}: {format(most[1], digits[0])}", loc="right", fontsize=SMALL)
     ax.grid(axis="y", visible=False)
 
 
-def fit(x, y):
-    """The line through points by least squares: (where it begins, slope)."""
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
-    return mean_y - slope * mean_x, slope
-
-
-def label_ends(ax, labels, gap=TEXT + 2.5, shift=8, top=None):
+def label_ends(ax, labels, top=None):
     """Names [(x, y, text, colour)] to the right of points, moved apart where points are close, and kept below
     `top`. The axes must have their limits."""
+    gap = TEXT + 2.5
     ax.figure.tight_layout()
     ceiling = float("inf") if top is None else ax.transData.transform((0, top))[1] - 0.7 * gap
     wanted = sorted(((ax.transData.transform((x, y))[1], x, y, text, color) for x, y, text, color in labels))
@@ -198,7 +204,7 @@ def label_ends(ax, labels, gap=TEXT + 2.5, shift=8, top=None):
                 places[i] += short / 2
         places[-1] = min(places[-1], ceiling)
     for place, (at, x, y, text, color) in zip(places, wanted):
-        label_end(ax, x, y, text, color, (shift, place - at))
+        label_end(ax, x, y, text, color, (8, place - at))
 
 
 def on(color):
@@ -206,13 +212,11 @@ def on(color):
     return "white" if contrast("white", color) > contrast("black", color) else BLACK
 
 
-def canvas(height=HEIGHT, width=WIDTH):
+def canvas(height):
     """A figure to draw on: axes without a frame whose unit is a point, 1/72 inch, from the left and the top."""
-    fig = plt.figure(figsize=(width, height))
-    ax = fig.add_axes((0, 0, 1, 1))
+    fig = plt.figure(figsize=(WIDTH, height))
+    ax = fig.add_axes((0, 0, 1, 1), xlim=(0, 72 * WIDTH), ylim=(72 * height, 0))
     ax.axis("off")
-    ax.set_xlim(0, 72 * width)
-    ax.set_ylim(72 * height, 0)
     return fig, ax
 
 
@@ -223,8 +227,55 @@ def box(ax, x, y, width, height, face="white", edge=GREY, weight=0.8, **how):
 
 
 def words(ax, x, y, text, size=SMALL, color=BLACK, ha="left", va="center", **how):
-    """Text on a canvas."""
+    """Text at a place."""
     ax.text(x, y, text, fontsize=size, color=ink(color), ha=ha, va=va, **how)
+
+
+def arrow(ax, start, end, head="->", **how):
+    """An arrow from point to point."""
+    ax.annotate("", end, start, arrowprops={"arrowstyle": head, "shrinkA": 0, "shrinkB": 0, **how})
+
+
+class Grid:
+    """Blocks of threads, and below them elements of an array, as chapters 00 and 04 draw them. `shown` is the block and
+    the thread whose index they work out."""
+
+    COLORS = SKY, PALE_RED, PALE_GREEN  # of the blocks
+    CELL = 28
+
+    def __init__(self, ax, blocks, threads, shown):
+        self.ax, self.blocks, self.threads, self.shown = ax, blocks, threads, shown
+        self.index = shown[0] * threads + shown[1]
+
+    def column(self, i):
+        """Where thread or element i stands."""
+        return 34 + i * self.CELL + i // self.threads * 14
+
+    def cell(self, i, y, text, face, marked):
+        """A cell with a number in it; an empty one is dotted."""
+        box(self.ax, self.column(i), y, self.CELL, 22, YELLOW if marked else face if text else "white",
+            BLACK if text else GREY, 2 if marked else 0.8, linestyle="-" if text else ":")
+        words(self.ax, self.column(i) + self.CELL / 2, y + 11, text, ha="center", weight="bold" if marked else "normal")
+
+    def draw_threads(self, title, heights, feet):
+        """The grid. `heights`: of the blocks' names, and of what the numbers are; `feet`: of the blocks and of the grid."""
+        left, right = self.column(0), self.column(self.blocks * self.threads - 1) + self.CELL
+        box(self.ax, left - 16, 10, right - left + 32, feet[1] - 10, "white", BLACK, 1.2)
+        words(self.ax, left - 8, 22, title)
+        for block in range(self.blocks):
+            x, width = self.column(block * self.threads), self.threads * self.CELL
+            box(self.ax, x - 5, 36, width + 10, feet[0] - 36, self.COLORS[block])
+            words(self.ax, x + width / 2, heights[0], f"blockIdx.x = {block}", ha="center")
+            for thread in range(self.threads):
+                self.cell(block * self.threads + thread, 58, str(thread), "white", (block, thread) == self.shown)
+            if block != self.shown[0]:  # there the arrow passes
+                words(self.ax, x + width / 2, heights[1], "threadIdx.x", ha="center")
+
+    def draw_elements(self, y, first, n):
+        """From element `first` on, one for each thread; there are n in all."""
+        for i in range(self.blocks * self.threads):
+            text = str(first + i) if first + i < n else ""
+            self.cell(i, y, text, self.COLORS[i // self.threads], i == self.index)
 
 
 def log2_axis(axis, unit=""):
@@ -236,19 +287,22 @@ def log2_axis(axis, unit=""):
                 return f"{value / (1 << shift):g}{suffix}{unit}"
         return f"{value:g}{' ' + unit if unit else ''}"
 
-    which = axis.axis_name
-    getattr(axis.axes, f"set_{which}scale")("log", base=2)
-    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(name))
+    _logarithmic(axis, base=2)
+    axis.set_major_formatter(name)
 
 
-thousands = plt.FuncFormatter(lambda value, _: f"{value:,g}")  # 4,000 on an axis
+THOUSANDS = "{x:,g}"  # 4,000 on an axis
 
 
-def source(fig, of_rows):
-    """Device, CUDA version and date of the measurement, below the figure."""
-    row = of_rows[0]
-    text = ", ".join(str(v) for v in (row.get("device"), f"CUDA {row.get('cuda')}", row.get("date")) if v)
-    fig.text(0.995, 0.01, text, ha="right", va="bottom", fontsize=SMALL, color=GREY)
+def log_axis(axis, *ticks, number=",g"):
+    """A logarithmic ax.xaxis or ax.yaxis with these ticks and no others."""
+    _logarithmic(axis)
+    axis.set_ticks(ticks, [format(tick, number) for tick in ticks])
+    axis.set_ticks([], minor=True)
+
+
+def _logarithmic(axis, **base):
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log", **base)
 
 
 # ---- can it be read? -----------------------------------------------------------------------------
@@ -261,11 +315,9 @@ def _texts(fig):
         found += ax.texts
         if ax.get_legend():
             found += ax.get_legend().get_texts()
-        if not ax.axison:
-            found += [ax.title, ax._left_title, ax._right_title]
-            continue
-        found += [ax.title, ax._left_title, ax._right_title, ax.xaxis.label, ax.yaxis.label]
-        for axis in (ax.xaxis, ax.yaxis):
+        found += [ax.title, ax._left_title, ax._right_title]
+        for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():
+            found.append(axis.label)
             first, last = sorted(axis.get_view_interval())
             ticks = axis.get_major_ticks() + axis.get_minor_ticks()
             found += [t.label1 for t in ticks if first <= t.get_loc() <= last and t.label1.get_visible()]
@@ -323,38 +375,43 @@ def _faults(fig):
                 yield f"{name} lies over {other.get_text()!r}"
 
 
-def _place(name, of_chapter):
-    """chapters/NN_name/figures/NAME.svg, below FIGURES_ROOT when that is set."""
-    folder = os.path.join(os.environ.get("FIGURES_ROOT") or _root(), "chapters", of_chapter or chapter(), "figures")
-    os.makedirs(folder, exist_ok=True)
-    return os.path.join(folder, name + ".svg")
-
-
-def write(name, svg, of_chapter=None):
-    """Writes a figure that is drawn already."""
-    path = _place(name, of_chapter)
-    with open(path + ".partial", "w", encoding="utf-8", newline="\n") as file:
-        file.write(svg)
-    os.replace(path + ".partial", path)
-
-
-def save(fig, name, title, desc, of_chapter=None):
-    """Writes a figure of matplotlib's, with title and description."""
-    partial = _place(name, of_chapter) + ".partial"
-    if any(ax.axison for ax in fig.axes):
-        below = SMALL + 2 if fig.texts else 0
-        fig.tight_layout(rect=(0, below / (72 * fig.get_size_inches()[1]), 1, 1))
-    faults = list(_faults(fig))
-    if faults:
-        raise ValueError(f"figure {name}: " + "; ".join(faults))
-    fig.savefig(partial, format="svg", metadata={"Date": None})
-    plt.close(fig)
-    with open(partial, encoding="utf-8") as file:
-        svg = file.read()
+def write(name, svg, title, desc):
+    """Writes chapters/NN_name/figures/NAME.svg, below FIGURES_ROOT when that is set."""
     # For screen readers, and for browsers that show the title when the mouse rests.
     head = re.search(r"<svg\b[^>]*", svg).end()
     svg = (
         f'{svg[:head]} role="img" aria-labelledby="title desc">'
         f'\n <title id="title">{escape(title)}</title>\n <desc id="desc">{escape(desc)}</desc{svg[head:]}'
     )
-    write(name, "\n".join(text.rstrip() for text in svg.split("\n")), of_chapter)
+    path = Path(os.environ.get("FIGURES_ROOT") or ROOT, "chapters", chapter(), "figures", f"{name}.svg")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".svg.partial")
+    partial.write_text(svg, encoding="utf-8")
+    partial.replace(path)
+
+
+def save(fig, name, title, desc, measured=()):
+    """Writes a figure of matplotlib's. Below it stand device, CUDA version and date of the rows that were measured."""
+    if measured:
+        row = measured[0]
+        cuda = f", CUDA {row['cuda']}" if "cuda" in row else ""
+        fig.text(0.995, 0.01, f"{row['device']}{cuda}, {row['date']}", ha="right", va="bottom", fontsize=SMALL, color=GREY)
+    if any(ax.axison for ax in fig.axes):
+        below = SMALL + 2 if fig.texts else 0
+        fig.tight_layout(rect=(0, below / (72 * fig.get_size_inches()[1]), 1, 1))
+    faults = list(_faults(fig))
+    if faults:
+        raise ValueError(f"figure {name}: " + "; ".join(faults))
+    svg = io.StringIO()
+    fig.savefig(svg, format="svg", metadata={"Date": None})
+    plt.close(fig)
+    write(name, "\n".join(text.rstrip() for text in svg.getvalue().split("\n")), title, desc)
+
+
+def draw_measured(*figures):
+    """Draws the figures whose data is there."""
+    for draw in figures:
+        try:
+            draw()
+        except FileNotFoundError as missing:
+            print(f"{missing.filename}: not measured yet; no figure from it", file=sys.stderr)

@@ -23,19 +23,16 @@ from banks import BANKS, LANES, WORD, passes  # noqa: E402, F401  (BANKS, WORD a
 SECTOR, LINE = 32, 128  # bytes
 
 
-class Access:
+class Access(dict):
     """One load or store of a kernel: a row of the trace."""
 
     def __init__(self, row):
-        self.row = row
+        super().__init__(row)
         self.bytes = row["bytes_per_lane"]
         self.lanes = [None if offset == "-" else int(offset) for offset in row["offsets"].split()]
 
-    def __getitem__(self, column):
-        return self.row[column]
-
     def per_request(self, column):
-        return self.row[column] / self.row["requests"]
+        return self[column] / self["requests"]
 
 
 def equal(what, drawn, counted):
@@ -64,11 +61,13 @@ def only(topic, **wanted):
 
 def sectors(access):
     """The 32-byte sectors that the first request touches, in their order."""
-    touched = set()
-    for offset in access.lanes:
-        if offset is not None:
-            touched.update((offset // SECTOR, (offset + access.bytes - 1) // SECTOR))
-    return sorted(touched)
+    first_bytes = [offset for offset in access.lanes if offset is not None]
+    return sorted({byte // SECTOR for first in first_bytes for byte in (first, first + access.bytes - 1)})
+
+
+def lines(access):
+    """The 128-byte lines in which these lie."""
+    return sorted({sector * SECTOR // LINE for sector in sectors(access)})
 
 
 def strips(ax, x, y, cell, height, rows, face=style.SKY, weight=0.5):
