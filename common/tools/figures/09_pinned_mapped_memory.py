@@ -185,7 +185,8 @@ def draw_waits():
     axes[-1].set_xlabel("time by events [ms]   (1 to 3: the order of the launches)")
     style.save(fig, "waits", "Three small kernels, the second one in the default stream",
                f"With streams made by cudaStreamCreate the three kernels run one after the other, "
-               f"{ends['default_between']:.2f} ms. With non-blocking streams they run side by side, {ends['default_beside']:.2f} ms.", rows)
+               f"{ends['default_between']:.2f} ms. With non-blocking streams they run side by side, "
+               f"{ends['default_beside']:.2f} ms.", rows)
 
 
 draw_roads()

@@ -53,16 +53,12 @@ TEXT, SMALL = 11.5, 10.5  # points
 TELEPHONE, SLIDE = 400, (1180, 480)  # pixels: how wide, how wide and high a figure is shown
 LEAST_ON_TELEPHONE, LEAST_ON_SLIDE, LEAST_CONTRAST = 8, 15, 4.5  # pixels, pixels, WCAG AA
 
+matplotlib.rcdefaults()  # whatever a matplotlibrc of this machine says
 plt.rcParams.update(
     {
         "figure.dpi": 72,
         "svg.hashsalt": "cuda-tutorial",
-        "svg.fonttype": "path",
         "path.simplify": False,
-        "figure.facecolor": "white",
-        "savefig.facecolor": "white",
-        "axes.facecolor": "white",
-        "font.family": "DejaVu Sans",
         "font.size": TEXT,
         "axes.titlesize": TEXT,
         "axes.titlelocation": "left",
@@ -77,7 +73,6 @@ plt.rcParams.update(
         "grid.color": "#DDDDDD",
         "grid.linewidth": 0.7,
         "lines.linewidth": 2,
-        "lines.markersize": 6,
         "legend.frameon": False,
     }
 )
