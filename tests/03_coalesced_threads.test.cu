@@ -85,16 +85,13 @@ std::vector<long long> walked(const std::vector<int>& values, std::size_t n, std
 }  // namespace
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
-  for (const std::size_t n : sizes_to_test()) {
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
-      const ThreadSums sums = sums_of(input.values, 512, 3);
-      for (const auto& version : kVersions) {
-        INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, sums));
-      }
+  for_ints_of_every_size([](const std::vector<int>& values) {
+    const ThreadSums sums = sums_of(values, 512, 3);
+    for (const auto& version : kVersions) {
+      INFO(version.name);
+      CHECK(runs_right(version, sums));
     }
-  }
+  });
 }
 
 TEST_CASE("every version works with any block and grid, also with more threads than elements") {
@@ -337,9 +334,8 @@ TEST_CASE("the longest walk is the longest that finds room, and the first in any
 
 TEST_CASE("a walk that needs more elements than there are is left out: nothing is launched",
           "[store_strides]") {
-  char program[] = "program";
-  char* argv[] = {program, nullptr};
-  const Options opt(1, argv, "03", "is there room?", {});
+  CommandLine typed;
+  const Options opt(typed.argc(), typed.argv.data(), "03", "is there room?", {});
   ResultTable table(opt, 0);
   const DeviceArray<int> y(elements_of(100, 3));
   const store_strides::StoreWalk walk{{100, 0, 3}, y};

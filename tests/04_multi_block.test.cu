@@ -155,12 +155,9 @@ ThreadSums sums_of(const std::vector<int>& x, unsigned block = 256) {
 template <class Main>
 std::vector<std::string> lines_of_csv(Main&& run, std::vector<std::string> options) {
   const std::string file = "/tmp/04_" + std::to_string(host_ms()) + ".csv";
-  options.insert(options.begin(), "program");
   options.insert(options.end(), {"--csv", file});
-  std::vector<char*> argv;
-  for (std::string& option : options) argv.push_back(option.data());
-  argv.push_back(nullptr);
-  REQUIRE(run(static_cast<int>(options.size()), argv.data()) == kExitOk);
+  CommandLine typed(std::move(options));
+  REQUIRE(run(typed.argc(), typed.argv.data()) == kExitOk);
   std::vector<std::string> lines;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -384,9 +381,8 @@ TEST_CASE("a ring has a link in every line to the next one, and the last leads t
 }
 
 TEST_CASE("a walk along the ring ends where it has to", "[load_latency]") {
-  char program[] = "program", samples[] = "--samples", two[] = "2";
-  char* argv[] = {program, samples, two, nullptr};
-  const Options opt(3, argv, "04", "where does a walk end?", {});
+  CommandLine typed({"--samples", "2"});
+  const Options opt(typed.argc(), typed.argv.data(), "04", "where does a walk end?", {});
   for (const std::size_t bytes : {std::size_t{128}, std::size_t{4096}, std::size_t{1} << 20}) {
     ResultTable table(opt, bytes);
     INFO(bytes << " bytes");

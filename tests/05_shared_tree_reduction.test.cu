@@ -49,16 +49,13 @@ long long sum_of_squares(const std::vector<int>& x) {
 }  // namespace
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {
-  for (const std::size_t n : sizes_to_test()) {
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
-      const BlockSums sums(input.values, 256);
-      for (const auto& version : all_versions(256)) {
-        INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, sums));
-      }
+  for_ints_of_every_size([](const std::vector<int>& values) {
+    const BlockSums sums(values, 256);
+    for (const auto& version : all_versions(256)) {
+      INFO(version.name);
+      CHECK(runs_right(version, sums));
     }
-  }
+  });
 }
 
 TEST_CASE("every version works with any block size, powers of two or not") {
@@ -160,13 +157,7 @@ TEST_CASE("a tile's sum is right at awkward sizes, for any block, past 32 bits",
     CUDA_CHECK_LAUNCH();
     return all_equal("opt_in_tile", sums.download(), expected);
   };
-  for (const std::size_t n : sizes_to_test()) {
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      if (n > 100000 && input.name != "index-valued") continue;
-      INFO("n = " << n << ", " << input.name);
-      CHECK(runs_right(input.values, 256));
-    }
-  }
+  for_ints_of_every_size([&](const std::vector<int>& values) { CHECK(runs_right(values, 256)); });
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n :
          {std::size_t{0}, std::size_t{1}, std::size_t{2053}, std::size_t{8193}}) {
@@ -182,16 +173,13 @@ TEST_CASE("a tile's sum is right at awkward sizes, for any block, past 32 bits",
 TEST_CASE("carved arrays and votes are right for every block, at awkward sizes",
           "[shared_layouts]") {
   using namespace shared_layouts;
-  for (const std::size_t n : sizes_to_test()) {
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      if (n > 100000 && input.name != "index-valued") continue;
-      const BlockResults results{input.values, 256};
-      for (const auto& version : shared_layouts::kVersions) {
-        INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, results));
-      }
+  for_ints_of_every_size([](const std::vector<int>& values) {
+    const BlockResults results{values, 256};
+    for (const auto& version : shared_layouts::kVersions) {
+      INFO(version.name);
+      CHECK(runs_right(version, results));
     }
-  }
+  });
   for (const unsigned block : awkward_blocks()) {
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2053}}) {
       const BlockResults results{random_ints(n, -9, 9, 3), block};

@@ -153,35 +153,29 @@ std::size_t how_many(const std::vector<int>& words, int per_group = 1) {
 }  // namespace
 
 TEST_CASE("every version adds the right word to every element at awkward sizes") {
-  for (const std::size_t n : sizes_to_test()) {
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      if (n > 100000 && input.name != "index-valued") continue;  // the kind that shows most
-      const Additions data = additions(input.values, 256);
-      for (const auto& version : kAdditions) {
-        INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, data));
-      }
-      const Additions with_random_words = additions(input.values, 256, random_words(17));
-      for (const auto& version : kAdditions) {
-        if (!reads_table(version)) continue;
-        INFO(version.name << ", n = " << n << ", " << input.name << ", random words");
-        CHECK(runs_right(version, with_random_words));
-      }
+  for_ints_of_every_size([](const std::vector<int>& values) {
+    const Additions data = additions(values, 256);
+    for (const auto& version : kAdditions) {
+      INFO(version.name);
+      CHECK(runs_right(version, data));
     }
-  }
+    const Additions with_random_words = additions(values, 256, random_words(17));
+    for (const auto& version : kAdditions) {
+      if (!reads_table(version)) continue;
+      INFO(version.name << ", random words");
+      CHECK(runs_right(version, with_random_words));
+    }
+  });
 }
 
 TEST_CASE("within a block every version adds the right word at awkward sizes", "[within_block]") {
-  for (const std::size_t n : sizes_to_test()) {
-    for (const NamedInts& input : ints_of_every_kind(n)) {
-      if (n > 100000 && input.name != "index-valued") continue;
-      const auto data = additions_within_block(input.values, 256);
-      for (const auto& version : versions_within_block()) {
-        INFO(version.name << ", n = " << n << ", " << input.name);
-        CHECK(runs_right(version, data));
-      }
+  for_ints_of_every_size([](const std::vector<int>& values) {
+    const auto data = additions_within_block(values, 256);
+    for (const auto& version : versions_within_block()) {
+      INFO(version.name);
+      CHECK(runs_right(version, data));
     }
-  }
+  });
   const auto with_random_words =
       additions_within_block(random_ints(5003, -9, 9, 3), 256, random_words(17));
   for (const auto& version : versions_within_block()) {
@@ -272,13 +266,9 @@ TEST_CASE("within a block of 1024 the patterns use as many words as the literatu
 TEST_CASE("within a block every row is right, whatever the size and the block", "[within_block]") {
   for (const char* const block : {"1", "31", "96", "1024"}) {
     for (const char* const n : {"1", "257", "5003"}) {
-      std::vector<std::string> options = {"program", "--n", n, "--block", block, "--samples", "1"};
-      std::vector<char*> argv;
-      for (std::string& option : options) argv.push_back(option.data());
-      argv.push_back(nullptr);
+      CommandLine typed({"--n", n, "--block", block, "--samples", "1"});
       INFO("block " << block << ", n = " << n);
-      CHECK(within_block::experiment_main(static_cast<int>(options.size()), argv.data()) ==
-            kExitOk);
+      CHECK(within_block::experiment_main(typed.argc(), typed.argv.data()) == kExitOk);
     }
   }
 }

@@ -475,9 +475,8 @@ TEST_CASE("barriers of any number of warps are counted", "[operation_latency]") 
 }
 
 TEST_CASE("what a chain needs is done before each, and each goes on where the last one ended") {
-  char name[] = "example", samples[] = "--samples", two[] = "2";
-  char* argv[] = {name, samples, two, nullptr};
-  const Options opt(3, argv, "12_example", "how long?", {});
+  CommandLine typed({"--samples", "2"});
+  const Options opt(typed.argc(), typed.argv.data(), "12_example", "how long?", {});
   ResultTable table(opt, 1);
   table.rate_in("cycles/step");
   std::string order;

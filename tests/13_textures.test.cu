@@ -460,15 +460,19 @@ TEST_CASE("a walk leaves what lies behind its last pixel alone", "[image_walks]"
   }));
 }
 
-TEST_CASE("the sweep turns by each of its angles", "[angles]") {
+namespace {
+
+// Every version of a sweep turns images of every shape as the host does, at each of its angles.
+template <class Rotation, class Versions, class Expect>
+void check_sweep(const Versions& versions, Expect* expect) {
   for (const Shape& shape : awkward_shapes()) {
     const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
-    angles::Rotation r(pixels, shape.width, shape.height);
+    Rotation r(pixels, shape.width, shape.height);
     for (std::size_t degrees = 0; degrees <= 90; degrees += small_sizes() ? 30 : 15) {
-      r.turn_by(degrees, angles::expect);
-      const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
+      r.turn_by(degrees, expect);
+      const Turned turned = turned_on_host(pixels, turn_by(degrees, shape.width, shape.height));
       CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
-      for (const auto& version : angles::kVersions) {
+      for (const auto& version : versions) {
         INFO(version.name << ", " << shape.text() << ", " << degrees << " degrees");
         CHECK(runs_right(version, r));
         CHECK(as_on_host(r.result.download(), turned.nearest, 0));
@@ -479,23 +483,14 @@ TEST_CASE("the sweep turns by each of its angles", "[angles]") {
   }
 }
 
+}  // namespace
+
+TEST_CASE("the sweep turns by each of its angles", "[angles]") {
+  check_sweep<angles::Rotation>(angles::kVersions, angles::expect);
+}
+
 TEST_CASE("the sweep of four pixels per thread turns by each of its angles", "[angles_of_four]") {
-  for (const Shape& shape : awkward_shapes()) {
-    const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
-    angles_of_four::Rotation r(pixels, shape.width, shape.height);
-    for (std::size_t degrees = 0; degrees <= 90; degrees += small_sizes() ? 30 : 15) {
-      r.turn_by(degrees, angles_of_four::expect);
-      const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
-      CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
-      for (const auto& version : angles_of_four::kVersions) {
-        INFO(version.name << ", " << shape.text() << ", " << degrees << " degrees");
-        CHECK(runs_right(version, r));
-        CHECK(as_on_host(r.result.download(), turned.nearest, 0));
-        r.poison();
-        CHECK_FALSE(r.is_right("nothing ran"));
-      }
-    }
-  }
+  check_sweep<angles_of_four::Rotation>(angles_of_four::kVersions, angles_of_four::expect);
 }
 
 TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_writes]") {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../common/common.cuh"
@@ -48,6 +49,34 @@ inline std::vector<NamedInts> ints_of_every_kind(std::size_t n) {
           {"negative", random_ints(n, -1000, -1, 8)},
           {"index-valued", indices}};
 }
+
+/// Calls check(values) with ints of every kind at every size, at the largest only with the kind
+/// that shows most. A failure names size and kind.
+template <class Check>
+void for_ints_of_every_size(Check check) {
+  for (const std::size_t n : sizes_to_test()) {
+    for (const NamedInts& input : ints_of_every_kind(n)) {
+      if (n > 100000 && input.name != "index-valued") continue;
+      INFO("n = " << n << ", " << input.name);
+      check(input.values);
+    }
+  }
+}
+
+/// What main gets when a program is called with these words.
+struct CommandLine {
+  explicit CommandLine(std::vector<std::string> typed = {}) : words(std::move(typed)) {
+    words.insert(words.begin(), "example");
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+  }
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+  int argc() const { return static_cast<int>(words.size()); }
+
+  std::vector<std::string> words;
+  std::vector<char*> argv;
+};
 
 /// True for the two codes with which a launch that no device can run is refused: the documented
 /// one, and the one that CUDA 13.0 was seen to return on an H200.

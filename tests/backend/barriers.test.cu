@@ -145,11 +145,14 @@ TEST_CASE("a barrier orders writes to shared memory before reads, for every bloc
   }
 }
 
-TEST_CASE("a thousand barriers in a row keep the threads of every block together") {
+namespace {
+
+// After so many rounds of a kernel that rotates, in blocks of every size.
+void check_rotated(void (*kernel)(int*, int), unsigned rounds) {
   for (const unsigned block : awkward_blocks()) {
-    const unsigned blocks = 3, rounds = 1000;
+    const unsigned blocks = 3;
     DeviceArray<int> out(block * blocks);
-    rotate_many_times<<<blocks, block>>>(out.get(), static_cast<int>(rounds));
+    kernel<<<blocks, block>>>(out.get(), static_cast<int>(rounds));
     const std::vector<int> got = out.download();
     for (unsigned i = 0; i < block * blocks; ++i) {
       REQUIRE(got[i] == static_cast<int>((i % block + rounds) % block));
@@ -157,16 +160,14 @@ TEST_CASE("a thousand barriers in a row keep the threads of every block together
   }
 }
 
+}  // namespace
+
+TEST_CASE("a thousand barriers in a row keep the threads of every block together") {
+  check_rotated(rotate_many_times, 1000);
+}
+
 TEST_CASE("threads that wait for their warp between barriers fall out of step with no one") {
-  for (const unsigned block : awkward_blocks()) {
-    const unsigned blocks = 3, rounds = 200;
-    DeviceArray<int> out(block * blocks);
-    rotate_with_other_waits<<<blocks, block>>>(out.get(), static_cast<int>(rounds));
-    const std::vector<int> got = out.download();
-    for (unsigned i = 0; i < block * blocks; ++i) {
-      REQUIRE(got[i] == static_cast<int>((i % block + rounds) % block));
-    }
-  }
+  check_rotated(rotate_with_other_waits, 200);
 }
 
 TEST_CASE("voting barriers tell every thread about all predicates") {

@@ -5,8 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "../../common/common.cuh"
-#include "../catch.hpp"
+#include "../kernel_testing.cuh"
 
 namespace {
 
@@ -17,20 +16,10 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-// A program's command line, with an option of its own.
-struct Program {
-  explicit Program(std::vector<std::string> typed = {}) : words(std::move(typed)) {}
-
-  std::vector<char*> arguments() {
-    std::vector<char*> argv = {const_cast<char*>("example")};
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    return argv;
-  }
-
-  std::vector<std::string> words;
-  std::vector<char*> argv = arguments();
-  Options opt{static_cast<int>(words.size()) + 1, argv.data(), "05_example", "how fast?", {}};
+// A program's command line, without an option of its own.
+struct Program : CommandLine {
+  using CommandLine::CommandLine;
+  Options opt{argc(), argv.data(), "05_example", "how fast?", {}};
 };
 
 // What a launch leaves, which counts how often it is poisoned.

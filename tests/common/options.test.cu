@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "../../common/common.cuh"
-#include "../catch.hpp"
+#include "../kernel_testing.cuh"
 
 namespace {
 
 // Parses a command line as a user types it: options that the program has, and one of its own.
-struct Parsed {
-  explicit Parsed(std::vector<std::string> typed) : words(std::move(typed)) {}
-
-  std::vector<char*> arguments() {
-    std::vector<char*> argv = {const_cast<char*>("example")};
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    return argv;
-  }
-
-  std::vector<std::string> words;
+struct Parsed : CommandLine {
+  using CommandLine::CommandLine;
   std::size_t n = 100, spare = 0;
-  std::vector<char*> argv = arguments();
-  Options opt{static_cast<int>(words.size()) + 1,
+  Options opt{argc(),
               argv.data(),
               "05_example",
               "does it parse?",
@@ -62,7 +51,7 @@ TEST_CASE("parse_count refuses junk, signs, fractions and what does not fit 64 b
 }
 
 TEST_CASE("without options the defaults hold and every row is wanted") {
-  const Parsed p({});
+  const Parsed p;
   CHECK(p.n == 100);
   CHECK(p.spare == 0);  // a default below the limits stands for one that is chosen later
   CHECK(p.opt.seed == 1);

@@ -165,11 +165,12 @@ __global__ void load_byte(Pattern p, char* out) {
   if ((p.mask >> lane & 1) != 0) out[lane] = bytes[p.index[lane]];
 }
 
-// For each row the GPU counted what the launch counts here, and `more` besides.
+// For each row the GPU counted what the launch counts here, and `more` besides; or the launch
+// counts `factor` times as many.
 template <class Launch>
 void check_counted(const std::vector<Row>& rows, const std::string& column, Space space,
-                   Operation operation, std::uint64_t xray::Counts::*count, unsigned more,
-                   Launch launch) {
+                   Operation operation, std::uint64_t xray::Counts::*count, Launch launch,
+                   unsigned more = 0, unsigned factor = 1) {
   const std::vector<xray::Launch> launches = launches_of([&] {
     for (const Row& row : rows) launch(row.pattern);
   });
@@ -178,7 +179,7 @@ void check_counted(const std::vector<Row>& rows, const std::string& column, Spac
     INFO(column << ", row " << i + 2);
     const xray::Counts c = launches[i].total(space, operation);
     CHECK(c.requests == 1);
-    CHECK(c.*count + more == rows[i].counted.at(column));
+    CHECK(c.*count + more == factor * rows[i].counted.at(column));
   }
 }
 
@@ -186,7 +187,7 @@ template <class T>
 void check_counted_loads(const std::vector<Row>& rows) {
   const DeviceArray<T> out(kWarp);
   check_counted(rows, "load_" + std::to_string(sizeof(T)), Space::kShared, Operation::kLoad,
-                &xray::Counts::wavefronts, 0,
+                &xray::Counts::wavefronts,
                 [&](const Pattern& p) { load_pattern<<<1, kWarp>>>(p, out.get()); });
 }
 
@@ -194,7 +195,7 @@ template <class T>
 void check_counted_stores(const std::vector<Row>& rows) {
   const DeviceArray<T> from(kWarp);
   check_counted(rows, "store_" + std::to_string(sizeof(T)), Space::kShared, Operation::kStore,
-                &xray::Counts::wavefronts, 0,
+                &xray::Counts::wavefronts,
                 [&](const Pattern& p) { store_pattern<<<1, kWarp>>>(p, from.get()); });
 }
 
@@ -203,22 +204,15 @@ template <Counting kHow>
 void check_counting(const std::vector<Row>& rows, const std::string& column, unsigned factor = 1) {
   INFO("way " << static_cast<int>(kHow));
   const DeviceArray<int> out(kWarp);
-  const std::vector<xray::Launch> launches = launches_of([&] {
-    for (const Row& row : rows) count_pattern<kHow><<<1, kWarp>>>(row.pattern, out.get(), 1);
-  });
-  REQUIRE(launches.size() == rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    INFO(column << ", row " << i + 2);
-    const xray::Counts c = launches[i].total(Space::kShared, Operation::kAtomic);
-    CHECK(c.requests == 1);
-    CHECK(c.wavefronts == factor * rows[i].counted.at(column));
-  }
+  check_counted(
+      rows, column, Space::kShared, Operation::kAtomic, &xray::Counts::wavefronts,
+      [&](const Pattern& p) { count_pattern<kHow><<<1, kWarp>>>(p, out.get(), 1); }, 0, factor);
 }
 
 template <class T>
 void check_global_atomics(const std::vector<Row>& rows, const std::string& column) {
   const DeviceArray<T> x(1024);
-  check_counted(rows, column, Space::kGlobal, Operation::kAtomic, &xray::Counts::sectors, 0,
+  check_counted(rows, column, Space::kGlobal, Operation::kAtomic, &xray::Counts::sectors,
                 [&](const Pattern& p) { add_global_pattern<<<1, kWarp>>>(p, x.get()); });
 }
 
@@ -226,8 +220,8 @@ template <class Launch>
 void check_constants(const std::vector<Row>& rows, const std::string& column, Launch launch) {
   // All lanes of the first row read one address; the rest that the GPU counted are arguments.
   const unsigned arguments = rows.front().counted.at(column) - 1;
-  check_counted(rows, column, Space::kConstant, Operation::kLoad, &xray::Counts::words, arguments,
-                launch);
+  check_counted(rows, column, Space::kConstant, Operation::kLoad, &xray::Counts::words, launch,
+                arguments);
 }
 
 }  // namespace
@@ -290,7 +284,7 @@ TEST_CASE("kernels that access shared memory in the patterns are counted as on t
   check_counted_stores<int4>(rows);
   const DeviceArray<int> out(kWarp);
   check_counted(rows, "atomic_used", Space::kShared, Operation::kAtomic, &xray::Counts::wavefronts,
-                0, [&](const Pattern& p) { add_pattern<<<1, kWarp>>>(p, out.get()); });
+                [&](const Pattern& p) { add_pattern<<<1, kWarp>>>(p, out.get()); });
 }
 
 TEST_CASE("atomics in global memory ask for the sectors that an H200 counted") {
@@ -330,11 +324,11 @@ void check_counted_local(const std::vector<Row>& rows) {
   constexpr int kElements = local_patterns::kElements;
   const DeviceArray<T> out(kWarp * kElements);
   const std::string bytes = std::to_string(sizeof(T));
-  check_counted(rows, "load_" + bytes, Space::kLocal, Operation::kLoad, &xray::Counts::sectors, 0,
+  check_counted(rows, "load_" + bytes, Space::kLocal, Operation::kLoad, &xray::Counts::sectors,
                 [&](const Pattern& p) {
                   local_patterns::load_own<<<1, kWarp>>>(local_pattern(p), out.get(), kElements);
                 });
-  check_counted(rows, "store_" + bytes, Space::kLocal, Operation::kStore, &xray::Counts::sectors, 0,
+  check_counted(rows, "store_" + bytes, Space::kLocal, Operation::kStore, &xray::Counts::sectors,
                 [&](const Pattern& p) {
                   local_patterns::store_own<<<1, kWarp>>>(local_pattern(p), out.get(), kElements);
                 });
