@@ -50,10 +50,11 @@ style.save(fig, "ticket", "The last block of five",
 rows = style.rows("sizes")
 fig, ax = style.axes("ints", "bandwidth [GB/s]")
 texts = []
-for kind, label, color, marker in (("wide", "last_block_wide", style.BLUE, "o"), ("cub", "CUB", style.RED, "s")):
+for kind, label, color, marker, shift in (("wide", "last_block_wide", style.BLUE, "o", (-108, 12)),
+                                          ("cub", "CUB", style.RED, "s", (10, -14))):
     sizes, rates = style.series(rows, kind + r" n=(\d+)")
     ax.plot(sizes, rates, color=color, marker=marker)
-    style.label_end(ax, sizes[2], rates[2], label, color, shift=(-108, 12) if kind == "wide" else (10, -14))
+    style.label_end(ax, sizes[2], rates[2], label, color, shift)
     texts.append(f"{label} " + ", ".join(f"{r:.0f}" for r in rates))
 read = style.full_rate(rows[0])
 ax.axhline(read, color=style.GREY, linewidth=1, linestyle="--")

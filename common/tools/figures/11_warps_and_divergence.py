@@ -22,9 +22,8 @@ def divergence():
         style.words(ax, x, 30, f"{xray.LANES // paths} of 32 lanes at work" if paths > 2 else f"{xray.LANES // paths} of 32")
         style.box(ax, x, top, paths * path, 32 * height, style.PALE, weight=0)
         for number in range(paths):
-            for lane in LANES:
-                if lane % paths == number:
-                    style.box(ax, x + number * path, top + lane * height, path, height, COLORS[number], weight=0)
+            for lane in LANES[number::paths]:
+                style.box(ax, x + number * path, top + lane * height, path, height, COLORS[number], weight=0)
         x += max(paths * path, 46) + 20
     style.words(ax, x, 12, "a loop, 1 to 32 turns", style.TEXT, weight="bold")
     style.words(ax, x, 30, "16.5 of 32 on average")
@@ -81,21 +80,16 @@ def shuffles():
                 face = style.GREEN if whole else style.SKY if low or lane < (lanes >> level) else "white"
                 style.box(ax, x + lane * cell, y, cell, 18, face)
                 text = f"{min(held[lane])}–{max(held[lane])}" if whole else str(lane) if level == 0 else ""
-                if text:
-                    style.words(ax, x + (lane + 0.5) * cell, y + 9, text, ha="center", color=style.on(face))
+                style.words(ax, x + (lane + 0.5) * cell, y + 9, text, ha="center", color=style.on(face))
             if distance is None:
                 break
             if not low:
                 style.words(ax, 225, y + 18 + (row - 18) / 2, str(distance), ha="center", color=style.GREY)
-            ends = []
-            new = []
-            for lane in range(lanes):
-                other = lane ^ distance if low else lane + distance
-                new.append(held[lane] | (held[other] if other < lanes else set()))
-                if low or lane < (lanes >> (level + 1)):
-                    ends += [(x + (lane + 0.5) * cell, x + (lane + 0.5) * cell), (x + (other + 0.5) * cell, x + (lane + 0.5) * cell)]
-            xray.fan(ax, ends, y + 18, y + row, style.BLACK)
-            held = new
+            others = [lane ^ distance if low else lane + distance for lane in range(lanes)]
+            adding = range(lanes if low else lanes >> (level + 1))
+            xray.fan(ax, [(x + (above + 0.5) * cell, x + (lane + 0.5) * cell) for lane in adding
+                          for above in (lane, others[lane])], y + 18, y + row, style.BLACK)
+            held = [held[lane] | (held[other] if other < lanes else set()) for lane, other in enumerate(others)]
             y += row
     style.words(ax, 225, 39, "distance", ha="center", color=style.GREY)
     style.words(ax, 10, 258, "lines: what a lane adds up; green: the sum of all. Eight lanes of 32.", color=style.GREY)

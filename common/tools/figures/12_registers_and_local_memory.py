@@ -54,11 +54,11 @@ def registers():
     rows = style.rows("registers") + style.rows("spills")
     fig, ax = style.axes("most registers per thread", "time [ms], 64 Mi ints")
     says = []
-    for kernel, color in (("pairs", style.BLUE), ("rod", style.ORANGE)):
+    for kernel, color, values, at, shift in (("pairs", style.BLUE, 64, 2, (-8, -13)),
+                                             ("rod", style.ORANGE, 160, -1, (10, -4))):
         own = [(int(match[1]), row["median_ms"], row["local_bytes"])
                for match, row in style.matched(rows, kernel + r"_(\d+)")]
         ax.plot([limit for limit, _, _ in own], [time for _, time, _ in own], color=color, marker="o")
-        at, values, shift = (-1, 160, (10, -4)) if kernel == "rod" else (2, 64, (-8, -13))
         style.label(ax, *own[at][:2], f"{kernel}: {values} values", color, shift)
         for limit, time, spilled in own:
             if kernel == "rod" and limit in (168, 128, 64):
@@ -76,10 +76,11 @@ def carveout():
     rows = style.rows("carveout")
     fig, ax = style.axes("carve-out: wish for shared memory [%]", "time [ms]")
     says = []
-    for kernel, color, name in (("table", style.BLUE, "table: wants the L1"), ("parked", style.ORANGE, "parked: wants shared memory")):
+    for kernel, color, name, at, shift, side in (
+            ("table", style.BLUE, "table: wants the L1", 3, (-8, 4), "right"),
+            ("parked", style.ORANGE, "parked: wants shared memory", 0, (10, 2), "left")):
         wishes, times = style.series(rows, kernel + r"_carveout_(\d+)", "median_ms")
         ax.plot(wishes, times, color=color, marker="o")
-        at, shift, side = (0, (10, 2), "left") if kernel == "parked" else (3, (-8, 4), "right")
         style.label(ax, wishes[at], times[at], name, color, shift, ha=side)
         says.append(name + ": " + ", ".join(f"{w} % {t:.3f} ms" for w, t in zip(wishes, times)))
     ax.set_xticks([0, 25, 50, 75, 100])

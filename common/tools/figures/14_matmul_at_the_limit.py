@@ -3,6 +3,7 @@
 
 import math
 import re
+import statistics
 
 import style
 
@@ -75,7 +76,7 @@ def shapes(measured):
     said = []
     for kind, (name, color, line) in looks.items():
         ratios = sorted(r["over_default"] for r in measured if r["kind"] == kind)
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        mean = statistics.geometric_mean(ratios)
         ax.plot([100 * (i + 0.5) / len(ratios) for i in range(len(ratios))], ratios, color=color, linestyle=line, label=f"{name}: mean {mean:.2f}")
         said.append(f"{name} from {ratios[0]:.2f} to {ratios[-1]:.2f}, geometric mean {mean:.2f}, {sum(x < 1 for x in ratios)} of {len(ratios)} below 1")
     ax.axhline(1, color=style.BLACK, linestyle=":", linewidth=1.2)

@@ -70,7 +70,7 @@ def lines(access):
     return sorted({sector * SECTOR // LINE for sector in sectors(access)})
 
 
-def strips(ax, x, y, cell, height, rows, face=style.SKY, weight=0.5):
+def strips(ax, x, y, cell, height, rows, face):
     """Rows of 32 cells, one below the other; in each row the cells of a set are filled."""
     for number, marked in enumerate(rows):
         runs = [i for i in sorted(marked) if i - 1 not in marked]  # neighbours are one rectangle
@@ -82,8 +82,8 @@ def strips(ax, x, y, cell, height, rows, face=style.SKY, weight=0.5):
         across += [(x, y + i * height), (x + LANES * cell, y + i * height), (None, None)]
     for i in range(LANES + 1):
         down += [(x + i * cell, y), (x + i * cell, y + len(rows) * height), (None, None)]
-    for lines in (across, down):
-        ax.plot(*zip(*lines), color=style.GREY, linewidth=weight)
+    for path in (across, down):
+        ax.plot(*zip(*path), color=style.GREY, linewidth=0.5)
 
 
 def strip(ax, x, y, cell, height, marked, face="#BDBDBD"):
