@@ -145,3 +145,37 @@ tiles='"tile_a writes":12288,"tile_b writes":12288,"tile_a reads":12288,"tile_b 
 for trace in tiled_32 tiled_32_ahead; do expect_output "$trace {\"global memory reads\":24576,$tiles}"; done
 expect_output "2,2,3"
 expect_output "async_copies: slice 0 is read before it is written, at step"
+
+# A class without a rule would be drawn black, or not at all.
+cat >"$scratch/classes.mjs" <<END
+import fs from 'node:fs'
+import { explorable } from '$site/explore/data.mjs'
+import { divergence } from '$site/explore/divergence.mjs'
+import { latency } from '$site/explore/latency.mjs'
+import { pipeline } from '$site/explore/pipeline.mjs'
+import { banks, coalescing } from '$site/explore/requests.mjs'
+import { trees } from '$site/explore/trees.mjs'
+
+const figures = { banks, coalescing, divergence, latency, pipeline, trees }
+const style = fs.readFileSync('$site/explore/style.css', 'utf8')
+const drawn = new Set()
+const classes = new Set()
+for (const chapter of fs.readdirSync('chapters')) {
+  const folder = \`chapters/\${chapter}/figures\`
+  for (const file of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
+    const data = explorable('.', \`\${folder}/\${file}\`)
+    if (!data) continue
+    drawn.add(data.kind)
+    for (const { state } of [{}, ...data.presets]) {
+      const { svg } = figures[data.kind].draw({ ...data.start, ...state }, data, 700)
+      for (const [, names] of svg.matchAll(/class="([^"]*)"/g)) names.split(' ').forEach((name) => classes.add(name))
+    }
+  }
+}
+console.log([...drawn].sort().join())
+for (const name of classes) if (!new RegExp(\`[.]\${name}\\\\b\`).test(style)) console.log(\`no rule for \${name}\`)
+END
+test_case "each class in the drawings of figures that can be explored has a rule"
+run node "$scratch/classes.mjs"
+expect_status 0
+expect "a drawing of each kind, and nothing else" [ "$output" = banks,coalescing,divergence,latency,pipeline,trees ]

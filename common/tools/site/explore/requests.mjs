@@ -73,7 +73,7 @@ export const coalescing = {
       for (const l of lanes) {
         const used = Math.max((INT / LINE) * wide, 2)
         svg += `<rect class="used" x="${at(offsets[l])}" y="${y}" width="${used}" height="${HIGH}"/>`
-        svg += `<rect class="lane ${i % 2 ? 'odd' : 'even'}" x="${lane(l) - width / 80}" y="${TOP}" width="${width / 40}" height="${ROW}"/>`
+        svg += `<rect class="${i % 2 ? 'odd' : 'even'}" x="${lane(l) - width / 80}" y="${TOP}" width="${width / 40}" height="${ROW}"/>`
         fans += `<path class="${i % 2 ? 'odd' : 'even'}" d="M${lane(l)} ${TOP + ROW}L${at(offsets[l]) + used / 2} ${y}"/>`
       }
     })
