@@ -17,11 +17,12 @@ site=$PWD/common/tools/site
 cat >"$scratch/counts.mjs" <<END
 import fs from 'node:fs'
 import { isOfOneKind, lanesOf } from '$site/explore/data.mjs'
-import { passesOf, sectorsOf } from '$site/explore/requests.mjs'
+import { sectorsOf } from '$site/explore/model.mjs'
+import { passesOf, request } from '$site/explore/requests.mjs'
 import { rowsOf } from '$site/source_pages.mjs'
 
 const kinds = {
-  global: (row) => [sectorsOf(lanesOf(row), Number(row.bytes_per_lane)).size, row.sectors / row.requests],
+  global: (row) => [sectorsOf(request('global', row.operation, Number(row.bytes_per_lane), lanesOf(row))).length, row.sectors / row.requests],
   shared: (row) => [passesOf(lanesOf(row), Number(row.bytes_per_lane), row.operation).length, row.wavefronts / row.requests],
 }
 for (const [space, count] of Object.entries(kinds)) {
@@ -52,15 +53,16 @@ done
 cat >"$scratch/events.mjs" <<END
 import fs from 'node:fs'
 import { explorable } from '$site/explore/data.mjs'
-import { passesOf, sectorsOf } from '$site/explore/requests.mjs'
+import { eventOf, requestOf } from '$site/explore/model.mjs'
 
 const [results, picture] = ['results/events.json', 'figures/trees.svg'].map((name) => \`chapters/05_shared_tree_reduction/\${name}\`)
 const all = JSON.parse(fs.readFileSync(results, 'utf8'))
 let compared = 0
 for (const { kernel, events } of all.kernels) {
-  for (const [step, warp, , space, operation, bytes, offsets, cost] of events) {
+  for (const event of events) {
+    const [step, warp, , , operation, , , cost] = event
     if (operation === 'barrier') continue
-    const is = space === 'shared' ? passesOf(offsets, bytes, operation).length : sectorsOf(offsets, bytes).size
+    const is = requestOf(eventOf(event)).cost
     if (is !== cost) console.log(\`\${kernel}, step \${step}, warp \${warp}: \${is}, X-ray counted \${cost}\`)
     compared++
   }

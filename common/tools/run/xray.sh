@@ -61,9 +61,16 @@ hand_over() {
   echo "-> $2"
 }
 
-# page_of JSON FILE: the explorer with these steps in it. They stand in a <script>, so no < of theirs may begin a tag.
+# page_of JSON FILE: the explorer with the model and these steps in it. They stand in a <script>, so no < of theirs may begin a tag.
 page_of() {
-  sed '/@STEPS@/,$d' "$tools/run/explorer.html" && sed 's/</\\u003c/g' "$1" && sed '1,/@STEPS@/d' "$tools/run/explorer.html"
+  local line
+  while IFS= read -r line; do
+    case $line in
+      @MODEL@) sed 's/^export //' "$tools/site/explore/model.mjs" ;;
+      @STEPS@) sed 's/</\\u003c/g' "$1" ;;
+      *) printf '%s\n' "$line" ;;
+    esac || return
+  done <"$tools/run/explorer.html"
 } >"$2"
 
 # One run of one program. What it prints itself is kept, and shown only if it fails.

@@ -6,7 +6,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { rowsOf } from '../source_pages.mjs'
 import { stepsOf } from './divergence.mjs'
-import { LANES, access, passesOf, sectorsOf, slotsOf } from './requests.mjs'
+import { LANES, sectorsOf, upTo } from './model.mjs'
+import { access, passesOf, request, slotsOf } from './requests.mjs'
 import { readTooEarly, stepsOf as stepsOfBlock } from './pipeline.mjs'
 import { levelsOf } from './trees.mjs'
 
@@ -43,7 +44,7 @@ function tracedLoads(rows) {
     const lanes = lanesOf(row)
     const [offset, stride] = [lanes[0] / INT, (lanes[1] - lanes[0]) / INT]
     const counted = row.sectors / row.requests
-    if (sectorsOf(lanes, INT).size !== counted) throw new Error(`${row.kernel}: X-ray counted ${counted} sectors`)
+    if (sectorsOf(request('global', 'load', INT, lanes)).length !== counted) throw new Error(`${row.kernel}: X-ray counted ${counted} sectors`)
     return { label: access({ offset, stride }), state: { offset, stride } }
   })
 }
@@ -56,7 +57,6 @@ function sweep(rows, setting) {
   return { loads: `${loads} Mi`, rates }
 }
 
-const upTo = (first, last) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 const sorted = (values) => [...new Set(values)].sort((a, b) => a - b)
 
 function coalescing(results) {

@@ -2,7 +2,7 @@
 // Which lanes of a warp are at work, step by step, as X-ray saw a warp come by the lines of a kernel (`paths` of
 // common/cpu/xray/events.h).
 
-import { LANES } from './requests.mjs'
+import { LANES } from './model.mjs'
 import { lines, number } from './words.mjs'
 
 const [LEFT, TOP, ROW] = [24, 16, 5] // pixels: beside the lanes, above them, a lane

@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: MIT
-// What one request of a warp costs, counted by the rules of common/cpu/xray/model.h and drawn: the sectors that a load
-// touches, the passes through the banks of shared memory. `offsets` are those of the lanes, in bytes from the start of an
-// array that begins at a line; null for a lane that is not active.
+// What one request of a warp touches, drawn: the sectors of a load, the passes through the banks of shared memory.
+// `offsets` are those of the lanes, in bytes from the start of an array that begins at a line; null for a lane that is not
+// active.
 
+import { BANKS, LANES, LINE, SECTOR, WORD, eventOf, partsOf, sectorsOf, upTo } from './model.mjs'
 import { number, plural } from './words.mjs'
 
-export const LANES = 32
-const SECTOR = 32 // bytes, as the other sizes
-const LINE = 128
-const INT = 4
-const WORD = 4
-const BANKS = 32
+const INT = 4 // bytes
 
 const ROW = 12 // pixels: a row of lanes
 const TOP = 18 // above it
 const FAN = 70 // from the lanes to what they touch
 
+/** A request of the model's. */
+export const request = (space, op, bytes, offsets) => eventOf([0, 0, 0, space, op, bytes, offsets])
+
 // ---- sectors: 32 lanes read ints, `stride` apart from `offset` on --------------------------------------
 
 const HIGH = 26 // pixels: a line and its sectors
-
-/** The sectors that the lanes touch, in order: a Map from the number of the sector to the lanes that touch it. */
-export function sectorsOf(offsets, bytes) {
-  const touched = new Map()
-  offsets.forEach((offset, lane) => {
-    if (offset === null) return
-    for (let s = Math.floor(offset / SECTOR); s <= Math.floor((offset + bytes - 1) / SECTOR); s++) {
-      touched.set(s, [...(touched.get(s) ?? []), lane])
-    }
-  })
-  return new Map([...touched].sort(([a], [b]) => a - b))
-}
 
 /** What lane t reads. */
 export const access = ({ stride, offset }) => `x[${stride === 1 ? 't' : `${stride} * t`}${offset ? ` + ${offset}` : ''}]`
@@ -57,8 +44,8 @@ export const coalescing = {
   ],
   draw(state, { sweeps, device }, width) {
     const offsets = intsOf(state)
-    const sectors = sectorsOf(offsets, INT)
-    const lines = [...new Set([...sectors.keys()].map((s) => Math.floor((s * SECTOR) / LINE)))]
+    const sectors = sectorsOf(request('global', 'load', INT, offsets))
+    const lines = [...new Set(sectors.map(({ line }) => line))]
     const pitch = Math.min(width / lines.length, width / 4)
     const wide = pitch * (lines.length > 12 ? 0.82 : 0.94)
     const left = (width - pitch * lines.length + (pitch - wide)) / 2
@@ -68,8 +55,8 @@ export const coalescing = {
 
     let svg = `<text x="0" y="12">lane 0</text><text x="${width}" y="12" class="end">31</text>`
     let fans = ''
-    ;[...sectors].forEach(([sector, lanes], i) => {
-      svg += `<rect class="moved" x="${at(sector * SECTOR)}" y="${y}" width="${wide / 4}" height="${HIGH}"/>`
+    sectors.forEach(({ line, column, lanes }, i) => {
+      svg += `<rect class="moved" x="${at(line * LINE + column * SECTOR)}" y="${y}" width="${wide / 4}" height="${HIGH}"/>`
       for (const l of lanes) {
         const used = Math.max((INT / LINE) * wide, 2)
         svg += `<rect class="used" x="${at(offsets[l])}" y="${y}" width="${used}" height="${HIGH}"/>`
@@ -88,9 +75,9 @@ export const coalescing = {
       svg += `<text class="end" x="${at(lines.at(-1) * LINE) + wide}" y="${y + HIGH + 14}">${number(lines.at(-1) * LINE)}</text>`
     }
     let height = y + HIGH + 20
-    const moved = sectors.size * SECTOR
+    const moved = sectors.length * SECTOR
     const used = LANES * INT
-    let says = `${access(state)}: ${plural(sectors.size, 'sector')} in ${plural(lines.length, 'line')}, ${used} of ${number(moved)} bytes moved are used, ${number((100 * used) / moved)} %.`
+    let says = `${access(state)}: ${plural(sectors.length, 'sector')} in ${plural(lines.length, 'line')}, ${used} of ${number(moved)} bytes moved are used, ${number((100 * used) / moved)} %.`
     if (sweeps) {
       const is = measured(state, sweeps)
       svg += bar(height + 20, width, used / moved, `bytes used of bytes moved: ${number((100 * used) / moved)} %`)
@@ -107,37 +94,11 @@ export const coalescing = {
 
 // ---- banks, pass by pass -------------------------------------------------------------------------------
 
-/** Whether all pairs of active lanes whose numbers differ by that bit want the same. */
-function pairsAgree(offsets, bit) {
-  return offsets.every((offset, lane) => offset === null || offsets[lane ^ bit] === null || offset === offsets[lane ^ bit])
-}
-
-/**
- * The passes through the banks that a load or store takes, in order: for each a Map from a bank to the lanes that its
- * word goes to. Elements of 8 bytes go to one half of the warp after the other, of 16 bytes to one quarter; where
- * neighbours of a load want the same, or lanes two apart, to twice as many lanes.
- */
-export function passesOf(offsets, bytes, operation = 'load') {
-  let parts = Math.max(1, bytes / WORD)
-  if (parts > 1 && operation === 'load' && (pairsAgree(offsets, 1) || pairsAgree(offsets, 2))) parts /= 2
-  const passes = []
-  for (let part = 0; part < parts; part++) {
-    const words = new Map()
-    for (let lane = (part * LANES) / parts; lane < ((part + 1) * LANES) / parts; lane++) {
-      if (offsets[lane] === null) continue
-      const last = Math.floor((offsets[lane] + bytes - 1) / WORD)
-      for (let word = Math.floor(offsets[lane] / WORD); word <= last; word++) words.set(word, [...(words.get(word) ?? []), lane])
-    }
-    const turns = new Map() // how many words a bank has delivered in this part
-    const first = passes.length
-    for (const [word, lanes] of [...words].sort(([a], [b]) => a - b)) {
-      const bank = word % BANKS
-      const turn = turns.get(bank) ?? 0
-      turns.set(bank, turn + 1)
-      passes[first + turn] = (passes[first + turn] ?? new Map()).set(bank, lanes)
-    }
-  }
-  return passes
+/** The passes of a load or store, in order: for each a Map from a bank to the lanes that its word goes to. */
+export function passesOf(offsets, bytes, operation) {
+  return partsOf(request('shared', operation, bytes, offsets)).flatMap(({ passes, banks }) =>
+    upTo(0, passes - 1).map((turn) => new Map(banks.flatMap((words, bank) => (words[turn] ? [[bank, words[turn].lanes]] : [])))),
+  )
 }
 
 /** Where 32 lanes read whose elements lie `stride` apart, in an array with `padding` elements after every 128 bytes. */
