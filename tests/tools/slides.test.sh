@@ -421,7 +421,7 @@ output=$(cat build/handout/05_key.html)
 expect_output "0.713 ms"
 run node --input-type=module -e "
 import { findChapters, findPages } from '$root/common/tools/site/pages.mjs'
-console.log([...findPages('.', findChapters('.')).keys()].join(' '))"
+console.log([...findPages('.', findChapters('.')).pages.keys()].join(' '))"
 expect_status 0
 expect_output "chapters/GLOSSARY.md"
 expect_no_output "exam_questions"

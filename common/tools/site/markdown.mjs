@@ -94,11 +94,11 @@ export function withLinks(markdown, change) {
 // What a question asks for, in words, and how an answer of that kind is written.
 const NUMBER = String.raw`(\d+(?:,\d{3})*(?:\.\d+)?)`
 const KINDS = [
-  { asks: /how (?:many times|much (?:faster|slower|longer))|by which factor|what (?:can|does|do) .*\b(?:bring|win|gain)\b|how much does .*\bbring\b/i, unit: '(?:times|-fold)', is: () => 'times' },
+  { asks: /how (?:many times|much (?:faster|slower|longer))|by which factor|what (?:can|does|do) .*\b(?:bring|win|gain)\b|how much does .*\bbring\b/i, unit: '(?:times|-fold)', is: 'times' },
   { asks: /what share|how much of|how many percent/i, unit: '%' },
   { asks: /how fast/i, unit: '[GT](?:B|FLOP)/s' },
   { asks: /how long/i, unit: '(?:ms|µs|ns|s)\\b' },
-  { asks: /how many cycles/i, unit: 'cycles', is: () => 'cycles' },
+  { asks: /how many cycles/i, unit: 'cycles' },
 ]
 // "And the time?" asks for more of what the words before it have given.
 const AND_THE = /\bAnd (?:the|with|in|at)\b[^?]*\?/
@@ -132,7 +132,7 @@ export function answerTo(question, number) {
   for (const kind of places.sort((a, b) => a.at - b.at)) {
     const found = firstOf(said, kind.unit)
     if (!found || Number(found.value) === 0) continue
-    const unit = kind.is ? kind.is() : found.unit
+    const unit = kind.is ?? found.unit
     if (unit !== 'times') return { value: found.value, unit }
     const [asks] = TIMES_DIRECTION.exec(asked.slice(kind.at))?.slice(1).filter(Boolean) ?? []
     const [says] = TIMES_DIRECTION.exec(found.after.slice(0, 30))?.slice(1).filter(Boolean) ?? []
@@ -146,25 +146,31 @@ export function answerTo(question, number) {
 
 const ASKED = /^(?:\*\*Guess\.\*\*(?<open>(?:.|\n(?!\n))*)\n|<details><summary><b>Guess\.<\/b>(?<folded>[\s\S]*?)<\/summary>(?<reckoned>[\s\S]*?)\n<\/details>\n)/m
 
-/** The sections of level 2: { title, anchor, text }. */
+/** The sections of level 2: { title, anchor, at, text }. */
 export function sections(markdown) {
   const starts = headings(markdown).filter((h) => h.level === 2)
-  return starts.map(({ at, anchor, text: title }, i) => ({ title, anchor, text: markdown.slice(at, starts[i + 1]?.at) }))
+  return starts.map(({ at, anchor, text: title }, i) => ({ title, anchor, at, text: markdown.slice(at, starts[i + 1]?.at) }))
+}
+
+/** The text with what `change(section)` returns in place of each section. */
+export function withSections(markdown, change) {
+  const parts = sections(markdown)
+  return markdown.slice(0, parts[0]?.at) + parts.map(change).join('')
 }
 
 /**
- * What a section asks before its number: { question, reckoned, before, rest, number, why }, else null. `before` and
- * `rest` are the texts around the question; `reckoned` stood in the question's fold; the last two are places in `rest`.
+ * What a section asks before its number: { question, before, rest, number, why }, else null. `before` and `rest` are the
+ * texts around the question, `rest` with what is reckoned in the question's fold; the last two are places in `rest`.
  */
 export function guessIn(section) {
   const asked = ASKED.exec(section)
   if (!asked) return null
-  const rest = section.slice(asked.index + asked[0].length)
+  const { open, folded, reckoned } = asked.groups
+  const rest = (reckoned ? `${reckoned.trim()}\n\n` : '') + section.slice(asked.index + asked[0].length)
   const number = rest.indexOf('**The number.**')
   const why = rest.indexOf('**Why.**', number)
-  const question = (asked.groups.open ?? asked.groups.folded).trim()
-  const reckoned = asked.groups.reckoned?.trim() ?? ''
-  return number < 0 ? null : { question, reckoned, before: section.slice(0, asked.index), rest, number, why: why < 0 ? rest.length : why }
+  const question = (open ?? folded).trim()
+  return number < 0 ? null : { question, before: section.slice(0, asked.index), rest, number, why: why < 0 ? rest.length : why }
 }
 
 /**
@@ -172,20 +178,16 @@ export function guessIn(section) {
  * element of theme/index.mjs that shows it when the reader has guessed. A fold of the guess is opened there.
  */
 export function withGuesses(markdown, chapter) {
-  const parts = sections(markdown)
-  if (parts.length === 0) return markdown
-  const waiting = parts.map(({ anchor, text }) => {
+  return withSections(markdown, ({ anchor, text }) => {
     const guess = guessIn(text)
     if (!guess) return text
     const answer = answerTo(guess.question, guess.rest.slice(guess.number, guess.why).split(/\n\n/)[0])
     const attributes = answer ? ` value="${answer.value}" unit="${answer.unit}"` : ''
-    const reckoned = guess.reckoned && `${guess.reckoned}\n\n`
     return [
       `${guess.before}**Guess.** ${guess.question}\n`,
       `<GuessFirst name="${chapter}#${anchor}"${attributes}>\n`,
-      `${reckoned}${guess.rest.trim()}\n`,
+      `${guess.rest.trim()}\n`,
       '</GuessFirst>\n\n',
     ].join('\n')
   })
-  return markdown.slice(0, markdown.length - parts.map((p) => p.text).join('').length) + waiting.join('')
 }

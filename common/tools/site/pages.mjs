@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Finds what becomes a page of the site: the notes, the labs, and every file or folder that they link to.
+// Finds what becomes a page of the site: the notes, the labs, every file or folder that they link to, and the programs of
+// which they show lines. common/tools/notes/notes.py has put these there, below comments like <!-- code: NAME file="..." -->.
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { listings } from './listings.mjs'
 import { anchors, headings, links } from './markdown.mjs'
 
 const IMAGES = /\.(svg|png|jpe?g|gif|webp)$/
-
-/** What is wrong with the sources, a line each. */
-export class SourceErrors extends Error {
-  constructor(lines) {
-    super(lines.join('\n'))
-    this.lines = lines
-  }
-}
-
-function folders(root, parent, pattern) {
-  const at = path.join(root, parent)
-  const names = fs.existsSync(at) ? fs.readdirSync(at) : []
-  return names.filter((n) => pattern.test(n) && fs.statSync(path.join(at, n)).isDirectory()).sort()
-}
+const LISTING = /<!--\s*code:\s*([\s\S]*?)\s*-->\n(`{3,})[^\n]*\n([\s\S]*?)\n\2$/gm
 
 /** The chapters: { name, number, folder, notes, labNotes, program, labs, title }. */
 export function findChapters(root) {
   const there = (file) => (fs.existsSync(path.join(root, file)) ? file : null)
-  return folders(root, 'chapters', /^\d\d_/)
+  const names = there('chapters') ? fs.readdirSync(path.join(root, 'chapters')) : []
+  return names
+    .filter((name) => /^\d\d_/.test(name))
+    .sort()
     .map((name) => {
       const folder = `chapters/${name}`
       return {
@@ -51,7 +41,7 @@ function kindOf(root, file) {
 }
 
 /** Where a path of the repository stands below build/site-src. */
-export function placeOf(file, kind) {
+function placeOf(file, kind) {
   if (file === '.github/CONTRIBUTING.md') return 'contributing.md'
   const visible = file.replace(/(^|\/)\.(?=[^./])/g, '$1')
   if (kind === 'folder') return path.posix.join(visible, 'index.md')
@@ -64,17 +54,29 @@ export function resolveLink(root, from, target) {
   if (/^([a-z][a-z+.-]*:|\/\/)/i.test(target)) return null
   const [name, anchor = ''] = decodeURIComponent(target).split('#')
   if (!name) return { file: from, anchor }
-  const file = path.posix.normalize(path.posix.join(path.posix.dirname(from), name)).replace(/\/$/, '')
-  if (file.startsWith('..') || path.posix.isAbsolute(file)) return { file: '', anchor }
-  if (!fs.existsSync(path.join(root, file))) return { file: '', anchor }
+  const file = path.posix.join(path.posix.dirname(from), name).replace(/\/$/, '')
+  if (file.startsWith('..') || !fs.existsSync(path.join(root, file))) return { file: '', anchor }
   const notes = path.posix.join(file, 'README.md')
   if (kindOf(root, file) === 'folder' && fs.existsSync(path.join(root, notes))) return { file: notes, anchor }
   return { file, anchor }
 }
 
+/** The listings of a text, in order: { at, source, first, last }, where `at` is the position of the comment. */
+export function listings(root, file, markdown, program) {
+  return [...markdown.matchAll(LISTING)].flatMap(({ 1: head, 3: code, index: at }) => {
+    const given = /\bfile="([^"]+)"/.exec(head)?.[1]
+    const source = given ? path.posix.join(path.posix.dirname(file), given) : program
+    if (!source || !fs.existsSync(path.join(root, source))) return []
+    // The lines may be indented in another way.
+    const [all, shown] = [fs.readFileSync(path.join(root, source), 'utf8'), code].map((text) => text.split('\n').map((line) => line.trim()))
+    const before = all.findIndex((_, at) => shown.every((line, i) => all[at + i] === line))
+    return before < 0 ? [] : [{ at, source, first: before + 1, last: before + shown.length }]
+  })
+}
+
 /**
- * All pages and images: a Map from the repository's path to { kind, place }; an image that is linked to
- * rather than shown has a page as well, `page`. Throws SourceErrors.
+ * { pages, problems }. All pages and images are a Map from the repository's path to { kind, place }; an image that is linked
+ * to rather than shown has a page as well, `page`. What is wrong with the sources is a line each.
  */
 export function findPages(root, chapters) {
   const pages = new Map()
@@ -97,7 +99,7 @@ export function findPages(root, chapters) {
     const file = queue.shift()
     const { kind } = pages.get(file)
     if (kind === 'folder') {
-      for (const entry of listing(root, file)) if (!entry.folder) add(entry.file)
+      for (const entry of entriesOf(root, file)) if (!entry.folder) add(entry.file)
     }
     if (kind !== 'markdown') continue
     const text = fs.readFileSync(path.join(root, file), 'utf8')
@@ -118,15 +120,23 @@ export function findPages(root, chapters) {
       }
     }
   }
-  if (problems.length > 0) throw new SourceErrors(problems)
-  return pages
+  return { pages, problems }
 }
 
 /** The entries of a folder's page: { name, file, folder }, without what is hidden. */
-export function listing(root, folder) {
+export function entriesOf(root, folder) {
   return fs
     .readdirSync(path.join(root, folder), { withFileTypes: true })
     .filter((e) => !e.name.startsWith('.') && e.name !== '__pycache__')
     .map((e) => ({ name: e.name, file: `${folder}/${e.name}`, folder: e.isDirectory() }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
+}
+
+/** All files below a folder, which need not be there. */
+export function filesBelow(folder) {
+  if (!fs.existsSync(folder)) return []
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const at = path.join(folder, entry.name)
+    return entry.isDirectory() ? filesBelow(at) : [at]
+  })
 }

@@ -4,7 +4,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { listing } from './pages.mjs'
+import { entriesOf } from './pages.mjs'
 
 const LANGUAGES = {
   '.cu': 'cuda', '.cuh': 'cuda', '.h': 'cuda', '.hpp': 'cuda', '.cpp': 'cuda', '.inc': 'cuda',
@@ -27,7 +27,7 @@ function front(file, facts) {
   return `${FRONT}# ${name.replace(/([\\`*_[\]<>])/g, '\\$1')}\n\n<p class="facts">${line}</p>\n\n`
 }
 
-const plural = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`
+const plural = (count, noun, nouns = `${noun}s`) => `${count} ${count === 1 ? noun : nouns}`
 
 /** A program or any other text, with line numbers. */
 export function sourcePage(root, file, back) {
@@ -38,24 +38,22 @@ export function sourcePage(root, file, back) {
   return `${front(file, facts)}${fence}${languageOf(file)}:line-numbers\n${text}\n${fence}\n`
 }
 
-/** A line of CSV into its fields. */
-function fields(line) {
-  return [...`${line},`.matchAll(/("(?:[^"]|"")*"|[^,]*),/g)].map(([, text]) =>
-    text.startsWith('"') ? text.slice(1, -1).replace(/""/g, '"') : text,
-  )
+/** The lines of a CSV, each as its fields. */
+function linesOf(csv) {
+  const fields = (line) => [...`${line},`.matchAll(/("(?:[^"]|"")*"|[^,]*),/g)].map(([, text]) => text)
+  const bare = (text) => (text.startsWith('"') ? text.slice(1, -1).replace(/""/g, '"') : text)
+  return csv.trimEnd().split('\n').map((line) => fields(line).map(bare))
 }
 
 /** The rows of a CSV: objects with a text for each column. */
 export function rowsOf(csv) {
-  const [names, ...rows] = csv.trimEnd().split('\n').map(fields)
+  const [names, ...rows] = linesOf(csv)
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])))
 }
 
 /** Measurements: columns with one value in all rows are shown once, the rest is a table. */
 export function tablePage(root, file, back) {
-  const lines = fs.readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n')
-  const names = fields(lines[0])
-  const rows = lines.slice(1).map(fields)
+  const [names, ...rows] = linesOf(fs.readFileSync(path.join(root, file), 'utf8'))
   const varies = names.map((_, i) => rows.length < 2 || rows.some((row) => row[i] !== rows[0][i]))
   const name = escapeHtml(path.posix.basename(file))
   const facts = [plural(rows.length, 'row'), `<a href="./${encodeURI(name)}" download>Download</a>`, ...back]
@@ -76,13 +74,13 @@ export function tablePage(root, file, back) {
 
 /** The list of what a folder holds. */
 export function folderPage(root, folder, pages) {
-  const entries = listing(root, folder)
+  const entries = entriesOf(root, folder)
   const items = entries.map((entry) => {
     const page = pages.get(entry.file)
     const name = `\`${entry.name}${entry.folder ? '/' : ''}\``
     return page ? `- [${name}](./${encodeURI(path.posix.basename(page.place))})` : `- ${name}`
   })
-  return `${front(folder, [plural(entries.length, 'entry').replace('entrys', 'entries')])}${items.join('\n')}\n`
+  return `${front(folder, [plural(entries.length, 'entry', 'entries')])}${items.join('\n')}\n`
 }
 
 /** A figure that is linked to rather than shown. */

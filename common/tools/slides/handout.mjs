@@ -46,8 +46,7 @@ function rungsOf(lesson) {
   return sections(lesson).flatMap(({ title, text }) => {
     const guess = guessIn(text)
     if (!guess) return []
-    const reckoned = guess.reckoned && `${guess.reckoned}\n\n`
-    const answer = reckoned + guess.rest.slice(0, guess.number) + guess.rest.slice(guess.number).split('**What limits us now.**')[0]
+    const answer = guess.rest.slice(0, guess.number) + guess.rest.slice(guess.number).split('**What limits us now.**')[0]
     const number = labelled(guess.rest, 'The number.')
     return [{ title, change: labelled(guess.before, 'The change.'), question: guess.question, answer, number, now: labelled(guess.rest, 'What limits us now.') }]
   })
