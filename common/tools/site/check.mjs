@@ -13,6 +13,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { addContrast, listen, openChromium } from './browser.mjs'
 import { badlyDrawn, besideResult, contents, faintText, resultsShown, tooWide } from './look.mjs'
+import { filesBelow } from './pages.mjs'
 import { fileFor, serve } from './serve.mjs'
 
 const WIDE = { width: 1280, height: 720 }
@@ -26,7 +27,8 @@ const STILL = '*, *::before, *::after { transition: none !important; animation: 
 
 const [packages, folder, base, ...chosen] = process.argv.slice(2)
 const problems = new Map()
-let origin = ''
+const server = await serve(folder, base, 0)
+const origin = `http://127.0.0.1:${server.address().port}`
 
 /** One line per problem, also where it shows on many pages, at both widths or in both appearances. */
 function complain(page, message, when = '') {
@@ -35,13 +37,10 @@ function complain(page, message, when = '') {
   if (when) problems.get(message).when.add(when)
 }
 
-function htmlFiles(below = '') {
-  return fs.readdirSync(path.join(folder, below), { withFileTypes: true }).flatMap((entry) => {
-    const name = path.posix.join(below, entry.name)
-    if (entry.isDirectory()) return htmlFiles(name)
-    return name.endsWith('.html') ? [name] : []
-  })
-}
+/** A file's path below the folder. */
+const nameOf = (file) => path.relative(folder, file).split(path.sep).join('/')
+/** Decks are not pages of the site: make slides-check looks at them. */
+const isPage = (file) => file.endsWith('.html') && file !== '404.html' && !/^slides\/\d\d_/.test(file)
 /** Pages that show a file, such as a program: most of the pages, and all made in one way. */
 const showsFile = (file) => fs.readFileSync(path.join(folder, file), 'utf8').includes('<p class="facts">')
 
@@ -52,22 +51,29 @@ function shareOf(files) {
   return files.filter((file) => !showsFile(file) || number++ % parts === part - 1)
 }
 
-/** Decks are not pages of the site: make slides-check looks at them. */
-const isDeck = (file) => /^slides\/\d\d_/.test(file)
+const visit = (page, file) => page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
 
-/** The file that an address of this site leads to, or null. */
-function fileOf(url) {
-  const file = fileFor(folder, base, url)
-  return file && path.relative(folder, file).split(path.sep).join('/')
-}
-
-/** The bytes of a file of this site, 0 for others. */
-const sizeOf = (url) => (fileFor(folder, base, url) ? fs.statSync(fileFor(folder, base, url)).size : 0)
-
-async function settled(page) {
+/** The page of a file, once its scripts run; nothing on it moves by itself. */
+async function open(page, file) {
+  await visit(page, file)
   await page.waitForFunction('document.querySelector("#app").__vue_app__ !== undefined', { timeout: 20000 })
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+  await page.addStyleTag({ content: STILL })
 }
+
+async function withoutScripts(page, file, look) {
+  await page.setJavaScriptEnabled(false)
+  await visit(page, file)
+  await look()
+  await page.setJavaScriptEnabled(true)
+}
+
+async function lookAtWidth(page, where, size) {
+  await page.setViewport(size)
+  const wide = await page.evaluate(tooWide)
+  if (wide) complain(where, wide, `${size.width} px`)
+}
+
 const setDark = (page, dark) => page.evaluate((on) => document.documentElement.classList.toggle('dark', on), dark)
 
 /** Both appearances, at the width that is set. */
@@ -89,27 +95,15 @@ async function lookAtGuesses(page, file) {
     const wrong = are.flatMap((is, i) => (is === wanted(i) ? [] : [i + 1]))
     if (wrong.length > 0) complain(file, `${what}: the result of guess ${wrong.join(', ')} ${wanted(wrong[0] - 1) ? 'is hidden' : 'shows'}`)
   }
-  const open = async () => {
-    await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
-    await settled(page)
-    await page.addStyleTag({ content: STILL })
-  }
   // A page of the browser of its own keeps what others guessed.
   await page.evaluate(() => localStorage.clear())
-  await page.setJavaScriptEnabled(false)
-  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
-  await shown('without scripts', () => true)
-  await page.setJavaScriptEnabled(true)
-  await open()
+  await withoutScripts(page, file, () => shown('without scripts', () => true))
+  await open(page, file)
   await shown('before a guess', () => false)
   await page.emulateMediaType('print')
   await shown('on paper', () => true)
   await page.emulateMediaType('screen')
-  for (const size of [WIDE, NARROW]) {
-    await page.setViewport(size)
-    const wide = await page.evaluate(tooWide)
-    if (wide) complain(file, wide, `${size.width} px`)
-  }
+  for (const size of [WIDE, NARROW]) await lookAtWidth(page, file, size)
   await page.setViewport(WIDE)
   await lookAtContrast(page, file, WIDE.width)
 
@@ -135,7 +129,7 @@ async function lookAtGuesses(page, file) {
   const buttons = await page.$$('.guess-show')
   if (buttons.length > 0) await buttons[0].click()
   await shown('after a click', (i) => i <= 1)
-  await open()
+  await open(page, file)
   await shown('after the page was loaded again', (i) => i <= 1)
   if ((await page.evaluate(besideResult, 0)) !== beside) complain(file, 'the browser has not kept the guess')
   await (await page.$('.guess-again'))?.click()
@@ -152,10 +146,10 @@ async function lookAtFigures(page, file) {
   const waitForAll = () =>
     page.waitForFunction(() => [...document.querySelectorAll('explore-figure')].every((figure) => figure.matches('[ready], [failed]')))
   await waitForAll()
-  const pictures = (wanted, when) =>
-    page
-      .$$eval('explore-figure img', (images) => images.map((image) => image.checkVisibility()))
-      .then((are) => are.some((is) => is !== wanted) && complain(file, `a figure's picture ${wanted ? 'is hidden' : 'shows'} ${when}`))
+  const picturesShow = async (when) => {
+    const allShow = await page.$$eval('explore-figure img', (images) => images.every((image) => image.checkVisibility()))
+    if (!allShow) complain(file, `a figure's picture is hidden ${when}`)
+  }
   for (const [number, figure] of (await page.$$('explore-figure')).entries()) {
     const says = () => figure.evaluate((f) => f.shadowRoot.querySelector('[role=status]').textContent)
     const moves = async (what, ...acts) => {
@@ -210,15 +204,10 @@ async function lookAtFigures(page, file) {
     if (tried.size < all) complain(file, `figure ${number + 1}: ${all - tried.size} of its ${all} sliders and buttons are never there`)
   }
   await page.emulateMediaType('print')
-  await pictures(true, 'on paper')
+  await picturesShow('on paper')
   await page.emulateMediaType('screen')
-  await page.setJavaScriptEnabled(false)
-  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
-  await pictures(true, 'without scripts')
-  await page.setJavaScriptEnabled(true)
-  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
-  await settled(page)
-  await page.addStyleTag({ content: STILL })
+  await withoutScripts(page, file, () => picturesShow('without scripts'))
+  await open(page, file)
   await waitForAll()
 }
 
@@ -235,9 +224,7 @@ async function lookAtTicks(page, file) {
   await page.focus('.tick input')
   await page.keyboard.press('Space')
   await expect('after the space bar', true)
-  await page.reload({ waitUntil: 'load' })
-  await settled(page)
-  await page.addStyleTag({ content: STILL })
+  await open(page, file)
   await expect('after the page was loaded again', true)
   await page.click('.tick input')
   await expect('after a click', false)
@@ -245,19 +232,16 @@ async function lookAtTicks(page, file) {
 
 /** With the focus on a term, or the pointer over it, its sentence shows, whole; Escape hides it. */
 async function lookAtTerms(page, file) {
-  const box = () =>
-    page.evaluate(() => {
-      const found = document.querySelector('.term-box')
-      const { left, top, right, bottom } = found.getBoundingClientRect()
-      return { text: found.hidden ? '' : found.textContent, inside: left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight }
-    })
   const links = await page.$$('a[data-term]')
   const visible = await Promise.all(links.map((link) => link.isVisible()))
   const link = links[visible.indexOf(true)]
   if (!link) return
   const sentence = await link.evaluate((a) => a.dataset.term)
   const expect = async (when, text) => {
-    const is = await box()
+    const is = await page.$eval('.term-box', (box) => {
+      const { left, top, right, bottom } = box.getBoundingClientRect()
+      return { text: box.hidden ? '' : box.textContent, inside: left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight }
+    })
     if (is.text !== text) complain(file, `${when} the sentence of the first term ${text ? 'does not show' : 'shows'}`)
     else if (text && !is.inside) complain(file, `${when} the sentence of the first term leaves the window`)
   }
@@ -277,20 +261,18 @@ async function lookAtTerms(page, file) {
 }
 
 /** The first page that has it, of lessons, labs and others, is enough for what is the same on all. */
-const looked = new Set()
+const seen = new Set()
 async function first(page, what, selector, file) {
   const name = `${what} ${/^chapters\/\d/.test(file)} ${/\/exercises\//.test(file)}`
-  if (looked.has(name) || !(await page.$(selector))) return false
-  looked.add(name)
+  if (seen.has(name) || !(await page.$(selector))) return false
+  seen.add(name)
   return true
 }
 
 /** One page: returns { ids, links }. */
 async function lookAtPage(page, file) {
   await page.setViewport(WIDE)
-  await page.goto(`${origin}${base}${encodeURI(file)}`, { waitUntil: 'load' })
-  await settled(page)
-  await page.addStyleTag({ content: STILL })
+  await open(page, file)
   if (await page.$('.guess-first')) await lookAtGuesses(page, file)
   if (await page.$('explore-figure')) await lookAtFigures(page, file)
   if (await first(page, 'ticks', '.tick', file)) await lookAtTicks(page, file)
@@ -302,9 +284,7 @@ async function lookAtPage(page, file) {
   const found = await page.evaluate(contents)
   for (const problem of found.problems) complain(file, problem)
   for (const size of [FULL, WIDE, NARROW]) {
-    await page.setViewport(size)
-    const wide = await page.evaluate(tooWide)
-    if (wide) complain(file, wide, `${size.width} px`)
+    await lookAtWidth(page, file, size)
     // Text is as faint at any width: what only a phone shows is around the page, the same on all.
     if (size === WIDE || /^index\.html$|^chapters\/[^/]*\/index\.html$/.test(file)) await lookAtContrast(page, file, size.width)
   }
@@ -315,9 +295,7 @@ async function lookAtPage(page, file) {
 async function lookAtSearch(page, size) {
   const where = 'search'
   await page.setViewport(size)
-  await page.goto(`${origin}${base}`, { waitUntil: 'load' })
-  await settled(page)
-  await page.addStyleTag({ content: STILL })
+  await open(page, '')
   try {
     await page.click('.VPNavBarSearch button')
     await page.waitForSelector('.VPLocalSearchBox input', { timeout: 5000 })
@@ -332,17 +310,14 @@ async function lookAtSearch(page, size) {
     complain(where, `"${SEARCH.word}" does not find ${SEARCH.finds}*`, `${size.width} px`)
     return
   }
-  const wide = await page.evaluate(tooWide)
-  if (wide) complain(where, wide, `${size.width} px`)
+  await lookAtWidth(page, where, size)
   await lookAtContrast(page, where, size.width)
 }
 
 /** The menu that a phone hides behind a button. */
 async function lookAtMenu(page) {
   await page.setViewport(NARROW)
-  await page.goto(`${origin}${base}`, { waitUntil: 'load' })
-  await settled(page)
-  await page.addStyleTag({ content: STILL })
+  await open(page, '')
   await page.click('.VPLocalNav .menu')
   await page.waitForSelector('.VPSidebar.open', { timeout: 5000 })
   await lookAtContrast(page, 'menu', NARROW.width)
@@ -360,61 +335,57 @@ async function newTab(browser) {
   page.on('response', (response) => {
     const kind = response.request().resourceType()
     if (kind === 'document') tab.script = 0
-    if (kind === 'script') tab.script += sizeOf(response.url())
+    const script = kind === 'script' && fileFor(folder, base, response.url())
+    if (script) tab.script += fs.statSync(script).size
     if (response.status() >= 400) complain(tab.current, `${new URL(response.url()).pathname}: status ${response.status()}`)
   })
   listen(page, (problem) => complain(tab.current, problem))
   return tab
 }
 
-async function main() {
-  const server = await serve(folder, base, 0)
-  origin = `http://127.0.0.1:${server.address().port}`
-  const browser = await openChromium(packages)
-  const files = htmlFiles().filter((f) => !isDeck(f) && f !== '404.html')
-  const looked = new Map()
-  const waiting = chosen.length > 0 ? [...chosen] : shareOf(files)
-  const lookAtAll = async () => {
-    const tab = await newTab(browser)
-    while (waiting.length > 0) {
-      tab.current = waiting.shift()
-      looked.set(tab.current, await lookAtPage(tab.page, tab.current))
-      if (tab.script > MOST_SCRIPT) complain(tab.current, `asks for more than ${MOST_SCRIPT / 1e3} kB of scripts`)
-    }
-    return tab
+const browser = await openChromium(packages)
+const files = filesBelow(folder).map(nameOf).filter(isPage)
+const looked = new Map()
+const waiting = chosen.length > 0 ? [...chosen] : shareOf(files)
+const lookAtAll = async () => {
+  const tab = await newTab(browser)
+  while (waiting.length > 0) {
+    tab.current = waiting.shift()
+    looked.set(tab.current, await lookAtPage(tab.page, tab.current))
+    if (tab.script > MOST_SCRIPT) complain(tab.current, `asks for more than ${MOST_SCRIPT / 1e3} kB of scripts`)
   }
-  const [tab] = await Promise.all(Array.from({ length: TABS }, lookAtAll))
-  if (chosen.length === 0) {
-    tab.current = 'search'
-    for (const size of [WIDE, NARROW]) await lookAtSearch(tab.page, size)
-    tab.current = 'menu'
-    await lookAtMenu(tab.page)
-  }
-  await browser.close()
-  server.close()
+  return tab
+}
+const [tab] = await Promise.all(Array.from({ length: TABS }, lookAtAll))
+if (chosen.length === 0) {
+  tab.current = 'search'
+  for (const size of [WIDE, NARROW]) await lookAtSearch(tab.page, size)
+  tab.current = 'menu'
+  await lookAtMenu(tab.page)
+}
+await browser.close()
+server.close()
 
-  for (const [file, { links }] of looked) {
-    for (const { href, text } of links) {
-      const url = new URL(href)
-      if (url.origin !== origin) continue
-      const to = fileOf(`${url.pathname}${url.search}`)
-      const anchor = decodeURIComponent(url.hash.slice(1))
-      if (!to) complain(file, `link "${text}" leads nowhere: ${url.pathname}`)
-      else if (anchor && looked.has(to) && !looked.get(to).ids.includes(anchor)) {
-        complain(file, `link "${text}" leads to no heading: ${url.pathname}#${anchor}`)
-      }
+for (const [file, { links }] of looked) {
+  for (const { href, text } of links) {
+    const url = new URL(href)
+    if (url.origin !== origin) continue
+    const to = fileFor(folder, base, `${url.pathname}${url.search}`)
+    const page = to && looked.get(nameOf(to))
+    const anchor = decodeURIComponent(url.hash.slice(1))
+    if (!to) complain(file, `link "${text}" leads nowhere: ${url.pathname}`)
+    else if (anchor && page && !page.ids.includes(anchor)) {
+      complain(file, `link "${text}" leads to no heading: ${url.pathname}#${anchor}`)
     }
   }
-
-  for (const [message, { pages, when }] of problems) {
-    const others = pages.size > 1 ? ` and ${pages.size - 1} more` : ''
-    console.log(`${[...pages][0]}${others}: ${message}${when.size > 0 ? ` (${[...when].join(', ')})` : ''}`)
-  }
-  if (problems.size === 0) {
-    const of = looked.size < files.length ? `${looked.size} of ${files.length}` : looked.size
-    console.log(`  looked at ${of} pages at ${NARROW.width}, ${WIDE.width} and ${FULL.width} px, light and dark: nothing wrong`)
-  }
-  return problems.size === 0 ? 0 : 1
 }
 
-process.exitCode = await main()
+for (const [message, { pages, when }] of problems) {
+  const others = pages.size > 1 ? ` and ${pages.size - 1} more` : ''
+  console.log(`${[...pages][0]}${others}: ${message}${when.size > 0 ? ` (${[...when].join(', ')})` : ''}`)
+}
+if (problems.size === 0) {
+  const of = looked.size < files.length ? `${looked.size} of ${files.length}` : looked.size
+  console.log(`  looked at ${of} pages at ${NARROW.width}, ${WIDE.width} and ${FULL.width} px, light and dark: nothing wrong`)
+}
+process.exitCode = problems.size === 0 ? 0 : 1
