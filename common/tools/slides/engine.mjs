@@ -3,7 +3,7 @@
 // slide knows the line it was written on, and nothing is fetched from anywhere.
 import { readFileSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
-import { cuda } from './cuda_language.mjs'
+import { cuda } from '../site/cuda_words.mjs'
 import { picturesCanBeExplored } from './explore.mjs'
 import { drawsPictures } from './pictures.mjs'
 

@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openChromium } from '../site/browser.mjs'
 import { guessIn, headings, sections, withoutComments } from '../site/markdown.mjs'
-import { cuda } from './cuda_language.mjs'
+import { cuda } from '../site/cuda_words.mjs'
 
 const QUESTIONS = 'chapters/exam_questions.md'
 const [packages, folder, ...chapters] = process.argv.slice(2)
