@@ -25,9 +25,9 @@ export function isOfOneKind(row) {
 }
 
 function firstOf(rows, wanted) {
-  const found = rows.filter((row) => Object.entries(wanted).every(([column, value]) => row[column] === value))
-  if (found.length === 0) throw new Error(`xray.csv: no row with ${JSON.stringify(wanted)}`)
-  return found[0]
+  const found = rows.find((row) => Object.entries(wanted).every(([column, value]) => row[column] === value))
+  if (!found) throw new Error(`xray.csv: no row with ${JSON.stringify(wanted)}`)
+  return found
 }
 
 /** The four loads of the picture as buttons, each with the index that its lanes have. */
@@ -95,15 +95,14 @@ function banks(operation, wanted) {
 function latency(results) {
   const rows = results('h200.csv')
   const of = (setting) => rows.filter((row) => row.setting === setting)
-  const point = (row, grid, loads, bytes) => ({ grid: Number(grid), loads: Number(loads), bytes: Number(bytes), rate: Number(row.rate) })
-  const matched = (setting, pattern, point) =>
+  const matched = (setting, pattern) =>
     of(setting).flatMap((row) => {
-      const match = pattern.exec(row.version)
-      return match ? [point(row, match.groups)] : []
+      const { grid, loads, bytes = 4 } = pattern.exec(row.version)?.groups ?? {}
+      return grid ? [{ grid: Number(grid), loads: Number(loads), bytes: Number(bytes), rate: Number(row.rate) }] : []
     })
-  const sweep = matched('grid', /^grid=(?<grid>\d+) loads=(?<loads>\d+)$/, (row, { grid, loads }) => point(row, grid, loads, 4))
+  const sweep = matched('grid', /^grid=(?<grid>\d+) loads=(?<loads>\d+)$/)
   const wave = Math.max(...sweep.map(({ grid }) => grid)) / 4 // the sweep ends at four waves
-  const loads = matched('loads', /^(?<bytes>\d+)Bx(?<loads>\d+) grid=(?<grid>\d+)$/, (row, { grid, loads, bytes }) => point(row, grid, loads, bytes))
+  const loads = matched('loads', /^(?<bytes>\d+)Bx(?<loads>\d+) grid=(?<grid>\d+)$/)
   const points = [...sweep.filter(({ grid }) => grid <= wave), ...loads.filter((p) => !sweep.some((q) => q.grid === p.grid && q.loads === p.loads && p.bytes === 4))]
   const last = of('grid').at(-1)
   return {

@@ -3,7 +3,7 @@
 // common/cpu/xray/events.h).
 
 import { LANES } from './model.mjs'
-import { lines, number } from './words.mjs'
+import { codeAndNote, inSteps, number } from './words.mjs'
 
 const [LEFT, TOP, ROW] = [24, 16, 5] // pixels: beside the lanes, above them, a lane
 
@@ -16,19 +16,7 @@ export function stepsOf({ files, source, paths }) {
 export const lanesIn = (mask) => Array.from({ length: LANES }, (_, lane) => lane).filter((lane) => (mask >>> lane) & 1)
 
 export const divergence = {
-  controls: ({ traces }) => [
-    {
-      name: 'step',
-      label: 'Step',
-      values: ({ trace }) => traces[trace].steps.map((_, i) => i),
-      show: (v, { trace }) => `${v + 1} of ${traces[trace].steps.length}`,
-    },
-  ],
-  /** The step at the place that the pointer presses. */
-  press({ x }, { trace }, { traces }, width) {
-    const count = traces[trace].steps.length
-    return { step: Math.min(Math.max(Math.floor(((x - LEFT) / (width - LEFT)) * count), 0), count - 1) }
-  },
+  ...inSteps(LEFT, ({ trace }, { traces }) => traces[trace].steps),
   draw({ trace, step }, { traces }, width) {
     const { label, codes, steps } = traces[trace]
     const wide = (width - LEFT) / steps.length
@@ -45,23 +33,15 @@ export const divergence = {
     const [code, mask] = steps[step]
     const now = lanesIn(mask)
     const bottom = TOP + LANES * ROW
-    let svg = `<text class="end" x="${LEFT - 6}" y="${TOP + 8}">0</text><text class="end" x="${LEFT - 6}" y="${bottom}">31</text>
+    const svg = `<text class="end" x="${LEFT - 6}" y="${TOP + 8}">0</text><text class="end" x="${LEFT - 6}" y="${bottom}">31</text>
       <text x="${LEFT}" y="11">lanes, step by step</text>
       <rect class="moved" x="${LEFT}" y="${TOP}" width="${width - LEFT}" height="${LANES * ROW}"/>${drawn('used', work)}
       ${drawn('odd filled', now.map((lane) => box(step, 1, lane)).join(''))}
       <rect class="frame" x="${LEFT + step * wide - 1}" y="${TOP - 1}" width="${wide + 2}" height="${LANES * ROW + 2}"/>`
-    let y = bottom + 8
-    const words = [
-      ['code', codes[code]],
-      ['note', 'Blue: at work; grey: waiting for others of the warp. Steps are an order, not time, and a GPU may take the paths in another order.'],
-    ]
-    for (const [kind, text] of words) {
-      const written = lines(kind, text, y, width)
-      svg += written.svg
-      y = written.y + 4
-    }
+    const note = 'Blue: at work; grey: waiting for others of the warp. Steps are an order, not time, and a GPU may take the paths in another order.'
+    const below = codeAndNote(codes[code], note, bottom + 8, width)
     const average = steps.reduce((sum, [, m]) => sum + lanesIn(m).length, 0) / steps.length
     const says = `${label}, step ${step + 1} of ${steps.length}: ${now.length} of ${LANES} lanes are at work; ${number(average)} on average over all steps.`
-    return { svg, height: y, says }
+    return { svg: svg + below.svg, height: below.height, says }
   },
 }

@@ -2,13 +2,14 @@
 // Bandwidth against bytes in flight: the curve that a reader expects, then what was measured, point by point, beside
 // Little's law.
 
+import { plural } from './words.mjs'
+
 const [LEFT, RIGHT, TOP, HIGH] = [46, 8, 8, 230] // pixels around the plot, and its height
 const X = [2 ** 10, 2 ** 26] // bytes in flight
 const Y = [2, 8192] // GB/s
 
 const number = (value) => value.toLocaleString('en', { maximumSignificantDigits: value < 100 ? 2 : 4 })
 const inBytes = (value) => (value >= 2 ** 20 ? `${number(value / 2 ** 20)} MiB` : `${number(value / 2 ** 10)} KiB`)
-const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`
 const inFlight = ({ grid, loads, bytes }, { block }) => grid * block * loads * bytes
 const isAt = (state) => (point) => ['grid', 'loads', 'bytes'].every((key) => point[key] === state[key])
 

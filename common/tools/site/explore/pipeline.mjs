@@ -2,7 +2,7 @@
 // How a block brings tiles or slices to shared memory and reads them, step by step: an order, not time. Made of
 // results/steps.json, whose format stands in common/tools/measure/xray_traces.py.
 
-import { lines, number } from './words.mjs'
+import { codeAndNote, inSteps, number } from './words.mjs'
 
 const [LEFT, TOP, ROW] = [100, 6, 18] // pixels: names beside the rows, above them, a row
 const GLOBAL = 'global memory'
@@ -89,19 +89,7 @@ const SAYS = {
 }
 
 export const pipeline = {
-  controls: ({ kernels }) => [
-    {
-      name: 'step',
-      label: 'Step',
-      values: ({ kernel }) => kernels[kernel].steps.map((_, i) => i),
-      show: (v, { kernel }) => `${v + 1} of ${kernels[kernel].steps.length}`,
-    },
-  ],
-  /** The step at the place that the pointer presses. */
-  press({ x }, { kernel }, { kernels }, width) {
-    const count = kernels[kernel].steps.length
-    return { step: Math.min(Math.max(Math.floor(((x - LEFT) / (width - LEFT)) * count), 0), count - 1) }
-  },
+  ...inSteps(LEFT, ({ kernel }, { kernels }) => kernels[kernel].steps),
   draw({ kernel, step }, { kernels }, width) {
     const { label, computes, codes, arrays, steps } = kernels[kernel]
     const now = steps[step]
@@ -150,21 +138,10 @@ export const pipeline = {
         high = Math.max(high, 24 + (bytes / pitch) * tall)
       }
     })
-    y += high + 4
     const copies = steps.some(({ does }) => does === 'copies')
-    const words = [
-      ['code', codes[now.code]],
-      [
-        'note',
-        `A block that computes ${computes} elements of C. Blue: written; orange: read; lines: barriers. ${copies ? 'Grey rows: a copy is under way, at most until that barrier. ' : ''}Below, grey: what shared memory holds${copies ? '; pale: what may still be under way' : ''}. Steps are an order, not time.`,
-      ],
-    ]
-    for (const [kind, text] of words) {
-      const written = lines(kind, text, y, width)
-      svg += written.svg
-      y = written.y + 4
-    }
+    const note = `A block that computes ${computes} elements of C. Blue: written; orange: read; lines: barriers. ${copies ? 'Grey rows: a copy is under way, at most until that barrier. ' : ''}Below, grey: what shared memory holds${copies ? '; pale: what may still be under way' : ''}. Steps are an order, not time.`
+    const below = codeAndNote(codes[now.code], note, y + high + 4, width)
     const does = now.row === null ? 'the threads of the block wait for each other' : SAYS[now.does](now.row, number(bytesOf(now.regions)))
-    return { svg, height: y, says: `${label}, step ${step + 1} of ${steps.length}: ${does}.` }
+    return { svg: svg + below.svg, height: below.height, says: `${label}, step ${step + 1} of ${steps.length}: ${does}.` }
   },
 }

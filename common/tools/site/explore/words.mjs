@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words and numbers in the drawings.
+// Words and numbers in the drawings, and what those have in common that go step by step.
 
 const CODE = 6.7 // pixels: a letter of a line of code, at most
 const LINE = 15
@@ -23,3 +23,26 @@ export function lines(kind, text, y, width) {
   const svg = all.map((line, i) => `<text class="${kind}" x="0" y="${y + (i + 1) * LINE - 5}">${escaped(line)}</text>`).join('')
   return { svg, y: y + all.length * LINE }
 }
+
+/** A line of code and a note below y, with gaps: { svg, height }. */
+export function codeAndNote(code, note, y, width) {
+  const first = lines('code', code, y, width)
+  const second = lines('note', note, first.y + 4, width)
+  return { svg: first.svg + second.svg, height: second.y + 4 }
+}
+
+/** The slider of a drawing in steps, and where the pointer presses it; they stand side by side from x = `left` on. */
+export const inSteps = (left, stepsOf) => ({
+  controls: (data) => [
+    {
+      name: 'step',
+      label: 'Step',
+      values: (state) => stepsOf(state, data).map((_, i) => i),
+      show: (v, state) => `${v + 1} of ${stepsOf(state, data).length}`,
+    },
+  ],
+  press({ x }, state, data, width) {
+    const count = stepsOf(state, data).length
+    return { step: Math.min(Math.max(Math.floor(((x - left) / (width - left)) * count), 0), count - 1) }
+  },
+})
