@@ -74,19 +74,19 @@ export function partsOf(e) {
   })
 }
 
-/** { unit, cost, and sectors, parts or words }: what this request asks for, and what it costs. */
+/** { cost, and sectors, parts or words }: what this request asks for, and what it costs. */
 export function requestOf(e) {
   const sum = (list, key) => list.reduce((all, item) => all + item[key], 0)
   if (e.space === 'shared') {
     const parts = partsOf(e)
-    return { unit: 'wavefront', cost: sum(parts, 'passes'), parts }
+    return { cost: sum(parts, 'passes'), parts }
   }
   if (e.space === 'const') {
     const words = [...lanesBy(e.lanes, (lane) => [e.address[lane]])].map(([address, lanes]) => ({ address, lanes }))
-    return { unit: 'word', cost: words.length, words }
+    return { cost: words.length, words }
   }
   const sectors = sectorsOf(e)
-  return { unit: 'sector', cost: sum(sectors, 'turns'), sectors }
+  return { cost: sum(sectors, 'turns'), sectors }
 }
 
 /** What the same bytes cost at best. */
