@@ -22,7 +22,6 @@ function searchable(source, env, md) {
 export default defineConfig({
   srcDir: 'pages',
   outDir: '../site.partial',
-  cacheDir: './cache',
   base: site.base,
   lang: 'en',
   title: site.title,
@@ -33,7 +32,6 @@ export default defineConfig({
     // Before the page is drawn: results wait for a guess, which needs a script.
     ['script', {}, "document.documentElement.classList.add('guesses')"],
   ],
-  cleanUrls: false,
   vite: {
     logLevel: 'warn',
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 },

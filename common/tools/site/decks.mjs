@@ -5,24 +5,21 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 /**
- * The decks: { name, title, url, pdf }, the one that belongs to no chapter as `.opening`. Puts them, and a
- * page that lists them, into `files`.
+ * The decks: { name, title, url, pdf }, where `pdf` says whether there is one; the deck that belongs to no chapter as
+ * `.opening`. Puts them, and a page that lists them, into `files`.
  */
 export function findDecks(root, files) {
   const folder = path.join(root, 'build/slides')
-  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : []
-  const decks = names
-    .filter((n) => /^\d\d_\w+\.html$/.test(n))
-    .sort()
-    .map((file) => {
-      const html = fs.readFileSync(path.join(folder, file))
-      const name = file.replace(/\.html$/, '')
-      const pdf = names.includes(`${name}.pdf`) ? `slides/${name}.pdf` : null
-      const title = /<title>([^<]*)<\/title>/.exec(html.toString('utf8'))?.[1].trim() || name
-      files.set(`public/slides/${file}`, html)
-      if (pdf) files.set(`public/${pdf}`, fs.readFileSync(path.join(folder, `${name}.pdf`)))
-      return { name, title, url: `slides/${file}`, pdf }
-    })
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder).sort() : []
+  const take = (file) => files.set(`public/slides/${file}`, fs.readFileSync(path.join(folder, file)))
+  const decks = names.filter((name) => /^\d\d_\w+\.html$/.test(name)).map((file) => {
+    take(file)
+    const name = path.basename(file, '.html')
+    const pdf = names.includes(`${name}.pdf`)
+    if (pdf) take(`${name}.pdf`)
+    const title = /<title>([^<]*)<\/title>/.exec(String(files.get(`public/slides/${file}`)))?.[1].trim() || name
+    return { name, title, url: `slides/${file}`, pdf }
+  })
   if (decks.length > 0) files.set('slides/index.md', overview(decks))
   decks.opening = decks.find((d) => d.name.startsWith('00_'))
   return decks

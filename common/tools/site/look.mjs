@@ -29,9 +29,9 @@ export function resultsShown() {
   return [...document.querySelectorAll('.guess-first > .waits')].map((e) => e.checkVisibility({ visibilityProperty: true }))
 }
 
-/** What stands beside the result of the guess of that number: "Your guess: 2 times, Measured: ...", or null. */
-export function besideResult(number) {
-  const box = document.querySelectorAll('.guess-first')[number].querySelector('.guess-result')
+/** What stands beside the result of the first guess: "Your guess: 2 times, Measured: ...", or null. */
+export function besideResult() {
+  const box = document.querySelector('.guess-first').querySelector('.guess-result')
   return box && [...box.querySelectorAll('dl > div')].map((e) => [...e.children].map((c) => c.textContent).join(': ')).join(', ')
 }
 

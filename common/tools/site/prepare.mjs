@@ -254,21 +254,6 @@ function nav() {
   return [{ text: 'Start', link: '/' }, ...slides, ...item('Glossary', GLOSSARY), ...item('Teaching', 'chapters/README.md')]
 }
 
-/** Writes what changed, removes what is no longer there. */
-function save() {
-  for (const file of filesBelow(out)) {
-    if (!files.has(path.relative(out, file).split(path.sep).join('/'))) fs.rmSync(file)
-  }
-  for (const [name, content] of files) {
-    const file = path.join(out, name)
-    const bytes = Buffer.from(content)
-    if (fs.existsSync(file) && fs.readFileSync(file).equals(bytes)) continue
-    fs.mkdirSync(path.dirname(file), { recursive: true })
-    fs.writeFileSync(`${file}.partial`, bytes)
-    fs.renameSync(`${file}.partial`, file)
-  }
-}
-
 writeChapters()
 writePages()
 for (const file of filesBelow(path.join(tools, 'public'))) files.set(`public/${path.basename(file)}`, fs.readFileSync(file))
@@ -277,9 +262,15 @@ const title = headings(home)[0]?.text ?? 'Tutorial'
 const first = withoutComments(home).split(/^# .*$/m)[1]?.trim().split(/\n\s*\n/)[0] ?? ''
 const description = first.replace(/[*`]/g, '').replace(/\s+/g, ' ')
 files.set('site.json', `${JSON.stringify({ title, description, base, exercises: exercisesOf, nav: nav(), sidebar: sidebar() }, null, 2)}\n`)
-save()
+
 const hash = crypto.createHash('sha256')
-for (const name of [...files.keys()].sort()) hash.update(`${name}\0`).update(files.get(name)).update('\0')
+fs.rmSync(out, { recursive: true, force: true })
+for (const name of [...files.keys()].sort()) {
+  const file = path.join(out, name)
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, files.get(name))
+  hash.update(`${name}\0`).update(files.get(name)).update('\0')
+}
 for (const file of filesBelow(tools).sort()) {
   hash.update(`${path.relative(tools, file)}\0`).update(fs.readFileSync(file)).update('\0')
 }

@@ -42,10 +42,7 @@ fi
 case $base in
   *[!A-Za-z0-9._~/-]* | *//* | *./* | [!/]* | *[!/]) stop 2 "BASE=$base: expected a path such as /cuda/, with a slash at both ends" ;;
 esac
-case $port in
-  '' | *[!0-9]* | ??????*) stop 2 "PORT=$port: expected a number from 1 to 65535" ;;
-esac
-if [ "$port" -lt 1 ] || [ "$port" -gt 65535 ]; then stop 2 "PORT=$port: expected a number from 1 to 65535"; fi
+if ! [[ $port =~ ^[0-9]{1,5}$ ]] || [ "$port" -lt 1 ] || [ "$port" -gt 65535 ]; then stop 2 "PORT=$port: expected a number from 1 to 65535"; fi
 
 if [ "$verb" = check ] && [ ! -f "$out.built" ]; then stop 2 "$out/ is not built yet. Run: make site"; fi
 
