@@ -66,13 +66,16 @@ export const trees = {
     const box = (kind, i, y) => `<rect class="${kind}" x="${(i % LANES) * cell + cell / 10}" y="${y}" width="${0.8 * cell}" height="${ROW - 3}"/>`
     let svg = ''
     let y = 0
+    const write = (kind, text) => {
+      const written = lines(kind, text, y, width)
+      svg += written.svg
+      y = written.y
+    }
     const says = kernels.map(({ name, levels, ahead, report }) => {
       const { code, threads, reads, writes, holds, sum } = (barriers ? levels : ahead)[level]
       const stale = barriers ? [] : staleOf(levels, ahead, level)
       svg += `<text class="name" x="0" y="${(y += TITLE) - 5}">${name}</text>`
-      const written = lines('code', code, y, width)
-      svg += written.svg
-      y = written.y
+      write('code', code)
       for (let warp = 0; warp * LANES < holds.length; warp++, y += ROW) {
         const idle = !threads.some((thread) => Math.floor(thread / LANES) === warp)
         for (let t = warp * LANES; t < (warp + 1) * LANES; t++) svg += box(threads.includes(t) ? 'used' : idle ? 'empty' : 'moved', t, y)
@@ -85,17 +88,15 @@ export const trees = {
         if (cell >= 20) svg += `<text class="in ${kind}" x="${((slot % LANES) + 0.5) * cell}" y="${y + ROW - 5}">${count}</text>`
       })
       y += ROW + 8
-      for (const line of barriers ? [] : report) {
-        const said = lines('code', line, y, width)
-        svg += said.svg
-        y = said.y
+      if (!barriers) {
+        for (const line of report) write('code', line)
+        y += 8
       }
-      if (!barriers) y += 8
       const who = `${plural(threads.length, 'thread')} of ${plural(warpsOf(threads), 'warp')}`
       return `${name}: ${who} ${sum ? `stores the sum of ${sum} of ${holds.length} values` : level === 0 ? 'store a value each' : threads.length === 1 ? 'adds' : 'add'}${stale.length > 0 && !sum ? `, and ${stale.length} of the sums read ${stale.length === 1 ? 'lacks' : 'lack'} values` : ''}`
     })
     const legend = `Above: the threads that store; outlines are warps without one. Below: the slots, blue where written, orange where read${barriers ? '' : ', red where what is read lacks values'}`
-    const written = lines('note', `${legend}${cell >= 20 ? ', with the number of values in each.' : '.'}`, y, width)
-    return { svg: svg + written.svg, height: written.y, says: `${barriers ? '' : 'Without the barriers in the loops, when the first warp runs ahead: '}${says.join('; ')}.` }
+    write('note', `${legend}${cell >= 20 ? ', with the number of values in each.' : '.'}`)
+    return { svg, height: y, says: `${barriers ? '' : 'Without the barriers in the loops, when the first warp runs ahead: '}${says.join('; ')}.` }
   },
 }
