@@ -172,13 +172,10 @@ async function checkDeck(browser, file) {
     }, shown)
     const line = () => page.$eval('svg.bespoke-marp-active section', (section) => section.dataset.line)
     const active = await line()
-    if (active !== lines[index]) problems.push(`${deck}:${lines[index]}: slide ${shown}: cannot be shown`)
-    for (const problem of await page.evaluate(lookAtSlide, index, LIMITS)) {
-      problems.push(`${deck}:${lines[index]}: slide ${shown}: ${problem}`)
-    }
-    for (const problem of await explorePictures(page, async () => (await line()) !== active)) {
-      problems.push(`${deck}:${lines[index]}: slide ${shown}: ${problem}`)
-    }
+    const found = active === lines[index] ? [] : ['cannot be shown']
+    found.push(...(await page.evaluate(lookAtSlide, index, LIMITS)))
+    found.push(...(await explorePictures(page, async () => (await line()) !== active)))
+    problems.push(...found.map((problem) => `${deck}:${lines[index]}: slide ${shown}: ${problem}`))
   }
   await page.close()
   return { slides: lines.length, problems }

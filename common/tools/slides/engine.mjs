@@ -10,11 +10,6 @@ import { drawsPictures } from './pictures.mjs'
 const DECKS = 'slides' // where the images' paths start; make runs in the repository's root
 const TYPES = { '.svg': 'image/svg+xml', '.png': 'image/png', '.jpg': 'image/jpeg' }
 
-function dataUri(path) {
-  const type = TYPES[extname(path)]
-  return type && `data:${type};base64,${readFileSync(path).toString('base64')}`
-}
-
 // Figures as data: the HTML is one file that can be handed on.
 function figuresInline(md) {
   md.core.ruler.push('figures_inline', (state) => {
@@ -22,8 +17,9 @@ function figuresInline(md) {
       for (const child of token.children ?? []) {
         const source = child.type === 'image' && child.attrGet('src')
         if (!source || /^[a-z]+:/.test(source)) continue
-        const uri = dataUri(resolve(DECKS, decodeURI(source)))
-        if (uri) child.attrSet('src', uri)
+        const file = resolve(DECKS, decodeURI(source))
+        const type = TYPES[extname(file)]
+        if (type) child.attrSet('src', `data:${type};base64,${readFileSync(file, 'base64')}`)
       }
     }
   })

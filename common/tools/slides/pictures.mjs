@@ -16,6 +16,8 @@
 //   <> a bar, for what takes time; <wait: > is grey, <bad: > red
 //   |  ^ v > / \ and Unicode's arrows, with nothing on either side
 
+import { escapeHtml } from '../site/source_pages.mjs'
+
 const CELL = 24
 const ROW = 28
 const LETTER = 10.5 // how wide one is, on the average
@@ -26,8 +28,6 @@ const EDGES = [
   { open: '[', close: ']', kind: 'frame', inset: 8, reach: 14 },
 ]
 const FILLS = { '#': 'works', '.': 'idle', '!': 'harm' }
-
-const escaped = (text) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c])
 
 /** { label, content, bars: [{ from, to, text, kind }], cells: [[column, character]] } of each line. Throws what is wrong. */
 function parsed(source) {
@@ -64,7 +64,7 @@ function frames(rows, open, close) {
   return found
 }
 
-const text = (x, y, words, kind, anchor = 'middle') => `<text x="${x}" y="${y}" class="${kind}" text-anchor="${anchor}">${escaped(words)}</text>`
+const text = (x, y, words, kind, anchor = 'middle') => `<text x="${x}" y="${y}" class="${kind}" text-anchor="${anchor}">${escapeHtml(words)}</text>`
 
 /** One cell that is no edge, with its middle at (x, y). */
 function drawn(character, isAlone, x, y) {
@@ -103,7 +103,7 @@ export function picture(source, alternative) {
   })
   const size = [across(Math.max(...rows.map((row) => row.content.length))), down(rows.length - 1) + 20]
   if (size[0] > WIDEST) throw new Error(`a picture of ${size[0]} pixels, a slide holds ${WIDEST}`)
-  return `<svg class="picture" role="img" aria-label="${escaped(alternative)}" viewBox="0 0 ${size.join(' ')}" width="${size[0]}" height="${size[1]}">${parts.join('')}</svg>\n`
+  return `<svg class="picture" role="img" aria-label="${escapeHtml(alternative)}" viewBox="0 0 ${size.join(' ')}" width="${size[0]}" height="${size[1]}">${parts.join('')}</svg>\n`
 }
 
 /** A plugin of markdown-it: draws fences whose first word is picture. */
