@@ -262,8 +262,8 @@ async function lookAtTerms(page, file) {
 
 /** The first page that has it, of lessons, labs and others, is enough for what is the same on all. */
 const seen = new Set()
-async function first(page, what, selector, file) {
-  const name = `${what} ${/^chapters\/\d/.test(file)} ${/\/exercises\//.test(file)}`
+async function first(page, selector, file) {
+  const name = `${selector} ${/^chapters\/\d/.test(file)} ${/\/exercises\//.test(file)}`
   if (seen.has(name) || !(await page.$(selector))) return false
   seen.add(name)
   return true
@@ -275,11 +275,11 @@ async function lookAtPage(page, file) {
   await open(page, file)
   if (await page.$('.guess-first')) await lookAtGuesses(page, file)
   if (await page.$('explore-figure')) await lookAtFigures(page, file)
-  if (await first(page, 'ticks', '.tick', file)) await lookAtTicks(page, file)
+  if (await first(page, '.tick', file)) await lookAtTicks(page, file)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
   })
-  if (await first(page, 'terms', 'a[data-term]', file)) await lookAtTerms(page, file)
+  if (await first(page, 'a[data-term]', file)) await lookAtTerms(page, file)
   await page.evaluate(() => Promise.all([...document.images].map((image) => image.decode().catch(() => {}))))
   const found = await page.evaluate(contents)
   for (const problem of found.problems) complain(file, problem)
@@ -300,12 +300,7 @@ async function lookAtSearch(page, size) {
     await page.click('.VPNavBarSearch button')
     await page.waitForSelector('.VPLocalSearchBox input', { timeout: 5000 })
     await page.type('.VPLocalSearchBox input', SEARCH.word)
-    await page.waitForSelector('.VPLocalSearchBox .results a.result', { timeout: 10000 })
-    await page.waitForFunction(
-      (part) => [...document.querySelectorAll('.VPLocalSearchBox a.result')].some((a) => a.href.includes(part)),
-      { timeout: 5000 },
-      SEARCH.finds,
-    )
+    await page.waitForSelector(`.VPLocalSearchBox .results a.result[href*="${SEARCH.finds}"]`, { timeout: 15000 })
   } catch {
     complain(where, `"${SEARCH.word}" does not find ${SEARCH.finds}*`, `${size.width} px`)
     return

@@ -102,7 +102,7 @@ const KINDS = [
 ]
 // "And the time?" asks for more of what the words before it have given.
 const AND_THE = /\bAnd (?:the|with|in|at)\b[^?]*\?/
-const TIMES_DIRECTION = /\bas (fast|slow|long)\b|\b(faster|slower|longer)\b|\b(slow)\b/
+const TIMES_DIRECTION = /(?<=\bas )(?:fast|slow|long)\b|\b(?:faster|slower|longer|slow)\b/
 const isFast = (words) => /^fast/.test(words)
 
 /** The text of Markdown: no emphasis, no code, no links, no tags. */
@@ -134,8 +134,8 @@ export function answerTo(question, number) {
     if (!found || Number(found.value) === 0) continue
     const unit = kind.is ?? found.unit
     if (unit !== 'times') return { value: found.value, unit }
-    const [asks] = TIMES_DIRECTION.exec(asked.slice(kind.at))?.slice(1).filter(Boolean) ?? []
-    const [says] = TIMES_DIRECTION.exec(found.after.slice(0, 30))?.slice(1).filter(Boolean) ?? []
+    const asks = TIMES_DIRECTION.exec(asked.slice(kind.at))?.[0]
+    const says = TIMES_DIRECTION.exec(found.after.slice(0, 30))?.[0]
     const turned = asks && says && isFast(asks) !== isFast(says)
     return { value: turned ? (1 / found.value).toPrecision(3) : found.value, unit }
   }

@@ -101,9 +101,9 @@ function rewritten(file, program = null) {
     if (image) return relative(place, page.place)
     const goal = page.page ?? page.place
     const anchor = to.anchor && ['markdown', 'source'].includes(page.kind) ? `#${to.anchor}` : ''
-    const url = relative(place, html ? asUrl(goal) : goal) + anchor
+    const address = relative(place, html ? asUrl(goal) : goal) + anchor
     const sentence = to.file === GLOSSARY && !html && sentences.get(to.anchor)
-    return sentence ? `${url} "${sentence.replace(/"/g, '&quot;')}"` : url
+    return sentence ? `${address} "${sentence.replace(/"/g, '&quot;')}"` : address
   })
   return withExplorables(file, withoutComments(withCaptions(file, text, program)))
 }
