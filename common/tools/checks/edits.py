@@ -45,6 +45,7 @@ Each has sections, which begin with lines of their own; before the first all mut
 """
 
 import argparse
+import collections
 import difflib
 import os
 import pathlib
@@ -65,6 +66,9 @@ SECTION = re.compile(r"\[(.*)\]$")
 EXERCISES = re.compile(r"^\[(ex\d+_\w+)\]$", re.M)
 NAME = re.compile(r"(\w+)(?: \[([^\]]*)\])?:(?:\s+(.*))?$")
 ARROW = re.compile(r"\s+=>(?:\s+|$)")
+
+
+Block = collections.namedtuple("Block", "line old new")  # lines that go and lines that come, as they are being read
 
 
 class Wrong(Exception):
@@ -102,13 +106,6 @@ class Entry:
         self.kind, self.file, self.each, self.regex = "", None, False, False
         self.edits = []
         self.refused = False  # there is a complaint about it
-
-
-class Block:
-    """Lines that go and lines that come, as they are being read."""
-
-    def __init__(self, line):
-        self.line, self.old, self.new = line, [], []
 
 
 class Reader:
@@ -156,7 +153,7 @@ class Reader:
             if not line.strip() or line.startswith(("#", "@@")):
                 continue
             if line[0] in "-+":
-                block = block or Block(number)
+                block = block or Block(number, [], [])
                 (block.old if line[0] == "-" else block.new).append(line[1:])
             elif line[0].isspace():
                 self.add_edit(number, line.strip())
@@ -337,33 +334,20 @@ def show(path, mutant):
     print("".join(diff_of(mutant.program, mutant.text)), end="")
 
 
-def check(paths):
-    """0 when every edit of these files applies."""
-    status = 0
-    for path in paths:
-        try:
-            read(path)
-        except (Wrong, OSError) as problem:
-            print(problem, file=sys.stderr)
-            status = 1
-    return status
-
-
-def choose(mutants, name):
-    """(mutants, whether it is one whose text is asked for) that NAME, exN/NAME, exN or "" names. KeyError with a line
-    that says what there is."""
+def choose(path, mutants, name):
+    """(mutants, whether it is one whose text is asked for) that NAME, exN/NAME, exN or "" names. Wrong says what there is."""
     exercises = list(dict.fromkeys(mutant.exercise for mutant in mutants if mutant.exercise))
     exercise, _, label = name.rpartition("/")
     if not exercise and (label in exercises or label in (e.split("_")[0] for e in exercises)):
         exercise, label = label, ""
     here = [m for m in mutants if not exercise or exercise in (m.exercise, (m.exercise or "").split("_")[0])]
     if not here:
-        raise KeyError(f"no exercise {exercise}; there are: {', '.join(exercises)}")
+        raise Wrong([(path, f"no exercise {exercise}; there are: {', '.join(exercises)}")])
     chosen = [mutant for mutant in here if label in ("", mutant.label)]
     if label and len(chosen) != 1:
         what = f"{label} of which exercise?" if chosen else f"no mutant {label};"
         of = (m.label if exercise or not m.exercise else f"{m.exercise}/{m.label}" for m in chosen or here)
-        raise KeyError(f"{what} there are: {', '.join(of)}")
+        raise Wrong([(path, f"{what} there are: {', '.join(of)}")])
     return chosen, bool(label)
 
 
@@ -373,22 +357,20 @@ def main():
     parser.add_argument("file", metavar="FILE.mutants")
     parser.add_argument("more", nargs="*", metavar="NAME", help="the mutant to print, or the exercise; with --check further files")
     given = parser.parse_args()
-    if given.check:
-        return check([given.file, *given.more])
-    try:
-        mutants = read(given.file)
-    except (Wrong, OSError) as problem:
-        print(problem, file=sys.stderr)
-        return 1
-    for name in given.more or [""]:
+    paths = [given.file, *given.more] if given.check else [given.file]
+    names = [] if given.check else given.more or [""]
+    status = 0
+    for path in paths:
         try:
-            chosen, whole = choose(mutants, name)
-        except KeyError as problem:
-            print(f"{given.file}: {problem.args[0]}", file=sys.stderr)
-            return 1
-        for mutant in chosen:
-            print(mutant.text, end="") if whole else show(given.file, mutant)
-    return 0
+            mutants = read(path)
+            for name in names:
+                chosen, whole = choose(path, mutants, name)
+                for mutant in chosen:
+                    print(mutant.text, end="") if whole else show(path, mutant)
+        except (Wrong, OSError) as problem:
+            print(problem, file=sys.stderr)
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

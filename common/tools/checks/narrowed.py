@@ -30,18 +30,15 @@ import shutil
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-LABS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "labs")
-sys.path[:0] = [HERE, LABS]
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "labs"))
 
 import build  # noqa: E402
 import catalogue  # noqa: E402
 import edits  # noqa: E402
 import outcome as outcomes  # noqa: E402
-import random_edits  # noqa: E402
 import runner  # noqa: E402
 import todo  # noqa: E402
-from random_edits import closing, mask  # noqa: E402
+from random_edits import Change, closing, essence, mask  # noqa: E402
 
 FOLDER = "build/labs/narrowed"
 KINDS = ("type", "cast", "guard")
@@ -62,8 +59,8 @@ NARROWER = {
 }
 TYPE = "|".join(re.escape(name) for name in sorted(NARROWER, key=len, reverse=True))
 # `const unsigned row = ..., lane = ...;` or `unsigned i = lane;` in a for: const, the type, the first name.
-DECLARED = re.compile(rf"(?<![\w:<(*&])((?:static |const |constexpr )*)({TYPE})( )(?=[a-z_]\w*\s*(?:=|,|;|\[))")
-IN_FOR = re.compile(rf"(?<=for \()((?:const )?)({TYPE})( )(?=[a-z_]\w*\s*=)")
+DECLARED = re.compile(rf"(?<![\w:<(*&])((?:static |const |constexpr )*)({TYPE}) (?=[a-z_]\w*\s*(?:=|,|;|\[))")
+IN_FOR = re.compile(rf"(?<=for \()(?:const )?({TYPE}) (?=[a-z_]\w*\s*=)")
 CAST = re.compile(rf"static_cast<({TYPE})>\(|\b(std::size_t|unsigned)\{{")
 CONTROL = re.compile(r"\b(if|while|for)\s*\(")
 QUESTION = re.compile(r" \? ")
@@ -121,19 +118,13 @@ RIGHT = (
 )
 
 
-class Edit:
-    """One changed solution."""
+class Edit(Change):
+    """A change of a lab's solution."""
 
-    def __init__(self, lab, kind, text, start, end, new):
-        self.lab, self.kind = lab, kind
-        self.text = text[:start] + new + text[end:]
-        self.line = text.count("\n", 0, start) + 1
-        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-        old = text[first : len(text) if last < 0 else last]
-        self.shown = " => ".join(
-            " ".join(re.sub(r"//.*", "", part).split())
-            for part in (old, old[: start - first] + new + old[end - first :])
-        )
+    def __init__(self, lab, *change):
+        super().__init__(*change)
+        self.lab = lab
+        self.shown = " => ".join(" ".join(re.sub(r"//.*", "", part).split()) for part in (self.before, self.after))
 
     def __str__(self):
         return f"{name_of(self.lab)}:{self.line}: {self.kind}: {self.shown}"
@@ -181,15 +172,13 @@ def end_of_statement(bare, at):
 
 def type_edits(bare):
     for match in DECLARED.finditer(bare):
-        if bare[max(0, match.start() - 5) : match.start()] == "for (":
-            continue
-        before, wide, _ = match.groups()
+        before, wide = match.groups()
         end = end_of_statement(bare, match.end())
         declared = list(parts_at(bare, match.end(), end, (",",)))
         for narrow in NARROWER[wide]:
             for number in range(len(declared)):
                 if len(declared) == 1:
-                    yield "type", match.start(2), match.end(2), narrow
+                    yield "type", *match.span(2), narrow
                     continue
                 statements = [
                     f"{before}{narrow if other == number else wide} {bare[first:last].strip()}"
@@ -197,20 +186,19 @@ def type_edits(bare):
                 ]
                 yield "type", match.start(), end, "; ".join(statements)
     for match in IN_FOR.finditer(bare):
-        for narrow in NARROWER[match[2]]:
-            yield "type", match.start(2), match.end(2), narrow
+        for narrow in NARROWER[match[1]]:
+            yield "type", *match.span(1), narrow
 
 
 def cast_edits(bare):
     for match in CAST.finditer(bare):
         if match[1]:
             for narrow in NARROWER[match[1]]:
-                yield "cast", match.start(1), match.end(1), narrow
+                yield "cast", *match.span(1), narrow
             continue
         close = closing(bare, match.end() - 1)
         for narrow in NARROWER[match[2]]:
-            inside = bare[match.end() : close]
-            yield "cast", match.start(), close + 1, f"static_cast<{narrow}>({inside})"
+            yield "cast", match.start(), close + 1, f"static_cast<{narrow}>({bare[match.end() : close]})"
 
 
 def without_terms(bare, start, end, may_hold_always):
@@ -260,15 +248,14 @@ def all_edits(lab, kinds):
     """The edits of a solution inside of its starter's TODO, each text once; what the mutants list has is left out."""
     starter, text = catalogue.read(lab.starter), catalogue.read(lab.solution)
     bare = mask(text)
-    known = {random_edits.essence(text)}
-    known |= {random_edits.essence(mutant.text) for mutant in edits.read(lab.mutants, lab.name)}
+    known = {essence(text), *(essence(mutant.text) for mutant in edits.read(lab.mutants, lab.name))}
     for kind, start, end, new in (*type_edits(bare), *cast_edits(bare), *guard_edits(bare)):
         if kind not in kinds:
             continue
         edit = Edit(lab, kind, text, start, end, new)
-        essence = random_edits.essence(edit.text)
-        if essence not in known and todo.bodies(starter, edit.text) is not None:
-            known.add(essence)
+        what = essence(edit.text)
+        if what not in known and todo.bodies(starter, edit.text) is not None:
+            known.add(what)
             yield edit
 
 
@@ -295,11 +282,11 @@ def verdict(edit, builder, folder):
     return "rejected", " ".join(f"{what}, {told.get('at', '')}".rstrip(", ").split())
 
 
-def attempt(number, edit, builder):
+def attempt(edit, builder):
     start = time.monotonic()
     folder = f"{FOLDER}/{os.getpid()}"
     try:
-        return (number, *verdict(edit, builder, folder), time.monotonic() - start)
+        return (*verdict(edit, builder, folder), time.monotonic() - start)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -309,15 +296,15 @@ def try_edits(chosen, builder, jobs):
     builder.prepare(*sorted({outcomes.variant_of(edit.lab, "cpu") for edit in chosen}))
     start, counts, accepted = time.monotonic(), {"rejected": 0, "accepted": 0, "refused": 0}, []
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
-        futures = [pool.submit(attempt, number, edit, builder) for number, edit in enumerate(chosen)]
+        futures = {pool.submit(attempt, edit, builder): edit for edit in chosen}
         for future in concurrent.futures.as_completed(futures):
-            number, what, how, seconds = future.result()
+            edit, (what, how, seconds) = futures[future], future.result()
             counts[what] += 1
             if what == "accepted":
-                accepted.append(chosen[number])
+                accepted.append(edit)
             if what != "refused":
                 shown = f"  [{how}]" if how else ""
-                print(f"{'rejected' if how else 'ACCEPTED'}  {chosen[number]}{shown}  {seconds:.1f} s", flush=True)
+                print(f"{'rejected' if how else 'ACCEPTED'}  {edit}{shown}  {seconds:.1f} s", flush=True)
     for edit in sorted(accepted, key=lambda e: (e.lab.chapter, e.lab.number, e.line)):
         print(f"accepted  {edit}")
     print(

@@ -71,30 +71,27 @@ CONTROL = re.compile(r"(?:else|do)\b|(?:if\s+constexpr|if|for|while|switch)\s*\(
 BLANKS = re.compile(r"\s*")
 
 
-class Edit:
-    """One changed place: text[start:end] of the file `program` becomes `new`."""
+class Change:
+    """One changed place: text[start:end] becomes `new`. `before` and `after`: the lines that hold the place."""
 
-    def __init__(self, chapter, program, text, kind, start, end, new):
-        self.chapter, self.program, self.kind = chapter, program, kind
-        self.start, self.end, self.new = start, end, new
-        self.line = text.count("\n", 0, start) + 1
+    def __init__(self, kind, text, start, end, new):
+        self.kind, self.start = kind, start
         self.text = text[:start] + new + text[end:]
-        self.lines = tuple(self.around(t, e) for t, e in ((text, end), (self.text, start + len(new))))
+        self.line = text.count("\n", 0, start) + 1
+        first, behind = text.rfind("\n", 0, start) + 1, text[end:].split("\n")[0]
+        self.before, self.after = text[first:end] + behind, text[first:start] + new + behind
 
-    def around(self, text, end):
-        """The lines that hold the place, as one."""
-        first = text.rfind("\n", 0, self.start) + 1
-        last = text.find("\n", end)
-        return " ".join(text[first : len(text) if last < 0 else last].split())
 
-    def place(self):
-        return f"{self.program}:{self.line}"
+class Edit(Change):
+    """A change of the file `program`."""
 
-    def diff(self):
-        return "".join(edits.diff_of(self.program, self.text)[1:])
+    def __init__(self, chapter, program, *change):
+        super().__init__(*change)
+        self.chapter, self.program = chapter, program
+        self.place = f"{program}:{self.line}"
 
-    def same_as(self):
-        return self.program, essence(self.text)
+    def __str__(self):
+        return f"{self.place}: {self.kind}: {' => '.join(' '.join(part.split()) for part in (self.before, self.after))}"
 
 
 def essence(text):
@@ -188,8 +185,8 @@ def all_edits(chapter):
         bare = mask(text)
         for start, end in device_bodies(bare):
             for kind, *place, new in edits_of_body(bare, start, end):
-                edit = Edit(chapter, program, text, kind, *place, new)
-                if not known or edit.same_as() not in known:
+                edit = Edit(chapter, program, kind, text, *place, new)
+                if not known or (program, essence(edit.text)) not in known:
                     yield edit
 
 
@@ -309,10 +306,11 @@ def try_edits(queues, count, jobs, fences):
                 tried += 1
                 survivors += [] if rejected else [edit]
                 word, why = ("rejected", f"  [{how}]") if rejected else ("SURVIVES", "")
-                print(f"{word}  {edit.place()}: {edit.kind}: {' => '.join(edit.lines)}{why}  {seconds:.1f} s", flush=True)
+                print(f"{word}  {edit}{why}  {seconds:.1f} s", flush=True)
     shutil.rmtree(TREES, ignore_errors=True)
     for edit in sorted(survivors, key=lambda e: (e.program, e.start)):
-        print(f"\n{edit.place()}: survives\n{edit.diff()}", end="")
+        diff = edits.diff_of(edit.program, edit.text)[1:]
+        print(f"\n{edit.place}: survives\n{''.join(diff)}", end="")
     few = "" if tried == count else f" ({count} were asked for)"
     print(
         f"\n{tried} edits{few} in {time.time() - start:.0f} s: {tried - len(survivors)} rejected, "
@@ -352,7 +350,7 @@ def main():
     if options.list:
         taken = dict.fromkeys(queues, 0)
         while edit := next_edit(queues, taken, options.count):
-            print(f"{edit.place()}: {edit.kind}: {' => '.join(edit.lines)}")
+            print(edit)
         return 0
     os.environ["CUDA_CPU_WORKERS"] = "2"  # several edits are tried side by side
     return try_edits(queues, options.count, options.jobs, options.fences)

@@ -14,6 +14,7 @@ before each program; CXX is the compiler.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import glob
 import hashlib
@@ -26,8 +27,7 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
-import terminal  # noqa: E402
+import terminal
 
 USUAL = ["forward", "reverse", "random:1", "random:2", "random:3"]
 ELSEWHERE = {"build", "work", ".git", "node_modules", "__pycache__"}  # no part of what tests look at
@@ -151,7 +151,7 @@ class Runner:
     def run_test(self, test):
         """Runs one test under all its schedules. Returns the lines that say how it went."""
         label = test if test.endswith(".sh") else re.sub(r"^build/[^/]*/", "", test)
-        name = re.sub(r"^tests/|\.sh$", "", re.sub(r"\.test$", "", re.sub(r"\.test\.sh$", "", label)))
+        name = re.sub(r"^tests/|(\.test)?(\.sh)?$", "", label)
         start, failed_under, ran, cases = time.time(), [], False, {}
         orders = self.orders_of(test, label)
         for schedule in orders:
@@ -242,11 +242,8 @@ def what_was_compiled(began):
             seconds = int(time.time()) - int(file.read())
     except (OSError, ValueError, TypeError):
         return []
-    variants = {}
-    for path in glob.glob("build/**/*.o", recursive=True):
-        if modified(path) > since:
-            variant = path.split(os.sep)[1]
-            variants[variant] = variants.get(variant, 0) + 1
+    compiled = (path for path in glob.glob("build/**/*.o", recursive=True) if modified(path) > since)
+    variants = collections.Counter(path.split(os.sep)[1] for path in compiled)
     if not variants:
         return []
     return [("compiling: " + ", ".join(f"{v} {n}" for v, n in sorted(variants.items())) + " files", seconds)]
@@ -263,12 +260,9 @@ def main():
     parser.add_argument("--build", help="where results are kept; build/BACKEND if left out")
     parser.add_argument("--began", help="a file that make wrote when it began")
     options = parser.parse_intermixed_args()
-    if options.backend == "gpu":
-        listed = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True, check=False).stdout
-        if not listed.startswith("GPU"):
-            print("make test BACKEND=gpu needs a GPU, and nvidia-smi lists none; BACKEND=cpu tests without one", file=sys.stderr)
-            print("0 passed, 0 failed, 0 skipped")
-            return 77
+    if options.backend == "gpu" and not terminal.has_gpu("test", "tests"):
+        print("0 passed, 0 failed, 0 skipped")
+        return 77
     terminal.stop_on_interrupt()
     compiled = what_was_compiled(options.began) if options.began else []
     at_a_time = 1 if options.backend == "gpu" else options.at_a_time or terminal.cores() + 1

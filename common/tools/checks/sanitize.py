@@ -14,11 +14,9 @@ import shutil
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "run"))
-import terminal  # noqa: E402
+import terminal
 
-SETTINGS = os.path.join(HERE, "..", "run", "settings.sh")
+SETTINGS = "common/tools/run/settings.sh"
 VARIANTS = {"cpu-asan": "ASan+UBSan", "cpu-xray": "races", "cpu-tsan": "TSan"}
 
 
@@ -54,9 +52,7 @@ def of_the_gpu():
     tool = "compute-sanitizer"
     if not shutil.which(tool):
         sys.exit("make sanitize BACKEND=gpu needs compute-sanitizer: it comes with the CUDA toolkit (its bin folder must be on PATH)")
-    listed = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True, check=False).stdout
-    if not listed.startswith("GPU"):
-        print("make sanitize BACKEND=gpu needs a GPU, and nvidia-smi lists none; BACKEND=cpu checks without one", file=sys.stderr)
+    if not terminal.has_gpu("sanitize", "checks"):
         sys.exit(77)
     # A call that returns an error is no fault: the programs check each of theirs, and some try one that is refused.
     command = [tool, "--error-exitcode", "86", "--report-api-errors", "no", "--tool"]

@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "run")]
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+
 import edits  # noqa: E402
 import single  # noqa: E402
 
@@ -27,7 +27,6 @@ MORE_LINES = {
     "14_by_shape": 2300,  # 1,482: all kernels among which it chooses, and the choice
 }
 FOLDER = "build/single"
-SMALL = os.path.join(HERE, "..", "run", "settings.sh")
 
 
 def all_programs():
@@ -45,7 +44,7 @@ def said(command, **more):
 
 
 def settings_of(name, section):
-    return [] if name.endswith(".cu") else said([SMALL, section, name])[1].splitlines()
+    return [] if name.endswith(".cu") else said(["common/tools/run/settings.sh", section, name])[1].splitlines()
 
 
 def attempt(program, arch):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Colours when a person is looking, and commands that are stopped when they take too long or when this one is."""
+"""Colours when a person is looking, commands that are stopped when they take too long or when this one is, and whether
+there is a GPU."""
 
 import os
 import signal
@@ -16,6 +17,15 @@ _running, _lock = set(), threading.Lock()
 def cores():
     """As the Makefile counts them."""
     return os.cpu_count() or 2
+
+
+def has_gpu(verb, without):
+    """Whether nvidia-smi lists a GPU; a verb that needs one says what BACKEND=cpu does `without`."""
+    listed = subprocess.run("nvidia-smi -L", shell=True, capture_output=True, text=True, check=False).stdout
+    if listed.startswith("GPU"):
+        return True
+    print(f"make {verb} BACKEND=gpu needs a GPU, and nvidia-smi lists none; BACKEND=cpu {without} without one", file=sys.stderr)
+    return False
 
 
 def _end_group(process, how):
