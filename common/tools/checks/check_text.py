@@ -21,6 +21,9 @@ import subprocess
 import sys
 import urllib.parse
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "notes"))
+from markers import parse_marker  # noqa: E402
+
 MAX_COLUMNS = 100
 MAX_NOTES_LINES = 320
 MAX_LESSON_WORDS = 1600
@@ -61,14 +64,9 @@ def complain(path, line, message):
 def all_files():
     """The files that git tracks or would track; without git, all outside of generated folders."""
     try:
-        done = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            check=True,
-        )
-        names = done.stdout.decode().split("\0")
-        return sorted({n for n in names if n and os.path.isfile(n)})
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(command, capture_output=True, check=True).stdout.decode().split("\0")
+        return sorted({n for n in names if os.path.isfile(n)})
     except (OSError, subprocess.CalledProcessError):
         found = []
         for folder, folders, names in os.walk("."):
@@ -171,13 +169,12 @@ def check_exam(files, chapters):
 def check_sections(notes, lines, sections):
     wanted = list(sections)
     for number, line in enumerate(without_fences(lines), 1):
-        match = re.match(r"## +(.*)", line)
-        if not match:
+        if not re.match("## +", line):
             continue
-        heading = match.group(1).lower()
-        index = next((i for i, s in enumerate(wanted) if heading.startswith(s)), None)
-        if index is None and any(heading.startswith(s) for s in sections):
-            complain(notes, number, f'section "{match.group(1)}" stands out of order')
+        heading = line[2:].strip()
+        index = next((i for i, s in enumerate(wanted) if heading.lower().startswith(s)), None)
+        if index is None and heading.lower().startswith(tuple(sections)):
+            complain(notes, number, f'section "{heading}" stands out of order')
         elif index is not None:
             for missing in wanted[:index]:
                 complain(notes, number, f'section "{missing}" is missing before this one')
@@ -200,28 +197,20 @@ def check_lesson(notes, lines):
     words = words_to_read(lines)
     if words > MAX_LESSON_WORDS:
         complain(notes, 0, f"{words} words without code, tables and folds: at most {MAX_LESSON_WORDS}")
-    rung = 0  # the line of its heading
-    said, rungs = [], 0
-
-    def end_of_rung():
-        nonlocal rungs
-        if not said:
-            return
-        rungs += 1
-        for label in RUNG:
-            if label in OF_EVERY_RUNG and label not in said:
-                complain(notes, rung, f'the rung says no "**{label}**"')
-        places = [RUNG.index(label) for label in said]
-        if places != sorted(places):
-            complain(notes, rung, f"the rung's parts stand out of order: {' '.join(said)}")
-
+    sections = [(0, [])]  # the line of its heading, the labels in it
     for number, line in enumerate(without_fences(lines), 1):
         if line.startswith("## "):
-            end_of_rung()
-            rung, said = number, []
-        said += [label for label in re.findall(r"<b>([^<]*)</b>|\*\*([^*]*)\*\*", line) for label in label if label in RUNG]
-    end_of_rung()
-    if rungs == 0:
+            sections.append((number, []))
+        found = re.findall(r"<b>([^<]*)</b>|\*\*([^*]*)\*\*", line)
+        sections[-1][1].extend(label for either in found for label in either if label in RUNG)
+    rungs = [section for section in sections if section[1]]
+    for heading, said in rungs:
+        for label in RUNG:
+            if label in OF_EVERY_RUNG and label not in said:
+                complain(notes, heading, f'the rung says no "**{label}**"')
+        if said != sorted(said, key=RUNG.index):
+            complain(notes, heading, f"the rung's parts stand out of order: {' '.join(said)}")
+    if not rungs:
         complain(notes, 0, "no rung: a section with a guess, a number and a reason")
 
 
@@ -232,13 +221,13 @@ RESULT = re.compile(r"<!--\s*(?:value|table|pivot|output):\s*(.*?)\s*-->(?:([^<\
 def rows_of(marker):
     """The rows of the chapter's results that a marker shows, as (file, conditions). An expression of several columns,
     such as median_ms*of_percent, shows none: it is about what the row was compared with, such as a plain read."""
-    attributes = dict(re.findall(r'([a-z]+)="([^"]*)"', marker))
-    files = [name for name in re.sub(r'[a-z]+="[^"]*"', "", marker).split() if name.startswith("results/")]
+    names, attributes = parse_marker(marker)
+    files = [name for name in names if name.startswith("results/")]
     if len(set(re.findall(r"[A-Za-z_]\w*", attributes.get("column", "")))) > 1:
         return set()
     rows = set()
-    texts = [attributes.get("row") or attributes.get("where") or ""] + [attributes[name] for name in ("over",) if name in attributes]
-    for conditions in texts:
+    first = attributes.get("row") or attributes.get("where") or ""
+    for conditions in [first, attributes["over"]] if "over" in attributes else [first]:
         lists = [[]]
         for condition in sorted(re.split(r"\s*,\s*", conditions)):
             name, _, values = condition.partition("=")

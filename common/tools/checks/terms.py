@@ -57,24 +57,17 @@ class Use:
         return f"{self.path}:{self.line}"
 
 
-def blanked(text, start, end, filler=" "):
-    """The text with the same lines, but nothing to read between the two places."""
-    return text[:start] + re.sub(r"[^\n]", filler, text[start:end]) + text[end:]
-
-
 def without(pattern, text, filler=" "):
+    """The text with the same lines, but nothing to read where the pattern is."""
     return pattern.sub(lambda m: re.sub(r"[^\n]", filler, m.group()), text)
 
 
 def as_pattern(form):
     """A form of a term as a regular expression: its plural too, a blank for a hyphen, a capital at its beginning."""
     words = [re.escape(word) for word in re.split(r"[ -]+", form)]
+    if form == form.lower() and form[0].isalpha():
+        words[0] = f"[{form[0]}{form[0].upper()}]{words[0][1:]}"
     last = words[-1]
-    if form == form.lower():
-        first = words[0][0]
-        if first.isalpha():
-            words[0] = f"[{first}{first.upper()}]{words[0][1:]}"
-            last = words[-1]
     if last.endswith("y") and last[-2:-1] not in "aeiou":
         words[-1] = f"{last[:-1]}(?:y|ies)"
     elif last.endswith(("s", "x", "ch", "sh")):
@@ -100,7 +93,7 @@ def read_glossary(complain):
                 if "<a id=" in line:
                     complain(GLOSSARY, number, 'expected <a id="name"></a>**name**: what it is. [NN](NN_chapter/README.md)')
                 continue
-            entry = Entry(number, match.group(1), match.group(2))
+            entry = Entry(number, match[1], match[2])
             wanted = re.sub(r"[^a-z0-9]+", "-", entry.name.lower()).strip("-")
             if entry.anchor != wanted:
                 complain(GLOSSARY, number, f"{entry.name}: its id must be {wanted}")
@@ -147,13 +140,9 @@ def uses(path, pattern, entry_of):
     """(entry, use) for every use of a term in the notes, from top to bottom."""
     with open(path, encoding="utf-8") as file:
         text = running_text(file.read())
-    marked = [(m.start(), m.end()) for m in EMPHASIS.finditer(text)]
-    links = []
-    for match in LINK.finditer(text):
-        links.append((match.start(1), match.end(1), match.group(2)))
-        text = blanked(text, match.start(), match.start(1))
-        text = blanked(text, match.end(1), match.end())
-    text = text.replace("*", " ")
+    marked = [match.span() for match in EMPHASIS.finditer(text)]
+    links = [(*match.span(1), match[2]) for match in LINK.finditer(text)]
+    text = LINK.sub(lambda m: f" {m[1]}{' ' * (len(m[0]) - len(m[1]) - 1)}", text).replace("*", " ")
     for match in pattern.finditer(text):
         entry = entry_of[match.lastindex - 1]
         if entry is None:

@@ -6,7 +6,7 @@ import html
 import os
 import re
 
-from markers import Problem, allow, chapter_source, need, parse_marker, read_text
+from markers import Problem, allow, chapter_source, need, parse_marker, read_text, title_of
 from measurements import measured_value
 from tables import markdown_table
 
@@ -24,19 +24,16 @@ def make_chapter_table(folder, attributes):
             continue
         source = read_text(os.path.join(chapter_folder, chapter_source(chapter_folder)))
         question = re.search(r"^// Chapter \d+: *(.*)$", source, re.M)
-        title = re.search(r"^# +(?:\d+ *[-:.·]* *)?(.*)$", read_text(notes), re.M)
         headline = re.search(r"<!--\s*headline:\s*(.*?)\s*-->", read_text(notes), re.S)
         number_text = "-"
         if headline:
             positional, marks = parse_marker(headline.group(1))
-            (text,) = need(marks, "text")
-            number_text = text
+            (number_text,) = need(marks, "text")
             if positional:  # chapter 00 measures nothing
                 value, row = measured_value(chapter_folder, positional, marks)
-                number_text = text.replace("{}", value)
+                number_text = number_text.replace("{}", value)
                 devices[row.get("device", "")] = None
-        label = title.group(1) if title else chapter[3:].replace("_", " ")
-        link = f"[{label}](chapters/{chapter}/README.md)"
+        link = f"[{title_of(notes)}](chapters/{chapter}/README.md)"
         asked = question.group(1) if question else ""
         if is_folded:
             fold = f"<details><summary>{html.escape(asked, quote=False)}</summary>{html.escape(number_text, quote=False)}</details>"
@@ -47,5 +44,4 @@ def make_chapter_table(folder, attributes):
         raise Problem("no chapter in that range")
     measured = f"measured on {', '.join(d for d in devices if d)}" if any(devices) else "measured"
     header = ["", "chapter", f"guess, then unfold what was {measured}"] if is_folded else ["", "chapter", "question", measured]
-    lines = markdown_table(header, body, [False] * len(header))
-    return "\n" + "\n".join(lines) + "\n", "chapters/*/README.md"
+    return markdown_table(header, body, [False] * len(header)), "chapters/*/README.md"

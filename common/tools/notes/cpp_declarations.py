@@ -22,40 +22,24 @@ def without_template(head):
 def declarations(text):
     """Top-level declarations of a C++ file (namespaces are looked into): (start, end, head, has_body)."""
     code = mask(text)
-    found = []
-    position = start = 0
-    length = len(code)
-    while position < length:
-        char = code[position]
-        if char == ";":
-            found.append((start, position + 1, code[start:position], False))
-            position += 1
-            start = position
-        elif char == "}":  # the end of a namespace
-            position += 1
-            start = position
-        elif char == "{":
-            head = code[start:position]
-            if re.search(r'\bnamespace\b[\s\w:]*$|\bextern\s*$', head):
-                position += 1
-                start = position
-                continue
-            end = closing(code, position) + 1
+    found, start, position = [], 0, 0
+    while match := re.compile("[;{}(]").search(code, position):
+        position = match.end()
+        if match[0] == "(":  # parameters may hold braces
+            position = closing(code, match.start()) + 1
+            continue
+        head = code[start : match.start()].lstrip()
+        if match[0] == ";":
+            found.append((match.start() - len(head), position, head, False))
+        elif match[0] == "{" and not re.search(r"\bnamespace\b[\s\w:]*$|\bextern\s*$", head):
+            position = closing(code, match.start()) + 1
             plain = without_template(head)
             ends_in_parameters = re.search(r"\)\s*(?:const|noexcept|override|->[\s\w:<>,*&]+)*\s*$", plain)
             has_value = re.search(r"(?<![=!<>])=(?!=)\s*[^=]*$", re.sub(r"\([^()]*\)", "", plain))
-            if ends_in_parameters and not has_value:
-                found.append((start, end, head, True))
-            else:  # a type or an initialised variable: up to the semicolon
-                while end < length and code[end] != ";":
-                    end += 1
-                end += 1
-                found.append((start, end, head, True))
-            position = start = end
-        elif char == "(":  # parameters may hold braces
-            position = closing(code, position) + 1
-        else:
-            position += 1
+            if not ends_in_parameters or has_value:  # a type or an initialised variable: up to the semicolon
+                position = code.find(";", position) + 1 or len(code)
+            found.append((match.start() - len(head), position, head, True))
+        start = position  # also where a namespace begins or ends
     return found
 
 
@@ -101,12 +85,9 @@ def find_code(text, name, where):
     if not matches:
         raise Problem(f"no function, type or constant called {name} in {where}")
     if len(matches) > 1:
-        lines = ", ".join(str(text.count("\n", 0, d[0] + len(d[2]) - len(d[2].lstrip())) + 1) for d in matches)
+        lines = ", ".join(str(text.count("\n", 0, start) + 1) for start, *_ in matches)
         raise Problem(f"{name} is declared several times in {where}, in lines {lines}")
     start, end, _, _ = matches[0]
-    code = mask(text)
-    while start < end and code[start].isspace():
-        start += 1
     return with_comment(text, text.count("\n", 0, start) + 1, text.count("\n", 0, end - 1) + 1)
 
 

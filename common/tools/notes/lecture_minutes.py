@@ -7,7 +7,7 @@ import glob
 import os
 import re
 
-from markers import Problem, allow, chapter_source, need, read_text
+from markers import Problem, allow, need, read_text, title_of
 from tables import markdown_table
 
 OPENING_DECK = os.path.join("slides", "00_course.md")
@@ -35,23 +35,17 @@ def only_file(root, pattern, what):
     return found[0]
 
 
-def path_of_deck(root, chapter):
-    decks = [d for d in decks_of_chapters(root) if os.path.basename(d).startswith(f"{chapter}_")]
-    if chapter == "course":
-        return os.path.join(root, OPENING_DECK)
-    if len(decks) != 1:
-        raise Problem(f"no deck {chapter}")
-    return decks[0]
-
-
-def decks_of_chapters(root):
+def all_decks(root):
+    """{chapter: path} of every chapter that has a deck; the opening deck is none."""
     decks = sorted(glob.glob(os.path.join(root, "slides", "[0-9][0-9]_*.md")))
-    return [d for d in decks if d != os.path.join(root, OPENING_DECK)]
+    return {os.path.basename(d)[:2]: d for d in decks if d != os.path.join(root, OPENING_DECK)}
 
 
 def minutes_of_slides(root, chapter):
     """The minutes of each slide of a chapter's deck; `course` is the opening deck."""
-    path = path_of_deck(root, chapter)
+    path = os.path.join(root, OPENING_DECK) if chapter == "course" else all_decks(root).get(chapter)
+    if path is None:
+        raise Problem(f"no deck {chapter}")
     text = read_text(path)
     ends = [m.start() for m in SLIDE_END.finditer(text)][1:]  # the first two lines --- hold the header
     minutes = []
@@ -79,19 +73,12 @@ def minutes_of_labs(root, chapter, numbers=None):
     return sum(minutes[n] for n in numbers or minutes)
 
 
-def all_decks(root):
-    """Every chapter that has a deck; the opening deck is none."""
-    return [os.path.basename(d)[:2] for d in decks_of_chapters(root)]
-
-
 def make_minutes(folder, positional, attributes):
     """One number: of the decks or, after `labs`, of the exercises that are named; `shortest` and `longest` look at all."""
     allow(attributes)
     root = root_of(folder)
-    words = list(positional)
-    is_labs = words[:1] == ["labs"]
-    minutes_of = minutes_of_labs if is_labs else minutes_of_deck
-    words = words[1:] if is_labs else words
+    is_labs = positional[:1] == ["labs"]
+    minutes_of, words = (minutes_of_labs, positional[1:]) if is_labs else (minutes_of_deck, positional)
     if words in (["shortest"], ["longest"]):
         choose = min if words == ["shortest"] else max
         return str(choose(minutes_of(root, chapter) for chapter in all_decks(root))), "slides/*.md"
@@ -103,12 +90,10 @@ def make_minutes(folder, positional, attributes):
 # ---- plans -------------------------------------------------------------------------------------------
 
 
-def title_of(root, chapter):
+def link_to(root, chapter):
     """The chapter's title, as a link to its notes; paths are relative to chapters/."""
     notes = only_file(root, f"chapters/{chapter}_*/README.md", f"notes of chapter {chapter}")
-    title = re.search(r"^# +(?:\d+ *[-:.·]* *)?(.*)$", read_text(notes), re.M)
-    name = title[1] if title else chapter_source(os.path.dirname(notes))
-    return f"{chapter} [{name}]({os.path.basename(os.path.dirname(notes))}/README.md)"
+    return f"{chapter} [{title_of(notes)}]({os.path.basename(os.path.dirname(notes))}/README.md)"
 
 
 def row_of_plan(root, row):
@@ -124,7 +109,7 @@ def row_of_plan(root, row):
             slides = minutes_of_slides(root, rest[0])[first - 1 : last]
             return sum(slides), words or f"deck {rest[0]}, slides {first} to {last}", False
         if kind == "deck":
-            titles = ", ".join(title_of(root, chapter) for chapter in rest)
+            titles = ", ".join(link_to(root, chapter) for chapter in rest)
             return sum(minutes_of_deck(root, chapter) for chapter in rest), words or f"lecture {titles}", False
         if kind == "lab":
             chapter, numbers = rest[0], [int(n) for n in rest[1:]]
@@ -162,7 +147,7 @@ def make_plan(folder, positional, attributes):
     if now > end:
         raise Problem(f"the plan ends at {clock(now)}, after {until}")
     body.append([clock(now), "", "end"])
-    return "\n" + "\n".join(markdown_table(["time", "minutes", "what"], body, [False, True, False])) + "\n", "the decks' notes or the exercises"
+    return markdown_table(["time", "minutes", "what"], body, [False, True, False]), "the decks' notes or the exercises"
 
 
 def make_weeks(folder, positional, attributes):
@@ -194,5 +179,4 @@ def make_weeks(folder, positional, attributes):
     if twice:
         raise Problem(f"lecture {twice[0]} is held twice")
     body.append(["together", *map(str, all_minutes), ""])
-    lines = markdown_table(["week", "lectures", "lab session", header], body, [False] * 4)
-    return "\n" + "\n".join(lines) + "\n", "the decks' notes or the exercises"
+    return markdown_table(["week", "lectures", "lab session", header], body, [False] * 4), "the decks' notes or the exercises"

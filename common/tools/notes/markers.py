@@ -38,6 +38,12 @@ def chapter_source(folder):
     return match.group(1) + ".cu"
 
 
+def title_of(notes):
+    """A chapter's title, without its number."""
+    title = re.search(r"^# +(?:\d+ *[-:.·]* *)?(.*)$", read_text(notes), re.M)
+    return title[1] if title else os.path.basename(os.path.dirname(notes))[3:].replace("_", " ")
+
+
 def read_text(path):
     try:
         with open(path, encoding="utf-8") as file:

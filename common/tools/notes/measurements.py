@@ -3,24 +3,20 @@
 
 import ast
 import csv
+import io
 import operator
 import os
 import re
 import statistics
 
-from markers import Problem, need
+from markers import Problem, need, read_text
 
 
 def read_rows(folder, names):
     rows = []
     for name in names:
-        path = os.path.join(folder, name)
-        try:
-            with open(path, newline="", encoding="utf-8") as file:
-                for row in csv.DictReader(file):
-                    rows.append({**row, "_file": name})
-        except OSError as error:
-            raise Problem(f"{os.path.normpath(path)}: {error.strerror}") from error
+        text = read_text(os.path.join(folder, name))
+        rows += [{**row, "_file": name} for row in csv.DictReader(io.StringIO(text))]
     if not rows:
         raise Problem(f"{' '.join(names)}: no rows")
     return rows
@@ -34,6 +30,7 @@ def as_number(text):
 
 
 SUMMARIES = {"rows": len, "least": min, "greatest": max, "geometric mean": statistics.geometric_mean}
+COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
 
 
@@ -44,16 +41,12 @@ def evaluate(expression, row):
         return row[expression]
 
     def walk(node):
-        if isinstance(node, ast.Expression):
-            return walk(node.body)
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
             return float(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            value = walk(node.operand)
-            return None if value is None else -value
+            return -walk(node.operand)
         if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-            left, right = walk(node.left), walk(node.right)
-            return None if left is None or right is None else OPERATORS[type(node.op)](left, right)
+            return OPERATORS[type(node.op)](walk(node.left), walk(node.right))
         if isinstance(node, ast.Name):
             if node.id not in row:
                 raise Problem(f"no column {node.id}; there are {', '.join(k for k in row if k != '_file')}")
@@ -61,22 +54,20 @@ def evaluate(expression, row):
         raise Problem(f"not an expression over columns: {expression}")
 
     try:
-        return walk(ast.parse(expression, mode="eval"))
+        return walk(ast.parse(expression, mode="eval").body)
     except SyntaxError as error:
         raise Problem(f"no column and no expression: {expression}") from error
-    except ZeroDivisionError:
+    except (ZeroDivisionError, TypeError):  # the latter: of None, an empty column
         return None
 
 
 def formatted(value, style):
     if value is None or value == "":
         return "-"
-    if not style:
-        if isinstance(value, float):
-            return f"{value:.4g}"
-        return str(value)
+    if not style and isinstance(value, float):
+        return f"{value:.4g}"
     number = as_number(value)
-    if number is None:
+    if not style or number is None:
         return str(value)
     if style == "size":
         for shift, suffix in ((30, "Gi"), (20, "Mi"), (10, "Ki")):
@@ -116,17 +107,12 @@ def conditions(text):
 def holds(row, condition):
     column, sign, wanted = condition
     value = evaluate(column, row)
+    number = as_number(value)
     if sign in ("=", "!="):
-        number = as_number(value)
-        hit = any(
-            str(value) == w or (number is not None and as_number(w) is not None and number == as_number(w))
-            for w in wanted.split("|")
-        )
+        hit = any(str(value) == w or (number is not None and number == as_number(w)) for w in wanted.split("|"))
         return hit == (sign == "=")
-    left, right = as_number(value), as_number(wanted)
-    if left is None or right is None:
-        return False
-    return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[sign]
+    bound = as_number(wanted)
+    return number is not None and bound is not None and COMPARISONS[sign](number, bound)
 
 
 def select(rows, text):

@@ -9,7 +9,7 @@ from cpp_declarations import cut, find_code
 from lecture_minutes import make_minutes, make_plan, make_weeks
 from markers import Problem, allow, chapter_source, need, read_text
 from measurements import as_number, evaluate, formatted, measured_value, read_rows, select, split_list
-from tables import caption, is_number_column, markdown_table
+from tables import table_of_results
 
 
 def fence(lines, language):
@@ -67,11 +67,7 @@ def make_table(folder, positional, attributes):
     if "first" in attributes:
         rows = rows[: int(attributes["first"])]
     body = [[as_text(formatted(evaluate(e, row), f)) for _, e, f in columns] for row in rows]
-    numeric = [is_number_column([line[i] for line in body]) for i in range(len(columns))]
-    lines = markdown_table([label for label, _, _ in columns], body, numeric)
-    if attributes.get("caption") != "no":
-        lines += ["", caption(rows)]
-    return "\n" + "\n".join(lines) + "\n", " ".join(positional)
+    return table_of_results([label for label, _, _ in columns], body, rows, attributes), " ".join(positional)
 
 
 def make_pivot(folder, positional, attributes):
@@ -81,7 +77,7 @@ def make_pivot(folder, positional, attributes):
     _, column_expression, column_format = parse_column(column_expression)
     _, expression, style = parse_column(cell)
     rows = select(read_rows(folder, positional), attributes.get("where"))
-    cells, row_keys, column_keys = {}, {}, {}
+    cells = {}
     for row in rows:
         key = (
             formatted(evaluate(row_expression, row), row_format),
@@ -90,12 +86,9 @@ def make_pivot(folder, positional, attributes):
         if key in cells:
             raise Problem(f"two values for {key[0]}, {key[1]}: narrow it with where")
         cells[key] = formatted(evaluate(expression, row), style)
-        row_keys[key[0]] = column_keys[key[1]] = None
+    row_keys, column_keys = (list(dict.fromkeys(keys)) for keys in zip(*cells))
     body = [[r] + [cells.get((r, c), "-") for c in column_keys] for r in row_keys]
-    lines = markdown_table([row_label] + list(column_keys), body, [is_number_column([l[i] for l in body]) for i in range(len(body[0]))])
-    if attributes.get("caption") != "no":
-        lines += ["", caption(rows)]
-    return "\n" + "\n".join(lines) + "\n", " ".join(positional)
+    return table_of_results([row_label] + column_keys, body, rows, attributes), " ".join(positional)
 
 
 def make_value(folder, positional, attributes):

@@ -19,15 +19,22 @@ def caption(rows):
     return f"*{', '.join(parts)}{'; ' if parts else ''}data: {files}*"
 
 
-def markdown_table(header, body, numeric):
+def markdown_table(header, body, numeric, *below):
+    """The text of a region: a table, and the lines below it. `numeric`: for each column, whether it has numbers."""
     escaped = [[cell.replace("|", "\\|") for cell in line] for line in [header] + body]
-    widths = [max(3, *(len(line[i]) for line in escaped)) for i in range(len(header))]
+    widths = [max(3, *map(len, column)) for column in zip(*escaped)]
 
     def line(cells):
         return "| " + " | ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in zip(cells, widths, numeric)) + " |"
 
     rule = "|" + "|".join("-" * (w + 1) + ":" if n else "-" * (w + 2) for w, n in zip(widths, numeric)) + "|"
-    return [line(escaped[0]), rule] + [line(cells) for cells in escaped[1:]]
+    return "\n".join(["", line(escaped[0]), rule, *map(line, escaped[1:]), *below, ""])
+
+
+def table_of_results(header, body, rows, attributes):
+    """A table in which columns of numbers are found, with its caption unless the marker wants none."""
+    below = [] if attributes.get("caption") == "no" else ["", caption(rows)]
+    return markdown_table(header, body, [is_number_column(column) for column in zip(*body)], *below)
 
 
 def is_number_column(cells):
