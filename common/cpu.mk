@@ -39,6 +39,7 @@ programs_of = $(foreach u,$2,$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(
 # The compiler does not stop to look for memory that it could use again, which takes a tenth more of both.
 NO_TIDYING := $(if $(filter clang%,$(notdir $(CXX))),,--param ggc-min-heapsize=1048576)
 as_one = $(addprefix -include ,$(wordlist 2,999,$1)) -x c++ -c $(firstword $1)
+as_one_part = $(NO_TIDYING) -fno-exceptions $(compiled) $(call as_one,$1) && $(put_compiled)
 
 MIRRORED_HEADERS := $(addprefix build/cpu/src/,$(HEADERS))
 MIRRORED_CHAPTERS := $(addprefix build/cpu/src/,$(CHAPTER_SOURCES))
@@ -80,16 +81,14 @@ build/$1/calls.o: $(CALLS)
 build/$1/hot.o: $(HOT)
 build/$1/rest.o: $(REST)
 build/$1/calls.o build/$1/hot.o build/$1/rest.o: build/$1/runtime-flags | build/cpu/announced
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) $(NO_TIDYING) -fno-exceptions \
-	  -U_FORTIFY_SOURCE $$(compiled) \
-	  $$(call as_one,$$(call piece,$$(@F))) && $$(put_compiled)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/hot.o,$$@),$3,$4) -U_FORTIFY_SOURCE $$(call as_one_part,$$(call piece,$$(@F)))
 
 build/$1/graphs.o: $(GRAPHS)
 build/$1/textures.o: $(TEXTURES)
 build/$1/graphs.o build/$1/textures.o: build/$1/runtime-flags
 	+$$(call say,c++,common/cpu/libs: $$(basename $$(@F)) for the CPU backend$$(comma) compiled once)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/graphs.o,$$@),$4,$3) $(NO_TIDYING) -fno-exceptions \
-	  $$(compiled) $$(call as_one,$$(if $$(filter %/graphs.o,$$@),$(GRAPHS),$(TEXTURES))) && $$(put_compiled)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 \
+	  $$(if $$(filter %/graphs.o,$$@),$4 $$(call as_one_part,$(GRAPHS)),$3 $$(call as_one_part,$(TEXTURES)))
 
 build/$1/libcudacpu.a: build/$1/calls.o build/$1/hot.o build/$1/rest.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$(wordlist 2,3,$$^) $$< && $$(put)
@@ -99,8 +98,8 @@ build/$1/cublas/calls.o: $(CUBLAS)
 build/$1/cublas/product_kernel.o build/$1/cublas/calls.o: build/$1/runtime-flags
 	+$$(if $$(filter %/calls.o,$$@),$$(call say,c++,common/cpu/libs/cublas: cuBLAS for the CPU backend$$(comma) compiled once))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 $$(if $$(filter %/calls.o,$$@),-O1,-O3) $(NO_TIDYING) -fno-exceptions \
-	  $$(compiled) $$(call as_one,$$(if $$(filter %/calls.o,$$@),$(CUBLAS),common/cpu/libs/cublas/product_kernel.cpp)) && $$(put_compiled)
+	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) -g1 $2 \
+	  $$(if $$(filter %/calls.o,$$@),-O1 $$(call as_one_part,$(CUBLAS)),-O3 $$(call as_one_part,common/cpu/libs/cublas/product_kernel.cpp))
 
 build/$1/libcublas.a: build/$1/cublas/calls.o build/$1/cublas/product_kernel.o
 	$$(Q)rm -f $$(new) && ar rcs $$(new) $$^ && $$(put)
@@ -116,10 +115,9 @@ with_lines = $(if $(filter cpu cpu-xray,$1),$(LINES_ONLY) \
   $(if $(filter cpu,$1)$(filter clang%,$(notdir $(CXX))),,-gstatement-frontiers))
 BENCH_FLAGS := -O2
 
-# The programs of a variant that need cuBLAS, and which library: X-ray does not look into it.
-cublas_users = $(foreach u,$(CUBLAS_USERS),$(if $(filter $u,$(CHAPTER_SOURCES)),\
-  build/$1/$(call program_of,$u),$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(notdir $u)),$(call test_binary,$1,$u))))
-cublas_for = build/$(if $(filter cpu-xray cpu-races cpu-debug,$1),cpu,$1)/libcublas.a
+# Where a variant's libraries are: X-ray does not look into them.
+library_of = build/$(if $(filter cpu-xray cpu-races cpu-debug,$1),cpu,$1)
+cublas_for = $(library_of)/libcublas.a
 # What many sources include, g++ reads once for all of them, and before the first line of each: $(call read_compiled,
 # VARIANT,NAME,HEADER,FLAGS,SOURCES,|). With the bar, a source that was compiled without it is not compiled again for its
 # sake. ccache would remember nothing of such sources, so with it each reads for itself. Two tests are about what headers
@@ -136,6 +134,9 @@ build/$1/first/$2.h.gch: $3 build/$1/flags | $(MIRRORED_HEADERS)
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $4 $(AS_NVCC) -x c++-header $$(compiled) $$(@:.gch=) && $$(plain_paths) && $$(put_compiled)
 endif
 endef
+
+# What X-ray counts has tests of its own.
+tests_of = $(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS) $(if $(filter cpu-xray,$1),$(XRAY_TESTS))
 
 # Programs for it: $(call cpu_variant,NAME,FLAGS,FLAGS OF THE LINKER)
 define cpu_variant
@@ -159,7 +160,7 @@ $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CXX) $$(COLOUR) $$(CPU_FLAGS) $2 $$(ITS_FLAGS) $$(CATCH2_FLAGS) $$(compiled) -c $$< && $$(put_compiled)
 
-$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(BACKEND_TESTS)) build/$1/first/tests.h.gch: build/tests/flags)
+$(if $(CATCH2),$(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(call tests_of,$1)) build/$1/first/tests.h.gch: build/tests/flags)
 
 # Headers are most of what a program of the zoo costs, and a third of a test. Reports of the zoo name lines (-g1).
 $(patsubst %,build/$1/obj/%.o,$(ZOO)): | build/cpu/zoo/announced
@@ -172,20 +173,17 @@ $(foreach z,$(ZOO),$(eval build/$1/zoo/$(basename $(notdir $z)): build/$1/obj/$z
 $(foreach b,$(CPU_BENCHES),$(eval build/$1/bench/$(basename $(notdir $b)): build/$1/obj/$b.o))
 $1_PROGRAMS := $(patsubst %,build/$1/%,$(CHAPTER_PROGRAMS) $(patsubst tests/backend/%.cu,%,$(ZOO)) \
     $(patsubst common/cpu/%.cu,%,$(CPU_BENCHES)))
-$$($1_PROGRAMS): build/$1/libcudacpu.a
-$(call cublas_users,$1): $(call cublas_for,$1)
-$(call programs_of,$1,$(GRAPH_USERS)): build/$(if $(filter cpu-xray cpu-debug,$1),cpu,$1)/graphs.o
-$(call programs_of,$1,$(TEXTURE_USERS)): build/$(if $(filter cpu-xray cpu-debug,$1),cpu,$1)/textures.o
-$$($1_PROGRAMS):
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o %/libcublas.a,$$^) build/$1/libcudacpu.a -ldl && $$(put)
+$(call programs_of,$1,$(CUBLAS_USERS)): $(call cublas_for,$1)
+$(call programs_of,$1,$(GRAPH_USERS)): $(call library_of,$1)/graphs.o
+$(call programs_of,$1,$(TEXTURE_USERS)): $(call library_of,$1)/textures.o
 
-$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),\
-  $(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
-$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS),$(call test_binary,$1,$t)): \
-    $(CATCH_MAIN) build/$1/libcudacpu.a
+$(foreach t,$(call tests_of,$1),$(eval $(call test_binary,$1,$t): build/$1/obj/$t.o))
+$1_TESTS := $(foreach t,$(call tests_of,$1),$(call test_binary,$1,$t))
+$$($1_TESTS): $(CATCH_MAIN)
+$$($1_PROGRAMS) $$($1_TESTS): build/$1/libcudacpu.a
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o %/libcublas.a,$$^) build/$1/libcudacpu.a -ldl $$(CATCH2_LIBS) && $$(put)
+	$$(Q)$$(CXX) -pthread $3 -o $$(new) $$(filter %.o %/libcublas.a,$$^) build/$1/libcudacpu.a -ldl \
+	  $$(if $$(filter %.test,$$@),$$(CATCH2_LIBS)) && $$(put)
 endef
 
 # Reports name lines and functions (-g1). Optimising what ASan and UBSan add takes longer than the small sizes run.

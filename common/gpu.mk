@@ -16,12 +16,9 @@ $(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)):
 # cuBLAS only where it is used, which the dependencies tell: it is large and slow to load.
 link_gpu = $(NVCC) -arch=$(ARCH) -o $(new) $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
 
+GPU_TEST_BINARIES := $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t))
 $(foreach c,$(CHAPTER_PROGRAMS),$(eval build/gpu/$c: build/gpu/obj/$(call source_of,$c).o))
-$(addprefix build/gpu/,$(CHAPTER_PROGRAMS)):
+$(GPU_TEST_BINARIES): build/gpu/%.test: build/gpu/obj/%.test.cu.o $(CATCH_MAIN)
+$(addprefix build/gpu/,$(CHAPTER_PROGRAMS)) $(GPU_TEST_BINARIES):
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link_gpu) && $(put)
-
-$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(eval $(call test_binary,gpu,$t): build/gpu/obj/$t.o))
-$(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t)): $(CATCH_MAIN)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(link_gpu) $(CATCH2_LIBS) && $(put)
+	$(Q)$(link_gpu) $(if $(filter %.test,$@),$(CATCH2_LIBS)) && $(put)

@@ -7,11 +7,6 @@ LAB_SETTINGS = CH='$(ONE)' EX='$(EX)' LEVEL='$(LEVEL)' FORCE='$(FORCE)' SANITIZE
 labs_sh = $(direct)common/labs/labs.sh $1 $(LAB_SETTINGS)
 
 ifneq ($(call is_needed,labs),)
-build/labs/report.o: common/labs/report.cpp build/tests/flags
-	+$(call say,c++,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) $(CATCH2_FLAGS) $(compiled) -c $< && $(put_compiled)
-
 LAB_READY := $(foreach v,cpu cpu-asan cpu-tsan cpu-xray gpu,build/labs/$v/ready)
 $(LAB_READY): $(CATCH_MAIN) build/labs/report.o
 	@mkdir -p $(@D)

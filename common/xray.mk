@@ -32,12 +32,6 @@ build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/annou
 build/cpu-xray/libcudacpu.a: build/cpu/hot.o build/cpu-xray/xray.o build/cpu/rest.o build/cpu/calls.o
 	$(Q)rm -f $(new) && ar rcs $(new) $^$(if $(XRAY_LINK), && objcopy $(foreach f,$(COPYING),--redefine-sym $f=__real_$f) $(new)) && $(put)
 
-$(foreach t,$(XRAY_TESTS),$(eval $(call test_binary,cpu-xray,$t): build/cpu-xray/obj/$t.o))
-$(if $(CATCH2),$(patsubst %,build/cpu-xray/obj/%.o,$(XRAY_TESTS)): build/tests/flags)
-$(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)): $(CATCH_MAIN) build/cpu-xray/libcudacpu.a
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -pthread $(XRAY_LINK) -o $(new) $(filter %.o %/libcublas.a,$^) build/cpu-xray/libcudacpu.a -ldl $(CATCH2_LIBS) && $(put)
-
 # The chapters whose figures draw what X-ray counted.
 TRACED := $(foreach c,$(CHOSEN),$(if $(shell grep -lE '^\[(traces|events|steps)\]' chapters/$c/settings 2>/dev/null),$c))
 TRACED_PROGRAMS := $(foreach c,$(TRACED),$(addprefix build/cpu-xray/,$c $(filter $(call number_of,$c)_%,$(EXPERIMENTS))))
