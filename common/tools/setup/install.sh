@@ -10,58 +10,32 @@ set -u
 
 usage() { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
-find_manager() {
-  local candidate
-  for candidate in apt-get dnf pacman zypper brew; do
-    if command -v "$candidate" >/dev/null 2>&1; then
-      echo "$candidate"
-      return
-    fi
-  done
-}
-
-# The package that holds a thing; empty when another package brings it.
+# package MANAGER THING: the packages that hold it, nothing where another package brings it
 package() {
-  case "$1:$2" in
-    *:base) echo ca-certificates git make ;;
-    apt-get:compiler | brew:compiler) [ "$1" = brew ] && echo gcc || echo g++ ;;
-    dnf:compiler | zypper:compiler) echo gcc-c++ ;;
-    pacman:compiler) echo gcc ;;
-    dnf:catch2) echo catch-devel ;;
-    zypper:catch2) echo Catch2-devel ;;
-    *:catch2) echo catch2 ;;
-    dnf:sanitizers) echo libasan libubsan libtsan ;;
-    *:sanitizers) ;;
-    pacman:python) echo python ;;
-    *:python) echo python3 ;;
-    brew:bubblewrap) ;; # for Linux
-    *:bubblewrap) echo bubblewrap ;;
-    pacman:matplotlib | brew:matplotlib) echo python-matplotlib ;;
-    *:matplotlib) echo python3-matplotlib ;;
-    dnf:clang-format) echo clang-tools-extra ;;
-    pacman:clang-format | zypper:clang-format) echo clang ;;
-    *:clang-format) echo clang-format ;;
-    *:clang) echo clang ;;
-    dnf:shellcheck | zypper:shellcheck) echo ShellCheck ;;
-    *:shellcheck) echo shellcheck ;;
-    apt-get:node | dnf:node | pacman:node | zypper:node) echo nodejs ;;
-    *:node) echo node ;;
-    brew:npm) ;;
-    *:npm) echo npm ;;
-    apt-get:chromium) grep -qs '^ID=ubuntu' /etc/os-release && echo chromium-browser || echo chromium ;;
-    *:chromium) echo chromium ;;
-    *) return 1 ;;
-  esac
-}
-
-command_line() {
-  case "$1" in
-    apt-get) echo "apt-get install -y" ;;
-    dnf) echo "dnf install -y" ;;
-    pacman) echo "pacman -S --noconfirm --needed" ;;
-    zypper) echo "zypper --non-interactive install" ;;
-    brew) echo "brew install" ;;
-  esac
+  local thing packages elsewhere
+  while read -r thing packages elsewhere; do
+    [ "$thing" = "$2" ] || continue
+    case " $elsewhere" in *" $1="*) packages=${elsewhere##*"$1="} ;; esac
+    packages=${packages%% *}
+    if [ "$1:$thing" = apt-get:chromium ] && grep -qs '^ID=ubuntu' /etc/os-release; then packages=chromium-browser; fi
+    [ "$packages" = - ] || echo "${packages//,/ }"
+    return
+  done <<'END'
+base          ca-certificates,git,make
+compiler      g++                 dnf=gcc-c++ zypper=gcc-c++ pacman=gcc brew=gcc
+clang         clang
+catch2        catch2              dnf=catch-devel zypper=Catch2-devel
+sanitizers    -                   dnf=libasan,libubsan,libtsan
+python        python3             pacman=python
+bubblewrap    bubblewrap          brew=-
+matplotlib    python3-matplotlib  pacman=python-matplotlib brew=python-matplotlib
+clang-format  clang-format        dnf=clang-tools-extra pacman=clang zypper=clang
+shellcheck    shellcheck          dnf=ShellCheck zypper=ShellCheck
+node          nodejs              brew=node
+npm           npm                 brew=-
+chromium      chromium
+END
+  return 1
 }
 
 how_only=0
@@ -71,7 +45,19 @@ if [ "${1:-}" = --how ]; then
 fi
 [ $# -gt 0 ] || usage
 
-manager=$(find_manager)
+manager='' install=''
+while read -r candidate how; do
+  if command -v "$candidate" >/dev/null 2>&1; then
+    manager=$candidate install="$candidate $how"
+    break
+  fi
+done <<'END'
+apt-get  install -y
+dnf      install -y
+pacman   -S --noconfirm --needed
+zypper   --non-interactive install
+brew     install
+END
 if [ -z "$manager" ]; then
   echo "no package manager known here (apt-get, dnf, pacman, zypper, brew): install by hand: $*"
   [ $how_only -eq 1 ] && exit 0 || exit 1
@@ -83,7 +69,7 @@ for thing in "$@"; do
   packages+=($names)
 done
 [ ${#packages[@]} -gt 0 ] || exit 0
-install="$(command_line "$manager") ${packages[*]}"
+install="$install ${packages[*]}"
 
 as_root=""
 if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then as_root="sudo "; fi
