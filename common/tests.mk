@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What the verbs test and sanitize run. Without CH that is everything; with it that chapter's tests and command line.
 
-CHOSEN_TESTS := $(wildcard $(CHOSEN:%=tests/%.test.cu))
-CPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS) $(BACKEND_TESTS))
-GPU_TESTS := $(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS))
-
-TESTS = $(foreach t,$($(if $(filter gpu,$(CHOSEN_BACKEND)),GPU,CPU)_TESTS),$(call test_binary,$(CHOSEN_BACKEND),$t)) \
+CHOSEN_TESTS := $(wildcard $(CHOSEN:%=tests/%.test.cu)) $(if $(ONE),,$(COMMON_TESTS))
+TESTS = $(foreach t,$(CHOSEN_TESTS) $(if $(ONE)$(filter gpu,$(CHOSEN_BACKEND)),,$(BACKEND_TESTS)),$(call test_binary,$(CHOSEN_BACKEND),$t)) \
   $(if $(ONE)$(filter gpu,$(CHOSEN_BACKEND)),,$(foreach t,$(XRAY_TESTS),$(call test_binary,cpu-xray,$t)) $(XRAY_SHOWN) $(ZOO_PROGRAMS))
 # Programs and experiments, without a GPU under the race detector: what tests/cli/programs.test.sh runs.
 TESTED_PROGRAMS = $(ALL_PROGRAMS:%=build/$(CHOSEN_BACKEND:cpu=cpu-xray)/%)
@@ -18,7 +15,7 @@ zoo_for = $(patsubst tests/backend/zoo/%.cu,build/$1/zoo/%,$(shell grep -l '^// 
 # Memory and undefined behaviour; races; and with TSAN=1 those that ThreadSanitizer sees, also between host threads.
 SANITIZER_VARIANTS := cpu-asan cpu-xray $(if $(filter-out 0,$(TSAN)),cpu-tsan)
 SANITIZED = $(if $(filter gpu,$(CHOSEN_BACKEND)),$(ALL_PROGRAMS:%=build/gpu/%),$(foreach v,$(SANITIZER_VARIANTS),$(ALL_PROGRAMS:%=build/$v/%) \
-  $(foreach t,$(CHOSEN_TESTS) $(if $(ONE),,$(COMMON_TESTS)),$(call test_binary,$v,$t))))
+  $(foreach t,$(CHOSEN_TESTS),$(call test_binary,$v,$t))))
 # The bug zoo has programs that only a sanitizer sees through; without CH they are tried as well.
 ifeq ($(ONE)$(CHOSEN_BACKEND),cpu)
 SANITIZED_ZOO = $(foreach v,$(SANITIZER_VARIANTS),$(call zoo_for,$v))

@@ -57,11 +57,11 @@ def device_structs(text):
     """(begin, end) of each struct whose functions are all marked."""
     for match in STRUCT.finditer(text):
         end = end_of_definition(text, match.end() - 1)
-        marked = list(definitions(text[match.end() : end]))
-        rest, behind = "", match.end()
-        for begin, stop in marked:
-            rest, behind = rest + text[behind : match.end() + begin], match.end() + stop
-        if marked and not BODY.search(rest + text[behind:end]):
+        rest = text[match.end() : end]
+        marked = list(definitions(rest))
+        for begin, stop in reversed(marked):
+            rest = rest[:begin] + rest[stop:]
+        if marked and not BODY.search(rest):
             yield match.start(), end
 
 

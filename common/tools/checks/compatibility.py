@@ -15,6 +15,7 @@ import dataclasses
 import datetime
 import glob
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -47,14 +48,9 @@ class Program:
         return " ".join(NVCC.findall(self.text)).split()
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
 def programs_of(path):
     """The programs of a file. Lines of others are empty in their texts, so that a compiler names the file's own lines."""
-    text = read(path)
+    text = pathlib.Path(path).read_text(encoding="utf-8")
     group, lines = GROUP.search(text), text.split("\n")
     starts = [number for number, line in enumerate(lines) if FEATURE.match(line)]
     if not group or not starts:
@@ -108,8 +104,7 @@ class Runner:
     def build(self, program):
         """What the compiler said, and the program's path."""
         source, target = f"{self.folder}/{program.name}.cu", f"{self.folder}/{program.name}"
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(program.text)
+        pathlib.Path(source).write_text(program.text, encoding="utf-8")
         if self.given.backend == "gpu":
             command = [self.given.nvcc, "-std=c++17", f"-arch={self.given.arch}", f"-I{self.given.programs}"]
             command += ["-o", target, source, *program.nvcc_flags]

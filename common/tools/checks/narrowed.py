@@ -264,10 +264,8 @@ def all_edits(lab, kinds):
 
 def verdict(edit, builder, folder):
     """("rejected", how), ("accepted", "") or ("refused", "") when it does not compile."""
-    os.makedirs(folder, exist_ok=True)
     path = f"{folder}/{edit.lab.name}.cu"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(edit.text)
+    catalogue.write(path, edit.text)
     variant = outcomes.variant_of(edit.lab, "cpu")
     built, _ = builder.build(edit.lab, path, variant, folder)
     if not built:

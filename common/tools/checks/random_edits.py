@@ -218,22 +218,18 @@ class Judge:
 
     def tests(self, tree, chapter, schedule):
         """None when all tests pass, else the first that fails."""
-        with tempfile.TemporaryDirectory() as folder:
-            results = f"{folder}/results"
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8", prefix="results.") as results:
             status = mutants.run(
                 tree, f"build/cpu/tests/{chapter}.test", "--abort", limit=self.limit.get(chapter),
-                CUDA_CPU_SCHEDULE=schedule, TEST_RESULTS=results,
+                CUDA_CPU_SCHEDULE=schedule, TEST_RESULTS=results.name,
             )  # fmt: skip
-            if status == 0:
-                return None
-            lines = []
-            if os.path.exists(results):
-                with open(results, encoding="utf-8") as file:
-                    lines = [line.rstrip("\n").split("\t", 1) for line in file]
-            failed = next((name for what, name in lines if what == "failed"), None)
-            running = lines[-1][1] if lines and lines[-1][0] == "started" else None
-            why = "hangs" if status == 124 else "crashes"
-            return f'"{failed}"' if failed else f'"{running}" {why}' if running else f"status {status}"
+            lines = [line.rstrip("\n").split("\t", 1) for line in results]
+        if status == 0:
+            return None
+        failed = next((name for what, name in lines if what == "failed"), None)
+        running = lines[-1][1] if lines and lines[-1][0] == "started" else None
+        why = "hangs" if status == 124 else "crashes"
+        return f'"{failed}"' if failed else f'"{running}" {why}' if running else f"status {status}"
 
     def program(self, tree, chapter):
         """None when the program's own checks pass at its small sizes, else the options of the run where they do not."""

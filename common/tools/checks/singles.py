@@ -9,6 +9,7 @@ import argparse
 import concurrent.futures
 import glob
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -52,8 +53,7 @@ def attempt(program, arch):
     name, source = program
     text = single.single(source)
     file = f"{FOLDER}/{re.sub(r'[^a-z0-9_]', '_', source[len('chapters/') : -len('.cu')])}.cu"
-    with open(file, "w", encoding="utf-8") as out:
-        out.write(text)
+    pathlib.Path(file).write_text(text, encoding="utf-8")
     most = MORE_LINES.get(name, MOST_LINES)
     if text.count("\n") > most:
         return f"{text.count(chr(10))} lines: at most {most}"

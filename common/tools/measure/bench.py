@@ -19,12 +19,12 @@ import settings
 from csv_files import csv_text, rows_of, write_whole
 
 
-def measure(program, options):
+def measure(program, source, options):
     """The rows of one run and what it printed; no rows when it failed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.csv")
-        plain = not options and "common.cuh" not in open(program["source"], encoding="utf-8").read()
-        command = [f"build/gpu/{program['name']}", *options, *([] if plain else ["--csv", path])]
+        plain = not options and "common.cuh" not in open(source, encoding="utf-8").read()
+        command = [f"build/gpu/{program}", *options, *([] if plain else ["--csv", path])]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         print(done.stdout, end="", flush=True)
         return (rows_of(path) if done.returncode == 0 and os.path.exists(path) else []), done
@@ -43,8 +43,7 @@ def bench(chapter, gpu, only):
         if only not in (None, program):
             continue
         print(f"\n{program} {' '.join(words)}".rstrip(), flush=True)
-        source = settings.source_of(program, chapter)
-        found, done = measure({"name": program, "source": source}, words)
+        found, done = measure(program, settings.source_of(program, chapter), words)
         if done.returncode != 0:
             print(f"failed: {program} {' '.join(words)}: status {done.returncode}", file=sys.stderr)
             ok = False

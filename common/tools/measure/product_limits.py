@@ -177,7 +177,7 @@ def limits_of(version, measured, l2_rate, dram_rate):
     paid = 1 if version.is_even else math.ceil(tiles / SMS) * SMS / tiles
     binding = max(limits, key=limits.get)
     bound, time = limits[binding] * paid, float(measured["median_ms"])
-    shown = {
+    return {
         "version": version.name, "tile": f"{tile.rows} x {tile.columns}", "elements": tile.elements,
         "registers": version.registers, "spilled_bytes": version.spilled, "blocks_per_sm": version.blocks_per_sm,
         "multiply_adds_per_byte": f"{tile.elements / ((tile.down + tile.across) * FLOAT):.2f}",
@@ -188,12 +188,11 @@ def limits_of(version, measured, l2_rate, dram_rate):
         "reads_per_multiply_add": f"{(loop['even_reads'] + loop['odd_reads']) / tile.multiply_adds:.2f}",
         "rounds": "-" if version.is_even else f"{rounds:.2f}", "paid": f"{paid:.3f}",
         "multiply_adds_ms": f"{steps * tile.multiply_adds / per_scheduler:.4f}",
+        **{f"{name}_ms": f"{limit:.4f}" for name, limit in limits.items()},
+        "binding": binding, "bound_ms": f"{bound:.4f}", "measured_ms": f"{time:.4f}",
+        "bound_of_measured": f"{bound / time:.3f}", "rest_percent": f"{100 * (1 - bound / time):.1f}",
+        **{key: measured[key] for key in ("device", "cuda", "date")},
     }
-    shown.update({f"{name}_ms": f"{limit:.4f}" for name, limit in limits.items()})
-    shown.update({"binding": binding, "bound_ms": f"{bound:.4f}", "measured_ms": f"{time:.4f}",
-                  "bound_of_measured": f"{bound / time:.3f}", "rest_percent": f"{100 * (1 - bound / time):.1f}"})
-    shown.update({key: measured[key] for key in ("device", "cuda", "date")})
-    return shown
 
 
 def shape_of(options):

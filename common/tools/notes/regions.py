@@ -12,35 +12,33 @@ from measurements import as_number, evaluate, formatted, measured_value, read_ro
 from tables import table_of_results
 
 
-def fence(lines, language):
+def quotation(path, lines, first, where, attributes, language):
+    """What `from` and `to` cut out of these lines of a file, which begin with line `first`, and where it stands."""
+    lines, first = cut(lines, first, where, attributes.get("from"), attributes.get("to"))
     ticks = "```"
     while any(ticks in line for line in lines):
         ticks += "`"
-    return "\n" + "\n".join([ticks + language] + lines + [ticks]) + "\n"
+    return "\n".join(["", ticks + language, *lines, ticks, ""]), f"{path}:{first}"
 
 
 def make_code(folder, positional, attributes):
     allow(attributes, "file", "from", "to")
     if len(positional) != 1:
         raise Problem("expected one name")
-    path = os.path.join(folder, attributes.get("file") or chapter_source(folder))
+    path = os.path.normpath(os.path.join(folder, attributes.get("file") or chapter_source(folder)))
     text = read_text(path)
-    first, last = find_code(text, positional[0], os.path.normpath(path))
-    lines = text.split("\n")[first - 1 : last]
-    where = f"{positional[0]} in {os.path.normpath(path)}"
-    lines, first = cut(lines, first, where, attributes.get("from"), attributes.get("to"))
+    first, last = find_code(text, positional[0], path)
     language = "cuda" if path.endswith((".cu", ".cuh")) else "cpp"
-    return fence(lines, language), f"{os.path.normpath(path)}:{first}"
+    return quotation(path, text.split("\n")[first - 1 : last], first, f"{positional[0]} in {path}", attributes, language)
 
 
 def make_output(folder, positional, attributes):
     allow(attributes, "from", "to")
     if len(positional) != 1:
         raise Problem("expected one file")
-    path = os.path.join(folder, positional[0])
+    path = os.path.normpath(os.path.join(folder, positional[0]))
     lines = [line.rstrip() for line in read_text(path).rstrip("\n").split("\n")]
-    lines, first = cut(lines, 1, os.path.normpath(path), attributes.get("from"), attributes.get("to"))
-    return fence(lines, "text"), f"{os.path.normpath(path)}:{first}"
+    return quotation(path, lines, 1, path, attributes, "text")
 
 
 def parse_column(spec):

@@ -17,6 +17,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import zlib
@@ -165,14 +166,9 @@ def compile_for_cpu(command):
 
 def thrust_home():
     """The folder where Thrust's headers are: the toolkit's, or the system's."""
-    toolkits = [os.path.dirname(os.path.dirname(path)) for path in (nvcc_here(), "/usr/local/cuda/bin/nvcc") if path]
+    toolkits = [os.path.dirname(os.path.dirname(path)) for path in (shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc") if path]
     folders = [f"{t}/include{more}" for t in toolkits for more in ("/cccl", "")] + ["/usr/include"]
     return next((folder for folder in folders if os.path.isfile(f"{folder}/thrust/version.h")), None)
-
-
-def nvcc_here():
-    found = subprocess.run(["sh", "-c", "command -v nvcc"], capture_output=True, text=True, check=False).stdout.strip()
-    return found or None
 
 
 def thrust_header(name):
@@ -303,12 +299,6 @@ class Build:
             if header:
                 self.copy(header, copies)
 
-    def make(self, *words):
-        """This make was told FILE=, which makes programs and not the backend's parts."""
-        told = ("MAKEFLAGS", "MAKELEVEL", "FILE", "DEFINE", "INCLUDE", "LIBS")
-        environment = {k: v for k, v in os.environ.items() if k not in told}
-        run([os.environ.get("MAKE", "make"), "-s", "--no-print-directory", f"CXX={' '.join(self.tool)}", *words], env=environment)
-
     def libraries_of_the_backend(self):
         """Those that the program uses; X-ray does not look into them."""
         found = []
@@ -317,7 +307,11 @@ class Build:
                 folder = os.path.dirname(self.library).replace("cpu-xray", "cpu")
                 found.append(os.environ["CUBLAS"] if name == "cublas" else f"{folder}/{name}.o")
         if found:
-            self.make(*found)
+            # This make was told FILE=, which makes programs and not the backend's parts.
+            told = ("MAKEFLAGS", "MAKELEVEL", "FILE", "DEFINE", "INCLUDE", "LIBS")
+            environment = {k: v for k, v in os.environ.items() if k not in told}
+            make = [os.environ.get("MAKE", "make"), "-s", "--no-print-directory", f"CXX={' '.join(self.tool)}"]
+            run([*make, *found], env=environment)
         return found
 
 

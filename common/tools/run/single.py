@@ -9,6 +9,7 @@ assertions, conditionals. What the program includes of CUDA and of the standard 
 
 import argparse
 import os
+import pathlib
 import re
 import sys
 
@@ -26,11 +27,6 @@ TYPE = re.compile(r"^(?:struct|class) (\w+)[^;]*?\{\n", re.M)
 MEMBER = re.compile(
     r"(?:  template <[^>]*>\n)?  (?:\[\[\w+\]\] )?(?:(?!operator\b|virtual\b)[\w:]+(?:<[\w:, *]*>)?[*&]* )+[*&]?(\w+)\("
 )
-
-
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
 
 
 def bare(line):
@@ -100,8 +96,8 @@ def needed(program, headers):
     piece below it does, before the next such comment; the first where any piece does."""
     parts = {(header, i): members(p) for header, found in headers.items() for i, p in enumerate(found) if not is_comment(p)}
     names = {piece: names_of("".join(text for _, text in found)) for piece, found in parts.items()}
-    wanted, words, more = set(), words_of(program), True  # of `wanted` each is a piece and the index of a part of it
-    while more:
+    wanted, words, new = set(), words_of(program), True  # of `wanted` each is a piece and the index of a part of it
+    while new:
         new = {
             (piece, index)
             for piece, found in parts.items()
@@ -111,7 +107,6 @@ def needed(program, headers):
         }
         wanted |= new
         words = words.union(*(words_of(parts[piece][index][1]) for piece, index in new))
-        more = bool(new)
     kept = {}
     for header, found in headers.items():
         kept[header], comments = [], []
@@ -139,20 +134,17 @@ def section(title):
 
 def single(path):
     """The text of that file. A lab's solution, which its check calls, gets a main."""
-    title, text = os.path.relpath(path), read(path)
-    guarded = re.compile(r"^#if.*?^#endif\n", re.M | re.S)  # includes in there stay where they are
+    title, text = os.path.relpath(path), pathlib.Path(path).read_text(encoding="utf-8")
+    guarded = re.compile(r"(^#if.*?^#endif\n)", re.M | re.S)  # includes in there stay where they are
     head = re.match(r"(?://[^\n]*\n)*", text)[0]
     body = text[len(head) :]
     system, parts = [], []
 
     def hoist(code):
-        kept = guarded.findall(code)
-        code = guarded.sub("\0", code)
-        system.extend(SYSTEM.findall(code))
-        code = SYSTEM.sub("", code)
-        for block in kept:
-            code = code.replace("\0", block, 1)
-        return code
+        pieces_of_code = guarded.split(code)
+        system.extend(name for piece in pieces_of_code[::2] for name in SYSTEM.findall(piece))
+        pieces_of_code[::2] = [SYSTEM.sub("", piece) for piece in pieces_of_code[::2]]
+        return "".join(pieces_of_code)
 
     seen = set()
 
@@ -163,7 +155,7 @@ def single(path):
             if name.endswith("common.cuh") or file in seen:
                 continue
             seen.add(file)
-            header = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", read(file), flags=re.M)
+            header = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", pathlib.Path(file).read_text(encoding="utf-8"), flags=re.M)
             take_headers(os.path.dirname(file), header)
             parts.append((os.path.basename(name), hoist(OWN.sub("", header)).strip("\n")))
 
@@ -172,7 +164,7 @@ def single(path):
     headers = {}
     if re.search(r'^#include "[^"]*common\.cuh"', text, re.M):
         for name in HARNESS:
-            header = re.sub(r"\A(?://[^\n]*\n)*#pragma once\n", "", read(f"common/{name}.cuh"))
+            header = re.sub(r"\A(?://[^\n]*\n)*#pragma once\n", "", pathlib.Path(f"common/{name}.cuh").read_text(encoding="utf-8"))
             system += SYSTEM.findall(header)  # the program may rely on each of them
             headers[f"common/{name}.cuh"] = pieces(SYSTEM.sub("", OWN.sub("", header)))
     headers.update((name, pieces(part)) for name, part in parts)
