@@ -116,12 +116,12 @@ check-labs:  ## every starter fails, every solution passes, every wrong solution
 	$(call labs_sh,check-labs)
 
 check:  ## formatting, notes, figures, links and labs are as they should be
-	$(direct)status=0; common/tools/checks/check.sh || status=1; $(MAKE) --no-print-directory check-labs || status=1; exit $$status
+	$(direct)status=0; common/tools/checks/check.sh || status=1; $(this_make) --no-print-directory check-labs || status=1; exit $$status
 
 needs.compatibility = backend
 compatibility:  ## which features of CUDA work here, by small programs; OUT=FILE stores the table
 	$(direct)$(python) common/tools/checks/compatibility.py --backend $(CHOSEN_BACKEND) --cxx '$(CXX)' --nvcc '$(NVCC)' \
-	  --arch '$(ARCH)' --make '$(MAKE)' --out $(call as_typed,OUT) --only '$(ONLY)'
+	  --arch '$(ARCH)' --make '$(this_make)' --out $(call as_typed,OUT) --only '$(ONLY)'
 
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)

@@ -13,6 +13,8 @@ endif
 endif
 # What prints as it goes must not be held back by --output-sync; with -n it must not run either.
 direct = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),@,+@)
+# A line with $(MAKE) in it make runs with -n, too; this says the same.
+this_make = $(MAKE)
 
 # A setting as it was typed: make would take $x in a name for a variable, the shell its quote for an end.
 as_typed = '$(subst ','\'',$(value $1))'
