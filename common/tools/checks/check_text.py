@@ -146,32 +146,23 @@ def check_exam(files, chapters):
     """Each chapter has its five questions, numbered paragraphs, and each of these an answer, a quotation."""
     if EXAM not in files:
         return
-    lines = read_lines(EXAM)
-    asked = {}
-    for number, line in enumerate(without_fences(lines), 1):
-        if line.startswith("## "):
-            chapter = line[3:5]
-            asked[chapter] = {"line": number, "questions": [], "answered": set()}
-        elif asked and re.match(r"\d\. ", line):
-            asked[chapter]["questions"].append(int(line[0]))
-        elif asked and line.startswith("   > ") and asked[chapter]["questions"]:
-            asked[chapter]["answered"].add(asked[chapter]["questions"][-1])
+    asked = {heading[:2]: (number, "\n".join(body)) for number, heading, body in sections_of(read_lines(EXAM))}
     for chapter in chapters:
-        found = asked.pop(chapter[:2], None)
-        if found is None:
+        if chapter[:2] not in asked:
             complain(EXAM, 0, f"chapter {chapter[:2]} has no questions")
-        elif found["questions"] != [1, 2, 3, 4, 5] or len(found["answered"]) != 5:
-            complain(EXAM, found["line"], f"{len(found['questions'])} questions, {len(found['answered'])} of them with an answer: expected 1 to 5")
-    for chapter, found in asked.items():
-        complain(EXAM, found["line"], f"there is no chapter {chapter}")
+            continue
+        number, text = asked.pop(chapter[:2])
+        _, *parts = re.split(r"^(\d)\. ", text, flags=re.M)
+        questions, answered = parts[::2], sum("\n   > " in part for part in parts[1::2])
+        if questions != list("12345") or answered != 5:
+            complain(EXAM, number, f"{len(questions)} questions, {answered} of them with an answer: expected 1 to 5")
+    for chapter, (number, _) in asked.items():
+        complain(EXAM, number, f"there is no chapter {chapter}")
 
 
 def check_sections(notes, lines, sections):
     wanted = list(sections)
-    for number, line in enumerate(without_fences(lines), 1):
-        if not re.match("## +", line):
-            continue
-        heading = line[2:].strip()
+    for number, heading, _ in sections_of(lines):
         index = next((i for i, s in enumerate(wanted) if heading.lower().startswith(s)), None)
         if index is None and heading.lower().startswith(tuple(sections)):
             complain(notes, number, f'section "{heading}" stands out of order')
@@ -197,19 +188,16 @@ def check_lesson(notes, lines):
     words = words_to_read(lines)
     if words > MAX_LESSON_WORDS:
         complain(notes, 0, f"{words} words without code, tables and folds: at most {MAX_LESSON_WORDS}")
-    sections = [(0, [])]  # the line of its heading, the labels in it
-    for number, line in enumerate(without_fences(lines), 1):
-        if line.startswith("## "):
-            sections.append((number, []))
-        found = re.findall(r"<b>([^<]*)</b>|\*\*([^*]*)\*\*", line)
-        sections[-1][1].extend(label for either in found for label in either if label in RUNG)
-    rungs = [section for section in sections if section[1]]
-    for heading, said in rungs:
+    rungs = 0
+    for number, _, body in sections_of(lines):
+        bold = (words for line in body for words in re.findall(r"<b>([^<]*)</b>|\*\*([^*]*)\*\*", line))
+        said = [label for either in bold for label in either if label in RUNG]
+        rungs += bool(said)
         for label in RUNG:
-            if label in OF_EVERY_RUNG and label not in said:
-                complain(notes, heading, f'the rung says no "**{label}**"')
+            if said and label in OF_EVERY_RUNG and label not in said:
+                complain(notes, number, f'the rung says no "**{label}**"')
         if said != sorted(said, key=RUNG.index):
-            complain(notes, heading, f"the rung's parts stand out of order: {' '.join(said)}")
+            complain(notes, number, f"the rung's parts stand out of order: {' '.join(said)}")
     if not rungs:
         complain(notes, 0, "no rung: a section with a guess, a number and a reason")
 
@@ -309,6 +297,17 @@ def without_fences(lines):
         yield "" if in_fence or is_mark else line
 
 
+def sections_of(lines):
+    """[(line of the heading, heading, lines below it without fenced blocks)]; what stands above the first belongs to none."""
+    found = []
+    for number, line in enumerate(without_fences(lines), 1):
+        if line.startswith("## "):
+            found.append((number, line[3:].strip(), []))
+        elif found:
+            found[-1][2].append(line)
+    return found
+
+
 def slug(heading):
     """GitHub's anchor for a heading."""
     text = re.sub(r"[`*_]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
@@ -358,7 +357,7 @@ def check_sections_named(files):
             if not os.path.exists(notes):
                 complain(path, line, f"no file {notes}")
                 continue
-            headings = [h[3:] for h in without_fences(read_lines(notes)) if h.startswith("## ")]
+            headings = [heading for _, heading, _ in sections_of(read_lines(notes))]
             if not any(section == h or section.startswith(h + ", ") for h in headings):
                 complain(path, line, f'{notes} has no section "{section}"; there are: {", ".join(headings)}')
 

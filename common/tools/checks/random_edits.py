@@ -41,7 +41,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 
 import edits  # noqa: E402
 import mutants  # noqa: E402
-from cpp_text import closing, mask  # noqa: E402
+from cpp_declarations import closing, mask  # noqa: E402
 
 TREES = "build/random_edits"
 KINDS = ("comparison", "sign", "constant", "barrier", "statement", "index")

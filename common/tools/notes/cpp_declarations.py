@@ -1,10 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""Finds a declaration in a C++ file by its name, without a compiler."""
+"""A C++ source as text in which brackets can be counted, and its declarations by their names, without a compiler."""
 
 import re
 
-from cpp_text import closing, mask
 from markers import Problem
+
+TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\\\s]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'"""
+    r"""|^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*""",
+    re.S | re.M,
+)
+
+
+def mask(text):
+    """The text with comments, strings and preprocessor lines blanked out, every position kept."""
+    return TOKEN.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def closing(text, at):
+    """Where the bracket at text[at] is closed; the end if it is not. The text is masked."""
+    depth = 0
+    for match in re.compile(r"[(\[{)\]}]").finditer(text, at):
+        depth += 1 if match[0] in "([{" else -1
+        if depth == 0:
+            return match.start()
+    return len(text)
 
 
 def without_template(head):
@@ -73,13 +93,6 @@ def find_code(text, name, where):
     macro = re.search(rf"^#\s*define\s+{re.escape(name)}\b(?:[^\n\\]|\\.|\\\n)*", text, re.M)
     if macro:
         return with_comment(text, text.count("\n", 0, macro.start()) + 1, text.count("\n", 0, macro.end()) + 1)
-    if name == "header":
-        lines = text.split("\n")
-        last = 0
-        while last < len(lines) and lines[last].startswith("//"):
-            last += 1
-        first = 2 if lines and "SPDX-License-Identifier" in lines[0] else 1
-        return first, last
     matches = [d for d in declarations(text) if declares(d[2], name)]
     matches = [d for d in matches if d[3]] or matches
     if not matches:

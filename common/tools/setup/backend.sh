@@ -25,33 +25,16 @@ where_nvcc_may_be() {
   fi
 }
 
-case $asked in
-  cpu)
-    echo "cpu as asked"
-    ;;
-  gpu)
-    gpu=$(gpu_name)
-    if [ -z "$nvcc_path" ]; then
-      echo "error BACKEND=gpu needs nvcc: $(where_nvcc_may_be); BACKEND=cpu runs without it"
-    elif [ -z "$gpu" ]; then
-      echo "gpu all-major as asked, by nvcc $(nvcc_version); nvidia-smi lists no GPU: programs compile but cannot run"
-    else
-      echo "gpu native as asked: $gpu, nvcc $(nvcc_version)"
-    fi
-    ;;
-  auto)
-    gpu=$(gpu_name)
-    if [ -n "$gpu" ] && [ -n "$nvcc_path" ]; then
-      echo "gpu native $gpu, nvcc $(nvcc_version)"
-    elif [ -n "$gpu" ]; then
-      echo "cpu there is a $gpu but no nvcc: $(where_nvcc_may_be)"
-    elif [ -n "$nvcc_path" ]; then
-      echo "cpu nvcc is here, but nvidia-smi lists no GPU"
-    else
-      echo "cpu no NVIDIA GPU here"
-    fi
-    ;;
-  *)
-    echo "error BACKEND=$asked: expected auto, gpu or cpu"
-    ;;
+gpu=''
+case $asked in gpu | auto) gpu=$(gpu_name) ;; esac
+case $asked:${nvcc_path:+nvcc}:${gpu:+device} in
+  cpu:*) echo "cpu as asked" ;;
+  gpu::*) echo "error BACKEND=gpu needs nvcc: $(where_nvcc_may_be); BACKEND=cpu runs without it" ;;
+  gpu:nvcc:) echo "gpu all-major as asked, by nvcc $(nvcc_version); nvidia-smi lists no GPU: programs compile but cannot run" ;;
+  gpu:nvcc:device) echo "gpu native as asked: $gpu, nvcc $(nvcc_version)" ;;
+  auto:nvcc:device) echo "gpu native $gpu, nvcc $(nvcc_version)" ;;
+  auto::device) echo "cpu there is a $gpu but no nvcc: $(where_nvcc_may_be)" ;;
+  auto:nvcc:) echo "cpu nvcc is here, but nvidia-smi lists no GPU" ;;
+  auto::) echo "cpu no NVIDIA GPU here" ;;
+  *) echo "error BACKEND=$asked: expected auto, gpu or cpu" ;;
 esac

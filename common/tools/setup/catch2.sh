@@ -65,15 +65,13 @@ in_directory() {
 }
 
 installed() {
-  local prefix
-  case $(version_seen) in
-    3) links -lCatch2 && echo "ok -lCatch2" && return ;;
-    2) echo ok && return ;;
-  esac
-  for prefix in /usr/local /opt/homebrew; do
-    case $(version_seen "-I$prefix/include") in
-      3) links "-L$prefix/lib" -lCatch2 && echo "ok -I$prefix/include -L$prefix/lib -lCatch2" && return ;;
-      2) echo "ok -I$prefix/include" && return ;;
+  local prefix include lib
+  for prefix in '' /usr/local /opt/homebrew; do
+    include=${prefix:+-I$prefix/include} lib=${prefix:+-L$prefix/lib}
+    # shellcheck disable=SC2086  # a flag each, or none
+    case $(version_seen $include) in
+      3) links $lib -lCatch2 && echo ok $include $lib -lCatch2 && return ;;
+      2) echo ok $include && return ;;
     esac
   done
   return 1
