@@ -12,7 +12,6 @@ any more. With one, every program must work; one that does not is itself wrong."
 import argparse
 import concurrent.futures
 import dataclasses
-import datetime
 import glob
 import os
 import pathlib
@@ -22,6 +21,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "measure"))
 import csv_files  # noqa: E402
+from counters import answer  # noqa: E402
 
 GROUP = re.compile(r"// GROUP: (.*)$", re.M)
 FEATURE = re.compile(r"// FEATURE: (\w+): (.*)$")
@@ -92,14 +92,13 @@ class Runner:
     def prepare(self):
         """Makes what all programs share, and says on what they run."""
         if self.given.backend == "gpu":
-            names = output_of("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
-            release = re.search(r"release ([\d.]*)", output_of(self.given.nvcc, "--version"))
-            return f"{names.split(chr(10))[0]} with nvcc {release[1] if release else ''}"
+            name = answer(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
+            return f"{name} with nvcc {answer([self.given.nvcc, '--version'], r'release ([0-9.]*)')}"
         done = self.make(*(f"build/cpu/{part}" for part in ("prepass", "libcudacpu.a", "graphs.o", "textures.o")))
         if done.returncode != 0:
             raise Problem(done.stdout + done.stderr)
         compiler = self.given.cxx.split()[-1]
-        return f"CPU backend with {compiler} {output_of(compiler, '-dumpfullversion', '-dumpversion').strip()}"
+        return f"CPU backend with {compiler} {answer([compiler, '-dumpfullversion', '-dumpversion'])}"
 
     def build(self, program):
         """What the compiler said, and the program's path."""
@@ -129,18 +128,13 @@ class Runner:
         program.said = answer if run.returncode == 0 else complaint(run.stderr.decode("utf-8", "replace"))
 
 
-def output_of(*command):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
-
-
 def stored_rows(path):
     return csv_files.rows_of(path) if os.path.exists(path) else []
 
 
 def store(path, programs, device, keep_others):
     """Writes the table; with `keep_others` the rows of other programs stay in it."""
-    date = datetime.date.today().isoformat()
-    rows = [{"device": device, "date": date, "program": p.name, "group": p.group, "result": p.result, "feature": p.feature, "said": p.said}
+    rows = [{"device": device, "date": csv_files.today(), "program": p.name, "group": p.group, "result": p.result, "feature": p.feature, "said": p.said}
             for p in programs]  # fmt: skip
     names = {program.name for program in programs}
     rows += [row for row in stored_rows(path) if keep_others and row["program"] not in names]

@@ -82,24 +82,23 @@ class Runner:
 
     # ---- what has passed before and could only pass again
 
-    def surroundings_of(self, label):
-        """What decides beside the contents of files whether a test passes. A program compiled from a .test.cu looks at
-        data beside itself. Others look at sources, run compilers or programs: which files there are decides, too."""
-        return self.surroundings if os.path.isfile(f"{label}.cu") else f"{self.surroundings} {self.files}"
+    def what_decides(self, label):
+        """What decides beside a test itself whether it passes: its surroundings, and files. A program compiled from a
+        .test.cu looks at data beside itself. Others look at sources, run compilers or programs: which files there are
+        decides, too."""
+        if not os.path.isfile(f"{label}.cu"):
+            return f"{self.surroundings} {self.files}", self.tree
+        return self.surroundings, [f for f in self.tree if f.startswith(("./tests/", "./chapters/")) and f.endswith((".csv", ".txt"))]
 
     def still_passes(self, test, label, kept):
         if not self.keeping or not os.path.exists(kept):
             return False
+        surroundings, looked_at = self.what_decides(label)
         with open(kept, encoding="utf-8") as file:
-            if file.read() != self.surroundings_of(label):
+            if file.read() != surroundings:
                 return False
-        looked_at = [test, __file__]
-        if os.path.isfile(f"{label}.cu"):
-            looked_at += [f for f in self.tree if f.startswith(("./tests/", "./chapters/")) and f.endswith((".csv", ".txt"))]
-        else:
-            looked_at += self.tree
         since = modified(kept)
-        return all(modified(path) <= since for path in looked_at)
+        return all(modified(path) <= since for path in [test, __file__, *looked_at])
 
     # ---- one test
 
@@ -137,7 +136,7 @@ class Runner:
             file.writelines("\t".join(case) + "\n" for case in cases)
         if self.keeping and all(what == "passed" for what, _, _ in cases):
             with open(kept, "w", encoding="utf-8") as file:
-                file.write(self.surroundings_of(label))
+                file.write(self.what_decides(label)[0])
             os.utime(kept, (self.began, self.began))
         return cases, True
 

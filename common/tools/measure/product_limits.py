@@ -21,7 +21,7 @@ import sys
 
 import settings
 from banks import LANES, passes
-from csv_files import csv_text, rows_of
+from csv_files import csv_text, rows_of, write_whole
 
 NAME = "14_matmul_at_the_limit"
 CHAPTER = f"chapters/{NAME}"
@@ -284,8 +284,7 @@ def main():
         return 1
     for path, text in files.items():
         if not check:
-            with open(path, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            write_whole(path, text)
             print(f"-> {path}")
         elif not os.path.exists(path) or text_of(path) != text:
             complaints.append(f"{path}: drifted from sources and measurements; run common/tools/measure/product_limits.py, make notes figures")

@@ -316,11 +316,7 @@ class Build:
 
 
 def main():
-    arguments = sys.argv[1:]
-    link = []
-    if "--" in arguments:
-        at = arguments.index("--")
-        arguments, link = arguments[:at], arguments[at + 1 :]
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("name")
@@ -329,10 +325,10 @@ def main():
     verb.add_argument("target")
     verb.add_argument("library", help="of the CPU backend; empty: compiled by nvcc")
     verb.add_argument("compiler", nargs=argparse.REMAINDER, help="with its flags")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(sys.argv[1:end])
     try:
         if given.verb == "build":
-            Build(given.target, given.library, given.compiler, link).run()
+            Build(given.target, given.library, given.compiler, sys.argv[end + 1 :]).run()
         elif given.verb == "files":
             print("\n".join(own_files()))
         else:
