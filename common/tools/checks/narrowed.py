@@ -144,37 +144,22 @@ def name_of(lab):
 # ---- making edits ------------------------------------------------------------------------------------------------
 
 
-def parts_at(bare, start, end, separators):
-    """(start, end, separator before it) of the parts of bare[start:end] between separators outside of brackets."""
-    depth, begin, before, at = 0, start, "", start
+def parts_at(bare, start, end, separator):
+    """(start, end) of the parts of bare[start:end] between separators outside of brackets."""
+    at = start
     while at < end:
-        if bare[at] in "([{":
-            depth += 1
-        elif bare[at] in ")]}":
-            depth -= 1
-        found = next((s for s in separators if depth == 0 and bare.startswith(s, at)), None)
-        if found:
-            yield begin, at, before
-            begin, before = at + len(found), found
-            at = begin
-            continue
-        at += 1
-    yield begin, end, before
-
-
-def end_of_statement(bare, at):
-    """Where the semicolon of the statement at `at` stands."""
-    while at < len(bare) and bare[at] != ";":
-        at = closing(bare, at) if bare[at] in "([{" else at
-        at += 1
-    return at
+        if bare.startswith(separator, at):
+            yield start, at
+            start = at + len(separator)
+        at = closing(bare, at) + 1 if bare[at] in "([{" else at + 1
+    yield start, end
 
 
 def type_edits(bare):
     for match in DECLARED.finditer(bare):
         before, wide = match.groups()
-        end = end_of_statement(bare, match.end())
-        declared = list(parts_at(bare, match.end(), end, (",",)))
+        _, end = next(parts_at(bare, match.end(), len(bare), ";"))
+        declared = list(parts_at(bare, match.end(), end, ","))
         for narrow in NARROWER[wide]:
             for number in range(len(declared)):
                 if len(declared) == 1:
@@ -182,7 +167,7 @@ def type_edits(bare):
                     continue
                 statements = [
                     f"{before}{narrow if other == number else wide} {bare[first:last].strip()}"
-                    for other, (first, last, _) in enumerate(declared)
+                    for other, (first, last) in enumerate(declared)
                 ]
                 yield "type", match.start(), end, "; ".join(statements)
     for match in IN_FOR.finditer(bare):
@@ -204,11 +189,11 @@ def cast_edits(bare):
 def without_terms(bare, start, end, may_hold_always):
     """Edits that take each term out of the condition bare[start:end]."""
     for joined in ("||", "&&"):
-        terms = list(parts_at(bare, start, end, (joined,)))
+        terms = list(parts_at(bare, start, end, joined))
         if len(terms) == 1:
             continue
-        for number, (first, last, _) in enumerate(terms):
-            others = [bare[a:b].strip() for other, (a, b, _) in enumerate(terms) if other != number]
+        for number, (first, last) in enumerate(terms):
+            others = [bare[a:b].strip() for other, (a, b) in enumerate(terms) if other != number]
             yield "guard", start, end, f" {joined} ".join(others)
             # Of a term of || the parts that && joins, and the terms in brackets.
             inner = bare[first:last].strip()
@@ -225,9 +210,9 @@ def guard_edits(bare):
     for match in CONTROL.finditer(bare):
         close = closing(bare, match.end() - 1)
         if match[1] == "for":
-            clauses = list(parts_at(bare, match.end(), close, (";",)))
+            clauses = list(parts_at(bare, match.end(), close, ";"))
             if len(clauses) == 3:
-                first, last, _ = clauses[1]
+                first, last = clauses[1]
                 blanks = len(bare[first:last]) - len(bare[first:last].lstrip())
                 yield from without_terms(bare, first + blanks, last, False)
         else:

@@ -23,18 +23,18 @@ VARIANTS = {"cpu-asan": "ASan+UBSan", "cpu-xray": "races", "cpu-tsan": "TSan"}
 class Checker:
     """One column of the table: runs a program, and keeps what it says in a log of its own."""
 
-    def __init__(self, title, logs, prefix, program, settings):
-        self.title, self.logs, self.prefix, self.program = title, logs, prefix, program
+    def __init__(self, title, variant, prefix, settings):
+        self.title, self.programs, self.logs, self.prefix = title, f"build/{variant}", f"build/{variant}/sanitize", prefix
         self.environment = {**os.environ, **settings}
 
     def look(self, name):
         """Whether every small run of a program, or a test program, ends with status 0. Also its log and how many runs."""
         if name.startswith("tests/"):
-            log, runs = f"{self.logs}/{os.path.basename(name)}.test.log", [[f"{self.program(name)}.test"]]
+            log, runs = f"{self.logs}/{os.path.basename(name)}.test.log", [[f"{self.programs}/{name}.test"]]
         else:
             log = f"{self.logs}/{os.path.basename(name)}.{self.title}.log"
             told = subprocess.run([SETTINGS, "small", name], capture_output=True, text=True, check=True).stdout
-            runs = [[self.program(name), *options.split()] for options in told.split("\n")[:-1]]
+            runs = [[f"{self.programs}/{name}", *options.split()] for options in told.split("\n")[:-1]]
         os.makedirs(self.logs, exist_ok=True)
         open(log, "w", encoding="utf-8").close()
         limit = float(os.environ.get("TEST_TIMEOUT") or 600)
@@ -56,10 +56,7 @@ def of_the_gpu():
         sys.exit(77)
     # A call that returns an error is no fault: the programs check each of theirs, and some try one that is refused.
     command = [tool, "--error-exitcode", "86", "--report-api-errors", "no", "--tool"]
-    return [
-        Checker(t, "build/gpu/sanitize", [*command, t], lambda name: f"build/gpu/{name}", {})
-        for t in ("memcheck", "racecheck", "initcheck", "synccheck")
-    ]
+    return [Checker(t, "gpu", [*command, t], {}) for t in ("memcheck", "racecheck", "initcheck", "synccheck")]
 
 
 def of_the_cpu(tsan):
@@ -74,8 +71,7 @@ def of_the_cpu(tsan):
         "TEST_SIZES": "small",
     }
     return [
-        Checker(title, f"build/{v}/sanitize", fixed, lambda name, v=v: f"build/{v}/{name}",
-                {**settings, "CUDA_CPU_RACES": "all" if v == "cpu-xray" else "0"})
+        Checker(title, v, fixed, {**settings, "CUDA_CPU_RACES": "all" if v == "cpu-xray" else "0"})
         for v, title in VARIANTS.items()
         if tsan or v != "cpu-tsan"
     ]
