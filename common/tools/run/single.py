@@ -9,7 +9,6 @@ assertions, conditionals. What the program includes of CUDA and of the standard 
 
 import argparse
 import os
-import pathlib
 import re
 import sys
 
@@ -27,6 +26,11 @@ TYPE = re.compile(r"^(?:struct|class) (\w+)[^;]*?\{\n", re.M)
 MEMBER = re.compile(
     r"(?:  template <[^>]*>\n)?  (?:\[\[\w+\]\] )?(?:(?!operator\b|virtual\b)[\w:]+(?:<[\w:, *]*>)?[*&]* )+[*&]?(\w+)\("
 )
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def bare(line):
@@ -113,10 +117,10 @@ def needed(program, headers):
         for i, piece in enumerate(found):
             if is_comment(piece):
                 comments = [c for c in comments if c == found[0]] + [piece]
-            elif any(part[0] == (header, i) for part in wanted):
-                kept[header] += comments
-                text = "".join(text for index, (_, text) in enumerate(parts[header, i]) if ((header, i), index) in wanted)
-                kept[header].append(without_gaps(text) if text.rstrip("\n") != piece else piece)
+                continue
+            text = "".join(text for index, (_, text) in enumerate(parts[header, i]) if ((header, i), index) in wanted)
+            if text:
+                kept[header] += [*comments, without_gaps(text) if text.rstrip("\n") != piece else piece]
                 comments = []
     return kept
 
@@ -134,7 +138,7 @@ def section(title):
 
 def single(path):
     """The text of that file. A lab's solution, which its check calls, gets a main."""
-    title, text = os.path.relpath(path), pathlib.Path(path).read_text(encoding="utf-8")
+    title, text = os.path.relpath(path), read(path)
     guarded = re.compile(r"(^#if.*?^#endif\n)", re.M | re.S)  # includes in there stay where they are
     head = re.match(r"(?://[^\n]*\n)*", text)[0]
     body = text[len(head) :]
@@ -155,7 +159,7 @@ def single(path):
             if name.endswith("common.cuh") or file in seen:
                 continue
             seen.add(file)
-            header = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", pathlib.Path(file).read_text(encoding="utf-8"), flags=re.M)
+            header = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", read(file), flags=re.M)
             take_headers(os.path.dirname(file), header)
             parts.append((os.path.basename(name), hoist(OWN.sub("", header)).strip("\n")))
 
@@ -164,16 +168,15 @@ def single(path):
     headers = {}
     if re.search(r'^#include "[^"]*common\.cuh"', text, re.M):
         for name in HARNESS:
-            header = re.sub(r"\A(?://[^\n]*\n)*#pragma once\n", "", pathlib.Path(f"common/{name}.cuh").read_text(encoding="utf-8"))
+            header = re.sub(r"\A(?://[^\n]*\n)*#pragma once\n", "", read(f"common/{name}.cuh"))
             system += SYSTEM.findall(header)  # the program may rely on each of them
             headers[f"common/{name}.cuh"] = pieces(SYSTEM.sub("", OWN.sub("", header)))
     headers.update((name, pieces(part)) for name, part in parts)
-    used = needed(code, headers)
     comment = head.rstrip("\n").split("\n")
     libraries = " -lcublas" if any("cublas_v2.h" in t for t in (*system, code, *(p for _, p in parts))) else ""
     comment[1:1] = [f"// {title}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
     lines = comment + ["", *(f"#include {name}" for name in sorted(set(system))), ""]
-    for name, found in used.items():
+    for name, found in needed(code, headers).items():
         if found:
             lines += [section(f"of {name}"), "", "\n\n".join(found), ""]
     lines += [section("the program"), "", code]
