@@ -143,7 +143,7 @@ def main():
         print(row("", "lines", "code", "device", "share", "kernel", "main"))
         for s in found:
             share = f"{s.share():.0f} %" if s.lesson else "-"
-            print(row(s.path.removeprefix("chapters/"), s.lines, s.code, s.device, share, s.first_kernel or "-", s.main or "-"))
+            print(row(s.path[len("chapters/") :], s.lines, s.code, s.device, share, s.first_kernel or "-", s.main or "-"))
         print("\n".join([text for _, text, _ in totals] + [harness]))
         return 0
     complaints = [c for s in found for c in s.complaints()]
