@@ -17,6 +17,7 @@ CU_SOURCES := $(CHAPTER_SOURCES) $(TEST_SOURCES) $(XRAY_TESTS) $(ZOO) $(CPU_BENC
 
 test_binary = build/$1/$(basename $2)
 comma := ,
+is_clang := $(filter clang%,$(notdir $(CXX)))
 COLOUR := $(if $(MAKE_TERMOUT),$(if $(NO_COLOR),,-fdiagnostics-color=always))
 # Warnings are errors, but for those that a learner's experiment brings: a line commented out leaves
 # something unused.

@@ -37,7 +37,7 @@ programs_of = $(foreach u,$2,$(if $(filter $u,$(ZOO)),build/$1/zoo/$(basename $(
   $(if $(filter $u,$(CHAPTER_SOURCES)),build/$1/$(call program_of,$u) build/$1/tests/$(word 2,$(subst /, ,$u)).test,\
   $(call test_binary,$1,$u))))
 # The compiler does not stop to look for memory that it could use again, which takes a tenth more of both.
-NO_TIDYING := $(if $(filter clang%,$(notdir $(CXX))),,--param ggc-min-heapsize=1048576)
+NO_TIDYING := $(if $(is_clang),,--param ggc-min-heapsize=1048576)
 as_one = $(addprefix -include ,$(wordlist 2,999,$1)) -x c++ -c $(firstword $1)
 as_one_part = $(NO_TIDYING) -fno-exceptions $(compiled) $(call as_one,$1) && $(put_compiled)
 
@@ -111,8 +111,7 @@ endef
 # so make debug has a variant of its own. The benchmarks of the backend itself are optimised.
 LINES_ONLY := -gdwarf-4 -g1
 # X-ray says for each line how many lanes pass it, so there g++ marks where statements begin, as it does for variables.
-with_lines = $(if $(filter cpu cpu-xray,$1),$(LINES_ONLY) \
-  $(if $(filter cpu,$1)$(filter clang%,$(notdir $(CXX))),,-gstatement-frontiers))
+with_lines = $(if $(filter cpu cpu-xray,$1),$(LINES_ONLY) $(if $(filter cpu,$1)$(is_clang),,-gstatement-frontiers))
 BENCH_FLAGS := -O2
 
 # Where a variant's libraries are: X-ray does not look into them.
@@ -191,7 +190,7 @@ ASAN_BUILD := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-
         -DCUDA_CPU_ASAN=1
 TSAN_BUILD := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -DCUDA_CPU_TSAN=1
 # Arrays of known length that have no guard page: each index is compared, and report/bounds.cpp is called.
-BOUNDS := $(if $(filter clang%,$(notdir $(CXX))),-fsanitize=array-bounds,-fsanitize=bounds)
+BOUNDS := $(if $(is_clang),-fsanitize=array-bounds,-fsanitize=bounds)
 $(eval $(call cpu_runtime,cpu,,-O2,-O0))
 $(eval $(call cpu_variant,cpu,-Og $(BOUNDS),))
 ifneq ($(filter debug build/cpu-debug/%,$(GOALS)),)

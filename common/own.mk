@@ -34,7 +34,7 @@ ZOO_TEST :=
 OWN_FLAGS = $(filter-out -W%,$(CPU_FLAGS)) -Wall -Wno-unknown-pragmas -Wno-sign-compare $(UNUSED:%=-Wno-unused-%)
 OWN_XRAY = $(filter-out -iquote common/cpu,$(XRAY))
 # The race detector needs to hear of accesses only, not of code between jumps nor of calls; g++ 10 tells of these.
-NO_CALLS = $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-func-entry-exit=0,$(addprefix --param=,\
+NO_CALLS = $(if $(is_clang),-mllvm -tsan-instrument-func-entry-exit=0,$(addprefix --param=,\
   $(addsuffix =0,$(shell $(CXX) -Q --help=param 2>/dev/null | grep -o 'tsan-instrument-func-entry-exit'))))
 OWN_RACES = $(filter-out -fsanitize-coverage=%,$(OWN_XRAY)) $(NO_CALLS)
 

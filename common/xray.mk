@@ -4,12 +4,12 @@
 # (common/cpu/watch/hooks.cpp). A load in the source stays one load: nothing is split, doubled or joined, and
 # functions of up to 200 instructions are inlined, so that each place in the code is one line of the kernel;
 # larger ones are told apart by their callers. (1000 count the same and compile twice as long.)
-INLINE_MOST := -finline-functions $(if $(filter clang%,$(notdir $(CXX))),,$(foreach p,inline-unit-growth=1000 \
+INLINE_MOST := -finline-functions $(if $(is_clang),,$(foreach p,inline-unit-growth=1000 \
                 large-function-growth=10000 max-inline-insns-auto=200 max-inline-insns-single=200,--param $p))
-KEEP_LOADS := $(if $(filter clang%,$(notdir $(CXX))),,-fno-tree-sra -fno-ipa-sra -fno-store-merging)
+KEEP_LOADS := $(if $(is_clang),,-fno-tree-sra -fno-ipa-sra -fno-store-merging)
 # clang leaves out loads before a store to the same place unless it is told not to; of atomics it would
 # tell twice, since CUDA's tell themselves; structures it copies by memcpy.
-FOR_XRAY := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
+FOR_XRAY := $(if $(is_clang),-mllvm -tsan-instrument-read-before-write -mllvm -tsan-instrument-atomics=0,-Wno-tsan)
 # The program's calls of these, and what clang makes of structures, come to functions of ours; the backend's own do not.
 # Where functions are fortified by default (Ubuntu), others would be called in their place.
 COPYING := memcpy memmove memset
@@ -17,9 +17,9 @@ PLAIN_CALLS := $(COPYING:%=-fno-builtin-%) -U_FORTIFY_SOURCE
 XRAY_LINK := $(if $(filter Darwin,$(shell uname -s)),,$(COPYING:%=-Wl$(comma)--wrap=%))
 # Debug information of version 4: of version 5's tables addr2line takes the wrong file where calls are inlined.
 # Volatile accesses are told apart, for the race detector.
-VOLATILES := $(if $(filter clang%,$(notdir $(CXX))),-mllvm -tsan-distinguish-volatile=1,--param tsan-distinguish-volatile=1)
+VOLATILES := $(if $(is_clang),-mllvm -tsan-distinguish-volatile=1,--param tsan-distinguish-volatile=1)
 # clang would tell of a piece only where others do not tell of it already.
-EVERY_PIECE := $(if $(filter clang%,$(notdir $(CXX))),bb$(comma)no-prune$(comma))
+EVERY_PIECE := $(if $(is_clang),bb$(comma)no-prune$(comma))
 XRAY := -O1 -gdwarf-4 $(INLINE_MOST) $(KEEP_LOADS) $(PLAIN_CALLS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
