@@ -9,7 +9,6 @@ not even compile, fails the run. The work is done in build/mutants/; the chapter
 
 import argparse
 import concurrent.futures
-import contextlib
 import glob
 import os
 import pathlib
@@ -62,12 +61,11 @@ def prepare_tree(tree):
 
 def run(tree, *command, limit=None, **extra):
     """Exit status of a command in the tree; 124 when it took too long."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CH")}
-    environment.update(extra)
+    inherited = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CH")}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
     try:
         return subprocess.run(
-            command, cwd=tree, env=environment, timeout=limit or LIMIT_SECONDS, check=False, **quiet
+            command, cwd=tree, env={**inherited, **extra}, timeout=limit or LIMIT_SECONDS, check=False, **quiet
         ).returncode
     except subprocess.TimeoutExpired:
         return 124
@@ -87,26 +85,16 @@ def verdict(tree, chapter, kind):
     return False, "survives"
 
 
-@contextlib.contextmanager
-def changed(tree, program, text):
-    """While it lasts, the file `program` of the tree holds `text`."""
-    path = pathlib.Path(tree, program)
-    original = path.read_text(encoding="utf-8")
-    try:
-        path.write_text(text, encoding="utf-8")
-        yield
-    finally:
-        path.write_text(original, encoding="utf-8")
-
-
 def attempt(trees, judge, chapter, kind, program, text):
     """What judge(tree, chapter, kind) says of a free tree that has `text` for the file `program`, and the seconds."""
+    original = pathlib.Path(program).read_text(encoding="utf-8")
     tree = trees.get()
-    start = time.time()
+    start, path = time.time(), pathlib.Path(tree, program)
     try:
-        with changed(tree, program, text):
-            return (*judge(tree, chapter, kind), time.time() - start)
+        path.write_text(text, encoding="utf-8")
+        return (*judge(tree, chapter, kind), time.time() - start)
     finally:
+        path.write_text(original, encoding="utf-8")
         trees.put(tree)
 
 
