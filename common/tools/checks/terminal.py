@@ -9,7 +9,7 @@ import sys
 import threading
 
 _looking = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
-BOLD, GREEN, RED, DIM, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[2m", "\033[0m") if _looking else ("",) * 5
+GREEN, RED, PLAIN = ("\033[32m", "\033[31m", "\033[0m") if _looking else ("",) * 3
 
 _running, _lock = set(), threading.Lock()
 
