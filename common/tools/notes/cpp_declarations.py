@@ -93,6 +93,13 @@ def find_code(text, name, where):
     macro = re.search(rf"^#\s*define\s+{re.escape(name)}\b(?:[^\n\\]|\\.|\\\n)*", text, re.M)
     if macro:
         return with_comment(text, text.count("\n", 0, macro.start()) + 1, text.count("\n", 0, macro.end()) + 1)
+    if name == "header":
+        lines = text.split("\n")
+        last = 0
+        while last < len(lines) and lines[last].startswith("//"):
+            last += 1
+        first = 2 if lines and "SPDX-License-Identifier" in lines[0] else 1
+        return first, last
     matches = [d for d in declarations(text) if declares(d[2], name)]
     matches = [d for d in matches if d[3]] or matches
     if not matches:

@@ -10,7 +10,7 @@ Markers:
 <!-- code: NAME [file="path.cu"] [from="text"] [to="text"] -->
     The function, struct, enum or constant NAME of the chapter's program (or of `file`), with the comment
     directly above it. `from` and `to` cut out the lines from the first that contains the one text to the
-    next that contains the other.
+    next that contains the other. NAME `header` is the comment at the top of the file.
 
 <!-- table: results/h200.csv [more.csv ...] columns="SPEC, SPEC, ..." [where="COND, COND"] [sort="EXPR"]
      [first="N"] [caption="no"] -->
