@@ -414,3 +414,30 @@ END
 run make -C "$tree" --no-print-directory xray CH=99 LINE=8
 expect_status 0
 expect "the second request, 32 sectors" grep -q '32 lanes, 32 sectors; 4 would do' "$tree/build/xray/99_squares.line8.svg"
+
+test_case "what X-ray does when a block has ended is not taken for a kernel that hangs"
+cat >"$small/squares.cu" <<'END'
+// SPDX-License-Identifier: MIT
+// Chapter 99: threads that end one after the other, and are put together at once.
+#include <cuda_runtime.h>
+
+__global__ void walk(const int* x, int* y) {
+  int sum = 0;
+  for (int i = 0; i < 3000; ++i) sum += x[(7 * i + threadIdx.x) % 4096];
+  y[threadIdx.x] = sum;
+}
+
+int main() {
+  int *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, 4096 * sizeof(int));
+  cudaMalloc(&y, 1024 * sizeof(int));
+  cudaMemset(x, 0, 4096 * sizeof(int));
+  walk<<<1, 1024>>>(x, y);
+  const cudaError_t error = cudaDeviceSynchronize();
+  cudaFree(x), cudaFree(y);
+  return error;
+}
+END
+run env CUDA_CPU_TIMEOUT=0.1 make -C "$tree" --no-print-directory xray CH=99
+expect_status 0
+expect_output "96000  32.0"

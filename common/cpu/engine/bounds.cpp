@@ -5,7 +5,6 @@
 // pages, and are left to them: the fault tells more. Here only their rows are checked, but for row
 // 0: s[0][k] may mean a flat array, while s[t][16], in rows of 16, is an element of the next row.
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
@@ -172,13 +171,10 @@ void report_index(const CheckedIndex& place, const std::string& name, const Shar
 /// Called before an access with an index that is outside of the array. Returns in host code.
 extern "C" void __ubsan_handle_out_of_bounds(const CheckedIndex* place, std::uintptr_t index) {
   if (!in_kernel()) return;
-  // The watchdog must not jump out of here while a lock is held.
-  std::atomic<bool>& interruptible = current_worker->interruptible;
-  const bool was_interruptible = interruptible.exchange(false);
+  const Undisturbed while_a_lock_is_held;
   const NamedArray array = known_array(place);
   const SharedArray* const shared = shared_array(array.name);
   if (shared == nullptr || !array.is_flat) report_index(*place, array.name, shared, index);
-  interruptible.store(was_interruptible);
 }
 
 }  // namespace cuda_cpu

@@ -102,7 +102,8 @@ class Watchdog {
     return __atomic_load_n(&worker->fruitless_turns, __ATOMIC_RELAXED) > 0;
   }
 
-  // False when all are writing their reports, which may take a while.
+  // False when all are at work for others than the kernel, which may take a while: they write
+  // reports, or X-ray puts together what a block has done.
   bool any_interruptible() const {
     return std::any_of(workers_.begin(), workers_.end(),
                        [](const Worker* worker) { return worker->interruptible.load(); });
@@ -139,7 +140,7 @@ class Watchdog {
       if (observer != nullptr && observer->time_passes != nullptr && !workers_.empty()) {
         observer->time_passes(std::chrono::duration<double>(now).count());
       }
-      if (changed(&Worker::ended, &ended)) since = last_end = now;
+      if (changed(&Worker::ended, &ended) || !any_interruptible()) since = last_end = now;
       if (changed(&Worker::barriers, &barriers)) since = now;
       const bool other_failed = failed();
       if (!other_failed) failed_since = now;

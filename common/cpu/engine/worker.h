@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../report/diagnostics.h"
+#include "current.h"
 #include "grid.h"
 #include "settings.h"
 
@@ -67,6 +68,19 @@ struct Worker {
   const void* home_bottom = nullptr;
   std::size_t home_size = 0;
   void* home_fiber = nullptr;
+};
+
+/// While it lives the watchdog does not stop the running worker, and time does not count as time
+/// without progress: what is done is not the kernel's.
+class Undisturbed {
+ public:
+  Undisturbed() : before_(current_worker->interruptible.exchange(false)) {}
+  ~Undisturbed() { current_worker->interruptible.store(before_); }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  const bool before_;
 };
 
 /// Runs every thread of the grid, with as many workers as the settings allow; returns when all are

@@ -11,6 +11,7 @@
 #include "../engine/block.h"
 #include "../engine/grid.h"
 #include "../engine/observer.h"
+#include "../engine/worker.h"
 #include "../report/diagnostics.h"
 #include "../report/program_image.h"
 #include "../report/source_lines.h"
@@ -151,6 +152,7 @@ void end_if_too_many(const WatchedBlock& block) {
 
 void barrier_opens(Block& block) {
   // X-ray's own accesses here are not the block's, even where X-ray shares code with the program.
+  const cuda_cpu::Undisturbed while_groups_are_found;
   void* const lanes = block.observation;
   WatchedBlock* const counted = watched(block);
   block.observation = nullptr;
@@ -166,6 +168,7 @@ void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
 }
 
 void block_ends(Block& block) {
+  const cuda_cpu::Undisturbed while_groups_are_found;
   WatchedBlock* const ended = watched(block);
   block.observation = nullptr;
   end_if_too_many(*ended);
