@@ -218,8 +218,10 @@ class Listing {
       explain(of_line, worst);
       remark(of_line, lines);
       if (code.substr(0, code.find("//")).find("printf") == std::string::npos) continue;
-      text +=
-          format("%s  ~ what printf asks of memory for itself is not counted%s\n", dim_, plain_);
+      text += format(
+          "%s  ~ what printf asks of memory for itself is not counted: on an H200 some 200 "
+          "stores, a sector each for every lane, and 3 loads for each character%s\n",
+          dim_, plain_);
     }
   }
 
