@@ -84,17 +84,13 @@ cublasStatus_t cublasSetMathMode(cuda_cpu::CublasHandle handle, cublasMath_t mod
 cublasStatus_t cublasGetMathMode(cuda_cpu::CublasHandle handle, cublasMath_t* mode);
 /// Copies of vectors and column-major matrices between host and device.
 cublasStatus_t cublasSetVector(int n, int elem_size, const void* x, int incx, void* device_y,
-                               int incy,
-                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                               int incy, cuda_cpu::Site site = cuda_cpu::here());
 cublasStatus_t cublasGetVector(int n, int elem_size, const void* device_x, int incx, void* y,
-                               int incy,
-                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                               int incy, cuda_cpu::Site site = cuda_cpu::here());
 cublasStatus_t cublasSetMatrix(int rows, int columns, int elem_size, const void* A, int lda,
-                               void* device_B, int ldb,
-                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                               void* device_B, int ldb, cuda_cpu::Site site = cuda_cpu::here());
 cublasStatus_t cublasGetMatrix(int rows, int columns, int elem_size, const void* device_A, int lda,
-                               void* B, int ldb,
-                               cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                               void* B, int ldb, cuda_cpu::Site site = cuda_cpu::here());
 
 const char* cublasGetStatusName(cublasStatus_t status);
 const char* cublasGetStatusString(cublasStatus_t status);

@@ -7,11 +7,12 @@
 #include "types.h"
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode,
-                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
-cudaError_t cudaStreamBeginCaptureToGraph(
-    cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-    const cudaGraphEdgeData* edges, size_t count, cudaStreamCaptureMode mode,
-    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                   cuda_cpu::Site site = cuda_cpu::here());
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData* edges, size_t count,
+                                          cudaStreamCaptureMode mode,
+                                          cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,

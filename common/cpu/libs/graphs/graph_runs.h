@@ -29,15 +29,14 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters,
-                                             cuda_cpu::Site site = {__builtin_FILE(),
-                                                                    __builtin_LINE()});
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(
-    cudaGraphExec_t ready, cudaGraphNode_t node, void* destination, const void* source,
-    size_t bytes, cudaMemcpyKind kind, cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                             cuda_cpu::Site site = cuda_cpu::here());
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                               void* destination, const void* source, size_t bytes,
+                                               cudaMemcpyKind kind,
+                                               cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                              const cudaMemsetParams* parameters,
-                                             cuda_cpu::Site site = {__builtin_FILE(),
-                                                                    __builtin_LINE()});
+                                             cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                            const cudaHostNodeParams* parameters);
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node,

@@ -58,35 +58,37 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t orig
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaKernelNodeParams* parameters,
-                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                   cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemcpy3DParms* parameters,
-                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                   cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* destination,
                                      const void* source, size_t bytes, cudaMemcpyKind kind,
-                                     cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                     cuda_cpu::Site site = cuda_cpu::here());
 template <class T>
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(
-    cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
-    const T& symbol, const void* source, size_t bytes, size_t offset, cudaMemcpyKind kind,
-    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* after, size_t count,
+                                           const T& symbol, const void* source, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind,
+                                           cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::add_symbol_copy(node, graph, after, count, cuda_cpu::address_of(symbol), nullptr,
                                    source, bytes, offset, kind, site);
 }
 template <class T>
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(
-    cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
-    void* destination, const T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
-    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* after, size_t count,
+                                             void* destination, const T& symbol, size_t bytes,
+                                             size_t offset, cudaMemcpyKind kind,
+                                             cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::add_symbol_copy(node, graph, after, count, cuda_cpu::address_of(symbol),
                                    destination, nullptr, bytes, offset, kind, site);
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* parameters,
-                                   cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                   cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* parameters);
@@ -110,16 +112,13 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters);
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* parameters,
-                                         cuda_cpu::Site site = {__builtin_FILE(),
-                                                                __builtin_LINE()});
+                                         cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destination,
                                            const void* source, size_t bytes, cudaMemcpyKind kind,
-                                           cuda_cpu::Site site = {__builtin_FILE(),
-                                                                  __builtin_LINE()});
+                                           cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters);
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters,
-                                         cuda_cpu::Site site = {__builtin_FILE(),
-                                                                __builtin_LINE()});
+                                         cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters);
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters);
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event);

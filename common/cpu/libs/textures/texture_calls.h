@@ -9,9 +9,9 @@
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* description,
                                     const cudaResourceViewDesc* view,
-                                    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                    cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture,
-                                     cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                     cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
@@ -19,8 +19,8 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
                                                  cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource,
-                                    cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                    cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface,
-                                     cuda_cpu::Site site = {__builtin_FILE(), __builtin_LINE()});
+                                     cuda_cpu::Site site = cuda_cpu::here());
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaSurfaceObject_t surface);
