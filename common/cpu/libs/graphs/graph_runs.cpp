@@ -210,7 +210,7 @@ void take_over(CUgraph_st* ready, const CUgraph_st& graph) {
   }
 }
 
-/// The same of a ready graph; nullptr if there is none of these types.
+/// The same if it is of one of these types, else nullptr.
 Node* ready_node(CUgraphExec_st* ready, const Node* original, cudaGraphNodeType first,
                  cudaGraphNodeType last) {
   if (!is_ready(ready) || !is_node(original)) return nullptr;
@@ -328,51 +328,41 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNod
   if (parameters != nullptr && parameters->func == nullptr) {
     return finish(cudaErrorInvalidDeviceFunction);
   }
-  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeKernel);
-  if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(set_kernel(node, parameters, original, "cudaGraphExecKernelNodeSetParams", site));
+  return finish(set_kernel(ready_node(ready, original, cudaGraphNodeTypeKernel), parameters,
+                           original, "cudaGraphExecKernelNodeSetParams", site));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphNode_t original,
                                                void* destination, const void* source, size_t bytes,
                                                cudaMemcpyKind kind, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeMemcpy);
-  if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(
-      set_copy(node, destination, source, bytes, kind, "cudaGraphExecMemcpyNodeSetParams1D", site));
+  return finish(set_copy(ready_node(ready, original, cudaGraphNodeTypeMemcpy), destination, source,
+                         bytes, kind, "cudaGraphExecMemcpyNodeSetParams1D", site));
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
                                              const cudaMemsetParams* parameters, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeMemset);
-  if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(set_fill(node, parameters, "cudaGraphExecMemsetNodeSetParams", site));
+  return finish(set_fill(ready_node(ready, original, cudaGraphNodeTypeMemset), parameters,
+                         "cudaGraphExecMemsetNodeSetParams", site));
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,
                                            const cudaHostNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeHost);
-  if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(set_host(node, parameters));
+  return finish(set_host(ready_node(ready, original, cudaGraphNodeTypeHost), parameters));
 }
 
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t original,
                                                  cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeEventRecord);
-  if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(set_event(node, event));
+  return finish(set_event(ready_node(ready, original, cudaGraphNodeTypeEventRecord), event));
 }
 
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t original,
                                                cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  CUgraphNode_st* const node = ready_node(ready, original, cudaGraphNodeTypeWaitEvent);
-  if (node == nullptr) return finish(cudaErrorInvalidValue);
-  return finish(set_event(node, event));
+  return finish(set_event(ready_node(ready, original, cudaGraphNodeTypeWaitEvent), event));
 }
 
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t original,

@@ -135,13 +135,14 @@ const char* name_of(cudaGraphNodeType type) {
   return kNames[type];
 }
 
-bool is_of_type(const Node* node, cudaGraphNodeType type) {
-  return is_node(node) && node->type == type;
+/// The node that a program names, or nullptr if it is none of this type.
+Node* of_type(Node* node, cudaGraphNodeType type) {
+  return is_node(node) && node->type == type ? node : nullptr;
 }
 
-cudaError_t get_event(const Node* node, cudaGraphNodeType type, cudaEvent_t* event) {
+cudaError_t get_event(Node* node, cudaGraphNodeType type, cudaEvent_t* event) {
   CUDA_CPU_BEGIN_CALL();
-  if (event == nullptr || !is_of_type(node, type)) return finish(cudaErrorInvalidValue);
+  if (event == nullptr || of_type(node, type) == nullptr) return finish(cudaErrorInvalidValue);
   *event = node->event;
   return cudaSuccess;
 }
@@ -204,7 +205,7 @@ void copy_graph(const CUgraph_st& from, CUgraph_st* to) {
 
 int set_kernel(NodeContents* node, const cudaKernelNodeParams* p, const Node* asked,
                const char* call, Site site) {
-  if (p == nullptr) return cudaErrorInvalidValue;
+  if (node == nullptr || p == nullptr) return cudaErrorInvalidValue;
   if (p->func == nullptr) return cudaErrorInvalidDeviceFunction;
   if (p->extra != nullptr) {
     return explain_misuse(site, cudaErrorNotSupported,
@@ -233,8 +234,9 @@ int set_kernel(NodeContents* node, const cudaKernelNodeParams* p, const Node* as
 }
 
 int set_fill(NodeContents* node, const cudaMemsetParams* p, const char* call, Site site) {
-  if (p == nullptr || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) ||
-      p->width == 0 || p->height == 0) {
+  if (node == nullptr || p == nullptr ||
+      (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) || p->width == 0 ||
+      p->height == 0) {
     return cudaErrorInvalidValue;
   }
   const std::size_t row = p->width * p->elementSize;
@@ -265,7 +267,7 @@ int set_fill(NodeContents* node, const cudaMemsetParams* p, const char* call, Si
 }
 
 int set_host(NodeContents* node, const cudaHostNodeParams* p) {
-  if (p == nullptr) return cudaErrorInvalidValue;
+  if (node == nullptr || p == nullptr) return cudaErrorInvalidValue;
   const int error = record_work(
       node, [&](cudaStream_t stream) { return cudaLaunchHostFunc(stream, p->fn, p->userData); });
   if (error == 0) node->host = *p;
@@ -274,12 +276,14 @@ int set_host(NodeContents* node, const cudaHostNodeParams* p) {
 
 int set_copy(NodeContents* node, void* destination, const void* source, std::size_t bytes,
              cudaMemcpyKind kind, const char* call, Site site) {
+  if (node == nullptr) return cudaErrorInvalidValue;
   return record_work(node, [&](cudaStream_t stream) {
     return copy_block(call, site, destination, bytes, source, bytes, bytes, 1, kind, stream, true);
   });
 }
 
 int set_event(NodeContents* node, CUevent_st* event) {
+  if (node == nullptr) return cudaErrorInvalidValue;
   if (!is_event(event)) return cudaErrorInvalidResourceHandle;
   node->event = event;
   return 0;
@@ -406,7 +410,7 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
-  if (parameters == nullptr || !is_of_type(node, cudaGraphNodeTypeKernel)) {
+  if (parameters == nullptr || of_type(node, cudaGraphNodeTypeKernel) == nullptr) {
     return finish(cudaErrorInvalidValue);
   }
   if (node->work.launch == nullptr) return finish(cudaErrorNotSupported);  // a library's
@@ -422,22 +426,21 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* parameters, Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_of_type(node, cudaGraphNodeTypeKernel)) return finish(cudaErrorInvalidValue);
-  return finish(set_kernel(node, parameters, node, "cudaGraphKernelNodeSetParams", site));
+  return finish(set_kernel(of_type(node, cudaGraphNodeTypeKernel), parameters, node,
+                           "cudaGraphKernelNodeSetParams", site));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* destination,
                                            const void* source, size_t bytes, cudaMemcpyKind kind,
                                            Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_of_type(node, cudaGraphNodeTypeMemcpy)) return finish(cudaErrorInvalidValue);
-  return finish(
-      set_copy(node, destination, source, bytes, kind, "cudaGraphMemcpyNodeSetParams1D", site));
+  return finish(set_copy(of_type(node, cudaGraphNodeTypeMemcpy), destination, source, bytes, kind,
+                         "cudaGraphMemcpyNodeSetParams1D", site));
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
-  if (parameters == nullptr || !is_of_type(node, cudaGraphNodeTypeMemset)) {
+  if (parameters == nullptr || of_type(node, cudaGraphNodeTypeMemset) == nullptr) {
     return finish(cudaErrorInvalidValue);
   }
   // A captured one does not say.
@@ -449,13 +452,13 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams*
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters,
                                          Site site) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_of_type(node, cudaGraphNodeTypeMemset)) return finish(cudaErrorInvalidValue);
-  return finish(set_fill(node, parameters, "cudaGraphMemsetNodeSetParams", site));
+  return finish(set_fill(of_type(node, cudaGraphNodeTypeMemset), parameters,
+                         "cudaGraphMemsetNodeSetParams", site));
 }
 
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
-  if (parameters == nullptr || !is_of_type(node, cudaGraphNodeTypeHost)) {
+  if (parameters == nullptr || of_type(node, cudaGraphNodeTypeHost) == nullptr) {
     return finish(cudaErrorInvalidValue);
   }
   if (node->host.fn == nullptr) return finish(cudaErrorNotSupported);
@@ -465,8 +468,7 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams*
 
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_of_type(node, cudaGraphNodeTypeHost)) return finish(cudaErrorInvalidValue);
-  return finish(set_host(node, parameters));
+  return finish(set_host(of_type(node, cudaGraphNodeTypeHost), parameters));
 }
 
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
@@ -479,19 +481,17 @@ cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* ev
 
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_of_type(node, cudaGraphNodeTypeEventRecord)) return finish(cudaErrorInvalidValue);
-  return finish(set_event(node, event));
+  return finish(set_event(of_type(node, cudaGraphNodeTypeEventRecord), event));
 }
 
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  if (!is_of_type(node, cudaGraphNodeTypeWaitEvent)) return finish(cudaErrorInvalidValue);
-  return finish(set_event(node, event));
+  return finish(set_event(of_type(node, cudaGraphNodeTypeWaitEvent), event));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
   CUDA_CPU_BEGIN_CALL();
-  if (graph == nullptr || !is_of_type(node, cudaGraphNodeTypeGraph)) {
+  if (graph == nullptr || of_type(node, cudaGraphNodeTypeGraph) == nullptr) {
     return finish(cudaErrorInvalidValue);
   }
   *graph = node->child.get();

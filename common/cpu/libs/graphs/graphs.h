@@ -31,6 +31,7 @@ bool are_dependencies(const CUgraph_st* graph, const cudaGraphNode_t* nodes,
 void copy_graph(const CUgraph_st& from, CUgraph_st* to);
 
 /// These say what a node does. Each returns an error code, and changes nothing if that is not 0.
+/// nullptr, for a node that is not there or of another type, is an invalid value.
 /// `asked`: the node that the program may have asked for its arguments, or nullptr.
 int set_kernel(NodeContents* node, const cudaKernelNodeParams* parameters,
                const CUgraphNode_st* asked, const char* call, Site site);
