@@ -134,6 +134,7 @@ namespace cuda_cpu {
 /// The types that texels can be read as: how many components of which type; no other has any.
 template <class T>
 struct TexelType {
+  using Component = T;
   static constexpr int kComponents = 0;
 };
 #define CUDA_CPU_TEXEL_TYPE(type, component, components) \

@@ -63,6 +63,7 @@ CUDA_CPU_UNINSTRUMENTED inline T texel_from(const std::uint32_t words[4]) {
 
 template <class T>
 CUDA_CPU_TELLING T texel_of(const TexelsRead& read) {
+  static_assert(TexelType<T>::kComponents > 0, "a texel is 1, 2 or 4 char, short, int or float");
 #if defined(CUDA_CPU_XRAY)
   texels_are_read(read);
 #endif
