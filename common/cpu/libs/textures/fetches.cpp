@@ -65,7 +65,8 @@ const TextureObject& object_of(const TextureCall& call, std::uint64_t number) {
          format("%s of a %s object", call.function, is_of_texture(call) ? "surface" : "texture"),
          {created_note(*object)});
   }
-  if (const cudaArray* const array = object->array; array != nullptr && !array->live) {
+  const cudaArray* const array = object->resource.res.array.array;
+  if (object->resource.resType == cudaResourceTypeArray && !array->live) {
     stop(call, format("%s: the array was freed", call.function),
          {{array->allocated, format("allocated here by %s", array->call)},
           {array->freed, "freed here"},
@@ -77,7 +78,7 @@ const TextureObject& object_of(const TextureCall& call, std::uint64_t number) {
 
 [[noreturn]] void stop_wrong_type(const TextureCall& call, const TextureObject& object,
                                   const char* why) {
-  static const char* const kKinds[] = {"unsigned integers", "signed integers", "floats"};
+  static const char* const kKinds[] = {"signed integers", "unsigned integers", "floats"};
   const TextureView& view = object.view;
   stop(call, format("%s with a type that the texture does not hold", call.function),
        {created_note(object)},
@@ -92,7 +93,7 @@ const TextureObject& object_of(const TextureCall& call, std::uint64_t number) {
 void check_type(const TextureCall& call, const TextureObject& object, const TexelForm& form,
                 int components) {
   const TextureView& view = object.view;
-  const bool gives_floats = view.kind == TexelKind::kFloat || view.as_float;
+  const bool gives_floats = view.kind == cudaChannelFormatKindFloat || view.as_float;
   if (gives_floats != form.is_float) {
     stop_wrong_type(call, object,
                     gives_floats ? "the texture returns floats, the program reads integers"
@@ -108,13 +109,14 @@ void check_type(const TextureCall& call, const TextureObject& object, const Texe
 
 /// `read_dimensions`: of the textures that the function reads; 0: it reads linear memory.
 void check_function(const TextureCall& call, const TextureObject& object, int read_dimensions) {
-  const bool is_linear = object.memory == ObjectMemory::kLinear;
+  const cudaResourceType memory = object.resource.resType;
+  const bool is_linear = memory == cudaResourceTypeLinear;
   const int dimensions = object.view.dimensions;
   if (read_dimensions == (is_linear ? 0 : dimensions)) return;
   stop(call, format("%s of a texture that is not read so", call.function), {created_note(object)},
        {is_linear ? "a texture over linear memory is read with tex1Dfetch"
                   : format("the texture lies over %s of %d dimension%s: read it with tex%dD",
-                           object.memory == ObjectMemory::kArray ? "an array" : "pitched memory",
+                           memory == cudaResourceTypeArray ? "an array" : "pitched memory",
                            dimensions, ending(dimensions), dimensions)},
        "", cudaErrorLaunchFailure);
 }

@@ -46,9 +46,7 @@ void set_format(const cudaChannelFormatDesc& format, TextureView* view) {
   view->component_bytes = format.x / 8;
   view->components = (format.x != 0) + (format.y != 0) + (format.z != 0) + (format.w != 0);
   view->texel_bytes = view->component_bytes * view->components;
-  view->kind = format.f == cudaChannelFormatKindFloat    ? TexelKind::kFloat
-               : format.f == cudaChannelFormatKindSigned ? TexelKind::kSigned
-                                                         : TexelKind::kUnsigned;
+  view->kind = format.f;
 }
 
 /// Refuses memory that the device cannot read, or that begins at an address which is not a multiple
@@ -87,7 +85,6 @@ int set_linear(Site site, const cudaResourceDesc& resource, TextureObject* objec
   if (const int error = set_memory(site, linear.devPtr, linear.desc, view)) return error;
   const std::size_t texels = linear.sizeInBytes / static_cast<std::size_t>(view->texel_bytes);
   if (texels > kMaxTexture1DLinear) return cudaErrorInvalidValue;
-  object->memory = ObjectMemory::kLinear;
   view->size[0] = static_cast<int>(texels);
   return cudaSuccess;
 }
@@ -107,7 +104,6 @@ int set_pitched(Site site, const cudaResourceDesc& resource, TextureObject* obje
       pitched.pitchInBytes > kMaxTexturePitch) {
     return cudaErrorInvalidValue;
   }
-  object->memory = ObjectMemory::kPitched;
   view->pitch = pitched.pitchInBytes;
   view->size[0] = std::max(1, static_cast<int>(pitched.width));
   view->size[1] = std::max(1, static_cast<int>(pitched.height));
@@ -121,8 +117,6 @@ int set_array(const char* call, Site site, const cudaResourceDesc& resource,
   if (const int error = check_array(call, site, array)) return error;
   TextureView* const view = &object->view;
   set_format(array->format, view);
-  object->memory = ObjectMemory::kArray;
-  object->array = array;
   view->texels = array->texels;
   view->pitch = array->row_bytes;
   view->slice = array->row_bytes * array->rows();
@@ -135,7 +129,7 @@ int set_array(const char* call, Site site, const cudaResourceDesc& resource,
 
 /// How the texture is read.
 int set_sampling(Site site, const cudaTextureDesc& description, TextureView* view) {
-  const bool is_float = view->kind == TexelKind::kFloat;
+  const bool is_float = view->kind == cudaChannelFormatKindFloat;
   view->as_float = description.readMode == cudaReadModeNormalizedFloat;
   view->linear = description.filterMode == cudaFilterModeLinear;
   if (description.filterMode < cudaFilterModePoint ||
@@ -164,7 +158,7 @@ int set_sampling(Site site, const cudaTextureDesc& description, TextureView* vie
     if (i < view->dimensions && (mode < cudaAddressModeWrap || mode > cudaAddressModeBorder)) {
       return cudaErrorInvalidValue;
     }
-    view->address[i] = static_cast<AddressMode>(mode);
+    view->address[i] = mode;
   }
   std::copy(std::begin(description.borderColor), std::end(description.borderColor), view->border);
   return cudaSuccess;

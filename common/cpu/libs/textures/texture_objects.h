@@ -31,13 +31,10 @@ struct cudaArray {
 namespace cuda_cpu {
 
 enum class ObjectKind { kTexture, kSurface };
-enum class ObjectMemory { kArray, kLinear, kPitched };
 
 struct TextureObject {
   ObjectKind kind = ObjectKind::kTexture;
-  ObjectMemory memory = ObjectMemory::kArray;
   TextureView view;
-  const cudaArray* array = nullptr;
   Site created{nullptr, 0}, destroyed{nullptr, 0};
   bool live = true;
   // What it was made from.

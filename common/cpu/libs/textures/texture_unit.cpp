@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "../../engine/device_functions.h"
@@ -48,24 +49,25 @@ std::int64_t fixed_point(float coordinate, int bits) {
   return towards_zero - (static_cast<double>(towards_zero) > bounded ? 1 : 0);
 }
 
-int texel_at(std::int64_t index, int size, AddressMode mode) {
+int texel_at(std::int64_t index, int size, cudaTextureAddressMode mode) {
   if (index >= 0 && index < size) return static_cast<int>(index);
   switch (mode) {
-    case AddressMode::kWrap:
+    case cudaAddressModeWrap:
       return static_cast<int>(floor_modulo(index, size));
-    case AddressMode::kMirror: {
+    case cudaAddressModeMirror: {
       const std::int64_t turn = floor_modulo(index, 2 * std::int64_t{size});
       return static_cast<int>(turn < size ? turn : 2 * std::int64_t{size} - 1 - turn);
     }
-    case AddressMode::kBorder:
+    case cudaAddressModeBorder:
       return kOutside;
-    case AddressMode::kClamp:
+    case cudaAddressModeClamp:
       break;
   }
   return index < 0 ? 0 : size - 1;
 }
 
-Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normalized, bool linear) {
+Neighbours neighbours(float coordinate, int size, cudaTextureAddressMode mode, bool normalized,
+                      bool linear) {
   // In texels, with `bits` of fraction.
   int bits = kFractionBits + 1;
   std::int64_t position;
@@ -73,9 +75,9 @@ Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normali
     bits = kNormalizedBits;
     position = fixed_point(coordinate, bits);
     const std::int64_t one = std::int64_t{1} << bits;
-    if (mode == AddressMode::kWrap) {
+    if (mode == cudaAddressModeWrap) {
       position = floor_modulo(position, one) * size;
-    } else if (mode == AddressMode::kMirror) {
+    } else if (mode == cudaAddressModeMirror) {
       position = floor_modulo(position, 2 * one) * size;  // texel_at turns the second half around
     } else {
       position = std::min(std::max(position, -kFar), kFar) * size;
@@ -83,14 +85,14 @@ Neighbours neighbours(float coordinate, int size, AddressMode mode, bool normali
   } else {
     position = fixed_point(coordinate, bits);
     // Wrapping and mirroring need normalized coordinates.
-    if (mode != AddressMode::kBorder) mode = AddressMode::kClamp;
+    if (mode != cudaAddressModeBorder) mode = cudaAddressModeClamp;
   }
   if (!linear) return {texel_at(position >> bits, size, mode), 0, 0};
   const int drop = bits - kFractionBits;
   const std::int64_t rounded = (position + (std::int64_t{1} << (drop - 1))) >> drop;
   const std::int64_t from = rounded - (1 << (kFractionBits - 1));
   const std::int64_t lower = from >> kFractionBits;
-  if (mode == AddressMode::kClamp && (lower < 0 || lower >= size - 1)) {
+  if (mode == cudaAddressModeClamp && (lower < 0 || lower >= size - 1)) {
     const int last = lower < 0 ? 0 : size - 1;
     return {last, last, 0};
   }
@@ -106,33 +108,34 @@ const char* address_of(const TextureView& view, int x, int y, int z) {
          static_cast<std::size_t>(x) * static_cast<std::size_t>(view.texel_bytes);
 }
 
+template <class T>
+std::uint32_t read_as(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return static_cast<std::uint32_t>(value);
+}
+
 /// A component's bits, integers with their sign.
 std::uint32_t raw_component(const TextureView& view, const char* texel, int component) {
   const char* const from = texel + component * view.component_bytes;
-  const bool is_signed = view.kind == TexelKind::kSigned;
-  if (view.component_bytes == 1) {
-    std::uint8_t value;
-    std::memcpy(&value, from, 1);
-    return is_signed ? static_cast<std::uint32_t>(static_cast<std::int8_t>(value)) : value;
-  }
+  const bool is_signed = view.kind == cudaChannelFormatKindSigned;
+  if (view.component_bytes == 4) return read_as<std::uint32_t>(from);
   if (view.component_bytes == 2) {
-    std::uint16_t value;
-    std::memcpy(&value, from, 2);
-    return is_signed ? static_cast<std::uint32_t>(static_cast<std::int16_t>(value)) : value;
+    return is_signed ? read_as<std::int16_t>(from) : read_as<std::uint16_t>(from);
   }
-  std::uint32_t value;
-  std::memcpy(&value, from, 4);
-  return value;
+  return is_signed ? read_as<std::int8_t>(from) : read_as<std::uint8_t>(from);
 }
 
-float half_to_float(std::uint32_t half) {
-  return HalfFormat::value(static_cast<std::uint16_t>(half));
+/// A component of 16 or 32 bits of a texture of floats.
+float float_of(const TextureView& view, std::uint32_t raw) {
+  return view.component_bytes == 2 ? HalfFormat::value(static_cast<std::uint16_t>(raw))
+                                   : bit_copy<float>(raw);
 }
 
 /// The component that stands for 1.
 int largest_component(const TextureView& view) {
   const int largest = view.component_bytes == 1 ? 255 : 65535;
-  return view.kind == TexelKind::kSigned ? largest / 2 : largest;
+  return view.kind == cudaChannelFormatKindSigned ? largest / 2 : largest;
 }
 
 /// An integer component as a float between 0 or -1 and 1.
@@ -146,8 +149,8 @@ float as_fraction(const TextureView& view, std::uint32_t raw) {
 std::uint32_t border_component(const TextureView& view, int component) {
   const float colour = view.border[component];
   const std::uint32_t bits = bit_copy<std::uint32_t>(colour);
-  const bool is_signed = view.kind == TexelKind::kSigned;
-  if (view.kind == TexelKind::kFloat)
+  const bool is_signed = view.kind == cudaChannelFormatKindSigned;
+  if (view.kind == cudaChannelFormatKindFloat)
     return view.component_bytes == 2 ? HalfFormat::round(colour) : bits;
   if (!view.as_float) {  // the low bits, whatever they mean
     if (view.component_bytes == 4) return bits;
@@ -173,9 +176,7 @@ std::uint32_t component_of(const TextureView& view, const char* texel, int compo
 
 /// What a fetch returns for a component that is not filtered.
 std::uint32_t plain_component(const TextureView& view, std::uint32_t raw) {
-  if (view.kind == TexelKind::kFloat) {
-    return view.component_bytes == 2 ? bit_copy<std::uint32_t>(half_to_float(raw)) : raw;
-  }
+  if (view.kind == cudaChannelFormatKindFloat) return bit_copy<std::uint32_t>(float_of(view, raw));
   return view.as_float ? bit_copy<std::uint32_t>(as_fraction(view, raw)) : raw;
 }
 
@@ -212,8 +213,7 @@ ExactSum layer_sum(const float* values, const Weighted* texels, int count, int p
   const int unit = exponent - (precision - 1) - kGuardBits;
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i) {
-    if (texels[i].weight == 0) continue;
-    if (values[i] == 0) continue;
+    if (values[i] == 0 || texels[i].weight == 0) continue;
     const std::int64_t significand = (bit_copy<std::uint32_t>(values[i]) & 0x7fffffu) | 0x800000u;
     const int shift = exponent_of(values[i]) - 23 - unit;
     const std::int64_t aligned =
@@ -263,7 +263,7 @@ float sum_of_floats(const float* values, const Footprint& footprint, int precisi
 /// The sum of integers as a float between 0 or -1 and 1.
 float sum_of_fractions(const TextureView& view, const std::uint32_t* raw,
                        const Footprint& footprint) {
-  const bool is_signed = view.kind == TexelKind::kSigned;
+  const bool is_signed = view.kind == cudaChannelFormatKindSigned;
   std::int64_t sum = 0;
   for (int i = 0; i < footprint.count; ++i) {
     const std::int64_t value = static_cast<std::int32_t>(raw[i]);
@@ -282,10 +282,10 @@ float sum_of_fractions(const TextureView& view, const std::uint32_t* raw,
 }
 
 float weighted_sum(const TextureView& view, const std::uint32_t* raw, const Footprint& footprint) {
-  if (view.kind != TexelKind::kFloat) return sum_of_fractions(view, raw, footprint);
+  if (view.kind != cudaChannelFormatKindFloat) return sum_of_fractions(view, raw, footprint);
   float values[8];
   for (int i = 0; i < footprint.count; ++i) {
-    values[i] = view.component_bytes == 2 ? half_to_float(raw[i]) : bit_copy<float>(raw[i]);
+    values[i] = float_of(view, raw[i]);
     if (is_tiny(values[i])) values[i] = is_negative(values[i]) ? -0.0f : 0.0f;
   }
   return sum_of_floats(values, footprint, view.component_bytes == 2 ? 11 : 24);
@@ -297,7 +297,7 @@ void note(TexelsRead* read, const char* texel) {
 
 Footprint footprint_of(const TextureView& view, const float* position) {
   Footprint result;
-  Neighbours axis[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  Neighbours axis[3] = {};
   // A texture of one dimension is one of two with a single row, read at 0: halfway to the row
   // above.
   for (int i = 0; i < std::max(view.dimensions, 2); ++i) {

@@ -24,14 +24,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
+#include "../../types/texture_types.h"
+#include "arrays.h"
 #include "fetches.h"
 
 namespace cuda_cpu {
-
-enum class TexelKind : std::uint8_t { kUnsigned, kSigned, kFloat };
-enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
 
 /// The texels of a texture or surface, and how they are read.
 struct TextureView {
@@ -42,11 +40,12 @@ struct TextureView {
   int texel_bytes = 0;
   int component_bytes = 0;
   int components = 0;
-  TexelKind kind = TexelKind::kFloat;
+  cudaChannelFormatKind kind = cudaChannelFormatKindFloat;
   bool as_float = false;  ///< integers are read as floats between 0 or -1 and 1
   bool linear = false;
   bool normalized = false;
-  AddressMode address[3] = {AddressMode::kClamp, AddressMode::kClamp, AddressMode::kClamp};
+  cudaTextureAddressMode address[3] = {cudaAddressModeClamp, cudaAddressModeClamp,
+                                       cudaAddressModeClamp};
   float border[4] = {};
 };
 
