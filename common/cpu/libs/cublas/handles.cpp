@@ -38,14 +38,11 @@ constexpr StatusText kStatusTexts[] = {
     {CUBLAS_STATUS_LICENSE_ERROR, "CUBLAS_STATUS_LICENSE_ERROR", "the license check failed"},
 };
 
-constexpr StatusText kUnknownStatus = {CUBLAS_STATUS_SUCCESS, "unrecognized status",
-                                       "unrecognized status"};
-
-const StatusText& text_of(cublasStatus_t status) {
+StatusText text_of(cublasStatus_t status) {
   for (const StatusText& known : kStatusTexts) {
     if (known.status == status) return known;
   }
-  return kUnknownStatus;
+  return {status, "unrecognized status", "unrecognized status"};
 }
 
 /// A vector is a matrix whose columns have one element.

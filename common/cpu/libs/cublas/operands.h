@@ -59,19 +59,18 @@ cublasStatus_t submit(const CublasCall& call, std::vector<CublasOperand> operand
 template <class T>
 class CublasScalar {
  public:
-  CublasScalar() = default;
-  CublasScalar(const CublasCall& call, const void* where) : where_(static_cast<const T*>(where)) {
-    is_known_ = call.handle->pointers == CUBLAS_POINTER_MODE_HOST;
-    if (is_known_) value_ = *where_;
-  }
+  CublasScalar(const CublasCall& call, const void* where)
+      : where_(static_cast<const T*>(where)),
+        is_known_(call.handle->pointers == CUBLAS_POINTER_MODE_HOST),
+        value_(is_known_ ? *where_ : T{}) {}
   /// Whether that is known when the call is made.
   bool is(T value) const { return is_known_ && value_ == value; }
   T get() const { return is_known_ ? value_ : *where_; }
 
  private:
-  const T* where_ = nullptr;
-  bool is_known_ = true;
-  T value_{};
+  const T* where_;
+  bool is_known_;
+  T value_;
 };
 
 }  // namespace cuda_cpu

@@ -23,17 +23,14 @@ struct Lanes {
   static constexpr std::size_t kTileRows = 2 * kCount;
 };
 
-struct AsFloat {
-  using Stored = float;
-  static float value(float x) { return x; }
+template <class T>
+struct AsItIs {
+  using Stored = T;
+  static T value(T x) { return x; }
 };
 struct AsTf32 {
   using Stored = float;
   static float value(float x) { return rounded_to_tf32(x); }
-};
-struct AsDouble {
-  using Stored = double;
-  static double value(double x) { return x; }
 };
 template <class Format>
 struct AsShort {
@@ -63,7 +60,7 @@ template <std::size_t kStrip, class Sum>
 void pack(const Factor& from, Inputs inputs, std::size_t row, std::size_t rows, std::size_t first,
           std::size_t depth, Sum* to) {
   if (from.type == CUDA_R_64F) {
-    pack_as<kStrip, AsDouble>(from, row, rows, first, depth, to);
+    pack_as<kStrip, AsItIs<double>>(from, row, rows, first, depth, to);
   } else if (from.type == CUDA_R_16F) {
     pack_as<kStrip, AsShort<HalfFormat>>(from, row, rows, first, depth, to);
   } else if (from.type == CUDA_R_16BF) {
@@ -71,7 +68,7 @@ void pack(const Factor& from, Inputs inputs, std::size_t row, std::size_t rows, 
   } else if (inputs == Inputs::kTf32) {
     pack_as<kStrip, AsTf32>(from, row, rows, first, depth, to);
   } else {
-    pack_as<kStrip, AsFloat>(from, row, rows, first, depth, to);
+    pack_as<kStrip, AsItIs<float>>(from, row, rows, first, depth, to);
   }
 }
 

@@ -12,17 +12,9 @@
 namespace cuda_cpu {
 namespace {
 
-std::size_t size_of(cudaDataType type) {
-  switch (type) {
-    case CUDA_R_16F:
-    case CUDA_R_16BF:
-      return 2;
-    case CUDA_R_64F:
-      return 8;
-    default:
-      return 4;
-  }
-}
+bool is_short(cudaDataType type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }
+
+std::size_t size_of(cudaDataType type) { return type == CUDA_R_64F ? 8 : is_short(type) ? 2 : 4; }
 
 bool is_operation(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
@@ -35,7 +27,7 @@ struct Given {
   const void* data;
   cudaDataType type;
   int leading;
-  long long distance;
+  long long distance = 0;
 
   /// Rows in memory of what is rows x columns after op().
   int rows(int rows_after, int columns_after) const {
@@ -133,8 +125,6 @@ const char* name_of(cudaDataType type) {
   return "another type";
 }
 
-bool is_short(cudaDataType type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }
-
 /// The products of cublasGemmEx that are computed here.
 bool is_supported(cudaDataType a, cudaDataType b, cudaDataType c, cublasComputeType_t compute) {
   if (a != b) return false;
@@ -231,34 +221,33 @@ cublasStatus_t run_sum(const char* name, const CublasHandle& handle, int m, int 
 
 using namespace cuda_cpu;
 
-#define CUDA_CPU_CUBLAS_PRODUCTS(S, T)                                                          \
-  cublasStatus_t cublas##S##gemm(CublasHandle handle, cublasOperation_t transa,                 \
-                                 cublasOperation_t transb, int m, int n, int k, const T* alpha, \
-                                 const T* A, int lda, const T* B, int ldb, const T* beta, T* C, \
-                                 int ldc) {                                                     \
-    constexpr cudaDataType type = kTypeOf<T>;                                                   \
-    return run_product("cublas" #S "gemm", handle, m, n, k, 1, alpha,                           \
-                       {"A", "lda", transa, A, type, lda, 0},                                   \
-                       {"B", "ldb", transb, B, type, ldb, 0}, beta,                             \
-                       {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0}, kComputeOf<T>);              \
-  }                                                                                             \
-  cublasStatus_t cublas##S##gemmStridedBatched(                                                 \
-      CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
-      int k, const T* alpha, const T* A, int lda, long long strideA, const T* B, int ldb,       \
-      long long strideB, const T* beta, T* C, int ldc, long long strideC, int batchCount) {     \
-    constexpr cudaDataType type = kTypeOf<T>;                                                   \
-    return run_product("cublas" #S "gemmStridedBatched", handle, m, n, k, batchCount, alpha,    \
-                       {"A", "lda", transa, A, type, lda, strideA},                             \
-                       {"B", "ldb", transb, B, type, ldb, strideB}, beta,                       \
-                       {"C", "ldc", CUBLAS_OP_N, C, type, ldc, strideC}, kComputeOf<T>);        \
-  }                                                                                             \
-  cublasStatus_t cublas##S##geam(                                                               \
-      CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,    \
-      const T* alpha, const T* A, int lda, const T* beta, const T* B, int ldb, T* C, int ldc) { \
-    constexpr cudaDataType type = kTypeOf<T>;                                                   \
-    return run_sum<T>(                                                                          \
-        "cublas" #S "geam", handle, m, n, alpha, {"A", "lda", transa, A, type, lda, 0}, beta,   \
-        {"B", "ldb", transb, B, type, ldb, 0}, {"C", "ldc", CUBLAS_OP_N, C, type, ldc, 0});     \
+#define CUDA_CPU_CUBLAS_PRODUCTS(S, T)                                                             \
+  cublasStatus_t cublas##S##gemm(CublasHandle handle, cublasOperation_t transa,                    \
+                                 cublasOperation_t transb, int m, int n, int k, const T* alpha,    \
+                                 const T* A, int lda, const T* B, int ldb, const T* beta, T* C,    \
+                                 int ldc) {                                                        \
+    constexpr cudaDataType type = kTypeOf<T>;                                                      \
+    return run_product("cublas" #S "gemm", handle, m, n, k, 1, alpha,                              \
+                       {"A", "lda", transa, A, type, lda}, {"B", "ldb", transb, B, type, ldb},     \
+                       beta, {"C", "ldc", CUBLAS_OP_N, C, type, ldc}, kComputeOf<T>);              \
+  }                                                                                                \
+  cublasStatus_t cublas##S##gemmStridedBatched(                                                    \
+      CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,       \
+      int k, const T* alpha, const T* A, int lda, long long strideA, const T* B, int ldb,          \
+      long long strideB, const T* beta, T* C, int ldc, long long strideC, int batchCount) {        \
+    constexpr cudaDataType type = kTypeOf<T>;                                                      \
+    return run_product("cublas" #S "gemmStridedBatched", handle, m, n, k, batchCount, alpha,       \
+                       {"A", "lda", transa, A, type, lda, strideA},                                \
+                       {"B", "ldb", transb, B, type, ldb, strideB}, beta,                          \
+                       {"C", "ldc", CUBLAS_OP_N, C, type, ldc, strideC}, kComputeOf<T>);           \
+  }                                                                                                \
+  cublasStatus_t cublas##S##geam(                                                                  \
+      CublasHandle handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,       \
+      const T* alpha, const T* A, int lda, const T* beta, const T* B, int ldb, T* C, int ldc) {    \
+    constexpr cudaDataType type = kTypeOf<T>;                                                      \
+    return run_sum<T>("cublas" #S "geam", handle, m, n, alpha, {"A", "lda", transa, A, type, lda}, \
+                      beta, {"B", "ldb", transb, B, type, ldb},                                    \
+                      {"C", "ldc", CUBLAS_OP_N, C, type, ldc});                                    \
   }
 
 CUDA_CPU_CUBLAS_PRODUCTS(S, float)
@@ -271,9 +260,9 @@ cublasStatus_t cublasGemmEx(CublasHandle handle, cublasOperation_t transa, cubla
                             cudaDataType Atype, int lda, const void* B, cudaDataType Btype, int ldb,
                             const void* beta, void* C, cudaDataType Ctype, int ldc,
                             cublasComputeType_t computeType, cublasGemmAlgo_t) {
-  return run_product("cublasGemmEx", handle, m, n, k, 1, alpha,
-                     {"A", "lda", transa, A, Atype, lda, 0}, {"B", "ldb", transb, B, Btype, ldb, 0},
-                     beta, {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc, 0}, computeType);
+  return run_product("cublasGemmEx", handle, m, n, k, 1, alpha, {"A", "lda", transa, A, Atype, lda},
+                     {"B", "ldb", transb, B, Btype, ldb}, beta,
+                     {"C", "ldc", CUBLAS_OP_N, C, Ctype, ldc}, computeType);
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "../../report/text.h"
@@ -14,7 +15,7 @@
 namespace cuda_cpu {
 namespace {
 
-/// A vector as the caller gives it.
+/// A vector as the caller gives it; elements that are not const are written.
 template <class T>
 struct Elements {
   const char *name, *increment_name;
@@ -27,18 +28,18 @@ struct Elements {
                                        : static_cast<long long>(i) * increment;
     return data[at];
   }
-  CublasOperand operand(bool is_written) const {
+  CublasOperand operand() const {
     const auto step = static_cast<std::size_t>(std::abs(static_cast<long long>(increment)));
-    const int places = std::max(0, increment == 0 ? std::min(count, 1) : count);
-    return {name, increment_name, data, sizeof(T), 1, static_cast<std::size_t>(places),
-            step, is_written};
+    const auto places =
+        static_cast<std::size_t>(std::max(0, increment == 0 ? std::min(count, 1) : count));
+    return {name, increment_name, data, sizeof(T), 1, places, step, !std::is_const_v<T>};
   }
 };
 
-CublasOperand matrix_operand(const void* data, std::size_t size, int rows, int columns, int leading,
-                             bool is_written) {
+template <class T>
+CublasOperand matrix_operand(T* data, int rows, int columns, int leading) {
   const auto at = [](int number) { return static_cast<std::size_t>(number); };
-  return {"A", "lda", data, size, at(rows), at(columns), at(leading), is_written};
+  return {"A", "lda", data, sizeof(T), at(rows), at(columns), at(leading), !std::is_const_v<T>};
 }
 
 cublasStatus_t invalid(const CublasCall& call, const std::string& why) {
@@ -67,10 +68,12 @@ cublasStatus_t find(const CublasCall& call, std::vector<CublasOperand> operands,
       call.handle->pointers == CUBLAS_POINTER_MODE_HOST);
 }
 
-/// What a reduction reads; nothing unless the increment is positive.
-template <class T>
-Elements<const T> reduced(const T* x, int count, int increment) {
-  return {"x", "incx", x, increment <= 0 ? 0 : count, increment};
+/// The same of one vector: nothing of it is read unless the increment is positive.
+template <class T, class Result, class Compute>
+cublasStatus_t reduce(const CublasCall& call, const T* data, int count, int increment,
+                      Result* result, Compute compute) {
+  const Elements<const T> x = {"x", "incx", data, increment <= 0 ? 0 : count, increment};
+  return find(call, {x.operand()}, result, [=] { return compute(x); });
 }
 
 template <class T>
@@ -91,10 +94,10 @@ T norm(const Elements<const T>& x) {
 
 /// The index, counted from 1, of the first element with the best magnitude; 0 if there is none.
 template <class T, class Better>
-int place_of(const Elements<const T>& x, Better better) {
+int place_of(const Elements<const T>& x) {
   int place = x.count > 0 ? 1 : 0;
   for (int i = 1; i < x.count; ++i) {
-    if (better(std::fabs(x[i]), std::fabs(x[place - 1]))) place = i + 1;
+    if (Better()(std::fabs(x[i]), std::fabs(x[place - 1]))) place = i + 1;
   }
   return place;
 }
@@ -117,9 +120,9 @@ cublasStatus_t gemv(const CublasCall& call, cublasOperation_t op, int m, int n, 
   const Elements<T> y = {"y", "incy", y_data, transposed ? n : m, incy};
   std::vector<CublasOperand> operands;
   if (!alpha.is(0)) {
-    operands = {matrix_operand(a, sizeof(T), m, n, lda, false), x.operand(false)};
+    operands = {matrix_operand(a, m, n, lda), x.operand()};
   }
-  operands.push_back(y.operand(true));
+  operands.push_back(y.operand());
   return submit(call, std::move(operands), [=] {
     const T factor = alpha.get(), of_y = beta.get();
     const auto step = static_cast<std::size_t>(lda);
@@ -145,15 +148,13 @@ cublasStatus_t ger(const CublasCall& call, int m, int n, const T* alpha, const T
   if (lda < std::max(1, m)) return invalid(call, format("lda = %d, but A has %d rows", lda, m));
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
   const Elements<const T> x = {"x", "incx", x_data, m, incx}, y = {"y", "incy", y_data, n, incy};
-  return change(call, alpha,
-                {x.operand(false), y.operand(false), matrix_operand(a, sizeof(T), m, n, lda, true)},
-                [=](T factor) {
-                  for (int j = 0; j < n; ++j) {
-                    T* const column =
-                        a + static_cast<std::size_t>(j) * static_cast<std::size_t>(lda);
-                    for (int i = 0; i < m; ++i) column[i] += factor * x[i] * y[j];
-                  }
-                });
+  return change(
+      call, alpha, {x.operand(), y.operand(), matrix_operand(a, m, n, lda)}, [=](T factor) {
+        for (int j = 0; j < n; ++j) {
+          T* const column = a + static_cast<std::size_t>(j) * static_cast<std::size_t>(lda);
+          for (int i = 0; i < m; ++i) column[i] += factor * x[i] * y[j];
+        }
+      });
 }
 
 }  // namespace
@@ -172,7 +173,7 @@ using namespace cuda_cpu;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
     const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
     const Elements<T> y = {"y", "incy", y_data, n, incy};                                          \
-    return change(call, alpha, {x.operand(false), y.operand(true)}, [=](T factor) {                \
+    return change(call, alpha, {x.operand(), y.operand()}, [=](T factor) {                         \
       for (int i = 0; i < n; ++i) y[i] += factor * x[i];                                           \
     });                                                                                            \
   }                                                                                                \
@@ -181,7 +182,7 @@ using namespace cuda_cpu;
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "dot");                                                      \
     const Elements<const T> x = {"x", "incx", x_data, n, incx},                                    \
                             y = {"y", "incy", y_data, n, incy};                                    \
-    return find(call, {x.operand(false), y.operand(false)}, result, [=] {                          \
+    return find(call, {x.operand(), y.operand()}, result, [=] {                                    \
       double sum = 0;                                                                              \
       for (int i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);    \
       return static_cast<T>(sum);                                                                  \
@@ -192,21 +193,19 @@ using namespace cuda_cpu;
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "scal");                                                     \
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;                                         \
     const Elements<T> x = {"x", "incx", x_data, n, incx};                                          \
-    return change(call, alpha, {x.operand(true)}, [=](T factor) {                                  \
+    return change(call, alpha, {x.operand()}, [=](T factor) {                                      \
       for (int i = 0; i < n; ++i) x[i] *= factor;                                                  \
     });                                                                                            \
   }                                                                                                \
   cublasStatus_t cublas##S##nrm2(CublasHandle handle, int n, const T* x_data, int incx,            \
                                  T* result) {                                                      \
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "nrm2");                                                     \
-    const auto x = reduced(x_data, n, incx);                                                       \
-    return find(call, {x.operand(false)}, result, [=] { return norm(x); });                        \
+    return reduce(call, x_data, n, incx, result, norm<T>);                                         \
   }                                                                                                \
   cublasStatus_t cublas##S##asum(CublasHandle handle, int n, const T* x_data, int incx,            \
                                  T* result) {                                                      \
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "asum");                                                     \
-    const auto x = reduced(x_data, n, incx);                                                       \
-    return find(call, {x.operand(false)}, result, [=] {                                            \
+    return reduce(call, x_data, n, incx, result, [](const Elements<const T>& x) {                  \
       double sum = 0;                                                                              \
       for (int i = 0; i < x.count; ++i) {                                                          \
         sum += std::fabs(static_cast<double>(x[i]));                                               \
@@ -217,14 +216,12 @@ using namespace cuda_cpu;
   cublasStatus_t cublasI##s##amax(CublasHandle handle, int n, const T* x_data, int incx,           \
                                   int* result) {                                                   \
     CUDA_CPU_CUBLAS_BEGIN("cublasI" #s "amax");                                                    \
-    const auto x = reduced(x_data, n, incx);                                                       \
-    return find(call, {x.operand(false)}, result, [=] { return place_of(x, std::greater<T>()); }); \
+    return reduce(call, x_data, n, incx, result, place_of<T, std::greater<T>>);                    \
   }                                                                                                \
   cublasStatus_t cublasI##s##amin(CublasHandle handle, int n, const T* x_data, int incx,           \
                                   int* result) {                                                   \
     CUDA_CPU_CUBLAS_BEGIN("cublasI" #s "amin");                                                    \
-    const auto x = reduced(x_data, n, incx);                                                       \
-    return find(call, {x.operand(false)}, result, [=] { return place_of(x, std::less<T>()); });    \
+    return reduce(call, x_data, n, incx, result, place_of<T, std::less<T>>);                       \
   }                                                                                                \
   cublasStatus_t cublas##S##copy(CublasHandle handle, int n, const T* x_data, int incx, T* y_data, \
                                  int incy) {                                                       \
@@ -232,7 +229,7 @@ using namespace cuda_cpu;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
     const Elements<const T> x = {"x", "incx", x_data, n, incx};                                    \
     const Elements<T> y = {"y", "incy", y_data, n, incy};                                          \
-    return submit(call, {x.operand(false), y.operand(true)}, [=] {                                 \
+    return submit(call, {x.operand(), y.operand()}, [=] {                                          \
       for (int i = 0; i < n; ++i) y[i] = x[i];                                                     \
     });                                                                                            \
   }                                                                                                \
@@ -241,7 +238,7 @@ using namespace cuda_cpu;
     CUDA_CPU_CUBLAS_BEGIN("cublas" #S "swap");                                                     \
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;                                                      \
     const Elements<T> x = {"x", "incx", x_data, n, incx}, y = {"y", "incy", y_data, n, incy};      \
-    return submit(call, {x.operand(true), y.operand(true)}, [=] {                                  \
+    return submit(call, {x.operand(), y.operand()}, [=] {                                          \
       for (int i = 0; i < n; ++i) std::swap(x[i], y[i]);                                           \
     });                                                                                            \
   }                                                                                                \
