@@ -13,16 +13,12 @@ case $library in
 esac
 
 # cuBLAS: those that include its header, themselves or through others of them.
-LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk '
+LC_ALL=C grep -Hs '^[[:space:]]*#[[:space:]]*include' "$@" | awk -F'[<">]' '
+function name_of(path) { sub(/.*\//, "", path); return path }
 {
-  file = $0
-  sub(/:.*/, "", file)
-  included = $0
-  sub(/^[^<"]*[<"]/, "", included)
-  sub(/[>"].*/, "", included)
-  sub(/.*\//, "", included)
-  files[NR] = file
-  includes[NR] = included
+  files[NR] = $1
+  sub(/:.*/, "", files[NR])
+  includes[NR] = name_of($2)
 }
 END {
   wanted["cublas_v2.h"] = wanted["cublasLt.h"] = 1
@@ -31,9 +27,7 @@ END {
     for (i = 1; i <= NR; i++)
       if (includes[i] in wanted && !(files[i] in found)) {
         found[files[i]] = 1
-        name = files[i]
-        sub(/.*\//, "", name)
-        wanted[name] = more = 1
+        wanted[name_of(files[i])] = more = 1
       }
   } while (more)
   for (file in found) print file
