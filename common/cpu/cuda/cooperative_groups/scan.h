@@ -10,13 +10,13 @@ namespace details {
 
 // Combines the values of the ranks up to the caller's, its own included or not.
 template <class Group, class T, class Operation>
-inline T scan(const Group& group, T value, Operation operation, bool inclusive, T identity,
-              const char* file, int line) {
+inline T scan(const Group& group, T value, Operation operation, bool inclusive, const char* file,
+              int line) {
   const unsigned mask = group.cuda_cpu_mask();
-  T result = identity;
+  T result{};
   bool first = true;
   for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
-    const unsigned source = static_cast<unsigned>(__ffs(static_cast<int>(rest))) - 1;
+    const unsigned source = lane_of(rest, 0);
     // Every lane takes part in every shuffle, whether it needs the value or not.
     const T other = read_lane(mask, value, source, file, line);
     if (source > lane() || (source == lane() && !inclusive)) continue;
@@ -30,13 +30,13 @@ inline T scan(const Group& group, T value, Operation operation, bool inclusive, 
 
 template <class Group, class T, class Operation = plus<T>>
 inline T inclusive_scan(const Group& group, T value, Operation operation = {}, CUDA_CPU_HERE) {
-  return details::scan(group, value, operation, true, T{}, file, line);
+  return details::scan(group, value, operation, true, file, line);
 }
 
 /// The thread of rank 0 gets a zero value.
 template <class Group, class T, class Operation = plus<T>>
 inline T exclusive_scan(const Group& group, T value, Operation operation = {}, CUDA_CPU_HERE) {
-  return details::scan(group, value, operation, false, T{}, file, line);
+  return details::scan(group, value, operation, false, file, line);
 }
 
 }  // namespace cooperative_groups
