@@ -170,16 +170,13 @@ int check_array(const char* call, Site site, cudaArray_const_t array);
 template <class T>
 cudaChannelFormatDesc cudaCreateChannelDesc() {
   constexpr int n = cuda_cpu::TexelType<T>::kComponents;
-  if constexpr (n == 0) {
-    return {0, 0, 0, 0, cudaChannelFormatKindNone};
-  } else {
-    using Component = typename cuda_cpu::TexelType<T>::Component;
-    constexpr int bits = 8 * sizeof(Component);
-    return {bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 3 ? bits : 0,
-            std::is_floating_point_v<Component> ? cudaChannelFormatKindFloat
-            : std::is_signed_v<Component>       ? cudaChannelFormatKindSigned
+  using Component = typename cuda_cpu::TexelType<T>::Component;
+  constexpr int bits = n > 0 ? 8 * sizeof(Component) : 0;
+  return {bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 3 ? bits : 0,
+          n == 0                                ? cudaChannelFormatKindNone
+          : std::is_floating_point_v<Component> ? cudaChannelFormatKindFloat
+          : std::is_signed_v<Component>         ? cudaChannelFormatKindSigned
                                                 : cudaChannelFormatKindUnsigned};
-  }
 }
 
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width,
