@@ -124,8 +124,24 @@ class warp_group {
 
 }  // namespace details
 
-class thread_block;
-class coalesced_group;
+/// All threads of the block.
+class thread_block {
+ public:
+  static void sync(CUDA_CPU_HERE, std::uint8_t which = 0) { __syncthreads(file, line, which); }
+  static unsigned thread_rank() { return details::thread_rank_in_block(); }
+  static unsigned num_threads() { return details::threads_in_block(); }
+  static unsigned size() { return num_threads(); }
+  static dim3 group_index() { return dim3(blockIdx); }
+  static dim3 thread_index() { return dim3(threadIdx); }
+  static dim3 dim_threads() { return blockDim; }
+  static dim3 group_dim() { return blockDim; }
+
+ private:
+  friend thread_block this_thread_block();
+  thread_block() = default;
+};
+
+inline thread_block this_thread_block() { return thread_block(); }
 
 /// A group of any kind; which one is known at run time.
 class thread_group {
@@ -153,25 +169,6 @@ class thread_group {
   explicit thread_group(unsigned mask) : mask_(mask) {}
   unsigned mask_;  // 0: the block
 };
-
-/// All threads of the block.
-class thread_block {
- public:
-  static void sync(CUDA_CPU_HERE, std::uint8_t which = 0) { __syncthreads(file, line, which); }
-  static unsigned thread_rank() { return details::thread_rank_in_block(); }
-  static unsigned num_threads() { return details::threads_in_block(); }
-  static unsigned size() { return num_threads(); }
-  static dim3 group_index() { return dim3(blockIdx); }
-  static dim3 thread_index() { return dim3(threadIdx); }
-  static dim3 dim_threads() { return blockDim; }
-  static dim3 group_dim() { return blockDim; }
-
- private:
-  friend thread_block this_thread_block();
-  thread_block() = default;
-};
-
-inline thread_block this_thread_block() { return thread_block(); }
 
 /// The lanes that happen to be together. Ranks count them upwards, wherever in the warp they are.
 class coalesced_group : public details::warp_group {

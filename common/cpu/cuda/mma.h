@@ -19,8 +19,7 @@
 #include "cuda_fp16.h"
 #include "cuda_runtime.h"
 
-namespace nvcuda {
-namespace wmma {
+namespace nvcuda::wmma {
 
 struct matrix_a {};
 struct matrix_b {};
@@ -32,8 +31,7 @@ namespace precision {
 struct tf32 {};
 }  // namespace precision
 
-}  // namespace wmma
-}  // namespace nvcuda
+}  // namespace nvcuda::wmma
 
 namespace cuda_cpu {
 
@@ -235,8 +233,7 @@ CUDA_CPU_UNINSTRUMENTED void multiply_matrices(D& d, const A& a, const B& b, con
 
 }  // namespace cuda_cpu
 
-namespace nvcuda {
-namespace wmma {
+namespace nvcuda::wmma {
 
 /// One lane's part of a tile: of A (m x k), of B (k x n) or of an accumulator (m x n).
 template <class Use, int m, int n, int k, class T, class Layout = void>
@@ -304,5 +301,4 @@ inline void mma_sync(fragment<accumulator, m, n, k, D>& d,
   cuda_cpu::multiply_matrices<A, B, D>(d, a, b, c, saturate, file, line);
 }
 
-}  // namespace wmma
-}  // namespace nvcuda
+}  // namespace nvcuda::wmma

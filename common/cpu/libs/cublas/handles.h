@@ -63,13 +63,23 @@ typedef enum {
   CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
 } cublasGemmAlgo_t;
 
-struct cublasContext;
+/// What a cublasHandle_t points to.
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  cublasPointerMode_t pointers = CUBLAS_POINTER_MODE_HOST;
+  cublasMath_t math = CUBLAS_DEFAULT_MATH;
+  bool live = true;
+};
 typedef cublasContext* cublasHandle_t;
 
 namespace cuda_cpu {
 
 /// A handle with the line of the call, for reports.
 using CublasHandle = Located<cublasHandle_t>;
+
+/// What every call with a handle begins with: success, or why the call cannot be made. An unknown
+/// handle is reported.
+cublasStatus_t begin_cublas_call(const char* call, const CublasHandle& handle);
 
 }  // namespace cuda_cpu
 
@@ -94,19 +104,3 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int elem_size, const void*
 
 const char* cublasGetStatusName(cublasStatus_t status);
 const char* cublasGetStatusString(cublasStatus_t status);
-
-/// What a cublasHandle_t points to.
-struct cublasContext {
-  cudaStream_t stream = nullptr;
-  cublasPointerMode_t pointers = CUBLAS_POINTER_MODE_HOST;
-  cublasMath_t math = CUBLAS_DEFAULT_MATH;
-  bool live = true;
-};
-
-namespace cuda_cpu {
-
-/// What every call with a handle begins with: success, or why the call cannot be made. An unknown
-/// handle is reported.
-cublasStatus_t begin_cublas_call(const char* call, const CublasHandle& handle);
-
-}  // namespace cuda_cpu

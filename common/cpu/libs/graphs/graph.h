@@ -24,6 +24,20 @@ struct NodeContents {
   cudaHostNodeParams host{};
 };
 
+/// A capture, from cudaStreamBeginCapture to cudaStreamEndCapture.
+struct Capture {
+  unsigned long long id = 0;
+  CUgraph_st* graph = nullptr;
+  bool owns_graph = true;  // until it ends; false if the program gave the graph
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread;
+  CUstream_st* origin = nullptr;
+  std::vector<CUstream_st*> streams;  // that take part
+  Site began{nullptr, 0};
+  bool valid = true;
+  bool active = true;
+};
+
 }  // namespace cuda_cpu
 
 /// A cudaGraphNode_t points to this.
@@ -45,21 +59,3 @@ struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
   bool is_child = false;                               // a node owns it
 };
-
-namespace cuda_cpu {
-
-/// A capture, from cudaStreamBeginCapture to cudaStreamEndCapture.
-struct Capture {
-  unsigned long long id = 0;
-  CUgraph_st* graph = nullptr;
-  bool owns_graph = true;  // until it ends; false if the program gave the graph
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  std::thread::id thread;
-  CUstream_st* origin = nullptr;
-  std::vector<CUstream_st*> streams;  // that take part
-  Site began{nullptr, 0};
-  bool valid = true;
-  bool active = true;
-};
-
-}  // namespace cuda_cpu

@@ -14,16 +14,13 @@ namespace cuda_cpu {
 void open_device_memory();
 }
 
-namespace thrust {
-namespace detail {
+namespace thrust::detail {
 
 template <class Policy>
 execution_policy_base<Policy>& strip_const(const execution_policy_base<Policy>& policy) {
-  static const bool is_open = (cuda_cpu::open_device_memory(), true);
-  (void)is_open;
+  [[maybe_unused]] static const bool is_open = (cuda_cpu::open_device_memory(), true);
   cudaDeviceSynchronize();
   return const_cast<execution_policy_base<Policy>&>(policy);
 }
 
-}  // namespace detail
-}  // namespace thrust
+}  // namespace thrust::detail

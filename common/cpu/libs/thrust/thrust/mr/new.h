@@ -16,14 +16,12 @@ namespace cuda_cpu {
 void open_device_memory();
 }
 
-namespace thrust {
-namespace mr {
+namespace thrust::mr {
 
 class new_delete_resource final : public memory_resource<> {
  public:
   void* do_allocate(std::size_t bytes, std::size_t) override {
-    static const bool is_open = (cuda_cpu::open_device_memory(), true);
-    (void)is_open;
+    [[maybe_unused]] static const bool is_open = (cuda_cpu::open_device_memory(), true);
     void* memory = nullptr;
     if (bytes > 0 && cudaMalloc(&memory, bytes) != cudaSuccess) throw std::bad_alloc();
     return memory;
@@ -31,5 +29,4 @@ class new_delete_resource final : public memory_resource<> {
   void do_deallocate(void* memory, std::size_t, std::size_t) override { cudaFree(memory); }
 };
 
-}  // namespace mr
-}  // namespace thrust
+}  // namespace thrust::mr
