@@ -21,6 +21,8 @@ struct Lanes {
   typedef Sum Vector __attribute__((vector_size(16)));
   static constexpr std::size_t kCount = 16 / sizeof(Sum);
   static constexpr std::size_t kTileRows = 2 * kCount;
+  /// From column to column of a block's sums: a tile more than the rows, which it may stick out by.
+  static constexpr std::size_t kHeight = kBlockRows + kTileRows;
 };
 
 template <class T>
@@ -59,22 +61,13 @@ void pack_as(const Factor& from, std::size_t row, std::size_t rows, std::size_t 
 template <std::size_t kStrip, class Sum>
 void pack(const Factor& from, Inputs inputs, std::size_t row, std::size_t rows, std::size_t first,
           std::size_t depth, Sum* to) {
-  if (from.type == CUDA_R_64F) {
-    pack_as<kStrip, AsItIs<double>>(from, row, rows, first, depth, to);
-  } else if (from.type == CUDA_R_16F) {
-    pack_as<kStrip, AsShort<HalfFormat>>(from, row, rows, first, depth, to);
-  } else if (from.type == CUDA_R_16BF) {
-    pack_as<kStrip, AsShort<Bfloat16Format>>(from, row, rows, first, depth, to);
-  } else if (inputs == Inputs::kTf32) {
-    pack_as<kStrip, AsTf32>(from, row, rows, first, depth, to);
-  } else {
-    pack_as<kStrip, AsItIs<float>>(from, row, rows, first, depth, to);
-  }
+  const auto copy = from.type == CUDA_R_64F    ? pack_as<kStrip, AsItIs<double>, Sum>
+                    : from.type == CUDA_R_16F  ? pack_as<kStrip, AsShort<HalfFormat>, Sum>
+                    : from.type == CUDA_R_16BF ? pack_as<kStrip, AsShort<Bfloat16Format>, Sum>
+                    : inputs == Inputs::kTf32  ? pack_as<kStrip, AsTf32, Sum>
+                                               : pack_as<kStrip, AsItIs<float>, Sum>;
+  copy(from, row, rows, first, depth, to);
 }
-
-/// From column to column of a block's sums: a tile more than the rows, which it may stick out by.
-template <class Sum>
-constexpr std::size_t kHeightOf = kBlockRows + Lanes<Sum>::kTileRows;
 
 /// Adds a strip of A times a strip of B to a tile of the sums.
 template <class Sum>
@@ -83,7 +76,7 @@ void multiply_tile(const Sum* a, const Sum* b, std::size_t depth, Sum* to) {
   constexpr std::size_t kRows = Lanes<Sum>::kTileRows;
   Vector sums[kTileColumns][2];
   for (std::size_t j = 0; j < kTileColumns; ++j) {
-    std::memcpy(sums[j], to + j * kHeightOf<Sum>, sizeof(sums[j]));
+    std::memcpy(sums[j], to + j * Lanes<Sum>::kHeight, sizeof(sums[j]));
   }
   for (std::size_t l = 0; l < depth; ++l, a += kRows, b += kTileColumns) {
     Vector column[2];
@@ -94,7 +87,7 @@ void multiply_tile(const Sum* a, const Sum* b, std::size_t depth, Sum* to) {
     }
   }
   for (std::size_t j = 0; j < kTileColumns; ++j) {
-    std::memcpy(to + j * kHeightOf<Sum>, sums[j], sizeof(sums[j]));
+    std::memcpy(to + j * Lanes<Sum>::kHeight, sums[j], sizeof(sums[j]));
   }
 }
 
@@ -128,7 +121,7 @@ class Blocks {
         b_{job.b.data, job.b.type, job.b.column_step, job.b.row_step},
         packed_a_((kBlockRows + kTileRows) * kDepth),
         packed_b_((kBlockColumns + kTileColumns) * kDepth),
-        sums_((kBlockRows + kTileRows) * (kBlockColumns + kTileColumns)) {}
+        sums_(kHeight * (kBlockColumns + kTileColumns)) {}
 
   void compute(std::size_t row, std::size_t rows, std::size_t column, std::size_t columns) {
     std::fill(sums_.begin(), sums_.end(), Sum{0});
@@ -148,7 +141,7 @@ class Blocks {
   Sum sum(std::size_t i, std::size_t j) const { return sums_[i + j * kHeight]; }
 
  private:
-  static constexpr std::size_t kTileRows = Lanes<Sum>::kTileRows, kHeight = kHeightOf<Sum>;
+  static constexpr std::size_t kTileRows = Lanes<Sum>::kTileRows, kHeight = Lanes<Sum>::kHeight;
 
   const ProductJob& job_;
   const Factor b_;
