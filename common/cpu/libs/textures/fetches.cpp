@@ -124,8 +124,8 @@ void check_function(const TextureCall& call, const TextureObject& object, int re
 }  // namespace
 
 TexelsRead fetch_texel(const char* function, const TexelForm& form, cudaTextureObject_t texture,
-                       int x, const char* file, int line) {
-  const TextureCall call = {function, {file, line}};
+                       int x, Site site) {
+  const TextureCall call = {function, site};
   const TextureObject& object = object_of(call, texture);
   check_function(call, object, 0);
   check_type(call, object, form, form.components);
@@ -138,9 +138,8 @@ TexelsRead fetch_texel(const char* function, const TexelForm& form, cudaTextureO
 }
 
 TexelsRead fetch_sample(const char* function, int dimensions, const TexelForm& form,
-                        cudaTextureObject_t texture, float x, float y, float z, const char* file,
-                        int line) {
-  const TextureCall call = {function, {file, line}};
+                        cudaTextureObject_t texture, float x, float y, float z, Site site) {
+  const TextureCall call = {function, site};
   const TextureObject& object = object_of(call, texture);
   check_function(call, object, dimensions);
   check_type(call, object, form, form.components);
@@ -149,8 +148,8 @@ TexelsRead fetch_sample(const char* function, int dimensions, const TexelForm& f
 }
 
 TexelsRead fetch_gathered(const char* function, const TexelForm& form, cudaTextureObject_t texture,
-                          float x, float y, int component, const char* file, int line) {
-  const TextureCall call = {function, {file, line}};
+                          float x, float y, int component, Site site) {
+  const TextureCall call = {function, site};
   const TextureObject& object = object_of(call, texture);
   check_function(call, object, 2);
   check_type(call, object, form, 1);
@@ -159,9 +158,8 @@ TexelsRead fetch_gathered(const char* function, const TexelForm& form, cudaTextu
 }
 
 void* surface_address(const char* function, int dimensions, int bytes, cudaSurfaceObject_t surface,
-                      int x, int y, int z, cudaSurfaceBoundaryMode mode, const char* file,
-                      int line) {
-  const TextureCall call = {function, {file, line}};
+                      int x, int y, int z, cudaSurfaceBoundaryMode mode, Site site) {
+  const TextureCall call = {function, site};
   const TextureObject& object = object_of(call, surface);
   const TextureView& view = object.view;
   if (view.dimensions != dimensions) {

@@ -35,18 +35,16 @@ constexpr TexelForm kFormOf = {TexelType<T>::kComponents, sizeof(Component),
 
 // `function` is what reports name.
 TexelsRead fetch_texel(const char* function, const TexelForm& form, cudaTextureObject_t texture,
-                       int x, const char* file, int line);
+                       int x, Site site);
 TexelsRead fetch_sample(const char* function, int dimensions, const TexelForm& form,
-                        cudaTextureObject_t texture, float x, float y, float z, const char* file,
-                        int line);
+                        cudaTextureObject_t texture, float x, float y, float z, Site site);
 TexelsRead fetch_gathered(const char* function, const TexelForm& form, cudaTextureObject_t texture,
-                          float x, float y, int component, const char* file, int line);
+                          float x, float y, int component, Site site);
 
 /// The memory of a surface at byte x of row y and layer z; null where the boundary mode says that
 /// there is none. `bytes`: of what is read or written there.
 void* surface_address(const char* function, int dimensions, int bytes, cudaSurfaceObject_t surface,
-                      int x, int y, int z, cudaSurfaceBoundaryMode mode, const char* file,
-                      int line);
+                      int x, int y, int z, cudaSurfaceBoundaryMode mode, Site site);
 
 /// A texel from the words that the texture unit returns.
 template <class T>
@@ -92,10 +90,9 @@ constexpr int surface_bytes() {
 
 template <class T>
 CUDA_CPU_TELLING T read_surface(const char* function, int dimensions, cudaSurfaceObject_t surface,
-                                int x, int y, int z, cudaSurfaceBoundaryMode mode, const char* file,
-                                int line) {
+                                int x, int y, int z, cudaSurfaceBoundaryMode mode, Site site) {
   const void* const address =
-      surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, file, line);
+      surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, site);
 #if defined(CUDA_CPU_XRAY)
   if (address != nullptr) surface_is_used(address, sizeof(T), false);
 #endif
@@ -105,9 +102,9 @@ CUDA_CPU_TELLING T read_surface(const char* function, int dimensions, cudaSurfac
 template <class T>
 CUDA_CPU_TELLING void write_surface(const char* function, int dimensions, const T& value,
                                     cudaSurfaceObject_t surface, int x, int y, int z,
-                                    cudaSurfaceBoundaryMode mode, const char* file, int line) {
+                                    cudaSurfaceBoundaryMode mode, Site site) {
   void* const address =
-      surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, file, line);
+      surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, site);
   if (address == nullptr) return;
 #if defined(CUDA_CPU_XRAY)
   surface_is_used(address, sizeof(T), true);
@@ -122,28 +119,28 @@ CUDA_CPU_TELLING void write_surface(const char* function, int dimensions, const 
 template <class T>
 CUDA_CPU_TELLING T tex1Dfetch(cudaTextureObject_t texture, int x, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
-      cuda_cpu::fetch_texel("tex1Dfetch", cuda_cpu::kFormOf<T>, texture, x, file, line));
+      cuda_cpu::fetch_texel("tex1Dfetch", cuda_cpu::kFormOf<T>, texture, x, {file, line}));
 }
 template <class T>
 CUDA_CPU_TELLING T tex1D(cudaTextureObject_t texture, float x, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
-      cuda_cpu::fetch_sample("tex1D", 1, cuda_cpu::kFormOf<T>, texture, x, 0, 0, file, line));
+      cuda_cpu::fetch_sample("tex1D", 1, cuda_cpu::kFormOf<T>, texture, x, 0, 0, {file, line}));
 }
 template <class T>
 CUDA_CPU_TELLING T tex2D(cudaTextureObject_t texture, float x, float y, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
-      cuda_cpu::fetch_sample("tex2D", 2, cuda_cpu::kFormOf<T>, texture, x, y, 0, file, line));
+      cuda_cpu::fetch_sample("tex2D", 2, cuda_cpu::kFormOf<T>, texture, x, y, 0, {file, line}));
 }
 template <class T>
 CUDA_CPU_TELLING T tex3D(cudaTextureObject_t texture, float x, float y, float z, CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(
-      cuda_cpu::fetch_sample("tex3D", 3, cuda_cpu::kFormOf<T>, texture, x, y, z, file, line));
+      cuda_cpu::fetch_sample("tex3D", 3, cuda_cpu::kFormOf<T>, texture, x, y, z, {file, line}));
 }
 template <class T>
 CUDA_CPU_TELLING T tex2Dgather(cudaTextureObject_t texture, float x, float y, int component = 0,
                                CUDA_CPU_HERE) {
   return cuda_cpu::texel_of<T>(cuda_cpu::fetch_gathered("tex2Dgather", cuda_cpu::kFormOf<T>,
-                                                        texture, x, y, component, file, line));
+                                                        texture, x, y, component, {file, line}));
 }
 
 // The same with a pointer for the result.
@@ -176,17 +173,17 @@ CUDA_CPU_TELLING void tex2Dgather(T* texel, cudaTextureObject_t texture, float x
 template <class T>
 CUDA_CPU_TELLING T surf1Dread(cudaSurfaceObject_t surface, int x,
                               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap, CUDA_CPU_HERE) {
-  return cuda_cpu::read_surface<T>("surf1Dread", 1, surface, x, 0, 0, mode, file, line);
+  return cuda_cpu::read_surface<T>("surf1Dread", 1, surface, x, 0, 0, mode, {file, line});
 }
 template <class T>
 CUDA_CPU_TELLING T surf2Dread(cudaSurfaceObject_t surface, int x, int y,
                               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap, CUDA_CPU_HERE) {
-  return cuda_cpu::read_surface<T>("surf2Dread", 2, surface, x, y, 0, mode, file, line);
+  return cuda_cpu::read_surface<T>("surf2Dread", 2, surface, x, y, 0, mode, {file, line});
 }
 template <class T>
 CUDA_CPU_TELLING T surf3Dread(cudaSurfaceObject_t surface, int x, int y, int z,
                               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap, CUDA_CPU_HERE) {
-  return cuda_cpu::read_surface<T>("surf3Dread", 3, surface, x, y, z, mode, file, line);
+  return cuda_cpu::read_surface<T>("surf3Dread", 3, surface, x, y, z, mode, {file, line});
 }
 template <class T>
 CUDA_CPU_TELLING void surf1Dread(T* value, cudaSurfaceObject_t surface, int x,
@@ -210,17 +207,17 @@ template <class T>
 CUDA_CPU_TELLING void surf1Dwrite(T value, cudaSurfaceObject_t surface, int x,
                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
                                   CUDA_CPU_HERE) {
-  cuda_cpu::write_surface("surf1Dwrite", 1, value, surface, x, 0, 0, mode, file, line);
+  cuda_cpu::write_surface("surf1Dwrite", 1, value, surface, x, 0, 0, mode, {file, line});
 }
 template <class T>
 CUDA_CPU_TELLING void surf2Dwrite(T value, cudaSurfaceObject_t surface, int x, int y,
                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
                                   CUDA_CPU_HERE) {
-  cuda_cpu::write_surface("surf2Dwrite", 2, value, surface, x, y, 0, mode, file, line);
+  cuda_cpu::write_surface("surf2Dwrite", 2, value, surface, x, y, 0, mode, {file, line});
 }
 template <class T>
 CUDA_CPU_TELLING void surf3Dwrite(T value, cudaSurfaceObject_t surface, int x, int y, int z,
                                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap,
                                   CUDA_CPU_HERE) {
-  cuda_cpu::write_surface("surf3Dwrite", 3, value, surface, x, y, z, mode, file, line);
+  cuda_cpu::write_surface("surf3Dwrite", 3, value, surface, x, y, z, mode, {file, line});
 }
