@@ -22,11 +22,7 @@ TextureObject* known_object(std::uint64_t number, ObjectKind kind) {
   return object != nullptr && object->live && object->kind == kind ? object : nullptr;
 }
 
-cudaError_t keep(TextureObject object, Site site, const cudaResourceDesc& resource,
-                 const cudaTextureDesc& description, unsigned long long* result) {
-  object.created = site;
-  object.resource = resource;
-  object.description = description;
+cudaError_t keep(const TextureObject& object, unsigned long long* result) {
   const std::uint64_t number = add_texture_object(object);
   if (number == 0) return finish(cudaErrorMemoryAllocation);
   *result = number;
@@ -71,30 +67,30 @@ int check_memory(Site site, const void* memory) {
       {}, "read the whole allocation, and add the offset to the coordinate");
 }
 
-int set_memory(Site site, void* memory, const cudaChannelFormatDesc& format, TextureView* view) {
+int set_memory(const void* memory, const cudaChannelFormatDesc& format, TextureObject* object) {
   if (const int error = check_format(format)) return error;
-  if (const int error = check_memory(site, memory)) return error;
-  set_format(format, view);
-  view->texels = static_cast<const char*>(memory);
+  if (const int error = check_memory(object->created, memory)) return error;
+  set_format(format, &object->view);
+  object->view.texels = static_cast<const char*>(memory);
   return cudaSuccess;
 }
 
-int set_linear(Site site, const cudaResourceDesc& resource, TextureObject* object) {
-  const auto& linear = resource.res.linear;
+int set_linear(TextureObject* object) {
+  const auto& linear = object->resource.res.linear;
   TextureView* const view = &object->view;
-  if (const int error = set_memory(site, linear.devPtr, linear.desc, view)) return error;
+  if (const int error = set_memory(linear.devPtr, linear.desc, object)) return error;
   const std::size_t texels = linear.sizeInBytes / static_cast<std::size_t>(view->texel_bytes);
   if (texels > kMaxTexture1DLinear) return cudaErrorInvalidValue;
   view->size[0] = static_cast<int>(texels);
   return cudaSuccess;
 }
 
-int set_pitched(Site site, const cudaResourceDesc& resource, TextureObject* object) {
-  const auto& pitched = resource.res.pitch2D;
+int set_pitched(TextureObject* object) {
+  const auto& pitched = object->resource.res.pitch2D;
   TextureView* const view = &object->view;
-  if (const int error = set_memory(site, pitched.devPtr, pitched.desc, view)) return error;
+  if (const int error = set_memory(pitched.devPtr, pitched.desc, object)) return error;
   if (pitched.pitchInBytes % kTexturePitchAlignment != 0) {
-    return explain_misuse(site, cudaErrorInvalidValue,
+    return explain_misuse(object->created, cudaErrorInvalidValue,
                           "cudaCreateTextureObject with a pitch that is not aligned",
                           {format("the pitch is %zu bytes; it must be a multiple of %zu",
                                   pitched.pitchInBytes, kTexturePitchAlignment)},
@@ -111,10 +107,9 @@ int set_pitched(Site site, const cudaResourceDesc& resource, TextureObject* obje
   return cudaSuccess;
 }
 
-int set_array(const char* call, Site site, const cudaResourceDesc& resource,
-              TextureObject* object) {
-  const cudaArray* const array = resource.res.array.array;
-  if (const int error = check_array(call, site, array)) return error;
+int set_array(const char* call, TextureObject* object) {
+  const cudaArray* const array = object->resource.res.array.array;
+  if (const int error = check_array(call, object->created, array)) return error;
   TextureView* const view = &object->view;
   set_format(array->format, view);
   view->texels = array->texels;
@@ -189,18 +184,18 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
         explain_misuse(site, cudaErrorNotSupported,
                        "views and mipmapped arrays are not supported by the CPU backend"));
   }
-  TextureObject object;
+  TextureObject object{ObjectKind::kTexture, site, *resource, *description};
   int error = cudaErrorInvalidValue;
   if (resource->resType == cudaResourceTypeLinear) {
-    error = set_linear(site, *resource, &object);
+    error = set_linear(&object);
   } else if (resource->resType == cudaResourceTypePitch2D) {
-    error = set_pitched(site, *resource, &object);
+    error = set_pitched(&object);
   } else if (resource->resType == cudaResourceTypeArray) {
-    error = set_array("cudaCreateTextureObject", site, *resource, &object);
+    error = set_array("cudaCreateTextureObject", &object);
   }
   if (error == cudaSuccess) error = set_sampling(site, *description, &object.view);
   if (error != cudaSuccess) return finish(error);
-  return keep(object, site, *resource, *description, texture);
+  return keep(object, texture);
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture, Site site) {
@@ -229,12 +224,9 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
   if (surface == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray) {
     return finish(cudaErrorInvalidValue);
   }
-  TextureObject object;
-  object.kind = ObjectKind::kSurface;
-  if (const int error = set_array("cudaCreateSurfaceObject", site, *resource, &object)) {
-    return finish(error);
-  }
-  return keep(object, site, *resource, {}, surface);
+  TextureObject object{ObjectKind::kSurface, site, *resource};
+  if (const int error = set_array("cudaCreateSurfaceObject", &object)) return finish(error);
+  return keep(object, surface);
 }
 
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface, Site site) {

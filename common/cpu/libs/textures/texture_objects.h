@@ -34,13 +34,14 @@ enum class ObjectKind { kTexture, kSurface };
 
 struct TextureObject {
   ObjectKind kind = ObjectKind::kTexture;
-  TextureView view;
-  Site created{nullptr, 0}, destroyed{nullptr, 0};
-  bool live = true;
+  Site created{nullptr, 0};
   // What it was made from.
   cudaResourceDesc resource{};
   cudaTextureDesc description{};
   cudaResourceViewDesc resource_view{};
+  TextureView view{};
+  Site destroyed{nullptr, 0};
+  bool live = true;
 };
 
 /// Keeps the object and returns its number, 1 or more; 0 when there is no room.
