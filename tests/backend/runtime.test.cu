@@ -541,6 +541,25 @@ TEST_CASE("occupancy follows threads, blocks and shared memory") {
   cudaGetLastError();
 }
 
+TEST_CASE("a cooperative grid has as many blocks as occupancy says, whose warps are whole") {
+  int blocks = 0, multiprocessors = 0;
+  REQUIRE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, store, 100, 0) == cudaSuccess);
+  CHECK(blocks == 16);  // of 4 warps each, in 64
+  REQUIRE(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0) ==
+          cudaSuccess);
+  const auto most = static_cast<unsigned>(blocks * multiprocessors);
+  const PinnedInt x;
+  int value = 7;
+  int* pointer = x.p;
+  void* arguments[] = {&pointer, &value};
+  CHECK(cudaLaunchCooperativeKernel(store, dim3(most), dim3(100), arguments) == cudaSuccess);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*x.p == 7);
+  CHECK(cudaLaunchCooperativeKernel(store, dim3(most + 1), dim3(100), arguments) ==
+        cudaErrorCooperativeLaunchTooLarge);
+  CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+}
+
 TEST_CASE("occupancy follows a kernel's wish for the split of L1 and shared memory") {
   // Of these blocks each takes 25 KiB, with the one that is reserved: as on an H200.
   const std::vector<std::pair<int, int>> expected = {{0, 1},  {25, 2},  {50, 5},

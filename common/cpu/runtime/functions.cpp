@@ -41,11 +41,6 @@ FunctionSettings settings_of(const void* function) {
   return all.of[function];
 }
 
-int blocks_by_threads(int block_size) {
-  const unsigned warps = (static_cast<unsigned>(block_size) + kWarpSize - 1) / kWarpSize;
-  return static_cast<int>(std::min(kMaxBlocksPerWorker, kMaxThreadsPerWorker / kWarpSize / warps));
-}
-
 /// The shared memory of a multiprocessor, split as the kernel wishes: the smallest of the splits
 /// that a GPU of compute capability 9.0 has which holds the wish, in per cent, and one block.
 std::size_t shared_of_split(int carveout, std::size_t block_bytes) {
@@ -62,6 +57,11 @@ std::size_t shared_of_split(int carveout, std::size_t block_bytes) {
 std::size_t dynamic_shared_limit(const void* function) {
   if (function == nullptr) return dynamic_shared_limit();
   return static_cast<std::size_t>(settings_of(function).dynamic_shared);
+}
+
+int blocks_by_threads(int block_size) {
+  const unsigned warps = (static_cast<unsigned>(block_size) + kWarpSize - 1) / kWarpSize;
+  return static_cast<int>(std::min(kMaxBlocksPerWorker, kMaxThreadsPerWorker / kWarpSize / warps));
 }
 
 int multiprocessor_count() {

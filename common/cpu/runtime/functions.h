@@ -26,6 +26,9 @@ cudaError_t available_dynamic_shared(std::size_t* bytes, const void* function, i
 /// Checks the pointers of an occupancy query and gives the largest block it may try.
 cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
                              int limit, unsigned flags, int* largest);
+/// How many blocks of that many threads are resident on a multiprocessor, if nothing else limits
+/// them. Warps are whole.
+int blocks_by_threads(int block_size);
 int multiprocessor_count();
 
 /// For tests: what the device says that it has, from now on. 0: what it has.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
-#include <algorithm>
 #include <cctype>
 #include <map>
 #include <memory>
@@ -61,12 +60,11 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
                          config.dynamic_shared_bytes, limit,
                          limit < kSharedPerBlockOptIn ? " without cudaFuncSetAttribute" : ""));
   }
-  const unsigned long long resident =
-      std::min<unsigned long long>(kMaxThreadsPerWorker / product(block), kMaxBlocksPerWorker) *
-      worker_count();
+  const unsigned resident =
+      static_cast<unsigned>(blocks_by_threads(static_cast<int>(product(block)))) * worker_count();
   if (cooperative && product(grid) > resident) {
     return refuse(cudaErrorCooperativeLaunchTooLarge,
-                  format("a cooperative grid of %llu blocks; %llu can be resident together",
+                  format("a cooperative grid of %llu blocks; %u can be resident together",
                          product(grid), resident));
   }
   return 0;
