@@ -108,7 +108,7 @@ const char* help_for(Fault fault, bool one_update, bool by_texture) {
 
 Site site_of(const Access& a, const LaunchShape& launch) {
   if (launch.is_call) return {launch.kernel.file, launch.kernel.line};
-  return cuda_cpu::lines_of({a.place().address()}, launch.kernel.file).front();
+  return cuda_cpu::piece_of(a.place().address(), launch.kernel.file).line;
 }
 
 uint3 thread_index(const Access& a, const LaunchShape& launch) {

@@ -40,7 +40,7 @@ void fill_guard(std::uintptr_t at) {
 }
 
 [[noreturn]] void end_grid(Report r, const void* place) {
-  r.site = cuda_cpu::lines_of({place}, cuda_cpu::current_worker->grid->launch->kernel.file).front();
+  r.site = cuda_cpu::piece_of(place, cuda_cpu::current_worker->grid->launch->kernel.file).line;
   r.where = cuda_cpu::where();
   r.cuda_error = cudaErrorIllegalAddress;
   const int error = cuda_cpu::report(r);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -114,21 +115,20 @@ Site learners_line(const std::string& location) {
   return {intern(as_compiled(file)), line};
 }
 
-/// The frames of each address, inlined ones first, in the order of the addresses. But for macOS a
-/// line that begins with 0x stands before the frames of each.
-std::vector<std::string> locations_of(const std::vector<std::uintptr_t>& addresses) {
-  std::vector<std::string> command;
+/// The frames of each return address, inlined ones first, in the order of the addresses. But for
+/// macOS a line that begins with 0x stands before the frames of each.
+std::vector<std::string> locations_of(const std::vector<const void*>& return_addresses) {
 #if defined(__APPLE__)
-  command = {
+  std::vector<std::string> command = {
       "atos", "-fullPath", "-i", "-o", program_path(), "-l", format("0x%zx", program_base())};
-  for (const std::uintptr_t address : addresses) command.push_back(format("0x%zx", address));
 #else
-  const std::uintptr_t bias = program_bias();
-  command = {"addr2line", "-a", "-i", "-e", program_path()};
-  for (const std::uintptr_t address : addresses) {
-    command.push_back(format("0x%zx", static_cast<std::size_t>(address - bias)));
-  }
+  std::vector<std::string> command = {"addr2line", "-a", "-i", "-e", program_path()};
 #endif
+  for (const void* pc : return_addresses) {
+    // It points after the call, which may be the next line already.
+    const std::uintptr_t call = reinterpret_cast<std::uintptr_t>(pc) - 1;
+    command.push_back(format("0x%zx", static_cast<std::size_t>(call - program_bias())));
+  }
   std::istringstream text(output_of(command));
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) {
@@ -158,17 +158,13 @@ std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& retur
     const Site site = learners_line(text);
     if (site.file != nullptr) frames->lines.push_back(site);
   };
-  // A return address points after the call, which may be the next line already.
-  const auto call = [](const void* pc) { return reinterpret_cast<std::uintptr_t>(pc) - 1; };
 #if defined(__APPLE__)
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const std::string& text : locations_of({call(return_addresses[i])})) add(&all[i], text);
+    for (const std::string& text : locations_of({return_addresses[i]})) add(&all[i], text);
   }
 #else
-  std::vector<std::uintptr_t> addresses;
-  for (const void* pc : return_addresses) addresses.push_back(call(pc));
   std::size_t next = 0;
-  for (const std::string& text : locations_of(addresses)) {
+  for (const std::string& text : locations_of(return_addresses)) {
     if (text.compare(0, 2, "0x") == 0) {
       ++next;
     } else if (next > 0 && next <= all.size()) {
@@ -179,14 +175,18 @@ std::vector<SourceFrames> source_frames_of(const std::vector<const void*>& retur
   return all;
 }
 
+/// Of all places that were looked up.
+std::unordered_map<const void*, SourceFrames>& known_frames() {
+  static auto* const known = new std::unordered_map<const void*, SourceFrames>;
+  return *known;
+}
+
 }  // namespace
 
 Site first_source_site(const void* const* pcs, int count) {
-  std::vector<std::uintptr_t> addresses;
+  std::vector<const void*> addresses;
   for (int i = 0; i < count; ++i) {
-    if (!is_in_program(pcs[i])) continue;
-    // A return address points after the call, which may be the next line already.
-    addresses.push_back(reinterpret_cast<std::uintptr_t>(pcs[i]) - (i == 0 ? 0 : 1));
+    if (is_in_program(pcs[i])) addresses.push_back(static_cast<const char*>(pcs[i]) + (i == 0));
   }
   if (addresses.empty()) return Site{nullptr, 0};
   for (const std::string& location : locations_of(addresses)) {
@@ -198,35 +198,25 @@ Site first_source_site(const void* const* pcs, int count) {
 
 Site source_site_of(const void* pc) { return first_source_site(&pc, 1); }
 
-std::vector<Piece> pieces_of(const std::vector<const void*>& places, const std::string& file) {
-  static auto* const known = new std::unordered_map<const void*, SourceFrames>;
+void look_up(const std::vector<const void*>& places) {
   std::vector<const void*> unknown;
   for (const void* place : places) {
-    if (known->emplace(place, SourceFrames{}).second) unknown.push_back(place);
+    if (known_frames().emplace(place, SourceFrames{}).second) unknown.push_back(place);
   }
-  if (!unknown.empty()) {
-    std::vector<SourceFrames> frames = source_frames_of(unknown);
-    for (std::size_t i = 0; i < unknown.size(); ++i) (*known)[unknown[i]] = std::move(frames[i]);
+  if (unknown.empty()) return;
+  std::vector<SourceFrames> frames = source_frames_of(unknown);
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    known_frames()[unknown[i]] = std::move(frames[i]);
   }
-  std::vector<Piece> pieces;
-  for (const void* place : places) {
-    const SourceFrames& found = (*known)[place];
-    const std::vector<Site>& frames = found.lines;
-    Site chosen = frames.empty() ? Site{"", 0} : frames.front();
-    for (const Site& frame : frames) {
-      if (file != frame.file) continue;
-      chosen = frame;
-      break;
-    }
-    pieces.push_back(Piece{chosen, found.piece.c_str()});
-  }
-  return pieces;
 }
 
-std::vector<Site> lines_of(const std::vector<const void*>& places, const std::string& file) {
-  std::vector<Site> lines;
-  for (const Piece& piece : pieces_of(places, file)) lines.push_back(piece.line);
-  return lines;
+Piece piece_of(const void* place, const std::string& file) {
+  look_up({place});
+  const SourceFrames& found = known_frames()[place];
+  const auto in_file = std::find_if(found.lines.begin(), found.lines.end(),
+                                    [&](const Site& line) { return file == line.file; });
+  if (in_file != found.lines.end()) return {*in_file, found.piece.c_str()};
+  return {found.lines.empty() ? Site{"", 0} : found.lines.front(), found.piece.c_str()};
 }
 
 }  // namespace cuda_cpu

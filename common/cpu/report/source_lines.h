@@ -27,11 +27,12 @@ struct Piece {
   const char* name;
 };
 
-/// The learner's line for each place. Where functions are inlined, that is the innermost line in
+/// The learner's line for a place. Where functions are inlined, that is the innermost line in
 /// `file`, in which the kernel is launched; if there is none, the innermost line outside of the
 /// backend and the system's headers. {"", 0} where the line is not known.
-std::vector<Site> lines_of(const std::vector<const void*>& places, const std::string& file);
-/// The same with the pieces' names.
-std::vector<Piece> pieces_of(const std::vector<const void*>& places, const std::string& file);
+Piece piece_of(const void* place, const std::string& file);
+
+/// Reads the debug information for all these places at once; piece_of() then knows them.
+void look_up(const std::vector<const void*>& places);
 
 }  // namespace cuda_cpu

@@ -236,7 +236,7 @@ Costs costs_of(const Counts& c) {
 
 /// Known at once, since take_launches() asks for all places before.
 cuda_cpu::Piece piece_of(const void* place, const LaunchTally& launch) {
-  return cuda_cpu::pieces_of({place}, launch.identity.file).front();
+  return cuda_cpu::piece_of(place, launch.identity.file);
 }
 
 bool is_line_of_launch(const cuda_cpu::Site& line, const LaunchTally& launch) {
@@ -352,7 +352,7 @@ std::vector<Launch> take_launches() {
     for (const auto& entry : tally->tallies) places.push_back(entry.first.instruction.place);
     for (const auto& entry : tally->visited) places.push_back(entry.first);
   }
-  cuda_cpu::pieces_of(places, "");
+  cuda_cpu::look_up(places);
   std::vector<Launch> launches;
   for (const auto& tally : taken) {
     Launch l = std::move(tally->launch);
