@@ -133,26 +133,6 @@ const std::vector<Attribute>& known_attributes() {
   return kKnown;
 }
 
-/// Value of an attribute; false for one that does not exist. It is 0 for everything that the
-/// backend lacks: layered and mipmapped textures, IPC, graphics and the PCI bus; a known clock and
-/// bus of the memory; copy engines that run beside the kernels.
-bool attribute_value(int attribute, int* value) {
-  if (attribute == cudaDevAttrMultiProcessorCount) {  // which a test may change
-    *value = multiprocessor_count();
-    return true;
-  }
-  for (const Attribute& known : known_attributes()) {
-    if (known.name != attribute) continue;
-    *value = known.value;
-    return true;
-  }
-  *value = 0;
-  constexpr int kUnused[] = {44,  92,  93,  94,  96,  102, 103, 104, 105, 107, 110, 122,
-                             123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};
-  return attribute >= 1 && attribute < cudaDevAttrMax &&
-         std::find(std::begin(kUnused), std::end(kUnused), attribute) == std::end(kUnused);
-}
-
 bool is_device(int device) { return device >= 0 && device < kDevices; }
 
 template <class T, class Value>
@@ -207,18 +187,32 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return cudaSuccess;
 }
 
+/// The value is 0 for everything that the backend lacks: layered and mipmapped textures, IPC,
+/// graphics and the PCI bus; a known clock and bus of the memory; copy engines that run beside the
+/// kernels.
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   CUDA_CPU_BEGIN_CALL();
   if (value == nullptr) return finish(cudaErrorInvalidValue);
   if (!is_device(device)) return finish(cudaErrorInvalidDevice);
-  return finish(attribute_value(attribute, value) ? cudaSuccess : cudaErrorInvalidValue);
+  *value = 0;
+  if (attribute == cudaDevAttrMultiProcessorCount) {  // which a test may change
+    return give(multiprocessor_count(), value);
+  }
+  for (const Attribute& known : known_attributes()) {
+    if (known.name == attribute) return give(known.value, value);
+  }
+  constexpr int kUnused[] = {44,  92,  93,  94,  96,  102, 103, 104, 105, 107, 110, 122,
+                             123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};
+  const bool exists =
+      attribute >= 1 && attribute < cudaDevAttrMax &&
+      std::find(std::begin(kUnused), std::end(kUnused), attribute) == std::end(kUnused);
+  return finish(exists ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties) {
   CUDA_CPU_BEGIN_CALL();
-  if (device == nullptr || properties == nullptr) return finish(cudaErrorInvalidValue);
-  *device = 0;
-  return cudaSuccess;
+  if (properties == nullptr) return finish(cudaErrorInvalidValue);
+  return give(0, device);
 }
 
 cudaError_t cudaSetDevice(int device) {

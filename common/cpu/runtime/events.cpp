@@ -2,58 +2,32 @@
 #include "events.h"
 
 #include <chrono>
-#include <mutex>
-#include <set>
 #include <utility>
-#include <vector>
 
 #include "call.h"
 #include "capture.h"
+#include "handles.h"
 #include "work_queues.h"
 
 /// A cudaEvent_t points to this.
 struct CUevent_st {
-  unsigned flags = 0;
+  unsigned flags;
   std::shared_ptr<cuda_cpu::Moment> moment;  // of the latest cudaEventRecord
 };
 
 namespace cuda_cpu {
-namespace {
 
-struct Events {
-  std::mutex mutex;
-  std::set<CUevent_st*> live;
-  std::vector<std::unique_ptr<CUevent_st>> created;  // a destroyed event stays, as a stream does
-};
+bool is_event(CUevent_st* event) { return handles<CUevent_st>().has(event); }
 
-Events& events() {
-  static Events* const e = new Events;
-  return *e;
-}
-
-}  // namespace
-
-bool is_event(CUevent_st* event) {
-  const std::lock_guard<std::mutex> lock(events().mutex);
-  return events().live.count(event) != 0;
-}
-
-std::shared_ptr<Moment> moment_of(CUevent_st* event) {
-  const std::lock_guard<std::mutex> lock(events().mutex);
-  return event->moment;
-}
+std::shared_ptr<Moment> moment_of(CUevent_st* event) { return std::atomic_load(&event->moment); }
 
 std::shared_ptr<Moment> record_moment(CUevent_st* event) {
   auto moment = std::make_shared<Moment>();
-  const std::lock_guard<std::mutex> lock(events().mutex);
-  event->moment = moment;
+  std::atomic_store(&event->moment, moment);
   return moment;
 }
 
-void forget_events() {
-  const std::lock_guard<std::mutex> lock(events().mutex);
-  events().live.clear();
-}
+void forget_events() { handles<CUevent_st>().clear(); }
 
 }  // namespace cuda_cpu
 
@@ -72,21 +46,16 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
   if (event == nullptr || (flags & ~known) != 0) return finish(cudaErrorInvalidValue);
   if ((flags & cudaEventInterprocess) != 0) return finish(cudaErrorNotSupported);
-  Events& all = events();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  all.created.push_back(std::make_unique<CUevent_st>());
-  *event = all.created.back().get();
-  (*event)->flags = flags;
-  all.live.insert(*event);
+  *event = new CUevent_st{flags, nullptr};  // for ever: a destroyed one stays, as a stream does
+  handles<CUevent_st>().add(*event);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   CUDA_CPU_BEGIN_CALL();
-  const std::lock_guard<std::mutex> lock(events().mutex);
-  if (events().live.erase(event) == 0) return finish(cudaErrorInvalidResourceHandle);
+  if (!handles<CUevent_st>().remove(event)) return finish(cudaErrorInvalidResourceHandle);
   // The queues share the moment that was recorded.
-  event->moment.reset();
+  std::atomic_store(&event->moment, std::shared_ptr<Moment>());
   return cudaSuccess;
 }
 

@@ -19,9 +19,10 @@ class Handles {
     const std::lock_guard<std::mutex> lock(mutex_);
     objects_.insert(object);
   }
-  void remove(const T* object) {
+  /// False when it was not there.
+  bool remove(const T* object) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    objects_.erase(object);
+    return objects_.erase(object) != 0;
   }
   void clear() {
     const std::lock_guard<std::mutex> lock(mutex_);
