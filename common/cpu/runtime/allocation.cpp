@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "../engine/device_limits.h"
-#include "../engine/memory.h"
 #include "../engine/memory_notes.h"
 #include "../engine/observer.h"
 #include "call.h"
@@ -104,13 +103,18 @@ cudaError_t free_now(const char* call, const Located<void*>& pointer) {
   return finish(sticky_error());
 }
 
-int give(void** pointer, const AllocationRequest& request) {
+/// Gives the memory that `request` describes, but for what is named here.
+int give(void** pointer, std::size_t bytes, Space space, const char* call,
+         AllocationRequest request) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
+  request.size = bytes;
+  request.space = space;
+  request.call = call;
   if (request.pool == nullptr) {
-    if (const int error = capture_rules.unsafe(request.call)) return error;
+    if (const int error = capture_rules.unsafe(call)) return error;
   }
   *pointer = nullptr;
-  if (request.size == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
+  if (bytes == 0) return cudaSuccess;  // the toolkit gives a null pointer as well
   *pointer = allocate(request);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -142,50 +146,37 @@ cudaMemLocation location_of(int device) {
   return {cudaMemLocationTypeDevice, device};
 }
 
-AllocationRequest request_of(std::size_t bytes, Space space, const char* call,
-                             const AllocationCall& from) {
-  AllocationRequest request;
-  request.size = bytes;
-  request.space = space;
-  request.call = call;
-  request.allocated = from.site;
-  request.element_size = from.element_size;
-  request.alignment = from.alignment;
-  request.may_hold_pointers = from.may_hold_pointers;
-  return request;
-}
-
 }  // namespace
 
-cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall from) {
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request) {
   CUDA_CPU_BEGIN_CALL();
-  return finish(give(pointer, request_of(bytes, Space::kGlobal, "cudaMalloc", from)));
+  return finish(give(pointer, bytes, Space::kGlobal, "cudaMalloc", request));
 }
 
 cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t pool,
-                             cudaStream_t stream, AllocationCall from) {
+                             cudaStream_t stream, AllocationRequest request) {
   CUDA_CPU_BEGIN_CALL();
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (const int error = capture_rules.unsupported(stream, "cudaMallocAsync")) return finish(error);
-  if (const int error = check_pool(&pool, bytes, from.site)) return finish(error);
-  AllocationRequest request = request_of(bytes, Space::kGlobal, "cudaMallocAsync", from);
+  if (const int error = check_pool(&pool, bytes, request.allocated)) return finish(error);
   request.pool = pool;
-  const int error = give(pointer, request);
+  const int error = give(pointer, bytes, Space::kGlobal, "cudaMallocAsync", request);
   if (error == cudaSuccess && *pointer != nullptr) take_from_pool(pool, bytes);
   return finish(error);
 }
 
-cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall from) {
+cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags,
+                           AllocationRequest request) {
   CUDA_CPU_BEGIN_CALL();
   // The toolkit refuses an empty managed allocation, unlike an empty cudaMalloc.
   if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
     return finish(cudaErrorInvalidValue);
   }
-  return finish(give(pointer, request_of(bytes, Space::kManaged, "cudaMallocManaged", from)));
+  return finish(give(pointer, bytes, Space::kManaged, "cudaMallocManaged", request));
 }
 
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                         AllocationCall from, const char* call) {
+                         AllocationRequest request, const char* call) {
   CUDA_CPU_BEGIN_CALL();
   if (pointer == nullptr || pitch == nullptr) return finish(cudaErrorInvalidValue);
   const std::size_t rows = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
@@ -193,20 +184,18 @@ cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, 
     return finish(cudaErrorMemoryAllocation);
   }
   *pitch = rows;
-  AllocationRequest request = request_of(rows * height, Space::kGlobal, call, from);
   request.alignment = std::max(request.alignment, kPitchAlignment);
   request.element_size = 0;  // rows are padded: a flat index says nothing
-  return finish(give(pointer, request));
+  return finish(give(pointer, rows * height, Space::kGlobal, call, request));
 }
 
 cudaError_t host_alloc(void** pointer, std::size_t bytes, unsigned flags, const char* call,
-                       AllocationCall from) {
+                       AllocationRequest request) {
   CUDA_CPU_BEGIN_CALL();
   const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   if ((flags & ~known) != 0) return finish(cudaErrorInvalidValue);
-  AllocationRequest request = request_of(bytes, Space::kHostPinned, call, from);
   request.host_flags = flags;
-  return finish(give(pointer, request));
+  return finish(give(pointer, bytes, Space::kHostPinned, call, request));
 }
 
 cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags) {

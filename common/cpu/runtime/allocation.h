@@ -6,37 +6,35 @@
 #include <type_traits>
 
 #include "../engine/marked_pointers.h"
-#include "../types/site.h"
+#include "../engine/memory.h"
 #include "types.h"
 
 namespace cuda_cpu {
 
-/// Where the program asks for memory, and what for.
-struct AllocationCall {
-  Site site;
-  std::size_t element_size;  ///< 0: unknown, the pointer is a void*
-  std::size_t alignment;
-  bool may_hold_pointers;
-};
-
+/// What the call says of the memory that it asks for: its line, and what will lie there. T is void
+/// where that is unknown.
 template <class T>
-AllocationCall allocation_call(Site site) {
-  if constexpr (std::is_void_v<T>) {
-    return {site, 0, 16, false};
-  } else {
-    return {site, sizeof(T), alignof(T), may_hold_pointers<T>()};
+AllocationRequest request_for(Site site) {
+  AllocationRequest request;
+  request.allocated = site;
+  if constexpr (!std::is_void_v<T>) {
+    request.element_size = sizeof(T);
+    request.alignment = alignof(T);
+    request.may_hold_pointers = may_hold_pointers<T>();
   }
+  return request;
 }
 
-cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationCall from);
+cudaError_t malloc_device(void** pointer, std::size_t bytes, AllocationRequest request);
 /// `pool` is nullptr for the device's current one.
 cudaError_t malloc_from_pool(void** pointer, std::size_t bytes, cudaMemPool_t pool,
-                             cudaStream_t stream, AllocationCall from);
-cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags, AllocationCall from);
+                             cudaStream_t stream, AllocationRequest request);
+cudaError_t malloc_managed(void** pointer, std::size_t bytes, unsigned flags,
+                           AllocationRequest request);
 cudaError_t malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                         AllocationCall from, const char* call = "cudaMallocPitch");
+                         AllocationRequest request, const char* call = "cudaMallocPitch");
 cudaError_t host_alloc(void** pointer, std::size_t bytes, unsigned flags, const char* call,
-                       AllocationCall from);
+                       AllocationRequest request);
 cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags);
 
 }  // namespace cuda_cpu
@@ -44,42 +42,42 @@ cudaError_t host_get_device_pointer(void** device, void* host, unsigned flags);
 template <class T>
 cudaError_t cudaMalloc(T** pointer, size_t bytes, cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_device(reinterpret_cast<void**>(pointer), bytes,
-                                 cuda_cpu::allocation_call<T>(site));
+                                 cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
                             cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, nullptr, stream,
-                                    cuda_cpu::allocation_call<T>(site));
+                                    cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal,
                               cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_managed(reinterpret_cast<void**>(pointer), bytes, flags,
-                                  cuda_cpu::allocation_call<T>(site));
+                                  cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,
                             cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_pitch(reinterpret_cast<void**>(pointer), pitch, width, height,
-                                cuda_cpu::allocation_call<T>(site));
+                                cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned int flags = cudaHostAllocDefault,
                            cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaMallocHost",
-                              cuda_cpu::allocation_call<T>(site));
+                              cuda_cpu::request_for<T>(site));
 }
 
 template <class T>
 cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned int flags,
                           cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::host_alloc(reinterpret_cast<void**>(pointer), bytes, flags, "cudaHostAlloc",
-                              cuda_cpu::allocation_call<T>(site));
+                              cuda_cpu::request_for<T>(site));
 }
 
 template <class T>

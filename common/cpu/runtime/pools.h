@@ -28,7 +28,7 @@ template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream, cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, pool, stream,
-                                    cuda_cpu::allocation_call<T>(site));
+                                    cuda_cpu::request_for<T>(site));
 }
 
 /// The same under another name.

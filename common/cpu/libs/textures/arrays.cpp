@@ -368,7 +368,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent, Site site) {
   cudaPitchedPtr made{nullptr, 0, extent.width, extent.height};
   const cudaError_t error =
       malloc_pitch(&made.ptr, &made.pitch, extent.width, extent.height * extent.depth,
-                   allocation_call<void>(site), "cudaMalloc3D");
+                   request_for<void>(site), "cudaMalloc3D");
   if (error == cudaSuccess) *memory = made;
   return error;
 }
