@@ -77,17 +77,18 @@ void remember_kernel(const void* kernel, LaunchByAddress launch) {
   all.of[kernel].launch = launch;
 }
 
-bool is_cooperative(const cudaLaunchConfig_t* config, Site site, int* error) {
-  if (config == nullptr || (config->numAttrs > 0 && config->attrs == nullptr)) {
+LaunchConfig config_of(const LocatedConfig& located, int* error) {
+  const cudaLaunchConfig_t* const asked = located.value;
+  if (asked == nullptr || (asked->numAttrs > 0 && asked->attrs == nullptr)) {
     *error = cudaErrorInvalidValue;
-    return false;
+    return {dim3(), dim3()};
   }
-  bool cooperative = false;
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const cudaLaunchAttributeValue& value = config->attrs[i].val;
-    switch (config->attrs[i].id) {
+  LaunchConfig config(asked->gridDim, asked->blockDim, asked->dynamicSmemBytes, asked->stream);
+  for (unsigned i = 0; i < asked->numAttrs; ++i) {
+    const cudaLaunchAttributeValue& value = asked->attrs[i].val;
+    switch (asked->attrs[i].id) {
       case cudaLaunchAttributeCooperative:
-        cooperative = value.cooperative != 0;
+        config.cooperative = value.cooperative != 0;
         break;
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributePriority:
@@ -96,20 +97,20 @@ bool is_cooperative(const cudaLaunchConfig_t* config, Site site, int* error) {
         break;
       case cudaLaunchAttributeClusterDimension:
         if (value.clusterDim.x == 1 && value.clusterDim.y == 1 && value.clusterDim.z == 1) break;
-        *error = explain_misuse(site, cudaErrorNotSupported,
+        *error = explain_misuse(located.site, cudaErrorNotSupported,
                                 "a launch in clusters of blocks is not supported");
         break;
       default:
         *error = explain_misuse(
-            site, cudaErrorNotSupported,
-            format("launch attribute %d is not supported", static_cast<int>(config->attrs[i].id)));
+            located.site, cudaErrorNotSupported,
+            format("launch attribute %d is not supported", static_cast<int>(asked->attrs[i].id)));
     }
   }
-  return cooperative;
+  return config;
 }
 
 cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
-                              bool cooperative, const char* call, Site site) {
+                              const char* call, Site site) {
   CUDA_CPU_BEGIN_CALL();
   const LaunchByAddress launch = settings_of(kernel).launch;
   if (launch == nullptr) {
@@ -119,7 +120,7 @@ cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, vo
                                  "pass the kernel itself, or (void*)kernel"));
   }
   const LaunchedKernel launched{function_name(kernel, call), site.file, site.line};
-  return finish(launch(config, launched, cooperative, kernel, arguments));
+  return finish(launch(config, launched, kernel, arguments));
 }
 
 cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function) {
@@ -217,22 +218,20 @@ using namespace cuda_cpu;
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_bytes, cudaStream_t stream, Site site) {
   return launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel, arguments,
-                           false, "cudaLaunchKernel", site);
+                           "cudaLaunchKernel", site);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                         size_t dynamic_bytes, cudaStream_t stream, Site site) {
-  return launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel, arguments,
-                           true, "cudaLaunchCooperativeKernel", site);
+  LaunchConfig config(grid, block, dynamic_bytes, stream);
+  config.cooperative = true;
+  return launch_by_address(config, kernel, arguments, "cudaLaunchCooperativeKernel", site);
 }
 
 cudaError_t cudaLaunchKernelExC(LocatedConfig located, const void* kernel, void** arguments) {
   CUDA_CPU_BEGIN_CALL();
   int error = 0;
-  const bool cooperative = is_cooperative(located.value, located.site, &error);
+  const LaunchConfig config = config_of(located, &error);
   if (error != 0) return finish(error);
-  const cudaLaunchConfig_t& config = *located.value;
-  return launch_by_address(
-      LaunchConfig(config.gridDim, config.blockDim, config.dynamicSmemBytes, config.stream), kernel,
-      arguments, cooperative, "cudaLaunchKernelExC", located.site);
+  return launch_by_address(config, kernel, arguments, "cudaLaunchKernelExC", located.site);
 }

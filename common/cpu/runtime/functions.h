@@ -36,20 +36,20 @@ void pretend_multiprocessors(int count);
 
 /// Launches a kernel of a certain type by its address.
 using LaunchByAddress = int (*)(const LaunchConfig& config, const LaunchedKernel& launched,
-                                bool cooperative, const void* kernel, void** arguments);
+                                const void* kernel, void** arguments);
 void remember_kernel(const void* kernel, LaunchByAddress launch);
 /// Launches a kernel whose type was remembered; `call` is the name for reports.
 cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
-                              bool cooperative, const char* call, Site site);
+                              const char* call, Site site);
 
 /// Emitted by the pre-pass where a kernel is cast to void*: notes how it is launched.
 template <class... Parameters>
 void* kernel_address(void (*kernel)(Parameters...)) {
   void* const address = reinterpret_cast<void*>(kernel);
   remember_kernel(address, [](const LaunchConfig& config, const LaunchedKernel& launched,
-                              bool cooperative, const void* same, void** arguments) {
+                              const void* same, void** arguments) {
     const auto typed = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(same));
-    return launch_function(config, launched, cooperative, typed, arguments,
+    return launch_function(config, launched, typed, arguments,
                            std::index_sequence_for<Parameters...>{});
   });
   return address;
@@ -106,19 +106,19 @@ struct cudaLaunchConfig_t {
 
 namespace cuda_cpu {
 
-/// Whether the attributes ask for a cooperative launch. *error is set if they cannot be read, or
-/// ask for something that is not supported, which is reported.
-bool is_cooperative(const cudaLaunchConfig_t* config, Site site, int* error);
+using LocatedConfig = Located<const cudaLaunchConfig_t*>;
+
+/// What the structure asks for. *error is set if it cannot be read, or its attributes ask for
+/// something that is not supported, which is reported.
+LaunchConfig config_of(const LocatedConfig& located, int* error);
 
 /// A call with its own arguments, which the kernel's parameters convert.
 template <class... Parameters>
-int launch_call(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
+int launch_call(const LaunchConfig& config, const LaunchedKernel& launched,
                 void (*kernel)(Parameters...), std::decay_t<Parameters>... arguments) {
-  return enqueue_call(config, launched, cooperative, reinterpret_cast<const void*>(kernel), kernel,
+  return enqueue_call(config, launched, reinterpret_cast<const void*>(kernel), kernel,
                       std::move(arguments)...);
 }
-
-using LocatedConfig = Located<const cudaLaunchConfig_t*>;
 
 }  // namespace cuda_cpu
 
@@ -128,15 +128,12 @@ template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   int error = 0;
-  const bool cooperative = cuda_cpu::is_cooperative(located.value, located.site, &error);
+  const cuda_cpu::LaunchConfig config = cuda_cpu::config_of(located, &error);
   if (error != 0) return cuda_cpu::finish(error);
-  const cudaLaunchConfig_t& config = *located.value;
   const char* const name = cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchKernelEx");
-  return cuda_cpu::finish(
-      cuda_cpu::launch_call(cuda_cpu::LaunchConfig(config.gridDim, config.blockDim,
-                                                   config.dynamicSmemBytes, config.stream),
-                            cuda_cpu::LaunchedKernel{name, located.site.file, located.site.line},
-                            cooperative, kernel, std::forward<Arguments>(arguments)...));
+  return cuda_cpu::finish(cuda_cpu::launch_call(
+      config, cuda_cpu::LaunchedKernel{name, located.site.file, located.site.line}, kernel,
+      std::forward<Arguments>(arguments)...));
 }
 
 cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, const void* kernel,

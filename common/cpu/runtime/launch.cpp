@@ -25,7 +25,7 @@ unsigned long long product(const dim3& d) { return 1ULL * d.x * d.y * d.z; }
 /// Says in words what is wrong with a launch, and returns the toolkit's code for that; 0 when all
 /// is well.
 int check_configuration(const LaunchConfig& config, const LaunchedKernel& launched,
-                        bool cooperative, const void* function) {
+                        const void* function) {
   const dim3 &grid = config.grid, &block = config.block;
   const auto refuse = [&](int error, const std::string& problem) {
     const std::string headline =
@@ -62,7 +62,7 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
   }
   const unsigned resident =
       static_cast<unsigned>(blocks_by_threads(static_cast<int>(product(block)))) * worker_count();
-  if (cooperative && product(grid) > resident) {
+  if (config.cooperative && product(grid) > resident) {
     return refuse(cudaErrorCooperativeLaunchTooLarge,
                   format("a cooperative grid of %llu blocks; %u can be resident together",
                          product(grid), resident));
@@ -75,12 +75,10 @@ Work work_of(std::shared_ptr<const GridLaunch> launch, std::shared_ptr<void> arg
   work.kind = WorkKind::kKernel;
   work.label = {"kernel", Site{launch->kernel.file, launch->kernel.line}, launch->kernel.name};
   work.run = [launch, arguments] {
-    open_device_memory();
     mark_shared_pointers();
     int failure = run_grid(*launch);
     restore_shared_pointers();
     if (failure == 0) failure = check_slack(launch->kernel);
-    close_device_memory();
     return failure;
   };
   work.launch = std::move(launch);
@@ -121,13 +119,13 @@ LaunchedKernel with_own_name(LaunchedKernel launched, const void* function) {
   return launched;
 }
 
-int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
+int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched,
                  const KernelCall& call) {
   std::shared_ptr<void> owner;
   if (call.destroy != nullptr) owner.reset(call.closure, call.destroy);
   if (in_kernel())
     die("%s:%d: a kernel launches a kernel; that is not supported", launched.file, launched.line);
-  if (const int error = check_configuration(config, launched, cooperative, call.function)) {
+  if (const int error = check_configuration(config, launched, call.function)) {
     return error;
   }
   const auto launch = std::make_shared<GridLaunch>();
@@ -135,7 +133,7 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
   launch->grid = config.grid;
   launch->block = config.block;
   launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
-  launch->cooperative = cooperative;
+  launch->cooperative = config.cooperative;
   launch->body = call.body;
   launch->closure = call.closure;
   launch->function = call.function;
@@ -146,17 +144,15 @@ int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, boo
   return finish(submit(config.stream, work_of(launch, std::move(owner))));
 }
 
-int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made) {
+int relaunch(const Work& work, LaunchConfig config, Site site, Work* made) {
   auto launch = std::make_shared<GridLaunch>(*work.launch);
   launch->grid = config.grid;
   launch->block = config.block;
   launch->dynamic_shared_bytes = config.dynamic_shared_bytes;
   launch->kernel.file = site.file;
   launch->kernel.line = site.line;
-  if (const int error =
-          check_configuration(config, launch->kernel, launch->cooperative, launch->function)) {
-    return error;
-  }
+  config.cooperative = launch->cooperative;
+  if (const int error = check_configuration(config, launch->kernel, launch->function)) return error;
   *made = work_of(std::move(launch), work.arguments);
   return 0;
 }
@@ -167,7 +163,7 @@ int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched,
           config.stream, "a launch with arguments in braces, or a literal 0 for a pointer")) {
     return finish(error);
   }
-  if (const int error = enqueue_grid(config, launched, false, call)) return error;
+  if (const int error = enqueue_grid(config, launched, call)) return error;
   return run_stream(config.stream);
 }
 

@@ -23,12 +23,14 @@ namespace cuda_cpu {
 
 struct Work;
 
-/// The four launch parameters, with nvcc's defaults.
+/// The four launch parameters, with nvcc's defaults, and what a launch without `<<<>>>` may ask
+/// for.
 struct LaunchConfig {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared_bytes;
   CUstream_st* stream;
+  bool cooperative = false;
 
   LaunchConfig(dim3 grid_, dim3 block_, std::size_t bytes = 0, CUstream_st* stream_ = nullptr)
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
@@ -108,12 +110,12 @@ LaunchedKernel with_own_name(LaunchedKernel launched, const void* function);
 
 /// Checks the configuration like the toolkit (an error is left for cudaGetLastError and nothing
 /// runs), then puts the grid on its stream. Returns the CUDA error code.
-int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
+int enqueue_grid(const LaunchConfig& config, const LaunchedKernel& launched,
                  const KernelCall& call);
 
 /// The launch of a kernel's work again, with the same arguments and another configuration. Returns
 /// the CUDA error code of a wrong one.
-int relaunch(const Work& work, const LaunchConfig& config, Site site, Work* made);
+int relaunch(const Work& work, LaunchConfig config, Site site, Work* made);
 
 /// As enqueue_grid, but also runs the stream: `call` refers to the caller's variables.
 int run_grid_now(const LaunchConfig& config, const LaunchedKernel& launched,
@@ -153,8 +155,8 @@ KernelCall call_of(Closure closure, const void* function) {
 
 /// Checks the arguments, copies them, and puts the call on its stream.
 template <class Kernel, class... Arguments>
-int enqueue_call(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
-                 const void* function, Kernel kernel, Arguments&&... arguments) {
+int enqueue_call(const LaunchConfig& config, const LaunchedKernel& launched, const void* function,
+                 Kernel kernel, Arguments&&... arguments) {
   std::size_t position = 0;
   if (!(check_argument<std::decay_t<Arguments>>(launched, position++, arguments) && ...)) {
     return cudaErrorIllegalAddress;
@@ -170,7 +172,7 @@ int enqueue_call(const LaunchConfig& config, const LaunchedKernel& launched, boo
 #if defined(CUDA_CPU_XRAY)
   call.arguments = &text;
 #endif
-  return enqueue_grid(config, launched, cooperative, call);
+  return enqueue_grid(config, launched, call);
 }
 
 /// What an argument is to a kernel. An object that owns memory and cannot be copied, but becomes a
@@ -200,7 +202,7 @@ template <class Plain, class Bound, class... Arguments>
 void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain plain, Bound bound,
             const void* function, Arguments&&... arguments) {
   if constexpr (std::is_invocable_v<Bound&, std::decay_t<decltype(as_argument(arguments))>&...>) {
-    enqueue_call(config, with_own_name(launched, function), false, function, bound,
+    enqueue_call(config, with_own_name(launched, function), function, bound,
                  as_argument(std::forward<Arguments>(arguments))...);
   } else {
     launch(config, launched, std::move(plain));
@@ -209,11 +211,11 @@ void launch(const LaunchConfig& config, const LaunchedKernel& launched, Plain pl
 
 /// The arguments as an array of pointers to them, of which there are as many as positions.
 template <class... Parameters, std::size_t... kPositions>
-int launch_function(const LaunchConfig& config, const LaunchedKernel& launched, bool cooperative,
+int launch_function(const LaunchConfig& config, const LaunchedKernel& launched,
                     void (*kernel)(Parameters...), [[maybe_unused]] void** arguments,
                     std::index_sequence<kPositions...>) {
   if (sizeof...(Parameters) > 0 && arguments == nullptr) return cudaErrorInvalidValue;
-  return enqueue_call(config, launched, cooperative, reinterpret_cast<const void*>(kernel), kernel,
+  return enqueue_call(config, launched, reinterpret_cast<const void*>(kernel), kernel,
                       *static_cast<std::decay_t<Parameters>*>(arguments[kPositions])...);
 }
 

@@ -226,7 +226,7 @@ int set_kernel(NodeContents* node, const cudaKernelNodeParams* p, const Node* as
   } else {
     error = record_work(node, [&](cudaStream_t stream) {
       config.stream = stream;
-      return launch_by_address(config, p->func, p->kernelParams, false, call, site);
+      return launch_by_address(config, p->func, p->kernelParams, call, site);
     });
   }
   // A graph has one code for all that is wrong with a launch.
