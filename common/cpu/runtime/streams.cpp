@@ -2,6 +2,7 @@
 #include "streams.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "../engine/device_limits.h"
@@ -13,14 +14,14 @@
 namespace cuda_cpu {
 namespace {
 
-/// Reads one property of a stream for the program.
-template <class T>
-cudaError_t get(cudaStream_t handle, T CUstream_st::*property, T* value) {
+/// Reads one property of a stream for the program: a member, or what a function says of the stream.
+template <class Property, class T>
+cudaError_t get(cudaStream_t handle, Property property, T* value) {
   CUDA_CPU_BEGIN_CALL();
   const CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (value == nullptr) return finish(cudaErrorInvalidValue);
-  *value = stream->*property;
+  *value = std::invoke(property, *stream);
   return cudaSuccess;
 }
 
@@ -83,12 +84,9 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   return get(stream, &CUstream_st::id, id);
 }
 
-cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  CUDA_CPU_BEGIN_CALL();
-  if (find_stream(handle) == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (device == nullptr) return finish(cudaErrorInvalidValue);
-  *device = 0;
-  return cudaSuccess;
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return get(
+      stream, [](const CUstream_st&) { return 0; }, device);
 }
 
 cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID id,
