@@ -28,15 +28,13 @@ __attribute__((pure)) const void* read_as_constant(const void* address);
 /// count them, since they go another way than loads of memory.
 struct TexelsRead;
 void texels_are_read(const TexelsRead& read);
-/// The memory that a read or write of a surface uses; the same.
-void surface_is_used(const void* address, std::size_t bytes, bool writes);
+/// The same for the memory that a read or write of a surface uses, and for a call of cuda::barrier,
+/// whose init writes: a use before or beside that is a race.
+void uncounted_use_begins(const void* address, std::size_t bytes, bool writes);
 
 /// An asynchronous copy begins: it will write `bytes` of shared memory, and read `read` bytes for
 /// that. (engine/observer.h tells when.)
 void async_copy_begins(const void* to, std::size_t bytes, const void* from, std::size_t read);
-
-/// A call of cuda::barrier: only the race detector looks, for uses before or beside init.
-void barrier_is_used(const void* address, std::size_t bytes, bool initialises);
 
 /// The order of the atomic that was just executed at `address`.
 void order_is_made(const void* address, bool acquires, bool releases, bool block_only);

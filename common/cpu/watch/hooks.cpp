@@ -158,12 +158,6 @@ __attribute__((noinline)) void texels_are_read(const TexelsRead& read) {
   }
 }
 
-__attribute__((noinline)) void surface_is_used(const void* address, std::size_t bytes,
-                                               bool writes) {
-  if (!races::are_looked_for) return;
-  races::note_access(address, bytes, writes ? races::kWrites : races::kReads, PLACE);
-}
-
 __attribute__((noinline)) void async_copy_begins(const void* to, std::size_t bytes,
                                                  const void* from, std::size_t read) {
   if (races::are_looked_for) {
@@ -182,10 +176,10 @@ __attribute__((noinline)) void async_copy_begins(const void* to, std::size_t byt
   note_for_xray(to, bytes, Operation::kStore, PLACE, xray::Form::kPlain);
 }
 
-__attribute__((noinline)) void barrier_is_used(const void* address, std::size_t bytes,
-                                               bool initialises) {
+__attribute__((noinline)) void uncounted_use_begins(const void* address, std::size_t bytes,
+                                                    bool writes) {
   if (!races::are_looked_for) return;
-  races::note_access(address, bytes, initialises ? races::kWrites : races::kReads, PLACE);
+  races::note_access(address, bytes, writes ? races::kWrites : races::kReads, PLACE);
 }
 
 const void* read_as_constant(const void* address) {

@@ -94,7 +94,7 @@ CUDA_CPU_TELLING T read_surface(const char* function, int dimensions, cudaSurfac
   const void* const address =
       surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, site);
 #if defined(CUDA_CPU_XRAY)
-  if (address != nullptr) surface_is_used(address, sizeof(T), false);
+  if (address != nullptr) uncounted_use_begins(address, sizeof(T), false);
 #endif
   return surface_load<T>(address);
 }
@@ -107,7 +107,7 @@ CUDA_CPU_TELLING void write_surface(const char* function, int dimensions, const 
       surface_address(function, dimensions, surface_bytes<T>(), surface, x, y, z, mode, site);
   if (address == nullptr) return;
 #if defined(CUDA_CPU_XRAY)
-  surface_is_used(address, sizeof(T), true);
+  uncounted_use_begins(address, sizeof(T), true);
 #endif
   surface_store(address, value);
 }
