@@ -67,9 +67,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   CUstream_st* const stream = find_stream(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (const int error = capture_rules.never_of(stream, "cudaStreamQuery")) return finish(error);
-  if (stream_is_idle(stream)) return cudaSuccess;
-  if (first_query_since_work(stream)) return finish(cudaErrorNotReady);
-  return finish(run_stream(handle));
+  return finish(query_stream(stream));
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags) {

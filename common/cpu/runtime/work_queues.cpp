@@ -344,32 +344,29 @@ int run_stream(CUstream_st* handle) {
   return run_needed(std::move(need));
 }
 
-bool stream_is_idle(CUstream_st* stream) {
+int query_stream(CUstream_st* stream) {
   AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
-  const bool is_idle =
-      std::none_of(s.streams.begin(), s.streams.end(), [&](const CUstream_st* other) {
-        return is_waited_for(*other, *stream) && (!other->queue.empty() || other->running);
-      });
-  if (is_idle) s.host.learn(known_to_next(s, stream, nullptr));  // the host was told
-  return is_idle;
+  {
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    bool is_idle = true;
+    std::uint64_t last = 0;
+    for (const CUstream_st* const other : s.streams) {
+      if (!is_waited_for(*other, *stream)) continue;
+      is_idle = is_idle && other->queue.empty() && !other->running;
+      last = std::max(last, other->last());
+    }
+    if (is_idle) {
+      s.host.learn(known_to_next(s, stream, nullptr));  // the host was told
+      return cudaSuccess;
+    }
+    if (std::exchange(stream->asked, last) != last) return cudaErrorNotReady;
+  }
+  return run_stream(stream);
 }
 
 bool is_captured(CUstream_st* handle) {
   const CUstream_st* const stream = find_stream(handle);
   return stream != nullptr && (stream->recorder != nullptr || stream->capture != nullptr);
-}
-
-bool first_query_since_work(CUstream_st* stream) {
-  AllStreams& s = all_streams();
-  const std::lock_guard<std::mutex> lock(s.mutex);
-  std::uint64_t last = 0;
-  for (const CUstream_st* const other : s.streams) {
-    if (is_waited_for(*other, *stream)) last = std::max(last, other->last());
-  }
-  if (stream->asked == last) return false;
-  stream->asked = last;
-  return true;
 }
 
 bool is_done(const Moment& moment) {

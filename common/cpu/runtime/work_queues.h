@@ -129,13 +129,12 @@ bool destroy_stream(CUstream_st* stream);
 /// none.
 CUstream_st* find_stream(CUstream_st* handle);
 
-bool stream_is_idle(CUstream_st* stream);
+/// What cudaStreamQuery says: "not ready" when called for the first time since work was added. Then
+/// the work runs.
+int query_stream(CUstream_st* stream);
 
 /// Whether what is put on the stream now runs when a graph does, if at all.
 bool is_captured(CUstream_st* handle);
-
-/// True when called for the first time since work was added: then cudaStreamQuery says "not ready".
-bool first_query_since_work(CUstream_st* stream);
 
 bool is_done(const Moment& moment);
 int run_until(const Moment& moment);
