@@ -153,13 +153,10 @@ void mark_pointers(const Rows& rows) {
                          (knows_to && (to.space == Space::kDevice || to.space == Space::kConstant));
   const bool marks = to_device && knows_to && to.may_hold_pointers;
   const bool restores = !to_device && find_live_range(rows.source, &from) && from.may_hold_pointers;
-  for (std::size_t row = 0; row < rows.height && (marks || restores); ++row) {
-    char* const begin = rows.destination + row * rows.destination_pitch;
-    if (marks) {
-      mark_host_pointers(begin, rows.width);
-    } else {
-      restore_host_pointers(begin, rows.width);
-    }
+  if (!marks && !restores) return;
+  const auto change = marks ? mark_host_pointers : restore_host_pointers;
+  for (std::size_t row = 0; row < rows.height; ++row) {
+    change(rows.destination + row * rows.destination_pitch, rows.width);
   }
 }
 

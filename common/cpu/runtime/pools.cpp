@@ -184,12 +184,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
   std::uint64_t* const number = number_of(pool, attribute);
   if (number == nullptr || number == &pool->used) return finish(cudaErrorInvalidValue);
   const auto wish = *static_cast<const std::uint64_t*>(value);
-  if (number == &pool->most_used) {  // only 0, which begins anew
-    if (wish != 0) return finish(cudaErrorInvalidValue);
-    pool->most_used = pool->used;
-    return cudaSuccess;
-  }
-  *number = wish;
+  const bool begins_anew = number == &pool->most_used;  // with 0 only
+  if (begins_anew && wish != 0) return finish(cudaErrorInvalidValue);
+  *number = begins_anew ? pool->used : wish;
   return cudaSuccess;
 }
 
