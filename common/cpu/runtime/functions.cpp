@@ -123,7 +123,23 @@ cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, vo
   return finish(launch(config, launched, kernel, arguments));
 }
 
-cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function) {
+cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
+                             int limit, unsigned flags, int* largest) {
+  CUDA_CPU_BEGIN_CALL();
+  if (min_grid_size == nullptr || block_size == nullptr ||
+      (flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) {
+    return finish(cudaErrorInvalidValue);
+  }
+  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
+  *largest = limit > 0 ? std::min(limit, kThreadsPerBlock) : kThreadsPerBlock;
+  return cudaSuccess;
+}
+
+}  // namespace cuda_cpu
+
+using namespace cuda_cpu;
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, KernelKey function) {
   CUDA_CPU_BEGIN_CALL();
   if (attributes == nullptr) return finish(cudaErrorInvalidValue);
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
@@ -136,7 +152,7 @@ cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* func
   return cudaSuccess;
 }
 
-cudaError_t func_set_attribute(const void* function, cudaFuncAttribute attribute, int value) {
+cudaError_t cudaFuncSetAttribute(KernelKey function, cudaFuncAttribute attribute, int value) {
   CUDA_CPU_BEGIN_CALL();
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
   AllFunctions& all = all_functions();
@@ -157,15 +173,17 @@ cudaError_t func_set_attribute(const void* function, cudaFuncAttribute attribute
   return finish(is_of_clusters ? cudaErrorNotSupported : cudaErrorInvalidValue);
 }
 
-cudaError_t func_set_cache_config(const void* function, cudaFuncCache config) {
+cudaError_t cudaFuncSetCacheConfig(KernelKey function, cudaFuncCache config) {
   CUDA_CPU_BEGIN_CALL();
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
   const bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
   return finish(known ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t max_active_blocks(int* blocks, const void* function, int block_size,
-                              std::size_t dynamic_bytes, unsigned flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, KernelKey function,
+                                                                   int block_size,
+                                                                   size_t dynamic_bytes,
+                                                                   unsigned int flags) {
   CUDA_CPU_BEGIN_CALL();
   if (blocks == nullptr || block_size <= 0 ||
       (flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) {
@@ -184,8 +202,14 @@ cudaError_t max_active_blocks(int* blocks, const void* function, int block_size,
   return cudaSuccess;
 }
 
-cudaError_t available_dynamic_shared(std::size_t* bytes, const void* function, int blocks,
-                                     int block_size) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, KernelKey function,
+                                                          int block_size, size_t dynamic_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      blocks, function, block_size, dynamic_bytes, cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, KernelKey function, int blocks,
+                                                      int block_size) {
   CUDA_CPU_BEGIN_CALL();
   if (bytes == nullptr || blocks <= 0 || block_size <= 0 || block_size > kThreadsPerBlock ||
       blocks > blocks_by_threads(block_size)) {
@@ -198,22 +222,6 @@ cudaError_t available_dynamic_shared(std::size_t* bytes, const void* function, i
   *bytes = std::min(rest, static_cast<std::size_t>(settings_of(function).dynamic_shared));
   return cudaSuccess;
 }
-
-cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
-                             int limit, unsigned flags, int* largest) {
-  CUDA_CPU_BEGIN_CALL();
-  if (min_grid_size == nullptr || block_size == nullptr ||
-      (flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) {
-    return finish(cudaErrorInvalidValue);
-  }
-  if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
-  *largest = limit > 0 ? std::min(limit, kThreadsPerBlock) : kThreadsPerBlock;
-  return cudaSuccess;
-}
-
-}  // namespace cuda_cpu
-
-using namespace cuda_cpu;
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_bytes, cudaStream_t stream, Site site) {

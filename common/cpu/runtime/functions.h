@@ -16,13 +16,15 @@ namespace cuda_cpu {
 /// does not know its kernel.
 std::size_t dynamic_shared_limit(const void* function);
 
-cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void* function);
-cudaError_t func_set_attribute(const void* function, cudaFuncAttribute attribute, int value);
-cudaError_t func_set_cache_config(const void* function, cudaFuncCache config);
-cudaError_t max_active_blocks(int* blocks, const void* function, int block_size,
-                              std::size_t dynamic_bytes, unsigned flags);
-cudaError_t available_dynamic_shared(std::size_t* bytes, const void* function, int blocks,
-                                     int block_size);
+/// Any kernel's address, for calls that take it as a key.
+struct KernelKey {
+  const void* address;
+
+  template <class Function>
+  KernelKey(Function* function) : address(reinterpret_cast<const void*>(function)) {}
+  operator const void*() const { return address; }
+};
+
 /// Checks the pointers of an occupancy query and gives the largest block it may try.
 cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
                              int limit, unsigned flags, int* largest);
@@ -58,12 +60,6 @@ void* kernel_address(void (*kernel)(Parameters...)) {
 template <class T>
 void* kernel_address(T* pointer) {
   return (void*)pointer;
-}
-
-/// Any kernel's address, for calls that take it as a key.
-template <class Function>
-const void* key_of(Function* function) {
-  return reinterpret_cast<const void*>(function);
 }
 
 }  // namespace cuda_cpu
@@ -130,7 +126,8 @@ cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(P
   int error = 0;
   const cuda_cpu::LaunchConfig config = cuda_cpu::config_of(located, &error);
   if (error != 0) return cuda_cpu::finish(error);
-  const char* const name = cuda_cpu::function_name(cuda_cpu::key_of(kernel), "cudaLaunchKernelEx");
+  const char* const name =
+      cuda_cpu::function_name(cuda_cpu::KernelKey(kernel), "cudaLaunchKernelEx");
   return cuda_cpu::finish(cuda_cpu::launch_call(
       config, cuda_cpu::LaunchedKernel{name, located.site.file, located.site.line}, kernel,
       std::forward<Arguments>(arguments)...));
@@ -145,52 +142,29 @@ cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, void (*kernel)(
   return cudaLaunchKernelExC(located, cuda_cpu::kernel_address(kernel), arguments);
 }
 
-template <class Function>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Function* function) {
-  return cuda_cpu::func_get_attributes(attributes, cuda_cpu::key_of(function));
-}
-
-template <class Function>
-cudaError_t cudaFuncSetAttribute(Function* function, cudaFuncAttribute attribute, int value) {
-  return cuda_cpu::func_set_attribute(cuda_cpu::key_of(function), attribute, value);
-}
-
-template <class Function>
-cudaError_t cudaFuncSetCacheConfig(Function* function, cudaFuncCache config) {
-  return cuda_cpu::func_set_cache_config(cuda_cpu::key_of(function), config);
-}
-
-template <class Function>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Function* function,
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, cuda_cpu::KernelKey function);
+cudaError_t cudaFuncSetAttribute(cuda_cpu::KernelKey function, cudaFuncAttribute attribute,
+                                 int value);
+cudaError_t cudaFuncSetCacheConfig(cuda_cpu::KernelKey function, cudaFuncCache config);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, cuda_cpu::KernelKey function,
+                                                          int block_size, size_t dynamic_bytes);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   cuda_cpu::KernelKey function,
                                                                    int block_size,
                                                                    size_t dynamic_bytes,
-                                                                   unsigned int flags) {
-  return cuda_cpu::max_active_blocks(blocks, cuda_cpu::key_of(function), block_size, dynamic_bytes,
-                                     flags);
-}
-
-template <class Function>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function,
-                                                          int block_size, size_t dynamic_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-      blocks, function, block_size, dynamic_bytes, cudaOccupancyDefault);
-}
-
-template <class Function>
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, Function* function, int blocks,
-                                                      int block_size) {
-  return cuda_cpu::available_dynamic_shared(bytes, cuda_cpu::key_of(function), blocks, block_size);
-}
+                                                                   unsigned int flags);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, cuda_cpu::KernelKey function,
+                                                      int blocks, int block_size);
 
 /// The block size with which most threads are resident, and the grid that fills the device with
 /// such blocks. `bytes_of_block` gives the dynamic shared memory of a block with that many threads.
-template <class BytesOfBlock, class Function>
+template <class BytesOfBlock>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-    int* min_grid_size, int* block_size, Function* function, BytesOfBlock bytes_of_block,
+    int* min_grid_size, int* block_size, cuda_cpu::KernelKey function, BytesOfBlock bytes_of_block,
     int block_size_limit = 0, unsigned int flags = 0) {
   int largest = 0;
-  const cudaError_t error = cuda_cpu::block_size_limit(
-      min_grid_size, block_size, cuda_cpu::key_of(function), block_size_limit, flags, &largest);
+  const cudaError_t error = cuda_cpu::block_size_limit(min_grid_size, block_size, function,
+                                                       block_size_limit, flags, &largest);
   if (error != cudaSuccess) return error;
   int most_threads = 0;
   *min_grid_size = 0;
@@ -198,8 +172,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
   for (int rounded = (largest + 31) / 32 * 32; rounded > 0; rounded -= 32) {
     const int threads = rounded < largest ? rounded : largest;
     int blocks = 0;
-    const cudaError_t query = cuda_cpu::max_active_blocks(&blocks, cuda_cpu::key_of(function),
-                                                          threads, bytes_of_block(threads), flags);
+    const cudaError_t query = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        &blocks, function, threads, bytes_of_block(threads), flags);
     if (query != cudaSuccess) return query;
     if (blocks * threads > most_threads) {
       most_threads = blocks * threads;
@@ -210,9 +184,9 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
   return cudaSuccess;
 }
 
-template <class BytesOfBlock, class Function>
+template <class BytesOfBlock>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size, int* block_size,
-                                                           Function* function,
+                                                           cuda_cpu::KernelKey function,
                                                            BytesOfBlock bytes_of_block,
                                                            int block_size_limit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
