@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
@@ -65,17 +66,14 @@ std::string output_of(std::vector<std::string> command) {
   return text;
 }
 
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// True for code that no learner wrote: the backend's own and the system's headers.
 bool is_foreign(const std::string& file) {
-  return file.compare(0, 2, "??") == 0 || contains(file, "common/cpu/") ||
-         contains(file, "/usr/include/") || contains(file, "/usr/lib/") ||
-         contains(file, "/include/c++/") || contains(file, "/lib/gcc/") ||
-         contains(file, "/Xcode") || contains(file, "/CommandLineTools/") ||
-         contains(file, "sysdeps/");
+  constexpr const char* kFolders[] = {"common/cpu/",        "/usr/include/", "/usr/lib/",
+                                      "/include/c++/",      "/lib/gcc/",     "/Xcode",
+                                      "/CommandLineTools/", "sysdeps/"};
+  const auto is_in = [&](const char* folder) { return file.find(folder) != std::string::npos; };
+  return file.compare(0, 2, "??") == 0 ||
+         std::any_of(std::begin(kFolders), std::end(kFolders), is_in);
 }
 
 /// The name as it was given to the compiler. Debug information puts the directory of the

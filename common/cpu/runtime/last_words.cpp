@@ -90,7 +90,7 @@ void judge_all_transfers() {
 
 /// Runs when the process ends, after the program's own code: a program with a report must not end
 /// in success.
-void end_of_process(int status) {
+void end_of_process(int status, void*) {
   if (cuda_cpu_has_failed() == 0) {
     if (status == 0) note_unfinished_work();
     judge_all_transfers();
@@ -105,11 +105,10 @@ void end_of_process(int status) {
 }
 
 #if defined(__GLIBC__)
-void end_of_process_glibc(int status, void*) { end_of_process(status); }
-__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process_glibc, nullptr); }
+__attribute__((constructor(101))) void watch_the_end() { on_exit(end_of_process, nullptr); }
 #else
 __attribute__((constructor(101))) void watch_the_end() {
-  std::atexit([] { end_of_process(0); });
+  std::atexit([] { end_of_process(0, nullptr); });
 }
 #endif
 
