@@ -88,8 +88,7 @@ CUDA_CPU_TELLING void begin_part_of_copy(unsigned rank, unsigned threads, void* 
 /// read but become 0.
 CUDA_CPU_TELLING void __pipeline_memcpy_async(void* to_shared, const void* from_global,
                                               std::size_t bytes, std::size_t zfill = 0,
-                                              const char* file = __builtin_FILE(),
-                                              int line = __builtin_LINE()) {
+                                              CUDA_CPU_HERE) {
   cuda_cpu::begin_async_copy(to_shared, from_global, bytes, zfill, {file, line});
 #if defined(CUDA_CPU_XRAY)
   cuda_cpu::async_copy_begins(to_shared, bytes, from_global, bytes - zfill);

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "../types/site.h"
+
 namespace cuda_cpu {
 
 struct Block;
@@ -22,8 +24,7 @@ BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::
 
 /// The barrier of a cooperative launch: waits for every thread of the grid. Each block may wait at
 /// another line, since only the arrivals of blocks are counted; the threads of a block may not.
-void grid_sync(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-               std::uint8_t which = 0);
+void grid_sync(CUDA_CPU_HERE, std::uint8_t which = 0);
 
 /// True inside a cooperative launch (cooperative_groups grid_group::is_valid).
 bool grid_is_cooperative();
@@ -38,22 +39,18 @@ void leave_block(Block* block, unsigned thread);
 
 }  // namespace cuda_cpu
 
-inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                          std::uint8_t which = 0) {
+inline void __syncthreads(CUDA_CPU_HERE, std::uint8_t which = 0) {
   cuda_cpu::block_barrier(file, line, which);
 }
 
-inline int __syncthreads_count(int predicate, const char* file = __builtin_FILE(),
-                               int line = __builtin_LINE(), std::uint8_t which = 0) {
+inline int __syncthreads_count(int predicate, CUDA_CPU_HERE, std::uint8_t which = 0) {
   return cuda_cpu::block_barrier_vote(predicate, file, line, which).count;
 }
 
-inline int __syncthreads_and(int predicate, const char* file = __builtin_FILE(),
-                             int line = __builtin_LINE(), std::uint8_t which = 0) {
+inline int __syncthreads_and(int predicate, CUDA_CPU_HERE, std::uint8_t which = 0) {
   return cuda_cpu::block_barrier_vote(predicate, file, line, which).all;
 }
 
-inline int __syncthreads_or(int predicate, const char* file = __builtin_FILE(),
-                            int line = __builtin_LINE(), std::uint8_t which = 0) {
+inline int __syncthreads_or(int predicate, CUDA_CPU_HERE, std::uint8_t which = 0) {
   return cuda_cpu::block_barrier_vote(predicate, file, line, which).any;
 }

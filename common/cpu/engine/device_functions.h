@@ -510,6 +510,4 @@ inline void __threadfence_block() { cuda_cpu::memory_fence(true); }
 inline void __threadfence() { cuda_cpu::memory_fence(); }
 inline void __threadfence_system() { cuda_cpu::memory_fence(); }
 
-[[noreturn]] inline void __trap(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  cuda_cpu::trap(file, line);
-}
+[[noreturn]] inline void __trap(CUDA_CPU_HERE) { cuda_cpu::trap(file, line); }

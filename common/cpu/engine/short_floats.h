@@ -269,8 +269,7 @@ T nan_of() {
 
 // Values travel as their bits.
 #define CUDA_CPU_SHORT_SHUFFLE(T, Bits, name, Distance)                                          \
-  inline T name(unsigned mask, T value, Distance distance, int width = 32,                       \
-                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {              \
+  inline T name(unsigned mask, T value, Distance distance, int width = 32, CUDA_CPU_HERE) {      \
     Bits bits;                                                                                   \
     std::memcpy(&bits, &value, sizeof(bits));                                                    \
     const auto got =                                                                             \

@@ -111,41 +111,34 @@ inline T shuffle(WarpOperation operation, unsigned mask, T value, unsigned dista
 
 }  // namespace cuda_cpu
 
-inline void __syncwarp(unsigned mask = 0xffffffffu, const char* file = __builtin_FILE(),
-                       int line = __builtin_LINE()) {
+inline void __syncwarp(unsigned mask = 0xffffffffu, CUDA_CPU_HERE) {
   cuda_cpu::warp_collective(cuda_cpu::WarpOperation::kSync, mask, 0, 0, file, line);
 }
 
-inline unsigned __activemask(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  return cuda_cpu::active_mask(file, line);
-}
+inline unsigned __activemask(CUDA_CPU_HERE) { return cuda_cpu::active_mask(file, line); }
 
 // Overloads rather than templates: an argument converts as it does under nvcc.
 // `from`: the source lane, the distance to it, or for xor the mask of lanes.
 #define CUDA_CPU_SHUFFLE(name, operation, T, From)                                  \
-  inline T name(unsigned mask, T value, From from, int width = 32,                  \
-                const char* file = __builtin_FILE(), int line = __builtin_LINE()) { \
+  inline T name(unsigned mask, T value, From from, int width = 32, CUDA_CPU_HERE) { \
     return cuda_cpu::shuffle(cuda_cpu::WarpOperation::operation, mask, value,       \
                              static_cast<unsigned>(from), width, file, line);       \
   }
 
-#define CUDA_CPU_SHUFFLES_AND_MATCHES(T)                                                        \
-  CUDA_CPU_SHUFFLE(__shfl_sync, kShuffle, T, int)                                               \
-  CUDA_CPU_SHUFFLE(__shfl_up_sync, kShuffleUp, T, unsigned)                                     \
-  CUDA_CPU_SHUFFLE(__shfl_down_sync, kShuffleDown, T, unsigned)                                 \
-  CUDA_CPU_SHUFFLE(__shfl_xor_sync, kShuffleXor, T, int)                                        \
-  inline unsigned __match_any_sync(unsigned mask, T value, const char* file = __builtin_FILE(), \
-                                   int line = __builtin_LINE()) {                               \
-    return static_cast<unsigned>(cuda_cpu::warp_collective(                                     \
-        cuda_cpu::WarpOperation::kMatchAny, mask, cuda_cpu::to_bits(value), 0, file, line));    \
-  }                                                                                             \
-  inline unsigned __match_all_sync(unsigned mask, T value, int* predicate,                      \
-                                   const char* file = __builtin_FILE(),                         \
-                                   int line = __builtin_LINE()) {                               \
-    const auto lanes = static_cast<unsigned>(cuda_cpu::warp_collective(                         \
-        cuda_cpu::WarpOperation::kMatchAll, mask, cuda_cpu::to_bits(value), 0, file, line));    \
-    *predicate = lanes != 0;                                                                    \
-    return lanes;                                                                               \
+#define CUDA_CPU_SHUFFLES_AND_MATCHES(T)                                                     \
+  CUDA_CPU_SHUFFLE(__shfl_sync, kShuffle, T, int)                                            \
+  CUDA_CPU_SHUFFLE(__shfl_up_sync, kShuffleUp, T, unsigned)                                  \
+  CUDA_CPU_SHUFFLE(__shfl_down_sync, kShuffleDown, T, unsigned)                              \
+  CUDA_CPU_SHUFFLE(__shfl_xor_sync, kShuffleXor, T, int)                                     \
+  inline unsigned __match_any_sync(unsigned mask, T value, CUDA_CPU_HERE) {                  \
+    return static_cast<unsigned>(cuda_cpu::warp_collective(                                  \
+        cuda_cpu::WarpOperation::kMatchAny, mask, cuda_cpu::to_bits(value), 0, file, line)); \
+  }                                                                                          \
+  inline unsigned __match_all_sync(unsigned mask, T value, int* predicate, CUDA_CPU_HERE) {  \
+    const auto lanes = static_cast<unsigned>(cuda_cpu::warp_collective(                      \
+        cuda_cpu::WarpOperation::kMatchAll, mask, cuda_cpu::to_bits(value), 0, file, line)); \
+    *predicate = lanes != 0;                                                                 \
+    return lanes;                                                                            \
   }
 
 CUDA_CPU_SHUFFLES_AND_MATCHES(int)
@@ -161,8 +154,7 @@ CUDA_CPU_SHUFFLES_AND_MATCHES(double)
 #undef CUDA_CPU_SHUFFLE
 
 #define CUDA_CPU_VOTE(name, Result, operation)                                                     \
-  inline Result name(unsigned mask, int predicate, const char* file = __builtin_FILE(),            \
-                     int line = __builtin_LINE()) {                                                \
+  inline Result name(unsigned mask, int predicate, CUDA_CPU_HERE) {                                \
     return static_cast<Result>(cuda_cpu::warp_collective(cuda_cpu::WarpOperation::operation, mask, \
                                                          predicate != 0, 0, file, line));          \
   }
@@ -175,8 +167,7 @@ CUDA_CPU_VOTE(__ballot_sync, unsigned, kBallot)
 #undef CUDA_CPU_VOTE
 
 #define CUDA_CPU_REDUCE(name, T, operation)                                                  \
-  inline T name(unsigned mask, T value, const char* file = __builtin_FILE(),                 \
-                int line = __builtin_LINE()) {                                               \
+  inline T name(unsigned mask, T value, CUDA_CPU_HERE) {                                     \
     return cuda_cpu::from_bits<T>(cuda_cpu::warp_collective(                                 \
         cuda_cpu::WarpOperation::operation, mask, cuda_cpu::to_bits(value), 0, file, line)); \
   }
