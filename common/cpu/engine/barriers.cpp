@@ -161,7 +161,7 @@ void grid_sync(const char* file, int line, std::uint8_t which) {
         {}, "launch with cudaLaunchCooperativeKernel, so that all blocks are resident together"));
   }
   if (block->observation != nullptr && observer->thread_meets != nullptr) {
-    observer->thread_meets(*block, *self, ~0u);
+    observer->thread_meets(*block, ~0u);
   }
   self->begin_wait(Wait::kGrid, &grid->epoch, __atomic_load_n(&grid->epoch, __ATOMIC_ACQUIRE), file,
                    line);

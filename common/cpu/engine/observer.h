@@ -13,7 +13,6 @@ namespace cuda_cpu {
 struct AsyncCopy;
 struct Block;
 struct GridLaunch;
-struct Thread;
 
 /// Functions that are null are not called.
 struct Observer {
@@ -26,9 +25,9 @@ struct Observer {
   void (*block_ends)(Block& block);
   /// All threads have arrived, none has gone on.
   void (*barrier_opens)(Block& block);
-  /// A thread waits for others, but not for its whole block: warp operation, grid barrier. `lanes`:
-  /// those of its warp that it meets.
-  void (*thread_meets)(Block& block, const Thread& thread, std::uint32_t lanes);
+  /// The running thread waits for others, but not for its whole block: warp operation, grid
+  /// barrier. `lanes`: those of its warp that it meets.
+  void (*thread_meets)(Block& block, std::uint32_t lanes);
   /// __syncwarp: these lanes of the warp have all arrived, none has gone on.
   void (*lanes_met)(Block& block, std::uint32_t warp, std::uint32_t lanes);
   /// An asynchronous copy is made now: its thread waits for it, or somebody for the phase of the
@@ -36,10 +35,8 @@ struct Observer {
   void (*copy_arrives)(Block& block, const AsyncCopy& copy, const void* barrier);
   /// The running thread arrives at a barrier of the program's own, which is in this phase, or goes
   /// on since the phase has ended.
-  void (*phase_is_reached)(Block& block, const Thread& thread, const void* barrier,
-                           std::uint32_t phase);
-  void (*phase_is_passed)(Block& block, const Thread& thread, const void* barrier,
-                          std::uint32_t phase);
+  void (*phase_is_reached)(Block& block, const void* barrier, std::uint32_t phase);
+  void (*phase_is_passed)(Block& block, const void* barrier, std::uint32_t phase);
   /// All threads of the grid have arrived, none has gone on.
   void (*grid_barrier_opens)();
   /// A copy, fill or free that the runtime makes.

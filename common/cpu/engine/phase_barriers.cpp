@@ -96,7 +96,7 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
     tsan_release(object);
   }
   if (block->observation != nullptr && observer->phase_is_passed != nullptr) {
-    observer->phase_is_passed(*block, *current_thread, barrier->object, phase);
+    observer->phase_is_passed(*block, barrier->object, phase);
   }
 }
 
@@ -106,7 +106,7 @@ std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops) {
   const std::uint32_t phase = barrier->phase;
   tsan_release(tsan_object_of(*barrier));
   if (block->observation != nullptr && observer->phase_is_reached != nullptr) {
-    observer->phase_is_reached(*block, *current_thread, barrier->object, phase);
+    observer->phase_is_reached(*block, barrier->object, phase);
   }
   if (drops) --barrier->expected;
   barrier->missing -= times;

@@ -302,7 +302,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
                      "all lanes that a mask names must make the same call", file, line);
   }
   if (block->observation != nullptr && observer->thread_meets != nullptr) {
-    observer->thread_meets(*block, *self, mask);
+    observer->thread_meets(*block, mask);
   }
   slot->value[lane] = value;
   slot->operand[lane] = operand;

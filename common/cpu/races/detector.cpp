@@ -702,12 +702,8 @@ BlockOrder* running_block() {
   return static_cast<BlockOrder*>(block->observation);
 }
 
-std::uint32_t number_of(const cuda_cpu::Thread* thread, const cuda_cpu::Block& block) {
-  return static_cast<std::uint32_t>(thread - block.threads);
-}
-
 std::uint32_t running_thread() {
-  return number_of(cuda_cpu::current_thread, *cuda_cpu::current_block);
+  return static_cast<std::uint32_t>(cuda_cpu::current_thread - cuda_cpu::current_block->threads);
 }
 
 /// Any access, or what is left of it: `bytes` from `begin` on, of `whole` bytes.
@@ -809,16 +805,14 @@ void copy_arrives(cuda_cpu::Block& running, const cuda_cpu::AsyncCopy& copy, con
   if (barrier != nullptr) order.copy_is_made(copier.thread, barrier, copy.group);
 }
 
-void phase_is_reached(cuda_cpu::Block& running, const cuda_cpu::Thread& thread, const void* barrier,
-                      std::uint32_t phase) {
+void phase_is_reached(cuda_cpu::Block& running, const void* barrier, std::uint32_t phase) {
   const Inside in;
-  order_of(running).phase_is_reached(number_of(&thread, running), barrier, phase);
+  order_of(running).phase_is_reached(running_thread(), barrier, phase);
 }
 
-void phase_is_passed(cuda_cpu::Block& running, const cuda_cpu::Thread& thread, const void* barrier,
-                     std::uint32_t phase) {
+void phase_is_passed(cuda_cpu::Block& running, const void* barrier, std::uint32_t phase) {
   const Inside in;
-  order_of(running).phase_is_passed(number_of(&thread, running), barrier, phase);
+  order_of(running).phase_is_passed(running_thread(), barrier, phase);
 }
 
 void grid_barrier_opens() {

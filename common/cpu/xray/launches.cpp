@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "../engine/block.h"
+#include "../engine/current.h"
 #include "../engine/grid.h"
 #include "../engine/observer.h"
 #include "../engine/worker.h"
@@ -37,7 +38,6 @@ namespace {
 
 using cuda_cpu::Block;
 using cuda_cpu::GridLaunch;
-using cuda_cpu::Thread;
 
 /// A block that runs and is counted.
 struct WatchedBlock : BlockLanes {
@@ -162,8 +162,8 @@ void barrier_opens(Block& block) {
   block.observation = lanes;
 }
 
-void thread_meets(Block& block, const Thread& thread, std::uint32_t mask) {
-  const auto number = static_cast<std::size_t>(&thread - block.threads);
+void thread_meets(Block& block, std::uint32_t mask) {
+  const auto number = static_cast<std::size_t>(cuda_cpu::current_thread - block.threads);
   watched(block)->lanes[number].events.push_back(LaneEvent(mask));
 }
 
