@@ -422,7 +422,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         report_kernel_fault(fault, where());
         end_process();
       }
-      escape_from_fault(fault);
+      leave_kernel(Exit::kFault, fault);
     }
     end_host_fault(fault);
   }

@@ -34,8 +34,8 @@ void end_round(Worker* worker) {
   Block* const block = current_block;
   if (const int error = worker->grid->error.load(std::memory_order_relaxed)) abandon_grid(error);
   // The watchdog's signal does not reach a worker that sleeps in rotate_blocks().
-  const Interrupt why = worker->interrupt.load();
-  if (why != Interrupt::kNone) escape_from_interrupt(Fault{}, why);
+  const Exit why = worker->interrupt.load();
+  if (why != Exit::kNone) leave_kernel(why);
   new_round(worker, block);
   bool any_runnable = false;
   for (std::uint32_t i = 0; i < block->count && !any_runnable; ++i) {

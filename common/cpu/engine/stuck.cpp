@@ -247,7 +247,7 @@ int report_no_progress(const Worker* worker) {
   leave_step(current_block);
   std::vector<Group> groups;
   add_spinning(worker, block, &groups);
-  if (worker->interrupted_by == Interrupt::kOnlyBarriers) {
+  if (worker->exit == Exit::kOnlyBarriers) {
     r.headline = format("barrier after barrier for %g s, and no thread has ended",
                         barrier_timeout_seconds());
   } else {

@@ -45,11 +45,11 @@ constexpr auto kPatience = std::chrono::seconds(5);
 void on_interrupt(int, siginfo_t*, void* context) {
   Worker* const worker = current_worker;
   if (worker == nullptr || !in_kernel() || !worker->interruptible.load()) return;
-  const Interrupt why = worker->interrupt.load();
+  const Exit why = worker->interrupt.load();
   void* const pc = registers_of(context).pc;
-  if (why == Interrupt::kNone || !is_in_program_text(pc)) return;
-  worker->interrupt.store(Interrupt::kNone);
-  escape_from_interrupt(Fault{kSignal, nullptr, pc, false, false}, why);
+  if (why == Exit::kNone || !is_in_program_text(pc)) return;
+  worker->interrupt.store(Exit::kNone);
+  leave_kernel(why, {kSignal, nullptr, pc, false, false});
 }
 
 class Watchdog {
@@ -63,7 +63,7 @@ class Watchdog {
 
   void remove(Worker* worker) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    worker->interrupt.store(Interrupt::kNone);
+    worker->interrupt.store(Exit::kNone);
     workers_.erase(std::find(workers_.begin(), workers_.end(), worker));
   }
 
@@ -89,10 +89,10 @@ class Watchdog {
   }
 
   // Workers that only wait for others are not to blame, unless all do.
-  void interrupt_workers(Interrupt why) {
+  void interrupt_workers(Exit why) {
     const bool all_wait = std::all_of(workers_.begin(), workers_.end(), waits_for_others);
     for (Worker* const worker : workers_) {
-      if (why != Interrupt::kOtherWorkerFailed && !all_wait && waits_for_others(worker)) continue;
+      if (why != Exit::kFailed && !all_wait && waits_for_others(worker)) continue;
       worker->interrupt.store(why);
       pthread_kill(worker->os_thread, kSignal);
     }
@@ -147,15 +147,15 @@ class Watchdog {
       // A worker normally notices by itself that another has failed, at its block's end at the
       // latest.
       const bool limited = timeout.count() > 0;
-      Interrupt why = Interrupt::kNone;
+      Exit why = Exit::kNone;
       if (other_failed) {
-        if (now - failed_since > 5 * kTick) why = Interrupt::kOtherWorkerFailed;
+        if (now - failed_since > 5 * kTick) why = Exit::kFailed;
       } else if (limited && now - since > timeout) {
-        why = Interrupt::kTimeout;
+        why = Exit::kTimeout;
       } else if (limited && now - last_end > barrier_timeout) {
-        why = Interrupt::kOnlyBarriers;
+        why = Exit::kOnlyBarriers;
       }
-      if (why == Interrupt::kNone) {
+      if (why == Exit::kNone) {
         interrupting = false;
         continue;
       }

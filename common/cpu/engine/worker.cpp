@@ -25,27 +25,17 @@ namespace cuda_cpu {
 
 namespace {
 
-[[noreturn]] void jump_home(Worker* worker, Worker::Exit why) {
-  worker->exit = why;
-  asan_leave(nullptr, worker->home_bottom, worker->home_size);
-  tsan_release(&worker->grid->blocks);  // as a thread that ends does
-  // TSan looks for the jump's target among those of the fiber that it takes for the running one.
-  tsan_switch(worker->home_fiber);
-  siglongjmp(worker->home_jump, 1);
-}
-
 // Called after a jump out of the middle of a kernel: says why if nobody has yet, and makes the
 // stacks usable again.
 void clean_up_after_abandoning(Worker* worker) {
   asan_arrive(worker->home_fake_stack);
   tsan_switch(worker->home_fiber);
-  if (worker->exit == Worker::Exit::kFault) {
+  if (worker->exit == Exit::kFault) {
     const Where place = where();
     const Fault reported = worker->fault;
     current_thread = nullptr;  // a fault from here on is the backend's own
     worker->grid->fail(report_kernel_fault(reported, place));
-  } else if (worker->exit == Worker::Exit::kInterrupt &&
-             worker->interrupted_by != Interrupt::kOtherWorkerFailed) {
+  } else if (worker->exit != Exit::kFailed) {
     worker->grid->fail(report_no_progress(worker));
   }
   current_thread = nullptr;
@@ -190,21 +180,20 @@ Report report_here(std::string headline, Site site, int cuda_error,
 void stop_grid(const Report& it) { abandon_grid(report(it)); }
 
 void abandon_grid(int cuda_error) {
-  Worker* const worker = current_worker;
   if (!in_kernel()) die("abandon_grid outside of a kernel");
-  worker->grid->fail(cuda_error != 0 ? cuda_error : cudaErrorLaunchFailure);
-  jump_home(worker, Worker::Exit::kAbandoned);
+  current_worker->grid->fail(cuda_error != 0 ? cuda_error : cudaErrorLaunchFailure);
+  leave_kernel(Exit::kFailed);
 }
 
-void escape_from_fault(const Fault& fault) {
-  current_worker->fault = fault;
-  jump_home(current_worker, Worker::Exit::kFault);
-}
-
-void escape_from_interrupt(const Fault& fault, Interrupt why) {
-  current_worker->fault = fault;
-  current_worker->interrupted_by = why;
-  jump_home(current_worker, Worker::Exit::kInterrupt);
+void leave_kernel(Exit why, const Fault& fault) {
+  Worker* const worker = current_worker;
+  worker->exit = why;
+  worker->fault = fault;
+  asan_leave(nullptr, worker->home_bottom, worker->home_size);
+  tsan_release(&worker->grid->blocks);  // as a thread that ends does
+  // TSan looks for the jump's target among those of the fiber that it takes for the running one.
+  tsan_switch(worker->home_fiber);
+  siglongjmp(worker->home_jump, 1);
 }
 
 void hold_interrupts() {

@@ -31,8 +31,9 @@ struct Fault {
   bool knows_write;
 };
 
-/// Why the watchdog stops a worker.
-enum class Interrupt : int { kNone, kTimeout, kOnlyBarriers, kOtherWorkerFailed };
+/// Why a kernel is left before its end: its grid has failed, here or in another worker, and that is
+/// reported; a fault, which is not; or the watchdog has waited in vain.
+enum class Exit : int { kNone, kFailed, kFault, kTimeout, kOnlyBarriers };
 
 struct Worker {
   Grid* grid = nullptr;
@@ -54,14 +55,12 @@ struct Worker {
   void* home_context = nullptr;  // the OS thread's own stack, while a kernel runs
   sigjmp_buf home_jump;
   Fault fault{};
-  enum class Exit { kAbandoned, kFault, kInterrupt };
-  Exit exit = Exit::kAbandoned;  // why the jump home was made
+  Exit exit = Exit::kNone;  // why the jump home was made
   bool early_exit_counts = early_return_allowed();
 
   const pthread_t os_thread = pthread_self();
-  std::atomic<Interrupt> interrupt{Interrupt::kNone};
-  std::atomic<bool> interruptible{false};  // in a kernel, and not reporting about it
-  Interrupt interrupted_by = Interrupt::kNone;
+  std::atomic<Exit> interrupt{Exit::kNone};  // what the watchdog asks for
+  std::atomic<bool> interruptible{false};    // in a kernel, and not reporting about it
 
   // How the sanitizers know the OS thread's own stack.
   void* home_fake_stack = nullptr;
@@ -97,11 +96,9 @@ Report report_here(std::string headline, Site site, int cuda_error,
 /// Ends the grid from inside device code, after a report was printed. Never returns.
 [[noreturn]] void abandon_grid(int cuda_error);
 
-/// The signal handler's way out of a kernel. The worker's own loop then calls report_kernel_fault.
-[[noreturn]] void escape_from_fault(const Fault& fault);
-
-/// The watchdog's way out of a kernel.
-[[noreturn]] void escape_from_interrupt(const Fault& fault, Interrupt why);
+/// The way out of a kernel, also for signal handlers. The worker's own loop then reports why, if
+/// nobody has.
+[[noreturn]] void leave_kernel(Exit why, const Fault& fault = {});
 
 /// The watchdog leaves the calling worker alone until its grid has ended. Every report begins with
 /// this, since it must not be interrupted while it holds a lock.
