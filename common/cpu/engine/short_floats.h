@@ -114,19 +114,15 @@ Integer to_integer(double value, Rounding rounding) {
   if (std::isnan(value)) return 0;
   switch (rounding) {
     case Rounding::kNearest:
-      value = std::nearbyint(value);
-      break;
+      return to_integer<Integer>(std::nearbyint(value));
     case Rounding::kZero:
-      value = std::trunc(value);
-      break;
+      return to_integer<Integer>(std::trunc(value));
     case Rounding::kDown:
-      value = std::floor(value);
-      break;
+      return to_integer<Integer>(std::floor(value));
     case Rounding::kUp:
-      value = std::ceil(value);
       break;
   }
-  return to_integer<Integer>(value);
+  return to_integer<Integer>(std::ceil(value));
 }
 
 inline float rounded_to_tf32(float value) {
@@ -216,14 +212,14 @@ T nan_of() {
   inline T##2 name##2_rn(T##2 a, T##2 b) { return name##2(a, b); }                 \
   inline T##2 name##2_sat(T##2 a, T##2 b) { return {name##_sat(a.x, b.x), name##_sat(a.y, b.y)}; }
 
-#define CUDA_CPU_SHORT_COMPARISON(T, name, ordered, expression)       \
+#define CUDA_CPU_SHORT_COMPARISON(T, name, expression)                \
   inline bool __h##name(T a, T b) {                                   \
     const float x = static_cast<float>(a), y = static_cast<float>(b); \
-    return (ordered) && (expression);                                 \
+    return !std::isunordered(x, y) && (expression);                   \
   }                                                                   \
   inline bool __h##name##u(T a, T b) {                                \
     const float x = static_cast<float>(a), y = static_cast<float>(b); \
-    return !(ordered) || (expression);                                \
+    return std::isunordered(x, y) || (expression);                    \
   }                                                                   \
   CUDA_CPU_SHORT_COMPARISON_OF_PAIRS(T, name)                         \
   CUDA_CPU_SHORT_COMPARISON_OF_PAIRS(T, name##u)
@@ -326,12 +322,12 @@ T nan_of() {
   inline T##2 __hfma2_relu(T##2 a, T##2 b, T##2 c) {                                            \
     return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};                            \
   }                                                                                             \
-  CUDA_CPU_SHORT_COMPARISON(T, eq, x == x && y == y, x == y)                                    \
-  CUDA_CPU_SHORT_COMPARISON(T, ne, x == x && y == y, x != y)                                    \
-  CUDA_CPU_SHORT_COMPARISON(T, lt, x == x && y == y, x < y)                                     \
-  CUDA_CPU_SHORT_COMPARISON(T, le, x == x && y == y, x <= y)                                    \
-  CUDA_CPU_SHORT_COMPARISON(T, gt, x == x && y == y, x > y)                                     \
-  CUDA_CPU_SHORT_COMPARISON(T, ge, x == x && y == y, x >= y)                                    \
+  CUDA_CPU_SHORT_COMPARISON(T, eq, x == y)                                                      \
+  CUDA_CPU_SHORT_COMPARISON(T, ne, x != y)                                                      \
+  CUDA_CPU_SHORT_COMPARISON(T, lt, x < y)                                                       \
+  CUDA_CPU_SHORT_COMPARISON(T, le, x <= y)                                                      \
+  CUDA_CPU_SHORT_COMPARISON(T, gt, x > y)                                                       \
+  CUDA_CPU_SHORT_COMPARISON(T, ge, x >= y)                                                      \
   CUDA_CPU_SHORT_EXTREME(T, __hmax, x > y || (x == y && !std::signbit(x)))                      \
   CUDA_CPU_SHORT_EXTREME(T, __hmin, x < y || (x == y && std::signbit(x)))                       \
   CUDA_CPU_SHORT_FUNCTION(T, sqrt, std::sqrt(x))                                                \
