@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -59,6 +60,13 @@ struct Reserve {
   }
 };
 
+/// What `ulimit -v` allows.
+std::size_t address_space_limit() {
+  rlimit limit{};
+  const bool is_known = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_known ? limit.rlim_cur : std::numeric_limits<std::size_t>::max();
+}
+
 struct AllMemory {
   std::mutex mutex;
   std::map<std::uintptr_t, Holding> holdings;
@@ -85,11 +93,7 @@ struct AllMemory {
         std::fclose(file);
       }
     }
-    rlimit limit{};
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-      bytes = std::min<std::size_t>(bytes, limit.rlim_cur);
-    }
-    return bytes;
+    return std::min(bytes, address_space_limit());
   }
 };
 
@@ -122,10 +126,7 @@ void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(addres
 
 void make_reserve(Reserve* reserve) {
   std::size_t bytes = std::size_t{kTsan ? 16 : 256} << 30;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    bytes = std::min<std::size_t>(bytes, round_up(limit.rlim_cur / 4, std::size_t{1} << 20));
-  }
+  bytes = std::min(bytes, round_up(address_space_limit() / 4, std::size_t{1} << 20));
   for (; bytes >= (std::size_t{16} << 20); bytes /= 2) {
     void* const base =
         mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -515,10 +516,7 @@ bool slack_is_damaged(std::uintptr_t base, const char** where_text) {
   const auto [s, lock] = locked_memory();
   const auto found = s.holdings.find(base);
   if (found == s.holdings.end() || !is_allocation(found->second)) return false;
-  const bool closed = found->second.range.space == Space::kGlobal && s.open_depth == 0;
-  if (closed) protect(found->second.pages, found->second.page_bytes, PROT_READ | PROT_WRITE);
   const std::uintptr_t where = find_damage(found->second);
-  if (closed) protect(found->second.pages, found->second.page_bytes, PROT_NONE);
   *where_text = where >= found->second.range.end() ? "past the end of" : "before the start of";
   return where != 0;
 }

@@ -117,7 +117,7 @@ class OpenAllocation {
 /// returns the CUDA error code if something wrote there, else 0.
 int check_slack(const LaunchedKernel& kernel);
 
-/// Whether something wrote around this allocation; `where_text` says where.
+/// Whether something wrote around this allocation, which is open; `where_text` says where.
 bool slack_is_damaged(std::uintptr_t base, const char** where_text);
 
 }  // namespace cuda_cpu

@@ -68,13 +68,8 @@ SharedArray* array_of(Block* block, unsigned number) {
 void announce(SharedArray* array, const char* name, Site site) {
   array->name = name;
   array->site = site;
-  MemoryRange range;
-  range.base = reinterpret_cast<std::uintptr_t>(array->address);
-  range.size = array->size;
-  range.space = Space::kShared;
-  range.name = name;
-  range.allocated = site;
-  register_range(range);
+  const auto base = reinterpret_cast<std::uintptr_t>(array->address);
+  register_range({base, array->size, Space::kShared, name, site});
 }
 
 void start_using(Block* block, SharedArray* array) {

@@ -37,12 +37,7 @@ Symbols& symbols() {
 SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size, Space space,
                                  const char* name, const char* file, int line,
                                  bool may_hold_pointers) {
-  MemoryRange range;
-  range.base = reinterpret_cast<std::uintptr_t>(address);
-  range.size = size;
-  range.space = space;
-  range.name = name;
-  range.allocated = Site{file, line};
+  MemoryRange range{reinterpret_cast<std::uintptr_t>(address), size, space, name, {file, line}};
   range.may_hold_pointers = may_hold_pointers;
   register_range(range);
 
