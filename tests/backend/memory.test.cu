@@ -638,7 +638,7 @@ TEST_CASE("above a thread's stack lies nothing that others use") {
   const std::set<std::uintptr_t> different(told.begin(), told.end());
   CHECK(different.size() == 1024);
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t step = cuda_cpu::stack_bytes_per_thread() + page;
+  const std::uintptr_t step = cuda_cpu::kStackBytes + page;
   std::set<std::uintptr_t> ends;
   for (const std::uintptr_t stack : told) {
     REQUIRE(stack != 0);

@@ -260,7 +260,7 @@ Report explain_segfault(const Fault& fault) {
     return explanation(
         "stack overflow",
         {format("the thread's local variables and calls need more than its stack of %zu KiB",
-                stack_bytes_per_thread() / 1024)},
+                kStackBytes / 1024)},
         "recursion without an end, or a large local array; put it into shared or global memory",
         cudaErrorHardwareStackError);
   }

@@ -16,6 +16,7 @@
 #include "block.h"
 #include "current.h"
 #include "sanitizers.h"
+#include "scheduler.h"
 #include "stacks.h"
 #include "worker.h"
 
@@ -69,10 +70,6 @@ void* new_fence() {
   return fence;
 }
 
-Stack* stack_of_current_thread() {
-  return current_block->stacks[current_thread - current_block->threads];
-}
-
 }  // namespace
 
 void* tsan_object(const Block* block, const void* thing) {
@@ -85,7 +82,7 @@ void* tsan_object(const Block* block, const void* thing) {
 void atomic_was_executed(const void* address, bool stored, bool acquires, bool releases,
                          bool block_only) {
   if (current_thread == nullptr) return;
-  Stack* const stack = stack_of_current_thread();
+  Stack* const stack = stack_of(current_thread);
   const void* const object = block_only ? tsan_object(current_block, address) : address;
   const unsigned slot = slot_of_atomic(object);
   stack->slots_read |= std::uint64_t{1} << slot;
@@ -99,7 +96,7 @@ void atomic_was_executed(const void* address, bool stored, bool acquires, bool r
 
 void fence_was_executed() {
   if (current_thread == nullptr) return;
-  Stack* const stack = stack_of_current_thread();
+  Stack* const stack = stack_of(current_thread);
   for (unsigned slot = 0; slot < kSlots; ++slot) {
     if ((stack->slots_read >> slot & 1) != 0) tsan_acquire(&published[slot]);
   }
@@ -118,7 +115,7 @@ void read_as_constant(const void* address, std::size_t bytes) {
   // As if from the caller's line, so that a report names it.
   tsan_read(address, bytes, __builtin_return_address(0));
   tsan_release(&current_worker->grid->blocks);
-  tsan_switch(stack_of_current_thread()->fiber);
+  tsan_switch(stack_of(current_thread)->fiber);
 }
 
 }  // namespace cuda_cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "barriers.h"
@@ -23,11 +24,9 @@ namespace {
 constexpr unsigned kIdleRounds = 16;
 
 bool all_at_grid_barrier(const Block* block) {
-  for (std::uint32_t i = 0; i < block->count; ++i) {
-    const Thread& thread = block->threads[i];
-    if (thread.finished || thread.wait != Wait::kGrid) return false;
-  }
-  return true;
+  return std::all_of(block->threads, block->threads + block->count, [](const Thread& thread) {
+    return !thread.finished && thread.wait == Wait::kGrid;
+  });
 }
 
 void end_round(Worker* worker) {
@@ -37,13 +36,9 @@ void end_round(Worker* worker) {
   const Exit why = worker->interrupt.load();
   if (why != Exit::kNone) leave_kernel(why);
   new_round(worker, block);
-  bool any_runnable = false;
-  for (std::uint32_t i = 0; i < block->count && !any_runnable; ++i) {
-    any_runnable = runnable(block->threads[i]);
-  }
   const bool idle = worker->progress() == block->progress_seen;
   block->progress_seen = worker->progress();
-  if (any_runnable) {
+  if (std::any_of(block->threads, block->threads + block->count, runnable)) {
     block->idle_rounds = idle ? block->idle_rounds + 1 : 0;
     if (block->idle_rounds < kIdleRounds) return;
     // Every thread only yields. They wait for something that another block must do, or for a lane
@@ -108,10 +103,6 @@ Thread* pick_thread(Worker* worker) {
   }
 }
 
-Stack* stack_of(const Thread* thread) {
-  return current_block->stacks[thread - current_block->threads];
-}
-
 // Suspends the running context into `*save` and goes on with another one, on the stack given.
 void switch_to(const void* bottom, std::size_t size, void** save, void* context) {
   void* fake_stack = nullptr;
@@ -123,7 +114,7 @@ void switch_to(const void* bottom, std::size_t size, void** save, void* context)
 // To a runner, which is the worker itself.
 void switch_to_stack(Worker* worker, void** save, Stack* next) {
   tsan_switch(worker->home_fiber);
-  switch_to(next->bottom, next->size, save, next->context);
+  switch_to(next->bottom, kStackBytes, save, next->context);
 }
 
 // Where a sanitizer looks on: the stack has no thread to start, and waits until a block needs it
@@ -210,7 +201,7 @@ void switch_to_thread(void** save, Thread* next) {
   if (!kSanitized) return cuda_cpu_switch_context(save, next->context);
   Stack* const stack = stack_of(next);
   tsan_switch(stack->fiber);
-  switch_to(stack->bottom, stack->size, save, next->context);
+  switch_to(stack->bottom, kStackBytes, save, next->context);
 }
 
 void reschedule(Thread* self) {

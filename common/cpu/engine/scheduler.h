@@ -33,6 +33,11 @@ void shuffle_order(Worker* worker, Block* block);
 /// Suspends the running context into `*save` and goes on with a thread that is suspended.
 void switch_to_thread(void** save, Thread* next);
 
+/// The stack of a thread of the running block; only sanitizers ask.
+inline Stack* stack_of(const Thread* thread) {
+  return current_block->stacks[thread - current_block->threads];
+}
+
 /// The running thread must wait (its generation is set): lets others run, returns when it may go
 /// on.
 void reschedule(Thread* self);

@@ -17,11 +17,6 @@ namespace cuda_cpu {
 
 namespace {
 
-// There is room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented
-// frames are several times larger.
-constexpr std::size_t kStackBytes = kSanitized ? 512 * 1024 : 256 * 1024;
-static_assert(kAboveStack <= kStackBytes / 2, "the other half of the next stack is its thread's");
-
 void run_on_new_stack(void* argument) {
   auto* const stack = static_cast<Stack*>(argument);
   const void* bottom = nullptr;
@@ -41,8 +36,8 @@ std::size_t stack_shift(std::size_t number) { return number % 64 * 64; }
 
 void make_runner(Worker* worker, std::size_t number) {
   Stack* const stack = worker->stacks[number];
-  asan_unpoison(stack->bottom, stack->size);
-  stack->context = cuda_cpu_new_context(stack->bottom + stack->size - stack_shift(number),
+  asan_unpoison(stack->bottom, kStackBytes);
+  stack->context = cuda_cpu_new_context(stack->bottom + kStackBytes - stack_shift(number),
                                         run_on_new_stack, stack);
 }
 
@@ -85,7 +80,6 @@ void add_stacks(Worker* worker) {
     close(base + i * step, guard);
     auto* const stack = new Stack;
     stack->bottom = base + i * step + guard;
-    stack->size = kStackBytes;
     stack->fiber = tsan_new_fiber();
     worker->stacks.push_back(stack);
     make_runner(worker, worker->stacks.size() - 1);
@@ -129,11 +123,8 @@ void renew_stacks(Worker* worker) {
       stack->fiber = tsan_new_fiber();
     }
   }
-  worker->free_stacks.clear();
-  for (std::size_t i = worker->stacks.size(); i-- > 0;) {
-    make_runner(worker, i);
-    worker->free_stacks.push_back(worker->stacks[i]);
-  }
+  for (std::size_t i = 0; i < worker->stacks.size(); ++i) make_runner(worker, i);
+  worker->free_stacks.assign(worker->stacks.rbegin(), worker->stacks.rend());
 }
 
 bool is_stack_guard(const void* address) {
@@ -146,7 +137,5 @@ std::uintptr_t stack_at(const void* address) {
   if (offset == kNowhere) return 0;
   return reinterpret_cast<std::uintptr_t>(address) - offset % stack_step();
 }
-
-std::size_t stack_bytes_per_thread() { return kStackBytes; }
 
 }  // namespace cuda_cpu

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizers.h"
+
 namespace cuda_cpu {
 
 struct Worker;
@@ -14,9 +16,13 @@ struct Worker;
 /// hardly any thread comes down.
 constexpr std::size_t kAboveStack = 128 * 1024;
 
+/// There is room for a kernel's local arrays; pages that are not touched cost nothing. Instrumented
+/// frames are several times larger.
+constexpr std::size_t kStackBytes = kSanitized ? 512 * 1024 : 256 * 1024;
+static_assert(kAboveStack <= kStackBytes / 2, "the other half of the next stack is its thread's");
+
 struct Stack {
   char* bottom = nullptr;
-  std::size_t size = 0;
   void* context = nullptr;  // of its runner, while parked
   void* fiber = nullptr;    // by which TSan knows the CUDA thread that runs here
 
@@ -33,9 +39,8 @@ Stack* take_stack(Worker* worker);
 void renew_stacks(Worker* worker);
 
 /// True when `address` lies in the guard page under a stack: the kernel's local variables or its
-/// recursion outgrew `stack_bytes_per_thread()`.
+/// recursion outgrew it.
 bool is_stack_guard(const void* address);
-std::size_t stack_bytes_per_thread();
 
 /// Where the stack of a CUDA thread begins that holds `address`, or may come to hold it; 0 if none.
 std::uintptr_t stack_at(const void* address);

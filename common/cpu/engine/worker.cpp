@@ -57,7 +57,7 @@ void run_resident_blocks(Worker* worker) {
   if (sigsetjmp(worker->home_jump, 1) == 0) {
     worker->interruptible.store(true);
     Stack* const runner = take_stack(worker);
-    asan_leave(&worker->home_fake_stack, runner->bottom, runner->size);
+    asan_leave(&worker->home_fake_stack, runner->bottom, kStackBytes);
     cuda_cpu_switch_context(&worker->home_context, runner->context);
     asan_arrive(worker->home_fake_stack);
     current_thread = nullptr;

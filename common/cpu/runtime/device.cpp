@@ -282,7 +282,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   switch (static_cast<int>(limit)) {
     case cudaLimitStackSize:
       // A CUDA thread's stack has one size here: less is granted, more is refused.
-      return finish(value <= stack_bytes_per_thread() ? cudaSuccess : cudaErrorMemoryAllocation);
+      return finish(value <= kStackBytes ? cudaSuccess : cudaErrorMemoryAllocation);
     case cudaLimitPrintfFifoSize:
       printf_fifo = value;
       return cudaSuccess;
@@ -298,7 +298,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   CUDA_CPU_BEGIN_CALL();
   switch (static_cast<int>(limit)) {
     case cudaLimitStackSize:
-      return give(stack_bytes_per_thread(), value);
+      return give(kStackBytes, value);
     case cudaLimitPrintfFifoSize:
       return give(printf_fifo, value);
     case cudaLimitMallocHeapSize:
