@@ -107,19 +107,17 @@ __attribute__((noinline)) void wait_at_barrier(Block* block, Thread* self, const
   run_others(block, self);
 }
 
-[[noreturn]] void not_in_a_kernel(const char* call) { die("%s called outside of a kernel", call); }
-
 }  // namespace
 
 void block_barrier(const char* file, int line, std::uint8_t which) {
   Thread* const self = current_thread;
-  if (__builtin_expect(self == nullptr, 0)) not_in_a_kernel("__syncthreads");
+  if (__builtin_expect(self == nullptr, 0)) die("__syncthreads called outside of a kernel");
   Block* const block = current_block;
   // Some thread between the first and the last, in step.
   if (block->step_line == line && block->file == file && which == 0 && self != block->last) {
     return step_on(self);
   }
-  void* const object = kTsan ? barrier_object(block, block->epoch) : nullptr;
+  void* const object = barrier_object(block, block->epoch);
   tsan_release(object);
   wait_at_barrier(block, self, file, line, which);
   tsan_acquire(object);
@@ -141,7 +139,7 @@ void leave_step(Block* block) {
 }
 
 BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::uint8_t which) {
-  if (current_thread == nullptr) not_in_a_kernel("__syncthreads_count");
+  if (current_thread == nullptr) die("__syncthreads_count called outside of a kernel");
   Block* const block = current_block;
   if (predicate != 0) ++block->votes;
   block_barrier(file, line, which);
@@ -152,7 +150,7 @@ BarrierVotes block_barrier_vote(int predicate, const char* file, int line, std::
 
 void grid_sync(const char* file, int line, std::uint8_t which) {
   Thread* const self = current_thread;
-  if (self == nullptr) not_in_a_kernel("the grid barrier");
+  if (self == nullptr) die("the grid barrier called outside of a kernel");
   Block* const block = current_block;
   Grid* const grid = current_worker->grid;
   if (!grid->launch->cooperative) {

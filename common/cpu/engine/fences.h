@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tells ThreadSanitizer about fences and atomics; fences.cpp says why. Exists only under TSan.
+// Tells ThreadSanitizer about fences and atomics; fences.cpp says why. Only TSan's programs call
+// it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,11 @@ struct Block;
 /// The word to which TSan attaches what it remembers about `thing`, a part of the block. Every
 /// block has another one: blocks use memory again, and one block's barrier orders nothing for the
 /// next.
+#if defined(CUDA_CPU_TSAN)
 void* tsan_object(const Block* block, const void* thing);
+#else
+inline void* tsan_object(const Block*, const void*) { return nullptr; }
+#endif
 
 /// __threadfence() or one of its variants was executed.
 void fence_was_executed();

@@ -79,15 +79,11 @@ void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCa
          "wait before others can end the next phase: each of them needs this thread's arrival");
 }
 
-void* tsan_object_of(const PhaseBarrier& barrier) {
-  return kTsan ? tsan_object(current_block, &barrier) : nullptr;
-}
-
 /// The running thread goes on since the phase has ended. It makes the copies that belong to it,
 /// unless another thread came before.
 void pass(PhaseBarrier* barrier, std::uint32_t phase) {
   Block* const block = current_block;
-  void* const object = tsan_object_of(*barrier);
+  void* const object = tsan_object(block, barrier);
   tsan_acquire(object);
   CopyQueue& copies = barrier->copies;
   while (!copies.empty() &&
@@ -104,7 +100,7 @@ void pass(PhaseBarrier* barrier, std::uint32_t phase) {
 std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops) {
   Block* const block = current_block;
   const std::uint32_t phase = barrier->phase;
-  tsan_release(tsan_object_of(*barrier));
+  tsan_release(tsan_object(block, barrier));
   if (block->observation != nullptr && observer->phase_is_reached != nullptr) {
     observer->phase_is_reached(*block, barrier->object, phase);
   }

@@ -313,13 +313,10 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   }
   // Only __syncwarp orders memory accesses; the others exchange registers. Two objects take turns,
   // as at the block barrier.
-  void* object = nullptr;
-  if constexpr (kTsan) {
-    if (operation == WarpOperation::kSync) {
-      object = tsan_object(block, &slot->value[slot->generation % 2]);
-      tsan_release(object);
-    }
-  }
+  void* const object = operation == WarpOperation::kSync
+                           ? tsan_object(block, &slot->value[slot->generation % 2])
+                           : nullptr;
+  if (object != nullptr) tsan_release(object);
   if (is_complete(block, number / 32, *slot)) {
     complete(block, number / 32, slot, file, line);
     stay_with_warp(block, number / 32);
@@ -327,7 +324,7 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
     self->begin_wait(Wait::kWarp, &slot->generation, slot->generation, file, line);
     run_others(block, self);
   }
-  if (kTsan && object != nullptr) tsan_acquire(object);
+  if (object != nullptr) tsan_acquire(object);
   return self->result;
 }
 

@@ -54,11 +54,19 @@ void on_interrupt(int, siginfo_t*, void* context) {
 
 class Watchdog {
  public:
+  Watchdog() {
+    struct sigaction action {};
+    action.sa_sigaction = on_interrupt;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(kSignal, &action, nullptr);
+    std::thread(&Watchdog::watch, this).detach();
+  }
+
   void add(Worker* worker) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!started_) start();
     workers_.push_back(worker);
-    if (asleep_) wake_.notify_one();
+    wake_.notify_one();
   }
 
   void remove(Worker* worker) {
@@ -68,16 +76,6 @@ class Watchdog {
   }
 
  private:
-  void start() {
-    started_ = true;
-    struct sigaction action {};
-    action.sa_sigaction = on_interrupt;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(kSignal, &action, nullptr);
-    std::thread(&Watchdog::watch, this).detach();
-  }
-
   // Whether the workers have done more of something than at the last call. They count without
   // locks; a value that is a little old will do.
   bool changed(std::uint64_t Worker::*count, std::uint64_t* seen) const {
@@ -124,9 +122,7 @@ class Watchdog {
     bool interrupting = false;
     for (;;) {
       if (workers_.empty()) {
-        asleep_ = true;
         wake_.wait(lock, [this] { return !workers_.empty(); });
-        asleep_ = false;
         since = last_end = now;
         interrupting = false;
       }
@@ -181,7 +177,6 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Worker*> workers_;
-  bool started_ = false, asleep_ = false;
 };
 
 Watchdog& watchdog() {
