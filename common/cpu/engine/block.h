@@ -18,6 +18,8 @@ struct Stack;
 /// Why a CUDA thread last gave up its turn.
 enum class Wait : std::uint8_t { kNothing, kBarrier, kWarp, kActiveMask, kYield, kGrid, kPhase };
 
+enum class WarpOperation : std::uint8_t;
+
 /// What becomes of the value of a shuffle.
 enum class Use : std::uint8_t { kUnknown, kExpression, kMemory };
 
@@ -67,7 +69,7 @@ struct WarpSlot {
   std::uint32_t lanes = 0;  // that the mask names and that exist
   std::uint32_t arrived = 0;
   std::uint32_t generation = 0;
-  std::uint8_t operation = 0;
+  WarpOperation operation{};
   Use use = Use::kUnknown;  // of a shuffle: the strongest of all lanes
   std::uint64_t value[32];
   std::uint32_t operand[32];  // source lane of a shuffle

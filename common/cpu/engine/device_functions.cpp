@@ -52,11 +52,8 @@ void device_free(void* pointer) {
   const TsanBlindfold unseen;
   DeviceHeap& heap = device_heap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
-  const auto found = heap.blocks.find(reinterpret_cast<std::uintptr_t>(pointer));
-  if (found != heap.blocks.end()) {
-    heap.used -= found->second;
-    heap.blocks.erase(found);
-  }
+  const auto block = heap.blocks.extract(reinterpret_cast<std::uintptr_t>(pointer));
+  if (!block.empty()) heap.used -= block.mapped();
   std::free(pointer);
 }
 

@@ -54,8 +54,8 @@ std::string what_it_does(const Block* block, unsigned number) {
   if (waits(thread, Wait::kWarp)) {
     const WarpSlot* const slot = slot_of(block, number);
     if (slot == nullptr) return "waiting here in a warp operation";
-    return std::string("waiting here in ") + name_of(static_cast<WarpOperation>(slot->operation)) +
-           " with mask " + mask_text(slot->mask);
+    return std::string("waiting here in ") + name_of(slot->operation) + " with mask " +
+           mask_text(slot->mask);
   }
   return "";
 }
@@ -136,8 +136,7 @@ void explain_warp_operation(const Block* block, const Thread* thread, Report* re
     lanes.push_back(lane);
     any_left = any_left || block->threads[first + lane].finished;
   }
-  report->headline = format("%s waits for lanes that never come",
-                            name_of(static_cast<WarpOperation>(slot->operation)));
+  report->headline = format("%s waits for lanes that never come", name_of(slot->operation));
   report->details.push_back(
       format("mask %s of warp %u: missing %s %s", mask_text(slot->mask).c_str(), number / 32,
              lanes.size() == 1 ? "is lane" : "are lanes", ranges_text(lanes).c_str()));
@@ -229,10 +228,8 @@ int report_stuck_block(const Block* block) {
   for (const auto& [wait, explain] : kReasons) {
     const Thread* const thread = first_waiting(block, wait);
     if (thread == nullptr) continue;
-    Report r;
-    r.cuda_error = cudaErrorLaunchFailure;
+    Report r = report_here("", {thread->file, thread->line}, cudaErrorLaunchFailure);
     r.where = where_is(block, thread);
-    r.site = {thread->file, thread->line};
     explain(block, thread, &r);
     add_notes(groups_of(block), &r);
     return report(r);
@@ -241,19 +238,18 @@ int report_stuck_block(const Block* block) {
 }
 
 int report_no_progress(const Worker* worker) {
-  Report r;
-  r.cuda_error = cudaErrorLaunchTimeout;
-  const Block* const block = current_block;
-  leave_step(current_block);
+  Block* const block = current_block;
+  leave_step(block);
   std::vector<Group> groups;
   add_spinning(worker, block, &groups);
-  if (worker->exit == Exit::kOnlyBarriers) {
-    r.headline = format("barrier after barrier for %g s, and no thread has ended",
-                        barrier_timeout_seconds());
-  } else {
-    r.headline = format("no progress for %g s", timeout_seconds());
-  }
-  r.where = where_is(block, current_thread);
+  Report r = report_here(
+      worker->exit == Exit::kOnlyBarriers
+          ? format("barrier after barrier for %g s, and no thread has ended",
+                   barrier_timeout_seconds())
+          : format("no progress for %g s", timeout_seconds()),
+      {nullptr, 0}, cudaErrorLaunchTimeout, {},
+      "does the loop end for every thread, and is what it waits for written by a thread that can "
+      "run? (CUDA_CPU_TIMEOUT=SECONDS, 0 for none)");
   // If the current thread does not spin, its block waits for others that never come.
   for (const Group& group : groups) {
     const auto current = static_cast<unsigned>(current_thread - block->threads);
@@ -263,9 +259,6 @@ int report_no_progress(const Worker* worker) {
   for (const Group& group : groups_of(block)) groups.push_back(group);
   if (r.site.file == nullptr && !groups.empty()) r.site = groups.front().site;
   add_notes(groups, &r);
-  r.help =
-      "does the loop end for every thread, and is what it waits for written by a thread that can "
-      "run? (CUDA_CPU_TIMEOUT=SECONDS, 0 for none)";
   return report(r);
 }
 

@@ -62,12 +62,9 @@ std::uint32_t finished_lanes(const Block* block, unsigned warp) {
 
 template <class T, class Combine>
 std::uint64_t reduce(const WarpSlot& slot, Combine combine) {
-  T total{};
-  bool first = true;
-  for (std::uint32_t rest = slot.arrived; rest != 0; rest &= rest - 1) {
-    const T value = from_bits<T>(slot.value[__builtin_ctz(rest)]);
-    total = first ? value : combine(total, value);
-    first = false;
+  T total = from_bits<T>(slot.value[__builtin_ctz(slot.arrived)]);
+  for (std::uint32_t rest = slot.arrived & (slot.arrived - 1); rest != 0; rest &= rest - 1) {
+    total = combine(total, from_bits<T>(slot.value[__builtin_ctz(rest)]));
   }
   return to_bits(total);
 }
@@ -83,10 +80,10 @@ std::uint32_t lanes_with_value(const WarpSlot& slot, std::uint64_t value) {
 
 // The result of an operation that gives every lane the same. Sums wrap around as on the GPU, signed
 // ones too.
-std::uint64_t common_result(const WarpSlot& slot, WarpOperation operation) {
+std::uint64_t common_result(const WarpSlot& slot) {
   using U = std::uint32_t;
   using S = std::int32_t;
-  switch (operation) {
+  switch (slot.operation) {
     case WarpOperation::kAll:
       return lanes_with_value(slot, 0) == 0;
     case WarpOperation::kAny:
@@ -95,7 +92,7 @@ std::uint64_t common_result(const WarpSlot& slot, WarpOperation operation) {
     case WarpOperation::kMatchAll: {
       const std::uint64_t first = slot.value[__builtin_ctz(slot.arrived)];
       const bool same = lanes_with_value(slot, first) == slot.arrived;
-      return !same ? 0 : operation == WarpOperation::kUniform ? 1 : slot.mask;
+      return !same ? 0 : slot.operation == WarpOperation::kUniform ? 1 : slot.mask;
     }
     case WarpOperation::kBallot:
       return slot.arrived & ~lanes_with_value(slot, 0);
@@ -129,10 +126,9 @@ bool is_shuffle(WarpOperation operation) {
 unsigned difference(unsigned a, unsigned b) { return a > b ? a - b : b - a; }
 
 // A tree of shuffles halves the distance, a scan doubles it. Anything else begins with new values.
-bool continues(const UndefinedLanes& before, const WarpSlot& slot, WarpOperation operation,
-               unsigned distance, int line) {
+bool continues(const UndefinedLanes& before, const WarpSlot& slot, unsigned distance, int line) {
   if (before.lanes == 0 || before.mask != slot.mask || before.line != line) return false;
-  const bool is_scan = operation == WarpOperation::kShuffleUp;
+  const bool is_scan = slot.operation == WarpOperation::kShuffleUp;
   return is_scan ? distance > before.distance : distance != 0 && distance < before.distance;
 }
 
@@ -142,8 +138,8 @@ bool continues(const UndefinedLanes& before, const WarpSlot& slot, WarpOperation
   const bool exists = (existing >> undefined.source & 1) != 0;
   refuse_operation(
       "a shuffle reads a lane that takes no part",
-      std::string(name_of(static_cast<WarpOperation>(slot.operation))) + ": lane " +
-          std::to_string(undefined.reader) + " reads lane " + std::to_string(undefined.source) +
+      std::string(name_of(slot.operation)) + ": lane " + std::to_string(undefined.reader) +
+          " reads lane " + std::to_string(undefined.source) +
           (exists ? ", which mask " + mask_text(slot.mask) + " does not name"
                   : "; the block ends with lane " + std::to_string(31 - __builtin_clz(existing)) +
                         " of this warp"),
@@ -157,16 +153,15 @@ bool continues(const UndefinedLanes& before, const WarpSlot& slot, WarpOperation
 // result of a tree or scan.
 void judge_undefined(Block* block, unsigned warp, const WarpSlot& slot, std::uint32_t outside,
                      const char* file, int line) {
-  const auto operation = static_cast<WarpOperation>(slot.operation);
   const auto lowest = static_cast<unsigned>(__builtin_ctz(slot.arrived));
   const auto highest = 31 - static_cast<unsigned>(__builtin_clz(slot.arrived));
-  const bool is_scan = operation == WarpOperation::kShuffleUp;
+  const bool is_scan = slot.operation == WarpOperation::kShuffleUp;
   const unsigned result_lane = is_scan ? highest : lowest;
   const unsigned distance = difference(slot.operand[result_lane], result_lane);
 
   UndefinedLanes now{0, slot.mask, line, distance, 0, 0};
   UndefinedLanes& before = block->warps[warp].undefined;
-  const bool goes_on = continues(before, slot, operation, distance, line);
+  const bool goes_on = continues(before, slot, distance, line);
   bool one_source = true;
   for (std::uint32_t rest = slot.arrived; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
@@ -183,7 +178,7 @@ void judge_undefined(Block* block, unsigned warp, const WarpSlot& slot, std::uin
   }
   if (goes_on) now.reader = before.reader, now.source = before.source;
   const bool is_one_broadcast =
-      operation == WarpOperation::kShuffle && one_source && outside == slot.arrived;
+      slot.operation == WarpOperation::kShuffle && one_source && outside == slot.arrived;
   const bool reaches_result = slot.use != Use::kUnknown && (now.lanes >> result_lane & 1) != 0;
   if (is_one_broadcast || reaches_result || (slot.use == Use::kMemory && outside != 0)) {
     refuse_shuffle(block, warp, slot, now, file, line);
@@ -195,7 +190,7 @@ void judge_undefined(Block* block, unsigned warp, const WarpSlot& slot, std::uin
 void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int line) {
   Thread* const lanes = block->threads + warp * 32;
   const std::uint32_t arrived = slot->arrived;
-  const auto operation = static_cast<WarpOperation>(slot->operation);
+  const WarpOperation operation = slot->operation;
   switch (operation) {
     case WarpOperation::kShuffle:
     case WarpOperation::kShuffleUp:
@@ -221,7 +216,7 @@ void complete(Block* block, unsigned warp, WarpSlot* slot, const char* file, int
       }
       break;
     default: {
-      const std::uint64_t common = common_result(*slot, operation);
+      const std::uint64_t common = common_result(*slot);
       for (std::uint32_t rest = arrived; rest != 0; rest &= rest - 1) {
         lanes[__builtin_ctz(rest)].result = common;
       }
@@ -294,11 +289,11 @@ std::uint64_t warp_collective(WarpOperation operation, unsigned mask, std::uint6
   }
   WarpSlot* const slot = slot_for(block, number / 32, mask);
   if (slot->arrived == 0) {
-    slot->operation = static_cast<std::uint8_t>(operation);
-  } else if (slot->operation != static_cast<std::uint8_t>(operation)) {
+    slot->operation = operation;
+  } else if (slot->operation != operation) {
     refuse_operation("lanes of one mask call different warp operations",
                      "mask " + mask_text(mask) + ": " + name_of(operation) + " here, " +
-                         name_of(static_cast<WarpOperation>(slot->operation)) + " by other lanes",
+                         name_of(slot->operation) + " by other lanes",
                      "all lanes that a mask names must make the same call", file, line);
   }
   if (block->observation != nullptr && observer->thread_meets != nullptr) {
