@@ -67,12 +67,7 @@ inline void run_others(Block* block, Thread* self) {
     if (kSanitized || !starts) return reschedule(self);
     return cuda_cpu_switch_context(&self->context, take_stack(current_worker)->context);
   }
-  if (next == self) return;
-  if constexpr (kSanitized) {
-    switch_to_thread(&self->context, next);
-  } else {
-    cuda_cpu_switch_context(&self->context, next->context);
-  }
+  if (next != self) switch_to_thread(&self->context, next);
 }
 
 }  // namespace cuda_cpu
