@@ -153,4 +153,9 @@ inline bool runnable(const Thread& thread) {
   return __atomic_load_n(thread.generation, __ATOMIC_RELAXED) != thread.seen;
 }
 
+/// Whether it waits for a thing of this kind.
+inline bool waits(const Thread& thread, Wait wait) {
+  return !thread.finished && thread.wait == wait && !runnable(thread);
+}
+
 }  // namespace cuda_cpu

@@ -10,23 +10,14 @@
 
 #if defined(CUDA_CPU_ASAN)
 #include <sanitizer/asan_interface.h>
-extern "C" {
-void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom, std::size_t size);
-void __sanitizer_finish_switch_fiber(void* fake_stack_save, const void** bottom, std::size_t* size);
-}
 #define CUDA_CPU_NOT_SEEN_BY_ASAN __attribute__((no_sanitize("address")))
 #else
 #define CUDA_CPU_NOT_SEEN_BY_ASAN
 #endif
 
 #if defined(CUDA_CPU_TSAN)
+#include <sanitizer/tsan_interface.h>
 extern "C" {
-void* __tsan_get_current_fiber();
-void* __tsan_create_fiber(unsigned flags);
-void __tsan_destroy_fiber(void* fiber);
-void __tsan_switch_to_fiber(void* fiber, unsigned flags);
-void __tsan_acquire(void* address);
-void __tsan_release(void* address);
 void __tsan_read_range_pc(void* address, unsigned long bytes, void* pc);
 void __tsan_write_range_pc(void* address, unsigned long bytes, void* pc);
 void AnnotateIgnoreReadsBegin(const char* file, int line);

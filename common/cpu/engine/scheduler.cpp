@@ -24,9 +24,8 @@ namespace {
 constexpr unsigned kIdleRounds = 16;
 
 bool all_at_grid_barrier(const Block* block) {
-  return std::all_of(block->threads, block->threads + block->count, [](const Thread& thread) {
-    return !thread.finished && thread.wait == Wait::kGrid;
-  });
+  return std::all_of(block->threads, block->threads + block->count,
+                     [](const Thread& thread) { return waits(thread, Wait::kGrid); });
 }
 
 void end_round(Worker* worker) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "block.h"
 #include "current.h"
@@ -29,11 +30,7 @@ struct SharedDeclarationOf {
 };
 
 /// Whether a macro's text is the keyword.
-constexpr bool names_shared(const char* text) {
-  const char* keyword = "__shared__";
-  while (*text != '\0' && *text == *keyword) ++text, ++keyword;
-  return *text == *keyword;
-}
+constexpr bool names_shared(std::string_view text) { return text == "__shared__"; }
 
 /// One of several names in a declaration, `__shared__ float a[32], b[32];`. Each has its own
 /// memory, so that an index past the end of the first does not reach the second.

@@ -37,10 +37,6 @@ const WarpSlot* slot_of(const Block* block, unsigned thread) {
   return nullptr;
 }
 
-bool waits(const Thread& thread, Wait wait) {
-  return !thread.finished && thread.wait == wait && !runnable(thread);
-}
-
 // Empty for a thread that could run.
 std::string what_it_does(const Block* block, unsigned number) {
   const Thread& thread = block->threads[number];

@@ -360,14 +360,14 @@ bool release_active_mask(Block* block) {
   bool any = false;
   for (unsigned i = 0; i < block->count; ++i) {
     Thread* const first = &block->threads[i];
-    if (first->finished || first->wait != Wait::kActiveMask || runnable(*first)) continue;
+    if (!waits(*first, Wait::kActiveMask)) continue;
     any = true;
     // The lanes of its warp that wait at its line; under a random order each joins by chance.
     std::uint32_t group = 0;
     const unsigned warp = i / 32;
     for (unsigned j = i; j < block->count && j < warp * 32 + 32; ++j) {
       const Thread& other = block->threads[j];
-      if (other.finished || other.wait != Wait::kActiveMask || runnable(other)) continue;
+      if (!waits(other, Wait::kActiveMask)) continue;
       if (other.line != first->line || other.file != first->file) continue;
       if (split && j != i && coin()) continue;
       group |= 1u << (j % 32);

@@ -32,9 +32,8 @@ void clean_up_after_abandoning(Worker* worker) {
   tsan_switch(worker->home_fiber);
   if (worker->exit == Exit::kFault) {
     const Where place = where();
-    const Fault reported = worker->fault;
     current_thread = nullptr;  // a fault from here on is the backend's own
-    worker->grid->fail(report_kernel_fault(reported, place));
+    worker->grid->fail(report_kernel_fault(worker->fault, place));
   } else if (worker->exit != Exit::kFailed) {
     worker->grid->fail(report_no_progress(worker));
   }
@@ -82,6 +81,10 @@ void run_blocks_of(Grid* grid, Worker* worker) {
   run_resident_blocks(worker);
   tsan_acquire(&grid->blocks);
   worker->grid = nullptr;
+}
+
+__attribute__((constructor(101))) void listen_to_reports() {
+  consequences.report_begins = hold_interrupts;
 }
 
 // The OS threads besides the host's. They sleep between launches.
@@ -199,11 +202,5 @@ void leave_kernel(Exit why, const Fault& fault) {
 void hold_interrupts() {
   if (current_worker != nullptr) current_worker->interruptible.store(false);
 }
-
-namespace {
-__attribute__((constructor(101))) void listen_to_reports() {
-  consequences.report_begins = hold_interrupts;
-}
-}  // namespace
 
 }  // namespace cuda_cpu
