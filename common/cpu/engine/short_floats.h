@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "atomics.h"
@@ -263,22 +262,6 @@ T nan_of() {
   inline bool operator sign(T a, T b) { return __h##name(a, b); } \
   inline bool operator sign(T##2 a, T##2 b) { return __hb##name##2(a, b); }
 
-// Values travel as their bits.
-#define CUDA_CPU_SHORT_SHUFFLE(T, Bits, name, Distance)                                          \
-  inline T name(unsigned mask, T value, Distance distance, int width = 32, CUDA_CPU_HERE) {      \
-    Bits bits;                                                                                   \
-    std::memcpy(&bits, &value, sizeof(bits));                                                    \
-    const auto got =                                                                             \
-        static_cast<Bits>(name(mask, static_cast<unsigned>(bits), distance, width, file, line)); \
-    std::memcpy(static_cast<void*>(&value), &got, sizeof(got));                                  \
-    return value;                                                                                \
-  }
-#define CUDA_CPU_SHORT_SHUFFLES(T, Bits)                      \
-  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_sync, int)           \
-  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_up_sync, unsigned)   \
-  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_down_sync, unsigned) \
-  CUDA_CPU_SHORT_SHUFFLE(T, Bits, __shfl_xor_sync, int)
-
 #define CUDA_CPU_SHORT_FLOAT(T)                                                                 \
   inline bool __hisnan(T a) { return std::isnan(static_cast<float>(a)); }                       \
   inline int __hisinf(T a) {                                                                    \
@@ -363,8 +346,8 @@ T nan_of() {
   CUDA_CPU_SHORT_RELATION(T, >, gt)                                                             \
   CUDA_CPU_SHORT_RELATION(T, >=, ge)                                                            \
   CUDA_CPU_SHORT_RELATION(T, !=, neu)                                                           \
-  CUDA_CPU_SHORT_SHUFFLES(T, std::uint16_t)                                                     \
-  CUDA_CPU_SHORT_SHUFFLES(T##2, std::uint32_t)                                                  \
+  CUDA_CPU_SHUFFLES(T)                                                                          \
+  CUDA_CPU_SHUFFLES(T##2)                                                                       \
   inline T __ldg(const T* from) { return *from; }                                               \
   inline T##2 __ldg(const T##2 * from) { return *from; }                                        \
   CUDA_CPU_ATOMIC_UPDATE(atomicAdd, T, __hadd(old, value))                                      \

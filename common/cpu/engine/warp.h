@@ -98,7 +98,7 @@ inline std::uint64_t to_bits(T value) {
 template <class T>
 inline T from_bits(std::uint64_t bits) {
   T value;
-  std::memcpy(&value, &bits, sizeof(T));
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
   return value;
 }
 
@@ -125,11 +125,14 @@ inline unsigned __activemask(CUDA_CPU_HERE) { return cuda_cpu::active_mask(file,
                              static_cast<unsigned>(from), width, file, line);       \
   }
 
+#define CUDA_CPU_SHUFFLES(T)                                    \
+  CUDA_CPU_SHUFFLE(__shfl_sync, kShuffle, T, int)               \
+  CUDA_CPU_SHUFFLE(__shfl_up_sync, kShuffleUp, T, unsigned)     \
+  CUDA_CPU_SHUFFLE(__shfl_down_sync, kShuffleDown, T, unsigned) \
+  CUDA_CPU_SHUFFLE(__shfl_xor_sync, kShuffleXor, T, int)
+
 #define CUDA_CPU_SHUFFLES_AND_MATCHES(T)                                                     \
-  CUDA_CPU_SHUFFLE(__shfl_sync, kShuffle, T, int)                                            \
-  CUDA_CPU_SHUFFLE(__shfl_up_sync, kShuffleUp, T, unsigned)                                  \
-  CUDA_CPU_SHUFFLE(__shfl_down_sync, kShuffleDown, T, unsigned)                              \
-  CUDA_CPU_SHUFFLE(__shfl_xor_sync, kShuffleXor, T, int)                                     \
+  CUDA_CPU_SHUFFLES(T)                                                                       \
   inline unsigned __match_any_sync(unsigned mask, T value, CUDA_CPU_HERE) {                  \
     return static_cast<unsigned>(cuda_cpu::warp_collective(                                  \
         cuda_cpu::WarpOperation::kMatchAny, mask, cuda_cpu::to_bits(value), 0, file, line)); \
@@ -150,8 +153,7 @@ CUDA_CPU_SHUFFLES_AND_MATCHES(unsigned long long)
 CUDA_CPU_SHUFFLES_AND_MATCHES(float)
 CUDA_CPU_SHUFFLES_AND_MATCHES(double)
 
-#undef CUDA_CPU_SHUFFLES_AND_MATCHES
-#undef CUDA_CPU_SHUFFLE
+#undef CUDA_CPU_SHUFFLES_AND_MATCHES  // the others are for short_floats.h
 
 #define CUDA_CPU_VOTE(name, Result, operation)                                                     \
   inline Result name(unsigned mask, int predicate, CUDA_CPU_HERE) {                                \
