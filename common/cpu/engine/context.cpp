@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
+// The first instructions of a new context, in assembly.
+extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
+
 // The assembler's name of a C function.
 #if defined(__APPLE__)
 #define CUDA_CPU_ASM_NAME(name) "_" #name
@@ -63,8 +66,6 @@ __asm__(
     "  callq *%r12\n"
     "  ud2\n"
     "  .cfi_endproc\n");
-
-extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
 
 extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
   // r15, r14, r13, r12, rbx, rbp, return address; after them the stack is aligned for the entry's
@@ -123,8 +124,6 @@ __asm__(
     "  blr x19\n"
     "  brk #0\n"
     "  .cfi_endproc\n");
-
-extern "C" void cuda_cpu_context_entry() __attribute__((visibility("hidden")));
 
 extern "C" void* cuda_cpu_new_context(void* top, void (*entry)(void*), void* argument) {
   std::uint64_t frame[20] = {};

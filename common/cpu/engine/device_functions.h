@@ -17,7 +17,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "../types/vector_types.h"
 #include "block.h"
 #include "current.h"
 #include "fences.h"

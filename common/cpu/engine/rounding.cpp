@@ -4,7 +4,6 @@
 #include "rounding.h"
 
 #include <cfenv>
-#include <cmath>
 
 namespace {
 

@@ -142,10 +142,8 @@ std::size_t races_may_take() {
 }
 
 bool launches_block() {
-  static const bool block = [] {
-    const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
-    return text != nullptr && *text == '1';
-  }();
+  static const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
+  static const bool block = text != nullptr && *text == '1';
   return block;
 }
 

@@ -166,10 +166,9 @@ void* touch_dynamic_shared(const char* name, Site site) {
   if (*name == '\0') name = "extern __shared__";
   SharedArray* const array = array_of(block, 0);
   if (array->pages == nullptr) map_pages(array, kSharedPerBlockOptIn);
-  if (array->address == nullptr || array->size != block->dynamic_shared_bytes ||
-      array->name != name) {
-    if (array->address != nullptr)
-      unregister_range(reinterpret_cast<std::uintptr_t>(array->address));
+  if (array->size != block->dynamic_shared_bytes || array->name != name) {
+    // At first its address is null, where no range begins.
+    unregister_range(reinterpret_cast<std::uintptr_t>(array->address));
     lay_out(array, block->dynamic_shared_bytes, dynamic_alignment.load(std::memory_order_relaxed));
     announce(array, name, site);
   }
