@@ -36,6 +36,13 @@ bool Counts::is_nothing() const {
                      [this](const auto count) { return this->*count == 0; });
 }
 
+std::uint64_t Counts::waste() const {
+  std::uint64_t waste = sectors - ideal_sectors + (wavefronts - ideal_wavefronts);
+  if (words > requests) waste += words - requests;
+  if (collisions > requests) waste += collisions - requests;
+  return waste;
+}
+
 Counts Counts::scaled(std::uint64_t by, std::uint64_t of) const {
   Counts c;
   for (const auto count : kCounts) c.*count = (this->*count * by + of / 2) / of;
@@ -62,7 +69,7 @@ Counts Launch::total(Space space, Operation operation, const std::string& name) 
 Counts Launch::change(Space space, Operation operation, Way way) const {
   Counts sum;
   for (const Access& a : accesses) {
-    if (a.space == space && a.operation == operation) sum += a.changes[static_cast<unsigned>(way)];
+    if (a.space == space && a.operation == operation) sum += a.change(way);
   }
   return sum;
 }

@@ -76,6 +76,9 @@ struct Counts {
   Counts& operator+=(const Counts& other);
   Counts& operator-=(const Counts& other);
   bool is_nothing() const;
+  /// The cost beyond the ideal: sectors, wavefronts, words after the first, lanes that wait for
+  /// others at one address. The memory system takes a turn for each of them, one after the other.
+  std::uint64_t waste() const;
   /// This share of all counts.
   Counts scaled(std::uint64_t by, std::uint64_t of) const;
   double per_request(std::uint64_t count) const {
@@ -104,6 +107,9 @@ struct Requests {
   std::uint64_t warps = 0;  ///< that made them
   Counts of_first;          ///< of the first request of each of these
   Offsets first, worst;     ///< the first request, and the one that was furthest from its ideal
+
+  Counts& change(Way way) { return changes[static_cast<unsigned>(way)]; }
+  const Counts& change(Way way) const { return changes[static_cast<unsigned>(way)]; }
 };
 
 /// Everything that the counted warps did by one load, store or atomic of a line. The compiler may

@@ -111,14 +111,6 @@ std::string of_wavefronts(const Access& a) {
 
 }  // namespace
 
-std::uint64_t waste_of(const Access& a) {
-  const Counts& c = a.counts;
-  std::uint64_t waste = c.sectors - c.ideal_sectors + (c.wavefronts - c.ideal_wavefronts);
-  if (c.words > c.requests) waste += c.words - c.requests;
-  if (c.collisions > c.requests) waste += c.collisions - c.requests;
-  return waste;
-}
-
 std::string diagnosis_of(const Access& a, bool heavy) {
   const Counts& c = a.counts;
   if (a.operation == Operation::kAtomic && c.collisions > c.requests) {

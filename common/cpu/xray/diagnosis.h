@@ -9,11 +9,6 @@
 
 namespace xray {
 
-/// The cost of an access beyond its ideal: sectors, wavefronts, words after the first, lanes that
-/// wait for others at one address. The memory system takes a turn for each of them, one after the
-/// other.
-std::uint64_t waste_of(const Access& access);
-
 /// One sentence, or "" when there is nothing to gain. `heavy`: the access is a good part of what
 /// the kernel does, so idle lanes are worth mentioning.
 std::string diagnosis_of(const Access& access, bool heavy);

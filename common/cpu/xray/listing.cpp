@@ -92,7 +92,7 @@ std::string configured(const Launch& l) {
 const Access* worst_of(const Launch& launch) {
   const Access* worst = nullptr;
   for (const Access& a : launch.accesses) {
-    if (waste_of(a) > (worst == nullptr ? 0 : waste_of(*worst))) worst = &a;
+    if (a.counts.waste() > (worst == nullptr ? 0 : worst->counts.waste())) worst = &a;
   }
   return worst;
 }

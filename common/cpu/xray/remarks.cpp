@@ -22,8 +22,6 @@ using cuda_cpu::format;
 
 unsigned long long number_of(std::uint64_t n) { return n; }
 
-const Counts& change_of(const Access& a, Way way) { return a.changes[static_cast<unsigned>(way)]; }
-
 /// Of local memory its words: so it is counted, and so do the rows.
 std::uint64_t requests_of(const std::vector<Access*>& accesses) {
   std::uint64_t sum = 0;
@@ -169,15 +167,14 @@ struct Kernel {
   }
 };
 
-void take(const Counts& change, const char* what, Access* a) {
+void take(const Counts& change, const std::string& what, Access* a) {
   if (change.is_nothing()) return;
-  const std::uint64_t before = a->counts.requests;
+  const std::string before = std::to_string(a->counts.requests);
   a->counts += change;
-  a->compiled =
-      format("%s: %llu requests for %llu", what, number_of(a->counts.requests), number_of(before));
+  a->compiled = what + ": " + std::to_string(a->counts.requests) + " requests for " + before;
 }
 
-void take(Way way, const char* what, Access* a) { take(change_of(*a, way), what, a); }
+void take(Way way, const std::string& what, Access* a) { take(a->change(way), what, a); }
 
 Way joined_to(std::uint64_t bytes) { return bytes == 8 ? Way::kJoinedTo8 : Way::kJoinedTo16; }
 
@@ -199,11 +196,11 @@ void take_over_constant(const Row& row, Access* a) {
 
 /// Of an unrolled loop only the turns that are a multiple of 4 are joined: no pair of the others.
 void take_joined(const Row& row, std::uint64_t bytes, Access* a) {
-  Counts change = change_of(*a, joined_to(bytes));
+  Counts change = a->change(joined_to(bytes));
   const std::uint64_t turns = a->warps == 0 ? 0 : a->counts.requests / a->warps;
   if (row.unrolled != 0 && turns % 4 > 1) {
     Counts parted;
-    parted -= change_of(*a, joined_to(2 * a->bytes_per_lane));
+    parted -= a->change(joined_to(2 * a->bytes_per_lane));
     change += parted.scaled(1, turns / 2);
   }
   take(change, "nvcc joins neighbours", a);
@@ -221,25 +218,25 @@ void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
     if (uniform != nullptr) return take_over_constant(*uniform, a);
   }
   const auto [wider, bytes] = kernel.wider_than(*a, line);
-  if (wider != nullptr && !change_of(*a, joined_to(bytes)).is_nothing()) {
+  if (wider != nullptr && !a->change(joined_to(bytes)).is_nothing()) {
     wider->counts += a->counts;
-    wider->counts += change_of(*a, joined_to(bytes));
+    wider->counts += a->change(joined_to(bytes));
     a->counts = Counts{};
     a->compiled = format("joined with its neighbour in line %d by nvcc", wider->line);
     return;
   }
-  const Counts& both = change_of(*a, Way::kOfBothBranches);
+  const Counts& both = a->change(Way::kOfBothBranches);
   Access* other = nullptr;
   kernel.for_rows_near(line, kNear, [&](const Row&, const std::vector<Access*>* counted) {
     if (counted == nullptr || both.is_nothing()) return;
     for (Access* const there : *counted) {
-      if (!change_of(*there, Way::kOfBothBranches).is_nothing()) other = there;
+      if (!there->change(Way::kOfBothBranches).is_nothing()) other = there;
     }
   });
   if (other != nullptr) {
     other->counts += a->counts;
     other->counts += both;
-    other->counts += change_of(*other, Way::kOfBothBranches);
+    other->counts += other->change(Way::kOfBothBranches);
     a->counts = Counts{};
     a->compiled = format("nvcc does this once for both branches, in line %d", other->line);
   } else if (kernel.may_have_moved(line)) {
@@ -266,13 +263,10 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
   if (wider > a->bytes_per_lane) {
     take_joined(row, wider, a);
   } else if (row.bytes < a->bytes_per_lane && row.parts > 1) {
-    Counts& c = a->counts;
-    const std::uint64_t before = c.requests;
-    const std::uint64_t bytes = c.bytes * row.bytes * row.parts / a->bytes_per_lane;
-    c = c.scaled(row.parts, 1);
-    c.bytes = bytes;
-    a->compiled = format("nvcc loads %llu parts of it by themselves: %llu requests for %llu",
-                         number_of(row.parts), number_of(c.requests), number_of(before));
+    const std::uint64_t bytes = a->counts.bytes;
+    Counts more = a->counts.scaled(row.parts - 1, 1);
+    more.bytes = bytes * row.bytes * row.parts / a->bytes_per_lane - bytes;
+    take(more, "nvcc loads " + std::to_string(row.parts) + " parts of it by themselves", a);
   }
   if (row.count < a->places) {
     take(Way::kOfBothBranches, "nvcc does this once for both branches", a);
@@ -286,8 +280,7 @@ void take_over_row(const Kernel& kernel, const Line& line, const Row& row, Acces
 void scale(const std::vector<Access*>& accesses, std::uint64_t wanted, std::uint64_t counted) {
   for (Access* const a : accesses) {
     a->counts = a->counts.scaled(wanted, counted);
-    a->compiled = format("nvcc has %llu request%s here, not %llu", number_of(wanted),
-                         wanted == 1 ? "" : "s", number_of(counted));
+    a->compiled = "nvcc has " + many(wanted, "request") + " here, not " + std::to_string(counted);
   }
 }
 
@@ -415,7 +408,7 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
     return "one word for the whole warp: the compiler may fetch it by the uniform datapath, which "
            "idc__requests does not count";
   }
-  const Counts& unrolled = change_of(a, Way::kUnrolled);
+  const Counts& unrolled = a.change(Way::kUnrolled);
   // A loop around an atomic mostly waits for something: nobody knows its turns beforehand.
   if (a.operation != Operation::kAtomic && unrolled.requests != 0 && !is_strided(a, lines)) {
     return format(
@@ -424,7 +417,7 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
         number_of(c.requests + unrolled.requests), number_of(c.requests));
   }
   Counts joined = c;
-  joined += change_of(a, Way::kJoinedTo16);
+  joined += a.change(Way::kJoinedTo16);
   // Where only some requests have neighbours, that is chance.
   const bool have_neighbours =
       joined.requests == 0 || 2 * joined.bytes * c.requests >= 3 * c.bytes * joined.requests;
@@ -438,7 +431,7 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
   if (a.operation == Operation::kAtomic && c.addresses == c.requests && c.lanes > c.requests) {
     return "all lanes want one address: the compiler may let one lane do this for its warp";
   }
-  if (!change_of(a, Way::kOfBothBranches).is_nothing()) {
+  if (!a.change(Way::kOfBothBranches).is_nothing()) {
     return "the compiler may do this once for both branches";
   }
   const auto line = static_cast<std::size_t>(a.line);

@@ -28,9 +28,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "../engine/settings.h"
-#include "diagnosis.h"
 #include "drawing.h"
 #include "events.h"
 #include "launches.h"
@@ -76,13 +76,8 @@ void write(const std::string& path, const std::string& text) {
   }
 }
 
-/// "57" or "chapters/03_x/x.cu:57"
-struct WantedLine {
-  std::string file;
-  int line = 0;
-};
-
-WantedLine parse_line(const std::string& text) {
+/// "57" or "chapters/03_x/x.cu:57" as a file and a line.
+std::pair<std::string, int> parse_line(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const std::string digits = colon == std::string::npos ? text : text.substr(colon + 1);
   char* end = nullptr;
@@ -102,19 +97,20 @@ bool names(const std::string& file, const std::string& wanted) {
 
 void draw(const std::vector<Launch>& launches) {
   const std::string text = variable("XRAY_LINE");
-  const WantedLine wanted = parse_line(text);
+  const auto [wanted_file, wanted_line] = parse_line(text);
   const Launch* launch = nullptr;
   const Access* access = nullptr;
   std::string lines;
   for (const Launch& l : launches) {
     for (const Access& a : l.accesses) {
       const std::string number = std::to_string(a.line);
-      if (names(a.file, wanted.file) &&
-          (" " + lines + ",").find(" " + number + ",") == std::string::npos) {
+      if (!names(a.file, wanted_file)) continue;
+      if ((" " + lines + ",").find(" " + number + ",") == std::string::npos) {
         lines += (lines.empty() ? "" : ", ") + number;
       }
-      if (a.line != wanted.line || !names(a.file, wanted.file)) continue;
-      if (access != nullptr && (launch != &l || waste_of(a) <= waste_of(*access))) continue;
+      if (a.line != wanted_line) continue;
+      const bool is_first = access == nullptr;
+      if (!is_first && (launch != &l || a.counts.waste() <= access->counts.waste())) continue;
       launch = &l;
       access = &a;
     }

@@ -8,13 +8,6 @@ namespace {
 
 using cuda_cpu::MemoryRange;
 
-/// How much a request costs beyond its ideal. Within one tally all ideals of words and of
-/// collisions are the same, so this is enough to find the worst request.
-std::uint64_t beyond_ideal_of(const Counts& request) {
-  return request.sectors - request.ideal_sectors + (request.wavefronts - request.ideal_wavefronts) +
-         request.words + request.collisions;
-}
-
 Space space_of(const MemoryRange& range) {
   using From = cuda_cpu::Space;
   if (range.space == From::kShared) return Space::kShared;
@@ -35,7 +28,7 @@ std::uint64_t origin_of(const MemoryRange& range) {
 
 void Tally::add(const Counts& request, std::uint64_t block, std::size_t warp,
                 const Offsets& offsets) {
-  const std::uint64_t beyond = beyond_ideal_of(request);
+  const std::uint64_t beyond = request.waste();
   if (counts.requests == 0) {
     first_block = block;
     first = offsets;
@@ -71,11 +64,6 @@ void Tally::add(const Tally& other) {
   warps += other.warps;
   of_first += other.of_first;
   for (unsigned way = 0; way < kWays; ++way) changes[way] += other.changes[way];
-}
-
-void Tally::add_change(const Group& group, const Counts& request) {
-  if (group.change > 0) change(group.way) += request;
-  if (group.change < 0) change(group.way) -= request;
 }
 
 const MemoryRange* RangeFinder::at(std::uintptr_t address) {
@@ -234,7 +222,9 @@ void BlockTally::count(const TallyKey& key, const Group& group, const Request& r
     last_key_ = key;
     last_tally_ = &tallies_[key];
   }
-  if (group.change != 0) return last_tally_->add_change(group, counts);
+  if (group.change > 0) last_tally_->change(group.way) += counts;
+  if (group.change < 0) last_tally_->change(group.way) -= counts;
+  if (group.change != 0) return;
   const bool is_local = request.space == Space::kLocal;
   const bool is_atomic = request.operation == Operation::kAtomic;
   if (!is_local && !is_atomic) counts.repeated = repeats(request, group.at);

@@ -36,8 +36,6 @@ struct Tally : Requests {
 
   void add(const Counts& request, std::uint64_t block, std::size_t warp, const Offsets& offsets);
   void add(const Tally& other);
-  Counts& change(Way way) { return changes[static_cast<unsigned>(way)]; }
-  void add_change(const Group& group, const Counts& request);
 };
 
 using Tallies = std::map<TallyKey, Tally>;
