@@ -8,9 +8,6 @@
 #include "launches.h"
 
 namespace xray {
-
-std::uint64_t most_steps = 2000;
-
 namespace {
 
 constexpr std::uint64_t Counts::*kCounts[] = {
@@ -106,11 +103,7 @@ Passage Launch::passage_of_line(int wanted, const std::string& in) const {
 std::vector<Launch> count(const std::function<void()>& work) {
   // Work that waits in a stream is not to be counted.
   cudaDeviceSynchronize();
-  const SetAside counted_so_far;
-  count_all_blocks();
-  watch();
-  work();
-  return take_launches();
+  return launches_of(work);
 }
 
 }  // namespace xray

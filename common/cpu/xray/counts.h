@@ -151,7 +151,7 @@ struct Passage {
 };
 
 /// More steps of a block are counted, but not kept.
-extern std::uint64_t most_steps;
+inline std::uint64_t most_steps = 2000;
 constexpr std::uint64_t kAllSteps = ~std::uint64_t{0};
 
 /// What happened at one step of a block: see events.h.

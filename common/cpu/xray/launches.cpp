@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <tuple>
@@ -71,7 +72,7 @@ struct Session {
   std::mutex mutex;
   std::vector<std::unique_ptr<LaunchTally>> launches;
   LaunchTally* running = nullptr;  // one grid runs at a time
-  std::uint64_t most_blocks = ~std::uint64_t{0};
+  std::uint64_t most_blocks = kAllBlocks;
   std::vector<std::unique_ptr<WatchedBlock>> blocks;  // that run now
   bool keeps = false;
   std::vector<Launch> kept;
@@ -83,6 +84,23 @@ Session& session() {
   static Session* const s = new Session;
   return *s;
 }
+
+/// While it lives, the launches counted so far are out of the way. Its end brings them back, and
+/// with them what `watch` and `sample_blocks` had been told.
+struct SetAside {
+  SetAside() { launches.swap(session().launches); }
+  ~SetAside() {
+    cuda_cpu::observer = observer;
+    session().most_blocks = most_blocks;
+    launches.swap(session().launches);
+  }
+  SetAside(const SetAside&) = delete;
+  SetAside& operator=(const SetAside&) = delete;
+
+  std::vector<std::unique_ptr<LaunchTally>> launches;
+  const std::uint64_t most_blocks = session().most_blocks;
+  const cuda_cpu::Observer* const observer = cuda_cpu::observer;
+};
 
 // ---- what the engine tells ----------------------------------------------------------------------
 
@@ -337,7 +355,6 @@ void keep_events_of(std::uint64_t block) {
 void watch() { cuda_cpu::observer = &kObserver; }
 
 void sample_blocks(std::uint64_t at_most) { session().most_blocks = at_most; }
-void count_all_blocks() { session().most_blocks = ~std::uint64_t{0}; }
 
 std::vector<Launch> take_launches() {
   Session& s = session();
@@ -370,12 +387,12 @@ std::vector<Launch> take_launches() {
 void keep_launches() { session().keeps = true; }
 std::vector<Launch> kept_launches() { return session().kept; }
 
-SetAside::SetAside() : most_blocks_(session().most_blocks) { launches_.swap(session().launches); }
-
-SetAside::~SetAside() {
-  cuda_cpu::observer = observer_;
-  session().most_blocks = most_blocks_;
-  launches_.swap(session().launches);
+std::vector<Launch> launches_of(const std::function<void()>& work) {
+  const SetAside counted_so_far;
+  sample_blocks(kAllBlocks);
+  watch();
+  work();
+  return take_launches();
 }
 
 }  // namespace xray

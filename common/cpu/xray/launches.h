@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <vector>
 
-#include "../engine/observer.h"
 #include "counts.h"
 
 namespace xray {
@@ -14,9 +13,9 @@ namespace xray {
 /// From now on launches are watched; they are not until somebody asks for counts.
 void watch();
 
-/// How many blocks of each grid are counted: at most this many, spread evenly over it, or all.
+/// How many blocks of each grid are counted: at most this many, spread evenly over it.
 void sample_blocks(std::uint64_t at_most);
-void count_all_blocks();
+constexpr std::uint64_t kAllBlocks = ~std::uint64_t{0};
 
 /// From now on only this block of each grid is counted, and what happens in it is kept as events,
 /// for the first launch of each kernel.
@@ -29,21 +28,8 @@ std::vector<Launch> take_launches();
 void keep_launches();
 std::vector<Launch> kept_launches();
 
-struct LaunchTally;
-
-/// While it lives, the launches counted so far are out of the way. Its end brings them back, and
-/// with them what `watch` and `sample_blocks` had been told.
-class SetAside {
- public:
-  SetAside();
-  ~SetAside();
-  SetAside(const SetAside&) = delete;
-  SetAside& operator=(const SetAside&) = delete;
-
- private:
-  std::vector<std::unique_ptr<LaunchTally>> launches_;
-  const std::uint64_t most_blocks_;
-  const cuda_cpu::Observer* const observer_ = cuda_cpu::observer;
-};
+/// The launches that `work` makes, with every block counted. Those counted so far are out of the
+/// way meanwhile, and in the end all is watched as before.
+std::vector<Launch> launches_of(const std::function<void()>& work);
 
 }  // namespace xray

@@ -185,12 +185,11 @@ struct AtStart {
     const std::string blocks = variable("XRAY_BLOCKS"), block = variable("XRAY_BLOCK");
     std::uint64_t count = kBlocks, number = 0;
     if (blocks == "all") {
-      count_all_blocks();
-    } else if (blocks.empty() || (parse_number(blocks, &count) && count != 0)) {
-      sample_blocks(count);
-    } else {
+      count = kAllBlocks;
+    } else if (!blocks.empty() && (!parse_number(blocks, &count) || count == 0)) {
       stop("BLOCKS=" + blocks + ": expected a number of blocks, or all");
     }
+    sample_blocks(count);
     if (!variable("XRAY_EVENTS").empty()) {
       if (variable("XRAY_PAGE") == "all") most_steps = kAllSteps;
       if (!block.empty() && !parse_number(block, &number)) {
