@@ -17,7 +17,6 @@
 #include "../report/diagnostics.h"
 #include "../report/program_image.h"
 #include "../report/source_lines.h"
-#include "grouping.h"
 #include "lanes.h"
 #include "remarks.h"
 #include "tally.h"
@@ -49,12 +48,16 @@ struct WatchedBlock : BlockLanes {
 
   /// Counts what the lanes have done since the last barrier. `at_end`: of the block.
   void group_all(bool at_end) {
-    const auto count = [this](const Instruction& i, const Group& group) { tally.add(i, group); };
+    // Counts that leave something out are not reported.
+    if (too_many) {
+      cuda_cpu::die(
+          "X-ray: a thread does more than %zu things between two barriers, too many to count; "
+          "make the input smaller",
+          kMostEvents);
+    }
     for (std::size_t first = 0; first < lanes.size(); first += kLanes) {
-      const std::size_t threads = std::min<std::size_t>(kLanes, lanes.size() - first);
-      tally.begin_warp(first / kLanes, static_cast<unsigned>(threads));
-      group_warp(&lanes[first], static_cast<unsigned>(threads), at_end, count);
-      tally.end_warp();
+      const auto count = static_cast<unsigned>(std::min<std::size_t>(kLanes, lanes.size() - first));
+      tally.add_warp(first / kLanes, &lanes[first], count, at_end);
     }
     for (Lane& lane : lanes) lane.events.clear();
   }
@@ -159,22 +162,12 @@ void* block_begins(const Block& block, std::uint64_t number, std::uint64_t block
   return lanes;
 }
 
-/// Counts that leave something out are not reported.
-void end_if_too_many(const WatchedBlock& block) {
-  if (!block.too_many) return;
-  cuda_cpu::die(
-      "X-ray: a thread does more than %zu things between two barriers, too many to count; "
-      "make the input smaller",
-      kMostEvents);
-}
-
 void barrier_opens(Block& block) {
   // X-ray's own accesses here are not the block's, even where X-ray shares code with the program.
   const cuda_cpu::Undisturbed while_groups_are_found;
   void* const lanes = block.observation;
   WatchedBlock* const counted = watched(block);
   block.observation = nullptr;
-  end_if_too_many(*counted);
   counted->group_all(false);
   counted->tally.end_interval(block.file == nullptr ? "" : block.file, block.line);
   block.observation = lanes;
@@ -189,7 +182,6 @@ void block_ends(Block& block) {
   const cuda_cpu::Undisturbed while_groups_are_found;
   WatchedBlock* const ended = watched(block);
   block.observation = nullptr;
-  end_if_too_many(*ended);
   ended->group_all(true);
   Session& s = session();
   const std::lock_guard<std::mutex> lock(s.mutex);

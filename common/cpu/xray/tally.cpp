@@ -84,6 +84,15 @@ const MemoryRange* RangeFinder::at(std::uintptr_t address) {
   return nullptr;
 }
 
+void BlockTally::add_warp(std::size_t warp, const Lane* lanes, unsigned count, bool at_end) {
+  warp_ = warp;
+  lanes_of_warp_ = count;
+  group_warp(lanes, count, at_end, [this](const Instruction& i, const Group& g) { add(i, g); });
+  joins_.end();
+  ++ended_;
+  if (records_) put_in_order();
+}
+
 void BlockTally::add(const Instruction& instruction, const Group& group) {
   ++groups_;
   if (instruction.is_access()) return add_requests(instruction, group);

@@ -70,25 +70,15 @@ class BlockTally {
   BlockTally(std::uint64_t block, const std::vector<const cuda_cpu::LocalArray*>& arrays)
       : block_(block), arrays_(arrays) {}
 
-  /// What is counted from now on is of this warp of the block, which has so many lanes.
-  void begin_warp(std::size_t warp, unsigned lanes) {
-    warp_ = warp;
-    lanes_of_warp_ = lanes;
-  }
-  void end_warp() {
-    joins_.end();
-    ++ended_;
-    if (records_) put_in_order();
-  }
+  /// Counts what the lanes of this warp, so many, have done since the last barrier. `at_end`: see
+  /// group_warp.
+  void add_warp(std::size_t warp, const Lane* lanes, unsigned count, bool at_end);
   /// From now on what happens is also kept, in steps.
   void record() { records_ = true; }
   /// All warps wait in this line: the next step is the barrier's.
   void end_interval(const char* file, int line);
   const std::vector<Happening>& happenings() const { return happenings_; }
   std::uint64_t steps() const { return end_; }
-  /// Counts one visit to a place, or one request, or several if the lanes address different kinds
-  /// of memory.
-  void add(const Instruction& instruction, const Group& group);
   const Tallies& tallies() const { return tallies_; }
   const Visited& visited() const { return visited_; }
   /// See Launch.
@@ -96,6 +86,9 @@ class BlockTally {
   BusiestWarps busiest_warps() const;
 
  private:
+  /// Counts one visit to a place, or one request, or several if the lanes address different kinds
+  /// of memory.
+  void add(const Instruction& instruction, const Group& group);
   void put_in_order();
   /// What these lanes of the group did.
   Happening& keep(const TallyKey& key, const Group& group, std::uint32_t lanes);
