@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "diagnosis.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 
@@ -14,8 +15,8 @@ using cuda_cpu::format;
 
 /// How the addresses of one request lie.
 struct Pattern {
-  unsigned lanes = 0;    // active
-  bool regular = false;  // from each active lane to the next it is `gap` lanes and `step` bytes
+  unsigned lanes = 0;   // active
+  bool regular = true;  // several, and from each to the next it is `gap` lanes and `step` bytes
   int gap = 1;
   std::int64_t step = 0;
   unsigned runs = 1;  // pieces of memory in which lanes lie side by side or on top of each other
@@ -26,7 +27,6 @@ Pattern pattern_of(const Access& a) {
   const Offsets& offsets = a.worst;
   Pattern p;
   int last = -1;
-  p.regular = true;
   for (int lane = 0; lane < static_cast<int>(kLanes); ++lane) {
     if (offsets[lane] < 0) continue;
     ++p.lanes;
@@ -43,12 +43,12 @@ Pattern pattern_of(const Access& a) {
     }
     last = lane;
   }
+  p.regular = p.regular && p.lanes > 1;
   return p;
 }
 
 std::string times(double value) {
-  return value == static_cast<double>(static_cast<long long>(value)) ? format("%.0f", value)
-                                                                     : format("%.1f", value);
+  return format("%.*f", value == std::trunc(value) ? 0 : 1, value);
 }
 
 const char* who(const Pattern& p) {
@@ -66,11 +66,16 @@ std::string of_sectors(const Access& a) {
   const Pattern p = pattern_of(a);
   const long long step = std::llabs(static_cast<long long>(p.step));
   std::string why;
-  if (p.regular && p.lanes > 1 && step == a.bytes_per_lane) {
+  if (a.space == Space::kLocal) {
+    why =
+        "the lanes use different elements of their arrays, and in local memory an element lies "
+        "beside the same element of the other lanes: let them use the same element at a time, or "
+        "give each a slot in shared memory";
+  } else if (p.regular && step == a.bytes_per_lane) {
     why = format("the lanes are neighbours, but begin %lld bytes past a sector's start; ",
                  static_cast<long long>(p.start % kSectorBytes)) +
           "align the first element to 32 bytes";
-  } else if (p.regular && p.lanes > 1) {
+  } else if (p.regular) {
     why = format("%s are %lld bytes apart; let ", who(p), step) +
           format("neighbouring lanes take neighbouring elements, %u bytes apart", a.bytes_per_lane);
   } else if (p.runs > 1 && p.runs < p.lanes) {
@@ -81,20 +86,13 @@ std::string of_sectors(const Access& a) {
   return costs(a.counts, a.counts.sectors, a.counts.ideal_sectors, "sectors") + why;
 }
 
-std::string of_local_sectors(const Access& a) {
-  return costs(a.counts, a.counts.sectors, a.counts.ideal_sectors, "sectors") +
-         "the lanes use different elements of their arrays, and in local memory an element lies "
-         "beside the same element of the other lanes: let them use the same element at a time, or "
-         "give each a slot in shared memory";
-}
-
 std::string of_wavefronts(const Access& a) {
   const Pattern p = pattern_of(a);
   const long long words = std::llabs(static_cast<long long>(p.step)) / kWordBytes;
   // How many lanes further is the next one that wants a word of the same bank?
   const long long period = kBanks / std::gcd(words, static_cast<long long>(kBanks));
   std::string why;
-  if (p.regular && p.lanes > 1 && words > 0 && period < kBanks) {
+  if (p.regular && words > 0 && period < kBanks) {
     why = format("%s are %lld words apart, so ", who(p), words) +
           (period == 1   ? "all want"
            : period == 2 ? "every 2nd wants"
@@ -124,9 +122,7 @@ std::string diagnosis_of(const Access& a, bool heavy) {
            "all lanes at once only if they read the same word: keep this table in global memory";
   }
   if (c.wavefronts > c.ideal_wavefronts) return of_wavefronts(a);
-  if (c.sectors > c.ideal_sectors) {
-    return a.space == Space::kLocal ? of_local_sectors(a) : of_sectors(a);
-  }
+  if (c.sectors > c.ideal_sectors) return of_sectors(a);
   if (heavy && c.per_request(c.lanes) <= 8) {
     return times(c.per_request(c.lanes)) +
            " of 32 lanes at work on average, and a request costs the same with all of them: give "

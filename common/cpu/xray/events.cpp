@@ -101,19 +101,16 @@ class KernelEvents {
     for (auto it = launch.events.begin(); it != launch.events.end();) {
       const std::uint64_t step = it->step;
       std::string events, paths;
-      const auto first = it;
+      std::size_t more = 4;
       for (; it != launch.events.end() && it->step == step; ++it) {
         append(it->kind == Event::Kind::kPass ? &paths : &events, row(*it));
-      }
-      std::size_t more = events.size() + paths.size() + 4;
-      for (auto e = first; e != it; ++e) {
         if (for_page) continue;
-        std::string& code = source_[e->file][e->line];
+        std::string& code = source_[it->file][it->line];
         if (!code.empty()) continue;
-        code = json_text(code_of(e->file, e->line));
+        code = json_text(code_of(it->file, it->line));
         more += code.size() + 10;
       }
-      if ((bytes += more) > most_bytes) {
+      if ((bytes += events.size() + paths.size() + more) > most_bytes) {
         steps_kept_ = step;
         break;
       }
@@ -126,10 +123,9 @@ class KernelEvents {
     std::string files, source;
     for (const std::string& file : files_) {
       files += (files.empty() ? "" : ",") + json_text(file);
+      if (for_page_) continue;
       std::string lines;
-      const auto found = source_.find(file);
-      if (found == source_.end()) continue;
-      for (const auto& [line, text] : found->second) {
+      for (const auto& [line, text] : source_.at(file)) {
         append(&lines, format("\"%d\":", line) + text);
       }
       append(&source, json_text(file) + ":{" + lines + "}");

@@ -5,8 +5,8 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "clocks.h"
 #include "ways.h"
@@ -224,23 +224,22 @@ class WarpGrouping {
   /// lanes begin together and end apart. `meetings`: how many partial ones each lane has until the
   /// whole warp meets again.
   void join(std::uint32_t whole, const PerLane& meetings) {
-    // Meetings still to come, the turn, and the visit.
-    using Moment =
-        std::tuple<Instruction, std::uint32_t, std::uint32_t, std::uint32_t, std::size_t>;
-    std::map<Moment, Group*> joined;
+    // By the key, with meetings still to come in place of those before, and the visit.
+    std::map<std::pair<Key, std::size_t>, Group*> joined;
     for (Visits& visits : visits_) {
-      const Key& key = visits.key;
-      if (key.meetings.whole != whole) continue;
+      if (visits.key.meetings.whole != whole) continue;
+      Key key = visits.key;
+      const std::uint32_t before = key.meetings.partial;
       for (std::size_t visit = 0; visit < visits.groups.size(); ++visit) {
         Group& group = visits.groups[visit];
-        const std::uint32_t to_come = meetings[first_lane(group.mask)] - key.meetings.partial;
+        const std::uint32_t to_come = meetings[first_lane(group.mask)] - before;
         bool alike = true;
         for (const unsigned lane : LanesOf(group.mask)) {
-          alike = alike && meetings[lane] - key.meetings.partial == to_come;
+          alike = alike && meetings[lane] - before == to_come;
         }
         if (!alike) continue;
-        const auto found =
-            joined.emplace(Moment{key.instruction, key.calls, to_come, key.turn, visit}, &group);
+        key.meetings.partial = to_come;
+        const auto found = joined.emplace(std::make_pair(key, visit), &group);
         if (found.second) continue;
         Group& first = *found.first->second;
         for (const unsigned lane : LanesOf(group.mask)) first.address[lane] = group.address[lane];
@@ -260,25 +259,20 @@ class WarpGrouping {
   std::set<std::uint32_t> busy_meet_after_;   // those of them that lanes with accesses made
 };
 
-template <class IsIt>
-std::uint32_t lanes_with(const Lane* lanes, unsigned count, IsIt is_it) {
-  std::uint32_t mask = 0;
-  for (unsigned lane = 0; lane < count; ++lane) {
-    const std::vector<LaneEvent>& events = lanes[lane].events;
-    mask |= std::uint32_t{std::any_of(events.begin(), events.end(), is_it)} << lane;
-  }
-  return mask;
-}
-
 }  // namespace
 
 void group_warp(const Lane* lanes, unsigned count, bool at_end, const OnGroup& on_group) {
-  const std::uint32_t present = lanes_with(lanes, count, [](const LaneEvent&) { return true; });
-  const std::uint32_t access =
-      lanes_with(lanes, count, [](const LaneEvent& event) { return event.is_access(); });
+  std::uint32_t present = 0, access = 0, busy = 0;
+  for (unsigned lane = 0; lane < count; ++lane) {
+    const std::vector<LaneEvent>& events = lanes[lane].events;
+    const auto has = [&](auto is_it) {
+      return std::uint32_t{std::any_of(events.begin(), events.end(), std::mem_fn(is_it))};
+    };
+    present |= std::uint32_t{!events.empty()} << lane;
+    access |= has(&LaneEvent::is_access) << lane;
+    busy |= has(&LaneEvent::is_shareable_access) << lane;
+  }
   // What lanes do with arrays of their own tells the turns of loops only if nothing else does.
-  std::uint32_t busy =
-      lanes_with(lanes, count, [](const LaneEvent& event) { return event.is_shareable_access(); });
   if (busy == 0) busy = access != 0 ? access : present;
   if (busy == 0) return;
   const bool is_alone = access != 0 && (access & (access - 1)) == 0;

@@ -249,8 +249,10 @@ cuda_cpu::Piece piece_of(const void* place, const LaunchTally& launch) {
   return cuda_cpu::piece_of(place, launch.identity.file);
 }
 
-bool is_line_of_launch(const cuda_cpu::Site& line, const LaunchTally& launch) {
-  return line.line == launch.identity.line && launch.identity.file == line.file;
+/// Whether it is no line of the kernel, but unknown or the launch's own.
+bool is_outside(const cuda_cpu::Site& line, const LaunchTally& launch) {
+  const cuda_cpu::LaunchIdentity& own = launch.identity;
+  return line.line == 0 || (line.line == own.line && own.file == line.file);
 }
 
 /// Where X-ray takes what accesses to lie: null for memory that others can use, too, and for arrays
@@ -298,7 +300,7 @@ std::vector<Passage> passages_of(const LaunchTally& launch) {
   std::map<Line, std::map<std::string, Passage>> lines;
   for (const auto& [place, passage] : launch.visited) {
     const cuda_cpu::Piece piece = piece_of(place, launch);
-    if (piece.line.line == 0 || is_line_of_launch(piece.line, launch)) continue;
+    if (is_outside(piece.line, launch)) continue;
     lines[Line{piece.line.file, piece.line.line}][piece.name] += passage;
   }
   std::vector<Passage> passages;
@@ -323,8 +325,7 @@ std::vector<Event> events_of(const LaunchTally& launch) {
     Event e = happening;
     if (e.kind != Event::Kind::kBarrier) {
       const cuda_cpu::Site line = piece_of(happening.place, launch).line;
-      const bool is_nowhere = line.line == 0 || is_line_of_launch(line, launch);
-      if (e.kind == Event::Kind::kPass && is_nowhere) continue;
+      if (e.kind == Event::Kind::kPass && is_outside(line, launch)) continue;
       if (in_memory.count(happening.local) == 0) continue;
       e.file = line.file;
       e.line = line.line;

@@ -175,21 +175,22 @@ class Listing {
   }
 
   void add_file(const Launch& launch, const std::string& file, const Access* worst) {
-    std::map<int, std::vector<const Access*>> accesses;
-    std::map<int, const Passage*> passages;
+    struct Told {
+      std::vector<const Access*> accesses;
+      const Passage* passage = nullptr;
+    };
+    std::map<int, Told> told;  // of each line
     for (const Access& a : launch.accesses) {
-      if (a.file == file) accesses[a.line].push_back(&a);
+      if (a.file == file) told[a.line].accesses.push_back(&a);
     }
     for (const Passage& p : launch.passages) {
-      if (p.file == file && lacks_lanes(p)) passages.emplace(p.line, &p);
+      if (p.file == file && lacks_lanes(p)) told[p.line].passage = &p;
     }
-    std::set<int> told;
-    for (const auto& entry : accesses) told.insert(entry.first);
-    for (const auto& entry : passages) told.insert(entry.first);
     if (told.empty()) return;
     const std::vector<std::string>& lines = source(file);
-    std::set<int> shown = told;
-    for (const int line : told) {
+    std::set<int> shown;
+    for (const auto& entry : told) {
+      const int line = entry.first;
       int first = line, last = line;
       if (line < static_cast<int>(lines.size())) widen_to_function(lines, &first, &last);
       for (int i = first; i <= last; ++i) shown.insert(i);
@@ -202,12 +203,11 @@ class Listing {
       const std::string code = static_cast<std::size_t>(line) < lines.size()
                                    ? lines[static_cast<std::size_t>(line)]
                                    : std::string();
-      const std::vector<const Access*>& of_line = accesses[line];
+      const auto& [of_line, passage] = told[line];
       if (of_line.empty()) {
-        const auto passage = passages.find(line);
         const bool has_code = code.find_first_not_of(" \t}") != std::string::npos;
         const std::string margin =
-            passage == passages.end() || !has_code ? std::string() : lanes_text(*passage->second);
+            passage == nullptr || !has_code ? std::string() : lanes_text(*passage);
         text += format("  %*s | %s%4d  %s%s\n", kCountsWidth, margin.c_str(), dim_, line,
                        code.c_str(), plain_);
       }
@@ -315,6 +315,19 @@ class Listing {
   std::set<std::string> said_of_arrays_;
 };
 
+std::string number(std::uint64_t v) { return std::to_string(v) + ","; }
+std::string quoted(const std::string& s) { return "\"" + s + "\","; }
+std::string extent(const dim3& d) { return format("%ux%ux%u,", d.x, d.y, d.z); }
+
+constexpr char kLaunchColumns[] =
+    "kernel,arguments,launch,grid,block,blocks,blocks_counted,warps_counted,";
+
+std::string launch_cells(const Launch& l) {
+  return quoted(l.kernel) + quoted(l.arguments) + quoted(l.file + ":" + std::to_string(l.line)) +
+         extent(l.grid) + extent(l.block) + number(l.blocks) + number(l.blocks_counted) +
+         number(l.warps_counted);
+}
+
 }  // namespace
 
 std::string code_of(const std::string& file, int line) {
@@ -333,23 +346,6 @@ std::string listing_of(const std::vector<Launch>& launches, bool colour) {
   if (launches.size() > 1) listing.compare(launches);
   return listing.text;
 }
-
-namespace {
-
-std::string number(std::uint64_t v) { return std::to_string(v) + ","; }
-std::string quoted(const std::string& s) { return "\"" + s + "\","; }
-std::string extent(const dim3& d) { return format("%ux%ux%u,", d.x, d.y, d.z); }
-
-constexpr char kLaunchColumns[] =
-    "kernel,arguments,launch,grid,block,blocks,blocks_counted,warps_counted,";
-
-std::string launch_cells(const Launch& l) {
-  return quoted(l.kernel) + quoted(l.arguments) + quoted(l.file + ":" + std::to_string(l.line)) +
-         extent(l.grid) + extent(l.block) + number(l.blocks) + number(l.blocks_counted) +
-         number(l.warps_counted);
-}
-
-}  // namespace
 
 std::string passages_csv_of(const std::vector<Launch>& launches) {
   std::string text = kLaunchColumns;

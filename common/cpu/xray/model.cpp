@@ -114,14 +114,19 @@ unsigned local_sectors_of(const Request& r) {
   return sectors.count();
 }
 
+/// Distinct addresses among the active lanes. A constant load fetches each of them by itself,
+/// whatever its size: `idc__requests`, to which the kernel's arguments add a few per warp.
+unsigned addresses_of(const Request& r) {
+  Distinct addresses;
+  for (const unsigned lane : LanesOf(r.mask)) addresses.add(r.address[lane]);
+  return addresses.count();
+}
+
 unsigned distinct_bytes_of(const Request& r) {
-  Distinct addresses, bytes;
   bool aligned = true;
-  for (const unsigned lane : LanesOf(r.mask)) {
-    addresses.add(r.address[lane]);
-    aligned = aligned && r.address[lane] % r.bytes == 0;
-  }
-  if (aligned) return addresses.count() * r.bytes;
+  for (const unsigned lane : LanesOf(r.mask)) aligned = aligned && r.address[lane] % r.bytes == 0;
+  if (aligned) return addresses_of(r) * r.bytes;
+  Distinct bytes;
   for (const unsigned lane : LanesOf(r.mask)) bytes.add(r.address[lane], last_byte(r, lane));
   return bytes.count();
 }
@@ -134,14 +139,6 @@ unsigned ideal_wavefronts_of(const Request& r) {
   Distinct words;
   add_words(r, ~0u, &words);
   return (words.count() + kBanks - 1) / kBanks;
-}
-
-/// Distinct addresses among the active lanes. A constant load fetches each of them by itself,
-/// whatever its size: `idc__requests`, to which the kernel's arguments add a few per warp.
-unsigned addresses_of(const Request& r) {
-  Distinct addresses;
-  for (const unsigned lane : LanesOf(r.mask)) addresses.add(r.address[lane]);
-  return addresses.count();
 }
 
 }  // namespace

@@ -38,22 +38,18 @@ class Picture {
   }
 
   void text(double x, double y, const std::string& content, int size = kSmall,
-            Anchor anchor = Anchor::kMiddle, const char* colour = kBlack) {
+            Anchor anchor = Anchor::kMiddle, const char* colour = kBlack, const char* font = "") {
     body_ += "  <text" + attribute("x", x) + attribute("y", y);
     if (size != kSmall) body_ += cuda_cpu::format(" font-size=\"%d\"", size);
     if (anchor == Anchor::kStart) body_ += " text-anchor=\"start\"";
     if (anchor == Anchor::kEnd) body_ += " text-anchor=\"end\"";
     if (colour != kBlack) body_ += std::string(" fill=\"") + colour + "\"";
-    body_ += ">" + escaped(content) + "</text>\n";
+    body_ += std::string(font) + ">" + escaped(content) + "</text>\n";
   }
 
   void code(double x, double y, const std::string& content) {
-    body_ += "  <text" + attribute("x", x) + attribute("y", y) +
-             cuda_cpu::format(
-                 " font-size=\"%d\" text-anchor=\"start\" "
-                 "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\">",
-                 kPlain) +
-             escaped(content) + "</text>\n";
+    text(x, y, content, kPlain, Anchor::kStart, kBlack,
+         " font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\"");
   }
 
   /// About how wide a text becomes; fonts differ.
