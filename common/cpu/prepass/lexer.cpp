@@ -110,8 +110,8 @@ class Lexer {
       scan_number();
       return Token::kNumber;
     }
-    if (c == '"' || c == '\'') {
-      if (scan_quoted(c)) return c == '"' ? Token::kString : Token::kCharacter;
+    if ((c == '"' || c == '\'') && scan_quoted(c)) {
+      return c == '"' ? Token::kString : Token::kCharacter;
     }
     scan_punctuation();
     return Token::kPunctuation;

@@ -115,17 +115,18 @@ class Rewriter {
     return file_.text.substr(directive.begin, directive.end - directive.begin);
   }
 
-  // The index of the directive's #endif. `elses`: those of its #elif and #else.
-  std::size_t end_of(std::size_t i, std::vector<std::size_t>* elses) const {
+  // Of a conditional: its #if, which is directive i, its #elif and #else, and its #endif, if it has
+  // one.
+  std::vector<const Directive*> parts_of(std::size_t i) const {
+    std::vector<const Directive*> parts{&file_.directives[i]};
     int depth = 1;
-    std::size_t k = i + 1;
-    for (; k < file_.directives.size(); ++k) {
-      const Directive::Kind kind = file_.directives[k].kind;
-      if (kind == Directive::kElse && depth == 1) elses->push_back(k);
-      depth += (kind == Directive::kIf) - (kind == Directive::kEndif);
-      if (depth == 0) break;
+    while (depth > 0 && ++i < file_.directives.size()) {
+      const Directive& next = file_.directives[i];
+      depth += (next.kind == Directive::kIf) - (next.kind == Directive::kEndif);
+      const bool is_part = next.kind == Directive::kElse ? depth == 1 : depth == 0;
+      if (is_part) parts.push_back(&next);
     }
-    return k;
+    return parts;
   }
 
   // The condition without spaces and brackets, its macros for __CUDA_ARCH__ replaced.
@@ -161,12 +162,11 @@ class Rewriter {
     return found != found_.assembly.end() && found->first < last;
   }
 
-  // On which side the conditional that begins with directive i is read. `for_device`: in the copy
-  // for the device of what has two.
-  bool is_for_device(std::size_t i, std::size_t end, const std::vector<std::size_t>& elses,
-                     bool for_device) const {
-    const std::size_t first = file_.directives[i].token_index;
-    const std::size_t last = file_.directives[end].token_index;
+  // On which side the conditional of these parts is read. `for_device`: in the copy for the device
+  // of what has two.
+  bool is_for_device(const std::vector<const Directive*>& parts, bool for_device) const {
+    const std::string condition = condition_of(*parts.front());
+    const std::size_t first = parts.front()->token_index, last = parts.back()->token_index;
     const Constructs::Body* innermost = nullptr;
     for (const Constructs::Body& body : found_.bodies) {
       if (body.open < first && first <= body.close) innermost = &body;
@@ -174,22 +174,21 @@ class Rewriter {
     if (innermost != nullptr) {
       if (innermost->is_for_both && !for_device) return false;
       // PTX cannot run here. Where something stands in its place for other devices, that is taken.
-      const std::size_t next = elses.empty() ? last : file_.directives[elses[0]].token_index;
-      return elses.empty() || !asks_for_device(condition_of(file_.directives[i])) ||
-             !has_assembly(first, next) || has_assembly(next, last);
+      const std::size_t next = parts[1]->token_index;
+      return parts.size() == 2 || !asks_for_device(condition) || !has_assembly(first, next) ||
+             has_assembly(next, last);
     }
     if (first < tokens_.size() && structure_.scope(first) == Scope::kBlock) return false;
     for (std::size_t k = first; k < last; ++k) {
       if (structure_.names_device(k)) return true;
     }
     // Who compares asks for a chip, not for a side.
-    return has_any(condition_of(file_.directives[i]),
-                   {"__CUDA_ARCH__<", "__CUDA_ARCH__>", "__CUDA_ARCH__="});
+    return has_any(condition, {"__CUDA_ARCH__<", "__CUDA_ARCH__>", "__CUDA_ARCH__="});
   }
 
   // Directives between which __CUDA_ARCH__ is defined, as they are written.
   void set_sides(bool for_device, std::map<std::size_t, std::string>* rewritten) const {
-    std::vector<std::pair<std::size_t, bool>> open;  // the #endif, and what holds after it
+    std::vector<std::pair<const Directive*, bool>> open;  // the #endif, and what holds after it
     bool is_defined = false;
     for (std::size_t i = 0; i < file_.directives.size(); ++i) {
       const Directive& directive = file_.directives[i];
@@ -198,19 +197,18 @@ class Rewriter {
         is_defined = wanted;
         return std::string(wanted ? "#define __CUDA_ARCH__ CUDA_CPU_ARCH" : "#undef __CUDA_ARCH__");
       };
-      if (!open.empty() && open.back().first == i) {
+      if (!open.empty() && open.back().first == &directive) {
         (*rewritten)[directive.begin] = text_of(directive) + "\n" + define(open.back().second);
         open.pop_back();
       }
       if (directive.kind != Directive::kIf) continue;
-      std::vector<std::size_t> elses;
-      const std::size_t end = end_of(i, &elses);
-      bool asks = asks_for_side(directive);
-      for (const std::size_t k : elses) asks = asks || asks_for_side(file_.directives[k]);
-      if (!asks || end == file_.directives.size()) continue;
-      const bool wanted = is_for_device(i, end, elses, for_device);
+      const std::vector<const Directive*> parts = parts_of(i);
+      const bool asks = std::any_of(parts.begin(), parts.end(),
+                                    [&](const Directive* part) { return asks_for_side(*part); });
+      if (!asks || parts.back()->kind != Directive::kEndif) continue;
+      const bool wanted = is_for_device(parts, for_device);
       if (wanted == is_defined) continue;
-      open.emplace_back(end, is_defined);
+      open.emplace_back(parts.back(), is_defined);
       (*rewritten)[directive.begin] =
           define(wanted) + "\n#line " + std::to_string(directive.line) + "\n" + text_of(directive);
     }
@@ -549,20 +547,18 @@ class Rewriter {
   // return e;  ->  { ::cuda_cpu::leave(LINE); return e; }
   void emit_return(std::size_t i, std::size_t semicolon) {
     const std::string leave = "::cuda_cpu::leave(" + line_text(i) + ")";
-    if (semicolon == i + 1) {
+    const bool has_value = semicolon != i + 1;
+    if (has_value) {
+      out_ += "{ " + leave + "; ";
+      align_with(i);
+      out_ += "return";
+      copy_gap(i + 1);
+      emit(i + 1, semicolon);
+    } else {
       out_ += "return " + leave;
-      copy_gap(semicolon);
-      out_ += ';';
-      align_behind(semicolon);
-      return;
     }
-    out_ += "{ " + leave + "; ";
-    align_with(i);
-    out_ += "return";
-    copy_gap(i + 1);
-    emit(i + 1, semicolon);
     copy_gap(semicolon);
-    out_ += "; }";
+    out_ += has_value ? "; }" : ";";
     align_behind(semicolon);
   }
 
@@ -593,7 +589,7 @@ class Rewriter {
     drop_gap(launch.last);
     out_ += ')';
     // clang prints the line that it reads, so the rest goes to another line.
-    if (keeps_columns()) out_ += "\n#line " + std::to_string(tokens_[launch.last].line) + "\n";
+    if (keeps_columns()) begin_line(tokens_[launch.last].line);
     out_ += "; }";
 
     // The same call with copies of the arguments, which are evaluated once. A braced list has no
