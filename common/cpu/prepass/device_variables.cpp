@@ -127,8 +127,7 @@ class HostCode {
   // The name of what the `(` calls; kNone when it groups an expression.
   std::size_t name_before(std::size_t open) const {
     const bool has_angles = s_.is(open - 1, ">");
-    const std::size_t behind = has_angles ? s_.match_angle_backwards(open - 1) : open;
-    const std::size_t before = behind - 1;
+    const std::size_t before = (has_angles ? s_.match_angle_backwards(open - 1) : open) - 1;
     return s_.is_identifier(before) ? before : kNone;
   }
 

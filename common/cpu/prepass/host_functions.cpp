@@ -101,11 +101,9 @@ std::string refusal_of_std(const Structure& s, std::size_t i) {
     return "std::numeric_limits is for the host: device code has the macros of <climits> and "
            "<cfloat>";
   }
-  for (const char* const other : {"clamp", "swap", "cout", "cerr", "vector", "string", "to_string",
-                                  "sort", "accumulate", "fill", "copy"}) {
-    if (name == other) return "std::" + name + " is for the host, not for device code";
-  }
-  return "";
+  const bool is_other = s.is_any(i, {"clamp", "swap", "cout", "cerr", "vector", "string",
+                                     "to_string", "sort", "accumulate", "fill", "copy"});
+  return is_other ? "std::" + name + " is for the host, not for device code" : "";
 }
 
 }  // namespace prepass

@@ -28,7 +28,8 @@ class LocalArrays {
   void search(std::size_t open, std::size_t close,
               std::map<std::size_t, std::vector<LocalArrayTokens>>* found) {
     for (std::size_t i = open + 1; i < close; ++i) {
-      if (s_.scope(i) != Scope::kBlock || !begins_statement(i)) continue;
+      const bool begins_statement = s_.is_identifier(i) && s_.is_any(i - 1, {";", "{", "}"});
+      if (s_.scope(i) != Scope::kBlock || !begins_statement) continue;
       if (const Declared one = read_structure(i); one.name != kNone) {
         const std::size_t last = end_of_statement(one.name);
         if (last < close && has_unknown_index_of_member(one, last)) {
@@ -36,8 +37,10 @@ class LocalArrays {
         }
         continue;
       }
-      std::size_t first_name = kNone, end = kNone;
-      if (!read_declaration(i, &first_name, &end) || end >= close) continue;
+      const std::size_t first_name = first_declared_name(i);
+      if (first_name == kNone) continue;
+      const std::size_t end = s_.end_of_declaration(first_name);
+      if (end >= close || !s_.is(end, ";")) continue;
       for (const std::size_t name : array_names(first_name, end)) {
         const Use use = use_of(name, end);
         if (use == Use::kKnown) continue;
@@ -113,18 +116,14 @@ class LocalArrays {
     return false;
   }
 
-  bool begins_statement(std::size_t i) const {
-    return s_.is_any(i - 1, {";", "{", "}"}) && s_.is_identifier(i);
-  }
-
-  // T name[...] ... ;   `first_name`: the first declarator's.
-  bool read_declaration(std::size_t i, std::size_t* first_name, std::size_t* end) const {
+  // T name[...] ... ;   The first declarator's name; kNone where something else begins.
+  std::size_t first_declared_name(std::size_t i) const {
     if (s_.is_any(i, {"return", "if",         "for",           "while",  "do",       "switch",
                       "case",   "default",    "else",          "goto",   "break",    "continue",
                       "using",  "typedef",    "static",        "extern", "const",    "constexpr",
                       "struct", "class",      "union",         "enum",   "template", "delete",
                       "throw",  "__shared__", "static_assert", "asm",    "auto"})) {
-      return false;
+      return kNone;
     }
     bool has_type = false;
     for (;; ++i) {
@@ -132,25 +131,19 @@ class LocalArrays {
         i = behind - 1;
       } else if (s_.is(i, "<") && has_type) {
         i = s_.match_angle(i);
-        if (i == kNone) return false;
+        if (i == kNone) return kNone;
       } else if (s_.is_any(i, {"const", "constexpr", "static", "__shared__"})) {
-        return false;
+        return kNone;
       } else if (s_.is_identifier(i)) {
-        const bool is_name = has_type && !s_.is(i - 1, "::") && !is_part_of_type(i + 1);
+        const bool is_name = has_type && !s_.is(i - 1, "::") && !s_.is_identifier(i + 1) &&
+                             !s_.is_any(i + 1, {"::", "<", "*"});
         if (is_name) break;
         has_type = has_type || !s_.is_any(i, {"volatile", "typename"});
       } else if (!s_.is_any(i, {"::", "*"}) || (s_.is(i, "*") && !has_type)) {
-        return false;
+        return kNone;
       }
     }
-    if (!s_.is_any(i + 1, {"[", "=", ",", "{"})) return false;
-    *first_name = i;
-    *end = s_.end_of_declaration(i);
-    return s_.is(*end, ";");
-  }
-
-  bool is_part_of_type(std::size_t i) const {
-    return s_.is_identifier(i) || s_.is_any(i, {"::", "<", "*"});
+    return s_.is_any(i + 1, {"[", "=", ",", "{"}) ? i : kNone;
   }
 
   std::vector<std::size_t> array_names(std::size_t first, std::size_t end) const {
@@ -188,11 +181,6 @@ class LocalArrays {
     return count;
   }
 
-  bool is_address(std::size_t name) const {
-    return s_.is(name - 1, "&") &&
-           s_.is_any(name - 2, {"=", "(", ",", "return", "{", "?", ":", ";"});
-  }
-
   // The `}` of the block that token i stands in.
   std::size_t end_of_block(std::size_t i) const {
     for (; i < s_.size(); ++i) {
@@ -217,7 +205,9 @@ class LocalArrays {
       }
       if (has_unknown_index(i + 1, i)) return Use::kUnknown;
       // &name[2], or a row of more than one dimension.
-      if (is_address(i) || subscripts(i) < subscripts(name)) use = Use::kHandedOn;
+      const bool is_address =
+          s_.is(i - 1, "&") && s_.is_any(i - 2, {"=", "(", ",", "return", "{", "?", ":", ";"});
+      if (is_address || subscripts(i) < subscripts(name)) use = Use::kHandedOn;
     }
     return use;
   }
