@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "constructs.h"
 
-#include "casts.h"
 #include "device_variables.h"
 #include "host_functions.h"
 
@@ -12,6 +11,98 @@ namespace {
 bool is_statement_word(const Structure& s, std::size_t i) {
   return s.is_any(i, {"return", "else", "do", "case", "throw", "goto", "new", "delete", "co_return",
                       "co_yield", "co_await", "sizeof", "and", "or", "not", "typename"});
+}
+
+/// What stands before a `(` that begins an expression. After other names it is a call or a
+/// declaration, and `sizeof` may be followed by a type alone.
+bool begins_operand(const Structure& s, std::size_t open) {
+  if (open == 0) return true;
+  const std::size_t before = open - 1;
+  if (s.is_identifier(before)) {
+    return s.is_any(before, {"return", "else", "do", "case", "throw", "and", "or", "not"});
+  }
+  return !s.is_any(before, {")", "]", ">", "##", "#"});
+}
+
+/// `(T*)`, `(const ns::V<int>* __restrict__)`: nothing but a type can read like that. The index of
+/// its `)`, or kNone.
+std::size_t end_of_pointer_type(const Structure& s, std::size_t open) {
+  if (!s.is(open, "(") || s.match(open) == kNone) return kNone;
+  const std::size_t close = s.match(open);
+  bool has_name = false, has_star = false;
+  for (std::size_t i = open + 1; i < close; ++i) {
+    if (s.is(i, "*")) {
+      if (!has_name) return kNone;
+      has_star = true;
+    } else if (s.is(i, "<")) {
+      i = has_name ? s.match_angle(i) : kNone;
+      if (i > close) return kNone;
+    } else if (s.is_identifier(i)) {
+      // After the first `*` only qualifiers follow; `a * b` is a product.
+      if (has_star && !s.is_any(i, {"const", "volatile", "__restrict__", "__restrict"})) {
+        return kNone;
+      }
+      has_name = true;
+    } else if (!s.is(i, "::")) {
+      return kNone;
+    }
+  }
+  return has_star ? close : kNone;
+}
+
+/// The last token of the unary expression that begins at token i; kNone when it is not plain.
+std::size_t end_of_operand(const Structure& s, std::size_t i) {
+  while (s.is_any(i, {"&", "*", "+", "-", "~", "!", "++", "--"})) ++i;
+  if (i >= s.size()) return kNone;
+  if (const std::size_t type = end_of_pointer_type(s, i); type != kNone) {
+    return end_of_operand(s, type + 1);
+  }
+  std::size_t last = i;
+  if (s.is(i, "(")) {
+    last = s.match(i);
+    if (last == kNone) return kNone;
+    // (uintptr_t)p: a cast to something else.
+    if (s.is_identifier(last + 1)) return end_of_operand(s, last + 1);
+  } else if (s.is_identifier(i)) {
+    if (s.is_any(i, {"const", "noexcept", "override", "final", "volatile", "requires", "sizeof",
+                     "alignof", "new", "co_await"})) {
+      return kNone;
+    }
+  } else if (s.is(i, "::")) {
+    last = i + 1;
+  } else if (s.token(i).kind == Token::kPunctuation) {
+    return kNone;
+  }
+  for (;;) {
+    const std::size_t next = last + 1;
+    if (s.is(next, "(") || s.is(next, "[")) {
+      if (s.match(next) == kNone) return kNone;
+      last = s.match(next);
+    } else if (s.is_any(next, {".", "->", "::"}) && s.is_identifier(next + 1)) {
+      last = next + 1;
+    } else if (s.is(next, "<") && s.is_identifier(last)) {
+      const std::size_t close = s.match_angle(next);
+      if (close == kNone || !s.is_any(close + 1, {"(", "::"})) return last;
+      last = close;
+    } else if (s.is_any(next, {"++", "--"})) {
+      last = next;
+    } else {
+      return last;
+    }
+  }
+}
+
+/// The last token of the cast to a pointer that begins at token i, where one can become misaligned:
+/// `reinterpret_cast<T>(e)`, `static_cast<T*>(e)` or `(T*)e`. kNone when none begins there.
+std::size_t end_of_cast(const Structure& s, std::size_t i) {
+  if (s.is_any(i, {"reinterpret_cast", "static_cast"})) {
+    const std::size_t close = s.match_angle(i + 1);
+    const bool is_to_pointer = s.is(i, "reinterpret_cast") || s.is(close - 1, "*");
+    return close != kNone && is_to_pointer && s.is(close + 1, "(") ? s.match(close + 1) : kNone;
+  }
+  if (!begins_operand(s, i)) return kNone;
+  const std::size_t close = end_of_pointer_type(s, i);
+  return close == kNone ? kNone : end_of_operand(s, close + 1);
 }
 
 class Finder {
@@ -35,12 +126,10 @@ class Finder {
       }
       if (s_.is(i, "(") || s_.is(i, "reinterpret_cast")) read_kernel_address(i);
       if (starts_launch(i)) {
-        const LaunchTokens launch = read_launch(i);
-        found_.launches[launch.first] = launch;
+        read_launch(i);
         i += 2;
       } else if (s_.is(i, "__shared__")) {
-        const SharedTokens shared = read_shared(i);
-        found_.shared[shared.first] = shared;
+        read_shared(i);
       } else if (s_.is(i, "__global__")) {
         read_kernel(i);
         read_device_code(i);
@@ -170,11 +259,10 @@ class Finder {
 
   // The `)` at i ends the head of an if, while, for or switch.
   bool closes_control(std::size_t i) const {
-    const std::size_t open = s_.match(i);
-    return open != kNone && s_.is_any(open - 1, {"if", "while", "for", "switch", "constexpr"});
+    return s_.is_any(s_.match(i) - 1, {"if", "while", "for", "switch", "constexpr"});
   }
 
-  LaunchTokens read_launch(std::size_t open) const {
+  void read_launch(std::size_t open) {
     LaunchTokens launch{};
     launch.open = open;
     launch.first = find_kernel(open);
@@ -197,7 +285,7 @@ class Finder {
       throw SourceError(s_.token(launch.arguments).line,
                         "'(' of the kernel's arguments is never closed");
     }
-    return launch;
+    found_.launches[launch.first] = launch;
   }
 
   // The configuration has no comma, but a macro or a pack may still stand for two values.
@@ -231,11 +319,7 @@ class Finder {
     for (std::size_t i = first; i < body; ++i) is_for_both = is_for_both || s_.names_host(i);
     found_.bodies.push_back({body, end, is_for_both});
     if (is_for_both) {
-      for (std::size_t i = body + 1; i < end; ++i) {
-        if (!s_.is_any(i, {"asm", "__asm", "__asm__"})) continue;
-        read_assembly(i);
-        found_.assembly_for_both.insert(i);
-      }
+      for (std::size_t i = body + 1; i < end; ++i) read_assembly(i, true);
       return;
     }
     // A lambda may be in the body of another one.
@@ -264,7 +348,7 @@ class Finder {
       read_cast(i);
       read_store(i);
       if (may_poll) read_loop(i);
-      if (s_.is_any(i, {"asm", "__asm", "__asm__"})) read_assembly(i);
+      read_assembly(i, false);
       if (is_long_double(i)) found_.long_doubles.insert(i);
       if (!s_.is(i + 1, "(") || belongs_to_another(i)) continue;
       // The C library's, here the backend's.
@@ -375,20 +459,17 @@ class Finder {
     if (i < 2 || last == kNone || s_.is_any(before, {"::", "##"})) return;
     const bool is_whole = s_.is_any(last + 1, {";", ",", ")", "}"});
     const bool is_argument = s_.is(before, ",") || s_.is(before, "(");
+    // max(v, f(...)): the functions that take part in a reduction.
+    const bool is_of_extremum =
+        s_.is_any(s_.parenthesis_around(i) - 1,
+                  {"min", "max", "fmin", "fmax", "fminf", "fmaxf", "umin", "umax"});
     const bool is_stored = is_whole && s_.is(before, "=") && s_.is(i - 2, "]");
     const bool is_kept = is_whole && (s_.is_any(before, {"=", "{", ";", "}", "return"}) ||
-                                      (is_argument && !is_argument_of_extremum(i)));
+                                      (is_argument && !is_of_extremum));
     if (is_kept && !is_stored) return;
     found_.wrapped[i] = {
         is_stored ? "(::cuda_cpu::shuffle_is_stored(), " : "(::cuda_cpu::shuffle_is_used(), ",
         last};
-  }
-
-  // max(v, f(...)): the functions that take part in a reduction.
-  bool is_argument_of_extremum(std::size_t i) const {
-    const std::size_t open = s_.parenthesis_around(i);
-    return open != kNone &&
-           s_.is_any(open - 1, {"min", "max", "fmin", "fmax", "fminf", "fmaxf", "umin", "umax"});
   }
 
   void note_kernel(std::size_t attribute) {
@@ -434,9 +515,8 @@ class Finder {
   // The expression at i is an argument of a call that takes a kernel, or is stored as one.
   bool wants_kernel(std::size_t i) const {
     if (s_.is(i - 1, "=") && s_.is(i - 2, "func")) return true;
-    const std::size_t open = s_.parenthesis_around(i);
-    return open != kNone && s_.is_any(open - 1, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel",
-                                                 "cudaLaunchKernelExC"});
+    return s_.is_any(s_.parenthesis_around(i) - 1,
+                     {"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"});
   }
 
   // A cast can make a misaligned pointer.
@@ -519,16 +599,18 @@ class Finder {
     }
     if (!s_.is(i - 1, ".") || !s_.is(i + 2, ")")) return false;
     if (is_block(i - 2)) return !s_.is_any(i - 3, {".", "->", "::"});
-    const std::size_t open = s_.is(i - 2, ")") ? s_.match(i - 2) : kNone;
-    return open != kNone && s_.is_any(open - 1, {"this_thread_block", "this_grid"});
+    return s_.is(i - 2, ")") && s_.is_any(s_.match(i - 2) - 1, {"this_thread_block", "this_grid"});
   }
 
-  void read_assembly(std::size_t i) {
+  void read_assembly(std::size_t i, bool is_for_both) {
+    if (!s_.is_any(i, {"asm", "__asm", "__asm__"})) return;
     std::size_t open = i + 1;
     while (s_.is_identifier(open)) ++open;  // volatile
     if (!s_.is(open, "(") || s_.match(open) == kNone) return;
     // asm("" ::: "memory") holds back the compiler and works anywhere.
-    if (!s_.is(open + 1, "\"\"")) found_.assembly[i] = s_.match(open);
+    if (s_.is(open + 1, "\"\"")) return;
+    found_.assembly[i] = s_.match(open);
+    if (is_for_both) found_.assembly_for_both.insert(i);
   }
 
   void read_kernel(std::size_t attribute) {
@@ -554,21 +636,20 @@ class Finder {
     }
   }
 
-  SharedTokens read_shared(std::size_t attribute) {
+  void read_shared(std::size_t attribute) {
     SharedTokens shared{};
     shared.first = first_specifier(attribute);
     const int line = s_.token(attribute).line;
-    const std::size_t last = s_.end_of_declaration(attribute);
-    const bool open_macro = last >= s_.size() && s_.scope(attribute) == Scope::kMacro;
-    if (!s_.is(last, ";") && !open_macro) {
+    shared.last = s_.end_of_declaration(attribute);
+    const bool open_macro = shared.last >= s_.size() && s_.scope(attribute) == Scope::kMacro;
+    if (!s_.is(shared.last, ";") && !open_macro) {
       throw SourceError(line, "expected ';' after the __shared__ declaration");
     }
-    shared.last = last;
     bool has_initialiser = false;
-    shared.names = declared_names(shared.first, last, &has_initialiser);
+    shared.names = declared_names(shared.first, shared.last, &has_initialiser);
     if (shared.names.empty())
       throw SourceError(line, "expected a name in the __shared__ declaration");
-    shared.is_dynamic = s_.has_any(shared.first, last, {"extern"});
+    shared.is_dynamic = s_.has_any(shared.first, shared.last, {"extern"});
     if (has_initialiser) {
       throw SourceError(
           line,
@@ -585,7 +666,7 @@ class Finder {
           "inside the kernel");
     }
     shared.ordinal = ++shared_on_line_[line];
-    return shared;
+    found_.shared[shared.first] = shared;
   }
 
   bool is_specifier(std::size_t i) const {
@@ -634,13 +715,9 @@ class Finder {
       finished = true;
     };
     for (std::size_t i = first; i < last; ++i) {
-      if (!finished) {
-        if (const std::size_t behind = s_.skip_attribute(i); behind != i) {
-          i = behind - 1;
-          continue;
-        }
-      }
-      if (s_.is(i, ",")) {
+      if (const std::size_t behind = s_.skip_attribute(i); !finished && behind != i) {
+        i = behind - 1;
+      } else if (s_.is(i, ",")) {
         finish();
         finished = false;
         candidate = kNone;
@@ -677,16 +754,12 @@ class Finder {
         }
         finish();
         i = close;
-      } else if (s_.is(i, "[") || s_.is(i, "=")) {
-        finish();
-        if (s_.is(i, "=")) *has_initialiser = true;
-        i = s_.skip_brackets(i);
-      } else if (s_.is(i, "{")) {
-        if (!names_class) {
-          finish();
-          *has_initialiser = true;
-        }
+      } else if (s_.is(i, "{") && names_class) {
         names_class = false;
+        i = s_.skip_brackets(i);
+      } else if (s_.is_any(i, {"[", "=", "{"})) {
+        finish();
+        if (!s_.is(i, "[")) *has_initialiser = true;
         i = s_.skip_brackets(i);
       } else if (s_.is_identifier(i) && !is_specifier(i)) {
         candidate = i;
