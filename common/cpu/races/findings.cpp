@@ -26,6 +26,11 @@ struct Added {
   Found found;
   Report::Note origin;
   std::string memory;  // "element 3 of the __shared__ array 'tile'"
+  // Once it is about to be reported:
+  Site earlier{}, later{};
+  bool both_write = false;  // in one pair of accesses of these lines
+
+  bool is_in_one_line() const { return earlier.file == later.file && earlier.line == later.line; }
 };
 
 using Places = std::tuple<const void*, const void*, Fault>;
@@ -128,10 +133,10 @@ std::string maker_of(const Found& f) {
   return text + "thread " + cuda_cpu::to_text(thread_index(f.earlier, launch));
 }
 
-Report report_of(const Added& added, Site earlier, Site later, bool both_write) {
+Report report_of(const Added& added) {
   const Found& f = added.found;
   Report r;
-  r.site = later;
+  r.site = added.later;
   if (!f.later_launch.is_call) {
     r.where.inside = true;
     r.where.kernel = f.later_launch.kernel;
@@ -160,10 +165,9 @@ Report report_of(const Added& added, Site earlier, Site later, bool both_write) 
   }
   const bool of_one_access = f.fault >= Fault::kUnset;
   r.details.push_back((of_one_access ? "it is " : "of ") + added.memory);
-  if (!of_one_access) r.notes.push_back({earlier, note});
+  if (!of_one_access) r.notes.push_back({added.earlier, note});
   r.notes.push_back(added.origin);
-  const bool same_line = earlier.file == later.file && earlier.line == later.line;
-  r.help = help_for(f.fault, same_line && both_write,
+  r.help = help_for(f.fault, added.is_in_one_line() && added.both_write,
                     ((f.earlier.use() | f.later.use()) & kTexel) == kTexel);
   return r;
 }
@@ -203,57 +207,49 @@ void forgive_guess(ThreadName thread, const void* address) {
 
 void report_findings() {
   Findings& all = findings();
-  struct Located {
-    Added added;
-    Site earlier, later;
-    bool both_write;  // in one pair of accesses of these lines
-  };
   // One for each pair of lines, whichever of the two came first: the one that reaches furthest.
-  std::vector<Located> located;
+  std::vector<Added> located;
   std::map<std::pair<Line, Line>, std::size_t> known;
   for (Added& a : std::exchange(all.added, {})) {
     const Found& f = a.found;
-    const Site later = site_of(f.later, f.later_launch);
-    const Site earlier = f.fault >= Fault::kUnset ? later : site_of(f.earlier, f.earlier_launch);
-    const bool same_line = earlier.file == later.file && earlier.line == later.line;
-    if (f.fault == Fault::kUpdate && !same_line) continue;
+    a.later = site_of(f.later, f.later_launch);
+    a.earlier = f.fault >= Fault::kUnset ? a.later : site_of(f.earlier, f.earlier_launch);
+    if (f.fault == Fault::kUpdate && !a.is_in_one_line()) continue;
     const auto line = [](Site s) { return Line(s.file != nullptr ? s.file : "", s.line); };
-    std::pair<Line, Line> pair(line(earlier), line(later));
+    std::pair<Line, Line> pair(line(a.earlier), line(a.later));
     if (pair.second < pair.first) std::swap(pair.first, pair.second);
     if (all.lines.count(pair) != 0) continue;
-    const bool both_write = (f.earlier.use() & f.later.use() & kWrites) != 0;
+    a.both_write = (f.earlier.use() & f.later.use() & kWrites) != 0;
     const auto [at, is_new] = known.emplace(pair, located.size());
     if (is_new) {
-      located.push_back({std::move(a), earlier, later, both_write});
+      located.push_back(std::move(a));
       continue;
     }
-    Located& kept = located[at->second];
-    kept.both_write = kept.both_write || both_write;
-    if (f.fault > kept.added.found.fault) {
-      kept = {std::move(a), earlier, later, kept.both_write};
-    }
+    Added& kept = located[at->second];
+    a.both_write = kept.both_write = kept.both_write || a.both_write;
+    if (f.fault > kept.found.fault) kept = std::move(a);
   }
   for (const auto& [pair, at] : known) all.lines.insert(pair);
   // What is read too early is written by another thread, and so it is a race as well: that says
   // more.
-  const auto is_explained = [&](const Located& unset) {
-    return std::any_of(located.begin(), located.end(), [&](const Located& race) {
+  const auto is_explained = [&](const Added& unset) {
+    return std::any_of(located.begin(), located.end(), [&](const Added& race) {
       const auto same = [&](Site s) {
         return s.line == unset.later.line && std::string(s.file) == unset.later.file;
       };
-      return race.added.found.fault != Fault::kUnset && (same(race.earlier) || same(race.later));
+      return race.found.fault != Fault::kUnset && (same(race.earlier) || same(race.later));
     });
   };
   // __syncthreads mends what lies within warps as well, and __syncwarp not what lies across them:
   // the first help that is read should be enough.
   std::stable_partition(located.begin(), located.end(),
-                        [](const Located& l) { return l.added.found.fault != Fault::kSameWarp; });
-  for (const Located& l : located) {
-    if (l.added.found.fault == Fault::kUnset && is_explained(l)) continue;
+                        [](const Added& a) { return a.found.fault != Fault::kSameWarp; });
+  for (const Added& a : located) {
+    if (a.found.fault == Fault::kUnset && is_explained(a)) continue;
     if (all.shown == kMostReported) return;
-    Report report = report_of(l.added, l.earlier, l.later, l.both_write);
+    Report report = report_of(a);
     if (++all.shown == kMostReported) report.help += "\n    (no more races are shown)";
-    all.reported.push_back({l.added.found.fault, l.earlier, l.later, cuda_cpu::finding(report)});
+    all.reported.push_back({a.found.fault, a.earlier, a.later, cuda_cpu::finding(report)});
   }
 }
 

@@ -39,19 +39,14 @@ class Group {
   /// (same_time). If it did so in another place, or its warp has no room yet, nothing is done.
   __attribute__((always_inline)) bool takes_in_short(const Access& a) {
     const std::uint32_t bit = bit_of(a.thread()), warp = a.thread() / 32;
+    const bool in_same_place = a.place() == first_.place();
     if (is_one_warp()) {
       if (warp != first_.thread() / 32) return false;
-      if (a.place() == first_.place()) {
-        members_ |= bit;
-        return true;
-      }
+      if (in_same_place) members_ |= bit;
       return (members_ & bit) != 0;
     }
     std::uint32_t& lanes = set()[1 + warp];
-    if (a.place() == first_.place()) {
-      lanes |= bit;
-      return true;
-    }
+    if (in_same_place) lanes |= bit;
     return (lanes & bit) != 0;
   }
   /// The same; a warp gets room. `warps`: of the block.
