@@ -1374,16 +1374,13 @@ TEST_CASE("rows of readers tell who read each of 32 words") {
     const unsigned log2 = way == Way::kPairs ? 1 : 0;
     ReadersBesideList both(threads);
     races::Blocks blocks;
-    races::Mailboxes mailboxes;
     std::set<std::uint32_t> ended, told;
     bool room = true;
     INFO("way " << static_cast<int>(way) << ", " << threads << " threads, " << turns << " turns, "
                 << running << " blocks at a time, round " << round);
     for (unsigned first = 0; first < 8 && room; first += running) {
       races::BlockOrder* orders[2] = {};
-      for (unsigned b = 0; b < running; ++b) {
-        orders[b] = blocks.begin(first + b, threads, &mailboxes);
-      }
+      for (unsigned b = 0; b < running; ++b) orders[b] = blocks.begin(first + b, threads);
       for (unsigned phase = below(2); phase < 2; ++phase) {
         const unsigned guard = below(3) == 0 ? 1 + below(threads) : threads;
         for (unsigned i = 0; i < threads * running && room; ++i) {

@@ -35,8 +35,7 @@ namespace {
 
 /// A piece of work in a stream: a launch, the part of one between two grid barriers, or a copy.
 struct Work {
-  std::uint32_t number = 0;  // from 1
-  std::uint32_t launch = 0;  // the parts of one launch follow each other
+  std::uint32_t number = 0;  // from 1; the parts of one launch follow each other
   const CUstream_st* stream = nullptr;
   std::uint64_t sequence = 0;
   LaunchShape shape;
@@ -66,13 +65,11 @@ struct StoreBySeveral {
 struct Detector {
   Shadow shadow;
   std::vector<StoreBySeveral> stores_by_several;  // that wait for the later store
-  Mailboxes mailboxes;
-  std::deque<Work> works;  // the latest; the last one runs
+  std::deque<Work> works;                         // the latest; the last one runs
   std::deque<CopiedRange> copies;
   std::vector<std::uint32_t> unordered;  // works that may run beside the one that runs
   std::uint32_t running = 0;             // the number of works.back()
-  std::uint32_t launches = 0;
-  std::uint32_t first_of_launch = 0;  // the number of the first part of the launch that runs
+  std::uint32_t first_of_launch = 0;     // the number of the first part of the launch that runs
   Blocks blocks;
   Repetitions repetitions;
 };
@@ -126,7 +123,6 @@ void say_what_was_passed_over() {
 void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
   Work work;
   work.number = ++d->running;
-  work.launch = same_launch ? d->launches : ++d->launches;
   if (!same_launch) d->first_of_launch = work.number;
   work.shape = std::move(shape);
   d->unordered.clear();
@@ -135,7 +131,8 @@ void begin_work(Detector* d, LaunchShape shape, bool same_launch) {
     work.sequence = running->sequence;
     for (const Work& other : d->works) {
       const bool by_host = other.stream == nullptr;
-      if (by_host || other.launch == work.launch || other.stream == work.stream) continue;
+      const bool of_launch = other.number >= d->first_of_launch;
+      if (by_host || of_launch || other.stream == work.stream) continue;
       if (!running->knows.covers(other.stream, other.sequence)) {
         d->unordered.push_back(other.number);
       }
@@ -270,9 +267,6 @@ void check_groups(const Checked& c, const Group& latest, Groups* others) {
   if (others == nullptr) return;
   others->for_each([&](const Group& group) { check_group(c, group); });
   others->for_lost([&](const Access& earlier) { check(c, earlier); });
-}
-void check_readers(const Checked& c, const Cell& cell, Crowd* crowd) {
-  check_groups(c, cell.readers, crowd == nullptr ? nullptr : &crowd->readers);
 }
 void check_strong(const Checked& c, Crowd* crowd) {
   if (crowd == nullptr) return;
@@ -431,7 +425,7 @@ void write_cell(const Checked& c, Cell* cell) {
     if (strong && crowd != nullptr && crowd->last_strong.repeats(c.access)) return;
   }
   check(c, cell->write);
-  check_readers(c, *cell, crowd);
+  check_groups(c, cell->readers, crowd == nullptr ? nullptr : &crowd->readers);
   if (!comes_after_updates(c, crowd)) check_strong(c, crowd);
   if (strong) {
     if (crowd != nullptr && (c.access.use() & kVolatile) != 0) check_update(c, *cell, crowd);
@@ -477,21 +471,6 @@ void for_each_page(const char* at, std::size_t bytes, F use) {
     at += here;
     bytes -= here;
   }
-}
-
-void use_range(Checked* c, const char* begin, std::size_t bytes) {
-  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
-    Page& page = c->d->shadow.page_of(at);
-    if (page.kind() == Kind::kIgnored) {
-      check_stack(at, (c->access.use() & kWrites) != 0, c->access.place().address());
-      return;
-    }
-    c->d->shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t of) {
-      c->address = at - offset + of;
-      c->unit = page.unit();
-      use_cell(*c, &cell, page.kind());
-    });
-  });
 }
 
 // ---- the short way ------------------------------------------------------------------------------
@@ -724,7 +703,18 @@ __attribute__((noinline)) void use_memory(BlockOrder* block, std::uint32_t threa
   }
   const Access access(Place(place), {block->block(), thread}, block->now(), use);
   Checked c{&d, block, access, begin, whole};
-  use_range(&c, begin, bytes);
+  for_each_page(begin, bytes, [&](const char* at, std::size_t offset, std::size_t here) {
+    Page& page = d.shadow.page_of(at);
+    if (page.kind() == Kind::kIgnored) {
+      check_stack(at, (use & kWrites) != 0, place);
+      return;
+    }
+    d.shadow.for_each(&page, offset, here, [&](Cell& cell, std::size_t of) {
+      c.address = at - offset + of;
+      c.unit = page.unit();
+      use_cell(c, &cell, page.kind());
+    });
+  });
   if (!d.unordered.empty() && d.shadow.page_of(begin).kind() >= Kind::kGlobal) {
     check_against_copies(c, begin, bytes);
   }
@@ -748,7 +738,6 @@ bool grid_begins(const cuda_cpu::GridLaunch& launch) {
     return false;
   }
   d.blocks.clear();
-  d.mailboxes.clear();
   d.shadow.look_again();
   forget_guards();
   blocks_ended = 0;
@@ -769,8 +758,7 @@ void grid_ends(const cuda_cpu::GridLaunch&) {
 
 void* block_begins(const cuda_cpu::Block& block, std::uint64_t number, std::uint64_t) {
   const Inside in;
-  Detector& d = detector();
-  return d.blocks.begin(static_cast<std::uint32_t>(number), block.count, &d.mailboxes);
+  return detector().blocks.begin(static_cast<std::uint32_t>(number), block.count);
 }
 
 void block_ends(cuda_cpu::Block& block) {

@@ -106,40 +106,38 @@ void BlockOrder::lanes_met(std::uint32_t warp, std::uint32_t lanes) {
   tick();
   if (warps_[warp] == nullptr) warps_[warp] = std::make_unique<Lanes>();
   Lanes& w = *warps_[warp];
+  const std::uint32_t first = warp * kLanes;
+  const auto for_lanes = [&](auto use) {
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      use(static_cast<std::uint32_t>(__builtin_ctz(rest)));
+    }
+  };
   if (!heard_.empty()) {
     Heard together;
-    for (std::uint32_t j = 0; j < kLanes; ++j) {
-      if ((lanes >> j & 1) != 0) add(heard_[warp * kLanes + j], &together);
-    }
-    for (std::uint32_t j = 0; j < kLanes; ++j) {
-      if ((lanes >> j & 1) != 0) heard_[warp * kLanes + j] = together;
-    }
+    for_lanes([&](std::uint32_t i) { add(heard_[first + i], &together); });
+    for_lanes([&](std::uint32_t i) { heard_[first + i] = together; });
+  }
+  for (std::uint32_t j = 0; j < kLanes; ++j) {
+    Time latest = (lanes >> j & 1) != 0 ? now_ : Time{};
+    for_lanes([&](std::uint32_t i) { latest = std::max(latest, w.met[i][j]); });
+    for_lanes([&](std::uint32_t i) { w.met[i][j] = latest; });
   }
   Knowledge known;
   std::vector<Received> received;
   bool any = false;
-  for (std::uint32_t j = 0; j < kLanes; ++j) {
-    Time latest = (lanes >> j & 1) != 0 ? now_ : Time{};
-    for (std::uint32_t i = 0; i < kLanes; ++i) {
-      if ((lanes >> i & 1) != 0) latest = std::max(latest, w.met[i][j]);
-    }
-    for (std::uint32_t i = 0; i < kLanes; ++i) {
-      if ((lanes >> i & 1) != 0) w.met[i][j] = latest;
-    }
-    const std::uint32_t thread = warp * kLanes + j;
-    if ((lanes >> j & 1) == 0 || thread >= threads_ || minds_[thread] == nullptr) continue;
+  for_lanes([&](std::uint32_t i) {
+    const Mind* const mind = minds_[first + i].get();
+    if (mind == nullptr) return;
     any = true;
-    known.learn(minds_[thread]->known);
-    for (const Received& r : minds_[thread]->received) note_received(r, &received);
-  }
+    known.learn(mind->known);
+    for (const Received& r : mind->received) note_received(r, &received);
+  });
   if (!any) return;
-  for (std::uint32_t j = 0; j < kLanes; ++j) {
-    const std::uint32_t thread = warp * kLanes + j;
-    if ((lanes >> j & 1) == 0 || thread >= threads_) continue;
-    Mind& mind = mind_of(thread);
+  for_lanes([&](std::uint32_t i) {
+    Mind& mind = mind_of(first + i);
     mind.known.learn(known);
     mind.received = received;
-  }
+  });
 }
 
 void BlockOrder::fence(std::uint32_t thread, bool block_only) {
@@ -165,8 +163,7 @@ void BlockOrder::atomic(std::uint32_t thread, const void* address, bool reads, b
     note_received({ours, ours->count(), true}, &mind.received);
   }
   if (!writes) return;
-  for (const Mind* mind :
-       {static_cast<const Mind*>(minds_[thread].get()), static_cast<const Mind*>(&block_mind_)}) {
+  for (const Mind* mind : {minds_[thread].get(), &block_mind_}) {
     if (mind == nullptr) continue;
     if (mind->fenced != nullptr && !block_only) {
       everybodys->put(mind->fenced);
@@ -298,8 +295,8 @@ void BlockOrder::copy_is_made(std::uint32_t copier, const void* barrier, std::ui
 
 // ---- Blocks -------------------------------------------------------------------------------------
 
-BlockOrder* Blocks::begin(std::uint32_t block, std::uint32_t threads, Mailboxes* mailboxes) {
-  running_.push_back(std::make_unique<BlockOrder>(block, threads, mailboxes));
+BlockOrder* Blocks::begin(std::uint32_t block, std::uint32_t threads) {
+  running_.push_back(std::make_unique<BlockOrder>(block, threads, &mailboxes_));
   return running_.back().get();
 }
 
@@ -317,6 +314,7 @@ void Blocks::end(const void* order) {
 void Blocks::clear() {
   running_.clear();
   told_.clear();
+  mailboxes_.clear();
 }
 
 void Blocks::barrier() {

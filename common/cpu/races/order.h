@@ -7,8 +7,7 @@
 //   barrier       all that the block did before it comes before all that it does after it
 //   __syncwarp    the same for the lanes in its mask
 //   cuda::barrier what a thread did before it arrived comes before what one does that has waited
-//   for
-//                 the end of that phase
+//                 for the end of that phase
 //   fence + atomic  what a thread knows at its fence goes with the values that its atomics store
 //                 after it, and whoever reads such a value with an atomic knows it after a fence of
 //                 its own. An atomic of cuda::atomic_ref can do the part of either fence itself.
@@ -204,7 +203,7 @@ class BlockOrder {
 /// The blocks of a launch: those that run, and what is left of those that have ended.
 class Blocks {
  public:
-  BlockOrder* begin(std::uint32_t block, std::uint32_t threads, Mailboxes* mailboxes);
+  BlockOrder* begin(std::uint32_t block, std::uint32_t threads);
   void end(const void* order);
   void clear();
   /// All of them, at a barrier of the grid.
@@ -218,6 +217,7 @@ class Blocks {
   }
 
  private:
+  Mailboxes mailboxes_;  // what they hand over to each other
   std::vector<std::unique_ptr<BlockOrder>> running_;
   std::vector<Time> told_;  // of each that has ended; those past the end told nothing
 };
