@@ -125,6 +125,7 @@ class Finder {
         read_store(i);
       }
       if (s_.is(i, "(") || s_.is(i, "reinterpret_cast")) read_kernel_address(i);
+      if (s_.names_device(i)) read_device_code(i);
       if (starts_launch(i)) {
         read_launch(i);
         i += 2;
@@ -132,12 +133,8 @@ class Finder {
         read_shared(i);
       } else if (s_.is(i, "__global__")) {
         read_kernel(i);
-        read_device_code(i);
       } else if (s_.is_any(i, {"__device__", "__constant__", "__managed__"})) {
         read_symbols(i);
-        if (s_.is(i, "__device__")) read_device_code(i);
-      } else if (s_.names_device(i)) {  // a macro
-        read_device_code(i);
       } else if (s_.is(i, "auto")) {
         read_structured_binding(i);
       } else if (s_.is_any(i, {"atomicAdd", "atomicAdd_block", "atomicAdd_system", "atomicInc",

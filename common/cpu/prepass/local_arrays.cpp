@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -250,9 +251,9 @@ class LocalArrays {
   }
 
   bool is_known_name(std::size_t i, std::size_t at, int depth) const {
-    const Variable found = depth > 8 ? Variable::kNone : variable(i, at, depth);
-    if (found == Variable::kNone) return is_constant(i);
-    return found == Variable::kKnown || constants_.count(s_.spelling(i)) != 0;
+    const std::optional<bool> is_known = depth > 8 ? std::nullopt : is_variable_known(i, at, depth);
+    if (!is_known.has_value()) return is_constant(i);
+    return *is_known || constants_.count(s_.spelling(i)) != 0;
   }
 
   bool is_type(std::size_t i) const {
@@ -269,14 +270,12 @@ class LocalArrays {
                         [](unsigned char c) { return std::islower(c) != 0; });
   }
 
-  enum class Variable { kKnown, kUnknown, kNone };
-
-  // Known: the counter of a loop around `at` that nvcc can unroll, or a const whose value is known.
-  // None: no such variable is declared in the function.
-  Variable variable(std::size_t i, std::size_t at, int depth) const {
+  // Known is the counter of a loop around `at` that nvcc can unroll, or a const whose value is
+  // known. Nothing is returned where no such variable is declared in the function.
+  std::optional<bool> is_variable_known(std::size_t i, std::size_t at, int depth) const {
     const std::string word = s_.spelling(i);
     for (std::size_t k = at; k-- > 0;) {
-      if (s_.scope(k) == Scope::kNamespace) return Variable::kNone;
+      if (s_.scope(k) == Scope::kNamespace) return std::nullopt;
       if (s_.is(k, "}")) {
         // What was declared in a block that has ended is not seen here.
         if (s_.match(k) != kNone) k = s_.match(k);
@@ -288,12 +287,10 @@ class LocalArrays {
       const std::size_t open = opening_of_for(k);
       std::size_t last = k + 1;
       while (last < s_.size() && !s_.is_any(last, {";", ","})) last = s_.skip_brackets(last) + 1;
-      const bool is_known = open != kNone
-                                ? can_unroll(open, k, at, depth)
-                                : is_declared_const(k) && are_known(k + 2, last, k, depth + 1);
-      return is_known ? Variable::kKnown : Variable::kUnknown;
+      return open != kNone ? can_unroll(open, k, at, depth)
+                           : is_declared_const(k) && are_known(k + 2, last, k, depth + 1);
     }
-    return Variable::kNone;
+    return std::nullopt;
   }
 
   bool is_declared_const(std::size_t i) const {
