@@ -14,9 +14,9 @@
 // lanes skip, in the last turns of any loop, and where lanes fail different parts of a condition,
 // requests may be fewer here. No cache is modelled: the counts say what is asked for, not what is
 // missed. Loads from variables that are declared const are not counted, nor what printf asks for:
-// on an H200 (driver 580.159.04, CUDA 13.0, 28 November 2026) ncu counted for one call by a warp 222
-// stores less 7 for each argument, with a sector for each lane, 2 loads and 3 more for each byte of
-// the format and of strings, their zeros included, and 4 or 5 atomics.
+// on an H200 (driver 580.159.04, CUDA 13.0, 28 November 2026) ncu counted for one call by a warp
+// 222 stores less 7 for each argument, with a sector for each lane, 2 loads and 3 more for each
+// byte of the format and of strings, their zeros included, and 4 or 5 atomics.
 //
 // Where an array lies that a thread declares, nvcc decides: in registers if it knows every index
 // into it, in local memory otherwise. What it knows is read from the source here: constants, and
