@@ -309,10 +309,9 @@ class WarpOperations {
   std::uint64_t lanes() const { return lanes_; }
 
  private:
-  static void note_thread(cuda_cpu::Block& block, const cuda_cpu::Thread& thread,
-                          std::uint32_t mask) {
+  static void note_thread(cuda_cpu::Block& block, std::uint32_t mask) {
     ++lanes_;
-    if (of_thread_ != nullptr) of_thread_(block, thread, mask);
+    if (of_thread_ != nullptr) of_thread_(block, mask);
   }
 
   static inline std::atomic<std::uint64_t> lanes_{0};

@@ -209,7 +209,7 @@ TEST_CASE("each instantiation of a kernel template has shared arrays of its own"
 
 TEST_CASE("a grid barrier keeps the blocks of a cooperative launch together") {
   for (const int blocks : {1, 2, 3, 16, 32}) {
-    for (const int rounds : {1, 2, 50}) {
+    for (const int rounds : {1, 2, 50, 2000}) {
       std::vector<int> numbers(static_cast<std::size_t>(blocks));
       for (int i = 0; i < blocks; ++i) numbers[i] = 100 * i;
       DeviceArray<int> d_a(numbers), d_b(numbers.size());

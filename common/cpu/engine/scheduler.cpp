@@ -23,9 +23,11 @@ namespace {
 // held for a few rounds should not make a second block resident.
 constexpr unsigned kIdleRounds = 16;
 
+// Also where another worker has just opened it.
 bool all_at_grid_barrier(const Block* block) {
-  return std::all_of(block->threads, block->threads + block->count,
-                     [](const Thread& thread) { return waits(thread, Wait::kGrid); });
+  return std::all_of(block->threads, block->threads + block->count, [](const Thread& thread) {
+    return !thread.finished && thread.wait == Wait::kGrid;
+  });
 }
 
 void end_round(Worker* worker) {
