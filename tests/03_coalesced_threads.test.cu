@@ -231,6 +231,13 @@ TEST_CASE("the checker of stores looks at every element, also between the steps"
     walk.poison();
     CHECK(y.download() == std::vector<int>(y.size(), -1));
   }
+  const std::size_t more_than_threads = 1024 * 256 + 5;
+  const DeviceArray<int> y(elements_of(more_than_threads, 1));
+  const StoreWalk walk{{more_than_threads, 0, 1}, y};
+  store_strides::store_walk<<<3, 32>>>(y, more_than_threads, walk.next_first(), 1);
+  CHECK(walk.is_right("as many elements"));
+  CUDA_CHECK(cudaMemset(walk.y + more_than_threads - 1, 0, sizeof(int)));
+  CHECK_FALSE(walk.is_right("an element behind the first of each thread"));
 }
 
 TEST_CASE("the device fills x with the very elements that the host reference sums") {
