@@ -297,12 +297,11 @@ TEST_CASE("a load of what was just stored may be left out, and printf is named")
   const DeviceArray<float> x(64), y(64);
   const auto listing = listing_of([&] { loaded_again<<<1, kWarp>>>(x.get(), y.get()); });
   CHECK(remark(listing, "loaded").empty());
-  CHECK(
-      remark(listing, "loaded again") ==
-      "the compiler may keep this in a register: 1 of 1 requests are for words that the warp has "
-      "just used"
-      "what printf asks of memory for itself is not counted: on an H200 some 200 stores, a sector "
-      "each for every lane, and 3 loads for each character");
+  CHECK(remark(listing, "loaded again") ==
+        "the compiler may keep this in a register: 1 of 1 requests are for words that the warp has "
+        "just used"
+        "what printf asks of memory for itself is not counted: each call of a warp makes some "
+        "200 stores on an H200, a sector for every lane, and 3 loads for each character");
 }
 
 TEST_CASE("what lanes do alike in both branches may be done once") {

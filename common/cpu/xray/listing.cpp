@@ -219,8 +219,9 @@ class Listing {
       remark(of_line, lines);
       if (code.substr(0, code.find("//")).find("printf") == std::string::npos) continue;
       text += format(
-          "%s  ~ what printf asks of memory for itself is not counted: on an H200 some 200 "
-          "stores, a sector each for every lane, and 3 loads for each character%s\n",
+          "%s  ~ what printf asks of memory for itself is not counted: each call of a warp "
+          "makes some 200 stores on an H200, a sector for every lane, and 3 loads for each "
+          "character%s\n",
           dim_, plain_);
     }
   }
