@@ -17,7 +17,7 @@ CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 # and catches nothing.
 HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
          scheduler shared stacks warp yielding)
-REST := $(patsubst %,common/cpu/engine/%.cpp,assertions device_functions rounding settings symbols worker)
+REST := $(patsubst %,common/cpu/engine/%.cpp,device_functions rounding settings symbols worker)
 CALLS := $(filter-out $(HOT) $(REST),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST) $(CALLS)
 piece = $(if $(filter hot.o,$1),$(HOT),$(if $(filter rest.o,$1),$(REST),$(CALLS)))

@@ -76,7 +76,8 @@ class Builder:
             # -g1: reports name lines and functions, and variables would double the time to compile.
             command = lenient([f if f not in ("-O2", "-O3") else "-O1" for f in compile_flags.split()], variant)
             if variant != "gpu":
-                command += ["-gdwarf-4", "-g1", *self.catch_flags(), "-Ibuild/cpu/src"]
+                # FIRST knows LAB_FILE, too, so that what is compiled of it fits.
+                command += ["-gdwarf-4", "-g1", *self.catch_flags(), "-Ibuild/cpu/src", '-DLAB_FILE="lab.cu"']
                 self.precompile(variant, command)
             self.prepared[variant] = (command, link_flags.split(), libraries)
 
@@ -156,7 +157,7 @@ class Builder:
             return
         yield ["build/cpu/prepass", path, source]
         yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
-        yield [*compile_command, *self.bounds(lab, variant), *more, '-DLAB_FILE="lab.cu"', "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
+        yield [*compile_command, *self.bounds(lab, variant), *more, "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
                "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
         yield [*compiler_of(compile_command), "-pthread", *link_flags, *REPORT_FIRST, "-o", target, f"{target}.o", "build/labs/report.o",
                "build/tests/catch_main.o", *backend(variant), "-ldl", *libraries]  # fmt: skip

@@ -120,6 +120,23 @@ expect_output "nvcc -O3 -Xcompiler -Wall,-Wextra,-Wno-sign-compare"
 expect_no_output "-Werror "
 expect_no_output "-Werror,"
 
+test_case "g++ takes what every check includes as it was compiled once"
+run "$python" -c 'import os, subprocess, sys
+sys.path.insert(0, "common/labs")
+import build, catalogue
+lab = catalogue.all_labs()[0]
+builder = build.Builder({"CXX": os.environ.get("CXX", "")})
+builder.prepare("cpu-xray")
+os.makedirs("build/labs/tried", exist_ok=True)
+*before, compiled, _ = builder.commands(lab, lab.starter, "cpu-xray", "build/labs/tried")
+for command in before:
+    subprocess.run(command, check=True)
+if build.is_clang(compiled):
+    print("! ./build/labs/cpu-xray/first.h.gch")
+else:
+    subprocess.run([*compiled, "-H", "-Winvalid-pch"], check=True)'
+expect_output "! ./build/labs/cpu-xray/first.h.gch"
+
 test_case "what does not compile is shown at the learner's own line"
 sed 's/tree_of_block(/tree_of_block(unknown_type u, /' $exercises/solutions/ex2_block_tree.cu >$work/ex2_block_tree.cu
 lab lab CH=05 EX=2

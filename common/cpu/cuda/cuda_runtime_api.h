@@ -18,7 +18,6 @@
 #include "../runtime/copies.h"
 #include "../runtime/device.h"
 #include "../runtime/errors.h"
-#include "../runtime/events.h"
 #include "../runtime/functions.h"
 #include "../runtime/pools.h"
 #include "../runtime/streams.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions that device code calls out of line: clocks, the worker's number, its heap, traps,
-// bounds of a launch.
+// failed assertions, bounds of a launch.
 #include "device_functions.h"
 
 #include <atomic>
@@ -30,6 +30,16 @@ struct DeviceHeap {
 DeviceHeap& device_heap() {
   static DeviceHeap* const heap = new DeviceHeap;
   return *heap;
+}
+
+[[noreturn]] void fail_assertion(const char* expression, const char* file, int line,
+                                 const char* function) {
+  if (!in_kernel()) {
+    std::fprintf(stderr, "%s:%d: %s: Assertion `%s' failed.\n", file, line, function, expression);
+    std::abort();
+  }
+  stop_grid(report_here(std::string("assertion '") + expression + "' failed", {file, line},
+                        cudaErrorAssert));
 }
 
 }  // namespace
@@ -97,3 +107,22 @@ void exceed_launch_bounds(long long most, const char* file, int line) {
 }
 
 }  // namespace cuda_cpu
+
+// What the C library's assert() calls when it fails. <assert.h> stays the library's own; the linker
+// finds our function before the library's.
+#if defined(__APPLE__)
+extern "C" void __assert_rtn(const char* function, const char* file, int line,
+                             const char* expression) {
+  cuda_cpu::fail_assertion(expression, file, line, function);
+}
+#elif defined(__GLIBC__)
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line,
+                              const char* function) noexcept {
+  cuda_cpu::fail_assertion(expression, file, static_cast<int>(line), function);
+}
+#else  // musl
+extern "C" void __assert_fail(const char* expression, const char* file, int line,
+                              const char* function) {
+  cuda_cpu::fail_assertion(expression, file, line, function);
+}
+#endif

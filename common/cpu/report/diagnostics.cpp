@@ -114,19 +114,21 @@ int report(const Report& report) {
   return report.cuda_error;
 }
 
-int misuse(const Report& report) {
+int misuse(Site site, int error, const std::string& headline, std::vector<std::string> details,
+           std::vector<Report::Note> notes, const std::string& help) {
+  const Report report{headline, site, {}, std::move(details), std::move(notes), help, error};
   Printed& p = printed();
   const std::lock_guard<std::mutex> lock(p.mutex);
   p.last_text = text_of(report, false);
   // Reports after the first are often its consequences.
   if (!p.reported) {
-    const char* const file = report.site.file != nullptr ? report.site.file : "";
-    if (p.misused.insert({file, report.site.line}).second) {
+    const char* const file = site.file != nullptr ? site.file : "";
+    if (p.misused.insert({file, site.line}).second) {
       print(wants_colour() ? text_of(report, true) : p.last_text);
     }
     consequences.misuse_is_explained();
   }
-  return report.cuda_error;
+  return error;
 }
 
 std::string finding(const Report& report) {

@@ -49,8 +49,10 @@ inline Consequences consequences;
 /// `cuda_error`.
 int report(const Report& report);
 
-/// Prints the report unless this source line was reported before, and returns `cuda_error`.
-int misuse(const Report& report);
+/// Reports in plain words what is wrong with a call, at its line, unless that line was reported
+/// before, and returns `error` for the caller.
+int misuse(Site site, int error, const std::string& headline, std::vector<std::string> details = {},
+           std::vector<Report::Note> notes = {}, const std::string& help = "");
 
 /// Prints the report and returns its text without colours. The process will end with a failing
 /// status.

@@ -10,8 +10,9 @@
 #include "../engine/device_limits.h"
 #include "../engine/memory_notes.h"
 #include "../engine/observer.h"
-#include "call.h"
+#include "../report/diagnostics.h"
 #include "capture.h"
+#include "errors.h"
 #include "last_words.h"
 #include "pools.h"
 #include "work_queues.h"
@@ -35,29 +36,26 @@ int explain_free(const char* call, const void* pointer, Site site) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   MemoryRange range;
   if (!find_range(pointer, &range, 0) || address > range.end()) {
-    return explain_misuse(
-        site, error, format("%s of memory that no CUDA call allocated", call),
-        {format("the address is %p", pointer)}, {},
-        "was it allocated with malloc or new, or is it the address of a variable?");
+    return misuse(site, error, format("%s of memory that no CUDA call allocated", call),
+                  {format("the address is %p", pointer)}, {},
+                  "was it allocated with malloc or new, or is it the address of a variable?");
   }
   if (!range.live) {
-    return explain_misuse(site, error, format("double free with %s", call), {},
-                          {origin_note(range), freed_note(range)},
-                          "set the pointer to nullptr when its memory is freed");
+    return misuse(site, error, format("double free with %s", call), {},
+                  {origin_note(range), freed_note(range)},
+                  "set the pointer to nullptr when its memory is freed");
   }
   if (*range.name != '\0') {
-    return explain_misuse(site, error, format("%s of the variable '%s'", call, range.name), {},
-                          {origin_note(range)}, "variables are not freed; only allocations are");
+    return misuse(site, error, format("%s of the variable '%s'", call, range.name), {},
+                  {origin_note(range)}, "variables are not freed; only allocations are");
   }
   if (!frees(call, range.space)) {
-    return explain_misuse(site, error, format("%s of memory that %s allocated", call, range.call),
-                          {}, {origin_note(range)},
-                          format("free it with %s", right_free(range.space)));
+    return misuse(site, error, format("%s of memory that %s allocated", call, range.call), {},
+                  {origin_note(range)}, format("free it with %s", right_free(range.space)));
   }
-  return explain_misuse(
-      site, error, format("%s of a pointer into the middle of an allocation", call),
-      {format("the address is byte %zu of %zu", address - range.base, range.size)},
-      {origin_note(range)}, "pass the pointer that the allocation gave");
+  return misuse(site, error, format("%s of a pointer into the middle of an allocation", call),
+                {format("the address is byte %zu of %zu", address - range.base, range.size)},
+                {origin_note(range)}, "pass the pointer that the allocation gave");
 }
 
 /// The live allocation that begins at `pointer` and that `call` frees.

@@ -16,7 +16,8 @@
 #include "../engine/memory.h"
 #include "../engine/memory_notes.h"
 #include "../engine/observer.h"
-#include "call.h"
+#include "../report/diagnostics.h"
+#include "errors.h"
 #include "last_words.h"
 #include "work_queues.h"
 
@@ -78,22 +79,22 @@ int check_range(const WorkLabel& label, const char* role, const void* pointer, s
     if (!ours) return cudaSuccess;  // pageable: nobody knows its end
     MemoryRange near;
     if (!find_range(pointer, &near)) {
-      return explain_misuse(label.site, cudaErrorInvalidValue,
-                            format("%s: the %s is no allocation", label.call, role),
-                            {format("the address is %p", pointer)});
+      return misuse(label.site, cudaErrorInvalidValue,
+                    format("%s: the %s is no allocation", label.call, role),
+                    {format("the address is %p", pointer)});
     }
     if (!near.live) {
-      return explain_misuse(label.site, cudaErrorInvalidValue,
-                            format("%s: the %s was freed", label.call, role), {},
-                            {origin_note(near), freed_note(near)});
+      return misuse(label.site, cudaErrorInvalidValue,
+                    format("%s: the %s was freed", label.call, role), {},
+                    {origin_note(near), freed_note(near)});
     }
     const bool behind = address >= near.end();
-    return explain_misuse(label.site, cudaErrorInvalidValue,
-                          format("%s: the %s begins outside its allocation", label.call, role),
-                          {format("it begins %zu bytes %s an allocation of %zu bytes",
-                                  behind ? address - near.end() : near.base - address,
-                                  behind ? "after the end of" : "before", near.size)},
-                          {origin_note(near)});
+    return misuse(label.site, cudaErrorInvalidValue,
+                  format("%s: the %s begins outside its allocation", label.call, role),
+                  {format("it begins %zu bytes %s an allocation of %zu bytes",
+                          behind ? address - near.end() : near.base - address,
+                          behind ? "after the end of" : "before", near.size)},
+                  {origin_note(near)});
   }
   const MemoryRange& range = endpoint.range;
   // Host memory may go on after the part that was registered.
@@ -101,7 +102,7 @@ int check_range(const WorkLabel& label, const char* role, const void* pointer, s
   const std::size_t room = range.end() - address;
   if (bytes <= room) return cudaSuccess;
   const bool is_twice = range.element_size > 1 && bytes == room * range.element_size;
-  return explain_misuse(
+  return misuse(
       label.site, cudaErrorInvalidValue, format("%s past the end of the %s", label.call, role),
       {*range.name != '\0'
            ? format("%zu bytes are asked for; from there to the end of '%s' are %zu", bytes,
@@ -121,11 +122,11 @@ int check_side(const WorkLabel& label, const char* role, const Endpoint& endpoin
   if (kind == cudaMemcpyDefault || endpoint.reach == Reach::kBoth || is_device == on_device) {
     return cudaSuccess;
   }
-  return explain_misuse(
-      label.site, cudaErrorInvalidValue,
-      format("%s: the %s is %s memory, which %s does not allow", label.call, role,
-             is_device ? "device" : "host", kind_name(kind)),
-      {}, {}, "the destination comes first, then the source; cudaMemcpyDefault tells by itself.");
+  return misuse(label.site, cudaErrorInvalidValue,
+                format("%s: the %s is %s memory, which %s does not allow", label.call, role,
+                       is_device ? "device" : "host", kind_name(kind)),
+                {}, {},
+                "the destination comes first, then the source; cudaMemcpyDefault tells by itself.");
 }
 
 int report_copy_fault(const WorkLabel& label, const char* role, const void* fault) {
@@ -195,7 +196,7 @@ int find_symbol(const WorkLabel& label, const void* symbol, MemoryRange* range) 
       range->base == reinterpret_cast<std::uintptr_t>(symbol)) {
     return cudaSuccess;
   }
-  return explain_misuse(
+  return misuse(
       label.site, cudaErrorInvalidSymbol,
       format("%s: this is no __device__, __constant__ or __managed__ variable", label.call), {}, {},
       "name the variable itself: not its address, not a string, not a pointer to memory");
@@ -211,7 +212,7 @@ int check_symbol_copy(const WorkLabel& label, const void* symbol, std::size_t by
   MemoryRange range;
   if (const int error = find_symbol(label, symbol, &range)) return error;
   if (offset <= range.size && bytes <= range.size - offset) return cudaSuccess;
-  return explain_misuse(
+  return misuse(
       label.site, cudaErrorInvalidValue, format("%s past the end of '%s'", label.call, range.name),
       {format("%zu bytes at offset %zu; the variable has %zu bytes", bytes, offset, range.size)},
       {{range.allocated, "declared here"}});
@@ -231,11 +232,11 @@ cudaError_t copy_block(const char* call, Site site, void* destination,
                        cudaStream_t stream, bool async) {
   const WorkLabel label{call, site};
   if (width > destination_pitch || width > source_pitch) {
-    return finish(explain_misuse(label.site, cudaErrorInvalidPitchValue,
-                                 format("%s: a row is wider than the pitch", label.call),
-                                 {format("width %zu, destination pitch %zu, source pitch %zu bytes",
-                                         width, destination_pitch, source_pitch)},
-                                 {}, "width and pitches count bytes, not elements"));
+    return finish(misuse(label.site, cudaErrorInvalidPitchValue,
+                         format("%s: a row is wider than the pitch", label.call),
+                         {format("width %zu, destination pitch %zu, source pitch %zu bytes", width,
+                                 destination_pitch, source_pitch)},
+                         {}, "width and pitches count bytes, not elements"));
   }
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return finish(cudaErrorInvalidMemcpyDirection);
@@ -243,17 +244,17 @@ cudaError_t copy_block(const char* call, Site site, void* destination,
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (width == 0 || height == 0) return cudaSuccess;
   if (destination == nullptr || source == nullptr) {
-    return finish(explain_misuse(label.site, cudaErrorInvalidValue,
-                                 format("%s: the %s is a null pointer", label.call,
-                                        source == nullptr ? "source" : "destination")));
+    return finish(misuse(label.site, cudaErrorInvalidValue,
+                         format("%s: the %s is a null pointer", label.call,
+                                source == nullptr ? "source" : "destination")));
   }
   for (const void* const end : {static_cast<const void*>(destination), source}) {
     if (!is_on_device_heap(end)) continue;
     const char* const role = end == source ? "source" : "destination";
-    return finish(explain_misuse(
-        label.site, cudaErrorInvalidValue,
-        format("%s: the %s is what malloc in device code gave", label.call, role), {}, {},
-        "no call of the runtime copies it: let a kernel copy it to memory of cudaMalloc"));
+    return finish(
+        misuse(label.site, cudaErrorInvalidValue,
+               format("%s: the %s is what malloc in device code gave", label.call, role), {}, {},
+               "no call of the runtime copies it: let a kernel copy it to memory of cudaMalloc"));
   }
   auto* const first = static_cast<const char*>(source);
   Rows rows{static_cast<char*>(destination), destination_pitch, first, source_pitch, width, height};
@@ -303,14 +304,13 @@ cudaError_t fill_block(const char* call, Site site, void* pointer, std::size_t p
   if (find_stream(stream) == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (width == 0 || height == 0) return cudaSuccess;
   if (pointer == nullptr) {
-    return finish(explain_misuse(label.site, cudaErrorInvalidValue,
-                                 format("%s of a null pointer", label.call)));
+    return finish(
+        misuse(label.site, cudaErrorInvalidValue, format("%s of a null pointer", label.call)));
   }
   const Endpoint endpoint = endpoint_of(pointer);
   if (endpoint.reach == Reach::kPageable && !is_host_visible_address(pointer)) {
-    return finish(explain_misuse(label.site, cudaErrorInvalidValue,
-                                 format("%s of host memory", label.call), {}, {},
-                                 "use std::memset or std::fill for memory of the host"));
+    return finish(misuse(label.site, cudaErrorInvalidValue, format("%s of host memory", label.call),
+                         {}, {}, "use std::memset or std::fill for memory of the host"));
   }
   if (const int error =
           check_range(label, "destination", pointer, (height - 1) * pitch + width, endpoint)) {

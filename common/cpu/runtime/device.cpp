@@ -18,11 +18,11 @@
 #include "../engine/settings.h"
 #include "../engine/stacks.h"
 #include "../engine/symbols.h"
-#include "call.h"
 #include "capture.h"
-#include "events.h"
+#include "errors.h"
 #include "functions.h"
 #include "pools.h"
+#include "streams.h"
 #include "work_queues.h"
 
 #if defined(__APPLE__)

@@ -3,7 +3,11 @@
 
 #include <atomic>
 
+#include "../engine/current.h"
+#include "../engine/faults.h"
+#include "../engine/worker.h"
 #include "../report/diagnostics.h"
+#include "work_queues.h"
 
 namespace cuda_cpu {
 namespace {
@@ -65,6 +69,17 @@ cudaError_t finish(int error) {
 }
 
 int unhandled_misuses() { return unhandled; }
+
+int begin_call() {
+  if (in_kernel()) {
+    Report it = report_here("runtime call from device code", {}, cudaErrorNotPermitted);
+    it.help = "only host code may call the CUDA runtime";
+    stop_grid(it);
+  }
+  prepare_thread_for_faults();
+  if (in_host_function()) return cudaErrorNotPermitted;
+  return sticky_error();
+}
 
 }  // namespace cuda_cpu
 

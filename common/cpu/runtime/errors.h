@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names and texts of errors, and the codes that runtime calls leave behind. Light, since programs
-// include it.
+// Names and texts of errors, and with what every function of the runtime API begins and ends.
+// Light, since programs include it.
 #pragma once
 
 #include "../types/error_codes.h"
@@ -20,7 +20,18 @@ cudaError_t finish(int error);
 /// since: a program that asks has handled it.
 int unhandled_misuses();
 
+/// The error that a call returns before it looks at its arguments: the sticky error of an earlier
+/// failure, or "not permitted" inside a host function. Ends the grid when device code makes the
+/// call.
+int begin_call();
+
 }  // namespace cuda_cpu
+
+/// First statement of a runtime function.
+#define CUDA_CPU_BEGIN_CALL()                                                                 \
+  do {                                                                                        \
+    if (const int begin_error = cuda_cpu::begin_call()) return cuda_cpu::finish(begin_error); \
+  } while (false)
 
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);

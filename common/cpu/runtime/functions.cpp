@@ -10,7 +10,8 @@
 #include "../engine/pages.h"
 #include "../engine/settings.h"
 #include "../engine/shared.h"
-#include "call.h"
+#include "../report/diagnostics.h"
+#include "errors.h"
 
 namespace cuda_cpu {
 namespace {
@@ -97,11 +98,11 @@ LaunchConfig config_of(const LocatedConfig& located, int* error) {
         break;
       case cudaLaunchAttributeClusterDimension:
         if (value.clusterDim.x == 1 && value.clusterDim.y == 1 && value.clusterDim.z == 1) break;
-        *error = explain_misuse(located.site, cudaErrorNotSupported,
-                                "a launch in clusters of blocks is not supported");
+        *error = misuse(located.site, cudaErrorNotSupported,
+                        "a launch in clusters of blocks is not supported");
         break;
       default:
-        *error = explain_misuse(
+        *error = misuse(
             located.site, cudaErrorNotSupported,
             format("launch attribute %d is not supported", static_cast<int>(asked->attrs[i].id)));
     }
@@ -114,10 +115,10 @@ cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, vo
   CUDA_CPU_BEGIN_CALL();
   const LaunchByAddress launch = settings_of(kernel).launch;
   if (launch == nullptr) {
-    return finish(explain_misuse(site, cudaErrorInvalidDeviceFunction,
-                                 format("%s of an address that is not known as a kernel's", call),
-                                 {format("the address is %p", kernel)}, {},
-                                 "pass the kernel itself, or (void*)kernel"));
+    return finish(misuse(site, cudaErrorInvalidDeviceFunction,
+                         format("%s of an address that is not known as a kernel's", call),
+                         {format("the address is %p", kernel)}, {},
+                         "pass the kernel itself, or (void*)kernel"));
   }
   const LaunchedKernel launched{function_name(kernel, call), site.file, site.line};
   return finish(launch(config, launched, kernel, arguments));

@@ -10,10 +10,11 @@
 #include "../engine/memory.h"
 #include "../engine/settings.h"
 #include "../engine/worker.h"
+#include "../report/diagnostics.h"
 #include "../report/program_image.h"
 #include "../report/text.h"
-#include "call.h"
 #include "capture.h"
+#include "errors.h"
 #include "functions.h"
 #include "work_queues.h"
 
@@ -31,7 +32,7 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
     const std::string headline =
         format("kernel '%s' cannot be launched with <<<%s, %s>>>", launched.name,
                to_text(grid).c_str(), to_text(block).c_str());
-    return finish(explain_misuse({launched.file, launched.line}, error, headline, {problem}));
+    return finish(misuse({launched.file, launched.line}, error, headline, {problem}));
   };
   if (product(grid) == 0 || product(block) == 0) {
     return refuse(cudaErrorInvalidConfiguration, "a dimension of the grid or the block is 0");

@@ -5,7 +5,8 @@
 #include <mutex>
 #include <set>
 
-#include "call.h"
+#include "../report/diagnostics.h"
+#include "errors.h"
 
 /// A cudaMemPool_t points to this. Handles of destroyed pools stay, so that none is given twice.
 struct CUmemPoolHandle_st {
@@ -65,8 +66,8 @@ int* flag_of(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
 }
 
 int explain_destroyed(Site site, cudaMemPool_t pool) {
-  return explain_misuse(site, cudaErrorInvalidValue, "the memory pool was destroyed", {},
-                        {{pool->destroyed_at, "it was destroyed here"}});
+  return misuse(site, cudaErrorInvalidValue, "the memory pool was destroyed", {},
+                {{pool->destroyed_at, "it was destroyed here"}});
 }
 
 cudaError_t give_pool(cudaMemPool_t* pool, int device, bool current) {
@@ -148,7 +149,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   if (properties->allocType != cudaMemAllocationTypePinned ||
       properties->handleTypes != cudaMemHandleTypeNone || properties->usage != 0 ||
       !is_this_device(location)) {
-    return finish(explain_misuse(
+    return finish(misuse(
         site, cudaErrorNotSupported, "cudaMemPoolCreate of a pool that is not supported",
         {"the CPU backend has pools of the device's own memory, without handles to share it"}));
   }

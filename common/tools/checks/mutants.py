@@ -19,8 +19,8 @@ import sys
 import time
 
 import edits
+import run_tests
 
-SCHEDULES = ["forward", "reverse", "random:1", "random:2", "random:3"]
 TREES = "build/mutants"
 LIMIT_SECONDS = 300
 
@@ -78,9 +78,9 @@ def verdict(tree, chapter, kind):
     if kind == "sanitize":
         noticed = run(tree, "make", "-j1", "sanitize", "BACKEND=cpu", f"CH={chapter}") != 0
         return noticed, "rejected by make sanitize" if noticed else "survives"
-    for schedule in SCHEDULES:
+    for schedule in run_tests.USUAL:
         # --abort: the first failing check is enough
-        if run(tree, f"build/cpu/tests/{chapter}.test", "--abort", CUDA_CPU_SCHEDULE=schedule) != 0:
+        if run(tree, f"build/cpu/tests/{chapter}.test", "--abort", **run_tests.setting_of(schedule)) != 0:
             return True, f"rejected, {schedule}"
     return False, "survives"
 

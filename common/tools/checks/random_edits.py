@@ -41,6 +41,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 
 import edits  # noqa: E402
 import mutants  # noqa: E402
+import run_tests  # noqa: E402
 from cpp_declarations import closing, mask  # noqa: E402
 
 TREES = "build/random_edits"
@@ -221,7 +222,7 @@ class Judge:
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", prefix="results.") as results:
             status = mutants.run(
                 tree, f"build/cpu/tests/{chapter}.test", "--abort", limit=self.limit.get(chapter),
-                CUDA_CPU_SCHEDULE=schedule, TEST_RESULTS=results.name,
+                TEST_RESULTS=results.name, **run_tests.setting_of(schedule),
             )  # fmt: skip
             lines = [line.rstrip("\n").split("\t", 1) for line in results]
         if status == 0:
@@ -248,7 +249,7 @@ class Judge:
         """(compiles?, rejected?, how)"""
         if self.make(tree, "test-programs", chapter) != 0:
             return False, False, "does not compile"
-        for schedule in mutants.SCHEDULES:
+        for schedule in run_tests.USUAL:
             failed = self.tests(tree, chapter, schedule)
             if failed:
                 return True, True, f"{failed}, {schedule}"

@@ -3,8 +3,9 @@
 """Runs test programs and adds up their test cases. The last line printed is "N passed, M failed, K skipped", alone.
 
 A TEST is a Catch2 program built from a .test.cu or .test.cpp, or a script tests/cli/*.test.sh. Kernels promise no order,
-so on the CPU backend every .test.cu runs under several schedules. A test case counts once: passed if it passed under each
-of them. A crash counts as a failed test case, and so does a program that ran none.
+so on the CPU backend every .test.cu runs under several schedules, two with the usual sizes and the others with small ones. A
+test case counts once: passed if it passed under each of them. A crash counts as a failed test case, and so does a program that
+ran none.
 
 On the CPU backend one test more than there are cores runs at a time, because some wait. Each script builds in a folder of
 its own. On a GPU tests run one after the other, because some of them measure it.
@@ -30,11 +31,19 @@ import time
 import terminal
 
 USUAL = ["forward", "reverse", "random:1", "random:2", "random:3"]
+# An order that matters does so at any size: under these the sizes are those for checkers (tests/awkward.h).
+AT_SMALL_SIZES = ["reverse", "random:2", "random:3"]
 ELSEWHERE = {"build", "work", ".git", "node_modules", "__pycache__"}  # no part of what tests look at
 # Settings that decide whether a test passes.
 DECIDES = re.compile(r"(PATH|TMPDIR|LANG|LC_[A-Z]*|CUDA_[A-Z_]*|CXX|CATCH2_DIR|TEST_[A-Z_]*|[A-Z]*SAN_OPTIONS|CHAPTERS)$")
 # What programs and scripts below must not inherit: they are no part of this make.
 OF_MAKE = "MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL MAKE_TERMOUT MAKE_TERMERR CH ARGS N V ARCH CUDA_CPU_SCHEDULE TEST_RESULTS".split()
+
+
+def setting_of(schedule):
+    """What the environment of a program says under a schedule; "" is none."""
+    small = {"TEST_SIZES": "small"} if schedule in AT_SMALL_SIZES else {}
+    return {"CUDA_CPU_SCHEDULE": schedule, **small} if schedule else {}
 
 
 def files_of_the_tree():
@@ -111,9 +120,7 @@ class Runner:
                 return [tuple(line.rstrip("\n").split("\t")) for line in file], False
         if os.path.exists(kept):
             os.remove(kept)
-        environment = dict(self.environment)
-        if schedule:
-            environment["CUDA_CPU_SCHEDULE"] = schedule
+        environment = {**self.environment, **setting_of(schedule)}
         limit = float(os.environ.get("TEST_TIMEOUT") or (600 if test.endswith(".sh") else 300))  # some scripts compile
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", prefix="results.") as lines:
             environment["TEST_RESULTS"] = lines.name
@@ -191,7 +198,7 @@ class Runner:
             shown = [line.rstrip("\n") for line in file if not line.startswith("passed: ")]
         if len(shown) > 44:
             shown = shown[:30] + ["..."] + shown[-12:]
-        again = f"CUDA_CPU_SCHEDULE={schedule} {test}" if schedule else test
+        again = " ".join([*(f"{k}={v}" for k, v in setting_of(schedule).items()), test])
         return failed[:12] + [f"      | {line}" for line in shown] + [f"      again: {again}"]
 
     # ---- all of them

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "../../runtime/call.h"
 #include "../../runtime/copies.h"
+#include "../../runtime/errors.h"
 #include "../../runtime/handles.h"
 #include "../../runtime/streams.h"
 #include "../../runtime/work_queues.h"

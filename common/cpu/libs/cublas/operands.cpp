@@ -7,7 +7,8 @@
 #include "../../engine/memory.h"
 #include "../../engine/memory_notes.h"
 #include "../../engine/observer.h"
-#include "../../runtime/call.h"
+#include "../../report/diagnostics.h"
+#include "../../runtime/errors.h"
 #include "../../runtime/work_queues.h"
 
 namespace cuda_cpu {
@@ -69,8 +70,8 @@ void tell_of_use(const CublasCall& call, const CublasOperand& it) {
 
 cublasStatus_t refuse(const CublasCall& call, cublasStatus_t status, const std::string& why,
                       const std::string& help) {
-  explain_misuse(call.site, cudaSuccess, std::string(call.name) + ": " + why,
-                 {std::string("it returns ") + cublasGetStatusName(status)}, {}, help);
+  misuse(call.site, cudaSuccess, std::string(call.name) + ": " + why,
+         {std::string("it returns ") + cublasGetStatusName(status)}, {}, help);
   return status;
 }
 

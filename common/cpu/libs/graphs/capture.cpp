@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "../../runtime/call.h"
+#include "../../report/diagnostics.h"
 #include "../../runtime/capture.h"
+#include "../../runtime/errors.h"
 #include "graph.h"
 #include "graphs.h"
 
@@ -71,9 +72,9 @@ int spoil(Capture& capture, int error, const std::string& call) {
   if (!capture.valid) return error;
   capture.valid = false;
   const Reason reason = reason_of(error);
-  return explain_misuse(capture.began, error,
-                        format("the capture that begins here is invalid after %s", call.c_str()),
-                        {reason.what}, {}, reason.help);
+  return misuse(capture.began, error,
+                format("the capture that begins here is invalid after %s", call.c_str()),
+                {reason.what}, {}, reason.help);
 }
 
 std::string name_of(const WorkLabel& label) {
@@ -191,9 +192,9 @@ cudaError_t begin(cudaStream_t handle, CUgraph_st* graph, Nodes after, cudaStrea
     if (Capture* const other = blocking_capture()) {
       return finish(spoil(*other, cudaErrorStreamCaptureImplicit, "cudaStreamBeginCapture"));
     }
-    return finish(explain_misuse(site, cudaErrorStreamCaptureUnsupported,
-                                 "the default stream cannot be captured", {}, {},
-                                 "make a stream with cudaStreamCreate and use it"));
+    return finish(misuse(site, cudaErrorStreamCaptureUnsupported,
+                         "the default stream cannot be captured", {}, {},
+                         "make a stream with cudaStreamCreate and use it"));
   }
   if (stream->capture != nullptr) return finish(cudaErrorIllegalState);
   auto capture = std::make_shared<Capture>();

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "../../runtime/call.h"
 #include "../../runtime/capture.h"
-#include "../../runtime/events.h"
+#include "../../runtime/errors.h"
 #include "../../runtime/handles.h"
+#include "../../runtime/streams.h"
 #include "graph.h"
 #include "graphs.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "../../engine/grid.h"
-#include "../../runtime/call.h"
-#include "../../runtime/events.h"
+#include "../../report/diagnostics.h"
+#include "../../runtime/errors.h"
 #include "../../runtime/handles.h"
 #include "../../runtime/streams.h"
 #include "graph.h"
@@ -208,9 +208,9 @@ int set_kernel(NodeContents* node, const cudaKernelNodeParams* p, const Node* as
   if (node == nullptr || p == nullptr) return cudaErrorInvalidValue;
   if (p->func == nullptr) return cudaErrorInvalidDeviceFunction;
   if (p->extra != nullptr) {
-    return explain_misuse(site, cudaErrorNotSupported,
-                          format("%s: arguments by 'extra' are not supported", call), {}, {},
-                          "pass kernelParams, an array with the address of each argument");
+    return misuse(site, cudaErrorNotSupported,
+                  format("%s: arguments by 'extra' are not supported", call), {}, {},
+                  "pass kernelParams, an array with the address of each argument");
   }
   LaunchConfig config(p->gridDim, p->blockDim, p->sharedMemBytes);
   int error = 0;
@@ -218,9 +218,9 @@ int set_kernel(NodeContents* node, const cudaKernelNodeParams* p, const Node* as
     const bool untouched = std::all_of(asked->arguments.begin(), asked->arguments.end(),
                                        [](const void* one) { return one == nullptr; });
     if (!untouched || p->func != node->work.launch->function) {
-      return explain_misuse(site, cudaErrorNotSupported,
-                            format("%s: a node does not give its arguments back here", call), {},
-                            {}, "set kernelParams to an array with the address of every argument");
+      return misuse(site, cudaErrorNotSupported,
+                    format("%s: a node does not give its arguments back here", call), {}, {},
+                    "set kernelParams to an array with the address of every argument");
     }
     error = relaunch(node->work, config, site, &node->work);
   } else {

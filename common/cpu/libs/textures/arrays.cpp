@@ -10,10 +10,11 @@
 
 #include "../../engine/device_limits.h"
 #include "../../engine/memory.h"
+#include "../../report/diagnostics.h"
 #include "../../runtime/allocation.h"
-#include "../../runtime/call.h"
 #include "../../runtime/capture.h"
 #include "../../runtime/copies.h"
+#include "../../runtime/errors.h"
 #include "../../runtime/handles.h"
 #include "../../runtime/work_queues.h"
 #include "texture_objects.h"
@@ -34,10 +35,10 @@ cudaError_t make_array(const char* call, Site site, cudaArray_t* result,
   if (result == nullptr || format == nullptr) return finish(cudaErrorInvalidValue);
   if (const int error = check_format(*format)) return finish(error);
   if ((flags & (cudaArrayLayered | cudaArrayCubemap)) != 0) {
-    return finish(explain_misuse(site, cudaErrorNotSupported,
-                                 cuda_cpu::format("%s: layered and cubemap arrays are not "
-                                                  "supported by the CPU backend",
-                                                  call)));
+    return finish(misuse(site, cudaErrorNotSupported,
+                         cuda_cpu::format("%s: layered and cubemap arrays are not "
+                                          "supported by the CPU backend",
+                                          call)));
   }
   const unsigned known = cudaArraySurfaceLoadStore | cudaArrayTextureGather;
   if ((flags & ~known) != 0) return finish(cudaErrorInvalidValue);
@@ -79,7 +80,7 @@ int place_in(const char* call, Site site, cudaArray_const_t array, const char* r
   };
   if (beyond(at.x, extent.width, row_bytes) || beyond(at.y, extent.height, rows) ||
       beyond(at.z, extent.depth, array->layers())) {
-    return explain_misuse(
+    return misuse(
         site, cudaErrorInvalidValue, format("%s past the end of the %s", call, role),
         {format("bytes %zu to %zu of rows %zu to %zu; the array has %zu rows of %zu bytes", at.x,
                 at.x + extent.width, at.y, at.y + extent.height, rows, row_bytes)},
@@ -135,10 +136,9 @@ int run_in(const char* call, Site site, cudaArray_const_t array, std::size_t x, 
   }
   const std::size_t left = first.layer - (y * first.pitch + x);
   if (bytes > left) {
-    return explain_misuse(
-        site, cudaErrorInvalidValue, format("%s past the end of the array", call),
-        {format("%zu bytes are asked for; from there to the end are %zu", bytes, left)},
-        {allocated_note(*array)});
+    return misuse(site, cudaErrorInvalidValue, format("%s past the end of the array", call),
+                  {format("%zu bytes are asked for; from there to the end are %zu", bytes, left)},
+                  {allocated_note(*array)});
   }
   *at = first.at;
   return cudaSuccess;
@@ -210,14 +210,14 @@ cudaError_t fill_3d(const char* call, Site site, cudaPitchedPtr memory, int valu
 int check_array(const char* call, Site site, cudaArray_const_t array) {
   if (array == nullptr) return cudaErrorInvalidResourceHandle;
   if (!handles<cudaArray>().has(array)) {
-    return explain_misuse(site, cudaErrorInvalidResourceHandle,
-                          format("%s of something that is no array", call), {}, {},
-                          "arrays come from cudaMallocArray and cudaMalloc3DArray");
+    return misuse(site, cudaErrorInvalidResourceHandle,
+                  format("%s of something that is no array", call), {}, {},
+                  "arrays come from cudaMallocArray and cudaMalloc3DArray");
   }
   if (!array->live) {
-    return explain_misuse(site, cudaErrorInvalidResourceHandle,
-                          format("%s of an array that was freed", call), {},
-                          {allocated_note(*array), {array->freed, "freed here"}});
+    return misuse(site, cudaErrorInvalidResourceHandle,
+                  format("%s of an array that was freed", call), {},
+                  {allocated_note(*array), {array->freed, "freed here"}});
   }
   return cudaSuccess;
 }

@@ -8,7 +8,8 @@
 
 #include "../../engine/device_limits.h"
 #include "../../engine/memory.h"
-#include "../../runtime/call.h"
+#include "../../report/diagnostics.h"
+#include "../../runtime/errors.h"
 #include "../../runtime/work_queues.h"
 #include "arrays.h"
 #include "texture_objects.h"
@@ -49,10 +50,10 @@ void set_format(const cudaChannelFormatDesc& format, TextureView* view) {
 /// of the alignment of textures.
 int check_memory(Site site, const void* memory) {
   if (memory == nullptr || !is_kernel_accessible(memory)) {
-    return explain_misuse(site, cudaErrorInvalidValue,
-                          memory == nullptr ? "cudaCreateTextureObject over a null pointer"
-                                            : "cudaCreateTextureObject over memory of the host",
-                          {}, {}, "the memory must come from cudaMalloc or cudaMallocPitch");
+    return misuse(site, cudaErrorInvalidValue,
+                  memory == nullptr ? "cudaCreateTextureObject over a null pointer"
+                                    : "cudaCreateTextureObject over memory of the host",
+                  {}, {}, "the memory must come from cudaMalloc or cudaMallocPitch");
   }
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   MemoryRange range;
@@ -60,11 +61,11 @@ int check_memory(Site site, const void* memory) {
   const bool known = find_live_range(memory, &range);
   const std::size_t offset = known ? address - range.base : address;
   if (offset % kTextureAlignment == 0) return cudaSuccess;
-  return explain_misuse(
-      site, cudaErrorInvalidValue, "cudaCreateTextureObject over memory that is not aligned",
-      {format("it begins %zu bytes into its allocation; that must be a multiple of %zu", offset,
-              kTextureAlignment)},
-      {}, "read the whole allocation, and add the offset to the coordinate");
+  return misuse(site, cudaErrorInvalidValue,
+                "cudaCreateTextureObject over memory that is not aligned",
+                {format("it begins %zu bytes into its allocation; that must be a multiple of %zu",
+                        offset, kTextureAlignment)},
+                {}, "read the whole allocation, and add the offset to the coordinate");
 }
 
 int set_memory(const void* memory, const cudaChannelFormatDesc& format, TextureObject* object) {
@@ -90,11 +91,11 @@ int set_pitched(TextureObject* object) {
   TextureView* const view = &object->view;
   if (const int error = set_memory(pitched.devPtr, pitched.desc, object)) return error;
   if (pitched.pitchInBytes % kTexturePitchAlignment != 0) {
-    return explain_misuse(object->created, cudaErrorInvalidValue,
-                          "cudaCreateTextureObject with a pitch that is not aligned",
-                          {format("the pitch is %zu bytes; it must be a multiple of %zu",
-                                  pitched.pitchInBytes, kTexturePitchAlignment)},
-                          {}, "allocate with cudaMallocPitch, which chooses a pitch");
+    return misuse(object->created, cudaErrorInvalidValue,
+                  "cudaCreateTextureObject with a pitch that is not aligned",
+                  {format("the pitch is %zu bytes; it must be a multiple of %zu",
+                          pitched.pitchInBytes, kTexturePitchAlignment)},
+                  {}, "allocate with cudaMallocPitch, which chooses a pitch");
   }
   if (pitched.width > kMaxTextureWidth || pitched.height > kMaxPitchedHeight ||
       pitched.pitchInBytes > kMaxTexturePitch) {
@@ -132,20 +133,20 @@ int set_sampling(Site site, const cudaTextureDesc& description, TextureView* vie
     return cudaErrorInvalidValue;
   }
   if (description.sRGB != 0) {
-    return explain_misuse(site, cudaErrorNotSupported,
-                          "textures that convert from sRGB are not supported by the CPU backend");
+    return misuse(site, cudaErrorNotSupported,
+                  "textures that convert from sRGB are not supported by the CPU backend");
   }
   if (view->linear && !is_float && !view->as_float) {
-    return explain_misuse(site, cudaErrorInvalidFilterSetting,
-                          "linear filtering of a texture that returns integers", {}, {},
-                          "filter floats, or read the integers as cudaReadModeNormalizedFloat");
+    return misuse(site, cudaErrorInvalidFilterSetting,
+                  "linear filtering of a texture that returns integers", {}, {},
+                  "filter floats, or read the integers as cudaReadModeNormalizedFloat");
   }
   if (view->as_float && (is_float || view->component_bytes == 4)) {
     if (view->linear && !is_float) return cudaErrorInvalidFilterSetting;
-    return explain_misuse(site, cudaErrorInvalidNormSetting,
-                          "cudaReadModeNormalizedFloat of texels that it cannot convert", {}, {},
-                          "it reads 8-bit and 16-bit integers; floats are read with "
-                          "cudaReadModeElementType");
+    return misuse(site, cudaErrorInvalidNormSetting,
+                  "cudaReadModeNormalizedFloat of texels that it cannot convert", {}, {},
+                  "it reads 8-bit and 16-bit integers; floats are read with "
+                  "cudaReadModeElementType");
   }
   view->normalized = description.normalizedCoords != 0;
   for (int i = 0; i < 3; ++i) {
@@ -180,9 +181,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
   if (texture == nullptr || resource == nullptr) return finish(cudaErrorInvalidValue);
   if (description == nullptr) return finish(cudaErrorInvalidResourceHandle);
   if (view != nullptr || resource->resType == cudaResourceTypeMipmappedArray) {
-    return finish(
-        explain_misuse(site, cudaErrorNotSupported,
-                       "views and mipmapped arrays are not supported by the CPU backend"));
+    return finish(misuse(site, cudaErrorNotSupported,
+                         "views and mipmapped arrays are not supported by the CPU backend"));
   }
   TextureObject object{ObjectKind::kTexture, site, *resource, *description};
   int error = cudaErrorInvalidValue;
