@@ -22,12 +22,14 @@ __global__ void scale(T* x) {
 
 namespace {
 
+constexpr const char* kFile = "tests/backend/diagnostics.test.cu";
+
 __global__ void hidden(int* x) { *x = 1; }
 
 cuda_cpu::Report report_about(const char* headline, int line) {
   cuda_cpu::Report report;
   report.headline = headline;
-  report.site = {"tests/backend/diagnostics.test.cu", line};
+  report.site = {kFile, line};
   report.cuda_error = cudaErrorInvalidValue;
   return report;
 }
@@ -89,7 +91,7 @@ TEST_CASE("the first report wins, and its error sticks") {
 
 TEST_CASE("cudaDeviceReset hides no misuse") {
   const int before = cuda_cpu::unhandled_misuses();
-  cuda_cpu::misuse(report_about("a misuse before the reset", 5));
+  cuda_cpu::misuse({kFile, 5}, cudaErrorInvalidValue, "a misuse before the reset");
   CHECK(cudaDeviceReset() == cudaSuccess);
   CHECK(cuda_cpu::unhandled_misuses() == before + 1);
   cuda_cpu::reset_diagnostics();
@@ -97,7 +99,7 @@ TEST_CASE("cudaDeviceReset hides no misuse") {
 }
 
 TEST_CASE("a misuse does not stick") {
-  CHECK(cuda_cpu::misuse(report_about("a misuse", 3)) == cudaErrorInvalidValue);
+  CHECK(cuda_cpu::misuse({kFile, 3}, cudaErrorInvalidValue, "a misuse") == cudaErrorInvalidValue);
   CHECK(cuda_cpu::last_report_text() == "tests/backend/diagnostics.test.cu:3: error: a misuse\n");
   CHECK(cuda_cpu::sticky_error() == 0);
   CHECK(cudaGetLastError() ==
@@ -115,7 +117,7 @@ TEST_CASE("a report has the form of a compiler's") {
   report.details.push_back("a detail");
   report.notes.push_back({{"chapters/x.cu", 50}, "allocated here by cudaMalloc"});
   report.help = "guard the index";
-  cuda_cpu::misuse(report);
+  cuda_cpu::report(report);
   CHECK(cuda_cpu::last_report_text() ==
         "tests/backend/diagnostics.test.cu:4: error: out-of-bounds read in kernel 'sum', "
         "block (7,0,0), thread (63,1,0)\n"
@@ -123,5 +125,6 @@ TEST_CASE("a report has the form of a compiler's") {
         "chapters/x.cu:50: note: allocated here by cudaMalloc\n"
         "chapters/x.cu:99: note: kernel launched here as <<<(8,1,1), (64,2,1)>>>\n"
         "    help: guard the index\n");
-  cudaGetLastError();
+  cudaDeviceReset();
+  cuda_cpu::reset_diagnostics();
 }
