@@ -568,7 +568,7 @@ TEST_CASE("device code may not call host functions, as with nvcc") {
 TEST_CASE("host code may not name device variables, but for the runtime's functions for symbols") {
   const std::string before =
       "__device__ int counter;\n"
-      "__device__ int list[4];\n"
+      "__device__ int list[4]; __device__ int* first;\n"
       "__constant__ float table[8];\n"
       "__managed__ int shared_by_both;\n"
       "__device__ const int kOne = 1; __constant__ constexpr int kTwo = 2;\n"
@@ -585,6 +585,8 @@ TEST_CASE("host code may not name device variables, but for the runtime's functi
       {"void f() { counter = 0; }", "counter"},
       {"void f() { ++counter; }", "counter"},
       {"void f() { int* const p = &counter; }", "counter"},
+      {"void f() { delete first; }", "first"},
+      {"int f() { return *first; }", "first"},
       {"void f() { const int* p = list + 1; }", "list"},
       {"void f() { auto& same = counter; }", "counter"},
       {"void f() { int sum = 0; for (int x : list) sum += x; }", "list"},

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../catch.hpp"
@@ -541,23 +542,31 @@ TEST_CASE("occupancy follows threads, blocks and shared memory") {
   cudaGetLastError();
 }
 
-TEST_CASE("a cooperative grid has as many blocks as occupancy says, whose warps are whole") {
-  int blocks = 0, multiprocessors = 0;
-  REQUIRE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, store, 100, 0) == cudaSuccess);
-  CHECK(blocks == 16);  // of 4 warps each, in 64
+TEST_CASE("a cooperative grid has as many blocks as occupancy says") {
+  int multiprocessors = 0;
   REQUIRE(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0) ==
           cudaSuccess);
-  const auto most = static_cast<unsigned>(blocks * multiprocessors);
-  const PinnedInt x;
-  int value = 7;
-  int* pointer = x.p;
-  void* arguments[] = {&pointer, &value};
-  CHECK(cudaLaunchCooperativeKernel(store, dim3(most), dim3(100), arguments) == cudaSuccess);
-  CHECK(cudaDeviceSynchronize() == cudaSuccess);
-  CHECK(*x.p == 7);
-  CHECK(cudaLaunchCooperativeKernel(store, dim3(most + 1), dim3(100), arguments) ==
-        cudaErrorCooperativeLaunchTooLarge);
-  CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+  const std::pair<std::size_t, int> bytes_and_blocks[] = {
+      {0, 16},                      // of 4 warps each, in 64
+      {std::size_t{40} << 10, 5}};  // of 41 KiB each, in 228
+  for (const auto& [bytes, expected] : bytes_and_blocks) {
+    int blocks = 0;
+    REQUIRE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, store, 100, bytes) ==
+            cudaSuccess);
+    CHECK(blocks == expected);
+    const auto most = static_cast<unsigned>(blocks * multiprocessors);
+    const PinnedInt x;
+    int value = 7;
+    int* pointer = x.p;
+    void* arguments[] = {&pointer, &value};
+    CHECK(cudaLaunchCooperativeKernel(store, dim3(most), dim3(100), arguments, bytes) ==
+          cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(*x.p == 7);
+    CHECK(cudaLaunchCooperativeKernel(store, dim3(most + 1), dim3(100), arguments, bytes) ==
+          cudaErrorCooperativeLaunchTooLarge);
+    CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+  }
 }
 
 TEST_CASE("occupancy follows a kernel's wish for the split of L1 and shared memory") {

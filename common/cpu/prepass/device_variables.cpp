@@ -162,11 +162,11 @@ class HostCode {
     if (s_.is(i - 1, "[") && s_.is(i + 1, "=")) return true;  // [name = e]: a lambda's own
     std::size_t type = i - 1;
     while (s_.is_any(type, {"*", "&", "const"})) --type;
+    if (s_.is_any(type, {"return", "else", "do", "case", "throw", "and", "or", "not", "co_return",
+                         "sizeof", "delete"}))
+      return false;
     const bool has_type = s_.is_identifier(type) || s_.is(type, ">");
-    if (has_type && type == i - 1) {
-      return !s_.is_any(type, {"return", "else", "do", "case", "throw", "and", "or", "not",
-                               "co_return", "sizeof"});
-    }
+    if (has_type && type == i - 1) return true;
     if (has_type) {
       // T* name; and not a * name: it begins a statement or a parameter's declaration.
       if (s_.is_any(type, {"int", "float", "double", "char", "unsigned", "long", "auto", "bool",

@@ -53,6 +53,12 @@ std::size_t shared_of_split(int carveout, std::size_t block_bytes) {
   return kSharedPerWorker;
 }
 
+/// Warps are whole.
+int blocks_by_threads(int block_size) {
+  const unsigned warps = (static_cast<unsigned>(block_size) + kWarpSize - 1) / kWarpSize;
+  return static_cast<int>(std::min(kMaxBlocksPerWorker, kMaxThreadsPerWorker / kWarpSize / warps));
+}
+
 }  // namespace
 
 std::size_t dynamic_shared_limit(const void* function) {
@@ -60,9 +66,11 @@ std::size_t dynamic_shared_limit(const void* function) {
   return static_cast<std::size_t>(settings_of(function).dynamic_shared);
 }
 
-int blocks_by_threads(int block_size) {
-  const unsigned warps = (static_cast<unsigned>(block_size) + kWarpSize - 1) / kWarpSize;
-  return static_cast<int>(std::min(kMaxBlocksPerWorker, kMaxThreadsPerWorker / kWarpSize / warps));
+int resident_blocks(const void* function, int block_size, std::size_t dynamic_bytes) {
+  const std::size_t shared = round_up(dynamic_bytes + kSharedReservedPerBlock, kSharedGranularity);
+  const int carveout = function == nullptr ? -1 : settings_of(function).carveout;
+  const std::size_t blocks = shared_of_split(carveout, shared) / shared;
+  return std::min(blocks_by_threads(block_size), static_cast<int>(blocks));
 }
 
 int multiprocessor_count() {
@@ -191,15 +199,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
     return finish(cudaErrorInvalidValue);
   }
   if (function == nullptr) return finish(cudaErrorInvalidDeviceFunction);
-  const FunctionSettings set = settings_of(function);
-  const auto limit = static_cast<std::size_t>(set.dynamic_shared);
-  if (block_size > kThreadsPerBlock || dynamic_bytes > limit) {
-    *blocks = 0;  // such a block cannot run
-    return cudaSuccess;
-  }
-  const std::size_t shared = round_up(dynamic_bytes + kSharedReservedPerBlock, kSharedGranularity);
-  const std::size_t split = shared_of_split(set.carveout, shared);
-  *blocks = std::min(blocks_by_threads(block_size), static_cast<int>(split / shared));
+  const bool can_run =
+      block_size <= kThreadsPerBlock && dynamic_bytes <= dynamic_shared_limit(function);
+  *blocks = can_run ? resident_blocks(function, block_size, dynamic_bytes) : 0;
   return cudaSuccess;
 }
 

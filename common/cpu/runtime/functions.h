@@ -28,9 +28,9 @@ struct KernelKey {
 /// Checks the pointers of an occupancy query and gives the largest block it may try.
 cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
                              int limit, unsigned flags, int* largest);
-/// How many blocks of that many threads are resident on a multiprocessor, if nothing else limits
-/// them. Warps are whole.
-int blocks_by_threads(int block_size);
+/// How many such blocks are resident on a multiprocessor, by their threads and shared memory;
+/// `function` is nullptr where a launch does not know its kernel.
+int resident_blocks(const void* function, int block_size, std::size_t dynamic_bytes);
 int multiprocessor_count();
 
 /// For tests: what the device says that it has, from now on. 0: what it has.

@@ -61,8 +61,9 @@ int check_configuration(const LaunchConfig& config, const LaunchedKernel& launch
                          config.dynamic_shared_bytes, limit,
                          limit < kSharedPerBlockOptIn ? " without cudaFuncSetAttribute" : ""));
   }
-  const unsigned resident =
-      static_cast<unsigned>(blocks_by_threads(static_cast<int>(product(block)))) * worker_count();
+  const int of_worker =
+      resident_blocks(function, static_cast<int>(product(block)), config.dynamic_shared_bytes);
+  const unsigned resident = static_cast<unsigned>(of_worker) * worker_count();
   if (config.cooperative && product(grid) > resident) {
     return refuse(cudaErrorCooperativeLaunchTooLarge,
                   format("a cooperative grid of %llu blocks; %u can be resident together",
