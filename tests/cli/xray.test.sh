@@ -350,13 +350,15 @@ cat >"$small/squares.cu" <<'END'
 // SPDX-License-Identifier: MIT
 // Chapter 99: what becomes of a float4 of which two parts are used?
 #include <cuda_runtime.h>
+#include <cstdio>
 
 __global__ void corners(const float4* x, float* y) {
   const float4 v = x[threadIdx.x];
   y[threadIdx.x] = v.w - v.x;
-}
+  }
 
 int main() {
+  std::printf("%d launch\n", 1);
   float4* x = nullptr;
   float* y = nullptr;
   cudaMalloc(&x, 32 * sizeof(float4));
@@ -368,12 +370,13 @@ int main() {
 }
 END
 mkdir "$scratch/refusing"
-printf '#!/bin/sh\necho "squares.cu(6): error: no" >&2\nexit 1\n' >"$scratch/refusing/nvcc"
+printf '#!/bin/sh\necho "squares.cu(7): error: no" >&2\nexit 1\n' >"$scratch/refusing/nvcc"
 chmod +x "$scratch/refusing/nvcc"
 run with PATH="$scratch/refusing:$PATH" make -C "$tree" --no-print-directory xray CH=99
 expect_status 0
 expect_output "nvcc does not compile 99_squares, so the counts are the source's"
-expect_output "  global load           1  32.0  16/16 sectors    100% |    6"
+expect_output "  global load           1  32.0  16/16 sectors    100% |    7"
+expect_no_output "std::printf" # the kernel ends where its braces close, wherever they stand
 expect_output "  ~ of v only .x and .w are used: the compiler may load each by itself, 2 requests for 1"
 expect "what nvcc said" grep -q 'error: no' "$tree/build/xray/99_squares.nvcc"
 if nvcc --version >/dev/null 2>&1; then

@@ -159,6 +159,26 @@ __global__ void used_by_some(const float* x, float* y) {
   if (t < 32) y[t] = sum;                                 // line: some store
 }
 
+__global__ void largest_and_sum(const float* x, float* y) {
+  __shared__ float largest, sum;
+  const unsigned t = threadIdx.x;
+  if (t == 0) {
+    largest = x[t];  // line: one lane's first
+    sum = x[t + 1];  // line: one lane's second
+  }
+  __syncthreads();
+  y[t] = largest + sum;
+}
+
+__global__ void stored_twice(const float* x, float* y) {
+  __shared__ float s[64];
+  const unsigned t = threadIdx.x;
+  s[t] = 0;     // line: overwritten
+  s[t] = x[t];  // line: that overwrites
+  __syncthreads();
+  y[t] = s[63 - t];
+}
+
 __global__ void counts_in_one_place(int* total, const int* x) {
   if (x[threadIdx.x] > 0) atomicAdd(total, 2);  // line: one place
 }
@@ -389,6 +409,31 @@ TEST_CASE("of an unrolled loop only the turns that are a multiple of 4 are joine
     CHECK(launch.total(xray::Space::kGlobal, xray::Operation::kLoad).requests ==
           static_cast<unsigned>(turns));
   }
+}
+
+TEST_CASE("what one lane stores in two places may be one store, and what is overwritten none") {
+  MachineCode()
+      .row("largest_and_sum", "shared\tstore", "one lane's first", "1 8 1 0 0 0 1 0 0 -")
+      .row("stored_twice", "shared\tstore", "that overwrites", "1 4 1 0 0 0 1 0 0 -")
+      .read();
+  const DeviceArray<float> x(64), y(64);
+  const auto both = [&] { largest_and_sum<<<1, 64>>>(x.get(), y.get()); };
+  const auto stores = launch_of(both).total(xray::Space::kShared, xray::Operation::kStore);
+  CHECK(stores.requests == 1);
+  CHECK(stores.wavefronts == 1);
+  CHECK(remark(listing_of(both), "one lane's second").find("joined with its neighbour") !=
+        std::string::npos);
+  const auto twice = [&] { stored_twice<<<1, 64>>>(x.get(), y.get()); };
+  CHECK(launch_of(twice).total(xray::Space::kShared, xray::Operation::kStore).requests == 2);
+  CHECK(remark(listing_of(twice), "overwritten") ==
+        "left out by nvcc: a store that follows overwrites it");
+}
+
+TEST_CASE("what nvcc has in the line of a function far away counts as the source says") {
+  MachineCode().row("strided_by_32", "global\tload", "one place", "29 16 1 0 0 0 1 0 0 -").read();
+  const DeviceArray<float> x(256), y(kWarp);
+  CHECK(at(launch_of([&] { strided_by_32<<<1, kWarp>>>(x.get(), y.get(), 256); }), "strided by 32")
+            .requests == 8);
 }
 
 TEST_CASE("constants that nvcc fetches in a line near by by the uniform datapath do not count") {

@@ -28,30 +28,30 @@ const std::vector<std::string>& source(const std::string& file) {
 }
 
 /// Widens a range of lines to the function around it: up to the nearest line with __global__ or
-/// __device__, down to the next line that begins with "}". It looks at 80 lines each way, and
-/// upwards no further than the end of another function.
+/// __device__, down to where its braces close. It looks at 80 lines each way, and upwards no
+/// further than the end of another function.
 void widen_to_function(const std::vector<std::string>& lines, int* first, int* last) {
-  const auto begins_function = [&](int i) {
-    const std::string& line = lines[static_cast<std::size_t>(i)];
-    return line.find("__global__") != std::string::npos ||
-           line.find("__device__") != std::string::npos;
-  };
-  const auto ends_function = [&](int i) {
-    return lines[static_cast<std::size_t>(i)].compare(0, 1, "}") == 0;
-  };
+  int depth = 1;
   for (int i = *first; i > 0 && i > *first - 80; --i) {
-    if (begins_function(i)) {
+    const std::string& line = lines[static_cast<std::size_t>(i)];
+    if (line.find("__global__") != std::string::npos ||
+        line.find("__device__") != std::string::npos) {
       *first = i;
+      depth = 0;
       break;
     }
-    if (i != *first && ends_function(i)) break;
+    if (i != *first && line.compare(0, 1, "}") == 0) break;
   }
-  const int count = static_cast<int>(lines.size());
-  for (int i = *last; i < count && i < *last + 80; ++i) {
-    if (ends_function(i)) {
-      *last = i;
-      break;
+  const int count = std::min(static_cast<int>(lines.size()), *last + 80);
+  for (int i = *first; i < count; ++i) {
+    bool closes = false;
+    for (const char c : lines[static_cast<std::size_t>(i)]) {
+      depth += (c == '{') - (c == '}');
+      closes = closes || (c == '}' && depth == 0);
     }
+    if (!closes || i < *last) continue;
+    *last = i;
+    break;
   }
 }
 
@@ -121,7 +121,7 @@ class Listing {
   void add(const Launch& launch) {
     heading(launch);
     if (launch.accesses.empty()) {
-      text += "  no access to memory\n\n";
+      text += "  no access to memory (what printf asks for itself is not counted)\n\n";
       return;
     }
     const Access* const worst = worst_of(launch);

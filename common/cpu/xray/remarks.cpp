@@ -124,12 +124,13 @@ std::string kind_of(const Access& a) {
   return std::string(space) + " " + name_of(a.operation);
 }
 
-// Lines: the branches of an if, and a statement.
-constexpr int kNear = 8, kVeryNear = 2;
+// Lines: the file with its inlined functions, the branches of an if, and a statement.
+constexpr int kAnywhere = 1 << 24, kNear = 8, kVeryNear = 2;
 
 /// One kernel's machine code beside what X-ray counted in its lines.
 struct Kernel {
   const Rows& rows;
+  std::uint64_t warps;
   Lines lines;
 
   /// The rows of the same kind in this line and in lines near by.
@@ -146,7 +147,7 @@ struct Kernel {
   /// Whether some of these accesses may be among those of a line for which X-ray counted none.
   bool may_have_moved(const Line& line) const {
     bool moved = false;
-    for_rows_near(line, kNear, [&](const Row&, const std::vector<Access*>* counted) {
+    for_rows_near(line, kAnywhere, [&](const Row&, const std::vector<Access*>* counted) {
       moved = moved || counted == nullptr;
     });
     return moved;
@@ -218,9 +219,11 @@ void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
     if (uniform != nullptr) return take_over_constant(*uniform, a);
   }
   const auto [wider, bytes] = kernel.wider_than(*a, line);
-  if (wider != nullptr && !a->change(joined_to(bytes)).is_nothing()) {
-    wider->counts += a->counts;
-    wider->counts += a->change(joined_to(bytes));
+  const Counts& joined = a->change(joined_to(bytes));
+  if (wider != nullptr &&
+      (!joined.is_nothing() ||
+       (!kernel.may_have_moved(line) && a->counts.requests == wider->counts.requests))) {
+    if (!joined.is_nothing()) (wider->counts += a->counts) += joined;
     a->counts = Counts{};
     a->compiled = format("joined with its neighbour in line %d by nvcc", wider->line);
     return;
@@ -241,9 +244,11 @@ void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
     a->compiled = format("nvcc does this once for both branches, in line %d", other->line);
   } else if (kernel.may_have_moved(line)) {
     take(Way::kOfBothBranches, "nvcc does this once for both branches", a);
-  } else if (a->operation == Operation::kLoad) {
+  } else if (const bool is_load = a->operation == Operation::kLoad;
+             is_load || (a->operation == Operation::kStore && a->counts.requests == kernel.warps)) {
     a->counts = Counts{};
-    a->compiled = "left out by nvcc: the value is in a register";
+    a->compiled = is_load ? "left out by nvcc: the value is in a register"
+                          : "left out by nvcc: a store that follows overwrites it";
   }
 }
 
@@ -342,7 +347,7 @@ bool read_machine_code(const std::string& path) {
 void take_over_machine_code(const std::string& function, Launch* launch) {
   const auto known = machine_code().find(function);
   if (known == machine_code().end()) return;
-  Kernel kernel{known->second, {}};
+  Kernel kernel{known->second, launch->warps_counted, {}};
   std::set<std::string> files;
   for (const auto& entry : kernel.rows) files.insert(std::get<1>(entry.first));
   bool has_constants = false;

@@ -280,7 +280,11 @@ bool BlockTally::repeats(const Request& request, std::size_t at) {
   for (unsigned lane = 0; lane < kLanes; ++lane, factor *= kOdd) {
     if ((request.mask >> lane & 1) != 0) words += factor * (request.address[lane] + 1);
   }
-  const auto [before, at_before] = std::exchange(uses_[words >> 54], {words, at});
+  const auto set = uses_.begin() + static_cast<std::ptrdiff_t>(words >> 57) * kUsesOfSet;
+  const auto last = set + kUsesOfSet - 1;
+  const auto found = std::find_if(set, last, [&](const auto& use) { return use.first == words; });
+  std::rotate(set, found, found + 1);  // the latest first
+  const auto [before, at_before] = std::exchange(*set, {words, at});
   const bool is_soon = is_constant || at - at_before < kSoon;
   return request.operation == Operation::kLoad && before == words && is_soon;
 }

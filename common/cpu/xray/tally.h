@@ -106,13 +106,14 @@ class BlockTally {
 
   static constexpr std::size_t kMostWarps = 1024 / kLanes;
   static constexpr std::size_t kSoon = 32;  // events of a lane
+  static constexpr std::ptrdiff_t kUsesOfSet = 8;
 
   const std::uint64_t block_;
   std::size_t warp_ = 0;
   unsigned lanes_of_warp_ = kLanes;
-  // Words by the high bits of their hash, and at which event of a lane they were used; some are
-  // forgotten.
-  std::vector<std::pair<std::uint64_t, std::size_t>> uses_ = decltype(uses_)(1u << 10);
+  // Words by the high bits of their hash, and at which event of a lane they were used; of each set
+  // the oldest is forgotten.
+  std::vector<std::pair<std::uint64_t, std::size_t>> uses_ = decltype(uses_)(128 * kUsesOfSet);
   std::uint64_t ended_ = 0;
   RangeFinder ranges_;
   Joins joins_;
