@@ -73,7 +73,7 @@ struct Triple {
 };
 
 // What must be inlined has an address all the same.
-__device__ __forceinline__ unsigned larger(unsigned a, unsigned b) { return a < b ? b : a; }
+__device__ __noinline__ unsigned larger(unsigned a, unsigned b) { return a < b ? b : a; }
 
 template <unsigned kSize>
 __device__ void check_tile(cg::thread_block_tile<kSize> tile, int* wrong) {

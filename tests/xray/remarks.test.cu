@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where nvcc may make something else of a line than the source says, the listing says so below it.
 // Where its machine code was read, the counts are those of the machine code.
+#include <cuda_fp16.h>
+
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -183,6 +185,10 @@ __global__ void counts_in_one_place(int* total, const int* x) {
   if (x[threadIdx.x] > 0) atomicAdd(total, 2);  // line: one place
 }
 
+__global__ void adds_halves(__half* total) {
+  atomicAdd(&total[threadIdx.x % 2], __half(1.0f));  // line: a half
+}
+
 // Rows as accesses.py writes them, for kernels of this file.
 struct MachineCode {
   std::string rows = "kernel\n";
@@ -344,6 +350,12 @@ TEST_CASE("an atomic of all lanes at one address may be left to one of them") {
   const auto listing = listing_of([&] { counts_in_one_place<<<1, kWarp>>>(total.get(), x.get()); });
   CHECK(remark(listing, "one place").find("the compiler may let one lane do this") !=
         std::string::npos);
+}
+
+TEST_CASE("an atomic of 16 bits may be a loop of compare-and-swap") {
+  const DeviceArray<__half> total(std::vector<__half>(2));
+  const auto listing = listing_of([&] { adds_halves<<<1, kWarp>>>(total.get()); });
+  CHECK(remark(listing, "a half").find("a loop of compare-and-swap") != std::string::npos);
 }
 
 TEST_CASE("requests are those of the machine code where that is known") {

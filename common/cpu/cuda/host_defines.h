@@ -18,6 +18,7 @@
 #define __maxnreg__(...)
 // No always_inline: such a function may be called through a pointer, which g++ then refuses.
 #define __forceinline__ inline
+#define __noinline__  // empty: libstdc++ has it within an __attribute__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 #define CUDARTAPI

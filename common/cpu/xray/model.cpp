@@ -131,14 +131,16 @@ unsigned distinct_bytes_of(const Request& r) {
   return bytes.count();
 }
 
-/// The passes without conflicts: the distinct words, 32 at a time.
+/// The passes without conflicts: the distinct words, 32 at a time, and 256 bytes of loading lanes.
 unsigned ideal_wavefronts_of(const Request& r) {
   if (r.operation == Operation::kAtomic) {
     return r.form == Form::kCompareAndSwap && r.bytes == kWordBytes ? 2 : 1;
   }
   Distinct words;
   add_words(r, ~0u, &words);
-  return (words.count() + kBanks - 1) / kBanks;
+  const auto lanes = static_cast<unsigned>(__builtin_popcount(r.mask));
+  const unsigned least = r.operation == Operation::kLoad ? (lanes * r.bytes + 255) / 256 : 1;
+  return std::max(least, (words.count() + kBanks - 1) / kBanks);
 }
 
 }  // namespace

@@ -433,6 +433,10 @@ std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
                 : format(": %llu here instead of %llu", number_of(joined.requests),
                          number_of(c.requests)));
   }
+  if (a.operation == Operation::kAtomic && a.bytes_per_lane == 2) {
+    return "the compiler may make a load and a loop of compare-and-swap of this: each turn is a "
+           "request, and lanes go round again whose word another one changed meanwhile";
+  }
   if (a.operation == Operation::kAtomic && c.addresses == c.requests && c.lanes > c.requests) {
     return "all lanes want one address: the compiler may let one lane do this for its warp";
   }

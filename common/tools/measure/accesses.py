@@ -187,7 +187,7 @@ def unrolling(loops):
     if not inside:
         return 0
     for way, one, most, rest in ((16, inside[0], [1, 16], 12), (-16, inside[-1], [16, 4, 1], 8), (4, inside[0], [1, 4], 0),
-                                 (-4, inside[-1], [4, 1], 0)):
+                                 (-4, inside[-1], [4, 1], 0), (4, inside[-1] // 4, [3, 4], 0)):
         if (inside, outside) == ([one * times for times in most], one * rest):
             return way
     return 0
