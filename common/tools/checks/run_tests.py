@@ -31,7 +31,7 @@ import time
 import terminal
 
 USUAL = ["forward", "reverse", "random:1", "random:2", "random:3"]
-# An order that matters does so at any size: under these the sizes are those for checkers (tests/awkward.h).
+# What depends on the order nearly always does so at small sizes, too: under these they are those for checkers (tests/awkward.h).
 AT_SMALL_SIZES = ["reverse", "random:2", "random:3"]
 ELSEWHERE = {"build", "work", ".git", "node_modules", "__pycache__"}  # no part of what tests look at
 # Settings that decide whether a test passes.
