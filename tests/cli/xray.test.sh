@@ -426,7 +426,7 @@ cat >"$small/squares.cu" <<'END'
 
 __global__ void walk(const int* x, int* y) {
   int sum = 0;
-  for (int i = 0; i < 3000; ++i) sum += x[(7 * i + threadIdx.x) % 4096];
+  for (int i = 0; i < 6000; ++i) sum += x[(7 * i + threadIdx.x) % 4096];
   y[threadIdx.x] = sum;
 }
 
@@ -441,6 +441,6 @@ int main() {
   return error;
 }
 END
-run env CUDA_CPU_TIMEOUT=0.1 make -C "$tree" --no-print-directory xray CH=99
+run env CUDA_CPU_TIMEOUT=0.5 make -C "$tree" --no-print-directory xray CH=99
 expect_status 0
-expect_output "96000  32.0"
+expect_output "192000  32.0"
