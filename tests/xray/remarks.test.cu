@@ -438,7 +438,7 @@ TEST_CASE("what one lane stores in two places may be one store, and what is over
   const auto twice = [&] { stored_twice<<<1, 64>>>(x.get(), y.get()); };
   CHECK(launch_of(twice).total(xray::Space::kShared, xray::Operation::kStore).requests == 2);
   CHECK(remark(listing_of(twice), "overwritten") ==
-        "left out by nvcc: a store that follows overwrites it");
+        "left out by nvcc: nothing reads what it stores");
 }
 
 TEST_CASE("what nvcc has in the line of a function far away counts as the source says") {

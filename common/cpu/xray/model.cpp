@@ -131,7 +131,8 @@ unsigned distinct_bytes_of(const Request& r) {
   return bytes.count();
 }
 
-/// The passes without conflicts: the distinct words, 32 at a time, and 256 bytes of loading lanes.
+/// The passes without conflicts: the distinct words, 32 at a time; lanes that load get at most 256
+/// bytes in a pass.
 unsigned ideal_wavefronts_of(const Request& r) {
   if (r.operation == Operation::kAtomic) {
     return r.form == Form::kCompareAndSwap && r.bytes == kWordBytes ? 2 : 1;

@@ -208,8 +208,8 @@ void take_joined(const Row& row, std::uint64_t bytes, Access* a) {
 }
 
 /// The machine code has nothing of the kind in this line: nvcc joined it with a neighbour of a line
-/// near by, does it once for both branches, or has the value in a register, unless it moved the
-/// access to a line that has none.
+/// near by, does it once for both branches, has the value in a register or no use for it, unless it
+/// moved the access to a line that has none. Of stores only those that every warp makes once.
 void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
   if (a->space == Space::kConstant) {
     const Row* uniform = nullptr;
@@ -248,7 +248,7 @@ void take_over_nothing(const Kernel& kernel, const Line& line, Access* a) {
              is_load || (a->operation == Operation::kStore && a->counts.requests == kernel.warps)) {
     a->counts = Counts{};
     a->compiled = is_load ? "left out by nvcc: the value is in a register"
-                          : "left out by nvcc: a store that follows overwrites it";
+                          : "left out by nvcc: nothing reads what it stores";
   }
 }
 
