@@ -77,6 +77,34 @@ END
 changed block '2c\  int sum = 1;\n  step();
 4d; 7d; 8s/  \/\/.*//'
 
+test_case "@name stands for lines of the program that were named once"
+written <<'END'
+@loop: for (int i ... }
+@start: int sum = 0;
+no_loop:
+@loop
++  sum = n;
+all_but_one:
+@start
++  int sum = x[0];
+@loop
+-  step();
+END
+changed no_loop '3,6d;2a\  sum = n;'
+changed all_but_one '3,7d;2c\  int sum = x[0];'
+written $labs <<'END'
+[ex1_sum]
+@loop: for (int i ... }
+first:
+@loop
+[ex2_again]
+@loop: for (int i ... step
+first:
+@loop
+END
+changed ex1/first '3,6d' $labs
+changed ex2/first '3,5d' $labs
+
 test_case "each gives a mutant for every place, regex takes a pattern, a kind belongs to it"
 written <<'END'
 no_step [each]: step(); =>
@@ -171,6 +199,45 @@ refused "a block that is part of a line" 2 "a: must stand exactly once" <<'END'
 a:
 -  return sum;
 +  return 0;
+END
+refused "named lines that begin as none does" 1 "@loop: one line of $solution must begin so, none does: while (i" <<'END'
+@loop: while (i ... }
+a:
+@loop
+b: i < n => i <= n
+END
+refused "named lines that begin as two do" 1 "@step: one line of $solution must begin so, lines 5, 7 do: step();" <<'END'
+@step: step();
+a:
+@step
+END
+refused "named lines that end nowhere" 1 "@loop: no line below line 3 of $solution begins so: done" <<'END'
+@loop: for (int i ... done
+a:
+@loop
+END
+refused "lines that nobody named" 2 "a: @loop is not named above" <<'END'
+a:
+@loop
+END
+refused "lines of another exercise" 7 "a: @loop is not named above" $labs <<'END'
+[ex1_sum]
+@loop: for (int i ... }
+a:
+@loop
+[ex2_again]
+a: i < n => i <= n
+@loop
+END
+refused "a name for lines that no edit uses" 1 "no edit is made to @loop" <<'END'
+@loop: for (int i ... }
+a: i < n => i <= n
+END
+refused "a name for lines that was given before" 2 "line 1 has named @loop already" <<'END'
+@loop: for (int i ... }
+@loop: int sum = 0;
+a:
+@loop
 END
 refused "a name that was given before" 3 "a: line 1 has this name already" <<'END'
 a: i < n => i <= n

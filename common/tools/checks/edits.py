@@ -25,6 +25,13 @@ chapters/NN_name/exercises/solutions.mutants    edits solutions/exN_topic.cu bes
     @@                                     separates two blocks where no + line does
     -  return sum;
 
+    @loop: for (unsigned i ... }           names lines of the program: from the one that begins with the first text to
+                                           the next that begins with the second. } is the one as far indented as the
+                                           first line; without ... it is one line. Only one line may begin so.
+    no_loop:
+    @loop                                  stands for these lines, each with a -
+    +  count = n;
+
     no_barrier [each]: __syncthreads(); =>
 
 The text before => must stand in the program exactly once; a blank in it matches any white space, line
@@ -36,7 +43,8 @@ ends too. C++ has no =>. After the name there may be words in brackets, with com
                   the experiment of that name
     sanitize      tests/ only: the bug shows under `make sanitize` alone
 
-In the file of exercises a line [exN_topic] comes before all that is about exercise N. Two exercises may use one name.
+In the file of exercises a line [exN_topic] comes before all that is about exercise N, its @names included. Two exercises
+may use one name.
 Each has sections, which begin with lines of their own; before the first all mutants are wrong:
 
     [evasions]    the results are right, but the program does not do what the exercise teaches: to be rejected
@@ -65,6 +73,7 @@ OWNERS = (
 SECTION = re.compile(r"\[(.*)\]$")
 EXERCISES = re.compile(r"^\[(ex\d+_\w+)\]$", re.M)
 NAME = re.compile(r"(\w+)(?: \[([^\]]*)\])?:(?:\s+(.*))?$")
+REGION = re.compile(r"@(\w+)(?:: +(\S.*))?$")
 ARROW = re.compile(r"\s+=>(?:\s+|$)")
 
 
@@ -117,6 +126,7 @@ class Reader:
         self.exercise, self.section = None, "wrong"
         self.begun, self.gone = {}, set()  # the line with which each exercise begins; those that have no solution
         self.entry = None  # to which an edit belongs
+        self.regions = {}  # (exercise, name): [line that names it, lines of the program, whether an edit is made to them]
         for pattern, program, self.kinds, self.sections in OWNERS:
             owner = pattern.search(self.path)
             if owner:
@@ -147,14 +157,18 @@ class Reader:
         entries, block = [], None
         lines = pathlib.Path(self.path).read_text(encoding="utf-8").split("\n")
         for number, line in enumerate([*lines, ""], 1):
-            if block and (line[:1] not in ("-", "+") or (line[:1] == "-" and block.new)):
+            region = REGION.match(line)
+            goes = line[:1] == "-" or bool(region and not region[2])
+            if block and (not (goes or line[:1] == "+") or (goes and block.new)):
                 self.close(block)
                 block = None
             if not line.strip() or line.startswith(("#", "@@")):
                 continue
-            if line[0] in "-+":
+            if region and region[2]:
+                self.name_region(number, *region.groups())
+            elif goes or line[0] == "+":
                 block = block or Block(number, [], [])
-                (block.old if line[0] == "-" else block.new).append(line[1:])
+                (block.old if goes else block.new).extend(self.lines_of(number, region[1]) if region else [line[1:]])
             elif line[0].isspace():
                 self.add_edit(number, line.strip())
             elif SECTION.match(line):
@@ -166,6 +180,9 @@ class Reader:
                 self.complain(entry.line, f"'each' goes with one edit, {len(entry.edits)} are here", entry)
             elif not entry.edits and not entry.refused:
                 self.complain(entry.line, "has no edit", entry)
+        for (_, name), (line, _, used) in self.regions.items():
+            if not used:
+                self.complain(line, f"no edit is made to @{name}")
         if self.only and self.only not in self.begun:
             raise Wrong([(self.path, f"has no line [{self.only}]")])
         return [entry for entry in entries if not (entry.refused or self.passes_over(entry.exercise))]
@@ -235,6 +252,43 @@ class Reader:
                 entry.edits.append((number, re.compile(old, re.M), old, lambda match, new=new: match.expand(new)))
             except re.error as error:
                 self.complain(number, f"no regular expression ({error}): {old}", entry)
+
+    def name_region(self, number, name, text):
+        """Finds the lines of the program that are to be called @name."""
+        region = self.regions.setdefault((self.exercise, name), [number, [], False])
+        if region[0] != number:
+            self.complain(number, f"line {region[0]} has named @{name} already")
+            return
+        if self.exercise in self.gone:
+            return
+        program = f"{self.program}{self.exercise}.cu" if self.exercise else self.program
+        lines = pathlib.Path(program).read_text(encoding="utf-8").split("\n")
+        first, _, last = text.partition(" ... ")
+        starts = [k for k, line in enumerate(lines) if line.lstrip().startswith(first)]
+        if len(starts) != 1:
+            how = f"lines {', '.join(str(k + 1) for k in starts)} do" if starts else "none does"
+            self.complain(number, f"@{name}: one line of {program} must begin so, {how}: {first}")
+            return
+        start = end = starts[0]
+        if last:
+            indent = lines[start][: -len(lines[start].lstrip())] if last == "}" else ""
+            wanted = re.compile(rf"{indent or ' *'}{re.escape(last)}")
+            end = next((k for k in range(start + 1, len(lines)) if wanted.match(lines[k])), None)
+            if end is None:
+                self.complain(number, f"@{name}: no line below line {start + 1} of {program} begins so: {last}")
+                return
+        region[1] = lines[start : end + 1]
+
+    def lines_of(self, number, name):
+        """The lines that are called @name."""
+        region = self.regions.get((self.exercise, name))
+        if not region:
+            self.complain(number, f"@{name} is not named above", self.entry)
+            return [name]
+        region[2] = True
+        if self.entry and not region[1]:
+            self.entry.refused = True  # what is wrong with the region has been said
+        return region[1] or [name]
 
     def close(self, block):
         """A block is complete."""
