@@ -20,7 +20,7 @@ $(error CXX=$(CXX): no such compiler here; without CXX= make takes g++ or clang+
 endif
 install := $(shell common/tools/setup/install.sh compiler)
 ifeq ($(shell command -v $(firstword $(CXX)) 2>/dev/null),)
-$(error no C++ compiler '$(CXX)' here. Run: $(install))
+$(error no C++ compiler '$(CXX)' here. $(if $(install),Run: $(install),Its package is installed: is it on PATH?))
 endif
 endif
 endif

@@ -93,6 +93,15 @@ expect_no_output() { expect "output without: $1" has_not "$output" "$1"; }
 expect_one_line() { expect "one line" [ "$(lines_in "$output")" -eq 1 ]; }
 expect_one_error_line() { expect "one line on stderr" [ "$(lines_in "$err")" -eq 1 ]; }
 
+# Stand-ins for programs such as nvcc or apt-get, found before PATH where a case needs them: fake_command NAME SCRIPT
+fake=$scratch/fake
+mkdir -p "$fake"
+fake_command() {
+  printf '#!/usr/bin/env bash\n%s\n' "$2" >"$fake/$1"
+  chmod +x "$fake/$1"
+}
+with_fakes() { env PATH="$fake:$PATH" "$@"; }
+
 # own_tree FOLDER [PART...]: a copy of the sources with what is compiled for every program (the files of
 # build/cpu*/ that are no chapter's, and the mirrored sources) and PARTs of build/, all as old as they are
 # here: so that a script builds in a folder where no other one does.

@@ -6,16 +6,8 @@
 
 tools=$PWD/common/tools
 
-# A folder with stand-ins for nvidia-smi, nvcc and ncu, put before PATH where a test needs them.
-fake=$scratch/fake
-mkdir -p "$fake"
-fake_command() {
-  printf '#!/usr/bin/env bash\n%s\n' "$2" >"$fake/$1"
-  chmod +x "$fake/$1"
-}
 # A fake GPU, by name.
 fake_gpu() { fake_command nvidia-smi "echo 'GPU 0: $1 (UUID: GPU-0)'"; }
-with_fakes() { env PATH="$fake:$PATH" "$@"; }
 
 # ---- the backend ---------------------------------------------------------------------------------
 
@@ -73,70 +65,6 @@ for share in "1/3'" "\$(touch gone)/2"; do
   expect "$share: refused" [ "$status" -ne 0 ]
   expect "$share: says what it has" has "$err$out" "no SHARE has a "
 done
-
-# ---- installing ----------------------------------------------------------------------------------
-
-# A machine whose only installer is apt-get; $scratch/called holds the calls.
-# shellcheck disable=SC2016  # expanded when the stand-in runs
-fake_machine() { # USER_ID SUDO_STATUS
-  fake_command id "echo $1"
-  fake_command sudo '[ "$1" = -n ] && exit '"$2"'; exec "$@"'
-  fake_command apt-get 'echo "apt-get $*" >>"'"$scratch"'/called"
-[ "$1" = update ] || [ -e "'"$scratch"'/updated" ] || exit 100
-touch "'"$scratch"'/updated"'
-  rm -f "$scratch/called" "$scratch/updated"
-}
-
-test_case "root installs with the package manager, after fetching lists where there are none"
-fake_machine 0 1
-run with_fakes "$tools/setup/install.sh" catch2
-expect_status 0
-expect "lists fetched" grep -q '^apt-get update' "$scratch/called"
-expect "catch2 installed" grep -q '^apt-get install -y catch2' "$scratch/called"
-
-test_case "sudo without a password installs as well"
-fake_machine 1000 0
-run with_fakes "$tools/setup/install.sh" catch2
-expect_status 0
-expect "catch2 installed" grep -q '^apt-get install -y catch2' "$scratch/called"
-
-test_case "without root and with a sudo that asks, the exact command is printed and nothing is called"
-fake_machine 1000 1
-run with_fakes "$tools/setup/install.sh" catch2
-expect_failure
-expect "the command" [ "$output" = "sudo apt-get install -y catch2" ]
-expect "nothing called" [ ! -e "$scratch/called" ]
-
-test_case "a container's packages are those of make setup: its Dockerfile runs the setup's scripts, and names none"
-steps=$(sed -n 's/^RUN //p' .devcontainer/Dockerfile)
-expect "one step, of the setup's scripts" [ "$steps" = "apt-get update && /opt/setup/install.sh base && /opt/setup/setup.sh g++ && rm -rf /var/lib/apt/lists/*" ]
-expect "which are copied" grep -qx 'COPY common/tools/setup /opt/setup/' .devcontainer/Dockerfile
-# A machine that has nothing: the step is executed there, but for its last command.
-bare=$scratch/bare
-mkdir -p "$bare"
-for name in bash dirname basename mktemp rm mkdir cat tail sed grep env uname cmp tr touch; do ln -sf "$(command -v $name)" "$bare/$name"; done
-fake_machine 0 1
-mv "$fake/id" "$fake/sudo" "$fake/apt-get" "$bare/"
-cp -r "$tools/setup" "$scratch/setup"
-steps=${steps%% && rm *}
-run env -i PATH="$bare" bash -c "cd $scratch && ${steps//\/opt\/setup/$scratch/setup}"
-for package in 'ca-certificates git make' g++ catch2 bubblewrap clang-format shellcheck; do
-  expect "$package installed" grep -q "^apt-get install -y $package -qq" "$scratch/called"
-done
-# The workflow needs the first of them before it has these scripts.
-mapfile -t first < <(PATH="$bare" "$bare/bash" "$tools/setup/install.sh" --how base compiler | sed 's/apt-get install -y //; s/ /\n/g' | sort)
-mapfile -t typed < <(sed -n 's/.*apt-get install -y --no-install-recommends //p' .github/workflows/ci.yml | sed 's/ /\n/g' | sort)
-expect "the workflow's packages: ${first[*]}" [ "${typed[*]}" = "${first[*]}" ]
-rm -r "$bare"
-
-test_case "a package manager that fails is quoted, and the command is printed"
-fake_machine 0 1
-fake_command apt-get 'echo "E: no such package" >&2; exit 100'
-run with_fakes "$tools/setup/install.sh" catch2
-expect_failure
-expect_output "E: no such package"
-expect "the command" [ "$out" = "apt-get install -y catch2" ]
-rm -f "$fake/id" "$fake/sudo" "$fake/apt-get"
 
 # ---- the test runner -----------------------------------------------------------------------------
 

@@ -88,6 +88,8 @@ if [ "${INSTALL:-yes}" = no ]; then
   echo "error Catch2 is missing"
   exit
 fi
-command=$("$(dirname "$0")/install.sh" catch2)
-installed ||
+if ! command=$("$(dirname "$0")/install.sh" catch2); then
   echo "error the tests need Catch2. Run: $command   (or make test CATCH2_DIR=FOLDER for one of your own)"
+elif ! installed; then
+  echo "error the tests need Catch2: its package is installed, but $cxx does not find it; make test CATCH2_DIR=FOLDER says where it is"
+fi

@@ -30,7 +30,7 @@ have() { # PROGRAM...
   local name
   for name in "$@"; do command -v "$name" >/dev/null 2>&1 || return 1; done
 }
-how() { "$tools/setup/install.sh" --how "$1"; }
+how() { "$tools/setup/install.sh" --how "$@"; }
 # at_least 3.81 4.3: true when the second is not older than the first
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -t. -k1,1n -k2,2n | head -1)" = "$1" ]; }
 number() { sed -n 's/^[^0-9]*\([0-9][0-9]*\.[0-9.]*[0-9]\).*/\1/p' | head -1; }
@@ -99,7 +99,7 @@ tool python3 "$("${python:-false}" --version 2>&1 | number)" "3.8, for make lab,
 python=$("$tools/setup/python.sh" --matplotlib)
 version=$("${python:-false}" -c 'import matplotlib; print(matplotlib.__version__)')
 tool matplotlib "$version" "for make figures; run: $(how matplotlib)" [ -n "$python" ]
-hint="18, with npm, for make slides and site; run: $(how node) && $(how npm)"
+hint="18, with npm, for make slides and site; run: $(how node npm)"
 tool node "$(node --version 2>/dev/null | number)" "$hint" have node npm
 chromium=$("$tools/setup/chromium.sh")
 hint="for slides as PDF, and to look at slides and site; run: $(how chromium)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs what the tutorial needs with the system's own package manager, when that can be done
-# without a question: as root, or with sudo that asks for no password. Otherwise prints the command.
+# without a question: as root, or with sudo that asks for no password. Otherwise prints the command and fails.
 #
 #   install.sh [--how] THING...
 # THING: base (of a bare container) compiler clang catch2 sanitizers python bubblewrap matplotlib clang-format shellcheck node npm or chromium.
@@ -27,7 +27,7 @@ clang         clang
 catch2        catch2              dnf=catch-devel zypper=Catch2-devel
 sanitizers    -                   dnf=libasan,libubsan,libtsan
 python        python3             pacman=python
-bubblewrap    bubblewrap          brew=-
+bubblewrap    bubblewrap
 matplotlib    python3-matplotlib  pacman=python-matplotlib brew=python-matplotlib
 clang-format  clang-format        dnf=clang-tools-extra pacman=clang zypper=clang
 shellcheck    shellcheck          dnf=ShellCheck zypper=ShellCheck
@@ -73,7 +73,11 @@ install="$install ${packages[*]}"
 
 as_root=""
 if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then as_root="sudo "; fi
+# The command that a person is told. Where apt-get has no lists yet, it would do nothing by itself.
 hint=$as_root$install
+if [ "$manager" = apt-get ] && ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then
+  hint="${as_root}apt-get update && $hint"
+fi
 if [ $how_only -eq 1 ]; then
   echo "$hint"
   exit 0
@@ -92,15 +96,28 @@ log=$(mktemp "${TMPDIR:-/tmp}/install.XXXXXX") || exit 2
 trap 'rm -f "$log"' EXIT
 attempt() {
   # shellcheck disable=SC2086  # the command is words by intent
-  $as_root "$@" >"$log" 2>&1 </dev/null
+  $as_root "$@" >>"$log" 2>&1 </dev/null
+}
+# Whether all of them are there, whatever the command said that installs them: without lists apt-get takes g++ for a
+# pattern, and reports success.
+are_there() {
+  local package
+  for package in "${packages[@]}"; do
+    case $manager in
+      apt-get) [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>&1)" = installed ] ;;
+      dnf | zypper) rpm -q --whatprovides "$package" ;;
+      pacman) pacman -T "$package" ;;
+      brew) brew list "$package" ;;
+    esac >/dev/null 2>&1 || return 1
+  done
 }
 
 echo "  installing ${packages[*]}" >&2
 # shellcheck disable=SC2086
-attempt $install && exit
+attempt $install && are_there && exit
 # A fresh machine has no package lists yet.
 # shellcheck disable=SC2086
-if [ "$manager" = apt-get ] && attempt apt-get update -qq && attempt $install; then exit; fi
+if [ "$manager" = apt-get ] && attempt apt-get update -qq && attempt $install && are_there; then exit; fi
 tail -5 "$log" >&2
 echo "$hint"
 exit 1

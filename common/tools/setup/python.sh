@@ -27,8 +27,12 @@ if [ "${1:-}" != --run ]; then
 fi
 shift
 if ! python=$(find_python); then
-  how=$("$(dirname "$0")/install.sh" python)
-  python=$(find_python) || { echo "make needs python3 for $(basename "$1"), 3.8 or newer. Run: $how" >&2; exit 2; }
+  if how=$("$(dirname "$0")/install.sh" python); then
+    how="The one that is installed here is older"
+  else
+    how="Run: $how"
+  fi
+  python=$(find_python) || { echo "make needs python3 for $(basename "$1"), 3.8 or newer. $how" >&2; exit 2; }
 fi
 # Compiled once, beside everything else that is: parsing takes longer than most verbs. Nothing installed is used (-S).
 unset PYTHONDONTWRITEBYTECODE

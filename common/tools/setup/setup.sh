@@ -17,12 +17,17 @@ need() {
   shift
   if "$@" >/dev/null 2>&1; then
     echo "ok    $thing"
-  elif hint=$("$tools/setup/install.sh" "$thing"); then
-    echo "ok    $thing, now installed"
-  else
-    echo "FAIL  $thing; run: $hint"
-    status=1
+    return
   fi
+  if ! hint=$("$tools/setup/install.sh" "$thing"); then
+    echo "FAIL  $thing; run: $hint"
+  elif "$@" >/dev/null 2>&1; then
+    echo "ok    $thing, now installed"
+    return
+  else
+    echo "FAIL  $thing: its package is installed, but this fails: $*"
+  fi
+  status=1
 }
 # shellcheck disable=SC2317  # called through need
 catch2_is_there() { case $(INSTALL=no "$tools/setup/catch2.sh" "$cxx" "$catch2_dir") in ok*) ;; *) return 1 ;; esac; }
