@@ -32,13 +32,13 @@ def chosen(names, arguments):
     return [n for n in names if not wanted or n in wanted or n[:2] in wanted], " ".join(unknown)
 
 
-def prepare_trees(folder, count):
+def prepare_trees(count):
     """A queue of so many trees."""
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(TREES, ignore_errors=True)
     trees = queue.Queue()
     for number in range(count):
-        prepare_tree(f"{folder}/{number}")
-        trees.put(f"{folder}/{number}")
+        prepare_tree(f"{TREES}/{number}")
+        trees.put(f"{TREES}/{number}")
     return trees
 
 
@@ -59,13 +59,13 @@ def prepare_tree(tree):
             subprocess.run(["cp", "-Rp", f"build/{name}", to], check=True)
 
 
-def run(tree, *command, limit=None, **extra):
+def run(tree, *command, **extra):
     """Exit status of a command in the tree; 124 when it took too long."""
     inherited = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CH")}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
     try:
         return subprocess.run(
-            command, cwd=tree, env={**inherited, **extra}, timeout=limit or LIMIT_SECONDS, check=False, **quiet
+            command, cwd=tree, env={**inherited, **extra}, timeout=LIMIT_SECONDS, check=False, **quiet
         ).returncode
     except subprocess.TimeoutExpired:
         return 124
@@ -85,14 +85,14 @@ def verdict(tree, chapter, kind):
     return False, "survives"
 
 
-def attempt(trees, judge, chapter, kind, program, text):
-    """What judge(tree, chapter, kind) says of a free tree that has `text` for the file `program`, and the seconds."""
+def attempt(trees, chapter, kind, program, text):
+    """The verdict on a free tree that has `text` for the file `program`, and the seconds that it took."""
     original = pathlib.Path(program).read_text(encoding="utf-8")
     tree = trees.get()
     start, path = time.time(), pathlib.Path(tree, program)
     try:
         path.write_text(text, encoding="utf-8")
-        return (*judge(tree, chapter, kind), time.time() - start)
+        return (*verdict(tree, chapter, kind), time.time() - start)
     finally:
         path.write_text(original, encoding="utf-8")
         trees.put(tree)
@@ -127,7 +127,7 @@ def main():
 
     workers = min(8, os.cpu_count() or 1)
     os.environ["CUDA_CPU_WORKERS"] = "2"  # several mutants run side by side
-    trees = prepare_trees(TREES, workers)
+    trees = prepare_trees(workers)
     not_rejected, tried = [], 0
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         for chapter, mutants in mutants_of.items():
@@ -135,8 +135,8 @@ def main():
             # Where the chapter itself fails, nothing can be told from its mutants.
             program = f"chapters/{chapter}/{chapter[3:]}.cu"
             text = pathlib.Path(program).read_text(encoding="utf-8")
-            original = pool.submit(attempt, trees, verdict, chapter, "", program, text)
-            tries = [pool.submit(attempt, trees, verdict, chapter, m.kind, m.program, m.text) for m in mutants]
+            original = pool.submit(attempt, trees, chapter, "", program, text)
+            tries = [pool.submit(attempt, trees, chapter, m.kind, m.program, m.text) for m in mutants]
             if original.result()[:2] != (False, "survives"):
                 for future in tries:
                     future.cancel()

@@ -40,37 +40,28 @@ def programs_of(chapter):
     return [f"chapters/{chapter}/{chapter[3:]}.cu", *sorted(glob.glob(f"chapters/{chapter}/experiments/*.cu"))]
 
 
-def own_kernels(chapter):
-    """A function: whether a kernel is the chapter's own, not one of common/ or of a library."""
-    paths = programs_of(chapter) + glob.glob(f"chapters/{chapter}/*.cuh")
-    own = "".join(open(path, encoding="utf-8").read() for path in paths)
-    return lambda name: f" {name.split('<')[0]}(" in own
-
-
-def what_to_compile(description):
-    """The chapter and the architecture of the command line, and what stands in the last columns of each row."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("chapter", help="its folder's name")
     parser.add_argument("arch", nargs="?", default="sm_90")
     options = parser.parse_args()
-    cuda = number(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
-    return options.chapter, options.arch, [options.arch, cuda, today()]
-
-
-def main():
-    chapter, arch, compiled = what_to_compile(__doc__)
+    chapter, arch = options.chapter, options.arch
+    compiled = [arch, number(r"release ([0-9.]+)", output_of(["nvcc", "--version"])), today()]
+    # A kernel is the chapter's own if its sources name it; others are common/'s or a library's.
+    paths = programs_of(chapter) + glob.glob(f"chapters/{chapter}/*.cuh")
+    own = "".join(open(path, encoding="utf-8").read() for path in paths)
     said = ""
     for source in programs_of(chapter):
         said += output_of(["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "-Xptxas", "-v", "-c", source, "-o", os.devnull])
     lines = output_of(["c++filt"], input=said).splitlines()
-    is_own = own_kernels(chapter)
     kept, rows, wanted = [], [], False
     for line in lines:
         if not line.startswith(("ptxas info    : Function prop", "ptxas info    : Used", "    ")):
             continue
         if "Function properties for" in line:
             name = short_name(line.split(" for ", 1)[1])
-            wanted = is_own(name) and name not in (row[0] for row in rows)  # two programs may have the same kernel
+            is_own = f" {name.split('<')[0]}(" in own
+            wanted = is_own and name not in (row[0] for row in rows)  # two programs may have the same kernel
             if wanted:
                 rows.append([name] + ["0"] * 5 + compiled)
                 line = line.split(" for ")[0] + " for " + name

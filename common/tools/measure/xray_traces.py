@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stores what X-ray saw, for figures and for product_limits.py: chapters/NN_name/results/xray.csv, events.json,
-steps.json and races.json.
+"""Stores what X-ray saw, for figures: chapters/NN_name/results/xray.csv, events.json, steps.json and races.json.
 
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
 is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
