@@ -118,11 +118,6 @@ check-labs:  ## every starter fails, every solution passes, every wrong solution
 check:  ## formatting, notes, figures, links and labs are as they should be
 	$(direct)status=0; common/tools/checks/check.sh || status=1; $(this_make) --no-print-directory check-labs || status=1; exit $$status
 
-needs.compatibility = backend
-compatibility:  ## which features of CUDA work here, by small programs; OUT=FILE stores the table
-	$(direct)$(python) common/tools/checks/compatibility.py --backend $(CHOSEN_BACKEND) --cxx '$(CXX)' --nvcc '$(NVCC)' \
-	  --arch '$(ARCH)' --make '$(this_make)' --out $(call as_typed,OUT) --only '$(ONLY)'
-
 ##@ Measure
 needs.xray = $(if $(EX),,rules xray)
 xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, without a GPU, e.g. make xray CH=03; your lab: EX=1

@@ -162,6 +162,7 @@ TEST_CASE(
   }
 }
 
+// FEATURE: asynchronous copies: `__pipeline_memcpy_async`
 TEST_CASE("a wait is for all batches but the last ones, of which eight count") {
   std::vector<int> x(80);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i);
@@ -288,6 +289,7 @@ __global__ void aligned_copy(const int4* x, int4* y) {
 
 }  // namespace
 
+// FEATURE: cooperative groups: `cg::memcpy_async`
 TEST_CASE("groups copy any number of bytes between any addresses") {
   Bytes x(kMostBytes + 20);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<unsigned char>(i * 13 + i / 40);
@@ -439,6 +441,7 @@ std::vector<int> turned_around(std::vector<int> x, std::size_t group) {
 
 }  // namespace
 
+// FEATURE: asynchronous copies: `cuda::barrier`
 TEST_CASE("a phase of a barrier ends when all have arrived, and the next one begins") {
   for (const unsigned turns : {1u, 2u, 3u, 50u}) {
     for (const unsigned threads : {1u, 2u, 33u, 100u}) {
@@ -565,6 +568,7 @@ __global__ void split_pipeline(const int* x, int* y, unsigned count, bool by_rol
 
 }  // namespace
 
+// FEATURE: asynchronous copies: `cuda::pipeline`
 TEST_CASE("a thread's pipeline waits for its oldest stage") {
   for (const unsigned n : {1u, 2u, 3u, 4u, 300u}) {
     const DeviceArray<int> x(numbers(n)), y(n);

@@ -162,6 +162,7 @@ cudaLaunchAttribute cooperative(int value = 1) {
 
 }  // namespace
 
+// FEATURE: atomics and order: `cuda::atomic` as a variable
 TEST_CASE("objects that are atomic do what references do, in device and in shared memory") {
   DeviceArray<unsigned> out(std::vector<unsigned>(5, 0));
   DeviceArray<long long> most(std::vector<long long>{0});
@@ -177,6 +178,7 @@ TEST_CASE("objects that are atomic do what references do, in device and in share
   CHECK(w.download()[2] == 42);
 }
 
+// FEATURE: atomics and order: `cuda::atomic_ref`
 TEST_CASE("every operation of an atomic_ref loses nothing, in every type") {
   check_all<int>();
   check_all<unsigned>();
@@ -213,6 +215,7 @@ TEST_CASE("a block that waits with loads sees what another stores") {
   }
 }
 
+// FEATURE: kernels: `cudaLaunchKernelEx`
 TEST_CASE("cudaLaunchKernelEx launches a cooperative grid, and converts arguments as a call does") {
   for (const unsigned blocks : {1u, 2u, 4u}) {
     DeviceArray<int> values(blocks * 33 + 1);

@@ -38,6 +38,7 @@ void check_tickets(unsigned threads) {
 
 }  // namespace
 
+// FEATURE: atomics and order: `atomicAdd` of integers, `float` and `double`
 TEST_CASE("atomicAdd loses nothing and returns every old value once, in every type") {
   for (const unsigned threads : awkward_blocks()) {
     CAPTURE(threads);
@@ -95,6 +96,7 @@ __global__ void signed_wide_min_max(long long* out) {
 
 }  // namespace
 
+// FEATURE: atomics and order: `atomicMin`, `atomicMax`, `atomicAnd`, `atomicOr`, `atomicXor`
 TEST_CASE("atomicMin, Max, And, Or and Xor agree with a loop on the host") {
   for (const unsigned threads : awkward_blocks()) {
     CAPTURE(threads);
@@ -154,6 +156,7 @@ __global__ void wrap_from_beyond(unsigned* out) {
 
 }  // namespace
 
+// FEATURE: atomics and order: `atomicInc`, `atomicDec`
 TEST_CASE("atomicInc and atomicDec wrap around, and a counter beyond the limit comes back") {
   for (const unsigned threads : awkward_blocks()) {
     const unsigned n = kBlocks * threads;
@@ -204,6 +207,7 @@ void check_exchange(unsigned threads) {
 
 }  // namespace
 
+// FEATURE: atomics and order: `atomicExch`
 TEST_CASE("atomicExch hands every value on exactly once") {
   for (const unsigned threads : awkward_blocks()) {
     CAPTURE(threads);
@@ -240,6 +244,7 @@ void check_multiply(unsigned threads) {
 
 }  // namespace
 
+// FEATURE: atomics and order: `atomicCAS`
 TEST_CASE("atomicCAS builds an atomic that CUDA lacks, in every type") {
   for (const unsigned threads : awkward_blocks()) {
     CAPTURE(threads);
@@ -302,6 +307,7 @@ TEST_CASE("threads that spin on a lock let its owner go on") {
   }
 }
 
+// FEATURE: atomics and order: `__threadfence`, and a flag that another block polls
 TEST_CASE("a block that polls a flag does not keep the block that raises it from running") {
   for (const int how : {0, 1, 2}) {
     for (const unsigned blocks : {1u, 2u, 9u}) {
@@ -363,6 +369,7 @@ __global__ void old_values(int* i, unsigned* u, unsigned long long* w, float* f,
 
 }  // namespace
 
+// FEATURE: atomics and order: atomics with a scope: `atomicAdd_block`, `atomicAdd_system`
 TEST_CASE("an atomic returns the old value") {
   DeviceArray<int> i(std::vector<int>{10}), wrong(std::vector<int>{-1});
   DeviceArray<unsigned> u(std::vector<unsigned>{1});

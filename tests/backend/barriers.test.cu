@@ -131,6 +131,7 @@ __global__ void sum_in_two_phases(const int* x, int* partial, int* total) {
 
 }  // namespace
 
+// FEATURE: atomics and order: `__syncthreads`
 TEST_CASE("a barrier orders writes to shared memory before reads, for every block size") {
   for (const unsigned block : awkward_blocks()) {
     const unsigned blocks = 7;
@@ -170,6 +171,7 @@ TEST_CASE("threads that wait for their warp between barriers fall out of step wi
   check_rotated(rotate_with_other_waits, 200);
 }
 
+// FEATURE: atomics and order: `__syncthreads_count`, `_and`, `_or`
 TEST_CASE("voting barriers tell every thread about all predicates") {
   for (const int block : {1, 32, 100, 256}) {
     for (const int limit : {0, 1, 50, 100, 256}) {

@@ -52,6 +52,7 @@ __global__ void check_ranks(int* wrong) {
 
 }  // namespace
 
+// FEATURE: cooperative groups: `this_thread_block`
 TEST_CASE("groups count ranks and sizes in blocks and grids of any shape") {
   DeviceArray<int> wrong(std::vector<int>{0});
   for (const dim3 block :
@@ -117,6 +118,8 @@ __global__ void check_tiles(int* wrong) {
 
 }  // namespace
 
+// FEATURE: cooperative groups: `tiled_partition` of up to 32 threads
+// FEATURE: cooperative groups: `cg::reduce`, `cg::inclusive_scan`, `cg::exclusive_scan`
 TEST_CASE("tiles shuffle, vote, match, reduce and scan") {
   DeviceArray<int> wrong(std::vector<int>{0});
   for (const unsigned threads : {32u, 96u, 256u, 1024u}) {
@@ -143,6 +146,7 @@ __global__ void count_odd(unsigned* count, unsigned* ranks_wrong) {
 
 }  // namespace
 
+// FEATURE: cooperative groups: `coalesced_threads`
 TEST_CASE("coalesced threads agree on who they are, however many come together") {
   for (const unsigned threads : awkward_blocks()) {
     DeviceArray<unsigned> counts(std::vector<unsigned>{0, 0});
@@ -176,6 +180,7 @@ __global__ void partition(int* wrong) {
 
 }  // namespace
 
+// FEATURE: cooperative groups: `labeled_partition`, `binary_partition`
 TEST_CASE("a warp may be split by labels and by truth") {
   DeviceArray<int> wrong(std::vector<int>{0});
   partition<<<2, 96>>>(wrong.get());
@@ -201,6 +206,7 @@ __global__ void rotate(int* values, int rounds) {
 
 }  // namespace
 
+// FEATURE: cooperative groups: `this_grid` and its `sync`; `cudaLaunchCooperativeKernel`
 TEST_CASE("a grid barrier holds until every thread of every block is there") {
   for (const unsigned threads : {1u, 33u, 256u}) {
     for (const unsigned blocks : {1u, 2u, 4u}) {
@@ -223,6 +229,25 @@ TEST_CASE("a grid barrier holds until every thread of every block is there") {
       REQUIRE(wrong == 0);
     }
   }
+}
+
+namespace {
+
+__global__ void count_calls(int* calls) {
+  cg::invoke_one(cg::this_thread_block(), [&] { atomicAdd(calls, 1); });
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const int old = cg::invoke_one_broadcast(warp, [&] { return atomicAdd(calls + 1, 1); });
+  atomicAdd(calls + 2, old < 2 ? 1 : 0);
+}
+
+}  // namespace
+
+// FEATURE: cooperative groups: `cg::invoke_one`, `cg::invoke_one_broadcast`
+TEST_CASE("one thread of a group calls a function, and its warp gets what it returns") {
+  DeviceArray<int> calls(std::vector<int>{0, 0, 0});
+  count_calls<<<1, 64>>>(calls.get());
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(calls.download() == std::vector<int>{1, 2, 64});
 }
 
 // ---- tiles of several warps ---------------------------------------------------------------------
@@ -305,6 +330,7 @@ void check_large_tiles() {
 
 }  // namespace
 
+// FEATURE: cooperative groups: `cg::reduce` over a tile of several warps
 TEST_CASE("tiles of several warps combine what their threads bring") {
   check_combined_tiles<64>();
   check_combined_tiles<128>();
@@ -312,6 +338,7 @@ TEST_CASE("tiles of several warps combine what their threads bring") {
   check_combined_tiles<512>();
 }
 
+// FEATURE: cooperative groups: tiles of several warps
 TEST_CASE("tiles of several warps meet, each for itself") {
   check_large_tiles<64>();
   check_large_tiles<128>();

@@ -134,6 +134,7 @@ __global__ void fill_with(float* x, float value) { x[threadIdx.x] = value; }
 
 }  // namespace
 
+// FEATURE: libraries: cuBLAS: products (`cublasSgemm` and its like)
 TEST_CASE("products are right for every operation, odd leading dimensions, alpha and beta") {
   for (const Shape s :
        {Shape{1, 1, 1}, Shape{7, 5, 3}, Shape{8, 4, 16}, Shape{33, 2, 19}, Shape{3, 29, 1}}) {
@@ -343,6 +344,28 @@ TEST_CASE("calls run in the order of the handle's stream, when something waits f
   REQUIRE(cudaFreeHost(shared) == cudaSuccess);
 }
 
+// FEATURE: libraries: cuBLAS in a graph
+TEST_CASE("a call on a captured stream runs whenever the graph is launched") {
+  const Handle handle;
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  REQUIRE(cublasSetStream(handle.h, stream) == CUBLAS_STATUS_SUCCESS);
+  DeviceArray<float> x(std::vector<float>{2}), y(std::vector<float>{0});
+  const float three = 3;
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  CHECK(cublasSaxpy(handle.h, 1, &three, x.get(), 1, y.get(), 1) == CUBLAS_STATUS_SUCCESS);
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+  REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
+  for (int launch = 0; launch < 2; ++launch) CHECK(cudaGraphLaunch(ready, stream) == cudaSuccess);
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(y.download()[0] == 12);
+  CHECK(cudaGraphExecDestroy(ready) == cudaSuccess);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
 TEST_CASE("cublasDestroy waits for the device, and memory may be freed before the work runs") {
   float* shared = nullptr;
   REQUIRE(cudaMallocHost(&shared, sizeof(float)) == cudaSuccess);
@@ -403,6 +426,7 @@ TEST_CASE("scalars and results in device memory are read and written when the wo
   explained("result lies in device memory");
 }
 
+// FEATURE: libraries: cuBLAS: vectors (`cublasSaxpy` and its like)
 TEST_CASE("vectors: sums, norms, places, updates, with increments of any sign") {
   const Handle handle;
   const std::vector<float> x = {3, kNan, -4, kNan, 0, kNan, -4}, y = {1, 2, 3, 4};
@@ -455,6 +479,7 @@ TEST_CASE("vectors: sums, norms, places, updates, with increments of any sign") 
   explained("result is a null pointer");
 }
 
+// FEATURE: libraries: cuBLAS: a matrix and a vector (`cublasSgemv` and its like)
 TEST_CASE("a matrix times a vector, the product of two vectors, the sum of two matrices") {
   const Handle handle;
   const float two = 2, minus = -1, zero = 0;

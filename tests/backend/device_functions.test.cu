@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compares intrinsics with definitions written out bit by bit. Then cached loads, clocks, fences,
-// failed assertions.
+// assertions that hold, and what of C++ a kernel may do.
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -56,6 +56,7 @@ std::uint64_t reversed(std::uint64_t x, int bits) {
 
 }  // namespace
 
+// FEATURE: numbers: functions on bits: `__popc`, `__clz`, `__ffs`, `__brev`
 TEST_CASE("bit intrinsics agree with a loop over the bits") {
   for (const std::uint64_t x : patterns()) {
     const unsigned u = static_cast<unsigned>(x);
@@ -78,6 +79,7 @@ TEST_CASE("bit intrinsics agree with a loop over the bits") {
   REQUIRE(__fns(0b101100, 3, 0) == 3);
 }
 
+// FEATURE: numbers: functions on integers: `__umulhi`, `__dp4a`, `__byte_perm`, `__funnelshift_l`
 TEST_CASE("integer intrinsics agree with wider arithmetic") {
   __extension__ typedef __int128 Wide;
   __extension__ typedef unsigned __int128 UnsignedWide;
@@ -144,6 +146,7 @@ bool agrees(unsigned result, unsigned a, unsigned b, bool is_signed, Expected ex
 
 int limited(int value, int least, int most) { return std::min(std::max(value, least), most); }
 
+// FEATURE: numbers: SIMD within a word: `__vadd4` and its like
 TEST_CASE("integers within a word are added, compared and limited each for itself") {
   std::vector<unsigned> words;
   for (const std::uint64_t p : patterns()) {
@@ -217,6 +220,7 @@ TEST_CASE("minimum and maximum take mixed types as nvcc does, and prefer numbers
                 "");
 }
 
+// FEATURE: numbers: mathematical functions, also fast ones (`__expf`)
 TEST_CASE("float intrinsics round once, and bits survive their conversions") {
   const float third = 1.0f / 3.0f;
   REQUIRE(__fmaf_rn(third, 3.0f, -1.0f) == std::fma(third, 3.0f, -1.0f));
@@ -295,6 +299,8 @@ __global__ void copy_through_hints(const float4* in, float4* out, unsigned n) {
 
 }  // namespace
 
+// FEATURE: memory: `__ldg`, `__ldcg`, `__stcs` and their like
+// FEATURE: numbers: vector types
 TEST_CASE("loads and stores with cache hints load and store") {
   for (const unsigned threads : awkward_blocks()) {
     const unsigned n = 3 * threads - (threads > 1 ? 1 : 0);
@@ -344,6 +350,7 @@ __global__ void read_clocks(long long* out) {
 
 }  // namespace
 
+// FEATURE: kernels: `clock`, `clock64`, `__nanosleep`
 TEST_CASE("device clocks run forwards and at one rate") {
   DeviceArray<long long> out(5);
   read_clocks<<<1, 1>>>(out.get());
@@ -382,4 +389,104 @@ TEST_CASE("an assertion that holds costs nothing but its evaluation") {
   checked<<<1, 40>>>(out.get(), 40);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(out.download()[39] == 39);
+}
+
+namespace {
+
+struct Shape {
+  __device__ virtual int corners() const = 0;
+};
+struct Triangle : Shape {
+  __device__ int corners() const override { return 3; }
+};
+struct Square : Shape {
+  __device__ int corners() const override { return 4; }
+};
+
+__global__ void count_corners(int* out) {
+  const Triangle triangle;
+  const Square square;
+  const Shape* const shape = threadIdx.x % 2 == 0 ? static_cast<const Shape*>(&triangle) : &square;
+  out[threadIdx.x] = shape->corners();
+}
+
+__device__ int twice(int x) { return 2 * x; }
+__device__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__device__ int (*const functions[])(int) = {twice, fibonacci};
+
+__global__ void call_by_pointer(int* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  out[i] = functions[i % 2](i);
+}
+
+struct Many {
+  int x[64];
+};
+
+__global__ void read_parameter(int* out, const __grid_constant__ Many many) {
+  const int* const x = many.x;
+  cudaGridDependencySynchronize();
+  out[threadIdx.x] = x[threadIdx.x];
+  cudaTriggerProgrammaticLaunchCompletion();
+}
+
+}  // namespace
+
+// FEATURE: kernels: virtual functions of objects made in the kernel
+TEST_CASE("a kernel makes objects and calls their virtual functions") {
+  DeviceArray<int> out(2);
+  count_corners<<<1, 2>>>(out.get());
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(out.download() == std::vector<int>{3, 4});
+}
+
+// FEATURE: kernels: pointers to device functions, and recursion
+TEST_CASE("device functions are called by pointer, and call themselves") {
+  DeviceArray<int> out(12);
+  call_by_pointer<<<1, 12>>>(out.get());
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(out.download()[10] == 20);
+  CHECK(out.download()[11] == 89);
+}
+
+// FEATURE: kernels: `__grid_constant__` parameters
+// FEATURE: kernels: programmatic dependent launch: one kernel begins when the other has ended
+TEST_CASE("a parameter of the grid has an address, and a kernel may wait for the one before it") {
+  DeviceArray<int> out(64);
+  Many many{};
+  many.x[5] = 6;
+  read_parameter<<<1, 64>>>(out.get(), many);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(out.download()[5] == 6);
+}
+
+namespace {
+
+__global__ void use_heap(int* out) {
+  int* const one = new int(static_cast<int>(threadIdx.x));
+  int* const four = static_cast<int*>(malloc(4 * sizeof(int)));
+  four[3] = *one + 1;
+  out[threadIdx.x] = four[3];
+  delete one;
+  free(four);
+}
+
+__global__ void take_megabytes(int* blocks) {
+  if (malloc(1 << 20) != nullptr) atomicAdd(blocks, 1);
+}
+
+}  // namespace
+
+// FEATURE: kernels: `malloc`, `new` and `delete` in device code, up to `cudaLimitMallocHeapSize`
+TEST_CASE("device code allocates and frees, and gets no more than the heap's limit") {
+  DeviceArray<int> out(32);
+  use_heap<<<1, 32>>>(out.get());
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(out.download()[8] == 9);
+  DeviceArray<int> blocks(std::vector<int>{0});
+  REQUIRE(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 8 << 20) == cudaSuccess);
+  take_megabytes<<<1, 32>>>(blocks.get());
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(blocks.download()[0] > 0);
+  CHECK(blocks.download()[0] < 32);
 }

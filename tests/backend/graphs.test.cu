@@ -142,6 +142,7 @@ TEST_CASE("calls for captures and graphs return an H200's codes") {
   cudaDeviceReset();
 }
 
+// FEATURE: streams and graphs: graphs captured from a stream
 TEST_CASE("captured work runs when the graph is launched, each time, and not before") {
   const Array x(1);
   const Stream stream;
@@ -277,6 +278,7 @@ TEST_CASE("nodes without a path between them run in the order of the schedule") 
   CHECK(std::set<int>(order.begin(), order.end()) == std::set<int>{1, 2, 3, 4});
 }
 
+// FEATURE: streams and graphs: graphs built of nodes
 TEST_CASE("nodes of all kinds do what they say") {
   const Array x(64);
   int copied = 0, raised = 0, source = 40;
@@ -361,6 +363,7 @@ TEST_CASE("a graph within a graph runs between what comes before and after it") 
   (void)after;
 }
 
+// FEATURE: streams and graphs: updates of graphs: `cudaGraphExecUpdate`
 TEST_CASE("a ready graph is one of its own: changes of the graph come later, or by an update") {
   const Array x(1);
   const Graph graph;
@@ -566,6 +569,7 @@ TEST_CASE("a graph and what is ready may go while a launch has not run") {
   CHECK(*x.p == 1);
 }
 
+// FEATURE: streams and graphs: nodes that record and wait for events
 TEST_CASE("a node records an event, by which other work waits for a part of the graph") {
   const Array x(2);
   const Graph graph;

@@ -36,6 +36,7 @@ const void* const table[] = {(const void*)store, reinterpret_cast<const void*>(&
 
 }  // namespace
 
+// FEATURE: kernels: `cudaLaunchKernel`
 TEST_CASE("cudaLaunchKernel takes a kernel's address as void*") {
   const PinnedInt x;
   int* pointer = x.p;
@@ -77,6 +78,7 @@ TEST_CASE("an address that is no kernel's is refused") {
   CHECK(cudaGetLastError() == cudaErrorInvalidDeviceFunction);
 }
 
+// FEATURE: kernels: pointers to kernels
 TEST_CASE("a pointer to a kernel is launched like the kernel") {
   const PinnedInt x;
   auto one = scale<int, 7>;
@@ -93,6 +95,7 @@ TEST_CASE("a pointer to a kernel is launched like the kernel") {
   }
 }
 
+// FEATURE: kernels: attributes of launches that are about speed
 TEST_CASE("attributes of a launch that are only about speed are taken, others refused") {
   const PinnedInt x;
   int* pointer = x.p;

@@ -99,6 +99,7 @@ TEST_CASE("a launch is a statement anywhere a statement can stand") {
   REQUIRE(tally.take() == 11);
 }
 
+// FEATURE: kernels: templates of kernels
 TEST_CASE("the kernel may be named in every way") {
   Tally tally;
   outer::inner::add_n<int, 3><<<1, 2>>>(tally.get());
@@ -125,6 +126,7 @@ TEST_CASE("the kernel may be named in every way") {
   REQUIRE(tally.take() == 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16);
 }
 
+// FEATURE: kernels: `__launch_bounds__`
 TEST_CASE("kernels may be static, hidden, specialised, overloaded and have default arguments") {
   Tally tally;
   add_c<<<1, 2>>>(tally.get());
@@ -213,6 +215,7 @@ TEST_CASE("arguments are evaluated once, at the launch") {
   REQUIRE(tally.take() == 4 + 8);
 }
 
+// FEATURE: kernels: `__device__` lambdas and parameter packs as arguments
 TEST_CASE("arguments may be literals, braces, lambdas, strings, structs, packs and bindings") {
   Tally tally;
   maybe<<<1, 2>>>(tally.get(), 0);
@@ -347,6 +350,7 @@ __global__ void shared_arrays(int* out) {
   }
 }
 
+// FEATURE: memory: shared memory of fixed size
 TEST_CASE("shared arrays may be declared in every way") {
   Tally unused;
   int* out = nullptr;
@@ -376,6 +380,7 @@ template <class T> __global__ void dynamic_arrays(int* out) {
   out[0] = (static_cast<void*>(pairs) == raw) + everywhere[2] + (&rows[1][0] == everywhere + 4);
 }
 
+// FEATURE: memory: shared memory of dynamic size
 TEST_CASE("dynamic shared memory has one address under all its names") {
   int* out = nullptr;
   int result = 0;
@@ -508,6 +513,7 @@ __device__ auto lambda_value = [] __device__ (int x) { return x; };
 DEVICE_INT(from_macro, 11);
 template <class T> __device__ T template_variable = T(9);
 
+// FEATURE: memory: `__constant__` memory
 TEST_CASE("device variables are known to the runtime under their names") {
   float values[3] = {};
   REQUIRE(cudaMemcpyFromSymbol(values, weights, sizeof(values)) == cudaSuccess);

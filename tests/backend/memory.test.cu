@@ -21,6 +21,7 @@
 __constant__ int table[16];
 __constant__ float coefficients[4] = {1.0f, 2.0f, 3.0f, 4.0f};
 __device__ int counter = 5;
+__device__ const int never_written[] = {6, 7};  // the reset must leave it alone, too
 __device__ int* buffer;
 __device__ double grid_of_numbers[2][3];
 __managed__ int shared_by_both = 3;
@@ -83,6 +84,7 @@ bool explained(const std::string& part) {
 
 }  // namespace
 
+// FEATURE: memory: `cudaMalloc`, `cudaMemcpy`
 TEST_CASE("data copied to the device comes back") {
   for (const std::size_t n :
        {std::size_t{1}, std::size_t{31}, std::size_t{4096}, std::size_t{99991}}) {
@@ -221,6 +223,7 @@ TEST_CASE("copies in the wrong direction, past the end, of freed or null memory 
   CHECK(explained("the source was freed"));
 }
 
+// FEATURE: memory: pitched memory and 2D copies
 TEST_CASE("two-dimensional copies respect pitches") {
   const std::size_t width = 5, height = 4;
   int* d = nullptr;
@@ -247,6 +250,7 @@ TEST_CASE("two-dimensional copies respect pitches") {
   CHECK(cudaFree(d) == cudaSuccess);
 }
 
+// FEATURE: memory: 3D memory and copies
 TEST_CASE("memory of three dimensions has rows, and layers of them") {
   const std::size_t width = 5, height = 4, depth = 3;
   const cudaExtent extent = make_cudaExtent(width * sizeof(int), height, depth);
@@ -286,6 +290,7 @@ TEST_CASE("memory of three dimensions has rows, and layers of them") {
   cudaGetLastError();
 }
 
+// FEATURE: memory: `cudaMemcpyPeer`, with the one device that is there
 TEST_CASE("a copy between devices names the one that is there") {
   int *a = nullptr, *b = nullptr, h = 7;
   REQUIRE(cudaMalloc(&a, sizeof(int)) == cudaSuccess);
@@ -342,6 +347,7 @@ TEST_CASE("an asynchronous copy to pageable memory is done when the call returns
   cudaFree(d);
 }
 
+// FEATURE: memory: `cudaMallocAsync`, `cudaFreeAsync`
 TEST_CASE("stream-ordered allocations can be freed in stream order") {
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
@@ -394,6 +400,7 @@ TEST_CASE("numbers that look like the host's addresses arrive as they are") {
   CHECK(words_that_arrive<void>(address) == 4);
 }
 
+// FEATURE: memory: managed memory that is prefetched and advised
 TEST_CASE("managed memory can be asked to move: to the device, to the host, in a stream's order") {
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
@@ -427,6 +434,7 @@ TEST_CASE("managed memory can be asked to move: to the device, to the host, in a
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
+// FEATURE: memory: `__device__` variables and symbols
 TEST_CASE("symbols are copied to and from, with size and offset") {
   const std::vector<int> h = numbers(16);
   CHECK(cudaMemcpyToSymbol(table, h.data(), sizeof(table)) == cudaSuccess);
@@ -478,6 +486,7 @@ TEST_CASE("a __device__ variable counts, and a __device__ pointer points") {
   cudaFree(d);
 }
 
+// FEATURE: memory: `cudaMallocManaged`, `__managed__` variables
 TEST_CASE("managed memory and variables are seen by both sides") {
   shared_by_both = 21;
   double_managed<<<1, 1>>>();
@@ -493,6 +502,7 @@ TEST_CASE("managed memory and variables are seen by both sides") {
   CHECK(cudaFree(x) == cudaSuccess);
 }
 
+// FEATURE: memory: pinned and mapped host memory
 TEST_CASE("pinned memory is mapped into the device") {
   int *h = nullptr, *d = nullptr;
   REQUIRE(cudaHostAlloc(&h, 4, cudaHostAllocMapped | cudaHostAllocWriteCombined) == cudaSuccess);
@@ -515,6 +525,7 @@ TEST_CASE("pinned memory is mapped into the device") {
   cudaGetLastError();
 }
 
+// FEATURE: memory: `cudaHostRegister`
 TEST_CASE("registered host memory can be used by kernels and asynchronous copies") {
   std::vector<int> h(1000, 1);
   CHECK(cudaHostRegister(h.data(), 4000, cudaHostRegisterMapped) == cudaSuccess);
@@ -535,6 +546,7 @@ TEST_CASE("registered host memory can be used by kernels and asynchronous copies
   cudaGetLastError();
 }
 
+// FEATURE: memory: `cudaPointerGetAttributes`
 TEST_CASE("pointer attributes tell device from host") {
   int* const d = device_memory<int>(4);
   cudaPointerAttributes attributes;
@@ -598,6 +610,8 @@ TEST_CASE("cudaDeviceReset frees memory and gives variables their first values b
   float first[4] = {};
   CHECK(cudaMemcpyFromSymbol(first, coefficients, sizeof(first)) == cudaSuccess);
   CHECK(first[3] == 4.0f);
+  CHECK(cudaMemcpyFromSymbol(&value, never_written, sizeof(int)) == cudaSuccess);
+  CHECK(value == 6);
   CHECK(cudaFree(d) == cudaErrorInvalidValue);
   cudaGetLastError();
   std::size_t free_bytes = 0, total = 0;

@@ -146,6 +146,7 @@ __global__ void multiply_tiles(const __half* a, const __half* b, float* c, unsig
 
 }  // namespace
 
+// FEATURE: numbers: `nvcuda::wmma`
 TEST_CASE("every shape, type and layout gives the product") {
   check_layouts<16, 16, 16, __half, float>();
   check_layouts<32, 8, 16, __half, float>();

@@ -49,6 +49,7 @@ TEST_CASE("the default pool has a threshold, and refuses what it does not know")
   cudaGetLastError();
 }
 
+// FEATURE: memory: memory pools
 TEST_CASE("a pool counts what was taken from it, in the order of the stream") {
   const cudaMemPool_t pool = new_pool();
   int* x = nullptr;

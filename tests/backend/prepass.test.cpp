@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "../../common/cpu/prepass/lexer.cpp"
+#include "../../common/cpu/prepass/refused.h"
 #include "../catch.hpp"
 
 namespace {
@@ -126,8 +127,6 @@ std::vector<std::string> sources_of_the_repository() {
     if (!fs::is_directory(folder)) continue;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
       const std::string extension = entry.path().extension().string();
-      // What the pre-pass may refuse is in tests/compatibility, which has a verb of its own.
-      if (entry.path().string().find("compatibility") != std::string::npos) continue;
       if (extension == ".cu" || extension == ".cuh") result.push_back(entry.path().string());
     }
   }
@@ -513,6 +512,33 @@ TEST_CASE("source that cannot be read is named with file and line, in one line")
     CHECK(!fs::exists(scratch / "out.cu"));
     fs::remove(scratch / "out.cu");
   }
+}
+
+// What an #error or a macro says of each is in prepass/refused.h, and so is what the page of
+// features lists.
+TEST_CASE("what the CPU backend has not is refused by its name, if it is used") {
+  std::string source;
+  std::vector<std::string> expected;
+  for (const prepass::RefusedHeader& header : prepass::kRefusedHeaders) {
+    const std::string name = std::string("<") + header.begins + ">";
+    source += "#include " + name + "\n";
+    expected.push_back(name + ": the CPU backend has no " + header.what + '"');
+  }
+  for (const prepass::Refused& refused : prepass::kRefused) {
+    for (const char* const names : refused.names) {
+      std::istringstream words(names != nullptr ? names : "");
+      for (std::string name; words >> name;) {
+        source += name + ";\n";
+        expected.push_back(name + ": the CPU backend has " + refused.what + '"');
+      }
+    }
+  }
+  const std::string result = rewritten(source);
+  for (const std::string& line : expected) {
+    CAPTURE(line);
+    CHECK(result.find('"' + line) != std::string::npos);
+  }
+  CHECK(rewritten("int x;\n").find("the CPU backend has") == std::string::npos);
 }
 
 TEST_CASE("device code may not call host functions, as with nvcc") {

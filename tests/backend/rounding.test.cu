@@ -29,6 +29,7 @@ __global__ void add_each_way(const float* x, const float* y, float* sums) {
 
 }  // namespace
 
+// FEATURE: numbers: operations that say how they round
 TEST_CASE("float arithmetic rounds in the direction of its name") {
   const float above = 1 + kUlp;
   CHECK_ROUNDED(__fadd, (1.0f, 0x1p-30f), 1.0f, above, 1.0f);

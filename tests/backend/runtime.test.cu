@@ -82,6 +82,7 @@ TEST_CASE("error names and texts are the toolkit's") {
   CHECK(text(12345) == "unrecognized error code");
 }
 
+// FEATURE: host: errors of calls
 TEST_CASE("cudaGetLastError gives the last error once, cudaPeekAtLastError keeps it") {
   CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
   CHECK(cudaPeekAtLastError() == cudaErrorInvalidDevice);
@@ -121,6 +122,7 @@ TEST_CASE("there is one device, and other ordinals are refused") {
   cudaGetLastError();
 }
 
+// FEATURE: host: properties and attributes of the device
 TEST_CASE("properties and attributes agree") {
   cudaDeviceProp p;
   REQUIRE(cudaGetDeviceProperties(&p, 0) == cudaSuccess);
@@ -263,6 +265,7 @@ TEST_CASE("cudaMemcpy waits for earlier work of blocking streams") {
   cudaFree(x);
 }
 
+// FEATURE: streams and graphs: streams and events
 TEST_CASE("cudaStreamWaitEvent orders two streams") {
   const PinnedInt length;
   int* log = nullptr;
@@ -319,6 +322,7 @@ TEST_CASE("an event query says not ready first, and then gets on") {
   CHECK(cudaGetLastError() == cudaErrorNotReady);
 }
 
+// FEATURE: streams and graphs: the time between two events
 TEST_CASE("the time between two events is that of the work between them") {
   const PinnedInt x;
   const Event start, stop;
@@ -375,6 +379,7 @@ TEST_CASE("work of a destroyed stream still runs") {
   CHECK(*x.p == 4);
 }
 
+// FEATURE: streams and graphs: priorities of streams
 TEST_CASE("streams know their flags and priorities") {
   int least = -1, greatest = 1;
   CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
@@ -393,6 +398,7 @@ TEST_CASE("streams know their flags and priorities") {
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
+// FEATURE: streams and graphs: the default stream of a thread
 TEST_CASE("the per-thread default stream is a stream of its own") {
   const PinnedInt x;
   store<<<1, 1, 0, cudaStreamPerThread>>>(x.p, 8);
@@ -403,6 +409,30 @@ TEST_CASE("the per-thread default stream is a stream of its own") {
   CHECK(*x.p == 9);
 }
 
+// FEATURE: streams and graphs: managed memory for one stream, a window for the L2 cache
+TEST_CASE(
+    "a stream takes managed memory and a window for the L2 cache, which are only about speed") {
+  int* x = nullptr;
+  REQUIRE(cudaMallocManaged(&x, sizeof(int)) == cudaSuccess);
+  *x = 1;
+  const Stream stream;
+  CHECK(cudaStreamAttachMemAsync(stream.s, x) == cudaSuccess);
+  cudaStreamAttrValue value{}, back{};
+  value.accessPolicyWindow = {x, sizeof(int), 1.0F, cudaAccessPropertyPersisting,
+                              cudaAccessPropertyStreaming};
+  CHECK(cudaStreamSetAttribute(stream.s, cudaStreamAttributeAccessPolicyWindow, &value) ==
+        cudaSuccess);
+  CHECK(cudaStreamGetAttribute(stream.s, cudaStreamAttributeAccessPolicyWindow, &back) ==
+        cudaSuccess);
+  CHECK(back.accessPolicyWindow.base_ptr == x);
+  CHECK(back.accessPolicyWindow.num_bytes == sizeof(int));
+  add_to<<<1, 1, 0, stream.s>>>(x, 2);
+  CHECK(cudaStreamSynchronize(stream.s) == cudaSuccess);
+  CHECK(*x == 3);
+  CHECK(cudaFree(x) == cudaSuccess);
+}
+
+// FEATURE: streams and graphs: host functions in a stream
 TEST_CASE("a host function runs in stream order and may not call the runtime") {
   struct Seen {
     int* x;
@@ -449,6 +479,7 @@ TEST_CASE("more launches than a queue holds all run") {
   CHECK(*x.p == 3000);
 }
 
+// FEATURE: host: several host threads
 TEST_CASE("several host threads may use the device at once") {
   const int threads = 4, launches = 50;
   std::vector<std::unique_ptr<PinnedInt>> counters;
@@ -504,6 +535,7 @@ TEST_CASE("a kernel's attributes are those of the imitated device") {
   cudaGetLastError();
 }
 
+// FEATURE: kernels: the occupancy API
 TEST_CASE("occupancy follows threads, blocks and shared memory") {
   int blocks = 0;
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale<double>, 256, 0) ==
@@ -597,6 +629,7 @@ TEST_CASE("frees can be deleters") {
   CHECK(cudaFree(0) == cudaSuccess);
 }
 
+// FEATURE: host: errors of kernels
 TEST_CASE("the error of a failed kernel sticks until the device is reset") {
   int* freed = nullptr;
   REQUIRE(cudaMalloc(&freed, sizeof(int)) == cudaSuccess);

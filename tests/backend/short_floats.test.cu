@@ -27,6 +27,7 @@ __global__ void add_all(const __nv_bfloat16* x, __nv_bfloat16* sum) {
   atomicAdd(sum, x[threadIdx.x]);
 }
 
+// FEATURE: numbers: `__half`, `__nv_bfloat16` and pairs of them
 TEST_CASE("every function returns what an H200 returns, for all inputs") {
   if (small_sizes()) return;  // the host computes them: the order of threads changes nothing
   auto stored = stored_samples("tests/backend/h200_short_floats.csv");
@@ -38,6 +39,7 @@ TEST_CASE("every function returns what an H200 returns, for all inputs") {
   }
 }
 
+// FEATURE: atomics and order: `atomicAdd` of `__half2` and `__nv_bfloat16`
 TEST_CASE("shuffles and atomics take them") {
   std::vector<__half> x(32);
   for (int i = 0; i < 32; ++i) x[static_cast<unsigned>(i)] = i;

@@ -111,6 +111,7 @@ __global__ void reverse_row(cudaSurfaceObject_t from, cudaSurfaceObject_t to, in
 
 }  // namespace
 
+// FEATURE: textures and surfaces: texture objects over arrays and linear memory, filtered
 TEST_CASE("every fetch returns what an H200 returns") {
   auto stored = stored_samples("tests/backend/texture_samples.csv");
   const std::vector<Mode> modes = texture_samples::stored_modes();
@@ -130,6 +131,7 @@ TEST_CASE("every fetch returns what an H200 returns") {
   }
 }
 
+// FEATURE: textures and surfaces: `tex2Dgather`
 TEST_CASE("a gather returns the four texels that linear filtering would use") {
   const cudaArray_t array = array_of_numbers(kWidth, kHeight, cudaArrayTextureGather);
   const cudaResourceDesc resource = over(array);
@@ -314,6 +316,7 @@ TEST_CASE("a texture object tells what it was made from") {
   REQUIRE(cudaFreeArray(array) == cudaSuccess);
 }
 
+// FEATURE: textures and surfaces: surface objects
 TEST_CASE("surfaces read 0 and write nothing outside, or use the nearest element") {
   float* result = nullptr;
   REQUIRE(cudaMalloc(&result, sizeof(float)) == cudaSuccess);

@@ -225,6 +225,7 @@ TEST_CASE("math constants have the values that their names say") {
   CHECK(CUDART_TWOTHIRD == 2.0 / 3);
 }
 
+// FEATURE: numbers: `<cuComplex.h>`
 TEST_CASE("complex numbers of both kinds") {
   const cuDoubleComplex a = make_cuDoubleComplex(1, 2), b = make_cuDoubleComplex(3, -4);
   const auto is = [](cuDoubleComplex x, double re, double im) {
@@ -245,6 +246,7 @@ TEST_CASE("complex numbers of both kinds") {
   CHECK(cuCabsf(make_cuFloatComplex(3e30F, 4e30F)) == Approx(5e30));
 }
 
+// FEATURE: libraries: NVTX ranges
 TEST_CASE("ranges for a profiler change nothing, and count how deep they are") {
   CHECK(nvtxRangePush("outer") == 0);
   CHECK(nvtxRangePush("inner") == 1);
@@ -254,6 +256,7 @@ TEST_CASE("ranges for a profiler change nothing, and count how deep they are") {
   CHECK(nvtxRangePop() < 0);
 }
 
+// FEATURE: libraries: `cudaProfilerStart`, `cudaProfilerStop`
 TEST_CASE("callbacks carry CUDART_CB, and the profiler can be told to start and stop") {
   int calls = 0;
   CHECK(cudaProfilerStart() == cudaSuccess);

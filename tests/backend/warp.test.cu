@@ -168,6 +168,7 @@ __global__ void warp_sums(const int* x, int* sums) {
 
 }  // namespace
 
+// FEATURE: warps: shuffles
 TEST_CASE("shuffles of every type read the lane that the guide names, for every width") {
   check_shuffles<int>();
   check_shuffles<unsigned>();
@@ -194,6 +195,7 @@ TEST_CASE("two halves of a warp shuffle under masks of their own") {
   for (int i = 0; i < kLanes; ++i) CHECK(got[i] == (i < 16 ? 120 : 376));
 }
 
+// FEATURE: warps: votes
 TEST_CASE("votes count the lanes whose predicate is true") {
   DeviceArray<unsigned> out(3);
   for (const unsigned lanes : {0u, 1u, 0x80000000u, 0x55555555u, 0xfffffffeu, 0xffffffffu}) {
@@ -205,6 +207,7 @@ TEST_CASE("votes count the lanes whose predicate is true") {
   }
 }
 
+// FEATURE: warps: `__match_any_sync`, `__match_all_sync`
 TEST_CASE("match finds the lanes with an equal value") {
   DeviceArray<unsigned> any(kLanes), all(kLanes);
   DeviceArray<int> same(2 * kLanes);
@@ -223,6 +226,7 @@ TEST_CASE("match finds the lanes with an equal value") {
   }
 }
 
+// FEATURE: warps: `__reduce_add_sync` and its like
 TEST_CASE("reductions agree with a loop over the lanes") {
   DeviceArray<int> s(3);
   DeviceArray<unsigned> u(6);
@@ -233,6 +237,7 @@ TEST_CASE("reductions agree with a loop over the lanes") {
   CHECK(u.download() == std::vector<unsigned>{sum, 0x80000000u, 0x8000001fu, 0xf0u, 0xffu, 0u});
 }
 
+// FEATURE: warps: `__syncwarp`
 TEST_CASE("__syncwarp makes the lanes' shared memory writes visible to each other") {
   DeviceArray<int> out(96);
   exchange_by_syncwarp<<<1, 96>>>(out.get());
@@ -240,6 +245,7 @@ TEST_CASE("__syncwarp makes the lanes' shared memory writes visible to each othe
   for (int i = 0; i < 96; ++i) CHECK(got[i] == (i ^ 3) * 10);
 }
 
+// FEATURE: warps: `__activemask`
 TEST_CASE("__activemask names the caller, and no lane of the other branch") {
   DeviceArray<unsigned> out(64);
   branch_masks<<<1, 64>>>(out.get());

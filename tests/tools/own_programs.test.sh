@@ -222,6 +222,7 @@ own run FILE=work/lt.cu
 expect_failure
 expect_output "error: cublasLtMatmul: the CPU backend has no products of cuBLASLt, those of <cublas_v2.h> it has"
 
+# FEATURE: libraries: Thrust, where it is installed
 test_case "Thrust works on device memory in turn with kernels; CUB is refused in one line"
 cat >work/thrust.cu <<'END'
 #include <thrust/device_ptr.h>
@@ -406,6 +407,26 @@ for races in 0 1; do
   expect_output "sum 12, before 3"
   expect_no_output "warning"
 done
+
+# FEATURE: libraries: `cuda::std`
+test_case "device code may use cuda::std"
+cat >work/standard.cu <<'END'
+#include <cuda/std/array>
+#include <cuda/std/utility>
+#include <cstdio>
+__global__ void add() {
+  const cuda::std::array<int, 4> x{1, 2, 3, 4};
+  const cuda::std::pair<int, int> y(5, 6);
+  printf("sum: %d\n", x[3] + y.second);
+}
+int main() {
+  add<<<1, 1>>>();
+  return cudaDeviceSynchronize();
+}
+END
+own run FILE=work/standard.cu
+expect_status 0
+expect_output "sum: 10"
 
 test_case "a race is reported, unless RACES=0"
 sed 's/if (i < n) y\[i\] = 2 \* x\[i\];/if (i < n) y[i] = 2 * x[i], y[0] += 0;/' work/hello.cu >work/race.cu

@@ -32,6 +32,10 @@ Symbols& symbols() {
   return *s;
 }
 
+bool is_zero(const unsigned char* bytes, std::size_t size) {
+  return std::all_of(bytes, bytes + size, [](unsigned char b) { return b == 0; });
+}
+
 }  // namespace
 
 SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size, Space space,
@@ -45,9 +49,7 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
   const std::lock_guard<std::mutex> lock(s.mutex);
   InitialValue value{const_cast<void*>(address), size, {}};
   const auto* const bytes = static_cast<const unsigned char*>(value.address);
-  if (std::any_of(bytes, bytes + size, [](unsigned char b) { return b != 0; })) {
-    value.bytes.assign(bytes, bytes + size);
-  }
+  if (!is_zero(bytes, size)) value.bytes.assign(bytes, bytes + size);
   s.initial.push_back(std::move(value));
 
   // A single variable that is too large fails to compile; their sum is known only here.
@@ -62,10 +64,12 @@ SymbolRegistrar::SymbolRegistrar(const volatile void* address, std::size_t size,
 void restore_symbols() {
   Symbols& s = symbols();
   const std::lock_guard<std::mutex> lock(s.mutex);
+  // Only what has changed is written: a const variable may lie in memory that nobody can write.
   for (const InitialValue& value : s.initial) {
+    const auto* const now = static_cast<const unsigned char*>(value.address);
     if (value.bytes.empty()) {
-      std::memset(value.address, 0, value.size);
-    } else {
+      if (!is_zero(now, value.size)) std::memset(value.address, 0, value.size);
+    } else if (std::memcmp(now, value.bytes.data(), value.size) != 0) {
       std::memcpy(value.address, value.bytes.data(), value.size);
     }
   }

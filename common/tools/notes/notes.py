@@ -49,6 +49,10 @@ Markers:
 <!-- weeks: lecture="90" lab="160" words="HEADER" rows="01 02, 03 | 01 02: more is homework | WORDS; 04 | 03 | " -->
     A table with a row for each week: its lectures, with commas between them, its lab session, and words. It is
     refused if a lecture or a session takes more minutes than that, or if a chapter comes twice.
+
+<!-- features: works -->
+    What of CUDA works without a GPU, as lines above the backend's tests say, or, with `refused`, what is refused
+    by name. For common/cpu/README.md.
 """
 
 import argparse

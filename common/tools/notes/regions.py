@@ -7,6 +7,7 @@ import os
 import re
 
 from cpp_declarations import cut, find_code
+from features import make_features
 from lecture_minutes import make_minutes, make_plan, make_weeks
 from markers import Problem, allow, chapter_source, need, parse_marker, read_text, title_of
 from measurements import as_number, evaluate, formatted, measured_value, read_rows, select, split_list
@@ -141,4 +142,5 @@ MAKERS = {
     "minutes": make_minutes,
     "plan": make_plan,
     "weeks": make_weeks,
+    "features": make_features,
 }
