@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "grouping.h"
+#include "lanes.h"
 
 namespace xray {
 

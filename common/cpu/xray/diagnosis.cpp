@@ -148,14 +148,4 @@ std::string many(std::uint64_t count, const char* noun, const char* plural) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
 }
 
-const char* name_of(Space space) {
-  static const char* const kNames[] = {"global", "shared", "const", "host", "local"};
-  return kNames[static_cast<std::size_t>(space)];
-}
-
-const char* name_of(Operation operation) {
-  static const char* const kNames[] = {"load", "store", "atomic"};
-  return kNames[static_cast<std::size_t>(operation)];
-}
-
 }  // namespace xray

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "counts.h"
+#include "counted.h"
 
 namespace xray {
 
@@ -18,11 +18,5 @@ std::string cost_of(const Access& access);
 
 /// "1 sector", "2 sectors"
 std::string many(std::uint64_t count, const char* noun, const char* plural = "s");
-
-/// "global", "shared", "const", "host"
-const char* name_of(Space space);
-
-/// "load", "store", "atomic"
-const char* name_of(Operation operation);
 
 }  // namespace xray

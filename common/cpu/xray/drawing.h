@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "counts.h"
+#include "counted.h"
 
 namespace xray {
 

@@ -3,26 +3,11 @@
 // that they came by.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 #include "lanes.h"
-#include "model.h"
 
 namespace xray {
-
-/// What lanes of one warp did with the same instruction, on the same visit to it: an access, or
-/// they came by a place.
-struct Group {
-  std::uint32_t mask = 0;
-  std::size_t at = 0;  ///< how many events one of its lanes made before, at most, since the barrier
-  /// Of the lanes in the mask: what they accessed; or, of a place, the one that they came by next,
-  /// 0 where none followed.
-  std::uintptr_t address[kLanes];
-  /// Not 0: the lanes would do this (1), or would not (-1), if nvcc made something else of it.
-  int change = 0;
-  Way way = Way::kUnrolled;
-};
 
 using OnGroup = std::function<void(const Instruction&, const Group&)>;
 

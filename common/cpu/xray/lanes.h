@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../engine/hooks.h"
-#include "counts.h"
+#include "costs.h"
 
 namespace xray {
 
@@ -158,6 +158,19 @@ struct BlockLanes {
   CallTree call_tree;
   std::vector<const cuda_cpu::LocalArray*> arrays;  // by number
   bool too_many = false;                            // a lane did more than kMostEvents
+};
+
+/// What lanes of one warp did with the same instruction, on the same visit to it: an access, or
+/// they came by a place.
+struct Group {
+  std::uint32_t mask = 0;
+  std::size_t at = 0;  ///< how many events one of its lanes made before, at most, since the barrier
+  /// Of the lanes in the mask: what they accessed; or, of a place, the one that they came by next,
+  /// 0 where none followed.
+  std::uintptr_t address[kLanes];
+  /// Not 0: the lanes would do this (1), or would not (-1), if nvcc made something else of it.
+  int change = 0;
+  Way way = Way::kUnrolled;
 };
 
 /// Notes that the running CUDA thread declares an array.

@@ -18,7 +18,7 @@
 #include "../report/program_image.h"
 #include "../report/source_lines.h"
 #include "lanes.h"
-#include "remarks.h"
+#include "machine_code.h"
 #include "tally.h"
 
 namespace xray {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "counts.h"
+#include "counted.h"
 
 namespace xray {
 

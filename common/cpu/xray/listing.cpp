@@ -8,7 +8,6 @@
 
 #include "../report/text.h"
 #include "diagnosis.h"
-#include "remarks.h"
 
 namespace xray {
 namespace {
@@ -126,7 +125,6 @@ class Listing {
     }
     const Access* const worst = worst_of(launch);
     nothing_said_ = true;
-    said_of_arrays_.clear();
     all_requests_ = launch.total().requests;
     text += format("%s  %-13s %9s %5s  %-16s %4s | line%s\n", dim_, "", "requests", "lanes",
                    "each/ideal", "used", plain_);
@@ -216,7 +214,7 @@ class Listing {
         row(*a, a == worst, is_first ? format("%4d  %s", line, code.c_str()) : std::string());
       }
       explain(of_line, worst);
-      remark(of_line, lines);
+      say_what_nvcc_made(of_line);
       if (code.substr(0, code.find("//")).find("printf") == std::string::npos) continue;
       text += format(
           "%s  ~ what printf asks of memory for itself is not counted: each call of a warp "
@@ -261,17 +259,14 @@ class Listing {
     }
   }
 
-  /// Says what nvcc probably makes of the line.
-  void remark(const std::vector<const Access*>& line, const std::vector<std::string>& lines) {
+  /// Says what nvcc made of the line, where its machine code was read.
+  void say_what_nvcc_made(const std::vector<const Access*>& line) {
     std::set<std::string> said;
     for (const Access* a : line) {
-      const std::string sentence = remark_of(*a, lines);
-      if (sentence.empty() || !said.insert(sentence).second) continue;
-      // Of an array once.
-      if (a->space == Space::kLocal && !said_of_arrays_.insert(sentence).second) continue;
+      if (a->compiled.empty() || !said.insert(a->compiled).second) continue;
       const std::string which =
           line.size() > 1 ? format("%s %s: ", name_of(a->space), name_of(a->operation)) : "";
-      text += format("%s  ~ %s%s%s\n", dim_, which.c_str(), sentence.c_str(), plain_);
+      text += format("%s  ~ %s%s%s\n", dim_, which.c_str(), a->compiled.c_str(), plain_);
     }
   }
 
@@ -313,7 +308,6 @@ class Listing {
   const char *bold_, *red_, *dim_, *plain_;
   std::uint64_t all_requests_ = 0;  // of the launch
   bool nothing_said_ = true;
-  std::set<std::string> said_of_arrays_;
 };
 
 std::string number(std::uint64_t v) { return std::to_string(v) + ","; }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "counts.h"
+#include "counted.h"
 
 namespace xray {
 

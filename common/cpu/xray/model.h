@@ -8,34 +8,14 @@
 
 #include <cstdint>
 
-#include "counts.h"
+#include "costs.h"
 
 namespace xray {
 
-constexpr unsigned kLanes = 32;
 constexpr unsigned kSectorBytes = 32;  ///< what a cache is asked for
 constexpr unsigned kLineBytes = 128;   ///< of the L1
 constexpr unsigned kBanks = 32;        ///< of shared memory, each one word wide
 constexpr unsigned kWordBytes = 4;
-
-/// The lanes of a mask, in their order: for (const unsigned lane : LanesOf(mask)).
-class LanesOf {
- public:
-  explicit LanesOf(std::uint32_t mask) : rest_(mask) {}
-  LanesOf begin() const { return *this; }
-  LanesOf end() const { return LanesOf(0); }
-  unsigned operator*() const { return static_cast<unsigned>(__builtin_ctz(rest_)); }
-  LanesOf& operator++() {
-    rest_ &= rest_ - 1;
-    return *this;
-  }
-  bool operator!=(LanesOf o) const { return rest_ != o.rest_; }
-
- private:
-  std::uint32_t rest_;
-};
-/// Of a mask that is not 0.
-inline unsigned first_lane(std::uint32_t mask) { return *LanesOf(mask); }
 
 /// What the lanes of one warp ask for at once.
 struct Request {

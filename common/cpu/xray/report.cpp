@@ -10,7 +10,7 @@
 //                               several files have a line N
 //   XRAY_FILE=FILE      only kernels that use memory in this file, and of each the launch that asks
 //                       most; also what the program itself counted (xray/counts.h)
-//   XRAY_MACHINE_CODE=FILE      what nvcc made of each line (see remarks.h)
+//   XRAY_MACHINE_CODE=FILE      what nvcc made of each line (see machine_code.h)
 //   XRAY_EVENTS=FILE    what happens in block XRAY_BLOCK (0), step by step: see events.h. Then
 //                       only this block of each grid is counted. With XRAY_PAGE=1 for a page,
 //                       with XRAY_PAGE=all the same with all steps
@@ -35,7 +35,7 @@
 #include "events.h"
 #include "launches.h"
 #include "listing.h"
-#include "remarks.h"
+#include "machine_code.h"
 
 namespace xray {
 namespace {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "grouping.h"
+
 namespace xray {
 namespace {
 
@@ -89,7 +91,6 @@ void BlockTally::add_warp(std::size_t warp, const Lane* lanes, unsigned count, b
   lanes_of_warp_ = count;
   group_warp(lanes, count, at_end, [this](const Instruction& i, const Group& g) { add(i, g); });
   joins_.end();
-  ++ended_;
   if (records_) put_in_order();
 }
 
@@ -226,7 +227,7 @@ void BlockTally::add_requests(const Instruction& instruction, const Group& group
 
 void BlockTally::count(const TallyKey& key, const Group& group, const Request& request,
                        const Offsets& offsets) {
-  Counts counts = counts_of(request);
+  const Counts counts = counts_of(request);
   if (last_tally_ == nullptr || !(key == last_key_)) {
     last_key_ = key;
     last_tally_ = &tallies_[key];
@@ -236,7 +237,6 @@ void BlockTally::count(const TallyKey& key, const Group& group, const Request& r
   if (group.change != 0) return;
   const bool is_local = request.space == Space::kLocal;
   const bool is_atomic = request.operation == Operation::kAtomic;
-  if (!is_local && !is_atomic) counts.repeated = repeats(request, group.at);
   last_tally_->add(counts, block_, warp_, offsets);
   if (records_) keep_request(key, group, request, counts, offsets);
   if (is_local) return;
@@ -271,22 +271,6 @@ std::uint32_t BlockTally::add_local(const Instruction& instruction, const Group&
   const cuda_cpu::LocalArray* const local = arrays_[array];
   count(TallyKey{instruction, Space::kLocal, local->name, local}, group, request, offsets);
   return request.mask;
-}
-
-bool BlockTally::repeats(const Request& request, std::size_t at) {
-  const bool is_constant = request.space == Space::kConstant;
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  std::uint64_t words = kOdd * (is_constant ? warp_ : kMostWarps + ended_), factor = kOdd * kOdd;
-  for (unsigned lane = 0; lane < kLanes; ++lane, factor *= kOdd) {
-    if ((request.mask >> lane & 1) != 0) words += factor * (request.address[lane] + 1);
-  }
-  const auto set = uses_.begin() + static_cast<std::ptrdiff_t>(words >> 57) * kUsesOfSet;
-  const auto last = set + kUsesOfSet - 1;
-  const auto found = std::find_if(set, last, [&](const auto& use) { return use.first == words; });
-  std::rotate(set, found, found + 1);  // the latest first
-  const auto [before, at_before] = std::exchange(*set, {words, at});
-  const bool is_soon = is_constant || at - at_before < kSoon;
-  return request.operation == Operation::kLoad && before == words && is_soon;
 }
 
 }  // namespace xray

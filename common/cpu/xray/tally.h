@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "../engine/memory.h"
-#include "grouping.h"
+#include "counted.h"
+#include "lanes.h"
+#include "model.h"
 #include "ways.h"
 
 namespace xray {
@@ -101,20 +102,11 @@ class BlockTally {
   void add_visit(const void* place, const Group& group);
   /// The lanes of the group that use this array; returns their mask.
   std::uint32_t add_local(const Instruction& instruction, const Group& group, std::uint32_t array);
-  /// Whether it loads words that the warp has used: constants before, others just now.
-  bool repeats(const Request& request, std::size_t at);
-
   static constexpr std::size_t kMostWarps = 1024 / kLanes;
-  static constexpr std::size_t kSoon = 32;  // events of a lane
-  static constexpr std::ptrdiff_t kUsesOfSet = 8;
 
   const std::uint64_t block_;
   std::size_t warp_ = 0;
   unsigned lanes_of_warp_ = kLanes;
-  // Words by the high bits of their hash, and at which event of a lane they were used; of each set
-  // the oldest is forgotten.
-  std::vector<std::pair<std::uint64_t, std::size_t>> uses_ = decltype(uses_)(128 * kUsesOfSet);
-  std::uint64_t ended_ = 0;
   RangeFinder ranges_;
   Joins joins_;
   const std::vector<const cuda_cpu::LocalArray*>& arrays_;

@@ -5,8 +5,6 @@
 #include <array>
 #include <cstdint>
 
-#include "tally.h"
-
 namespace xray {
 namespace {
 
@@ -54,7 +52,7 @@ std::vector<Group> unrolled(const std::vector<Group>& groups, Way way) {
   return found;
 }
 
-void Joins::see(const Request& request, Tally* tally) {
+void Joins::see(const Request& request, Requests* counted) {
   const unsigned leader = first_lane(request.mask);
   unsigned most = 16;
   for (const unsigned lane : LanesOf(request.mask)) {
@@ -71,7 +69,7 @@ void Joins::see(const Request& request, Tally* tally) {
     }
     if (!follows) continue;
     row.bytes += request.bytes;
-    row.tallies.push_back(tally);
+    row.counted.push_back(counted);
     if (row.bytes < row.most) return;
     note(row);
     rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -82,7 +80,7 @@ void Joins::see(const Request& request, Tally* tally) {
     note(rows_.front());
     rows_.erase(rows_.begin());
   }
-  rows_.push_back(Row{request, request.bytes, most, {tally}});
+  rows_.push_back(Row{request, request.bytes, most, {counted}});
 }
 
 void Joins::end() {
@@ -101,10 +99,10 @@ void Joins::note(const Row& row) {
       Request request = row.first;
       for (std::uint64_t& address : request.address) address += at;
       request.bytes = bytes;
-      row.tallies[at / single]->change(way) += counts_of(request);
+      row.counted[at / single]->change(way) += counts_of(request);
       request.bytes = single;
       for (unsigned i = at; i < at + bytes; i += single) {
-        row.tallies[i / single]->change(way) -= counts_of(request);
+        row.counted[i / single]->change(way) -= counts_of(request);
         for (std::uint64_t& address : request.address) address += single;
       }
     }

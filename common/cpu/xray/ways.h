@@ -6,11 +6,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "grouping.h"
+#include "lanes.h"
+#include "model.h"
 
 namespace xray {
-
-struct Tally;
 
 /// These groups as they come where nvcc unrolls the loop that they stand in, in that way: lanes are
 /// together in each of the parts that the loop is split into. None where all lanes make the same
@@ -18,18 +17,18 @@ struct Tally;
 std::vector<Group> unrolled(const std::vector<Group>& groups, Way way);
 
 /// Finds requests of a warp that lie side by side in every lane, so that nvcc may join them to one
-/// of 8 or 16 bytes a lane, and notes in their tallies what that would change.
+/// of 8 or 16 bytes a lane, and notes beside their counts what that would change.
 class Joins {
  public:
-  void see(const Request& request, Tally* tally);
+  void see(const Request& request, Requests* counted);
   /// Nothing more comes that the requests seen could be joined with.
   void end();
 
  private:
   struct Row {
     Request first;
-    unsigned bytes, most;         // so far; as the first request is aligned
-    std::vector<Tally*> tallies;  // one for each request
+    unsigned bytes, most;            // so far; as the first request is aligned
+    std::vector<Requests*> counted;  // one for each request
   };
   static void note(const Row& row);
   static constexpr std::size_t kMostRows = 64;

@@ -81,7 +81,8 @@ xray() {
   mkdir -p "${name%/*}" || exit 2
   [ -n "${CSV:-}${LINE:-}$steps" ] || listing=$name.txt
   rm -f "$name.txt" "$name.csv" "$name.json" "$name.html"
-  XRAY_MACHINE_CODE=$(machine_code "$chapter") XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
+  code=$(machine_code "$chapter")
+  XRAY_MACHINE_CODE=$code XRAY_LISTING=$listing XRAY_CSV=$name.csv XRAY_COLOUR=${bold:+1} XRAY_BLOCKS=${BLOCKS:-} \
     XRAY_LINE=${LINE:-} XRAY_SVG=${SVG:-${LINE:+$name.line${LINE##*:}.svg}} \
     XRAY_EVENTS=${steps:+$name.json} XRAY_PAGE=${HTML:+${XRAY_PAGE:-1}} XRAY_BLOCK=${BLOCK:-} XRAY_FILE=$file "${check:-$dir/$chapter}" "$@" >"$name.out" 2>"$name.err"
   local status=$?
@@ -108,10 +109,14 @@ or host memory), wavefronts (a pass through the 32 banks of shared memory) or wo
 memory), here beside what the same bytes would cost at best. `used`: bytes wanted of bytes moved.
 Beside a line without access: how often a warp goes through it, and with how many lanes, where some
 are missing. A warp goes through it once for each group of lanes that come there apart.
-`*` marks the access of a launch that wastes most, `^` says what could be better, and `~` what the
-compiler may make of the line, or what nvcc, where it is installed, made of it: then it is counted so.
-
+`*` marks the access of a launch that wastes most, `^` says what could be better.
 TEXT
+  if [ -n "$code" ]; then
+    echo "The counts are the machine code's: \`~\` says what nvcc made of a line."
+  else
+    echo "The counts are the source's: nvcc may join some of these accesses, repeat them or leave them out."
+  fi
+  echo
   cat "$2.txt"
   # A program that checks its results says so.
   if [ -z "$check" ] && grep -Eqw 'ok|right|correct|passed' "$2.out"; then
@@ -121,7 +126,7 @@ TEXT
   fi
 }
 
-status=0
+status=0 code=''
 for chapter in $chapters; do
   small=$("$tools/run/settings.sh" xray "$chapter" | head -1)
   [ -n "$small" ] || small=$("$tools/run/settings.sh" small "$chapter" | head -1)

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Where nvcc may make something else of a line than the source says, the listing says so below it.
-// Where its machine code was read, the counts are those of the machine code.
-#include <cuda_fp16.h>
-
+// Where nvcc's machine code was read, the counts are those of the machine code, and the listing
+// says below a line what nvcc made of it.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "xray/listing.h"
-#include "xray/remarks.h"
+#include "xray/machine_code.h"
 #include "xray_testing.cuh"
 
 namespace {
@@ -38,14 +36,6 @@ __global__ void rows_of_unequal_length(const float* x, float* y) {
   y[t] = sum;
 }
 
-__global__ void strided_by_block(const float* x, float* y, unsigned n) {
-  float sum = 0;
-  for (unsigned i = threadIdx.x; i < n; i += blockDim.x) {
-    sum += x[i];  // line: strided by the block
-  }
-  y[threadIdx.x] = sum;
-}
-
 __global__ void strided_by_32(const float* x, float* y, unsigned n) {
   float sum = 0;
   for (unsigned i = threadIdx.x; i < n; i += 32) sum += x[i];  // line: strided by 32
@@ -58,16 +48,6 @@ __global__ void members(const float4* x, float* y) {
   y[t] = first_and_last.w - first_and_last.x;
   const float4 middle = x[t + 32];  // line: y and z
   y[t] += middle.y * middle.z * middle.y;
-  const float4 half = x[t + 64];  // line: x and y
-  y[t] += half.x + half.y;
-  const float4 most = x[t + 96];  // line: x, y and z
-  y[t] += most.x + most.y + most.z;
-  const float4 whole = x[t + 128];  // line: the whole
-  y[t] += whole.x + whole.w;
-  *reinterpret_cast<float4*>(&y[4 * t + 64]) = whole;
-  const float4 one = x[t + 160];  // line: w
-  y[t] += one.w;
-  // first_and_last.y and half.z stand in a comment only
 }
 
 __global__ void neighbours_in_shared(const float* x, float* y) {
@@ -87,17 +67,6 @@ __global__ void pairs_in_two_lines(float* y) {
   s[2 * t + 1] = -y[t];  // line: second of a pair
   __syncthreads();
   y[t] = s[t] + s[t + 32];
-}
-
-__global__ void neighbours_by_chance(float* y) {
-  __shared__ float s[kWarp];
-  const unsigned t = threadIdx.x;
-  s[t] = y[t];
-  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
-    __syncthreads();
-    if (t < step) s[t] += s[t + step];  // line: a tree
-  }
-  y[t] = s[t];
 }
 
 __global__ void filled(float* y, int turns) {
@@ -129,11 +98,8 @@ __global__ void own_arrays(float* y, unsigned shift) {
   y[t] = other[t % 8];
 }
 
-__global__ void loaded_again(const float* x, float* y) {
-  const unsigned t = threadIdx.x;
-  y[t] = x[t];  // line: loaded
-  y[t + 32] = x[t + 32];
-  if (y[t] == 1234.5f) printf("%d\n", 1);  // line: loaded again
+__global__ void prints(const float* x) {
+  if (x[threadIdx.x] == 1234.5f) printf("%d\n", 1);  // line: printed
 }
 
 __global__ void stores_in_branches(float* y) {
@@ -142,15 +108,6 @@ __global__ void stores_in_branches(float* y) {
     y[t] = 1;  // line: one branch
   } else {
     y[t] = 2;  // line: other branch
-  }
-}
-
-__global__ void two_conditions(const float* x, float* y) {
-  const unsigned t = threadIdx.x;
-  if (t % 3 == 0 && x[t] > 0) {  // line: a condition
-    y[t] = 1;
-  } else if (t % 2 == 0 && x[t + 32] > 0) {  // line: the condition after it
-    y[t] = 2;
   }
 }
 
@@ -183,10 +140,6 @@ __global__ void stored_twice(const float* x, float* y) {
 
 __global__ void counts_in_one_place(int* total, const int* x) {
   if (x[threadIdx.x] > 0) atomicAdd(total, 2);  // line: one place
-}
-
-__global__ void adds_halves(__half* total) {
-  atomicAdd(&total[threadIdx.x % 2], __half(1.0f));  // line: a half
 }
 
 // Rows as accesses.py writes them, for kernels of this file.
@@ -241,122 +194,6 @@ std::string remark(const std::vector<std::string>& listing, const std::string& n
 }
 
 }  // namespace
-
-TEST_CASE("a constant that every turn of a loop wants again is probably fetched before the loop") {
-  const DeviceArray<float> y(64);
-  const auto once = listing_of([&] { same_constant_in_a_loop<<<1, kWarp>>>(y.get(), 20); });
-  const std::string again = ": 19 of 20 requests are for words that the warp has just used";
-  CHECK(remark(once, "same constant") ==
-        "global load: the compiler may keep this in a register" + again +
-            "const load: the compiler may fetch this once, before the loop" + again);
-  CHECK(remark(once, "another constant in every turn").find("by the uniform datapath") !=
-        std::string::npos);
-  const auto synced = listing_of([&] { same_constant_across_barriers<<<2, 64>>>(y.get(), 10); });
-  CHECK(remark(synced, "same constant after a barrier").find(": 36 of 40 requests") !=
-        std::string::npos);
-}
-
-TEST_CASE("a loop that lanes leave after different turns may be unrolled") {
-  const DeviceArray<float> x(32 * 11), y(kWarp);
-  const auto listing = listing_of([&] { rows_of_unequal_length<<<1, kWarp>>>(x.get(), y.get()); });
-  // 0 to 10 turns: three single ones, then 8, then 4.
-  CHECK(
-      remark(listing, "unequal turns") ==
-      "lanes leave this loop after different turns: if its number of turns is known beforehand the "
-      "compiler may unroll it, 15 requests instead of 10; #pragma unroll 1 prevents that");
-}
-
-TEST_CASE("the tail of a strided loop costs more only where the compiler knows the stride") {
-  const DeviceArray<float> x(250), y(kWarp);
-  const auto by_block = listing_of([&] { strided_by_block<<<1, kWarp>>>(x.get(), y.get(), 250); });
-  CHECK(remark(by_block, "strided by the block").empty());
-  // 7 or 8 turns: three single ones, then 4, then 8.
-  const auto by_32 = listing_of([&] { strided_by_32<<<1, kWarp>>>(x.get(), y.get(), 250); });
-  CHECK(remark(by_32, "strided by 32").find("15 requests instead of 8") != std::string::npos);
-}
-
-TEST_CASE("two members of a float4 that are no pair are probably two loads") {
-  const DeviceArray<float4> x(192);
-  const DeviceArray<float> y(64 + 4 * kWarp);
-  const auto listing = listing_of([&] { members<<<1, kWarp>>>(x.get(), y.get()); });
-#if !defined(__clang__)  // which loads the members one by one, and so X-ray counts them
-  CHECK(
-      remark(listing, "x and w, and nothing of y") ==
-      "of first_and_last only .x and .w are used: the compiler may load each by itself, 2 requests "
-      "for 1");
-  CHECK(remark(listing, "y and z").find("only .y and .z") != std::string::npos);
-#endif
-  for (const char* const fine : {"x and y", "x, y and z", "the whole", "w"}) {
-    INFO(fine);
-    CHECK(remark(listing, fine).empty());
-  }
-}
-
-TEST_CASE("neighbours in shared memory may be joined to wider requests") {
-  const DeviceArray<float> x(128), y(kWarp);
-  const auto work = [&] { neighbours_in_shared<<<1, kWarp>>>(x.get(), y.get()); };
-  CHECK(remark(listing_of(work), "neighbours") ==
-        "the compiler may join these with neighbours to requests of up to 16 bytes a lane: 1 here "
-        "instead of 4");
-  const xray::Launch launch = launch_of(work);
-  const auto change = [&](xray::Way way) {
-    return launch.change(xray::Space::kShared, xray::Operation::kLoad, way);
-  };
-  // Lanes are four words apart, so four of them meet in a bank: 16 wavefronts.
-  CHECK(at(launch, "neighbours").wavefronts == 16);
-  CHECK(16 + change(xray::Way::kJoinedTo8).wavefronts == 8);
-  CHECK(16 + change(xray::Way::kJoinedTo16).wavefronts == 4);
-  CHECK(4 + change(xray::Way::kJoinedTo8).requests == 2);
-}
-
-TEST_CASE("of neighbours in two lines the first says that the request counts there") {
-  const DeviceArray<float> y(kWarp);
-  const auto pairs = listing_of([&] { pairs_in_two_lines<<<1, kWarp>>>(y.get()); });
-  CHECK(remark(pairs, "first of a pair").find("a lane, which count here") != std::string::npos);
-  CHECK(remark(pairs, "second of a pair").find(": 0 here instead of 1") != std::string::npos);
-  // In the tree's last step a lane's two words are neighbours, which no compiler knows.
-  const auto chance = listing_of([&] { neighbours_by_chance<<<1, kWarp>>>(y.get()); });
-  CHECK(remark(chance, "a tree").find("join") == std::string::npos);
-}
-
-TEST_CASE("a load of what was just stored may be left out, and printf is named") {
-  const DeviceArray<float> x(64), y(64);
-  const auto listing = listing_of([&] { loaded_again<<<1, kWarp>>>(x.get(), y.get()); });
-  CHECK(remark(listing, "loaded").empty());
-  CHECK(remark(listing, "loaded again") ==
-        "the compiler may keep this in a register: 1 of 1 requests are for words that the warp has "
-        "just used"
-        "what printf asks of memory for itself is not counted: each call of a warp makes some "
-        "200 stores on an H200, a sector for every lane, and 3 loads for each character");
-}
-
-TEST_CASE("what lanes do alike in both branches may be done once") {
-  const DeviceArray<float> y(kWarp);
-  const auto listing = listing_of([&] { stores_in_branches<<<1, kWarp>>>(y.get()); });
-  CHECK(remark(listing, "one branch") == "the compiler may do this once for both branches");
-  CHECK(remark(listing, "other branch") == remark(listing, "one branch"));
-}
-
-TEST_CASE("lanes that fail different parts of a condition may come apart to the next one") {
-  const DeviceArray<float> x(64), y(kWarp);
-  const auto listing = listing_of([&] { two_conditions<<<1, kWarp>>>(x.get(), y.get()); });
-  CHECK(remark(listing, "a condition").empty());
-  CHECK(remark(listing, "the condition after it").find("by each part of the condition before") !=
-        std::string::npos);
-}
-
-TEST_CASE("an atomic of all lanes at one address may be left to one of them") {
-  const DeviceArray<int> total(1), x(std::vector<int>(kWarp, 1));
-  const auto listing = listing_of([&] { counts_in_one_place<<<1, kWarp>>>(total.get(), x.get()); });
-  CHECK(remark(listing, "one place").find("the compiler may let one lane do this") !=
-        std::string::npos);
-}
-
-TEST_CASE("an atomic of 16 bits may be a loop of compare-and-swap") {
-  const DeviceArray<__half> total(std::vector<__half>(2));
-  const auto listing = listing_of([&] { adds_halves<<<1, kWarp>>>(total.get()); });
-  CHECK(remark(listing, "a half").find("a loop of compare-and-swap") != std::string::npos);
-}
 
 TEST_CASE("requests are those of the machine code where that is known") {
   const DeviceArray<float> x(32 * 11), y(64 + 4 * kWarp);
@@ -489,6 +326,13 @@ TEST_CASE("what stands in a piece of code with a store is requested as often") {
   CHECK(at(some, "all load").requests == 2);
   CHECK(at(some, "all load").sectors == 8);
   CHECK(remark(listing_of(work), "all load") == "nvcc has 2 requests here, not 4");
+}
+
+TEST_CASE("a line with printf says that what this asks for is not counted") {
+  const DeviceArray<float> x(kWarp);
+  CHECK(remark(listing_of([&] { prints<<<1, kWarp>>>(x.get()); }), "printed") ==
+        "what printf asks of memory for itself is not counted: each call of a warp makes some "
+        "200 stores on an H200, a sector for every lane, and 3 loads for each character");
 }
 
 TEST_CASE("a kernel of which no machine code is known is counted as its source says") {

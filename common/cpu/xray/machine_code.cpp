@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "remarks.h"
+#include "machine_code.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <fstream>
 #include <map>
@@ -20,8 +19,6 @@ namespace {
 
 using cuda_cpu::format;
 
-unsigned long long number_of(std::uint64_t n) { return n; }
-
 /// Of local memory its words: so it is counted, and so do the rows.
 std::uint64_t requests_of(const std::vector<Access*>& accesses) {
   std::uint64_t sum = 0;
@@ -30,76 +27,6 @@ std::uint64_t requests_of(const std::vector<Access*>& accesses) {
     sum += a->counts.requests * std::max(1u, words);
   }
   return sum;
-}
-
-bool is_part_of_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-std::string without_comment(const std::string& line) { return line.substr(0, line.find("//")); }
-
-/// The v of `float4 v = ...;`, "" for any other line. `behind`: where the `=` stands.
-std::string declared_name(const std::string& line, std::size_t* behind) {
-  *behind = line.find(" = ");
-  if (*behind == std::string::npos) return "";
-  std::size_t begin = *behind;
-  while (begin > 0 && is_part_of_name(line[begin - 1])) --begin;
-  const bool has_type = begin > 1 && line[begin - 1] == ' ' && is_part_of_name(line[begin - 2]);
-  return has_type ? line.substr(begin, *behind - begin) : "";
-}
-
-/// Adds the members that a line uses of the structure `name`; false if it uses more than members.
-bool add_members(const std::string& line, const std::string& name, std::string* members) {
-  for (std::size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    const bool is_name = (at == 0 || (!is_part_of_name(line[at - 1]) && line[at - 1] != '.')) &&
-                         (end >= line.size() || !is_part_of_name(line[end]));
-    if (!is_name) continue;
-    const bool is_member = end + 1 < line.size() && line[end] == '.' &&
-                           (end + 2 >= line.size() || !is_part_of_name(line[end + 2]));
-    if (!is_member) return false;
-    if (members->find(line[end + 1]) == std::string::npos) *members += line[end + 1];
-  }
-  return true;
-}
-
-/// Of four words that are loaded at once only two are used, and these do not make a load of 8
-/// bytes.
-std::string of_members(const Access& a, const std::vector<std::string>& lines) {
-  const auto line = static_cast<std::size_t>(a.line);
-  if (a.operation != Operation::kLoad || a.bytes_per_lane != 16 || line >= lines.size()) return "";
-  std::size_t behind = 0;
-  const std::string name = declared_name(lines[line], &behind);
-  if (name.empty()) return "";
-  std::string members;
-  if (!add_members(without_comment(lines[line].substr(behind)), name, &members)) return "";
-  for (std::size_t i = line + 1; i < lines.size() && i < line + 80; ++i) {
-    if (!add_members(without_comment(lines[i]), name, &members)) return "";
-    if (!lines[i].empty() && lines[i][0] == '}') break;
-  }
-  if (members.size() != 2) return "";
-  if (members[0] == 'w' || (members[1] != 'w' && members[0] > members[1])) {
-    std::swap(members[0], members[1]);
-  }
-  if (members == "xy" || members == "zw") return "";
-  return format(
-      "of %s only .%c and .%c are used: the compiler may load each by itself, 2 requests for 1",
-      name.c_str(), members[0], members[1]);
-}
-
-/// Whether the loop around the access goes on by a number that is known only at run time: nvcc does
-/// not unroll such a loop.
-bool is_strided(const Access& a, const std::vector<std::string>& lines) {
-  const auto line = static_cast<std::size_t>(a.line);
-  for (std::size_t i = line; i > 0 && i + 12 > line && line < lines.size(); --i) {
-    const std::size_t loop = lines[i].find("for (");
-    if (loop == std::string::npos) continue;
-    const std::size_t steps = lines[i].find(';', lines[i].find(';', loop) + 1);
-    const std::size_t step = lines[i].find("+= ", steps);
-    return steps < step && step < lines[i].find(')', steps) &&
-           std::islower(static_cast<unsigned char>(lines[i][step + 3])) != 0;
-  }
-  return false;
 }
 
 /// What became of a line's accesses of one kind; the columns are those of accesses.py.
@@ -189,10 +116,8 @@ void take_over_constant(const Row& row, Access* a) {
   const std::uint64_t uniform = row.count > 0 && has_rest ? turns % 4 * a->warps : c.words;
   if (uniform == 0) return;
   c.words -= uniform;
-  a->compiled = format(
-      "one word for the whole warp, which nvcc fetches by the uniform datapath: %llu words do not "
-      "count",
-      number_of(uniform));
+  a->compiled = "one word for the whole warp, which nvcc fetches by the uniform datapath: " +
+                std::to_string(uniform) + " words do not count";
 }
 
 /// Of an unrolled loop only the turns that are a multiple of 4 are joined: no pair of the others.
@@ -397,66 +322,6 @@ void take_over_machine_code(const std::string& function, Launch* launch) {
     return std::tie(a.file, a.line, a.space, a.operation) <
            std::tie(b.file, b.line, b.space, b.operation);
   });
-}
-
-std::string remark_of(const Access& a, const std::vector<std::string>& lines) {
-  if (!a.compiled.empty()) return a.compiled;
-  const Counts& c = a.counts;
-  if (c.repeated > 0 && 2 * c.repeated >= c.requests) {
-    return format(
-        "the compiler may %s: %llu of %llu requests are for words that the warp has just used",
-        a.space == Space::kConstant ? "fetch this once, before the loop"
-                                    : "keep this in a register",
-        number_of(c.repeated), number_of(c.requests));
-  }
-  if (a.space == Space::kConstant && c.words == c.requests) {
-    return "one word for the whole warp: the compiler may fetch it by the uniform datapath, which "
-           "idc__requests does not count";
-  }
-  const Counts& unrolled = a.change(Way::kUnrolled);
-  // A loop around an atomic mostly waits for something: nobody knows its turns beforehand.
-  if (a.operation != Operation::kAtomic && unrolled.requests != 0 && !is_strided(a, lines)) {
-    return format(
-        "lanes leave this loop after different turns: if its number of turns is known beforehand "
-        "the compiler may unroll it, %llu requests instead of %llu; #pragma unroll 1 prevents that",
-        number_of(c.requests + unrolled.requests), number_of(c.requests));
-  }
-  Counts joined = c;
-  joined += a.change(Way::kJoinedTo16);
-  // Where only some requests have neighbours, that is chance.
-  const bool have_neighbours =
-      joined.requests == 0 || 2 * joined.bytes * c.requests >= 3 * c.bytes * joined.requests;
-  if (a.space == Space::kShared && have_neighbours) {
-    return "the compiler may join these with neighbours to requests of up to 16 bytes a lane" +
-           (joined.requests == c.requests
-                ? std::string(", which count here")
-                : format(": %llu here instead of %llu", number_of(joined.requests),
-                         number_of(c.requests)));
-  }
-  if (a.operation == Operation::kAtomic && a.bytes_per_lane == 2) {
-    return "the compiler may make a load and a loop of compare-and-swap of this: each turn is a "
-           "request, and lanes go round again whose word another one changed meanwhile";
-  }
-  if (a.operation == Operation::kAtomic && c.addresses == c.requests && c.lanes > c.requests) {
-    return "all lanes want one address: the compiler may let one lane do this for its warp";
-  }
-  if (!a.change(Way::kOfBothBranches).is_nothing()) {
-    return "the compiler may do this once for both branches";
-  }
-  const auto line = static_cast<std::size_t>(a.line);
-  if (line < lines.size() && lines[line].find("else if") != std::string::npos &&
-      c.lanes < kLanes * c.requests) {
-    return "the compiler may let lanes come here by each part of the condition before: more "
-           "requests";
-  }
-  if (a.space == Space::kLocal) {
-    return format(
-        "nvcc decides where %s lies: where an index is known only at run time it takes local "
-        "memory, or a register that it finds by comparing, if the array is small or such places "
-        "are few; -Xptxas -v shows a stack frame of 0 bytes then, and there are no such requests",
-        a.name.c_str());
-  }
-  return of_members(a, lines);
 }
 
 }  // namespace xray
