@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Every verb of the tutorial; `make` alone prints them. Needs GNU make 3.81 and bash 3.2, or newer.
+# Every verb of the tutorial; `make` alone prints them, `make CH=05` runs a chapter. Needs GNU make 3.81 and bash 3.2, or newer.
 #
 # A verb is one paragraph below: the line `verb: ...  ## what it does` makes it one, `needs.verb` above that
 # line says what it needs. The rules behind them are in common/*.mk, each read only by verbs that need it.
@@ -8,14 +8,15 @@
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
-.DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDEXPANSION:
 
 include common/settings.mk
 VERBS := $(shell common/tools/run/help.sh --verbs $(firstword $(MAKEFILE_LIST)))
-GOALS := $(or $(MAKECMDGOALS),help)
+# Without a verb: a chapter or a program is run.
+.DEFAULT_GOAL := $(if $(filter CH FILE,$(given)),run,help)
+GOALS := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
 .PHONY: $(VERBS) test-programs
 
 ifneq ($(word 2,$(MAKECMDGOALS)),)

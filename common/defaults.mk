@@ -14,6 +14,13 @@ ifneq ($(strange),)
 $(error $(strange)=: there is no such setting; $(shell common/tools/run/near.sh '$(strange)' '$(SETTINGS)'))
 endif
 
+# Without a verb a chapter is run, and an exercise is for one of several.
+ifeq ($(MAKECMDGOALS),)
+ifneq ($(filter EX,$(given)),)
+$(error EX=$(EX): which verb? make lab checks that exercise; it is also for hint, solution, reset, xray and single)
+endif
+endif
+
 # Settings of a program of one's own.
 alone := $(if $(FILE),,$(firstword $(filter DEFINE INCLUDE LIBS,$(given))))
 ifneq ($(alone),)

@@ -48,6 +48,23 @@ expect_one_line
 expect_output "$first"
 expect "no build folder" [ ! -e "$tree/build" ]
 
+test_case "without a verb CH= and FILE= run what they name, and EX= asks for a verb"
+run make -n BACKEND=cpu CH="$number"
+expect_status 0
+expect_output "run_programs.sh build/cpu '$first'"
+run make CH=42
+expect_status 2
+expect_one_line
+expect_output "no such chapter"
+run make FILE=work/none.cu BACKEND=cpu
+expect_status 2
+expect_one_error_line
+expect_output "FILE=work/none.cu: no such file"
+run make CH="$number" EX=1
+expect_status 2
+expect_one_line
+expect_output "which verb? make lab"
+
 test_case "a chapter's number, with and without zeros, and its name mean the same"
 run make -j1 -n build BACKEND=cpu CH="$first" V=1 # the first one says that the backend will be compiled
 run make -j1 -n build BACKEND=cpu CH="$first" V=1

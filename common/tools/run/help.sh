@@ -17,7 +17,7 @@ awk -v bold="$bold" -v plain="$plain" '
   }' "$1"
 cat <<END
 
-CH=05        one chapter (5, 05 or 05_name); without it, all of them
+CH=05        one chapter (5, 05 or 05_name); without it, all of them; make CH=05 alone runs it
 BACKEND=cpu  run without a GPU; without it, the GPU when nvcc and a device are there
 ARGS="..."   options of the program, as words of the shell; make run CH=05 ARGS=--help lists them; N=1Mi is --n 1Mi
 ARCH=sm_90   what nvcc compiles for      V=1  show whole commands
