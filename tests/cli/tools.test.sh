@@ -324,8 +324,8 @@ cat >"$chapter/README.md" <<'END'
 <!-- table: results/h200.csv columns="version, time [us]=median_ms*1000:.0f, rate:,.0f" where="n=1024" -->
 <!-- end -->
 
-It is <!-- value: results/h200.csv row="version=slow" over="version=fast" column="median_ms" format=".1f" --><!-- end -->x faster.
-Of <!-- value: results/h200.csv row="n=1024" column="rate" all="rows" format="d" --><!-- end --> rates <!-- value: results/h200.csv row="n=1024" column="rate" all="under 2049" format="d" --><!-- end --> is low and <!-- value: results/h200.csv row="n=1024" column="rate" all="at least 512.25" format="d" --><!-- end --> are not; their mean is <!-- value: results/h200.csv row="n=1024" column="rate" all="geometric mean" format=".1f" --><!-- end -->.
+It is 0.0<!--=slow/fast ms-->x faster, **0,000<!--=fast rate-->** or 0000<!--=n=1024, fast rate--> or 0.0e0<!--=fast rate*1e6-->.
+Of 0<!--=n=1024 count()--> rates 0<!--=n=1024 count(rate<2049)--> is low and 0<!--=n=1024 count(rate>=512.25)--> are not; their mean is 0.0<!--=n=1024 mean(rate)-->, the least 0.00<!--=n=1024 least(rate)-->.
 END
 in_notes() { (cd "$scratch/notes" && "$python" "$tools/notes/notes.py" "$@"); }
 
@@ -340,18 +340,98 @@ expect_output 'constexpr int kTile = 32;  // lanes'
 expect_output '  int n = 0;'
 expect_output '| fast    |       500 | 2,049 |'
 expect_output 'NVIDIA H200, CUDA 13.0, 2026-01-31'
-expect_output '-->4.0<!-- end -->x faster'
-expect "numbers of many rows" [ "$(sed -n '/^Of /{s/<!--[^>]*-->//g; p; }' "$chapter/README.md")" = \
-  "Of 2 rates 1 is low and 2 are not; their mean is 1024.5." ]
+expect_output 'It is 4.0<!--=slow/fast ms-->x faster, **2,049<!--=fast rate-->** or 2049<!--=n=1024, fast rate--> or 2.0e+09<!--='
+expect "numbers of many rows" [ "$(sed -n '/^Of /{s/<!--=[^-]*-->//g; p; }' "$chapter/README.md")" = \
+  "Of 2 rates 1 is low and 2 are not; their mean is 1,024.5, the least 512.25." ]
 run in_notes --check
 expect_status 0
 expect "nothing to say" [ -z "$output" ]
+
+test_case "a key names a chapter, a setting, a kind of results, a unit, an option, a counter"
+mkdir -p "$scratch/notes/chapters/06_other/results"
+cat >"$scratch/notes/chapters/06_other/settings" <<'END'
+[counters]
+loads: a__loads.sum
+stores: a__stores.sum
+
+[small]
+words: --n 5
+END
+cat >"$scratch/notes/chapters/06_other/results/h200.csv" <<'END'
+setting,process,version,median_ms,rate,rate_unit,check
+default,1,fast,0.5,1234,GB/s,ok
+default,2,fast,0.7,1234,GB/s,ok
+small,1,x=4,0.002,30,kHz,ok
+small,1,x=4,0.002,7,wrong sums,bad
+small,1,a/b x=8,0.004,31,kHz,ok
+END
+cat >"$scratch/notes/chapters/06_other/results/h200_profile.csv" <<'END'
+version,args,kernel,metric,predicted,measured
+fast,--n 1Ki,sum,a__loads.sum,10,12
+fast,--n 1Ki,sum,a__stores.sum,,8
+slow,--n 1Ki,sum,a__loads.sum,,24
+slow,@trial --n 1Ki --angle 30,sum,a__loads.sum,,36
+END
+cat >"$scratch/notes/chapters/06_other/results/h200_xray.csv" <<'END'
+run,kernel,counter,predicted,measured
+--n 1Ki,sum,a__loads.sum,7,9
+END
+# looks_up KEY SHOWN WANTED: the number SHOWN becomes WANTED.
+looks_up() {
+  printf '| **%s<!--=06:%s-->** |\n' "$2" "$1" >"$scratch/notes/number.md"
+  run in_notes number.md
+  expect_status 0
+  expect "$3" [ "$(cat "$scratch/notes/number.md")" = "| **$3<!--=06:$1-->** |" ]
+}
+looks_up "fast us" 0 500
+looks_up "fast, process=2 ms" 0.00 0.70
+looks_up "fast GB/s" 0.0 1,234.0
+looks_up "fast (rate-1000)/2" 99 117
+looks_up "small:x=4 kHz" 1 30
+looks_up "small:x=4, rate_unit=wrong sums rate" 1 7
+looks_up "small:x=4, check=bad check" word bad
+looks_up "small:a/b x=8/x=4, check=ok ms" 0.0 2.0
+looks_up "small:a/b x=8/default:fast ms" 0.000 0.008
+looks_up "fast loads" 0 12
+looks_up "fast loads.predicted" 0 10
+looks_up "fast loads/stores" 0.0 1.5
+looks_up "slow, angle=/fast loads" 0.0 2.0
+looks_up "slow, experiment=trial loads/1e1" 0.0 3.6
+looks_up "xray:sum loads" 0 9
+
+test_case "a key that names nothing is one line, which says what there is"
+# names_nothing KEY SHOWN MESSAGE
+names_nothing() {
+  printf '\n%s<!--=06:%s-->\n' "$2" "$1" >"$scratch/notes/number.md"
+  run in_notes --check number.md
+  expect_status 1
+  expect_output "number.md:2: <!--=06:$1-->: $3"
+  expect_one_line
+}
+names_nothing "fastt ms" 0 "no fastt in results/h200.csv; there are fast"
+names_nothing "tiny:x=4 ms" 0 "no setting tiny in results/h200.csv; there are default, small"
+names_nothing "small:x=4 ms" 0 "small:x=4 are 2 rows of results/h200.csv; they differ in rate, rate_unit, check"
+names_nothing "fast s" 0 "no column s; there are "
+names_nothing "fast" 0 "not a key; expected ROW VALUE"
+names_nothing "fast/fast/fast ms" 0 "a ratio has two rows"
+names_nothing "fast, check=bad ms" 0 "no check=bad in results/h200.csv; there are check=ok"
+names_nothing "slow loads" 0 "slow loads are 2 rows"
+names_nothing "slow, experiment=trial stores" 0 "slow, experiment=trial in results/h200_profile.csv has no stores, a__stores.sum"
+names_nothing "small:x=4 median(rate)" 0 "no median(); there are count, least, greatest, mean"
+names_nothing "fast ms" "" "before it stands nothing; type a number with the decimals that you want"
+printf '1<!--=07:fast ms-->\n' >"$scratch/notes/number.md"
+run in_notes --check number.md
+expect_output "number.md:1: <!--=07:fast ms-->: there is no chapter 07"
+printf '```\n1<!--=an example-->\n```\n' >"$scratch/notes/number.md"
+run in_notes --check number.md
+expect_status 0
+rm -r "$scratch/notes/number.md" "$scratch/notes/chapters/06_other"
 
 test_case "the front page's table can fold what was measured behind the question"
 cp "$chapter/README.md" "$scratch/kept.md"
 cp "$chapter/sum.cu" "$scratch/kept.cu"
 sed -i.orig 's/a sum$/are < and > escaped?/' "$chapter/sum.cu"
-echo '<!-- headline: results/h200.csv row="version=fast" column="rate" format=",.0f" text="{} GB/s" -->' >>"$chapter/README.md"
+echo '<!-- headline: {{=fast rate}} GB/s -->' >>"$chapter/README.md"
 printf '<!-- table: chapters answers="folded" -->\n<!-- end -->\n' >"$scratch/notes/README.md"
 run in_notes README.md
 expect_status 0
@@ -388,7 +468,7 @@ cat >"$scratch/notes/slides/05_sum.md" <<'END'
 <!-- end -->
 END
 cat >"$scratch/notes/slides/00_course.md" <<'END'
-<!-- value: chapters/05_sum/results/h200.csv row="version=fast" column="rate" --><!-- end -->
+{{=05:fast rate}} and {{=05:slow rate .2}}
 <!-- table: chapters -->
 <!-- end -->
 END
@@ -399,9 +479,21 @@ expect_output 'constexpr int kTile = 32;  // lanes'
 expect_output 'data: results/h200.csv*'
 expect_no_output ']('
 output=$(cat "$scratch/notes/slides/00_course.md")
-expect_output '-->2049<!-- end -->'
+expect_output '{{=05:fast rate}} and {{=05:slow rate .2}}'
 expect_output '| 05  | Sum'
 expect_no_output ']('
+mkdir "$scratch/filled"
+run in_notes --fill "$scratch/filled" slides/00_course.md
+expect_status 0
+expect "numbers" grep -q '^2,049 and 512.25' "$scratch/filled/00_course.md"
+sed -i.orig 's/05:fast/05:none/' "$scratch/notes/slides/00_course.md"
+run in_notes --check
+expect_status 1
+expect_output "slides/00_course.md:1: {{=05:none rate}}: no none in results/h200.csv; there are slow, fast"
+run in_notes --fill "$scratch/filled" slides/00_course.md
+expect_status 1
+expect_output "slides/00_course.md:1: {{=05:none rate}}: no none"
+mv "$scratch/notes/slides/00_course.md.orig" "$scratch/notes/slides/00_course.md"
 sed -i.orig 's/= 32;/= 16;/' "$chapter/sum.cu"
 run in_notes --check
 expect_status 1
@@ -518,7 +610,7 @@ sed -i.orig 's/,2.0,/,3.0,/' "$chapter/results/h200.csv"
 run in_notes --check
 expect_status 1
 expect_output "table drifted from results/h200.csv"
-expect_output "value drifted from results/h200.csv"
+expect_output "4.0 drifted from 6.0, which is slow/fast ms; run make notes"
 mv "$chapter/results/h200.csv.orig" "$chapter/results/h200.csv"
 
 test_case "a marker for what is not there is named by file and line"
@@ -526,17 +618,15 @@ cp "$chapter/README.md" "$scratch/kept.md"
 cat >>"$chapter/README.md" <<'END'
 <!-- code: nonesuch -->
 <!-- end -->
-<!-- value: results/h200.csv row="n=1024" column="rate" --><!-- end -->
-<!-- value: results/h200.csv row="n=1024" column="rate" all="mean" --><!-- end -->
-<!-- value: results/h200.csv row="n=1024" column="version" all="least" --><!-- end -->
+1<!--=n=1024 rate-->
+1<!--=n=1024 least(version)-->
 <!-- code: kTile -->
 END
 run in_notes --check
 expect_status 1
 expect_output "no function, type or constant called nonesuch"
-expect_output "2 rows where n=1024"
-expect_output 'all="mean": there are rows, least, greatest, geometric mean, at least X and under X'
-expect_output "version is empty in 2 of 2 rows"
+expect_output "n=1024 are 2 rows of results/h200.csv; they differ in version, median_ms, rate"
+expect_output "version is no number in 2 of 2 rows"
 expect_output "no <!-- end --> follows"
 mv "$scratch/kept.md" "$chapter/README.md"
 
@@ -632,52 +722,6 @@ expect_output "no rung: a section with a guess"
 lesson 300 "$whole" | sed '/^## What goes wrong/d' >"$chapter/README.md"
 run in_check notes
 expect_output 'section "what goes wrong" is missing before this one'
-mv "$scratch/kept.md" "$chapter/README.md"
-
-test_case "in a lesson no result stands before the question that it answers"
-value() { printf '<!-- value: %s row="%s" column="%s"%s -->%s<!-- end -->' "$@"; }
-v() { value results/h200.csv "version=$1" "${2:-rate}" "" "${3:-5}"; }
-ratio() { value results/h200.csv "version=$1" rate " over=\"version=$2\"" 3; }
-# ladder OPENING FIRST SECOND: a lesson of two rungs; before the question of each stand FIRST and SECOND.
-ladder() {
-  printf '# Sum\n\n## The question\n\n%s\n\n## A tree\n\n**What limits us.** %s\n\n' "$1" "$2"
-  printf '<details><summary><b>Guess.</b> How fast?</summary>\n\n%s\n\n</details>\n\n' "$(v tree)"
-  printf '**The number.** %s ms become %s: %s times.\n\n**Why.** %s\n\n' "$(v slow)" "$(v tree rate 0.713)" "$(ratio tree slow)" "$(v fast)"
-  # shellcheck disable=SC2016
-  printf '## Wide\n\n**What limits us.** %s\n\n```\n0.0641\n```\n\n**Guess.** And now?\n\n' "$3"
-  printf '**The number.** %s and %s.\n\n**Why.**\n\n## The end\n\n%s\n' "$(v last)" "$(v fast rate 0.0641)" "$(v fast)"
-}
-# too_early LINE WHAT OPENING FIRST SECOND
-too_early() {
-  ladder "$3" "$4" "$5" >"$chapter/README.md"
-  run in_check questions
-  expect_status 1
-  expect_output "chapters/05_sum/README.md:$1: $2 stands before the question that it answers"
-  expect_one_line
-}
-cp "$chapter/README.md" "$scratch/kept.md"
-echo "# Lab notes" >"$chapter/lab_notes.md"
-# What a rung begins with, what an earlier number named, another chapter's, what a row was compared with.
-other=$(value ../04_sum/results/h200.csv version=fast rate "" 9)
-ladder "$other" "$(v slow) $(v fast 'median_ms*of_percent/100')" "$(v tree) 0.713 $(v other)" >"$chapter/README.md"
-run in_check questions
-expect_status 0
-expect_output ""
-too_early 5 "version=tree" "$(v tree median_ms)" "" ""
-too_early 5 "version=fast" "$(v fast 'median_ms*1000')" "$(v slow)" ""
-too_early 5 "version=fast" "$(ratio fast other)" "$(v slow)" ""
-too_early 9 "version=tree" "" "$(v slow) $(v tree)" ""
-too_early 9 "version=fast" "" "$(v fast)" ""
-too_early 23 "version=fast" "" "" "$(v last) $(v fast)"
-too_early 5 "0.713" "From 0.713 ms." "" ""
-too_early 23 "0.0641" "" "" "0.0641 ms"
-too_early 5 "version=tree" '<!-- table: results/h200.csv columns="rate" where="version=other|tree" -->' "$(v slow)" ""
-ladder '<!-- table: results/h200.csv columns="rate" -->' "" "" >"$chapter/README.md"
-run in_check questions
-expect "slow, tree, last and fast" [ "$(lines_in "$output")" -eq 4 ]
-rm "$chapter/lab_notes.md"
-run in_check questions
-expect_status 0
 mv "$scratch/kept.md" "$chapter/README.md"
 
 test_case "lab notes are quoted into as notes are"

@@ -24,7 +24,7 @@ Short, and with {{ braces }}.
 | chapter | what changed | GB/s on an H200 |
 |---|---|---:|
 | 02 | a chapter that is not here | 1 |
-| 03 | one block; more | <!-- value -->1,000.0<!-- end --> |
+| 03 | one block; more | 1,000.0<!--=a GB/s--> |
 | 03 | four loads | 2,500 |
 END
 cat >"$tree/$chapter/README.md" <<'END'
@@ -34,7 +34,7 @@ cat >"$tree/$chapter/README.md" <<'END'
 
 **Guess.** How many times as fast, and `which`?
 
-**The number.** <!-- value: results/h200.csv row="version=a" column="rate" -->1.5<!-- end --> ms: 4.0 times as *slow*.
+**The number.** 1.5<!--=a ms--> ms: 4.0 times as *slow*.
 
 **Why.** One reason, a [bank](../GLOSSARY.md#bank).
 

@@ -175,7 +175,7 @@ __global__ void kernel(int* x) { x[threadIdx.x] = atomicAdd(x, 1); __syncthreads
 ```
 <!-- end -->
 
-It is <!-- value: results/h200.csv row="version=a" column="rate" -->4.0<!-- end --> times ![w:200 a figure](../chapters/05_sum/figures/a.svg)'
+It is {{=a x .1}} times ![w:200 a figure](../chapters/05_sum/figures/a.svg)'
 run in_house build html
 [ -n "$chromium" ] || expect_output "not looked at: Chromium is not here"
 expect_status 0
@@ -346,7 +346,7 @@ How fast is a sum? See [there](x.md).
 
 **Guess.** How many times as fast?
 
-**The number.** <!-- value: results/h200.csv row="version=a" column="rate" -->3.07<!-- end --> times.
+**The number.** 3.07<!--=a x--> times.
 
 **Why.** Because it is shorter.
 

@@ -111,7 +111,7 @@ grid
 | grid |
 <!-- end -->
 
-The first [grid](../GLOSSARY.md#grid) of all, <!-- value: grid.csv -->1<!-- end -->.
+The first [grid](../GLOSSARY.md#grid) of all, 1<!--=grid ms-->.
 
 ## Further reading
 

@@ -78,7 +78,6 @@ else
   export PYTHONDONTWRITEBYTECODE=1
   check "lines, sizes, licence lines" "$python" "$tools/checks/check_text.py" lines
   check "chapters complete" "$python" "$tools/checks/check_text.py" notes
-  check "no result stands before its question" "$python" "$tools/checks/check_text.py" questions
   check "chapters begin with their kernels" "$python" "$tools/checks/code_share.py" --check
   check "rooms of the CPU backend" "$python" "$tools/checks/rooms.py" --check
   # shellcheck disable=SC2046  # file names without blanks

@@ -9,7 +9,6 @@
                they are a lesson: at most 1,600 words without code, tables and folds, and in every rung
                a guess before its number and the reason behind it. exam_questions.md has five questions
                for each chapter, with answers
-    questions  in a lesson no result stands before the question that it answers
     links      relative links and images in Markdown lead somewhere, anchors included; the section of
                a chapter that a lab's check names is there
 """
@@ -20,9 +19,6 @@ import re
 import subprocess
 import sys
 import urllib.parse
-
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "notes"))
-from markers import parse_marker  # noqa: E402
 
 MAX_COLUMNS = 100
 MAX_NOTES_LINES = 320
@@ -202,92 +198,6 @@ def check_lesson(notes, lines):
         complain(notes, 0, "no rung: a section with a guess, a number and a reason")
 
 
-# What shows a result, with the number that it shows if it is one.
-RESULT = re.compile(r"<!--\s*(?:value|table|pivot|output):\s*(.*?)\s*-->(?:([^<\n]*)<!--\s*end\s*-->)?", re.S)
-
-
-def rows_of(marker):
-    """The rows of the chapter's results that a marker shows, as (file, conditions). An expression of several columns,
-    such as median_ms*of_percent, shows none: it is about what the row was compared with, such as a plain read."""
-    names, attributes = parse_marker(marker)
-    files = [name for name in names if name.startswith("results/")]
-    if len(set(re.findall(r"[A-Za-z_]\w*", attributes.get("column", "")))) > 1:
-        return set()
-    rows = set()
-    first = attributes.get("row") or attributes.get("where") or ""
-    for conditions in [first, attributes["over"]] if "over" in attributes else [first]:
-        lists = [[]]
-        for condition in sorted(re.split(r"\s*,\s*", conditions)):
-            name, _, values = condition.partition("=")
-            if condition not in ("", "setting=default"):
-                lists = [chosen + [f"{name}={value}"] for chosen in lists for value in values.split("|")]
-        rows |= {(file, ", ".join(chosen)) for file in files for chosen in lists}
-    return rows
-
-
-def parts_of_lesson(lines):
-    """For each line: its part, how many rungs have asked their question by then, and its section. The part is "open"
-    for what a reader sees before guessing, "number" for the answer, "" for all else that follows a question."""
-    part, rungs, section = "open", 0, 0
-    for line in without_fences(lines):
-        if line.startswith("## "):
-            part, section = "open", section + 1
-        if "**The number.**" in line:
-            part = "number"
-        if "**Why.**" in line:
-            part = ""
-        if part == "asks" and (not line or line.startswith("</details>")):
-            part, rungs = "", rungs + 1
-        if re.search(r"<b>Guess\.</b>|\*\*Guess\.\*\*", line):
-            part = "asks"
-        yield ("open" if part == "asks" else part), rungs, section
-
-
-def check_questions(files):
-    for notes in (f for f in files if re.fullmatch(r"chapters/[^/]+/README\.md", f)):
-        if os.path.dirname(notes) + "/lab_notes.md" in files:
-            check_order(notes, read_lines(notes))
-
-
-def check_order(notes, lines):
-    """A rung's number answers its question, so neither that number nor the rows that it shows may stand before the
-    question, but for rows that an earlier rung's number has shown. Where none of its rows is known from there, one may
-    be: the one that the others are compared with. That is a row with which the rung begins, or one of a ratio."""
-    parts = list(parts_of_lesson(lines))
-    text = "\n".join(lines)
-    shown, answers = [], {}  # (line, rows) before a question; rung: [(rows, number)]
-    for match in RESULT.finditer(text):
-        at = text.count("\n", 0, match.start())
-        part, rung, section = parts[at]
-        rows = rows_of(match.group(1))
-        if part == "open":
-            shown.append((at, rows))
-        if part == "number":
-            answers.setdefault((rung - 1, section), []).append((rows, (match.group(2) or "").strip()))
-    known = set()
-    first = min((section for _, section in answers), default=0)
-    for (rung, section), results in sorted(answers.items()):
-        answered = set().union(*(rows for rows, _ in results))
-        own = answered - known
-        # A table without conditions has every row of its file.
-        early = [(at, {o for o in own if o in rows or (o[0], "") in rows}) for at, rows in shown if parts[at][1] <= rung]
-        ratios = set().union(*(rows for rows, _ in results if len(rows) == 2))
-        in_rungs = [(parts[at][2], rows) for at, rows in early if len(rows) == 1 and parts[at][2] >= first]
-        bases = [rows for here, rows in in_rungs if here == section or rows <= ratios]
-        if bases and len(own) > 1 and not answered & known:
-            own -= bases[0]
-        for at, rows in early:
-            for file, row in sorted(rows & own):
-                complain(notes, at + 1, f"{row or file} stands before the question that it answers")
-        numbers = {number for rows, number in results if rows & own and len(re.sub(r"\D", "", number).lstrip("0")) >= 3}
-        for at, line in enumerate(without_fences(lines)):
-            typed = re.sub(r"<!--.*?-->", "", RESULT.sub("", line))
-            for number in sorted(numbers & set(re.findall(r"(?<![\d.,])\d[\d,]*(?:\.\d+)?", typed))):
-                if parts[at][0] == "open" and parts[at][1] <= rung:
-                    complain(notes, at + 1, f"{number} stands before the question that it answers")
-        known |= answered
-
-
 def without_fences(lines):
     """The lines with fenced blocks blanked out."""
     in_fence = False
@@ -363,7 +273,7 @@ def check_sections_named(files):
 
 
 def main():
-    checks = {"lines": check_lines, "notes": check_notes, "questions": check_questions, "links": check_links}
+    checks = {"lines": check_lines, "notes": check_notes, "links": check_links}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=checks)
     checks[parser.parse_args().what](all_files())

@@ -7,7 +7,7 @@ import glob
 import os
 import re
 
-from markers import Problem, allow, need, read_text, title_of
+from markers import Problem, allow, need, read_text, root_of, title_of
 from tables import markdown_table
 
 OPENING_DECK = os.path.join("slides", "00_course.md")
@@ -19,13 +19,6 @@ LAB_SLIDE = "The rest of the lesson"  # its minutes are those of the exercises
 EXERCISE = re.compile(r"^## (\d+)\. .+\n+\[.*· (\d+) minutes ·", re.M)
 LONGEST_STRETCH = 120  # minutes without a pause
 STEP = 5  # a row of a plan begins at a multiple of that many minutes
-
-
-def root_of(folder):
-    """The repository's root, from the folder that a marker's paths start at."""
-    while not os.path.isdir(os.path.join(folder, "chapters")):
-        folder = os.path.join(folder, os.pardir)
-    return folder
 
 
 def only_file(root, pattern, what):

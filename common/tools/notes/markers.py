@@ -38,6 +38,15 @@ def chapter_source(folder):
     return match.group(1) + ".cu"
 
 
+def root_of(folder):
+    """The repository's root, from the folder that a marker's paths start at."""
+    while not os.path.isdir(os.path.join(folder, "chapters")):
+        if os.path.dirname(os.path.abspath(folder)) == os.path.abspath(folder):
+            raise Problem("no folder chapters/ above this file")
+        folder = os.path.join(folder, os.pardir)
+    return folder
+
+
 def title_of(notes):
     """A chapter's title, without its number."""
     title = re.search(r"^# +(?:\d+ *[-:.·]* *)?(.*)$", read_text(notes), re.M)

@@ -3,20 +3,32 @@
 
 import ast
 import csv
+import functools
 import io
 import operator
 import os
 import re
-import statistics
 
-from markers import Problem, need, read_text
+from markers import Problem, read_text
+
+
+def options_of(words):
+    """{'experiment': 'load_strides', 'n': '4Mi'} of '@load_strides --n 4Mi'."""
+    options = dict(re.findall(r"--(\S+) ([^-\s]\S*)", words))
+    return {"experiment": words[1:].split()[0], **options} if words.startswith("@") else options
+
+
+@functools.lru_cache(maxsize=None)
+def read_table(path, name):
+    rows = list(csv.DictReader(io.StringIO(read_text(path))))
+    options = [options_of(row.get("args") or row.get("run") or "") for row in rows]
+    no_options = {option: "" for given in options for option in given}
+    return [{**no_options, **given, **row, "_file": name} for given, row in zip(options, rows)]
 
 
 def read_rows(folder, names):
-    rows = []
-    for name in names:
-        text = read_text(os.path.join(folder, name))
-        rows += [{**row, "_file": name} for row in csv.DictReader(io.StringIO(text))]
+    """The rows of these files. An option that a row's program was run with is a column, too, as is its experiment."""
+    rows = [row for name in names for row in read_table(os.path.join(folder, name), name)]
     if not rows:
         raise Problem(f"{' '.join(names)}: no rows")
     return rows
@@ -29,7 +41,7 @@ def as_number(text):
         return None
 
 
-SUMMARIES = {"rows": len, "least": min, "greatest": max, "geometric mean": statistics.geometric_mean}
+DEFAULTS = {"setting": "default", "process": "1"}
 COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
 
@@ -47,10 +59,11 @@ def evaluate(expression, row):
             return -walk(node.operand)
         if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
             return OPERATORS[type(node.op)](walk(node.left), walk(node.right))
-        if isinstance(node, ast.Name):
-            if node.id not in row:
-                raise Problem(f"no column {node.id}; there are {', '.join(k for k in row if k != '_file')}")
-            return as_number(row[node.id])
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            column = node.id if isinstance(node, ast.Name) else f"{getattr(node.value, 'id', '')}.{node.attr}"
+            if column not in row:
+                raise Problem(f"no column {column}; there are {', '.join(k for k in row if k != '_file')}")
+            return as_number(row[column])
         raise Problem(f"not an expression over columns: {expression}")
 
     try:
@@ -116,48 +129,12 @@ def holds(row, condition):
 
 
 def select(rows, text):
-    """Without a word on the setting, the rows of results/GPU.csv that were measured with the default one."""
+    """Without a word on the setting, the rows that were measured with the default one; on the process, by the first."""
     wanted = conditions(text or "")
-    if "setting" not in (column for column, _, _ in wanted):
-        rows = [row for row in rows if row.get("setting", "default") == "default"]
+    for column, default in DEFAULTS.items():
+        if column not in (c for c, _, _ in wanted):
+            rows = [row for row in rows if row.get(column, default) == default]
     chosen = [row for row in rows if all(holds(row, c) for c in wanted)]
     if not chosen:
         raise Problem(f"no row where {text}")
     return chosen
-
-
-def one_row(rows, text):
-    chosen = select(rows, text)
-    if len(chosen) > 1:
-        raise Problem(f"{len(chosen)} rows where {text}: expected one")
-    return chosen[0]
-
-
-def of_all(what, rows, column):
-    """One number of many rows. `at least X` and `under X` count."""
-    values = [as_number(evaluate(column, row)) for row in rows]
-    if None in values:
-        raise Problem(f"{column} is empty in {values.count(None)} of {len(values)} rows")
-    bound = re.fullmatch(r"(at least|under) ([\d.]+)", what)
-    if bound:
-        return sum((value < float(bound[2])) == (bound[1] == "under") for value in values)
-    if what not in SUMMARIES:
-        raise Problem(f'all="{what}": there are {", ".join(SUMMARIES)}, at least X and under X')
-    return SUMMARIES[what](values)
-
-
-def measured_value(folder, files, attributes):
-    """The text of one number, and the row it came from."""
-    condition, column = need(attributes, "row", "column")
-    rows = read_rows(folder, files)
-    if "all" in attributes:
-        return formatted(of_all(attributes["all"], select(rows, condition), column), attributes.get("format", "")), {}
-    row = one_row(rows, condition)
-    value = evaluate(column, row)
-    if "over" in attributes:
-        top, bottom = as_number(value), as_number(evaluate(column, one_row(rows, attributes["over"])))
-        value = None if top is None or not bottom else top / bottom
-    text = formatted(value, attributes.get("format", ""))
-    if text == "-":
-        raise Problem(f"{column} is empty where {condition}")
-    return text, row

@@ -1,6 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fills the marked regions of the notes from sources and measurements, or checks that they are up to date.
+"""Fills numbers and marked regions of the notes from sources and measurements, or checks that they are up to date.
+
+A measured number stands before its mark, 0.79<!--=global_modulo ms-->, with the decimals that it is to have. The mark's
+key names a row and, as its last word, what of it:
+
+    KEY    [CHAPTER:][KIND:]ROW[/ROW] VALUE        with two rows: the ratio of the one's value to the other's
+    ROW    [SETTING:]VERSION[, COLUMN=VALUE ...]   of results/h200.csv, or of results/h200_KIND.csv, of this chapter or of
+                                                   CHAPTER, 05. Without SETTING: the default one, or the first row's;
+                                                   without "process=" the first. A file without versions has kernels, or only conditions. An option
+                                                   of the program, as in `angle=30`, is a column where there are options.
+    VALUE  a column; the unit of a rate, GB/s; ms, us and ns, the median; % (of_percent); x (speedup); arithmetic over these
+           without blanks, rate/1000; or a counter that [counters] in the chapter's settings names, as measured, or as
+           predicted, loads.predicted, from results/h200_profile.csv. Of many rows: least(), greatest(), mean() of a value,
+           the last one geometric, and count() or count(over_lt<0.9).
+
+    94<!--=04:four_in_flight %-->                  1.11<!--=global_modulo/shared_modulo ms-->
+    0.56<!--=latency:ring=4 MiB us-->              4.42<!--=shared_sequential instructions/1e6-->
+    16<!--=xray:sum_block_shuffle shared_loads-->  1.231<!--=shapes:seed=41|42 mean(over_default)-->
+
+A deck is always built and never read as it is. It has placeholders, {{=global_modulo ms .2}}, with the decimals last, or
+none: {{=wide_loads GB/s}}. A headline, below, has them, too. Neither works in a code block.
 
 A region is the text between a marker and the next `<!-- end -->`. Paths are relative to the Markdown
 file; in a deck, slides/NN_name.md, to its chapter, chapters/NN_name/, so that a marker reads the same in
@@ -22,11 +42,6 @@ Markers:
 <!-- pivot: results/h200.csv rows="EXPR" columns="EXPR" cell="EXPR[:format]" [where="..."] [caption="no"] -->
     One line per value of `rows`, one column per value of `columns`.
 
-<!-- value: results/h200.csv row="COND, COND" column="EXPR" [over="COND"] [format=".1f"] -->...<!-- end -->
-    One number inside a sentence. With `over`: divided by the same expression in that other row.
-    Instead of `over`, all="geometric mean" is one number of all such rows; so are least, greatest and rows, and
-    "at least 1" and "under 0.9", which count.
-
 <!-- output: results/h200.txt [from="text"] [to="text"] -->
     A captured terminal output, or part of it.
 
@@ -35,7 +50,7 @@ Markers:
     with answers="folded" after the question, in a fold, so that a reader can guess first.
     The number comes from a marker in the chapter's notes (a comment that shows nothing and needs no
     end):
-<!-- headline: results/h200.csv row="COND" column="EXPR" [over="COND"] [format=".0f"] text="{} GB/s" -->
+<!-- headline: {{=wide_loads GB/s}} GB/s -->
 
 <!-- minutes: 05 -->45<!-- end -->
     How long the deck of a chapter takes, summed up from its speaker notes; several chapters are added. `labs 05`
@@ -61,6 +76,7 @@ import os
 import re
 import sys
 
+from keys import MARK, PLACEHOLDER, filled, like, look_up
 from markers import Problem, parse_marker
 from regions import MAKERS
 
@@ -84,16 +100,56 @@ def without_links(text):
     return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
 
 
-def refresh(path, text):
-    """The text with every region filled, and the list of (line, message) of what was wrong or changed."""
-    folder, is_deck = start_of_paths(path)
-    result, messages = "", []
-    position = 0
+def outside_fences(pattern, text):
     spans = [fence.span() for fence in FENCE.finditer(text)]
-    for marker in MARKER.finditer(text):
-        if marker.start() < position or any(a <= marker.start() < b for a, b in spans):
+    return [match for match in pattern.finditer(text) if not any(a <= match.start() < b for a, b in spans)]
+
+
+def line_of(text, match):
+    return text.count("\n", 0, match.start()) + 1
+
+
+def with_numbers(folder, text):
+    """The text with the number before each mark refreshed, and the list of (line, message) of what was wrong or changed."""
+    result, messages, position = "", [], 0
+    for mark in outside_fences(MARK, text):
+        shown, key = mark.groups("")
+        try:
+            wanted = like(shown, look_up(folder, key)[0])
+        except Problem as problem:
+            messages.append((line_of(text, mark), f"<!--={key}-->: {problem}"))
             continue
-        line = text.count("\n", 0, marker.start()) + 1
+        if wanted != shown:
+            messages.append((line_of(text, mark), f"{shown} drifted from {wanted}, which is {key}; run make notes"))
+        result += text[position : mark.start()] + wanted
+        position = mark.start() + len(shown)
+    return result + text[position:], messages
+
+
+def with_placeholders_filled(folder, text):
+    """A deck's text as it is shown, and what is wrong with its placeholders."""
+    result, messages, position = "", [], 0
+    for placeholder in outside_fences(PLACEHOLDER, text):
+        try:
+            result += text[position : placeholder.start()] + filled(folder, placeholder[0])[0]
+            position = placeholder.end()
+        except Problem as problem:
+            messages.append((line_of(text, placeholder), f"{placeholder[0]}: {problem}"))
+    return result + text[position:], messages
+
+
+def refresh(path, text):
+    """The text with numbers and regions filled, and the list of (line, message) of what was wrong or changed."""
+    folder, is_deck = start_of_paths(path)
+    if is_deck:
+        messages = with_placeholders_filled(folder, text)[1]
+    else:
+        text, messages = with_numbers(folder, text)
+    result, position = "", 0
+    for marker in outside_fences(MARKER, text):
+        if marker.start() < position:
+            continue
+        line = line_of(text, marker)
         end = END.search(text, marker.end())
         following = MARKER.search(text, marker.end())
         kind = marker.group(1)
@@ -108,7 +164,7 @@ def refresh(path, text):
             continue
         if is_deck and kind in ("table", "pivot"):
             wanted = without_links(wanted)
-        if kind in ("value", "minutes") and "\n" in text[marker.end() : end.start()]:
+        if kind == "minutes" and "\n" in text[marker.end() : end.start()]:
             wanted = wanted.strip()
         if text[marker.end() : end.start()] != wanted:
             messages.append((line, f"{kind} drifted from {source}; run make notes"))
@@ -117,12 +173,29 @@ def refresh(path, text):
     return result + text[position:], messages
 
 
+def fill(folder, decks):
+    """Writes the decks into the folder, with their numbers. Status 1 if a placeholder was left."""
+    status = 0
+    for path in decks:
+        with open(path, encoding="utf-8") as file:
+            text, messages = with_placeholders_filled(start_of_paths(path)[0], file.read())
+        for line, message in messages:
+            print(f"{path}:{line}: {message}")
+            status = 1
+        with open(os.path.join(folder, os.path.basename(path)), "w", encoding="utf-8") as file:
+            file.write(text)
+    return status
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; fail where a region has drifted")
+    parser.add_argument("--fill", metavar="FOLDER", help="write the decks that are named into it, with numbers for placeholders")
     parser.add_argument("files", nargs="*", metavar="FILE.md", help="without: the front page, all notes and decks")
     options = parser.parse_args()
     files, check_only = options.files, options.check
+    if options.fill:
+        return fill(options.fill, files)
     if not files:
         files = [f for f in ["README.md", "chapters/README.md", "chapters/exam_questions.md", "common/cpu/README.md"] if os.path.exists(f)]
         files += sorted(glob.glob("chapters/*/README.md") + glob.glob("chapters/*/lab_notes.md")) + sorted(glob.glob("slides/*.md"))

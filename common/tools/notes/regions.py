@@ -8,9 +8,10 @@ import re
 
 from cpp_declarations import cut, find_code
 from features import make_features
+from keys import filled
 from lecture_minutes import make_minutes, make_plan, make_weeks
-from markers import Problem, allow, chapter_source, need, parse_marker, read_text, title_of
-from measurements import as_number, evaluate, formatted, measured_value, read_rows, select, split_list
+from markers import Problem, allow, chapter_source, need, read_text, title_of
+from measurements import as_number, evaluate, formatted, read_rows, select, split_list
 from tables import markdown_table, table_of_results
 
 
@@ -60,12 +61,8 @@ def make_chapter_table(folder, attributes):
         headline = re.search(r"<!--\s*headline:\s*(.*?)\s*-->", read_text(notes), re.S)
         number_text = "-"
         if headline:
-            positional, marks = parse_marker(headline.group(1))
-            (number_text,) = need(marks, "text")
-            if positional:  # chapter 00 measures nothing
-                value, row = measured_value(chapter_folder, positional, marks)
-                number_text = number_text.replace("{}", value)
-                devices[row.get("device", "")] = None
+            number_text, row = filled(chapter_folder, headline.group(1))
+            devices[row.get("device", "")] = None  # chapter 00 measures nothing
         link = f"[{title_of(notes)}](chapters/{chapter}/README.md)"
         asked = question.group(1) if question else ""
         if is_folded:
@@ -128,16 +125,10 @@ def make_pivot(folder, positional, attributes):
     return table_of_results([row_label] + column_keys, body, rows, attributes), " ".join(positional)
 
 
-def make_value(folder, positional, attributes):
-    allow(attributes, "row", "column", "all" if "all" in attributes else "over", "format")
-    return measured_value(folder, positional, attributes)[0], " ".join(positional)
-
-
 MAKERS = {
     "code": make_code,
     "table": make_table,
     "pivot": make_pivot,
-    "value": make_value,
     "output": make_output,
     "minutes": make_minutes,
     "plan": make_plan,

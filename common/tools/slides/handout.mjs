@@ -57,7 +57,7 @@ function withBlanks(text, lesson) {
   const numbers = sections(lesson).flatMap(({ text: section }) => {
     const guess = guessIn(section)
     const said = guess ? guess.rest.slice(guess.number, guess.why) : ''
-    return [...said.matchAll(/<!--\s*value:[^]*?-->([^<]*)<!--/g)].map((m) => m[1].trim())
+    return [...said.matchAll(/(\d[\d,.]*)<!--=/g)].map((m) => m[1])
   })
   const answers = new Set(numbers.filter((n) => n.replace(/\D/g, '').replace(/^0+/, '').length > 2))
   return text.replace(/\d[\d,]*(?:\.\d+)?/g, (number) => (answers.has(number) ? '\\_\\_\\_\\_' : number))

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Copies decks into a folder in the form that Marp needs: without the markers of notes.py, which Marp
-// would take for speaker notes. Every line keeps its number. Says what a deck lacks, one line each.
+// Copies decks into a folder in the form that Marp needs: with measured numbers in place of their keys, and without
+// the markers of notes.py, which Marp would take for speaker notes. Every line keeps its number. Says what a deck lacks,
+// one line each.
 //
 //   node prepare.mjs FOLDER DECK.md...
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { links, withComments } from '../site/markdown.mjs'
 import { picture } from './pictures.mjs'
 
-const MARKER = /<!--\s*(?:(?:code|table|pivot|value|output|headline|labs|minutes|plan):[^]*?|end\s*)-->/g
+const MARKER = /<!--\s*(?:(?:code|table|pivot|output|headline|labs|minutes|plan):[^]*?|end\s*)-->/g
 
 // A marker may stand within speaker notes, and then ends the first half of these.
 const withoutMarkers = (text) =>
@@ -38,13 +41,16 @@ function problems(deck, text) {
 const [folder, ...decks] = process.argv.slice(2)
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
-let status = 0
-for (const deck of decks) {
-  const text = readFileSync(deck, 'utf8')
-  for (const problem of problems(deck, text)) {
+// notes.py looks the numbers up, and says which keys name nothing.
+const tools = fileURLToPath(new URL('..', import.meta.url))
+const fill = ['--run', join(tools, 'notes/notes.py'), '--fill', folder, ...decks]
+let { status } = spawnSync(join(tools, 'setup/python.sh'), fill, { stdio: ['ignore', process.stderr, process.stderr] })
+for (const deck of status === 2 ? [] : decks) {
+  for (const problem of problems(deck, readFileSync(deck, 'utf8'))) {
     console.error(problem)
     status = 1
   }
-  writeFileSync(join(folder, basename(deck)), withoutMarkers(text))
+  const copy = join(folder, basename(deck))
+  writeFileSync(copy, withoutMarkers(readFileSync(copy, 'utf8')))
 }
 process.exit(status)
