@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every lane leaves the sum of its columns
-// TOO SLOW: one_thread_per_row, first_lane_works_for_its_warp
+// TOO SLOW: one_thread_per_row
 #include <climits>
 
 #include "common/labs/counts.cuh"
