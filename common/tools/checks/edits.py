@@ -39,8 +39,8 @@ ends too. C++ has no =>. After the name there may be words in brackets, with com
 
     each          every place where the text stands gives a mutant of its own
     regex         the text is a regular expression of Python (`^` and `$` of a line), \\1 a group of it
-    in FILE       the edit is made to FILE beside the program; with a slash, from the repository's root; @topic is
-                  the experiment of that name
+    in FILE...    the edit is made to FILE beside the program; with a slash, from the repository's root; @topic is
+                  the experiment of that name. Several files, with blanks between them, give a mutant each
     sanitize      tests/ only: the bug shows under `make sanitize` alone
 
 In the file of exercises a line [exN_topic] comes before all that is about exercise N, its @names included. Two exercises
@@ -98,13 +98,13 @@ def part_of(mutants, text):
 class Mutant:
     """One edited program. `program` is the file that is edited, `text` its text with the edit made, `at` the line of
     the edit there. `line` is the mutant's line in the file of mutants, `exercise` and `section` where it stands there,
-    `kind` "" or what its brackets say; `label` is its name, and which it is where `each` gives several."""
+    `kind` "" or what its brackets say; `label` is its name, and which it is where `each` or several files give several."""
 
-    def __init__(self, entry, program, text, at, number=None):
+    def __init__(self, entry, program, text, at, file="", number=None):
         self.program, self.text, self.at = program, text, at
         self.exercise, self.section, self.kind = entry.exercise, entry.section, entry.kind
         self.name, self.line = entry.name, entry.line
-        self.label = f"{self.name}.{number}" if number else self.name
+        self.label = self.name + (f".{file}" if len(entry.files) > 1 else "") + (f".{number}" if number else "")
 
 
 class Entry:
@@ -112,7 +112,7 @@ class Entry:
 
     def __init__(self, line, name, exercise, section):
         self.line, self.name, self.exercise, self.section = line, name, exercise, section
-        self.kind, self.file, self.each, self.regex = "", None, False, False
+        self.kind, self.files, self.each, self.regex = "", [], False, False
         self.edits = []
         self.refused = False  # there is a complaint about it
 
@@ -222,7 +222,7 @@ class Reader:
             elif word == "regex":
                 entry.regex = True
             elif word.startswith("in "):
-                entry.file = word[3:].strip()
+                entry.files += word[3:].split()
             elif word in self.kinds:
                 entry.kind = word
             else:
@@ -309,12 +309,12 @@ class Reader:
 
     # ---- from entries to programs
 
-    def apply(self, entry):
-        """The mutants of one entry; none where an edit does not apply."""
+    def apply(self, entry, file=""):
+        """The mutants of one entry, in its program or the file that it names; none where an edit does not apply."""
         program = f"{self.program}{entry.exercise}.cu" if entry.exercise else self.program
-        if entry.file:
-            beside = re.sub(r"^@(\w+)$", r"experiments/\1.cu", entry.file)
-            program = f"{self.root}{entry.file}" if "/" in entry.file else f"{os.path.dirname(program)}/{beside}"
+        if file:
+            beside = re.sub(r"^@(\w+)$", r"experiments/\1.cu", file)
+            program = f"{self.root}{file}" if "/" in file else f"{os.path.dirname(program)}/{beside}"
         try:
             original = pathlib.Path(program).read_text(encoding="utf-8")
         except OSError:
@@ -337,7 +337,7 @@ class Reader:
             return []
         if entry.each:
             return [
-                Mutant(entry, program, with_changes(original, [change]), change[3], number)
+                Mutant(entry, program, with_changes(original, [change]), change[3], file, number)
                 for number, change in enumerate(changes, 1)
             ]
         changes.sort()
@@ -345,10 +345,10 @@ class Reader:
             if after[0] < before[1]:
                 self.complain(entry.line, f"two of its edits meet in line {after[3]} of {program}", entry)
                 return []
-        return [Mutant(entry, program, with_changes(original, changes), changes[0][3])]
+        return [Mutant(entry, program, with_changes(original, changes), changes[0][3], file)]
 
     def mutants(self):
-        mutants = [mutant for entry in self.entries() for mutant in self.apply(entry)]
+        mutants = [m for entry in self.entries() for file in entry.files or [""] for m in self.apply(entry, file)]
         seen = {}
         for mutant in mutants:
             twin = seen.setdefault((mutant.program, mutant.text), mutant)

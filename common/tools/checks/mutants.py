@@ -145,7 +145,7 @@ def main():
                 continue
             for mutant, future in zip(mutants, tries):
                 rejected, how, seconds = future.result()
-                name = f"{mutant.name}, line {mutant.at}"
+                name = f"{mutant.label}, line {mutant.at}"
                 tried += 1
                 print(f"  {'ok  ' if rejected else 'FAIL'}  {name:<38} {how:<26} {seconds:5.1f} s", flush=True)
                 if not rejected:
