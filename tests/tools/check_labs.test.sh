@@ -11,7 +11,7 @@ if ! common/tools/setup/python.sh >/dev/null; then
 fi
 
 tree=$scratch/tree
-own_tree "$tree" labs/report.o labs/report.d
+own_tree "$tree" labs/{channel,report}.{o,d}
 cd "$tree" || exit 1
 exercises=chapters/05_shared_tree_reduction/exercises
 
@@ -26,10 +26,10 @@ test_case "SHARE=k/n tries a part of the mutants, and the parts are all of them"
 share() { run make -s --no-print-directory check-labs BACKEND=cpu CH=05 EX=1 JOBS=2 SHARE="$1"; }
 share 1/2
 expect_status 0
-expect_output "10 mutants rejected"
+expect_output "8 mutants rejected"
 share 2/2
 expect_status 0
-expect_output "9 mutants rejected"
+expect_output "7 mutants rejected"
 share 3/2
 expect_status 2
 expect_output "SHARE=3/2: expected k/n"
@@ -72,7 +72,7 @@ broken "a demand for speed that no wrong solution fails" $check 's/^#include "co
   "has a line \`// TOO SLOW: NAME, ...\`"
 broken "a wrong solution that is too slow, and is none" $check \
   's/^#include "common.labs.counts.*/&\n#include "common\/labs\/speed.cuh"\n\/\/ TOO SLOW: nothing_like_it/' "has no ex1_block_sum/nothing_like_it"
-broken "too few mutants" $mutants '/^all_of_shared_memory:/,/^\[right/{/^\[right/!d;}' "$mutants: [ex1_block_sum] 1 mutants: at least 3"
+broken "too few mutants" $mutants '/^atomics_on_the_result:/,/^\[right/{/^\[right/!d;}' "$mutants: [ex1_block_sum] 1 mutants: at least 3"
 broken "a hint that is empty" $exercises/README.md 's/^Run the check and read the first line.*//' "says nothing"
 # shellcheck disable=SC2016  # Markdown's backquotes
 broken "a hint that gives the solution" $exercises/README.md \
