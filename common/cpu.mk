@@ -15,10 +15,10 @@ CU_AS_CPP := $(AS_NVCC) -include cuda_runtime.h -x c++
 # end together. hot is first in the library, so that the linker takes its copies of what several instantiate.
 # Debuggers are told of lines and functions (-g1), not of variables: that would cost a fourth more. It throws nothing
 # and catches nothing.
-HOT := $(patsubst %,common/cpu/engine/%.cpp,async_copies barriers context current fences phase_barriers resident_blocks \
-         scheduler shared stacks warp yielding)
-REST := $(patsubst %,common/cpu/engine/%.cpp,device_functions rounding settings symbols worker)
-CALLS := $(filter-out $(HOT) $(REST),$(wildcard common/cpu/engine/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
+ENGINE := common/cpu/engine
+HOT := $(wildcard $(ENGINE)/meeting/*.cpp $(ENGINE)/scheduling/*.cpp) $(ENGINE)/memory/shared.cpp $(ENGINE)/state/current.cpp
+REST := $(wildcard $(ENGINE)/arithmetic/*.cpp) $(ENGINE)/memory/symbols.cpp $(ENGINE)/state/settings.cpp
+CALLS := $(filter-out $(HOT) $(REST),$(wildcard $(ENGINE)/*/*.cpp common/cpu/runtime/*.cpp common/cpu/report/*.cpp))
 RUNTIME := $(HOT) $(REST) $(CALLS)
 piece = $(if $(filter hot.o,$1),$(HOT),$(if $(filter rest.o,$1),$(REST),$(CALLS)))
 PREPASS := $(wildcard common/cpu/prepass/*.cpp)
@@ -52,7 +52,7 @@ build/cpu/prepass: $(PREPASS) build/cpu/flags | build/cpu/announced
 	  $(call as_one,$(PREPASS)) -o $(new).o && mv -f $(new).deps $@.d && $(CXX) -o $(new) $(new).o && rm -f $(new).o && $(put)
 
 # One line for the backend as a whole, when any of it is about to be compiled.
-build/cpu/announced: $(RUNTIME) $(PREPASS) $(wildcard common/cpu/*/*.h common/cpu/libs/*/*.h)
+build/cpu/announced: $(RUNTIME) $(PREPASS) $(wildcard common/cpu/*/*.h common/cpu/libs/*/*.h $(ENGINE)/*/*.h)
 	+$(call say,c++,common/cpu: the CPU backend$(comma) compiled once)
 	@mkdir -p $(@D) && touch $@
 
@@ -153,7 +153,7 @@ $(patsubst %,build/$1/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)): | $(MIRRORED_CH
 $(patsubst %,build/$1/obj/%.o,$(TEST_SOURCES) $(XRAY_TESTS) $(filter %.cpp,$(BACKEND_TESTS))): ITS_FLAGS := $(LINES_ONLY)
 $(if $(call with_lines,$1),$(patsubst %,build/$1/obj/%.o,$(CHAPTER_SOURCES)): ITS_FLAGS := $(call with_lines,$1))
 $(patsubst %,build/$1/obj/%.o,$(CPU_BENCHES)): ITS_FLAGS := $(BENCH_FLAGS)
-# The backend's own tests may name its insides, as "engine/memory.h".
+# The backend's own tests may name its insides, as "engine/memory/memory.h".
 $(patsubst %,build/$1/obj/%.o,$(BACKEND_TESTS)): INSIDE := -iquote common/cpu
 
 $(patsubst %,build/$1/obj/%.o,$(filter %.cpp,$(BACKEND_TESTS))): build/$1/obj/%.o: % build/$1/flags

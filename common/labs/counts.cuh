@@ -17,9 +17,9 @@
 #include <atomic>
 #include <mutex>
 
-#include "engine/async_copies.h"
-#include "engine/memory.h"
-#include "engine/observer.h"
+#include "../cpu/engine/meeting/async_copies.h"
+#include "../cpu/engine/memory/memory.h"
+#include "../cpu/engine/state/observer.h"
 #include "runtime/functions.h"
 #include "xray/counts.h"
 #include "xray/launches.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "../../common/cpu/engine/memory/memory.h"
 #include "../catch.hpp"
-#include "engine/memory.h"
 #include "report/diagnostics.h"
 #include "report/program_image.h"
 #include "report/source_lines.h"

@@ -12,9 +12,9 @@
 #include <set>
 #include <vector>
 
+#include "../../common/cpu/engine/memory/memory.h"
+#include "../../common/cpu/engine/memory/stacks.h"
 #include "../catch.hpp"
-#include "engine/memory.h"
-#include "engine/stacks.h"
 #include "report/diagnostics.h"
 #include "runtime/errors.h"
 

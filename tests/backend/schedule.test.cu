@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "../../common/cpu/engine/state/settings.h"
 #include "../kernel_testing.cuh"
-#include "engine/settings.h"
 
 namespace {
 

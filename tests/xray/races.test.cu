@@ -24,9 +24,9 @@
 #include <tuple>
 #include <vector>
 
+#include "../../common/cpu/engine/state/grid.h"
+#include "../../common/cpu/engine/state/observer.h"
 #include "../kernel_testing.cuh"
-#include "engine/grid.h"
-#include "engine/observer.h"
 #include "races/detector.h"
 #include "races/findings.h"
 #include "races/readers.h"

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <type_traits>
 
-#include "../engine/barriers.h"
-#include "../engine/current.h"
-#include "../engine/device_functions.h"
-#include "../engine/phase_barriers.h"
-#include "../engine/warp.h"
+#include "../engine/arithmetic/device_functions.h"
+#include "../engine/meeting/barriers.h"
+#include "../engine/meeting/phase_barriers.h"
+#include "../engine/meeting/warp.h"
+#include "../engine/state/current.h"
 #include "../types/site.h"
 
 namespace cooperative_groups {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Stands in for <cuda_bf16.h> on the CPU backend. __nv_bfloat16 is bfloat16: the upper 16 bits of a
 // float, 8 of exponent, 7 of fraction. Each operation rounds once, as a GPU's does
-// (engine/short_floats.h).
+// (engine/arithmetic/short_floats.h).
 #pragma once
 
-#include "../engine/short_floats.h"
+#include "../engine/arithmetic/short_floats.h"
 #include "cuda_runtime.h"
 
 struct __nv_bfloat16_raw {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Stands in for <cuda_fp16.h> on the CPU backend. __half is IEEE half precision: 1 bit of sign, 5
-// of exponent, 10 of fraction. Each operation rounds once, as a GPU's does (engine/short_floats.h).
+// of exponent, 10 of fraction. Each operation rounds once, as a GPU's does
+// (engine/arithmetic/short_floats.h).
 #pragma once
 
-#include "../engine/short_floats.h"
+#include "../engine/arithmetic/short_floats.h"
 #include "cuda_runtime.h"
 
 struct __half_raw {

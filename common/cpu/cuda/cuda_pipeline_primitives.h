@@ -3,4 +3,4 @@
 // functions of C.
 #pragma once
 
-#include "../engine/async_copies.h"
+#include "../engine/meeting/async_copies.h"

@@ -20,14 +20,14 @@
 #define __CUDA_ARCH_LIST__ CUDA_CPU_ARCH
 #endif
 
-#include "../engine/atomics.h"
-#include "../engine/barriers.h"
-#include "../engine/current.h"
-#include "../engine/device_functions.h"
-#include "../engine/shared.h"
-#include "../engine/simd_integers.h"
-#include "../engine/symbols.h"
-#include "../engine/warp.h"
+#include "../engine/arithmetic/device_functions.h"
+#include "../engine/arithmetic/simd_integers.h"
+#include "../engine/meeting/atomics.h"
+#include "../engine/meeting/barriers.h"
+#include "../engine/meeting/warp.h"
+#include "../engine/memory/shared.h"
+#include "../engine/memory/symbols.h"
+#include "../engine/state/current.h"
 #include "../libs/textures/fetches.h"
 #include "../runtime/launch.h"
 #include "../types/vector_types.h"

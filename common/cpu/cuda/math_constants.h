@@ -5,7 +5,7 @@
 
 #define __MATH_CONSTANTS_H__
 
-#include "../engine/device_functions.h"
+#include "../engine/arithmetic/device_functions.h"
 
 #define CUDART_INF_F __int_as_float(0x7f800000)
 #define CUDART_NAN_F __int_as_float(0x7fffffff)

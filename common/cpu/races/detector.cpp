@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "../engine/async_copies.h"
-#include "../engine/block.h"
-#include "../engine/current.h"
-#include "../engine/grid.h"
-#include "../engine/memory.h"
-#include "../engine/observer.h"
-#include "../engine/settings.h"
-#include "../engine/worker.h"
+#include "../engine/meeting/async_copies.h"
+#include "../engine/memory/memory.h"
+#include "../engine/state/block.h"
+#include "../engine/state/current.h"
+#include "../engine/state/grid.h"
+#include "../engine/state/leaving.h"
+#include "../engine/state/observer.h"
+#include "../engine/state/settings.h"
 #include "../runtime/work_queues.h"
 #include "findings.h"
 #include "locals.h"

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "../engine/memory.h"
-#include "../engine/memory_notes.h"
+#include "../engine/memory/memory.h"
+#include "../engine/memory/memory_notes.h"
 #include "../report/diagnostics.h"
 #include "../report/source_lines.h"
 

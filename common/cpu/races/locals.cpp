@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "../engine/block.h"
-#include "../engine/current.h"
-#include "../engine/grid.h"
-#include "../engine/stacks.h"
-#include "../engine/worker.h"
+#include "../engine/memory/stacks.h"
+#include "../engine/state/block.h"
+#include "../engine/state/current.h"
+#include "../engine/state/grid.h"
+#include "../engine/state/leaving.h"
 #include "../report/diagnostics.h"
 #include "../report/source_lines.h"
 #include "../types/error_codes.h"

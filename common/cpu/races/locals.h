@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../engine/hooks.h"
-#include "../engine/stacks.h"
+#include "../engine/memory/stacks.h"
+#include "../engine/state/hooks.h"
 
 namespace races {
 

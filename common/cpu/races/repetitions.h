@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <set>
 
-#include "../engine/grid.h"
-#include "../engine/settings.h"
+#include "../engine/state/grid.h"
+#include "../engine/state/settings.h"
 
 namespace races {
 

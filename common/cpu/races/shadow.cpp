@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "../engine/memory.h"
-#include "../engine/settings.h"
-#include "../engine/stacks.h"
+#include "../engine/memory/memory.h"
+#include "../engine/memory/stacks.h"
+#include "../engine/state/settings.h"
 
 namespace races {
 namespace {

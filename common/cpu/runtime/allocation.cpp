@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "../engine/device_limits.h"
-#include "../engine/memory_notes.h"
-#include "../engine/observer.h"
+#include "../engine/memory/memory_notes.h"
+#include "../engine/state/device_limits.h"
+#include "../engine/state/observer.h"
 #include "../report/diagnostics.h"
 #include "capture.h"
 #include "errors.h"

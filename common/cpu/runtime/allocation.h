@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "../engine/marked_pointers.h"
-#include "../engine/memory.h"
+#include "../engine/memory/marked_pointers.h"
+#include "../engine/memory/memory.h"
 #include "types.h"
 
 namespace cuda_cpu {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "../engine/device_functions.h"
-#include "../engine/faults.h"
-#include "../engine/marked_pointers.h"
-#include "../engine/memory.h"
-#include "../engine/memory_notes.h"
-#include "../engine/observer.h"
+#include "../engine/arithmetic/device_functions.h"
+#include "../engine/diagnosis/faults.h"
+#include "../engine/memory/marked_pointers.h"
+#include "../engine/memory/memory.h"
+#include "../engine/memory/memory_notes.h"
+#include "../engine/state/observer.h"
 #include "../report/diagnostics.h"
 #include "errors.h"
 #include "last_words.h"

@@ -11,13 +11,14 @@
 #include <variant>
 #include <vector>
 
-#include "../engine/current.h"
-#include "../engine/device_functions.h"
-#include "../engine/device_limits.h"
-#include "../engine/memory.h"
-#include "../engine/settings.h"
-#include "../engine/stacks.h"
-#include "../engine/symbols.h"
+#include "../engine/arithmetic/device_functions.h"
+#include "../engine/memory/memory.h"
+#include "../engine/memory/stacks.h"
+#include "../engine/memory/symbols.h"
+#include "../engine/state/current.h"
+#include "../engine/state/device_limits.h"
+#include "../engine/state/settings.h"
+#include "../report/diagnostics.h"
 #include "capture.h"
 #include "errors.h"
 #include "functions.h"

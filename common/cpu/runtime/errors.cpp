@@ -3,9 +3,9 @@
 
 #include <atomic>
 
-#include "../engine/current.h"
-#include "../engine/faults.h"
-#include "../engine/worker.h"
+#include "../engine/diagnosis/faults.h"
+#include "../engine/state/current.h"
+#include "../engine/state/leaving.h"
 #include "../report/diagnostics.h"
 #include "work_queues.h"
 

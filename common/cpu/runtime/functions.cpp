@@ -6,10 +6,10 @@
 #include <map>
 #include <mutex>
 
-#include "../engine/device_limits.h"
-#include "../engine/pages.h"
-#include "../engine/settings.h"
-#include "../engine/shared.h"
+#include "../engine/memory/shared.h"
+#include "../engine/state/device_limits.h"
+#include "../engine/state/pages.h"
+#include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "errors.h"
 

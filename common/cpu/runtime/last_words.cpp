@@ -12,8 +12,8 @@
 #include <map>
 #include <mutex>
 
-#include "../engine/pages.h"
-#include "../engine/settings.h"
+#include "../engine/state/pages.h"
+#include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "../report/text.h"
 #include "errors.h"

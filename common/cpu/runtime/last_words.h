@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "../engine/memory.h"
+#include "../engine/memory/memory.h"
 
 namespace cuda_cpu {
 

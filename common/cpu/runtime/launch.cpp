@@ -6,10 +6,10 @@
 #include <memory>
 #include <mutex>
 
-#include "../engine/device_limits.h"
-#include "../engine/memory.h"
-#include "../engine/settings.h"
-#include "../engine/worker.h"
+#include "../engine/memory/memory.h"
+#include "../engine/scheduling/run_grid.h"
+#include "../engine/state/device_limits.h"
+#include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "../report/program_image.h"
 #include "../report/text.h"

@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "../engine/block.h"
-#include "../engine/current.h"
-#include "../engine/marked_pointers.h"
-#include "../engine/uninstrumented.h"
+#include "../engine/memory/marked_pointers.h"
+#include "../engine/state/block.h"
+#include "../engine/state/current.h"
+#include "../engine/state/uninstrumented.h"
 #include "../types/error_codes.h"
 #include "../types/site.h"
 #include "../types/vector_types.h"

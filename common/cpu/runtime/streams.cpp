@@ -6,8 +6,8 @@
 #include <functional>
 #include <utility>
 
-#include "../engine/device_limits.h"
-#include "../engine/memory.h"
+#include "../engine/memory/memory.h"
+#include "../engine/state/device_limits.h"
 #include "capture.h"
 #include "errors.h"
 #include "handles.h"

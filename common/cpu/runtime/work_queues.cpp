@@ -7,10 +7,10 @@
 #include <thread>
 #include <utility>
 
-#include "../engine/faults.h"
-#include "../engine/memory.h"
-#include "../engine/observer.h"
-#include "../engine/settings.h"
+#include "../engine/diagnosis/faults.h"
+#include "../engine/memory/memory.h"
+#include "../engine/state/observer.h"
+#include "../engine/state/settings.h"
 #include "../report/diagnostics.h"
 #include "capture.h"
 #include "errors.h"

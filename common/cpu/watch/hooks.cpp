@@ -3,7 +3,7 @@
 // with -fsanitize=thread. The program is not linked with the race checker; these functions take the
 // race checker's place. Their names and types are the compiler's. X-ray or our own race detector
 // (../races) is told, whichever watches.
-#include "../engine/hooks.h"
+#include "../engine/state/hooks.h"
 
 #include <atomic>
 #include <cstddef>
@@ -11,8 +11,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "../engine/current.h"
-#include "../engine/yielding.h"
+#include "../engine/scheduling/yielding.h"
+#include "../engine/state/current.h"
 #include "../libs/textures/fetches.h"
 #include "../races/detector.h"
 #include "../races/locals.h"

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "../engine/block.h"
-#include "../engine/current.h"
-#include "../engine/memory.h"
+#include "../engine/memory/memory.h"
+#include "../engine/state/block.h"
+#include "../engine/state/current.h"
 
 namespace xray {
 namespace {

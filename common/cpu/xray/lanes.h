@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../engine/hooks.h"
+#include "../engine/state/hooks.h"
 #include "costs.h"
 
 namespace xray {

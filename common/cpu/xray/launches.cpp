@@ -9,11 +9,11 @@
 #include <set>
 #include <tuple>
 
-#include "../engine/block.h"
-#include "../engine/current.h"
-#include "../engine/grid.h"
-#include "../engine/observer.h"
-#include "../engine/worker.h"
+#include "../engine/state/block.h"
+#include "../engine/state/current.h"
+#include "../engine/state/grid.h"
+#include "../engine/state/leaving.h"
+#include "../engine/state/observer.h"
 #include "../report/diagnostics.h"
 #include "../report/program_image.h"
 #include "../report/source_lines.h"

@@ -30,7 +30,7 @@
 #include <string>
 #include <utility>
 
-#include "../engine/settings.h"
+#include "../engine/state/settings.h"
 #include "drawing.h"
 #include "events.h"
 #include "launches.h"

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../engine/memory.h"
+#include "../engine/memory/memory.h"
 #include "counted.h"
 #include "lanes.h"
 #include "model.h"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Which rooms of the CPU backend include which: a line for each room, from the bottom up. --check prints only what goes
-against the order below: a room includes those above it in this list, and no other. .github/CONTRIBUTING.md draws it.
+against the order below, and units of one room that include each other in a circle. A room includes those above it in this
+list, and no other; a unit is a .cpp with its header. .github/CONTRIBUTING.md draws the rooms.
 """
 
 import argparse
@@ -12,53 +13,81 @@ import sys
 
 ROOT = "common/cpu"
 # From the bottom up, and which lower rooms each may include.
+ENGINE = {"engine/state", "engine/memory", "engine/diagnosis", "engine/scheduling", "engine/meeting", "engine/arithmetic"}
 ALLOWED = {
     "types": set(),
     "report": {"types"},
-    "engine": {"types", "report"},
-    "runtime": {"types", "report", "engine"},
-    "libs/textures": {"types", "report", "engine", "runtime"},
-    "libs/graphs": {"types", "report", "engine", "runtime", "libs/textures"},
-    "libs/cublas": {"types", "report", "engine", "runtime"},
-    "cuda": {"types", "engine", "runtime", "libs/textures", "libs/graphs", "libs/cublas"},
+    "engine/state": {"types", "report"},
+    "engine/memory": {"types", "report", "engine/state"},
+    "engine/diagnosis": {"types", "report", "engine/state", "engine/memory"},
+    "engine/scheduling": {"types", "report", "engine/state", "engine/memory", "engine/diagnosis"},
+    "engine/meeting": {"types", "report", "engine/state", "engine/memory", "engine/diagnosis", "engine/scheduling"},
+    "engine/arithmetic": {"types", "report", "engine/state", "engine/scheduling", "engine/meeting"},
+    "runtime": {"types", "report"} | ENGINE,
+    "libs/textures": {"types", "report", "runtime"} | ENGINE,
+    "libs/graphs": {"types", "report", "runtime", "libs/textures"} | ENGINE,
+    "libs/cublas": {"types", "report", "runtime"} | ENGINE,
+    "cuda": {"types", "runtime", "libs/textures", "libs/graphs", "libs/cublas"} | ENGINE,
     "libs/thrust": {"cuda"},
-    "xray": {"types", "report", "engine", "cuda"},
-    "races": {"types", "report", "engine", "runtime"},
-    "watch": {"engine", "libs/textures", "xray", "races"},
+    "xray": {"types", "report", "cuda"} | ENGINE,
+    "races": {"types", "report", "runtime"} | ENGINE,
+    "watch": {"libs/textures", "xray", "races"} | ENGINE,
     "prepass": set(),
 }
 
 
 def room_of(path):
     parts = os.path.relpath(path, ROOT).split("/")
-    return "/".join(parts[:2]) if parts[0] == "libs" else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("libs", "engine") else parts[0]
 
 
 def includes():
-    """(file, room, file that it includes, room of that)"""
+    """(file, file that it includes), both in rooms"""
     for path in sorted(glob.glob(f"{ROOT}/**/*", recursive=True)):
-        room = room_of(path)
-        if room not in ALLOWED or not os.path.isfile(path):
+        if room_of(path) not in ALLOWED or not os.path.isfile(path):
             continue
         with open(path, encoding="utf-8") as file:
             for name in re.findall(r'^#\s*include ["<]([^">]+)[">]', file.read(), re.M):
                 near = os.path.normpath(os.path.join(os.path.dirname(path), name))
                 found = next((p for p in (near, f"{ROOT}/cuda/{name}") if os.path.isfile(p)), None)
-                if found and room_of(found) != room:
-                    yield path, room, found, room_of(found)
+                if found:
+                    yield path, found
+
+
+def circles(arrows):
+    """Circles among units, each as the units that it goes through; one for each unit that closes one."""
+    done = set()
+
+    def walk(unit, way):
+        if unit in way:
+            yield way[way.index(unit) :] + [unit]
+        elif unit not in done:
+            for other in sorted(arrows.get(unit, ())):
+                yield from walk(other, way + [unit])
+            done.add(unit)
+
+    for unit in sorted(arrows):
+        yield from walk(unit, [])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    seen, problems = {room: set() for room in ALLOWED}, []
-    for path, room, found, other in includes():
-        seen[room].add(other)
-        if other not in ALLOWED[room]:
-            problems.append(f"{path}: includes {found}: {room} knows {', '.join(sorted(ALLOWED[room])) or 'no other room'}")
+    rooms, units, problems = {room: set() for room in ALLOWED}, {}, []
+    for path, found in includes():
+        room, other = room_of(path), room_of(found)
+        if room != other:
+            rooms[room].add(other)
+            if other not in ALLOWED[room]:
+                known = ", ".join(sorted(ALLOWED[room])) or "no other room"
+                problems.append(f"{path}: includes {found}: {room} knows {known}")
+        unit, its = os.path.splitext(path)[0], os.path.splitext(found)[0]
+        if unit != its:
+            units.setdefault(unit, set()).add(its)
+    problems += ["a circle: " + " -> ".join(os.path.relpath(unit, ROOT) for unit in way) for way in circles(units)]
     if not check:
-        print("\n".join(f"{room:<14} -> {' '.join(sorted(others)) or '(none)'}" for room, others in seen.items()))
+        print("\n".join(f"{room:<18} -> {' '.join(sorted(others)) or '(none)'}" for room, others in rooms.items()))
     print("\n".join(problems), end="\n" if problems else "")
     return 1 if problems else 0
 

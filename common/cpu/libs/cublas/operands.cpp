@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "../../engine/memory.h"
-#include "../../engine/memory_notes.h"
-#include "../../engine/observer.h"
+#include "../../engine/memory/memory.h"
+#include "../../engine/memory/memory_notes.h"
+#include "../../engine/state/observer.h"
 #include "../../report/diagnostics.h"
 #include "../../runtime/errors.h"
 #include "../../runtime/work_queues.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../../engine/short_floats.h"
+#include "../../engine/arithmetic/short_floats.h"
 
 namespace cuda_cpu {
 namespace {

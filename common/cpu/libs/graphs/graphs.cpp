@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "../../engine/grid.h"
+#include "../../engine/state/grid.h"
 #include "../../report/diagnostics.h"
 #include "../../runtime/errors.h"
 #include "../../runtime/handles.h"

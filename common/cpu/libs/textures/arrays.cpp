@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "../../engine/device_limits.h"
-#include "../../engine/memory.h"
+#include "../../engine/memory/memory.h"
+#include "../../engine/state/device_limits.h"
 #include "../../report/diagnostics.h"
 #include "../../runtime/allocation.h"
 #include "../../runtime/capture.h"

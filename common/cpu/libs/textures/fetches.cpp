@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../engine/current.h"
-#include "../../engine/worker.h"
+#include "../../engine/state/current.h"
+#include "../../engine/state/leaving.h"
 #include "../../report/diagnostics.h"
 #include "../../types/error_codes.h"
 #include "texture_objects.h"

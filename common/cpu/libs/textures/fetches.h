@@ -7,8 +7,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "../../engine/device_functions.h"
-#include "../../engine/uninstrumented.h"
+#include "../../engine/arithmetic/device_functions.h"
+#include "../../engine/state/uninstrumented.h"
 #include "../../types/site.h"
 #include "../../types/texture_types.h"
 #include "../../types/vector_types.h"

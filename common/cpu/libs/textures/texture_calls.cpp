@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "../../engine/device_limits.h"
-#include "../../engine/memory.h"
+#include "../../engine/memory/memory.h"
+#include "../../engine/state/device_limits.h"
 #include "../../report/diagnostics.h"
 #include "../../runtime/errors.h"
 #include "../../runtime/work_queues.h"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../../engine/device_functions.h"
-#include "../../engine/short_floats.h"
+#include "../../engine/arithmetic/device_functions.h"
+#include "../../engine/arithmetic/short_floats.h"
 
 namespace cuda_cpu {
 namespace {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "phase_barriers.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "../../report/diagnostics.h"
+#include "../../types/error_codes.h"
+#include "../memory/shared.h"
+#include "../scheduling/scheduler.h"
+#include "../scheduling/yielding.h"
+#include "../state/block.h"
+#include "../state/current.h"
+#include "../state/leaving.h"
+#include "../state/observer.h"
+#include "../state/sanitizers.h"
+#include "../state/worker.h"
+#include "async_copies.h"
+#include "fences.h"
+
+namespace cuda_cpu {
+namespace {
+
+/// What the object in shared memory holds. Fresh memory holds none of its block.
+struct Held {
+  std::uint32_t number, serial;
+};
+
+// As many arrivals as the GPU's own can count.
+constexpr std::ptrdiff_t kMostArrivals = (1 << 20) - 1;
+
+constexpr std::size_t kMostThreadsOfTile = 512;
+
+[[noreturn]] void refuse(const char* headline, const PhaseCall& call,
+                         std::vector<std::string> details, std::string help) {
+  stop_grid(report_here(headline, {call.file, call.line}, cudaErrorLaunchFailure,
+                        std::move(details), std::move(help)));
+}
+
+/// The barrier, or null if the object holds none.
+PhaseBarrier* known(const Block* block, const void* object) {
+  Held held;
+  std::memcpy(&held, object, sizeof(held));
+  if (held.serial != block->serial || held.number >= block->phase_barrier_count) return nullptr;
+  PhaseBarrier* const barrier = block->phase_barriers[held.number];
+  return barrier->object == object ? barrier : nullptr;
+}
+
+PhaseBarrier& barrier_of(const void* object, const PhaseCall& call) {
+  if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
+  PhaseBarrier* const barrier = known(current_block, object);
+  if (barrier != nullptr) return *barrier;
+  refuse("cuda::barrier is used before it is initialised", call, {std::string("by ") + call.name},
+         "one thread calls init(&barrier, count), and __syncthreads() comes before the first use");
+}
+
+PhaseBarrier* new_barrier(Block* block) {
+  if (block->phase_barrier_count == block->phase_barrier_room) {
+    const TsanBlindfold unseen;
+    const std::uint32_t room = block->phase_barrier_room + 8;
+    auto** const grown = static_cast<PhaseBarrier**>(
+        std::realloc(block->phase_barriers, room * sizeof(PhaseBarrier*)));
+    if (grown == nullptr) die("out of memory for barriers");
+    for (std::uint32_t i = block->phase_barrier_room; i < room; ++i) grown[i] = new PhaseBarrier;
+    block->phase_barriers = grown;
+    block->phase_barrier_room = room;
+  }
+  return block->phase_barriers[block->phase_barrier_count++];
+}
+
+/// How far the barrier is beyond a phase; 0: the phase goes on.
+std::int32_t beyond(const PhaseBarrier& barrier, std::uint32_t phase) {
+  return static_cast<std::int32_t>(barrier.phase - phase);
+}
+
+/// A GPU knows of a phase only whether its number is odd.
+void check_token(const PhaseBarrier& barrier, std::uint32_t phase, const PhaseCall& call) {
+  if (beyond(barrier, phase) <= 1) return;
+  refuse("wait at a cuda::barrier for a phase that is not the last one", call,
+         {format("%d more phases have ended since the arrival that gave the token",
+                 beyond(barrier, phase) - 1)},
+         "wait before others can end the next phase: each of them needs this thread's arrival");
+}
+
+/// The running thread goes on since the phase has ended. It makes the copies that belong to it,
+/// unless another thread came before.
+void pass(PhaseBarrier* barrier, std::uint32_t phase) {
+  Block* const block = current_block;
+  void* const object = tsan_object(block, barrier);
+  tsan_acquire(object);
+  CopyQueue& copies = barrier->copies;
+  while (!copies.empty() &&
+         static_cast<std::int32_t>(copies.copies[copies.first].group - phase) <= 0) {
+    make_first_copy(block, &copies, barrier->object);
+    tsan_release(object);
+  }
+  if (block->observation != nullptr && observer->phase_is_passed != nullptr) {
+    observer->phase_is_passed(*block, barrier->object, phase);
+  }
+}
+
+/// Returns the phase.
+std::uint32_t arrive(PhaseBarrier* barrier, std::uint32_t times, bool drops) {
+  Block* const block = current_block;
+  const std::uint32_t phase = barrier->phase;
+  tsan_release(tsan_object(block, barrier));
+  if (block->observation != nullptr && observer->phase_is_reached != nullptr) {
+    observer->phase_is_reached(*block, barrier->object, phase);
+  }
+  if (drops) --barrier->expected;
+  barrier->missing -= times;
+  if (barrier->missing == 0) {
+    barrier->missing = barrier->expected;
+    ++barrier->phase;
+    ++current_worker->barriers;
+  }
+  return phase;
+}
+
+void wait(PhaseBarrier* barrier, std::uint32_t phase, const PhaseCall& call) {
+  if (beyond(*barrier, phase) == 0) {
+    Thread* const self = current_thread;
+    self->begin_wait(Wait::kPhase, &barrier->phase, phase, call.file, call.line);
+    self->pc = call.name;
+    reschedule(self);
+  }
+  pass(barrier, phase);
+}
+
+}  // namespace
+
+void make_phase_barrier(void* object, std::ptrdiff_t expected, const PhaseCall& call) {
+  if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
+  Block* const block = current_block;
+  if (!is_shared_address(block, object)) {
+    refuse("cuda::barrier of a block that is not in its shared memory", call, {},
+           "declare it __shared__");
+  }
+  if (expected < 1 || expected > kMostArrivals) {
+    refuse("cuda::barrier that expects no number of arrivals that there is", call,
+           {format("it is to expect %td; 1 to %td are allowed", expected, kMostArrivals)}, "");
+  }
+  PhaseBarrier* barrier = known(block, object);
+  if (barrier == nullptr) {
+    const Held held{block->phase_barrier_count, block->serial};
+    std::memcpy(object, &held, sizeof(held));
+    barrier = new_barrier(block);
+  }
+  barrier->object = object;
+  barrier->phase = 0;
+  barrier->missing = barrier->expected = static_cast<std::uint32_t>(expected);
+  barrier->made = {call.file, call.line};
+}
+
+std::uint32_t arrive_at_phase(const void* object, std::ptrdiff_t times, bool drops,
+                              const PhaseCall& call) {
+  PhaseBarrier& barrier = barrier_of(object, call);
+  if (times < 1 || times > static_cast<std::ptrdiff_t>(barrier.missing)) {
+    Report it = report_here("more arrivals at a cuda::barrier than it expects",
+                            {call.file, call.line}, cudaErrorLaunchFailure,
+                            {format("%td more arrive, and %u of %u are missing in this phase",
+                                    times, barrier.missing, barrier.expected)});
+    it.notes.push_back({barrier.made, "initialised here"});
+    stop_grid(it);
+  }
+  return arrive(&barrier, static_cast<std::uint32_t>(times), drops);
+}
+
+void wait_for_phase(const void* object, std::uint32_t phase, const PhaseCall& call) {
+  PhaseBarrier& barrier = barrier_of(object, call);
+  check_token(barrier, phase, call);
+  wait(&barrier, phase, call);
+}
+
+const void* const* sync_large_tile(unsigned size, unsigned first, unsigned threads,
+                                   const PhaseCall& call, const void* brings) {
+  if (current_thread == nullptr) die("%s called outside of a kernel", call.name);
+  Block* const block = current_block;
+  const void* const tile = reinterpret_cast<const void*>(std::uintptr_t{size} << 16 | first);
+  PhaseBarrier* barrier = nullptr;
+  for (std::uint32_t i = 0; i < block->phase_barrier_count && barrier == nullptr; ++i) {
+    if (block->phase_barriers[i]->object == tile) barrier = block->phase_barriers[i];
+  }
+  if (barrier == nullptr) {
+    barrier = new_barrier(block);
+    barrier->object = tile;
+    barrier->phase = 0;
+    barrier->missing = barrier->expected = threads;
+    barrier->made = {nullptr, 0};
+  }
+  if (barrier->brought == nullptr) {
+    const TsanBlindfold unseen;
+    barrier->brought = std::make_unique<const void*[]>(kMostThreadsOfTile);
+  }
+  if (brings != nullptr) {
+    barrier->brought[static_cast<std::size_t>(current_thread - block->threads) - first] = brings;
+  }
+  wait(barrier, arrive(barrier, 1, false), call);
+  return barrier->brought.get();
+}
+
+bool phase_has_ended(const void* object, std::uint32_t phase, const PhaseCall& call) {
+  PhaseBarrier& barrier = barrier_of(object, call);
+  check_token(barrier, phase, call);
+  if (beyond(barrier, phase) == 0) {
+    yield();
+    return false;
+  }
+  pass(&barrier, phase);
+  return true;
+}
+
+void wait_for_parity(const void* object, bool odd, const PhaseCall& call) {
+  const std::uint32_t phase = barrier_of(object, call).phase;
+  wait_for_phase(object, (phase % 2 == 1) == odd ? phase : phase - 1, call);
+}
+
+void hand_copies_to_phase(const void* object, const PhaseCall& call) {
+  PhaseBarrier& barrier = barrier_of(object, call);
+  if (current_block->copy_queues == nullptr) return;
+  CopyQueue& mine = copy_queue_of(current_block, current_thread);
+  std::uint32_t kept = mine.end;
+  while (kept > mine.first && mine.copies[kept - 1].group == mine.groups) --kept;
+  for (std::uint32_t i = kept; i < mine.end; ++i) {
+    AsyncCopy copy = mine.copies[i];
+    copy.group = barrier.phase;
+    barrier.copies.put(copy);
+  }
+  mine.end = kept;
+  if (mine.empty()) mine.clear();
+}
+
+void begin_phase_barriers(Block* block) {
+  for (std::uint32_t i = 0; i < block->phase_barrier_count; ++i) {
+    block->phase_barriers[i]->copies.clear();
+  }
+  block->phase_barrier_count = 0;
+}
+
+}  // namespace cuda_cpu

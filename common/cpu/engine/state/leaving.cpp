@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "leaving.h"
+
+#include <utility>
+
+#include "../../types/error_codes.h"
+#include "sanitizers.h"
+
+namespace cuda_cpu {
+
+namespace {
+
+__attribute__((constructor(101))) void hold_while_reporting() {
+  consequences.report_begins = hold_interrupts;
+}
+
+}  // namespace
+
+Report report_here(std::string headline, Site site, int cuda_error,
+                   std::vector<std::string> details, std::string help) {
+  Report it;
+  it.headline = std::move(headline);
+  it.site = site;
+  it.where = where();
+  it.details = std::move(details);
+  it.help = std::move(help);
+  it.cuda_error = cuda_error;
+  return it;
+}
+
+void stop_grid(const Report& it) { abandon_grid(report(it)); }
+
+void abandon_grid(int cuda_error) {
+  if (!in_kernel()) die("abandon_grid outside of a kernel");
+  current_worker->grid->fail(cuda_error != 0 ? cuda_error : cudaErrorLaunchFailure);
+  leave_kernel(Exit::kFailed);
+}
+
+void leave_kernel(Exit why, const Fault& fault) {
+  Worker* const worker = current_worker;
+  worker->exit = why;
+  worker->fault = fault;
+  asan_leave(nullptr, worker->home_bottom, worker->home_size);
+  tsan_release(&worker->grid->blocks);  // as a thread that ends does
+  // TSan looks for the jump's target among those of the fiber that it takes for the running one.
+  tsan_switch(worker->home_fiber);
+  siglongjmp(worker->home_jump, 1);
+}
+
+void hold_interrupts() {
+  if (current_worker != nullptr) current_worker->interruptible.store(false);
+}
+
+}  // namespace cuda_cpu

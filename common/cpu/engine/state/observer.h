@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// X-ray or the race detector watches the engine at work, in programs that are built for it.
+// Everywhere else the pointer is null, and costs one test for each grid, block and barrier.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../types/site.h"
+
+namespace cuda_cpu {
+
+struct AsyncCopy;
+struct Block;
+struct GridLaunch;
+
+/// Functions that are null are not called.
+struct Observer {
+  /// Before the first block. False: this grid is not observed.
+  bool (*grid_begins)(const GridLaunch& launch);
+  /// When the last block has ended or the grid was abandoned, whether it was observed or not.
+  void (*grid_ends)(const GridLaunch& launch);
+  /// Its result becomes block.observation. Null: the observer hears no more of this block.
+  void* (*block_begins)(const Block& block, std::uint64_t number, std::uint64_t blocks);
+  void (*block_ends)(Block& block);
+  /// All threads have arrived, none has gone on.
+  void (*barrier_opens)(Block& block);
+  /// The running thread waits for others, but not for its whole block: warp operation, grid
+  /// barrier. `lanes`: those of its warp that it meets.
+  void (*thread_meets)(Block& block, std::uint32_t lanes);
+  /// __syncwarp: these lanes of the warp have all arrived, none has gone on.
+  void (*lanes_met)(Block& block, std::uint32_t warp, std::uint32_t lanes);
+  /// An asynchronous copy is made now: its thread waits for it, or somebody for the phase of the
+  /// barrier that it belongs to.
+  void (*copy_arrives)(Block& block, const AsyncCopy& copy, const void* barrier);
+  /// The running thread arrives at a barrier of the program's own, which is in this phase, or goes
+  /// on since the phase has ended.
+  void (*phase_is_reached)(Block& block, const void* barrier, std::uint32_t phase);
+  void (*phase_is_passed)(Block& block, const void* barrier, std::uint32_t phase);
+  /// All threads of the grid have arrived, none has gone on.
+  void (*grid_barrier_opens)();
+  /// A copy, fill or free that the runtime makes.
+  void (*range_is_used)(const void* address, std::size_t bytes, bool writes, const char* call,
+                        Site site);
+  /// Called again and again, by a thread of its own, while grids run; `seconds`: how long by now.
+  void (*time_passes)(double seconds);
+  /// The blocks of an observed grid run one after the other, or in turns, but none beside another.
+  bool wants_one_worker;
+};
+
+/// Constant-initialised to null; set before main by the program's static initialisers.
+inline const Observer* observer = nullptr;
+
+/// Tells it, if it wants to know, that a call of the runtime uses memory now.
+inline void tell_of_range(const void* address, std::size_t bytes, bool writes, const char* call,
+                          Site site) {
+  if (observer == nullptr || observer->range_is_used == nullptr) return;
+  observer->range_is_used(address, bytes, writes, call, site);
+}
+
+}  // namespace cuda_cpu
