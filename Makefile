@@ -93,7 +93,7 @@ grade:  ## grade a class: make grade DIR=submissions OUT=grades.csv
 needs.test = backend catch2 rules $(if $(filter gpu,$(CHOSEN_BACKEND)),,xray)
 needs.test-programs = $(needs.test)
 test: $$(TESTS) $$(TESTED_PROGRAMS)  ## every test, or one chapter's
-	$(direct)CXX='$(CXX)' $(python) common/tools/checks/run_tests.py $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' --began build/began \
+	$(direct)CXX='$(CXX)' $(python) common/tools/checks/run_tests.py $(CHOSEN_BACKEND) --programs '$(ALL_PROGRAMS)' \
 	  $(if $(filter-out 0,$(FORCE)),,--keep) $(if $(filter-out all,$(EXPERIMENT)),--tag $(EXPERIMENT)) \
 	  $(filter %.test,$(TESTS)) $(TEST_SCRIPTS)
 test-programs: $$(TESTS)

@@ -21,8 +21,3 @@ ifeq ($(ONE)$(CHOSEN_BACKEND),cpu)
 SANITIZED_ZOO = $(foreach v,$(SANITIZER_VARIANTS),$(call zoo_for,$v))
 ZOO_TEST = build/cpu/tests/backend/zoo.test $(ZOO_PROGRAMS)
 endif
-
-# When make began, for the table of where the time went.
-ifneq ($(filter test,$(GOALS)),)
-$(shell mkdir -p build && date +%s >build/began)
-endif

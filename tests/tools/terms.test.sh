@@ -222,13 +222,3 @@ expect_output "GLOSSARY.md:3: bank stands behind grid: the order is that of the 
 expect_output "GLOSSARY.md:3: bank: expected also:, only: or but not:, found sometimes:"
 expect_output "GLOSSARY.md:5: lane: its id must be lane"
 expect_output "GLOSSARY.md:7: warp: the chapter that explains it is missing"
-
-test_case "a glossary that is not there, or empty, is said"
-rm chapters/GLOSSARY.md
-complains "chapters/GLOSSARY.md:1: is not there"
-echo "# Glossary" >chapters/GLOSSARY.md
-complains "chapters/GLOSSARY.md:1: has no entries"
-
-test_case "the notes of this repository explain each term before they use it"
-cd "$here" || exit 1
-content

@@ -73,17 +73,14 @@ else
 fi
 
 if ! python=$("$tools/setup/python.sh"); then
-  skip "lines, notes, links: python3 is not here; run: $("$tools/setup/install.sh" --how python)"
+  skip "text, notes, links: python3 is not here; run: $("$tools/setup/install.sh" --how python)"
 else
   export PYTHONDONTWRITEBYTECODE=1
-  check "lines, sizes, licence lines" "$python" "$tools/checks/check_text.py" lines
-  check "chapters complete" "$python" "$tools/checks/check_text.py" notes
-  check "chapters begin with their kernels" "$python" "$tools/checks/code_share.py" --check
-  check "rooms of the CPU backend" "$python" "$tools/checks/rooms.py" --check
+  check "blanks, licence lines, complete chapters, links" "$python" "$tools/checks/check_text.py"
+  check "who includes whom" "$python" "$tools/checks/rooms.py" --check
   # shellcheck disable=SC2046  # file names without blanks
   check "mutants: every edit applies" "$python" "$tools/checks/edits.py" --check $(files '*.mutants')
   check "terms are explained before they are used" "$python" "$tools/checks/terms.py" --check
-  check "links" "$python" "$tools/checks/check_text.py" links
   check "notes quote the sources and results as they are" "$python" "$tools/notes/notes.py" --check
 fi
 

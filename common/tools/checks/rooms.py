@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which rooms of the CPU backend include which: a line for each room, from the bottom up. --check prints only what goes
-against the order below, and units of one room that include each other in a circle. A room includes those above it in this
-list, and no other; a unit is a .cpp with its header. .github/CONTRIBUTING.md draws the rooms.
+"""Who includes whom. Prints which rooms of the CPU backend include which: a line for each room, from the bottom up. --check
+prints only what goes against the order below, and units of one room that include each other in a circle. A room includes
+those above it in this list, and no other; a unit is a .cpp with its header. .github/CONTRIBUTING.md draws the rooms. Nor does
+a chapter include another one, or more of common/ than common.cuh.
 """
 
 import argparse
@@ -34,6 +35,7 @@ ALLOWED = {
     "watch": {"libs/textures", "xray", "races"} | ENGINE,
     "prepass": set(),
 }
+WITH_HEADERS = "14"  # this chapter's program includes headers of its own, as experiments of all chapters may
 
 
 def room_of(path):
@@ -70,6 +72,20 @@ def circles(arrows):
         yield from walk(unit, [])
 
 
+def chapters():
+    """What a chapter's program, experiment or header includes and must not."""
+    patterns = ("*.cu", "*.cuh", "experiments/*.cu*")
+    for path in sorted(p for pattern in patterns for p in glob.glob(f"chapters/[0-9][0-9]_*/{pattern}")):
+        allowed, named = r"(\.\./)+common/common\.cuh", "common/common.cuh"
+        is_program = path.endswith(".cu") and "/experiments/" not in path
+        if not is_program or path.startswith(f"chapters/{WITH_HEADERS}_"):
+            allowed, named = allowed + r"|(\.\./)?\w+\.cuh", named + " and headers of its own chapter"
+        with open(path, encoding="utf-8") as file:
+            for name in re.findall(r'^#include "([^"]*)"', file.read(), re.M):
+                if not re.fullmatch(allowed, name):
+                    yield f"{path}: includes {name}: allowed: {named}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
@@ -86,6 +102,7 @@ def main():
         if unit != its:
             units.setdefault(unit, set()).add(its)
     problems += ["a circle: " + " -> ".join(os.path.relpath(unit, ROOT) for unit in way) for way in circles(units)]
+    problems += chapters()
     if not check:
         print("\n".join(f"{room:<18} -> {' '.join(sorted(others)) or '(none)'}" for room, others in rooms.items()))
     print("\n".join(problems), end="\n" if problems else "")

@@ -15,9 +15,7 @@ before each program; CXX is the compiler.
 """
 
 import argparse
-import collections
 import concurrent.futures
-import glob
 import hashlib
 import os
 import re
@@ -213,7 +211,7 @@ class Runner:
             self.times = {}
         return sorted(tests, key=lambda t: -self.times.get(t, 2e9 if t.endswith(".sh") else 1e9))
 
-    def run(self, tests, at_a_time, compiled):
+    def run(self, tests, at_a_time):
         os.makedirs(self.build, exist_ok=True)
         order = self.longest_first(tests)
         if tests:
@@ -227,7 +225,7 @@ class Runner:
             file.writelines(f"{ms} {test}\n" for test, ms in self.times.items())
 
         print("\nwhere the time went")
-        for what, seconds in [*compiled, (f"testing, {at_a_time} at a time", time.time() - self.began),
+        for what, seconds in [(f"testing, {at_a_time} at a time", time.time() - self.began),
                               *((f"  {name}", ms / 1000) for ms, _, name in self.took[:6])]:
             print(f"  {what:<58} {seconds:7.1f} s")
         ranks = list(self.worst.values())
@@ -240,21 +238,6 @@ class Runner:
         return 0 if any(rank > 1 for rank in ranks) and 3 not in ranks else 1
 
 
-def what_was_compiled(began):
-    """[(text, seconds)]: what make has compiled since it began. It then wrote the file `began`, which holds the time."""
-    try:
-        since = modified(began)
-        with open(began, encoding="utf-8") as file:
-            seconds = int(time.time()) - int(file.read())
-    except (OSError, ValueError, TypeError):
-        return []
-    compiled = (path for path in glob.glob("build/**/*.o", recursive=True) if modified(path) > since)
-    variants = collections.Counter(path.split(os.sep)[1] for path in compiled)
-    if not variants:
-        return []
-    return [("compiling: " + ", ".join(f"{v} {n}" for v, n in sorted(variants.items())) + " files", seconds)]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backend", choices=("cpu", "gpu"))
@@ -264,15 +247,13 @@ def main():
     parser.add_argument("--keep", action="store_true", help="what passed and could only pass again is not run again")
     parser.add_argument("--at-a-time", type=int, help="how many tests run side by side")
     parser.add_argument("--build", help="where results are kept; build/BACKEND if left out")
-    parser.add_argument("--began", help="a file that make wrote when it began")
     options = parser.parse_intermixed_args()
     if options.backend == "gpu" and not terminal.has_gpu("test", "tests"):
         print("0 passed, 0 failed, 0 skipped")
         return 77
     terminal.stop_on_interrupt()
-    compiled = what_was_compiled(options.began) if options.began else []
     at_a_time = 1 if options.backend == "gpu" else options.at_a_time or terminal.cores() + 1
-    return Runner(options).run(options.tests, at_a_time, compiled)
+    return Runner(options).run(options.tests, at_a_time)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `make single` prints, of every program, experiment and lab's solution: at most 1,200 lines (MORE_LINES names those
-that may have more), compiled by the command that it names where nvcc is here, and run on the CPU backend with the small
-options of its settings.
+"""What `make single` prints, of every program, experiment and lab's solution: compiled by the command that it names where nvcc
+is here, and run on the CPU backend with the small options of its settings.
 """
 
 import argparse
@@ -20,13 +19,6 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import edits  # noqa: E402
 import single  # noqa: E402
 
-MOST_LINES = 1200
-# Each has 811 lines of the harness, which data, options and the table need; the rest is chapter 14's own.
-MORE_LINES = {
-    "14_matmul_at_the_limit": 1455,  # 640: ten versions, and the tile that they share
-    "14_even_shares": 1470,  # 656: the same tile, and the shares
-    "14_by_shape": 2300,  # 1,482: all kernels among which it chooses, and the choice
-}
 FOLDER = "build/single"
 
 
@@ -54,9 +46,6 @@ def attempt(program, arch):
     text = single.single(source)
     file = f"{FOLDER}/{re.sub(r'[^a-z0-9_]', '_', source[len('chapters/') : -len('.cu')])}.cu"
     pathlib.Path(file).write_text(text, encoding="utf-8")
-    most = MORE_LINES.get(name, MOST_LINES)
-    if text.count("\n") > most:
-        return f"{text.count(chr(10))} lines: at most {most}"
     if re.search(r'^#include "', text, re.M):
         return "it includes a file that is not there"
     if arch:

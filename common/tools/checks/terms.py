@@ -83,9 +83,6 @@ def read_glossary(complain):
     """The entries, by anchor."""
     entries = {}
     before = ""
-    if not os.path.exists(GLOSSARY):
-        complain(GLOSSARY, 1, "is not there")
-        return entries
     with open(GLOSSARY, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             match = ENTRY.match(line)
@@ -202,11 +199,8 @@ def main():
     problems = []
     complain = lambda path, line, message: problems.append((path, line, message))
     entries = read_glossary(complain)
-    if entries:
-        find_uses(entries)
-        check(entries, complain)
-    elif not problems:
-        complain(GLOSSARY, 1, "has no entries")
+    find_uses(entries)
+    check(entries, complain)
     if not options.check:
         print_list(entries)
     for path, line, message in sorted(problems):
