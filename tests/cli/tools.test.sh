@@ -414,6 +414,41 @@ run in_notes --check number.md
 expect_status 0
 rm -r "$scratch/notes/number.md" "$scratch/notes/chapters/06_other"
 
+test_case "a number that was typed is reported where it is a result, and where it only looks like one it is not"
+mkdir -p "$scratch/notes/chapters/06_other/results"
+cat >"$scratch/notes/chapters/06_other/results/h200.csv" <<'END'
+setting,version,median_ms,rate,rate_unit,of_percent,speedup
+default,fast,0.71294,1755.2,GB/s,88.3,4096
+small,slow,2026,512,GFLOP/s,1.25,1.24
+END
+cat >"$scratch/notes/chapters/06_other/results/h200_profile.csv" <<'END'
+version,args,kernel,metric,predicted,measured
+fast,--n 1Ki,sum,a__loads.sum,,9056256
+fast,--n 1Ki,sum,a__stores.sum,,1048576
+END
+# typed TEXT [MESSAGE]: what is said of a page with this line
+typed() {
+  printf '# Other\n\n%s\n' "$1" >"$scratch/notes/chapters/06_other/README.md"
+  run in_notes --check chapters/06_other/README.md
+  [ $# -eq 2 ] || expect_status 0
+  [ $# -eq 1 ] || { expect_status 1; expect_output "chapters/06_other/README.md:3: $2"; expect_one_line; }
+}
+typed 'It takes 0.713 ms.' '0.713 is typed, and a result: mark it, as in 0.713<!--=fast ms-->'
+typed '| 0.713 |' '0.713 is typed'
+typed 'It takes 713 µs.' '713 is typed, and a result: mark it, as in 713<!--=fast us-->'
+typed 'That is **1,755 GB/s**.' '1,755 is typed, and a result: mark it, as in 1,755<!--=fast rate-->'
+typed 'That is 1.76 TB/s.' '1.76 is typed, and a result: mark it, as in 1.76<!--=fast rate/1000-->'
+typed 'It is 1.24 times as fast.' '1.24 is typed, and a result: mark it, as in 1.24<!--=small:slow x-->'
+typed 'At 88.3 % of it.' '88.3 is typed, and a result: mark it, as in 88.3<!--=fast %-->'
+typed 'It counts 9,056,256 loads.' '9,056,256 is typed'
+typed 'In 2026 4096 threads write 1,048,576 times, 512 at a time, 1755 ints, 0.71 ms, 0.712 ms.'
+typed 'It takes 0.713<!--=fast ms--> ms, by reckoning 0.713<!-- computed --> ms, `0.713 ms`.'
+# shellcheck disable=SC2016  # backquotes of Markdown
+typed '```
+0.713 ms
+```'
+rm -r "$scratch/notes/chapters/06_other"
+
 test_case "the front page's table can fold what was measured behind the question"
 cp "$chapter/README.md" "$scratch/kept.md"
 cp "$chapter/sum.cu" "$scratch/kept.cu"

@@ -19,6 +19,9 @@ key names a row and, as its last word, what of it:
     0.56<!--=latency:ring=4 MiB us-->              4.42<!--=shared_sequential instructions/1e6-->
     16<!--=xray:sum_block_shuffle shared_loads-->  1.231<!--=shapes:seed=41|42 mean(over_default)-->
 
+What equals a result of the chapter and has no mark is reported (unmarked.py). Where it is none, a comment behind the
+number says what it is: 1.06<!-- computed --> ms.
+
 A deck is always built and never read as it is. It has placeholders, {{=global_modulo ms .2}}, with the decimals last, or
 none: {{=wide_loads GB/s}}. A headline, below, has them, too. Neither works in a code block.
 
@@ -79,6 +82,7 @@ import sys
 from keys import MARK, PLACEHOLDER, filled, like, look_up
 from markers import Problem, parse_marker
 from regions import MAKERS
+from unmarked import unmarked
 
 MARKER = re.compile(rf"<!--\s*({'|'.join(MAKERS)}):\s*(.*?)\s*-->", re.S)
 END = re.compile(r"<!--\s*end\s*-->")
@@ -145,6 +149,8 @@ def refresh(path, text):
         messages = with_placeholders_filled(folder, text)[1]
     else:
         text, messages = with_numbers(folder, text)
+        if os.path.exists(os.path.join(folder, "results/h200.csv")):
+            messages += unmarked(folder, text)
     result, position = "", 0
     for marker in outside_fences(MARKER, text):
         if marker.start() < position:
