@@ -409,6 +409,7 @@ names_nothing "fast ms" "" "before it stands nothing; type a number with the dec
 printf '1<!--=07:fast ms-->\n' >"$scratch/notes/number.md"
 run in_notes --check number.md
 expect_output "number.md:1: <!--=07:fast ms-->: there is no chapter 07"
+# shellcheck disable=SC2016  # backquotes of Markdown
 printf '```\n1<!--=an example-->\n```\n' >"$scratch/notes/number.md"
 run in_notes --check number.md
 expect_status 0
@@ -442,6 +443,7 @@ typed 'It is 1.24 times as fast.' '1.24 is typed, and a result: mark it, as in 1
 typed 'At 88.3 % of it.' '88.3 is typed, and a result: mark it, as in 88.3<!--=fast %-->'
 typed 'It counts 9,056,256 loads.' '9,056,256 is typed'
 typed 'In 2026 4096 threads write 1,048,576 times, 512 at a time, 1755 ints, 0.71 ms, 0.712 ms.'
+# shellcheck disable=SC2016  # backquotes of Markdown
 typed 'It takes 0.713<!--=fast ms--> ms, by reckoning 0.713<!-- computed --> ms, `0.713 ms`.'
 # shellcheck disable=SC2016  # backquotes of Markdown
 typed '```

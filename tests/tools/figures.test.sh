@@ -99,7 +99,16 @@ if ! python=$(common/tools/setup/python.sh --matplotlib); then
   skip "python3 with matplotlib is not here"
   exit
 fi
-draw() { in_copy "$python" common/tools/figures/draw.py "$@"; }
+for program in node npm; do
+  command -v $program >/dev/null 2>&1 && continue
+  test_case "figures follow their data"
+  skip "$program is not here"
+  exit
+done
+mkdir -p build "$copy/slides"
+ln -s "$PWD/build" "$copy/build"
+cp slides/package.json slides/package-lock.json "$copy/slides/"
+draw() { in_copy common/tools/figures/figures.sh "$@"; }
 figure=chapters/$tree/figures/ladder.svg
 
 test_case "drawing again gives the same bytes"
@@ -109,6 +118,7 @@ run draw $tree
 expect_status 0
 expect "nothing drawn anew" [ -z "$output" ]
 expect "the same files" diff -r "$scratch/once" "$copy/chapters/$tree/figures"
+expect "what screen readers read" grep -q 'role="img".*<title id="title">.*<desc id="desc">' "$copy/$figure"
 
 test_case "a number that changes in a CSV changes the figure, and is found until it is drawn"
 measured=chapters/$tree/results/h200.csv

@@ -84,10 +84,12 @@ else
   check "notes quote the sources and results as they are" "$python" "$tools/notes/notes.py" --check
 fi
 
-if "$tools/setup/python.sh" --matplotlib >/dev/null; then
-  check "figures as their scripts draw them" "$tools/figures/figures.sh" --check
-else
+if ! "$tools/setup/python.sh" --matplotlib >/dev/null; then
   skip "figures: matplotlib is not here; run: $("$tools/setup/install.sh" --how matplotlib)"
+elif ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
+  skip "figures: Node.js is not here; run: $("$tools/setup/install.sh" --how npm)"
+else
+  check "figures as their scripts draw them" "$tools/figures/figures.sh" --check
 fi
 
 exit $status

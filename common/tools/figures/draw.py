@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the figure scripts NN_name.py of this folder.
+"""Runs the figure scripts NN_name.py of this folder, and SVGO over what they drew. figures.sh has installed SVGO.
 
---check draws into a temporary folder and fails when a committed figure has other bytes, is missing, or
-is drawn by no script. Figures drawn with another version of matplotlib are not compared.
+--check fails when a committed figure has other bytes, is missing, or is drawn by no script. Figures drawn with another
+version of matplotlib are not compared.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+SVGO = "build/slides/packages/node_modules/.bin/svgo"
 
 
 def run_scripts(chapters, root):
@@ -46,11 +47,15 @@ def drawn_with(svg):
     return match[1].decode() if match else None
 
 
-def check(chapters):
-    with tempfile.TemporaryDirectory() as scratch:
-        faults = run_scripts(chapters, scratch)
-        fresh, committed = figures_in(Path(scratch), chapters), figures_in(ROOT, chapters)
-    others = set()
+def minify(root):
+    """Says the same with fewer bytes, in place; svgo.config.mjs says what stays."""
+    svgo = [str(ROOT / SVGO), "--config", str(HERE / "svgo.config.mjs"), "--recursive", "--quiet"]
+    subprocess.run([*svgo, "--folder", str(root), "--output", str(root)], check=True)
+
+
+def check(fresh, committed):
+    """Complaints, and which other versions of matplotlib have drawn what is committed."""
+    faults, others = [], set()
     for name, new in fresh.items():
         old = committed.get(name)
         if old is None:
@@ -60,11 +65,9 @@ def check(chapters):
         elif old != new:
             others.add(drawn_with(old))
     faults += [f"{name}: no script draws it" for name, svg in committed.items() if name not in fresh and drawn_with(svg)]
-    for fault in faults:
-        print(fault)
     if others:
         print(f"note: figures drawn with matplotlib {', '.join(sorted(others))}: not compared")
-    return 1 if faults else 0
+    return faults
 
 
 def main():
@@ -72,16 +75,22 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("chapters", nargs="*", metavar="CHAPTER")
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        faults = run_scripts(options.chapters, scratch)
+        minify(scratch)
+        fresh = figures_in(Path(scratch))
+    committed = figures_in(ROOT, options.chapters)
     if options.check:
-        return check(options.chapters)
-    before = figures_in(ROOT)
-    failed = run_scripts(options.chapters, ROOT)
-    for name, svg in figures_in(ROOT).items():
-        if before.get(name) != svg:
-            print(f"drew {name}")
-    for script in failed:
-        print(script, file=sys.stderr)
-    return 1 if failed else 0
+        faults += check(fresh, committed)
+    else:
+        for name, svg in fresh.items():
+            if committed.get(name) != svg:
+                (ROOT / name).parent.mkdir(exist_ok=True)
+                (ROOT / name).write_bytes(svg)
+                print(f"drew {name}")
+    for fault in faults:
+        print(fault, file=sys.stdout if options.check else sys.stderr)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

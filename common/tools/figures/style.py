@@ -398,9 +398,9 @@ def save(fig, name, title, desc, measured=()):
     if faults:
         raise ValueError(f"figure {name}: " + "; ".join(faults))
     svg = io.StringIO()
-    fig.savefig(svg, format="svg", metadata={"Date": None})
+    fig.savefig(svg, format="svg", metadata={"Date": None, "Format": None, "Type": None})
     plt.close(fig)
-    write(name, "\n".join(text.rstrip() for text in svg.getvalue().split("\n")), title, desc)
+    write(name, svg.getvalue(), title, desc)
 
 
 def draw_measured(*figures):

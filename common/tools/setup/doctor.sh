@@ -99,7 +99,7 @@ tool python3 "$("${python:-false}" --version 2>&1 | number)" "3.8, for make lab,
 python=$("$tools/setup/python.sh" --matplotlib)
 version=$("${python:-false}" -c 'import matplotlib; print(matplotlib.__version__)')
 tool matplotlib "$version" "for make figures; run: $(how matplotlib)" [ -n "$python" ]
-hint="18, with npm, for make slides and site; run: $(how node npm)"
+hint="18, with npm, for make figures, slides and site; run: $(how node npm)"
 tool node "$(node --version 2>/dev/null | number)" "$hint" have node npm
 chromium=$("$tools/setup/chromium.sh")
 hint="for slides as PDF, and to look at slides and site; run: $(how chromium)"
