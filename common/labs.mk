@@ -8,7 +8,7 @@ labs_sh = $(direct)common/labs/labs.sh $1 $(LAB_SETTINGS)
 
 ifneq ($(call is_needed,labs),)
 LAB_READY := $(foreach v,cpu cpu-asan cpu-tsan cpu-xray gpu,build/labs/$v/ready)
-$(LAB_READY): $(CATCH_MAIN) build/labs/report.o
+$(LAB_READY): $(CATCH_MAIN) $(LAB_PARTS)
 	@mkdir -p $(@D)
 	@echo '$(CATCH2_LIBS)' >$@
 # Labs of chapter 13 have textures; X-ray does not look into them.

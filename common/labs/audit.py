@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import runner
-from build import Failure, backend, compiler_of, is_clang
+from build import OF_EVERY_CHECK, Failure, backend, compiler_of, is_clang
 from catalogue import read
 from submission import Refused
 
@@ -442,7 +442,7 @@ TYPES = {"NULL", "PROGBITS", "NOBITS", "RELA", "REL", "GROUP", "NOTE", "SYMTAB",
          "LOOS+0xfff4c03"}  # fmt: skip
 # Constructors: of ordinary objects with static storage, and the one that -fsanitize=thread makes.
 CONSTRUCTORS = (".init_array", ".init_array.00099")
-WAITING = "lab_begin"  # common/labs/report.cpp
+WAITING = "lab_begin"  # common/labs/channel.cpp
 
 # What the compiler itself calls.
 COMPILER = re.compile(
@@ -528,7 +528,7 @@ def symbols(path, *options):
 
 def parts(variant):
     """What a check is linked with beside its own object."""
-    return ("build/labs/report.o", "build/tests/catch_main.o", *backend(variant))
+    return (*OF_EVERY_CHECK, *backend(variant))
 
 
 def protected(builder, variant):
@@ -643,7 +643,7 @@ PLAIN_PROGRAM = "build/cpu/prepass"
 
 
 def look_at_program(path):
-    """Raises Refused when something runs before main that is not report.cpp's: an entry of .preinit_array, code in .init,
+    """Raises Refused when something runs before main that is not channel.cpp's: an entry of .preinit_array, code in .init,
     or a function that is asked which one to take."""
     if not SYMBOLS_ARE_READ:
         return
@@ -717,7 +717,7 @@ def build(builder, lab, path, variant, folder, limits, prefix, user, baseline):
                 let_constructors_wait(command[command.index("-o") + 1])
         else:
             done = run(command, limits)
-            if done.status == 0 and variant != "gpu" and "build/labs/report.o" in command:
+            if done.status == 0 and variant != "gpu" and OF_EVERY_CHECK[0] in command:
                 look_at_program(command[command.index("-o") + 1])
         if done.status != 0:
             return False, done.output.strip() or f"{command[0]} ended with status {done.status}"

@@ -22,8 +22,10 @@ FIRST = "first.h"  # build/labs/VARIANT/first.h
 LENIENT = ["-Wno-sign-compare", "-Werror=return-type"]
 # Reading or writing a __device__ variable in host code, an error in common/cpu/prepass too.
 ERRORS_OF_NVCC = ["-diag-error", "20091,20092"]
-# report.cpp's main comes first, and calls the other.
-REPORT_FIRST = ["-Wl,--wrap=main"] if sys.platform == "linux" else []
+# What every check is linked with beside its own object and the backend.
+OF_EVERY_CHECK = ("build/labs/channel.o", "build/labs/report.o", "build/tests/catch_main.o")
+# channel.cpp's main comes first, and calls the other.
+CHANNEL_FIRST = ["-Wl,--wrap=main"] if sys.platform == "linux" else []
 STRICT = ["-Wsign-compare"]  # for starters and solutions, beside LENIENT
 
 
@@ -153,14 +155,14 @@ class Builder:
             yield [*compile_command, "-I.", f'-DLAB_FILE="{os.path.relpath(path)}"', *self.catch_flags(), *more, "-c", "-o",
                    f"{target}.o", lab.check]  # fmt: skip
             yield [*compiler_of(compile_command), *[f for f in compile_command if f.startswith("-arch")], "-o", target,
-                   f"{target}.o", "build/labs/report.o", "build/tests/catch_main.o", *libraries]  # fmt: skip
+                   f"{target}.o", *OF_EVERY_CHECK, *libraries]  # fmt: skip
             return
         yield ["build/cpu/prepass", path, source]
         yield ["build/cpu/prepass", lab.check, f"{target}.cu"]
         yield [*compile_command, *self.bounds(lab, variant), *more, "-include", f"build/labs/{variant}/{FIRST}", "-x", "c++",
                "-c", "-o", f"{target}.o", f"{target}.cu"]  # fmt: skip
-        yield [*compiler_of(compile_command), "-pthread", *link_flags, *REPORT_FIRST, "-o", target, f"{target}.o", "build/labs/report.o",
-               "build/tests/catch_main.o", *backend(variant), "-ldl", *libraries]  # fmt: skip
+        yield [*compiler_of(compile_command), "-pthread", *link_flags, *CHANNEL_FIRST, "-o", target, f"{target}.o", *OF_EVERY_CHECK,
+               *backend(variant), "-ldl", *libraries]  # fmt: skip
 
     def catch_flags(self):
         return [f for f in read("build/tests/flags").split() if f.startswith(("-I", "-D"))]

@@ -19,7 +19,7 @@ RACES = "races"  # in place of a schedule: the backend looks for races (common/c
 BACKEND_REPORT = re.compile(r"^\S+:\d+: (?:error|warning): .*$(?:\n(?:    |\S+:\d+: (?:note|error): ).*$)*", re.M)
 SUMMARY = re.compile(r"^(?:SUMMARY: \w+Sanitizer: .*|\S+:\d+:\d+: runtime error: .*)$", re.M)
 NOTE = re.compile(r"^\S+:\d+: note: .*$(?:\n    .*$)*\n?", re.M)
-END_OF_TRIAL = re.compile("\036(right|wrong)\n")  # common/labs/report.cpp
+END_OF_TRIAL = re.compile("\036(right|wrong)\n")  # common/labs/channel.cpp
 CATCH2 = re.compile(r"^(?:~{20}|-{20}|={20}).*", re.M | re.S)
 
 

@@ -79,7 +79,4 @@ class TrialReport {
 /// yet.
 void predict(const std::string& name, double prediction, double counted, const std::string& reread);
 
-/// Sends one line about the running test case to whoever runs the check.
-void tell(const std::string& key, const std::string& value);
-
 }  // namespace lab

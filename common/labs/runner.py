@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs one program that nobody has read, apart from everything else: in a session of its own, with limits on time,
-memory, output and processes, and with a channel over which the check tells its outcome (common/labs/report.cpp says how)
+memory, output and processes, and with a channel over which the check tells its outcome (common/labs/channel.cpp says how)
 whatever the program prints. When run() returns, none of its processes is left (on Linux)."""
 
 import array
@@ -61,7 +61,7 @@ def end_with(parent):
 
 
 def threads_are_told():
-    """Whether report.cpp can tell here that a process has other threads: whether one without any may unshare them."""
+    """Whether channel.cpp can tell here that a process has other threads: whether one without any may unshare them."""
     if LIBC is None:
         return False
     child = os.fork()
@@ -144,7 +144,7 @@ def unescape(text):
     return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\\t", "\t").replace("\0", "\\")
 
 
-ASKS, ASKS_AMONG_THREADS = b"ask\n", b"ask, and other threads run\n"  # common/labs/report.cpp
+ASKS, ASKS_AMONG_THREADS = b"ask\n", b"ask, and other threads run\n"  # common/labs/channel.cpp
 FORGED = {
     "early": "writes to the check's channel before the check has begun",
     "threads": "starts a thread before the check has begun",

@@ -18,6 +18,7 @@
 #include <functional>
 #include <string>
 
+#include "channel.h"
 #include "testing.cuh"
 
 namespace lab {

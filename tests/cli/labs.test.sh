@@ -11,7 +11,7 @@ if ! python=$(common/tools/setup/python.sh); then
 fi
 
 tree=$scratch/'a "tree"'
-own_tree "$tree" labs/report.o labs/report.d labs/cpu labs/cpu-xray
+own_tree "$tree" labs/{channel,report}.{o,d} labs/cpu labs/cpu-xray
 home=$PWD
 cd "$tree" || exit 1
 exercises=chapters/05_shared_tree_reduction/exercises
@@ -271,7 +271,7 @@ expect "no work/" [ ! -e work ]
 # What every check is linked with takes seconds to compile, and what it includes as well: kept for next time, the
 # latter with the key that says for which sources.
 mkdir -p "$home/build/labs"
-for part in report.d report.o; do cp -p build/labs/$part "$home/build/labs/.$part.$$" && mv "$home/build/labs/.$part.$$" "$home/build/labs/$part"; done
+for part in {channel,report}.{d,o}; do cp -p "build/labs/$part" "$home/build/labs/.$part.$$" && mv "$home/build/labs/.$part.$$" "$home/build/labs/$part"; done
 for folder in build/labs/cpu build/labs/cpu-xray; do
   [ -f $folder/first.h.key ] || continue
   mkdir -p "$home/$folder"

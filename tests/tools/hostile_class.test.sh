@@ -18,7 +18,7 @@ chosen=(CH=05 EX=1)
 [ "$students" -lt 200 ] || chosen=()
 # As root, submissions run as other users, who need access.
 chmod 711 "$scratch"
-own_tree "$scratch/tree" labs/report.o labs/report.d labs/cpu labs/cpu-xray
+own_tree "$scratch/tree" labs/{channel,report}.{o,d} labs/cpu labs/cpu-xray
 cd "$scratch/tree" || exit 1
 mkdir -m 711 "$scratch/tmp"
 export TMPDIR=$scratch/tmp
@@ -126,7 +126,7 @@ output=$(pgrep -af 34.1234)
 expect "no process" [ -z "$output" ]
 pkill -f 34.1234
 check=$scratch/check
-run g++ -pthread -o "$check" build/labs/report.o build/tests/catch_main.o
+run g++ -pthread -o "$check" build/labs/channel.o build/tests/catch_main.o
 expect_status 0
 cat >"$scratch/nobody_listens.py" <<'END'
 import os, socket, subprocess, sys

@@ -12,7 +12,7 @@ if ! python=$(common/tools/setup/python.sh); then
 fi
 
 tree=$scratch/'a "tree"'
-own_tree "$tree" labs/report.o labs/report.d labs/cpu labs/cpu-xray
+own_tree "$tree" labs/{channel,report}.{o,d} labs/cpu labs/cpu-xray
 cd "$tree" || exit 1
 exercises=chapters/05_shared_tree_reduction/exercises
 work=work/05_shared_tree_reduction

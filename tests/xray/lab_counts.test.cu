@@ -11,7 +11,7 @@
 #include "../../common/labs/speed.cuh"
 #include "xray_testing.cuh"
 
-// report.cpp has it, and is linked to the checks of labs.
+// channel.cpp has it, and is linked to the checks of labs.
 void lab::tell(const std::string&, const std::string& value) { CHECK(!value.empty()); }
 
 namespace {
