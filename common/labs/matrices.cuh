@@ -27,6 +27,25 @@ inline std::vector<float> with_gaps(const std::vector<float>& dense, std::size_t
   return wide;
 }
 
+/// Random A and B of a trial's shape, and what C has to be.
+struct RandomProduct {
+  explicit RandomProduct(const Trial& at)
+      : a(random_floats(at.rows * at.depth, -1, 1, 5)),
+        b(random_floats(at.depth * at.columns, -1, 1, 6)),
+        columns(at.columns),
+        expected(multiply_on_host(a, b, at.rows, at.columns, at.depth)),
+        bounds(product_bounds(a, b, at.rows, at.columns, at.depth)) {}
+
+  void compare(const std::string& name, const std::vector<float>& c) const {
+    expect_close(
+        name, c, expected, [this](std::size_t i) { return bounds[i]; }, columns);
+  }
+
+  std::vector<float> a, b;
+  std::size_t columns;
+  std::vector<double> expected, bounds;
+};
+
 /// A row-major matrix on the device. All of it is NaN until it is written; its gaps are NaN and
 /// infinity in turn.
 class DeviceMatrix {

@@ -65,6 +65,14 @@ class Streams {
   std::vector<cudaStream_t> streams_;
 };
 
+/// `count` rounds in a row are one such round again: this one. The learner's file has the type.
+template <class Round>
+Round repeated(Round round, unsigned count) {
+  Round all{1, 0};
+  for (unsigned k = 0; k < count; ++k) all = {all.factor * round.factor, round(all.step)};
+  return all;
+}
+
 /// Whether a stream's work runs only when somebody waits for it. On a GPU the clock decides; on the
 /// CPU backend it does, but under random orders, where other streams may come first.
 inline bool nothing_runs_early() {

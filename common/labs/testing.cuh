@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <functional>
 #include <sstream>
@@ -79,6 +80,20 @@ inline std::vector<int> ints_of(const Trial& trial) {
   std::vector<int> values(trial.n);
   for (std::size_t i = 0; i < trial.n; ++i) values[i] = static_cast<int>(i);
   return values;
+}
+
+/// The same with large random ones: an int does not hold the sum of two.
+inline std::vector<int> wide_ints_of(const Trial& trial) {
+  if (trial.input != Input::kRandom) return ints_of(trial);
+  return random_ints(trial.n, INT_MIN, INT_MAX, 7 + trial.n);
+}
+
+/// Multiples of 1/4 from -9/4 to 9/4: float sums of their products are exact.
+inline std::vector<float> quarters(std::size_t count, std::uint64_t seed) {
+  const std::vector<int> values = random_ints(count, -9, 9, seed);
+  std::vector<float> quarters(count);
+  for (std::size_t i = 0; i < count; ++i) quarters[i] = static_cast<float>(values[i]) / 4;
+  return quarters;
 }
 
 inline std::vector<float> floats_of(const Trial& trial) {
@@ -158,6 +173,12 @@ inline std::vector<std::size_t> sizes() {
 
 /// Block sizes for kernels that need whole warps and powers of two; for others awkward_blocks().
 inline std::vector<unsigned> warp_blocks() { return {32, 64, 256, 1024}; }
+
+/// Warps that have a thread with an element, when n elements have a thread each.
+inline std::size_t warps_at_work(std::size_t n, std::size_t block) {
+  return n / block * div_up(block, 32) + div_up(n % block, 32);
+}
+
 /// What a check tries, in the order of the sizes. run() goes on after the first wrong trial, so
 /// that the report can say which trials fail; a CUDA error ends it.
 ///

@@ -8,15 +8,6 @@
 // the learner's file:
 #include LAB_FILE
 
-namespace {
-
-// Warps of the launch that have a thread with an element.
-std::size_t warps_at_work(std::size_t n, std::size_t block) {
-  return n / block * div_up(block, 32) + div_up(n % block, 32);
-}
-
-}  // namespace
-
 TEST_CASE("every int is copied by a thread of its own and nothing else is touched") {
   // Multiples of some blocks first.
   lab::Trials()
@@ -39,7 +30,7 @@ TEST_CASE("every int is copied by a thread of its own and nothing else is touche
                      lab::exactly("stores of all threads together", seen.stores().lanes, at.n,
                                   "a thread for each int; the threads past the end do nothing");
                      lab::exactly("loads, counting a warp's 32 threads as one",
-                                  seen.loads().requests, warps_at_work(at.n, at.block),
+                                  seen.loads().requests, lab::warps_at_work(at.n, at.block),
                                   "each thread copies one int, at the same time as its warp");
                    });
       });

@@ -10,11 +10,6 @@
 
 namespace {
 
-// Warps of the launch that have a thread with an element.
-std::size_t warps_at_work(std::size_t n, std::size_t block) {
-  return n / block * div_up(block, 32) + div_up(n % block, 32);
-}
-
 // The expected numbers come from counting, without a division.
 struct Places {
   std::vector<unsigned> blocks, warps, lanes;
@@ -67,7 +62,7 @@ TEST_CASE("every thread knows its block, its warp and its lane") {
               lab::exactly("stores of all threads together", seen.stores().lanes, 3 * at.n,
                            "every thread below n writes its three numbers");
               lab::exactly("stores, counting a warp's 32 threads as one", seen.stores().requests,
-                           3 * warps_at_work(at.n, at.block),
+                           3 * lab::warps_at_work(at.n, at.block),
                            "each thread writes its own numbers, at the same time as its warp");
               const std::size_t lanes = std::min<std::size_t>({at.n, at.block, 32});
               lab::at_most("stores of one warp", seen.stores_of_busiest_warp(sizeof(unsigned)),

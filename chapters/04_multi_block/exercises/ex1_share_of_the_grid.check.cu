@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every thread of the grid leaves the sum of its own share
-#include <algorithm>
 #include <climits>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/dealt.cuh"
 #include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
@@ -16,55 +16,22 @@ unsigned blocks_of(const lab::Trial& at) {
   return static_cast<unsigned>(1 + at.n / (2 * std::size_t{at.block}));
 }
 
-// Large ones, too: an int does not hold the sum of two.
-std::vector<int> values_of(const lab::Trial& at) {
-  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
-  return lab::ints_of(at);
-}
-
 std::vector<long long> sums_of_threads(const std::vector<int>& x, std::size_t threads) {
   std::vector<long long> sums(threads, 0);
   for (std::size_t i = 0; i < x.size(); ++i) sums[i % threads] += x[i];
   return sums;
 }
 
-// What the first `blocks` blocks of the grid load: each element once, in a request for each round
-// in which a warp has one. Loops that take several elements a turn make up to three requests more
-// for the rest. No warp loads more than the first.
-struct Wanted {
-  std::size_t elements = 0, requests = 0, of_warp = 0;
-
-  Wanted(const lab::Trial& at, unsigned grid, unsigned blocks) {
-    const std::size_t threads = std::size_t{grid} * at.block;
-    const unsigned lanes = std::min(at.block, 32u);
-    for (std::size_t i = 0; i < at.n; ++i) {
-      elements += i % threads < blocks * at.block ? 1 : 0;
-      of_warp += i % threads < lanes ? 1 : 0;
-    }
-    for (unsigned b = 0; b < blocks; ++b) {
-      for (unsigned warp = 0; warp < at.block; warp += 32) {
-        const std::size_t first = std::size_t{b} * at.block + warp;
-        if (first < at.n) requests += div_up(at.n - first, threads) + 3;
-      }
-    }
-  }
-
-  template <class Seen>
-  void compare(const Seen& seen, const std::string& whose) const {
-    auto x = seen.loads();
-    x = {};
-    for (const auto& access : seen.accesses) {  // not of partial, where a learner may add in place
-      const bool is_load = access.operation == Seen::Operation::kLoad;
-      if (is_load && access.bytes_per_lane == sizeof(int)) x += access.counts;
-    }
-    lab::exactly("elements of x that " + whose + " load", x.lanes, elements,
-                 "each thread loads its own share, once");
-    lab::at_most("load requests of " + whose + " for x", x.requests, requests,
-                 "the lanes of a warp load neighbours, in one request");
-    lab::at_most("elements of x that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
-                 of_warp, "no warp works for another");
-  }
-};
+template <class Seen>
+void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, const std::string& whose) {
+  const auto x = lab::loads_of_ints(seen);
+  lab::exactly("elements of x that " + whose + " load", x.lanes, wanted.elements,
+               "each thread loads its own share, once");
+  lab::at_most("load requests of " + whose + " for x", x.requests, wanted.requests,
+               "the lanes of a warp load neighbours, in one request");
+  lab::at_most("elements of x that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
+               wanted.of_warp, "no warp works for another");
+}
 
 bool shares_are_right = true;  // in all tries of the first test case
 
@@ -82,7 +49,7 @@ TEST_CASE("every thread of the grid leaves the sum of its own share") {
         const bool were_right = shares_are_right;
         shares_are_right = false;  // until this try has come to its end
         const std::size_t threads = std::size_t{blocks_of(at)} * at.block;
-        const std::vector<int> x = values_of(at);
+        const std::vector<int> x = lab::wide_ints_of(at);
         const std::vector<long long> expected = sums_of_threads(x, threads);
 
         const lab::Array<int> d_x(x);
@@ -94,10 +61,10 @@ TEST_CASE("every thread of the grid leaves the sum of its own share") {
         lab::count(
             launch, [&] { lab::expect_equal("partial", partial.download(), expected); },
             [&](const auto& seen) {
-              Wanted(at, blocks_of(at), blocks_of(at)).compare(seen, "all warps");
+              expect_own_shares(seen, {at, blocks_of(at), blocks_of(at)}, "all warps");
             });
         lab::count_first_block(launch, [&](const auto& seen) {
-          Wanted(at, blocks_of(at), 1).compare(seen, "block 0's warps");
+          expect_own_shares(seen, {at, blocks_of(at), 1}, "block 0's warps");
         });
         shares_are_right = were_right;
       });
@@ -112,7 +79,7 @@ TEST_CASE("more blocks than 16 bits count share more elements than that") {
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
         const unsigned blocks = at.n > 60000 ? lab::drawn(65600, 66000) : lab::drawn(900, 1000);
-        const std::vector<int> x = values_of(at);
+        const std::vector<int> x = lab::wide_ints_of(at);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> partial(std::size_t{blocks} * at.block);
         const std::vector<long long> expected = sums_of_threads(x, partial.size());
@@ -125,7 +92,9 @@ TEST_CASE("more blocks than 16 bits count share more elements than that") {
               lab::expect_equal("grid of " + std::to_string(blocks) + ": partial",
                                 partial.download(), expected);
             },
-            [&](const auto& seen) { Wanted(at, blocks, blocks).compare(seen, "all warps"); });
+            [&](const auto& seen) {
+              expect_own_shares(seen, {at, blocks, blocks}, "all warps");
+            });
       });
 }
 

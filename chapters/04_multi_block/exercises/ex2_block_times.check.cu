@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: spans are right on SMs whose counters began at different times
 #include "common/labs/counts.cuh"
+#include "common/labs/dealt.cuh"
 #include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
@@ -49,17 +50,6 @@ const std::vector<Case> kCases = {
      {{kNow, kNow + 60000000001, 17, 120000000020}, {kNow + 3, kNow + 60000000000, 5, 99000000002}},
      60000000001,
      120000000003}};
-
-// Loads of 4 bytes: of x, and of nothing else that the kernel has.
-template <class Seen>
-std::uint64_t int_lanes(const Seen& seen) {
-  std::uint64_t lanes = 0;
-  for (const auto& access : seen.accesses) {
-    const bool is_load = access.operation == Seen::Operation::kLoad;
-    if (is_load && access.bytes_per_lane == sizeof(int)) lanes += access.counts.lanes;
-  }
-  return lanes;
-}
 
 // Nanoseconds by which two readings of the shared clock may be out of order: on a GPU its ticks do
 // not come to all warps of a block at once (64 ns apart on an H100).
@@ -153,8 +143,8 @@ TEST_CASE("the record of a block spans the work of all its threads") {
               lab::between("barriers that each thread comes to", seen.barriers, 2, 4,
                            "one holds the work back until the start is noted, one holds the end "
                            "back until the work is done");
-              lab::at_most("elements that all threads together load", int_lanes(seen), at.n,
-                           "the work is done once");
+              lab::at_most("elements that all threads together load",
+                           lab::loads_of_ints(seen).lanes, at.n, "the work is done once");
             });
       });
 }

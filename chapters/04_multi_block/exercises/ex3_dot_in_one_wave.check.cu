@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/labs/counts.cuh"
+#include "common/labs/dealt.cuh"
 #include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
 // the learner's file:
@@ -31,43 +32,17 @@ std::vector<int> values(const lab::Trial& at, std::uint64_t seed) {
   return random_ints(at.n, -100000, 100000, seed);
 }
 
-// What the first `counted` of `blocks` blocks load of both arrays: each element once, in a request
-// for each round in which a warp has one. Loops that take several elements a turn make up to three
-// requests more for the rest. No warp loads more than the first.
-struct Wanted {
-  std::size_t elements = 0, requests = 0, of_warp = 0;
-
-  Wanted(const lab::Trial& at, std::size_t blocks, std::size_t counted) {
-    const std::size_t threads = blocks * at.block;
-    const unsigned lanes = std::min(at.block, 32u);
-    for (std::size_t i = 0; i < at.n; ++i) {
-      elements += i % threads < counted * at.block ? 2 : 0;
-      of_warp += i % threads < lanes ? 2 : 0;
-    }
-    for (std::size_t b = 0; b < counted; ++b) {
-      for (unsigned warp = 0; warp < at.block; warp += 32) {
-        const std::size_t first = b * at.block + warp;
-        if (first < at.n) requests += 2 * (div_up(at.n - first, threads) + 3);
-      }
-    }
-  }
-
-  template <class Seen>
-  void compare(const Seen& seen, const std::string& whose) const {
-    auto of_x_and_y = seen.loads();
-    of_x_and_y = {};
-    for (const auto& access : seen.accesses) {  // not of partial, where a learner may add in place
-      const bool is_load = access.operation == Seen::Operation::kLoad;
-      if (is_load && access.bytes_per_lane == sizeof(int)) of_x_and_y += access.counts;
-    }
-    lab::exactly("elements of x and y that " + whose + " load", of_x_and_y.lanes, elements,
-                 "each thread loads its own share, once");
-    lab::at_most("load requests of " + whose, of_x_and_y.requests, requests,
-                 "the lanes of a warp load neighbours, in one request");
-    lab::at_most("elements of x and y that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
-                 of_warp, "no warp works for another");
-  }
-};
+// `wanted` is for each of the two arrays.
+template <class Seen>
+void expect_own_shares(const Seen& seen, const lab::DealtLoads& wanted, const std::string& whose) {
+  const auto of_x_and_y = lab::loads_of_ints(seen);
+  lab::exactly("elements of x and y that " + whose + " load", of_x_and_y.lanes, 2 * wanted.elements,
+               "each thread loads its own share, once");
+  lab::at_most("load requests of " + whose, of_x_and_y.requests, 2 * wanted.requests,
+               "the lanes of a warp load neighbours, in one request");
+  lab::at_most("elements of x and y that one warp loads", seen.loads_of_busiest_warp(sizeof(int)),
+               2 * wanted.of_warp, "no warp works for another");
+}
 
 bool shares_are_right = true;  // in all tries of the first test case
 
@@ -97,13 +72,13 @@ TEST_CASE("every thread leaves its share of the dot product") {
           lab::count([&] { meetings = lab::lanes_in_warp_operations(launch); },
                      [&] { lab::expect_equal(of_grid + "partial", partial.download(), expected); },
                      [&](const auto& seen) {
-                       Wanted(at, blocks, blocks).compare(seen, "all warps");
+                       expect_own_shares(seen, {at, blocks, blocks}, "all warps");
                        // Whoever adds what 31 others have loaded needs 31 shuffles for it.
                        lab::at_most("lanes that exchange values, each time anew", meetings,
                                     2 * (at.n + threads), "each thread adds what it has loaded");
                      });
           lab::count_first_block(launch, [&](const auto& seen) {
-            Wanted(at, blocks, 1).compare(seen, "block 0's warps");
+            expect_own_shares(seen, {at, blocks, 1}, "block 0's warps");
           });
         }
         shares_are_right = were_right;
@@ -142,7 +117,7 @@ TEST_CASE("the launch is one wave, or less where there are not enough elements")
         lab::count(launch, results, [&](const auto& seen) {
           lab::exactly("blocks of the launch", seen.grid.x, wave, "as many as launch_dot says");
           lab::exactly("threads of a block", seen.block.x, at.block);
-          Wanted(at, wave, wave).compare(seen, "all warps of the wave");
+          expect_own_shares(seen, {at, wave, wave}, "all warps of the wave");
         });
       });
 }
@@ -169,7 +144,9 @@ TEST_CASE("more blocks than 16 bits count share more elements than that") {
               lab::expect_equal("grid of " + std::to_string(blocks) + ": partial",
                                 partial.download(), expected);
             },
-            [&](const auto& seen) { Wanted(at, blocks, blocks).compare(seen, "all warps"); });
+            [&](const auto& seen) {
+              expect_own_shares(seen, {at, blocks, blocks}, "all warps");
+            });
       });
 }
 

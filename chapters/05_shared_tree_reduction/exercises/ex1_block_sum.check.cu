@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every block leaves the sum of its own elements
-#include <climits>
-
 #include "common/labs/counts.cuh"
 #include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
@@ -9,12 +7,6 @@
 #include LAB_FILE
 
 namespace {
-
-// Large ones, too: an int does not hold the sum of two.
-std::vector<int> values_of(const lab::Trial& at) {
-  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
-  return lab::ints_of(at);
-}
 
 std::vector<long long> sums_of_blocks(const std::vector<int>& x, unsigned block) {
   std::vector<long long> sums(std::max<std::size_t>(1, div_up(x.size(), block)), 0);
@@ -28,7 +20,7 @@ TEST_CASE("every block leaves the sum of its own elements") {
   std::vector<std::size_t> sizes = lab::sizes();
   sizes.insert(sizes.end() - 1, lab::drawn(2054, 4096));
   lab::Trials().sizes(sizes).blocks({64}).run([](const lab::Trial& at) {
-    const std::vector<int> x = values_of(at);
+    const std::vector<int> x = lab::wide_ints_of(at);
     const std::vector<long long> expected = sums_of_blocks(x, at.block);
     const std::size_t blocks = expected.size();
 
@@ -65,7 +57,7 @@ TEST_CASE("the sums of many elements are right") {
       .blocks({64})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
-        const std::vector<int> x = values_of(at);
+        const std::vector<int> x = lab::wide_ints_of(at);
         const std::vector<long long> expected = sums_of_blocks(x, at.block);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> sums(expected.size());

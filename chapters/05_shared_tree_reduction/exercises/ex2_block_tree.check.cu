@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // STARTER FAILS: every block leaves the sum of its own elements
-#include <climits>
-
 #include "common/labs/counts.cuh"
 #include "common/labs/drawn.cuh"
 #include "common/labs/testing.cuh"
@@ -14,11 +12,6 @@ unsigned levels_of(unsigned block) {
   unsigned levels = 0;
   for (unsigned half = block / 2; half > 0; half /= 2) ++levels;
   return levels;
-}
-
-// Large ones: an int does not hold the sum of two.
-std::vector<int> values_of(const lab::Trial& at) {
-  return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
 }
 
 std::vector<long long> sums_of_blocks(const std::vector<int>& x, unsigned block) {
@@ -39,7 +32,7 @@ TEST_CASE("every block leaves the sum of its own elements") {
       .blocks({32, 64, 128, 256, 512, 1024})
       .inputs({lab::Input::kRandom})
       .run([&](const lab::Trial& at) {
-        const std::vector<int> x = values_of(at);
+        const std::vector<int> x = lab::wide_ints_of(at);
         const std::vector<long long> expected = sums_of_blocks(x, at.block);
         const std::size_t blocks = expected.size();
 
@@ -78,7 +71,7 @@ TEST_CASE("the sums of many elements are right") {
       .blocks({64})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
-        const std::vector<int> x = values_of(at);
+        const std::vector<int> x = lab::wide_ints_of(at);
         const std::vector<long long> expected = sums_of_blocks(x, at.block);
         const lab::Array<int> d_x(x);
         const lab::Array<long long> sums(expected.size());

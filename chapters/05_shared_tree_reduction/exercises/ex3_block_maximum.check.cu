@@ -25,11 +25,6 @@ std::vector<int> maxima_of(const std::vector<int>& x, unsigned block) {
   return maxima;
 }
 
-std::vector<int> values_of(const lab::Trial& at) {
-  if (at.input == lab::Input::kRandom) return random_ints(at.n, INT_MIN, INT_MAX, 7 + at.n);
-  return lab::ints_of(at);
-}
-
 // A block has little to load and eight levels to fold: that is far from what the memory gives.
 void expect_speed() {
   constexpr std::size_t n = lab::kSpeedBytes / sizeof(int);
@@ -56,7 +51,7 @@ TEST_CASE("every block leaves the largest of its own elements") {
       .blocks({32, 64, 128, 256, 512, 1024})
       .inputs({lab::Input::kRandom, lab::Input::kNegative})
       .run([&](const lab::Trial& at) {
-        const std::vector<int> x = values_of(at);
+        const std::vector<int> x = lab::wide_ints_of(at);
         const std::vector<int> expected = maxima_of(x, at.block);
         const std::size_t blocks = expected.size();
 
@@ -106,7 +101,7 @@ TEST_CASE("the maxima of more blocks than 16 bits count are right") {
       .blocks({32})
       .inputs({lab::Input::kRandom})
       .run([](const lab::Trial& at) {
-        const std::vector<int> x = values_of(at);
+        const std::vector<int> x = lab::wide_ints_of(at);
         const std::vector<int> expected = maxima_of(x, at.block);
         const lab::Array<int> d_x(x), maxima(expected.size());
         launch_maximum_of_block(d_x.get(), at.n, maxima.get(), at.block);

@@ -8,14 +8,6 @@
 
 namespace {
 
-// Multiples of 1/4 from -9/4 to 9/4: float sums of their products are exact.
-std::vector<float> quarters(std::size_t count, std::uint64_t seed) {
-  const std::vector<int> values = random_ints(count, -9, 9, seed);
-  std::vector<float> quarters(count);
-  for (std::size_t i = 0; i < count; ++i) quarters[i] = static_cast<float>(values[i]) / 4;
-  return quarters;
-}
-
 Matrix dense(float* data, std::size_t height, std::size_t width) {
   return {data, static_cast<unsigned>(height), static_cast<unsigned>(width),
           static_cast<unsigned>(width)};
@@ -47,7 +39,7 @@ TEST_CASE("the product is right for matrices of any shape") {
                 [](const lab::Trial& r) { return r.rows != r.columns; })
       .run([](const lab::Trial& at) {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
-        const std::vector<float> a = quarters(m * k, 3), b = quarters(k * n, 4);
+        const std::vector<float> a = lab::quarters(m * k, 3), b = lab::quarters(k * n, 4);
         const lab::Array<float> d_a(a), d_b(b), d_c(m * n);
         const auto launch = [&] {
           launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n), dense(d_c.get(), m, n));
@@ -86,7 +78,7 @@ TEST_CASE("sides past 2^16 are right") {
       .blocks({256})
       .run([](const lab::Trial& at) {
         const std::size_t m = at.rows, n = at.columns, k = at.depth;
-        const std::vector<float> a = quarters(m * k, 3), b = quarters(k * n, 4);
+        const std::vector<float> a = lab::quarters(m * k, 3), b = lab::quarters(k * n, 4);
         const lab::Array<float> d_a(a), d_b(b), d_c(m * n);
         launch_multiply(dense(d_a.get(), m, k), dense(d_b.get(), k, n), dense(d_c.get(), m, n));
         const auto exact = [](std::size_t) { return 0; };

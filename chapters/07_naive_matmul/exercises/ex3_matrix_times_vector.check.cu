@@ -10,14 +10,6 @@
 
 namespace {
 
-// Multiples of 1/4 from -9/4 to 9/4: float sums of their products are exact.
-std::vector<float> quarters(std::size_t count, std::uint64_t seed) {
-  const std::vector<int> values = random_ints(count, -9, 9, seed);
-  std::vector<float> quarters(count);
-  for (std::size_t i = 0; i < count; ++i) quarters[i] = static_cast<float>(values[i]) / 4;
-  return quarters;
-}
-
 // A view of a matrix: NaN after each row.
 struct Product {
   std::size_t stride;
@@ -25,10 +17,10 @@ struct Product {
 
   Product(std::size_t rows, std::size_t columns, std::size_t gap)
       : stride(columns + gap),
-        x(quarters(columns, 4)),
+        x(lab::quarters(columns, 4)),
         a(rows * stride, std::numeric_limits<float>::quiet_NaN()),
         expected(rows, 0.0f) {
-    const std::vector<float> values = quarters(rows * columns, 3);
+    const std::vector<float> values = lab::quarters(rows * columns, 3);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t row = i / columns, column = i % columns;
       a[row * stride + column] = values[i];

@@ -56,15 +56,10 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
                   return r.rows % kTile != 0 || r.columns % kTile != 0 || r.depth % kTile != 0;
                 })
       .run([](const lab::Trial& at) {
-        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
-        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
-        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
-        const std::vector<double> bounds = product_bounds(a, b, at.rows, at.columns, at.depth);
-        const auto tolerance = [&](std::size_t i) { return bounds[i]; };
-
+        const lab::RandomProduct product(at);
         for (const std::size_t gap : {std::size_t{0}, std::size_t{lab::drawn(2, 40)}}) {
-          const lab::DeviceMatrix d_a(a, at.rows, at.depth, gap);
-          const lab::DeviceMatrix d_b(b, at.depth, at.columns, gap);
+          const lab::DeviceMatrix d_a(product.a, at.rows, at.depth, gap);
+          const lab::DeviceMatrix d_b(product.b, at.depth, at.columns, gap);
           const lab::DeviceMatrix c(at.rows, at.columns, gap);
           const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
                           static_cast<unsigned>(div_up(at.rows, kTile)));
@@ -75,7 +70,7 @@ TEST_CASE("every element of C is the product of a row of A and a column of B") {
                 multiply_tiled<<<grid, dim3(kTile, kTile)>>>(d_a.view(), d_b.view(), c.view());
                 CUDA_CHECK_LAUNCH();
               },
-              [&] { lab::expect_close(name, c.download(name), expected, tolerance, at.columns); },
+              [&] { product.compare(name, c.download(name)); },
               [&](const auto& seen) { expect_shared_work(seen, at.rows, at.columns, at.depth); });
         }
       });

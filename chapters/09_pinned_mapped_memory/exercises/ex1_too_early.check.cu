@@ -4,14 +4,6 @@
 #include "common/labs/drawn.cuh"
 #include "common/labs/pinned.cuh"
 
-// `count` rounds in a row are one such round again: this one. The learner's file has the type.
-template <class Round>
-Round repeated(Round round, unsigned count) {
-  Round all{1, 0};
-  for (unsigned k = 0; k < count; ++k) all = {all.factor * round.factor, round(all.step)};
-  return all;
-}
-
 // the learner's file:
 #include LAB_FILE
 
@@ -39,7 +31,7 @@ TEST_CASE("the sum is that of the words that come back") {
         // On a GPU long enough to be overtaken; once more than 16 bits count.
         const unsigned rounds =
             kOnGpu || at.n == 33 ? lab::drawn(100000, 110000) : lab::drawn(0, 9);
-        const Round all = repeated(kRound, rounds);
+        const Round all = lab::repeated(kRound, rounds);
         std::vector<unsigned> x(at.n), y(at.n);
         unsigned long long expected = 0;
         for (std::size_t i = 0; i < at.n; ++i) {

@@ -4,21 +4,13 @@
 #include "common/labs/drawn.cuh"
 #include "common/labs/pinned.cuh"
 
-// `count` rounds in a row are one such round again: this one. The learner's file has the type.
-template <class Round>
-Round repeated(Round round, unsigned count) {
-  Round all{1, 0};
-  for (unsigned k = 0; k < count; ++k) all = {all.factor * round.factor, round(all.step)};
-  return all;
-}
-
 // the learner's file:
 #include LAB_FILE
 
 namespace {
 
 void try_call(std::size_t n, std::size_t chunk, unsigned rounds) {
-  const Round all = repeated(kRound, rounds);
+  const Round all = lab::repeated(kRound, rounds);
   std::vector<unsigned> x(n), expected(n);
   for (std::size_t i = 0; i < n; ++i) {
     x[i] = static_cast<unsigned>(random_bits(9, i));

@@ -6,14 +6,6 @@
 #include "common/labs/drawn.cuh"
 #include "common/labs/pinned.cuh"
 
-// `count` rounds in a row are one such round again: this one. The learner's file has the type.
-template <class Round>
-Round repeated(Round round, unsigned count) {
-  Round all{1, 0};
-  for (unsigned k = 0; k < count; ++k) all = {all.factor * round.factor, round(all.step)};
-  return all;
-}
-
 // the learner's file:
 #include LAB_FILE
 
@@ -32,7 +24,7 @@ std::vector<unsigned> random_words(std::size_t n) {
 }
 
 std::vector<unsigned> mixed(const std::vector<unsigned>& x, unsigned rounds) {
-  const Round all = repeated(kRound, rounds);
+  const Round all = lab::repeated(kRound, rounds);
   std::vector<unsigned> y(x.size());
   std::transform(x.begin(), x.end(), y.begin(), all);
   return y;

@@ -22,13 +22,10 @@ TEST_CASE("C is right, and a warp asks shared memory twice at each l") {
       .run([](const lab::Trial& at) {
         const bool is_large = at.rows > 200 || at.columns > 200 || at.depth > 90;
         if (is_large && !lab::tries_large_sizes()) return;  // in one order of threads
-        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
-        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
-        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
-        const std::vector<double> bounds = product_bounds(a, b, at.rows, at.columns, at.depth);
-        const auto tolerance = [&](std::size_t i) { return bounds[i]; };
+        const lab::RandomProduct product(at);
         const std::size_t gap = at.columns % 3 == 0 ? 0 : 4;
-        const lab::DeviceMatrix d_a(a, at.rows, at.depth, 3), d_b(b, at.depth, at.columns, gap);
+        const lab::DeviceMatrix d_a(product.a, at.rows, at.depth, 3),
+            d_b(product.b, at.depth, at.columns, gap);
         const lab::DeviceMatrix c(at.rows, at.columns, gap);
         const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
                         static_cast<unsigned>(div_up(at.rows, kTile)));
@@ -39,7 +36,7 @@ TEST_CASE("C is right, and a warp asks shared memory twice at each l") {
               multiply<<<grid, dim3(kSide, kSide)>>>(d_a.view(), d_b.view(), c.view());
               CUDA_CHECK_LAUNCH();
             },
-            [&] { lab::expect_close("C", c.download("C"), expected, tolerance, at.columns); },
+            [&] { product.compare("C", c.download("C")); },
             [&](const auto& seen) {
               lab::at_most("reads of shared memory, counting a warp's 32 threads as one",
                            seen.shared_loads().requests, 2 * warps * steps * kDepth,

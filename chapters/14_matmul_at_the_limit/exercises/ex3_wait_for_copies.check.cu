@@ -22,13 +22,9 @@ TEST_CASE("C is right, and one commit group stays in flight") {
           "a tile that all threads have filled?",
           [](const lab::Trial& r) { return r.depth > kTile; })
       .run([](const lab::Trial& at) {
-        const std::vector<float> a = random_floats(at.rows * at.depth, -1, 1, 5);
-        const std::vector<float> b = random_floats(at.depth * at.columns, -1, 1, 6);
-        const std::vector<double> expected = multiply_on_host(a, b, at.rows, at.columns, at.depth);
-        const std::vector<double> bounds = product_bounds(a, b, at.rows, at.columns, at.depth);
-        const auto tolerance = [&](std::size_t i) { return bounds[i]; };
-
-        const lab::DeviceMatrix d_a(a, at.rows, at.depth, 3), d_b(b, at.depth, at.columns, 0);
+        const lab::RandomProduct product(at);
+        const lab::DeviceMatrix d_a(product.a, at.rows, at.depth, 3),
+            d_b(product.b, at.depth, at.columns, 0);
         const lab::DeviceMatrix c(at.rows, at.columns, 0);
         const dim3 grid(static_cast<unsigned>(div_up(at.columns, kTile)),
                         static_cast<unsigned>(div_up(at.rows, kTile)));
@@ -41,7 +37,7 @@ TEST_CASE("C is right, and one commit group stays in flight") {
                 CUDA_CHECK_LAUNCH();
               });
             },
-            [&] { lab::expect_close("C", c.download("C"), expected, tolerance, at.columns); },
+            [&] { product.compare("C", c.download("C")); },
             [&](const auto& seen) {
               lab::exactly("elements of C that are stored", seen.stores().lanes,
                            at.rows * at.columns, "each once, when its sum is complete");
