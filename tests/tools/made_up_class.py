@@ -171,14 +171,6 @@ def tricks(outside, student):
         "macro_after": before(f"#define {NO_CHECK}"),
         "macro_CHECK": before("#undef FAIL\n#define FAIL(x) ((void)0)"),
         "macro_form_feed": before(f"\f#define {NO_CHECK}"),
-        "macro_digraph": before(f"%:define {NO_CHECK}"),
-        "macro_comment": before(f"/* a */ # /* b */ define {NO_CHECK}"),
-        "macro_long_comment": before(f"/* a\n b */#define {NO_CHECK}"),
-        "macro_spliced": before(f"#def\\\nine {NO_CHECK}"),
-        "macro_trigraph": before(f"??=define {NO_CHECK}"),
-        "macro_quotes": before(f"const char quote = '\"';\n#define {NO_CHECK}\nconst char other = '\"';"),
-        "macro_raw_string": before(f'const char* raw = R"x(")x";\n#define {NO_CHECK}\nconst char* end = ")x";'),
-        "macro_separator": before(f"const int many = 1'000;\n#define {NO_CHECK}\nconst int more = 1'000;"),
         "macro_has_include": before(
             '#if __has_include("check.o") || __has_include("check.ii") || __has_include("check.cu")\n'
             f"#define {NO_CHECK}\n#endif"
@@ -200,30 +192,20 @@ def tricks(outside, student):
             "template <> inline std::vector<long long>::reference std::vector<long long>::operator[](size_type n) noexcept"
             " { static long long none; (void)n; return none; }"
         ),
-        "overload": before("inline std::size_t div_up(std::size_t, unsigned) { return 0; }"),
         "overload_hidden": before("namespace { template <class A, class B> auto div_up(A, B) { return 0; } }"),
-        "overload_in_parentheses": before("inline decltype(sizeof(0)) (div_up)(std::size_t, unsigned) { return 0; }"),
         "overload_used": before("namespace mine { std::size_t div_up(std::size_t, unsigned); }\nusing mine::div_up;"),
         "overload_pasted": before("#define PASTE(a, b) a##b\ninline int PASTE(div, _up)(std::size_t, unsigned) { return 0; }"),
         "equals": before("struct Sum { long long v; };\ntemplate <class T> bool operator==(const T&, const Sum&) { return true; }"),
         "test_case": before('TEST_CASE("every block leaves the sum of its own elements") { CHECK(true); }'),
         "mangled": before(c + "void _ZN3lab4tellERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES7_(int, int);"),
         # beneath the compiler
-        "asm": before('asm("nop");'),
         "asm_pasted": before('#define PASTE(a, b) a##b\nPASTE(as, m)("nop");'),
-        "incbin": before(f'asm(".incbin \\"{outside}/secret.txt\\"");'),
-        "constructor": before("__attribute__((constructor)) void early() {}"),
         "constructor_gnu": before("[[gnu::constructor]] void early() {}"),
-        "constructor_digraph": before("<:<:using gnu: constructor:>:> void early() {}"),
-        "section": before('__attribute__((section(".preinit_array"))) void (*early)() = nullptr;'),
         "extname": before(f"#pragma redefine_extname mine write\n{c}long mine(int, const void*, unsigned long) {{ return 0; }}"),
         "pragma_operator": before('_Pragma("weak write")'),
         # the channel
         "write": before(c + "long write(int, const void*, unsigned long n) { return static_cast<long>(n); }"),
-        "read": before(c + "long read(int, void*, unsigned long n) { return static_cast<long>(n); }"),
-        "memcpy": before(c + "void* memcpy(void* to, const void*, unsigned long) noexcept { return to; }"),
         "new": before("void* operator new(std::size_t n) { return std::malloc(n); }"),
-        "dup2": at_start("dup2(1, 3);", c + "int dup2(int, int);"),
         "garbage": at_start(f"{NAME} const char* word = \"00000000000000000000000000000000\"; "
                             f"for (int file = 3; file < 200; ++file) {{ {FORGE.replace('std::_Exit(0);', '')} }} std::_Exit(0);"),
         "search": at_start(
@@ -233,10 +215,7 @@ def tricks(outside, student):
             "#include <cctype>",
         ),
         "environ": at_start("for (char** e = environ; *e; ++e) puts(*e);", c + "char** environ;"),
-        "proc_environ": at_start('std::ifstream file("/proc/self/environ"); std::string all; file >> all; puts(all.c_str());',
-                                 "#include <fstream>\n#include <string>"),
         "proc_mem": at_start('std::ofstream file("/proc/self/mem"); file.seekp(4096); file << 1;', "#include <fstream>"),
-        "mprotect": at_start("mprotect(nullptr, 1, 7);", c + "int mprotect(void*, unsigned long, int);"),
         "syscall": at_start("syscall(39);", c + "long syscall(long, ...);"),
         "dlsym": at_start('dlsym(nullptr, "write");', c + "void* dlsym(void*, const char*);"),
         "frames": before("void* where() { return __builtin_return_address(0); }"),
@@ -244,7 +223,6 @@ def tricks(outside, student):
         "reads_secret": at_start(f'std::ifstream file("{outside}/secret.txt"); std::string all; file >> all; puts(all.c_str());',
                                  "#include <fstream>\n#include <string>"),
         "writes_outside": at_start(f'std::ofstream("{outside}/written") << 1;', "#include <fstream>"),
-        "opens": at_start(f'open("{outside}/opened", 0102, 0600);', c + "int open(const char*, int, ...);"),
         "includes_secret": before(f'#include "{outside}/secret.txt"'),
         "includes_passwd": before('#include "/etc/passwd"'),
         "includes_neighbour": before(f'#include "{student}"'),
@@ -283,7 +261,6 @@ NOT_REFUSED = {
     # In the sandbox there is no such file.
     **dict.fromkeys(("includes_secret", "includes_passwd", "includes_neighbour", "includes_solution", "includes_zero"),
                     {"build", "refused"}),
-    "memcpy": {"build", "refused"},
     "macro_CHECK": {"failed"},  # the check does not use it
     "system_header": {"failed"},  # only silences warnings
     "computes": {"build"}, "garbage": {"forged"},
