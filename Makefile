@@ -32,7 +32,7 @@ else
 include common/defaults.mk common/output.mk common/chapters.mk
 
 # ---- verbs ---------------------------------------------------------------------------------------
-# What a verb can need: `backend`, chosen and named in the first line; `commit`, which results name;
+# What a verb can need: `backend`, chosen and named in the first line; `commit`, which stored results name;
 # `catch2`; `rules`, to compile chapters and tests; `sanitizers` and `xray`, for rules that those add.
 # Prerequisites have two $: the rules that set these variables are read further down.
 
@@ -52,7 +52,7 @@ setup:  ## install what is missing, if that needs no password
 needs.build = backend rules $(if $(FILE),xray)
 build: $$(PROGRAMS)  ## compile the chapters' programs
 
-needs.run = backend commit rules $(if $(FILE),xray)
+needs.run = backend rules $(if $(FILE),xray)
 run: $$(PROGRAMS)  ## build and run, e.g. make run CH=05 ARGS="--n 1Mi", or FILE=work/hello.cu
 	$(direct)$(RUN) $(RUN_ARGS)
 
@@ -125,7 +125,7 @@ xray: $$(if $$(EX),,$$(XRAY_PROGRAMS))  ## what each line asks of memory, withou
 	$(direct)$(call as_env,CSV EVENTS HTML LINE SVG BLOCKS BLOCK) $(OWN_TYPED) $(if $(EX),common/labs/labs.sh xray $(LAB_SETTINGS),\
 	  common/tools/run/xray.sh build/cpu-xray '$(CHOSEN_PROGRAMS)' $(RUN_ARGS) $(if $(ONLY),--only '$(ONLY)'))
 
-needs.xray-verify = backend commit rules xray
+needs.xray-verify = backend rules xray
 xray-verify: $$(VERIFIED)  ## X-ray's counts beside a GPU's counters (needs ncu)
 	$(direct)$(python) common/tools/measure/xray_verify.py --backend $(CHOSEN_BACKEND) $(CHOSEN)
 
@@ -137,7 +137,7 @@ needs.bench = backend commit rules
 bench: $$(BENCHED)  ## GPU: full sizes into results/; CPU: the backend's own speed
 	$(direct)$(if $(filter gpu,$(CHOSEN_BACKEND)),$(python) common/tools/measure/bench.py $(if $(EXPERIMENT),--only $(CHOSEN_PROGRAMS)) $(CHOSEN),$(BENCHED))
 
-needs.profile = backend commit rules
+needs.profile = backend rules
 profile: $$(if $$(filter gpu,$$(CHOSEN_BACKEND)),$$(if $$(OWN),$$(PROGRAMS),$$(PROFILED)))  ## Nsight Compute: predicted beside measured, e.g. make profile CH=05, or FILE=work/hello.cu
 	$(direct)$(python) common/tools/measure/$(if $(OWN),own_profile.py,predictions.py) --backend $(CHOSEN_BACKEND) $(if $(OWN),$(PROGRAMS) $(RUN_ARGS),$(CHOSEN))
 

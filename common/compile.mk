@@ -11,7 +11,8 @@ XRAY_TESTS := $(wildcard tests/xray/*.test.cu)
 ZOO := $(wildcard tests/backend/zoo/*.cu)
 CPU_BENCHES := $(wildcard common/cpu/bench/*.cu)
 HEADERS := $(wildcard common/*.cuh common/*.h common/labs/*.cuh common/labs/*.h tests/*.cuh tests/*.hpp tests/*.h tests/*/*.cuh \
-             tests/*/*.h tests/*/*.hpp tests/backend/zoo/*.cuh common/cpu/bench/*.cuh chapters/*/*.cuh chapters/*/*.h)
+             tests/*/*.h tests/*/*.hpp tests/backend/zoo/*.cuh common/cpu/bench/*.cuh chapters/*/*.cuh chapters/*/*.h \
+             chapters/*/experiments/*.cuh)
 TEST_SOURCES := $(filter %.cu,$(CHAPTER_TESTS) $(COMMON_TESTS) $(BACKEND_TESTS))
 CU_SOURCES := $(CHAPTER_SOURCES) $(TEST_SOURCES) $(XRAY_TESTS) $(ZOO) $(CPU_BENCHES)
 

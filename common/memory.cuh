@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory with an owner, and a view of a matrix in it.
+// Device memory with an owner.
 #pragma once
 
 #include <algorithm>
@@ -51,25 +51,3 @@ class DeviceArray {
   T* data_ = nullptr;
   std::size_t n_;
 };
-
-/// A view of a row-major matrix, or of a part of one: element (row, column) is
-/// data[row * stride + column]. Kernels take it by value. Sides have 32 bits, since index
-/// arithmetic in 64 bits costs several instructions per load; their product has 64.
-struct Matrix {
-  float* data;
-  unsigned height, width;  ///< rows, columns
-  unsigned stride;         ///< elements from one row to the next; at least width
-
-  __host__ __device__ float& at(unsigned row, unsigned column) const {
-    return data[static_cast<std::size_t>(row) * stride + column];
-  }
-
-  /// Elements, padding included.
-  std::size_t elements() const { return static_cast<std::size_t>(height) * stride; }
-};
-
-/// All of an array as a matrix without gaps. Its sides fit 32 bits.
-inline Matrix dense_matrix(float* data, std::size_t height, std::size_t width) {
-  const auto columns = static_cast<unsigned>(width);
-  return {data, static_cast<unsigned>(height), columns, columns};
-}

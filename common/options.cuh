@@ -38,6 +38,18 @@ std::string text(const Parts&... parts) {
   return all.str();
 }
 
+/// "1 GiB", "60 MiB", "1.5 KiB", "12 B": the largest binary unit that leaves at least one.
+inline std::string bytes_text(std::size_t bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  char text[32];
+  const bool has_decimal = value < 10 && value != std::floor(value);
+  std::snprintf(text, sizeof text, "%.*f %s", has_decimal, value, units[unit]);
+  return text;
+}
+
 /// Reads a whole number below 2^64 with an optional suffix Ki, Mi or Gi. Returns false for others.
 inline bool parse_count(const std::string& text, std::uint64_t* value) {
   const char* const end = text.data() + text.size();
@@ -118,15 +130,7 @@ class Options {
     return all;
   }
 
-  /// Writes all of --csv. Returns whether it is there; if not, one line says so.
-  bool write_csv(const std::string& lines) const {
-    if (csv == "-") std::fputs(lines.c_str(), stdout);
-    if (!has_csv_file()) return true;
-    std::FILE* const file = std::fopen(csv.c_str(), "w");
-    if (file && std::fputs(lines.c_str(), file) >= 0 && std::fclose(file) == 0) return true;
-    std::fprintf(stderr, "--csv %s: not all of it could be written\n", csv.c_str());
-    return false;
-  }
+  bool has_csv_file() const { return !csv.empty() && csv != "-"; }
 
   /// Whether the standard output could be written; if not, one line says so.
   bool all_is_printed() const {
@@ -144,8 +148,6 @@ class Options {
   }
 
  private:
-  bool has_csv_file() const { return !csv.empty() && csv != "-"; }
-
   void set(const Option& o, const std::string& typed) const {
     std::uint64_t value = 0;
     if (!parse_count(typed, &value) || value < o.low || value > o.high || value % o.step != 0)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a program prints: a context line, one Markdown table, and the same as tidy CSV.
+// What a program prints: a context line and one Markdown table.
 #pragma once
 
 #include <array>
-#include <ctime>
+#include <sstream>
 
-#include "device.cuh"
+#include "csv.cuh"
+#include "yardsticks.cuh"
 
 /// One version of a ladder: its name in the table, what is new in it, how to launch it on the
 /// program's data, a Problem, and how to see that the right thing came out.
@@ -17,29 +18,8 @@ struct Version {
   bool (Problem::*is_right)(const std::string& version) const = &Problem::is_right;
 };
 
-// Whether a Problem has amount(), and cells(), a text for each of the program's own columns.
-template <class Problem, class = void>
-constexpr bool kHasAmount = false;
-template <class Problem>
-constexpr bool kHasAmount<Problem, std::void_t<decltype(&Problem::amount)>> = true;
-template <class Problem, class = void>
-constexpr bool kHasCells = false;
-template <class Problem>
-constexpr bool kHasCells<Problem, std::void_t<decltype(&Problem::cells)>> = true;
-
-/// "1 GiB", "60 MiB", "1.5 KiB", "12 B": the largest binary unit that leaves at least one.
-inline std::string bytes_text(std::size_t bytes) {
-  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
-  char text[32];
-  const bool has_decimal = value < 10 && value != std::floor(value);
-  std::snprintf(text, sizeof text, "%.*f %s", has_decimal, value, units[unit]);
-  return text;
-}
-
-/// The table of one program. Rows are printed as they are added, and written to the file of --csv.
+/// The table of one program. Rows are printed as they are added, and written to the file of --csv
+/// at the end.
 class ResultTable {
  public:
   const Options& opt;
@@ -49,8 +29,11 @@ class ResultTable {
   /// fit, or --csv cannot be opened: one line, exit status 2. `more_columns` are the program's own.
   ResultTable(const Options& options, std::size_t data_bytes, std::size_t more_bytes = 0,
               const std::vector<std::string>& more_columns = {})
-      : opt(options), device(open_device(opt)), more_columns_(more_columns) {
-    data_bytes_ = data_bytes;
+      : opt(options),
+        device(open_device(opt)),
+        more_columns_(more_columns),
+        csv_(opt, device, more_columns),
+        amount_(data_bytes) {
     std::size_t free_bytes = 0, all_bytes = 0;
     CUDA_CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
     const std::size_t wanted = data_bytes + more_bytes;
@@ -63,10 +46,6 @@ class ResultTable {
     context_ += !kOnGpu ? " · times here say nothing about a GPU"
                         : text(data_bytes <= l2 ? ", fits the L2 of " : ", L2 ", bytes_text(l2),
                                " · CUDA ", version_text(device.runtime_version));
-    csv_ =
-        "chapter,device,cc,driver,cuda,date,commit,backend,workload,samples,version,median_ms,"
-        "min_ms,max_ms,rate,rate_unit,of,of_percent,speedup,check,noise_percent,sm_mhz";
-    end_line_with(more_columns);
   }
 
   /// Rows get a column for their rate in `unit`, and their share of a yardstick, named `of`.
@@ -75,6 +54,10 @@ class ResultTable {
     of_ = of;
     yardstick_ = kOnGpu ? yardstick : 0;  // a GPU's peak says nothing of the CPU backend
   }
+
+  /// The bytes or operations of each launch that is added from now on. Before, a launch moves the
+  /// program's data once.
+  void each_launch_does(double amount) { amount_ = amount; }
 
   /// Leaves the speed-up out: for versions that do not all do the same work.
   void without_speedup() { has_speedup_ = false; }
@@ -96,8 +79,7 @@ class ResultTable {
         [&] { return (problem.*version.is_right)(version.name); }, version.summary, right);
   }
 
-  /// The same of anything that a launch leaves and that can be poisoned, such as a DeviceArray. Its
-  /// amount() are the bytes or operations of a launch; without, one moves the program's data once.
+  /// The same of anything that a launch leaves and that can be poisoned, such as a DeviceArray.
   template <class Left, class Launch, class IsRight>
   double add(const std::string& name, const Left& left, Launch&& launch, IsRight&& is_right,
              const std::string& summary = "", const std::string& right = "ok") {
@@ -112,10 +94,7 @@ class ResultTable {
     const Timing t = time_launches(opt.samples, run);
     sm_mhz_ = kOnGpu ? sm_clock_mhz() : 0;
     const bool right_at_last = is_right();
-    double amount = data_bytes_;
-    if constexpr (kHasAmount<Left>) amount = left.amount();
-    if constexpr (kHasCells<Left>) more_cells_ = left.cells();
-    row(name, t, amount / t.median_ms / 1e6, right_at_first && right_at_last, right);
+    row(name, t, amount_ / t.median_ms / 1e6, right_at_first && right_at_last, right);
     return t.median_ms;
   }
 
@@ -130,32 +109,23 @@ class ResultTable {
            const std::string& right = "ok") {
     if (first_ms_ == 0) first_ms_ = t.median_ms;
     all_ok_ = all_ok_ && ok;
-    if (unit_.empty()) rate = 0;
-    const double share = yardstick_ > 0 ? 100 * rate / yardstick_ : 0;
-    const double speedup = has_speedup_ ? first_ms_ / t.median_ms : 0;
-    const std::string check = ok ? right : "WRONG";
-    write_row(name, t, rate > 0 ? number(rate) : "", rate > 0 ? unit_ : "", share, speedup, check);
-
-    std::vector<Column> columns = {{"version", name}, {"time [ms]", text(t.median_ms)}};
-    columns.push_back({"spread", t.samples > 1 ? text(t.min_ms, "..", t.max_ms) : "-"});
-    if (kOnGpu) {  // what follows from times says nothing elsewhere
-      if (!unit_.empty()) columns.push_back({unit_, rate > 0 ? text(rate) : "-"});
-      if (yardstick_ > 0) columns.push_back({"of " + of_, share > 0 ? text(share, " %") : "-"});
-      if (has_speedup_) columns.push_back({"speed-up", text(speedup, "x")});
-      for (std::size_t i = 0; i < more_columns_.size(); ++i)
-        columns.push_back({more_columns_[i], i < more_cells_.size() ? more_cells_[i] : "-"});
+    ResultRow row;
+    row.version = name;
+    row.time = t;
+    if (!unit_.empty() && rate > 0) {
+      row.rate = rate;
+      row.unit = unit_;
+      if (yardstick_ > 0) {
+        row.yardstick = of_;
+        row.percent = 100 * rate / yardstick_;
+      }
     }
-    columns.push_back({"check", check});
-    if (!std::exchange(header_printed_, true)) {
-      std::printf("%s\n\n", context_.c_str());
-      print(columns, 0);
-      for (std::size_t i = 0; i < columns.size(); ++i)
-        columns[i][0] = std::string(width(i) - 1, '-') + (i == 0 ? '-' : ':');
-      print(columns, 0);
-    }
-    print(columns, 1);
-    more_cells_.clear();
-    sm_mhz_ = 0;
+    if (has_speedup_) row.speedup = first_ms_ / t.median_ms;
+    row.check = ok ? right : "WRONG";
+    row.sm_mhz = std::exchange(sm_mhz_, 0);
+    row.cells = std::exchange(more_cells_, {});
+    csv_.add(row);
+    print(row);
   }
 
   /// A measured number that is no time of a version: it goes into the CSV as the rate of a row
@@ -164,7 +134,12 @@ class ResultTable {
   void measured(const std::string& name, double value, const std::string& unit,
                 const Parts&... parts) {
     if (sizeof...(parts) > 0) note(parts...);
-    write_row(name, {0, 0, 0, opt.samples}, number(value), unit, 0, 0, "");
+    ResultRow row;
+    row.version = name;
+    row.time.samples = opt.samples;
+    row.rate = value;
+    row.unit = unit;
+    csv_.add(row);
   }
 
   /// A line below the table, printed by finish(): texts and numbers side by side.
@@ -181,7 +156,7 @@ class ResultTable {
       if (!has(offered_, name))
         opt.usage_error("--only ", name, ": no such version; there are ", offered_);
     std::printf("%s%s", notes_.empty() || opt.list ? "" : "\n", opt.list ? "" : notes_.c_str());
-    const bool is_stored = opt.write_csv(csv_), is_printed = opt.all_is_printed();
+    const bool is_stored = write_csv(opt, csv_.lines()), is_printed = opt.all_is_printed();
     if (!all_ok_)
       std::fprintf(stderr, "WRONG: if threads race, make sanitize CH=%.2s names both lines\n",
                    opt.program.c_str());
@@ -195,37 +170,31 @@ class ResultTable {
     return ("," + list + ",").find("," + name + ",") != std::string::npos;
   }
 
-  static std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, value == std::trunc(value) ? "%.0f" : "%.6g", value);
-    return text;
-  }
-
-  /// One line of the CSV. What is 0 is not known: an empty field.
-  void write_row(const std::string& name, const Timing& t, const std::string& rate,
-                 const std::string& unit, double share, double speedup, const std::string& check) {
-    const auto known = [](double value) { return value > 0 ? number(value) : std::string(); };
-    char date[16];
-    const std::time_t now = std::time(nullptr);
-    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-    const char* const commit = std::getenv("TUTORIAL_COMMIT");
-    csv_ += text(opt.program, ",\"", device.name, "\",", device.major, '.', device.minor, ',',
-                 version_text(device.driver_version), ',', version_text(device.runtime_version),
-                 ',', date, ',', commit != nullptr ? commit : "unknown", kOnGpu ? ",gpu," : ",cpu,",
-                 opt.workload(), ',', t.samples, ",\"", name, "\",", known(t.median_ms), ',',
-                 known(t.min_ms), ',', known(t.max_ms), ',', rate, ',', unit, ',',
-                 share > 0 ? of_ : "", ',', known(share), ',', known(speedup), ',', check, ',',
-                 known(t.noise_percent), ',', known(sm_mhz_));
-    end_line_with(more_cells_);
-  }
-
-  void end_line_with(const std::vector<std::string>& more) {
-    for (const std::string& field : more) csv_ += ",\"" + field + '"';
-    csv_ += "\n";
+  void print(const ResultRow& row) {
+    const Timing& t = row.time;
+    std::vector<Column> columns = {{"version", row.version}, {"time [ms]", text(t.median_ms)}};
+    columns.push_back({"spread", t.samples > 1 ? text(t.min_ms, "..", t.max_ms) : "-"});
+    if (kOnGpu) {  // what follows from times says nothing elsewhere
+      if (!unit_.empty()) columns.push_back({unit_, row.rate ? text(*row.rate) : "-"});
+      if (yardstick_ > 0)
+        columns.push_back({"of " + of_, row.percent > 0 ? text(row.percent, " %") : "-"});
+      if (has_speedup_) columns.push_back({"speed-up", text(row.speedup, "x")});
+      for (std::size_t i = 0; i < more_columns_.size(); ++i)
+        columns.push_back({more_columns_[i], i < row.cells.size() ? row.cells[i] : "-"});
+    }
+    columns.push_back({"check", row.check});
+    if (!std::exchange(header_printed_, true)) {
+      std::printf("%s\n\n", context_.c_str());
+      print_line(columns, 0);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        columns[i][0] = std::string(width(i) - 1, '-') + (i == 0 ? '-' : ':');
+      print_line(columns, 0);
+    }
+    print_line(columns, 1);
   }
 
   static int width(std::size_t column) { return column == 0 ? 22 : column == 2 ? 17 : 9; }
-  static void print(const std::vector<Column>& columns, std::size_t which) {
+  static void print_line(const std::vector<Column>& columns, std::size_t which) {
     for (std::size_t i = 0; i < columns.size(); ++i)
       std::printf(i == 0 ? "| %-*s " : "| %*s ", width(i), columns[i][which].c_str());
     std::printf("|\n");
@@ -233,9 +202,9 @@ class ResultTable {
   }
 
   const std::vector<std::string> more_columns_;
+  Csv csv_;  // written as a whole, when all rows are there
   std::vector<std::string> more_cells_;
   std::string context_, notes_, offered_, unit_, of_;
-  std::string csv_;  // written as a whole, when all rows are there
-  double data_bytes_ = 0, yardstick_ = 0, first_ms_ = 0, sm_mhz_ = 0;
+  double amount_, yardstick_ = 0, first_ms_ = 0, sm_mhz_ = 0;
   bool all_ok_ = true, header_printed_ = false, has_speedup_ = true;
 };

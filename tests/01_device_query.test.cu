@@ -43,7 +43,7 @@ struct Described {
     device.core_khz = core_khz;
   }
 
-  double gflops() const { return device.peak_fp32_gflops(); }
+  double gflops() const { return peak_fp32_gflops(device); }
   // What the program prints: the peaks of memory, FP32 and FP64, then the balance.
   std::string peak(std::size_t i, int fp64_ratio = 2) const {
     return peaks_of(device, gbps, fp64_ratio).at(i).value;

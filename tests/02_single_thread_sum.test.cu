@@ -181,7 +181,6 @@ TEST_CASE("every version counts the cycles that its loop took, and no more than 
       REQUIRE(is_right(version, sum));
       INFO(version.name << ", n = " << n << ": " << sum.fetched.cycles << " cycles, " << ms);
       CHECK(cycles_are_plausible(sum.fetched.cycles, n, ms));
-      CHECK(sum.cells() == std::vector<std::string>{digits_text(1.0 * sum.fetched.cycles / n)});
     });
   }
 }

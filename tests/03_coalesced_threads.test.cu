@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "../chapters/03_coalesced_threads/warp_walks.cuh"
+#include "../chapters/03_coalesced_threads/experiments/warp_walks.cuh"
 #include "kernel_testing.cuh"
 #if !defined(__CUDA_CPU__) && \
     CUDART_VERSION >= 12040  // what an experiment includes, before its namespace

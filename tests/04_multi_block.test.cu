@@ -30,7 +30,7 @@ namespace waiting_blocks {
 namespace warp_issue {
 #include "../chapters/04_multi_block/experiments/warp_issue.cu"
 }
-#include "../chapters/04_multi_block/block_records.cuh"
+#include "../chapters/04_multi_block/experiments/block_records.cuh"
 namespace blocks_over_time {
 #include "../chapters/04_multi_block/experiments/blocks_over_time.cu"
 }

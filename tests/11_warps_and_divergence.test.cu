@@ -27,7 +27,7 @@ namespace take_turns {
 }
 // Apart from the program, whose kWarp forks.cuh has, too.
 namespace forks {
-#include "../chapters/11_warps_and_divergence/forks.cuh"
+#include "../chapters/11_warps_and_divergence/experiments/forks.cuh"
 namespace divergent_paths {
 #include "../chapters/11_warps_and_divergence/experiments/divergent_paths.cu"
 }
@@ -37,7 +37,7 @@ namespace loops_and_branches {
 }  // namespace forks
 // And these the ints in segments.
 namespace segments {
-#include "../chapters/11_warps_and_divergence/segments.cuh"
+#include "../chapters/11_warps_and_divergence/experiments/segments.cuh"
 namespace active_mask {
 #include "../chapters/11_warps_and_divergence/experiments/active_mask.cu"
 }

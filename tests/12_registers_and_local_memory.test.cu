@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "../chapters/12_registers_and_local_memory/latencies.cuh"
-#include "../chapters/12_registers_and_local_memory/register_bounds.cuh"
+#include "../chapters/12_registers_and_local_memory/experiments/latencies.cuh"
+#include "../chapters/12_registers_and_local_memory/experiments/register_bounds.cuh"
 #include "kernel_testing.cuh"
 
 #define main experiment_main

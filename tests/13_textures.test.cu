@@ -12,8 +12,8 @@
 #define main experiment_main
 // Apart from the program, whose kParts images.cuh has, too.
 namespace images {
-#include "../chapters/13_textures/images.cuh"
-#include "../chapters/13_textures/mixing.cuh"
+#include "../chapters/13_textures/experiments/images.cuh"
+#include "../chapters/13_textures/experiments/mixing.cuh"
 namespace address_modes {
 #include "../chapters/13_textures/experiments/address_modes.cu"
 }

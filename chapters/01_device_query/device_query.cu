@@ -89,7 +89,7 @@ std::vector<Field> peaks_of(const Device& d, double gbps, int fp64_ratio) {
     return value > 0 ? digits_text(value) + unit : "unknown" + why_not;
   };
   const std::string no_cores = ": capability " + capability_text(d) + " is not in device.cuh";
-  const double fp32 = d.peak_fp32_gflops(), fp64 = fp64_ratio > 0 ? fp32 / fp64_ratio : 0;
+  const double fp32 = peak_fp32_gflops(d), fp64 = fp64_ratio > 0 ? fp32 / fp64_ratio : 0;
   const double balance = operations_per_float(fp32, gbps);
   return {
       {"peak DRAM bandwidth", known(gbps, " GB/s", ": it tells no memory clock"), "4814 GB/s"},
@@ -340,8 +340,10 @@ int main(int argc, char** argv) {
 
   const Data data(random_ints(std::min(n, kPeriod), -9999, 9999, opt.seed), n, block);
   const Copy copy = {data};
+  table.each_launch_does(copy.amount());
   for (const auto& version : kCopies) table.add(version, copy);
   const Read read(data, blocks_held(read_words, block));
+  table.each_launch_does(read.amount());
   for (const auto& version : kReads) table.add(version, read);
   return table.finish();
 }

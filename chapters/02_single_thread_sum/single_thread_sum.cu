@@ -134,9 +134,6 @@ struct OneThreadSum {
     CUDA_CHECK(cudaMemcpy(&fetched, result, sizeof fetched, cudaMemcpyDeviceToHost));
     return equals(name, fetched.sum, expected);
   }
-
-  // Instead of a rate: cycles per int, as the kernel counted them.
-  std::vector<std::string> cells() const { return {digits_text(1.0 * fetched.cycles / n)}; }
 };
 
 const Version<OneThreadSum> kThroughPointer[] = {
@@ -162,6 +159,19 @@ const Version<OneThreadSum> kNarrow = {
     "narrow_accumulator", "adds in 32 bits: right until the sum passes 2^31",
     [](const OneThreadSum& s) { sum_narrow_accumulator<<<1, 1>>>(s.x, s.n, s.result); }};
 
+// Its row has no rate, but the cycles per int, as the kernel counted them.
+void add_row(ResultTable& table, const Version<OneThreadSum>& version, const OneThreadSum& s,
+             const std::string& right = "ok") {
+  table.add(
+      version.name, s, [&] { version.launch(s); },
+      [&] {
+        const bool is_right = s.is_right(version.name);
+        table.next_row_has(1.0 * s.fetched.cycles / s.n);
+        return is_right;
+      },
+      version.summary, right);
+}
+
 int main(int argc, char** argv) {
   std::size_t n = 1_Mi, low = 0;
   const Options opt(argc, argv, "02_single_thread_sum", "what does one GPU thread cost?",
@@ -184,12 +194,12 @@ int main(int argc, char** argv) {
 
   const long long expected = std::inner_product(x.begin(), x.end(), x.begin(), 0LL);
   const auto leaving_at = [&](Result* place) { return OneThreadSum{d_x, n, place, expected}; };
-  for (const auto& version : kThroughPointer) table.add(version, leaving_at(d_result));
-  table.add(kInVariable, leaving_at(static_cast<Result*>(variable)));
-  table.add(kInArray, leaving_at(static_cast<Result*>(array) + kPlace));
-  table.add(kInManaged, leaving_at(&managed_result));
+  for (const auto& version : kThroughPointer) add_row(table, version, leaving_at(d_result));
+  add_row(table, kInVariable, leaving_at(static_cast<Result*>(variable)));
+  add_row(table, kInArray, leaving_at(static_cast<Result*>(array) + kPlace));
+  add_row(table, kInManaged, leaving_at(&managed_result));
   const long long narrow = low_32_bits(expected);
-  table.add(kNarrow, {d_x, n, d_result, narrow}, narrow == expected ? "ok" : "overflow");
+  add_row(table, kNarrow, {d_x, n, d_result, narrow}, narrow == expected ? "ok" : "overflow");
   table.note("the sum is ", expected, ", as an int ", narrow);
   CUDA_CHECK(cudaFree(d_x));
   CUDA_CHECK(cudaFree(d_result));

@@ -105,9 +105,10 @@ int main(int argc, char** argv) {
                      {"k", &k, 1, 32_Ki, "columns of A, rows of B"},
                      {"block", &block, kWarp, 1024, "threads per block", kWarp}});
   ResultTable table(opt, (m * k + k * n + m * n) * sizeof(float));
-  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
+  table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(table.device));
 
   const ProductInBlocks product{{m, n, k, opt.seed}, dim3(kWarp, block / kWarp)};
+  table.each_launch_does(product.amount());
   for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }

@@ -296,8 +296,9 @@ int main(int argc, char** argv) {
                      {"n", &n, 1, 256_Ki, "columns of B and C"},
                      {"k", &k, 1, 256_Ki, "columns of A, rows of B"}});
   ResultTable table(opt, (m * k + k * n + m * n) * sizeof(float));
-  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
+  table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(table.device));
   const MatrixProduct product(m, n, k, opt.seed);
+  table.each_launch_does(product.amount());
   for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }

@@ -335,6 +335,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, bytes, 5 * bytes / 2 + 512 * height);   // in all: seven images
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   const Rotation r(random_floats(width * height, 0, 1, opt.seed), turn_by(angle, width, height));
+  table.each_launch_does(r.amount());
   for (const auto& version : kVersions) table.add(version, r);
   return table.finish();
 }

@@ -43,7 +43,7 @@ inline Bound read_bound() { return {"what a plain read reaches", measured_read_g
 
 /// The peak of the FP32 arithmetic (GFLOP/s): cores, times clock, times two.
 inline Bound fp32_bound() {
-  return {"the peak of the arithmetic", this_device().peak_fp32_gflops()};
+  return {"the peak of the arithmetic", peak_fp32_gflops(this_device())};
 }
 
 /// The goal of a lab, as a share of a bound.

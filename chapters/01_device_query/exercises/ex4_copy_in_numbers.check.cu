@@ -59,7 +59,7 @@ TEST_CASE("the predictions are what the copies ask for") {
                counters);
   lab::predict("kSectorsOf32IntLanes", kSectorsOf32IntLanes, sectors(copy_of(copy_ints, 32, 32)),
                counters);
-  const double gbps = kMemoryGhz * 2 * kBusBytes, gflops = made_up().peak_fp32_gflops();
+  const double gbps = kMemoryGhz * 2 * kBusBytes, gflops = peak_fp32_gflops(made_up());
   lab::predict("kGigabytesPerSecond", kGigabytesPerSecond, gbps, notes + "The memory");
   lab::predict("kGigaflops", kGigaflops, gflops, notes + "The arithmetic");
   lab::predict("kOperationsPerFloat", kOperationsPerFloat, gflops / (gbps / sizeof(float)),

@@ -75,10 +75,11 @@ int main(int argc, char** argv) {
                     {{"mflop", &mflop, 1, 1_Mi, "millions of operations in a launch"}});
   const Device device = open_device(opt);
   ResultTable table(opt, 0);
-  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(device));
   const auto sms = static_cast<unsigned>(device.multiProcessorCount);
   for (const Mix& mix : kMixes) {
     const MultiplyAdds d(mix, 1e6 * static_cast<double>(mflop), sms);
+    table.each_launch_does(d.amount());
     table.add(
         mix.name, d, [&] { d.launch(); }, [&] { return d.is_right(); }, mix.summary);
   }

@@ -70,5 +70,5 @@ int main(int argc, char** argv) {
             warps + "\n";
   }
   std::printf("\nFP32, FP64: results per clock and SM; warps: that an SM holds at once\n");
-  return opt.write_csv(rows) ? kExitOk : kExitWrong;
+  return write_csv(opt, rows) ? kExitOk : kExitWrong;
 }

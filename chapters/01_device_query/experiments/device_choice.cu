@@ -57,5 +57,5 @@ int main(int argc, char** argv) {
                 first.c_str());
     rows += capability + "," + memory + "," + best + "," + first + "\n";
   }
-  return opt.write_csv(rows) ? kExitOk : kExitWrong;
+  return write_csv(opt, rows) ? kExitOk : kExitWrong;
 }

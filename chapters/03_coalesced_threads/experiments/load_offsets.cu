@@ -2,7 +2,7 @@
 // What does it cost when all lanes are moved by 0, 1, ... 32 elements?
 
 #include "../../../common/common.cuh"
-#include "../warp_walks.cuh"
+#include "warp_walks.cuh"
 
 constexpr std::size_t kMostOffset = 32;  // elements
 

@@ -2,7 +2,7 @@
 // What do lanes cost that load 1, 2, 3, ... 1024 elements apart?
 
 #include "../../../common/common.cuh"
-#include "../warp_walks.cuh"
+#include "warp_walks.cuh"
 
 // Element i of x: a digit. The device fills x itself: even 64 GiB take only a moment, and no copy.
 // The host stores nothing, yet it knows every element.

@@ -2,7 +2,7 @@
 // What do lanes cost that store 1, 2, 3, ... 1024 elements apart?
 
 #include "../../../common/common.cuh"
-#include "../warp_walks.cuh"
+#include "warp_walks.cuh"
 
 // What a walk of stores leaves at its element i: never negative, so never what was there before.
 __host__ __device__ constexpr int stored(std::size_t i) { return static_cast<int>(i & 0x7fffffff); }

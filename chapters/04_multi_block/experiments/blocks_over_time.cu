@@ -2,7 +2,7 @@
 // Where and when does each block of a launch run?
 
 #include "../../../common/common.cuh"
-#include "../block_records.cuh"
+#include "block_records.cuh"
 
 // This thread's number in the whole grid, and how many there are. Widened before multiplying: the
 // product of two unsigned ints wraps at 2^32.
@@ -92,5 +92,5 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < blocks.size(); ++i)
     csv += text(i, ',', blocks[i].sm, ',', blocks[i].start_ns - all.start_ns, ',',
                 blocks[i].end_ns - all.start_ns, '\n');
-  return opt.write_csv(csv) ? kExitOk : kExitWrong;
+  return write_csv(opt, csv) ? kExitOk : kExitWrong;
 }

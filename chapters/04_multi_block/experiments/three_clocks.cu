@@ -2,7 +2,7 @@
 // How long did one launch take, by events, by the clock of all SMs and by the counters of each?
 
 #include "../../../common/common.cuh"
-#include "../block_records.cuh"
+#include "block_records.cuh"
 
 // This thread's number in the whole grid, and how many there are. Widened before multiplying: the
 // product of two unsigned ints wraps at 2^32.

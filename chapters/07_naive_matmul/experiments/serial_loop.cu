@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   add_row(table, product, "serial_in_rows", "one core, inner loop along rows of B and C",
           multiply_serial_in_rows);
   table.next_row_has(table.device.name);
+  table.each_launch_does(product.amount());
   table.add(kKernel, product);
   return table.finish();
 }

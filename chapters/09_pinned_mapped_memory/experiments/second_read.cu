@@ -47,7 +47,6 @@ struct Reads {
   }
   ~Reads() { CUDA_CHECK(cudaFreeHost(h_x)); }
 
-  double amount() const { return static_cast<double>(n * kWord); }
   void poison() const { d_y.poison(); }
 
   // What `count` rounds in a row make of a word, in one step: they are one such round again.

@@ -4,7 +4,7 @@
 // active_mask  what it says where lanes have parted: no vote at all
 
 #include "../../../common/common.cuh"
-#include "../segments.cuh"
+#include "segments.cuh"
 
 __device__ unsigned lane_number() { return threadIdx.x % kWarp; }
 __device__ std::size_t warp_number() {  // of the whole grid

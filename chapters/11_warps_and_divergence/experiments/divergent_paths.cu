@@ -5,7 +5,7 @@
 // alone=k                           by lane, and only one warp on the whole chip
 
 #include "../../../common/common.cuh"
-#include "../forks.cuh"
+#include "forks.cuh"
 
 // Path number kPath: a chain of steps that no other path has.
 template <unsigned kPath>

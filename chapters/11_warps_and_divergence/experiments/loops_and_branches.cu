@@ -6,7 +6,7 @@
 // long_agree, long_differ     an if with eight statements on each side
 
 #include "../../../common/common.cuh"
-#include "../forks.cuh"
+#include "forks.cuh"
 
 constexpr unsigned kSteps = kOnGpu ? 2048 : 128;
 

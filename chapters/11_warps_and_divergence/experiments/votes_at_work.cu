@@ -7,7 +7,7 @@
 // scan         sums of all values up to each, by shuffles
 
 #include "../../../common/common.cuh"
-#include "../segments.cuh"
+#include "segments.cuh"
 
 constexpr int kWanted = 777;  // one of the values that the ints have
 

@@ -5,7 +5,7 @@
 // equal_lanes  how many of the 32 hold the same value, by match_any
 
 #include "../../../common/common.cuh"
-#include "../segments.cuh"
+#include "segments.cuh"
 
 constexpr int kLow = 3;  // the votes ask for ints that are so near to the least or the largest
 

@@ -2,7 +2,7 @@
 // What do fewer registers per thread cost, and what are the blocks worth that then fit besides?
 
 #include "../../../common/common.cuh"
-#include "../register_bounds.cuh"
+#include "register_bounds.cuh"
 
 constexpr unsigned kHeld = 64;  // ints that a thread holds
 

@@ -2,7 +2,7 @@
 // How long does a load take, by where the data lies?
 
 #include "../../../common/common.cuh"
-#include "../latencies.cuh"
+#include "latencies.cuh"
 
 constexpr std::size_t kInMemory = kOnGpu ? 256_Mi : 8_Mi;  // bytes, more than any cache has
 

@@ -2,7 +2,7 @@
 // How long does an operation take until the next one can use its result?
 
 #include "../../../common/common.cuh"
-#include "../latencies.cuh"
+#include "latencies.cuh"
 
 template <class Value, class Step>
 __device__ void time_chain(ChainEnd<Value>* end, Value start, unsigned steps, Step step) {

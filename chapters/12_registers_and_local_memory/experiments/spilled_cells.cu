@@ -2,7 +2,7 @@
 // What do spills cost in a loop, where every round needs the spilled variables again?
 
 #include "../../../common/common.cuh"
-#include "../register_bounds.cuh"
+#include "register_bounds.cuh"
 
 constexpr unsigned kCells = 160;  // of a rod: more than half of the 255 registers
 constexpr unsigned kRounds = 32;

@@ -4,7 +4,7 @@
 // Four texels, read in every mode; beside the unit a kernel that does the same by hand.
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
+#include "images.cuh"
 
 // How a texture is read. Places count texels; normalized ones go from 0 to 1 instead.
 struct Rules {

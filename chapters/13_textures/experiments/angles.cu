@@ -2,7 +2,7 @@
 // At which angles does the shape of a warp matter, and at which the texture?
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
+#include "images.cuh"
 
 // A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
 struct Turn {

@@ -2,7 +2,7 @@
 // Four pixels per thread: who is fastest at which angle?
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
+#include "images.cuh"
 
 constexpr unsigned kPixels = 4;  // per thread, blockDim.y rows apart
 

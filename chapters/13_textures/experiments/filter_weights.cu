@@ -6,7 +6,7 @@
 #include <set>
 
 #include "../../../common/common.cuh"
-#include "../mixing.cuh"
+#include "mixing.cuh"
 
 constexpr unsigned kLineSteps = 4096;  // places between two pixels: 16 for each step of the unit
 

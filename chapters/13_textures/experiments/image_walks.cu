@@ -4,7 +4,7 @@
 // Along a row, down a column, along a diagonal, by plain loads and through textures.
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
+#include "images.cuh"
 
 constexpr unsigned kBlock = 256;
 
@@ -49,8 +49,6 @@ __global__ void walk_texture(cudaTextureObject_t image, unsigned width, unsigned
 // They have no rules: the nearest pixel, clamped to the image, as it is.
 struct Image : MovedImage {
   using MovedImage::MovedImage;  // along the rows the pixels come out as they lie
-
-  double amount() const { return 2.0 * result.bytes(); }
 
   // Walks down from each pixel of the first row, with each step kAside columns to the right.
   template <std::size_t kAside>

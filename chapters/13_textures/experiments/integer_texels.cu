@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
+#include "images.cuh"
 
 __global__ void sample_line(cudaTextureObject_t line, const float* x, unsigned n, float* result) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -5,7 +5,7 @@
 // writes the picture: column, row, what the unit returns, and the exact value.
 
 #include "../../../common/common.cuh"
-#include "../mixing.cuh"
+#include "mixing.cuh"
 
 // Mixes at (x, y), one thread per place.
 __global__ void sample_places(cudaTextureObject_t image, const float* x, const float* y, unsigned n,
@@ -45,5 +45,5 @@ int main(int argc, char** argv) {
     std::printf("%c%s", sign, column == kSide - 1 ? "\n" : "");
   }
   std::printf("\n+ and -: the unit is off by more than half of the most, %.5f\n", most);
-  return opt.write_csv(csv.str()) ? kExitOk : kExitWrong;
+  return write_csv(opt, csv.str()) ? kExitOk : kExitWrong;
 }

@@ -2,7 +2,7 @@
 // What does it cost to write a cudaArray?
 
 #include "../../../common/common.cuh"
-#include "../images.cuh"
+#include "images.cuh"
 
 // A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
 struct Turn {
@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
   r.turn_by(angle, expect);
+  table.each_launch_does(r.amount());
   table.add(kArrayToArray, r);
   return table.finish();
 }

@@ -104,10 +104,11 @@ int main(int argc, char** argv) {
                      {"k", &k, 1, kMostSide, "terms of an element"}});
   const std::size_t bytes = (m * k + k * n + m * n) * sizeof(float);
   ResultTable table(opt, bytes, bytes);
-  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
+  table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(table.device));
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
   const unsigned sms = table.device.multiProcessorCount;
   const ShapedProduct product{{m, n, k, opt.seed}, sms};
+  table.each_launch_does(product.amount());
   for (const auto& version : kVersions) table.add(version, product);
   return table.finish();
 }

@@ -47,10 +47,11 @@ int main(int argc, char** argv) {
                      {"n", &n, 1, kMostSide, "columns of B and C"},
                      {"k", &k, 1, kMostSide, "columns of A, rows of B"}});
   ResultTable table(opt, (m * k + k * n + m * n) * sizeof(float));
-  table.rate_in("GFLOP/s", "peak", table.device.peak_fp32_gflops());
+  table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(table.device));
   if (opt.list) m = n = k = 1;  // nothing runs, so nothing has to be multiplied on the host
 
   const SharedProduct product{{m, n, k, opt.seed}};
+  table.each_launch_does(product.amount());
   for (const auto& version : kVersions) table.add(version, product);
   const Shares s = product.shares.of(product.a, product.c);
   table.note(s.tiles, " tiles of ", s.steps, " steps on ", s.blocks, " blocks; ", s.tiles - s.dealt,

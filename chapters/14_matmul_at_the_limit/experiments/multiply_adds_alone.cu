@@ -58,7 +58,8 @@ int main(int argc, char** argv) {
   const unsigned blocks = kBlocksPerSm * static_cast<unsigned>(device.multiProcessorCount);
   const MultiplyAdds data{2.0 * m * n * k, blocks};
   ResultTable table(opt, data.results.bytes());
-  table.rate_in("GFLOP/s", "peak", device.peak_fp32_gflops());
+  table.rate_in("GFLOP/s", "peak", peak_fp32_gflops(device));
+  table.each_launch_does(data.amount());
   table.add(kMultiplyAdds, data);
   return table.finish();
 }

@@ -16,7 +16,7 @@ import tempfile
 
 import counters
 import settings
-from csv_files import csv_text, rows_of, write_whole
+from csv_files import csv_text, rows_of, today, write_whole
 
 
 def measure(program, source, options):
@@ -35,6 +35,7 @@ def bench(chapter, gpu, only):
     runs = [("default", ""), *settings.named_lines_of(chapter, "bench")]
     kept_texts = settings.lines_of(chapter, "terminal")
     path = f"chapters/{chapter}/results/{gpu}.csv"
+    when = {"date": today(), "commit": os.environ.get("TUTORIAL_COMMIT", "unknown")}
     rows, ok = {}, True
     for row in rows_of(path) if os.path.exists(path) else []:
         rows.setdefault(row["setting"], []).append(row)
@@ -51,7 +52,7 @@ def bench(chapter, gpu, only):
         if found and "version" not in found[0]:  # a table of its own kind
             write_whole(f"chapters/{chapter}/results/{gpu}_{name}.csv", csv_text(found))
         elif found:
-            rows[name] = [{"setting": name, **row} for row in found]
+            rows[name] = [{"setting": name, **when, **row} for row in found]
         if name in kept_texts or not found:
             suffix = "" if name == "default" else f"_{name}"
             write_whole(f"chapters/{chapter}/results/{gpu}{suffix}.txt", done.stdout)

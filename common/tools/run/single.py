@@ -12,7 +12,7 @@ import os
 import re
 import sys
 
-HARNESS = ("check", "timer", "memory", "compare", "options", "device", "table")  # in the order of who needs whom
+HARNESS = ("check", "timer", "memory", "compare", "options", "device", "yardsticks", "csv", "table", "matrix")  # in the order of who needs whom
 SYSTEM = re.compile(r"^#include (<[^>]+>)[^\n]*\n", re.M)
 OWN = re.compile(r'^#include "([^"]+)"[^\n]*\n', re.M)
 # What a line that begins a declaration names: a macro, a type, the suffix of a literal, a pointer to functions, a

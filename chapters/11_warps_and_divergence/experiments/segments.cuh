@@ -2,7 +2,7 @@
 // Chapter 11: what the experiments share whose warps go through a segment of ints each.
 #pragma once
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
 constexpr unsigned kSegment = 1024;  // ints that a warp goes through, 32 at a time

@@ -3,7 +3,7 @@
 // own, and the result of a turned image.
 #pragma once
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 /// A texture object and its memory: an array, or rows.
 struct Texture {
@@ -113,6 +113,7 @@ template <class Rotation, class Versions, class Expect>
 void add_angles(ResultTable& table, const Versions& versions, Rotation& r, Expect* expect) {
   for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {
     r.turn_by(degrees, expect);
+    table.each_launch_does(r.amount());
     for (const auto& version : versions) {
       const std::string name = text(version.name, "@", degrees);
       table.add({name.c_str(), version.summary, version.launch}, r);

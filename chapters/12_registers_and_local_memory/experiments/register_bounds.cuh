@@ -3,7 +3,7 @@
 // registers leave room for, and a row with them.
 #pragma once
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 constexpr unsigned kHoldingBlock = 128;  ///< threads per block
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 constexpr std::size_t kWarp = 32;         // lanes: threads that execute one load together
 constexpr std::size_t kSectorBytes = 32;  // what a cache fetches; four sectors make a line
@@ -59,8 +59,6 @@ struct Walk {
   std::size_t n, offset, stride;
   mutable std::size_t launches = 0, first = 0;  ///< so far; where the last one began
 
-  double amount() const { return n * sizeof(int); }
-
   /// Where the next launch begins: in the next window.
   std::size_t next_first() const {
     return first = offset + launches++ % windows_of(stride) * window_of(n, stride);
@@ -95,6 +93,7 @@ bool add_walk(ResultTable& table, const std::string& name, const AnyWalk& walk,
     return false;
   }
   const std::string moved = moved_text(walk.offset, walk.stride);
+  table.each_launch_does(walk.n * sizeof(int));
   table.add(
       name, walk, launch, [&] { return walk.is_right(name); }, moved);
   table.note("one ", access, " of a warp, ", name, ": ", moved);

@@ -2,7 +2,7 @@
 // Chapter 04: where and when the blocks of a launch ran, as they noted it themselves.
 #pragma once
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 // What a block notes.
 struct BlockRecord {

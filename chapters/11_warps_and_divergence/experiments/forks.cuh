@@ -2,7 +2,7 @@
 // Chapter 11: what the experiments share whose threads go different ways.
 #pragma once
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 constexpr unsigned kWarp = 32, kBlock = 256, kPaths = 32;
 constexpr unsigned kFactor = 1664525;  // odd: no bit of a product is lost

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 /// Where a chain of steps ended, and the cycles that it took.
 template <class Value>
