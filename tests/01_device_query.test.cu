@@ -136,7 +136,7 @@ TEST_CASE("peaks are printed with their units") {
 
 TEST_CASE("an unknown capability or clock is said, not guessed") {
   const Described future(42, 7, 132, 1980000, 3201000, 6016);
-  CHECK(future.peak(1) == "unknown: capability 42.7 is not in device.cuh");
+  CHECK(future.peak(1) == "unknown: capability 42.7 is not in yardsticks.cuh");
   CHECK(future.peak(0) == "4814 GB/s");
   CHECK(future.peak(3) == "unknown, as a peak is");
 

@@ -9,37 +9,23 @@
 
 #include "../chapters/03_coalesced_threads/experiments/warp_walks.cuh"
 #include "kernel_testing.cuh"
-#if !defined(__CUDA_CPU__) && \
-    CUDART_VERSION >= 12040  // what an experiment includes, before its namespace
-#include <cub/device/device_reduce.cuh>
-#include <cuda/std/functional>
-#endif
 
 #define main experiment_main
-namespace beside_cub {
-#include "../chapters/03_coalesced_threads/experiments/beside_cub.cu"
-}
+namespace loads {  // apart from the program, some of whose names load_walk.cuh has, too
+#include "../chapters/03_coalesced_threads/experiments/load_walk.cuh"
 namespace load_offsets {
 #include "../chapters/03_coalesced_threads/experiments/load_offsets.cu"
 }
 namespace load_strides {
 #include "../chapters/03_coalesced_threads/experiments/load_strides.cu"
 }
+}  // namespace loads
 namespace store_strides {
 #include "../chapters/03_coalesced_threads/experiments/store_strides.cu"
 }
 #undef main
 
 namespace {
-
-// The sum over any values, written without a word of the chapter's.
-long long sum_of_squares(const std::vector<int>& values) {
-  long long sum = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    sum += static_cast<long long>(values[i]) * static_cast<long long>(values[i]);
-  }
-  return sum;
-}
 
 // What the versions read and write, with these values.
 ThreadSums sums_of(const std::vector<int>& values, unsigned block, unsigned grid) {
@@ -70,16 +56,15 @@ std::vector<long long> partials_of(bool chunks, const std::vector<int>& values,
   return partials;
 }
 
-// The sums that the walks of both experiments make of `values`, finished on the host.
-std::vector<long long> walked(const std::vector<int>& values, std::size_t n, std::size_t offset,
-                              std::size_t stride, unsigned grid, unsigned block) {
+// The sum that a walk makes of `values`, finished on the host.
+long long walked(const std::vector<int>& values, std::size_t n, std::size_t offset,
+                 std::size_t stride, unsigned grid, unsigned block) {
   const DeviceArray<int> x(values);
-  const DeviceArray<long long> by_strides(std::size_t{grid} * block), by_offsets(by_strides.size());
-  load_strides::sum_walk<<<grid, block>>>(x, n, offset, stride, by_strides);
-  load_offsets::sum_walk<<<grid, block>>>(x, n, offset, stride, by_offsets);
+  const DeviceArray<long long> partial(std::size_t{grid} * block);
+  loads::sum_walk<<<grid, block>>>(x, n, offset, stride, partial);
   CUDA_CHECK_LAUNCH();
-  const std::vector<long long> a = by_strides.download(), b = by_offsets.download();
-  return {std::accumulate(a.begin(), a.end(), 0LL), std::accumulate(b.begin(), b.end(), 0LL)};
+  const std::vector<long long> sums = partial.download();
+  return std::accumulate(sums.begin(), sums.end(), 0LL);
 }
 
 }  // namespace
@@ -160,8 +145,7 @@ TEST_CASE("a walk adds the elements at its offset and stride, and no other",
         std::vector<int> picked;
         for (std::size_t i = 0; i < n; ++i) picked.push_back(values[offset + i * stride]);
         INFO("n = " << n << ", offset " << offset << ", stride " << stride);
-        CHECK(walked(values, n, offset, stride, 2, 32) ==
-              std::vector<long long>(2, sum_of_squares(picked)));
+        CHECK(walked(values, n, offset, stride, 2, 32) == sum_of_squares(picked));
       }
     }
   }
@@ -174,8 +158,8 @@ TEST_CASE("a walk is whole whether its loads in flight fill up or not",
   for (const std::size_t n : {7u, 8u, 9u, 16u, 17u, 2500u}) {
     const std::vector<int> picked(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n));
     INFO("n = " << n);
-    CHECK(walked(values, n, 0, 1, 1, 1) == std::vector<long long>(2, sum_of_squares(picked)));
-    CHECK(walked(values, n, 0, 1, 3, 96) == std::vector<long long>(2, sum_of_squares(picked)));
+    CHECK(walked(values, n, 0, 1, 1, 1) == sum_of_squares(picked));
+    CHECK(walked(values, n, 0, 1, 3, 96) == sum_of_squares(picked));
   }
 }
 
@@ -241,17 +225,13 @@ TEST_CASE("the checker of stores looks at every element, also between the steps"
 }
 
 TEST_CASE("the device fills x with the very elements that the host reference sums") {
-  const DeviceArray<int> x(5001), by_strides(5001), by_offsets(5001), beside_cub(5001);
+  const DeviceArray<int> x(5001), of_loads(5001);
   fill<<<3, 250>>>(x, x.size(), 9);
-  load_strides::fill_with_digits<<<3, 250>>>(by_strides, x.size(), 9);
-  load_offsets::fill_with_digits<<<3, 250>>>(by_offsets, x.size(), 9);
-  beside_cub::fill_with_digits<<<3, 250>>>(beside_cub, x.size(), 9);
+  loads::fill_with_digits<<<3, 250>>>(of_loads, x.size(), 9);
   CUDA_CHECK_LAUNCH();
   const std::vector<int> filled = x.download();
   CHECK(filled == random_ints(5001, 0, 9, 9));
-  CHECK(by_strides.download() == filled);
-  CHECK(by_offsets.download() == filled);
-  CHECK(beside_cub.download() == filled);
+  CHECK(of_loads.download() == filled);
   std::vector<int> on_the_host;
   for (std::size_t i = 0; i < filled.size(); ++i) on_the_host.push_back(element(9, i));
   CHECK(on_the_host == filled);
@@ -259,40 +239,24 @@ TEST_CASE("the device fills x with the very elements that the host reference sum
 }
 
 TEST_CASE("the rows of the experiments are right, launch after launch, and their checks can fail",
-          "[load_strides][load_offsets][beside_cub]") {
+          "[load_strides][load_offsets]") {
   const std::size_t n = 1003;
-  for (const std::size_t stride : kStrides) {
-    const DeviceArray<int> x(elements_of(n, stride));
-    load_strides::fill_with_digits<<<3, 250>>>(x, x.size(), 5);
-    const LoadWalk walk{{n, 0, stride}, 2 * 96, 5};
-    INFO("stride " << stride);
+  const auto check = [&](std::size_t offset, std::size_t stride) {
+    const DeviceArray<int> x(offset + elements_of(n, stride));
+    loads::fill_with_digits<<<3, 250>>>(x, x.size(), 5);
+    const loads::LoadWalk walk{{n, offset, stride}, 2 * 96, 5};
+    INFO("stride " << stride << ", offset " << offset);
     for (std::size_t launch = 0; launch < 5; ++launch) {
       walk.poison();
       CHECK_FALSE(walk.is_right("nothing ran"));
-      load_strides::sum_walk<<<2, 96>>>(x, n, walk.next_first(), stride, walk.partial);
-      CHECK(walk.is_right("stride"));
-      CHECK(walk.first == launch % windows_of(stride) * window_of(n, stride));
+      loads::sum_walk<<<2, 96>>>(x, n, walk.next_first(), stride, walk.partial);
+      CHECK(walk.is_right("walk"));
+      CHECK(walk.first == offset + launch % windows_of(stride) * window_of(n, stride));
     }
-  }
-  for (const std::size_t offset : {std::size_t{0}, std::size_t{1}, load_offsets::kMostOffset}) {
-    const DeviceArray<int> x(offset + elements_of(n, 1));
-    load_offsets::fill_with_digits<<<3, 250>>>(x, x.size(), 5);
-    const LoadWalk walk{{n, offset, 1}, 2 * 96, 5};
-    INFO("offset " << offset);
-    for (std::size_t launch = 0; launch < 5; ++launch) {
-      walk.poison();
-      CHECK_FALSE(walk.is_right("nothing ran"));
-      load_offsets::sum_walk<<<2, 96>>>(x, n, walk.next_first(), 1, walk.partial);
-      CHECK(walk.is_right("offset"));
-      CHECK(walk.first == offset + launch % windows_of(1) * window_of(n, 1));
-    }
-  }
-  beside_cub::GridSum sum{n, 96, 2};
-  beside_cub::fill_with_digits<<<3, 250>>>(sum.x, n, 5);
-  sum.expected = sum_of_squares(sum.x.download());
-  for (const auto& version : beside_cub::kVersions) CHECK(runs_right(version, sum));
-  sum.expected += 1;
-  for (const auto& version : beside_cub::kVersions) CHECK_FALSE(runs_right(version, sum));
+  };
+  for (const std::size_t stride : kStrides) check(0, stride);
+  for (const std::size_t offset : {std::size_t{1}, loads::load_offsets::kMostOffset})
+    check(offset, 1);
 }
 
 TEST_CASE("a warp's load touches as many sectors and lines as its addresses span",
@@ -358,7 +322,7 @@ TEST_CASE("the experiments hold what the notes discuss", "[load_strides][store_s
   CHECK(std::size(kStrides) == 15);
   CHECK(kStrides[0] == 1);
   CHECK(kStrides[13] == 1000);
-  CHECK(load_offsets::kMostOffset == 32);
+  CHECK(loads::load_offsets::kMostOffset == 32);
 }
 
 TEST_CASE("a limit on what the L2 fetches is a hint that the device takes", "[load_strides]") {

@@ -42,10 +42,6 @@ std::vector<long long> sums_of_blocks(const std::vector<int>& x, std::size_t ele
   return sums;
 }
 
-long long sum_of_squares(const std::vector<int>& x) {
-  return sums_of_blocks(x, x.size() + 1, 1, 1)[0];
-}
-
 }  // namespace
 
 TEST_CASE("every version adds every element at awkward sizes, whatever the values") {

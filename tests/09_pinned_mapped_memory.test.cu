@@ -3,32 +3,34 @@
 #include "../chapters/09_pinned_mapped_memory/pinned_mapped_memory.cu"
 #undef main
 
-#include <unistd.h>
-
-#include <fstream>
+#include <array>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 #include "kernel_testing.cuh"
 
 #define main experiment_main
-namespace chunk_counts {
-#include "../chapters/09_pinned_mapped_memory/experiments/chunk_counts.cu"
-}
-namespace chunk_timeline {
-#include "../chapters/09_pinned_mapped_memory/experiments/chunk_timeline.cu"
-}
 namespace copy_sizes {
 #include "../chapters/09_pinned_mapped_memory/experiments/copy_sizes.cu"
-}
-namespace default_stream {
-#include "../chapters/09_pinned_mapped_memory/experiments/default_stream.cu"
 }
 namespace host_meanwhile {
 #include "../chapters/09_pinned_mapped_memory/experiments/host_meanwhile.cu"
 }
 namespace host_reads {
 #include "../chapters/09_pinned_mapped_memory/experiments/host_reads.cu"
+}
+namespace rounds {  // apart from the program, whose names rounds.cuh has, too
+#include "../chapters/09_pinned_mapped_memory/experiments/marks.cuh"
+#include "../chapters/09_pinned_mapped_memory/experiments/rounds.cuh"
+namespace chunk_counts {
+#include "../chapters/09_pinned_mapped_memory/experiments/chunk_counts.cu"
+}
+namespace chunk_timeline {
+#include "../chapters/09_pinned_mapped_memory/experiments/chunk_timeline.cu"
+}
+namespace default_stream {
+#include "../chapters/09_pinned_mapped_memory/experiments/default_stream.cu"
 }
 namespace managed_memory {
 #include "../chapters/09_pinned_mapped_memory/experiments/managed_memory.cu"
@@ -42,10 +44,16 @@ namespace scratch_memory {
 namespace second_read {
 #include "../chapters/09_pinned_mapped_memory/experiments/second_read.cu"
 }
-namespace stream_waits {
-#include "../chapters/09_pinned_mapped_memory/experiments/stream_waits.cu"
-}
+}  // namespace rounds
 #undef main
+
+namespace chunk_counts = rounds::chunk_counts;
+namespace chunk_timeline = rounds::chunk_timeline;
+namespace default_stream = rounds::default_stream;
+namespace managed_memory = rounds::managed_memory;
+namespace read_passes = rounds::read_passes;
+namespace scratch_memory = rounds::scratch_memory;
+namespace second_read = rounds::second_read;
 
 namespace {
 
@@ -95,32 +103,23 @@ unsigned mixed(unsigned v, unsigned rounds) {
   return v;
 }
 
-// Runs a program with these options and a single sample. Returns its rows: the fields of each line
-// of its CSV. A wrong result makes the exit status, and this, fail.
+// The rows of a program that takes a single sample: the fields of each line of its CSV.
 std::vector<std::vector<std::string>> rows_of(int (*program)(int, char**),
-                                              std::vector<std::string> words) {
-  const std::string path = "/tmp/rows_" + std::to_string(getpid()) + ".csv";
-  words.insert(words.begin(), "program");
-  words.insert(words.end(), {"--samples", "1", "--csv", path});
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  CHECK(program(static_cast<int>(words.size()), arguments.data()) == 0);
-  std::ifstream file(path);
+                                              std::vector<std::string> options) {
+  options.insert(options.end(), {"--samples", "1"});
   std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line : lines_of_csv(program, options)) {
     line.erase(std::remove(line.begin(), line.end(), '"'), line.end());  // no comma is quoted
     std::istringstream fields(line);
     rows.emplace_back();
     for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
   }
-  std::remove(path.c_str());
   REQUIRE(!rows.empty());
   rows.erase(rows.begin());  // the header
   return rows;
 }
 
-constexpr std::size_t kName = 10, kRate = 14;  // columns of the CSV
+constexpr std::size_t kName = 8, kRate = 12;  // columns of the CSV
 
 std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::string> names;
@@ -150,8 +149,8 @@ TEST_CASE("every row of the program is checked before and after it was timed") {
   CHECK(rows.size() == std::size(kCopies) + std::size(kVersions));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     INFO(rows[i][kName]);
-    CHECK(std::stod(rows[i][11]) > 0);
-    CHECK(rows[i][19] == "ok");
+    CHECK(std::stod(rows[i][9]) > 0);
+    CHECK(rows[i][17] == "ok");
   }
 }
 
@@ -193,7 +192,7 @@ TEST_CASE("many rounds in one step are what the rounds are one by one") {
     const Round all = repeated(kRound, count);
     for (unsigned v : {0u, 1u, 0xffffffffu, 123456789u}) {
       CHECK(all(v) == mixed(v, count));
-      CHECK(second_read::Reads::repeated(count)(v) == mixed(v, count));
+      CHECK(rounds::rounds_in_one(count)(v) == mixed(v, count));
     }
   }
 }
@@ -754,17 +753,17 @@ TEST_CASE("the default stream takes turns with blocking streams, and with no oth
   const bool only_what_is_needed = !kOnGpu && (order == nullptr || order[0] != 'r');
 
   t.poison();
-  default_between(t);
+  run_thirds(t, default_between(t), nullptr);
   CUDA_CHECK(cudaStreamSynchronize(t.blocking[1]));  // it waits for the default stream before it
   for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(k));
 
   t.poison();
-  default_three_times(t);
+  run_thirds(t, default_three_times(t), nullptr);
   CUDA_CHECK(cudaStreamSynchronize(nullptr));
   for (std::size_t k = 0; k < 3; ++k) CHECK(arrived(k));
 
   t.poison();
-  default_beside(t);
+  run_thirds(t, default_beside(t), nullptr);
   CUDA_CHECK(cudaStreamSynchronize(t.nonblocking[1]));
   CHECK(arrived(2));
   if (only_what_is_needed) CHECK_FALSE(arrived(1));
@@ -775,7 +774,7 @@ TEST_CASE("the default stream takes turns with blocking streams, and with no oth
   CHECK(arrived(1));
 
   t.poison();
-  per_thread_beside(t);
+  run_thirds(t, per_thread_beside(t), nullptr);
   CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
   CHECK(arrived(1));
   if (only_what_is_needed) {
@@ -793,19 +792,19 @@ TEST_CASE("three kernels cover every word, whichever streams they are in", "[def
   using namespace default_stream;
   for (const std::size_t n : {1u, 2u, 3u, 4u, 256u, 1000u, 2053u}) {
     const Thirds t(n, 5, 9);
-    for (const auto& version : default_stream::kVersions) {
-      INFO(version.name << ", n = " << n);
-      for (int repeat = 0; repeat < 2; ++repeat) CHECK(runs_right(version, t));
+    for (const default_stream::Row& row : default_stream::kRows) {
+      INFO(row.name << ", n = " << n);
       t.poison();
       CHECK_FALSE(t.is_right("nothing ran"));
+      std::vector<cudaEvent_t> marks;
+      run_thirds(t, row.streams(t), &marks);
+      CHECK(rounds::when_reached(marks).size() == 2 * std::min<std::size_t>(n, 3));
+      CHECK(t.is_right(row.name));
     }
-    default_beside(t);
+    run_thirds(t, default_beside(t), nullptr);
     CUDA_CHECK(cudaDeviceSynchronize());
     CHECK(t.d_y.download()[n - 1] == mixed(t.data[n - 1], 5));
   }
-  CHECK(names_of(rows_of(default_stream::experiment_main, {"--n", "300"})) ==
-        std::vector<std::string>{"default_three_times", "default_between", "default_beside",
-                                 "per_thread_beside"});
 }
 
 TEST_CASE("the streams beside the default stream are what their names say", "[default_stream]") {
@@ -817,42 +816,26 @@ TEST_CASE("the streams beside the default stream are what their names say", "[de
   const default_stream::Thirds t(10, 5, 9);
   for (cudaStream_t stream : t.blocking) CHECK(flags_of(stream) == cudaStreamDefault);
   for (cudaStream_t stream : t.nonblocking) CHECK(flags_of(stream) == cudaStreamNonBlocking);
-  const unsigned expected[] = {cudaStreamDefault, cudaStreamNonBlocking};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const stream_waits::Thirds of_row(10, 5, stream_waits::kRows[i].stream_flags, 9);
-    for (cudaStream_t stream : of_row.others) CHECK(flags_of(stream) == expected[i]);
-  }
 }
 
 TEST_CASE("between blocking streams a kernel begins when the one before has ended",
-          "[stream_waits]") {
-  const auto rows = rows_of(stream_waits::experiment_main, {"--n", "4000"});
-  REQUIRE(rows.size() == 2 * (1 + 3 * 2));
+          "[default_stream]") {
+  const auto rows = rows_of(default_stream::experiment_main, {"--n", "4000"});
+  REQUIRE(rows.size() == 4 * (1 + 3 * 2));
   std::size_t i = 0;
-  for (const char* version : {"default_between", "default_beside"}) {
+  for (const std::string version :
+       {"default_three_times", "default_between", "default_beside", "per_thread_beside"}) {
     CHECK(rows[i++][kName] == version);
     double end_before = 0;
     for (std::size_t k = 0; k < 3; ++k, i += 2) {
-      const std::string name = version + (" kernel=" + std::to_string(k));
+      const std::string name = version + " kernel=" + std::to_string(k);
       INFO(name);
       CHECK(rows[i][kName] == name + " begin");
       CHECK(rows[i + 1][kName] == name + " computed");
-      const double begin = rows[i][kRate].empty() ? 0 : std::stod(rows[i][kRate]);
-      const double end = std::stod(rows[i + 1][kRate]);
+      const double begin = std::stod(rows[i][kRate]), end = std::stod(rows[i + 1][kRate]);
       CHECK(end >= begin);
-      if (version == std::string("default_between")) CHECK(begin >= end_before);
+      if (version == "default_between") CHECK(begin >= end_before);
       end_before = end;
-    }
-  }
-  for (const std::size_t n : {3u, 256u, 2053u}) {
-    for (const stream_waits::Row& row : stream_waits::kRows) {
-      const stream_waits::Thirds t(n, 5, row.stream_flags, 9);
-      INFO(row.name << ", n = " << n);
-      t.poison();
-      CHECK_FALSE(t.is_right("nothing ran"));
-      CHECK(stream_waits::when_reached(run_thirds(t)).size() == 7);
-      CHECK(t.is_right(row.name));
-      CHECK(t.d_y.download()[n - 1] == mixed(t.data[n - 1], 5));
     }
   }
 }

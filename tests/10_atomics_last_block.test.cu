@@ -15,9 +15,9 @@
 #include <set>
 #include <type_traits>
 
-#include "../chapters/10_atomics_last_block/filter_memory.cuh"
-#include "../chapters/10_atomics_last_block/rounding.cuh"
-#include "../chapters/10_atomics_last_block/wrong_results.cuh"
+#include "../chapters/10_atomics_last_block/experiments/filter_memory.cuh"
+#include "../chapters/10_atomics_last_block/experiments/rounding.cuh"
+#include "../chapters/10_atomics_last_block/experiments/wrong_results.cuh"
 #include "kernel_testing.cuh"
 #if !defined(__CUDA_CPU__)
 #include <cub/device/device_select.cuh>
@@ -47,13 +47,7 @@ namespace warp_filter {
 }
 // Apart from the program, whose names sum_memory.cuh has, too.
 namespace sums {
-#include "../chapters/10_atomics_last_block/sum_memory.cuh"
-namespace cooperative_launch {
-#include "../chapters/10_atomics_last_block/experiments/cooperative_launch.cu"
-}
-namespace displaced_ticket {
-#include "../chapters/10_atomics_last_block/experiments/displaced_ticket.cu"
-}
+#include "../chapters/10_atomics_last_block/experiments/sum_memory.cuh"
 namespace loads_and_tiles {
 #include "../chapters/10_atomics_last_block/experiments/loads_and_tiles.cu"
 }
@@ -273,16 +267,6 @@ TEST_CASE("every combination of loads adds every element at awkward sizes, block
 TEST_CASE("the last version and CUB add every element, at every size that they are compared at",
           "[sizes_against_cub]") {
   check_sums<sums::SumMemory>(sums::sizes_against_cub::kWays);
-}
-
-TEST_CASE("a barrier across the grid is right by either launch, and refused with too many blocks",
-          "[cooperative_launch]") {
-  check_sums<sums::SumMemory>(sums::cooperative_launch::kVersions);
-  const unsigned grid = 33 * largest_grid(1024);
-  const sums::SumMemory memory{random_ints(1000, 0, 9, 5), grid, 1024};
-  CHECK(sums::cooperative_launch::launch_with_attributes(memory.sum) ==
-        cudaErrorCooperativeLaunchTooLarge);
-  cudaGetLastError();
 }
 
 TEST_CASE("many small sums in a row are all right, whatever the block and the largest grid",
@@ -784,8 +768,8 @@ TEST_CASE("a wrong sum of two streams is counted", "[shared_ticket]") {
 }
 
 TEST_CASE("a ticket that was left behind stays displaced until somebody sets it to 0",
-          "[displaced_ticket]") {
-  using sums::displaced_ticket::left_ticket;
+          "[shared_ticket]") {
+  using sums::shared_ticket::left_ticket;
   for (const unsigned block : {32u, 64u, 96u}) {
     const sums::SumMemory memory{random_ints(20000, 1, 9, 20), 9, block};
     const Found cleared = left_ticket(memory, true, 3);

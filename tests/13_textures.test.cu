@@ -14,6 +14,7 @@
 namespace images {
 #include "../chapters/13_textures/experiments/images.cuh"
 #include "../chapters/13_textures/experiments/mixing.cuh"
+#include "../chapters/13_textures/experiments/turning.cuh"
 namespace address_modes {
 #include "../chapters/13_textures/experiments/address_modes.cu"
 }
@@ -463,13 +464,13 @@ TEST_CASE("a walk leaves what lies behind its last pixel alone", "[image_walks]"
 namespace {
 
 // Every version of a sweep turns images of every shape as the host does, at each of its angles.
-template <class Rotation, class Versions, class Expect>
-void check_sweep(const Versions& versions, Expect* expect) {
+template <class Rotation, class Versions>
+void check_sweep(const Versions& versions) {
   for (const Shape& shape : awkward_shapes()) {
     const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
     Rotation r(pixels, shape.width, shape.height);
     for (std::size_t degrees = 0; degrees <= 90; degrees += small_sizes() ? 30 : 15) {
-      r.turn_by(degrees, expect);
+      r.turn_by(degrees);
       const Turned turned = turned_on_host(pixels, turn_by(degrees, shape.width, shape.height));
       CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
       for (const auto& version : versions) {
@@ -486,11 +487,11 @@ void check_sweep(const Versions& versions, Expect* expect) {
 }  // namespace
 
 TEST_CASE("the sweep turns by each of its angles", "[angles]") {
-  check_sweep<angles::Rotation>(angles::kVersions, angles::expect);
+  check_sweep<angles::Rotation>(angles::kVersions);
 }
 
 TEST_CASE("the sweep of four pixels per thread turns by each of its angles", "[angles_of_four]") {
-  check_sweep<angles_of_four::Rotation>(angles_of_four::kVersions, angles_of_four::expect);
+  check_sweep<angles_of_four::Rotation>(angles_of_four::kVersions);
 }
 
 TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_writes]") {
@@ -499,7 +500,7 @@ TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_
     for (const std::size_t degrees : awkward_angles()) {
       const std::vector<float> pixels = random_floats(shape.pixels(), 0, 1, 7);
       surface_writes::Rotation r(pixels, shape.width, shape.height);
-      r.turn_by(degrees, surface_writes::expect);
+      r.turn_by(degrees);
       const Turned turned = turned_on_host(pixels, ::turn_by(degrees, shape.width, shape.height));
       INFO(shape.text() << ", " << degrees << " degrees");
       CHECK(r.amount() == 4.0 * (turned.inside + shape.pixels()));
@@ -511,7 +512,7 @@ TEST_CASE("a surface is written pixel by pixel, whatever the blocks", "[surface_
   }
   const std::vector<float> pixels = random_floats(37 * 41, 0, 1, 7);
   surface_writes::Rotation r(pixels, 37, 41);
-  r.turn_by(30, surface_writes::expect);
+  r.turn_by(30);
   for (const dim3 block : {dim3(1, 1), dim3(5, 3), dim3(32, 32), dim3(64, 2), dim3(1, 37)}) {
     for (const unsigned spare : {0u, 1u}) {
       const dim3 grid(r.grid(block).x + spare, r.grid(block).y + spare);
@@ -647,21 +648,16 @@ TEST_CASE("places are mixed one by one, and what lies behind the last is left al
           "[mixed_square]") {
   const Case c({33, 34}, 0);
   const DeviceArray<float> x(std::vector<float>(64, 3.5f)), y(std::vector<float>(64, 2.5f));
-  const auto left_by = [&](auto kernel) {
-    const DeviceArray<float> result(64);
-    kernel<<<2, 32>>>(c.rotation.array_linear, x, y, 33, result);
-    CUDA_CHECK_LAUNCH();
-    return result.download();
-  };
-  for (const auto& left :
-       {left_by(filter_weights::sample_places), left_by(mixed_square::sample_places)}) {
-    CHECK(left[32] == c.pixels[2 * 33 + 3]);
-    for (std::size_t i = 33; i < 64; ++i) CHECK(std::isnan(left[i]));
-  }
+  const DeviceArray<float> result(64);
+  images::sample_places<<<2, 32>>>(c.rotation.array_linear, x, y, 33, result);
+  CUDA_CHECK_LAUNCH();
+  const std::vector<float> left = result.download();
+  CHECK(left[32] == c.pixels[2 * 33 + 3]);
+  for (std::size_t i = 33; i < 64; ++i) CHECK(std::isnan(left[i]));
 }
 
 TEST_CASE("the picture of the weights' error is small, and is not nothing", "[filter_weights]") {
-  const images::Picture square(filter_weights::enlarge_middle, filter_weights::sample_places);
+  const images::Picture square;
   const double error = square.largest_error();
   CHECK(error < 1.0 / 256);
   CHECK(error > 1.0 / 1024);
@@ -669,7 +665,7 @@ TEST_CASE("the picture of the weights' error is small, and is not nothing", "[fi
 
 TEST_CASE("the picture has the exact mixture, and that of the unit's weights", "[mixed_square]") {
   using namespace mixed_square;
-  const images::Picture square(enlarge_middle, sample_places);
+  const images::Picture square;
   using images::kSide;
   REQUIRE(square.unit.size() == kSide * kSide);
   REQUIRE(square.exact.size() == kSide * kSide);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +79,28 @@ struct CommandLine {
   std::vector<std::string> words;
   std::vector<char*> argv;
 };
+
+/// Runs a program's main with these options, and --csv. Returns the lines of the CSV, the header
+/// first. A program that fails makes the test fail.
+inline std::vector<std::string> lines_of_csv(int (*program)(int, char**),
+                                             std::vector<std::string> options) {
+  const std::string path = "/tmp/test_" + std::to_string(host_ms()) + ".csv";
+  options.insert(options.end(), {"--csv", path});
+  CommandLine typed(std::move(options));
+  REQUIRE(program(typed.argc(), typed.argv.data()) == kExitOk);
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::remove(path.c_str());
+  return lines;
+}
+
+/// The sum of squares, in 64 bits, that most chapters' kernels compute.
+inline long long sum_of_squares(const std::vector<int>& values) {
+  long long sum = 0;
+  for (const long long v : values) sum += v * v;
+  return sum;
+}
 
 /// True for the two codes with which a launch that no device can run is refused: the documented
 /// one, and the one that CUDA 13.0 was seen to return on an H200.

@@ -88,7 +88,7 @@ std::vector<Field> peaks_of(const Device& d, double gbps, int fp64_ratio) {
   const auto known = [](double value, const char* unit, const std::string& why_not) {
     return value > 0 ? digits_text(value) + unit : "unknown" + why_not;
   };
-  const std::string no_cores = ": capability " + capability_text(d) + " is not in device.cuh";
+  const std::string no_cores = ": capability " + capability_text(d) + " is not in yardsticks.cuh";
   const double fp32 = peak_fp32_gflops(d), fp64 = fp64_ratio > 0 ? fp32 / fp64_ratio : 0;
   const double balance = operations_per_float(fp32, gbps);
   return {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the numbers in the tables are made of: data, medians, texts, peaks, the CSV.
+// What the numbers in the tables are made of: data, medians, texts, the CSV.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -100,24 +100,6 @@ TEST_CASE("time_launches takes the samples asked for and orders its figures") {
   // A thousand times the work takes clearly longer: the kernel is inside the timed region.
   CHECK(run(100000).median_ms > 5 * t.median_ms);
   CUDA_CHECK(cudaFree(d_x));
-}
-
-TEST_CASE("the FP32 peak of an H200 follows from its attributes") {
-  Device d;
-  d.major = 9;
-  d.minor = 0;
-  d.multiProcessorCount = 132;
-  d.core_khz = 1980000;
-  CHECK(is_close(peak_fp32_gflops(d), 66908.2, 0.1));  // data sheet: 67 TFLOP/s
-  d.major = 42;
-  CHECK(peak_fp32_gflops(d) == 0);
-}
-
-TEST_CASE("an unknown compute capability has no peak rather than a guessed one") {
-  CHECK(fp32_cores_per_sm(9, 0) == 128);
-  CHECK(fp32_cores_per_sm(7, 5) == 64);
-  CHECK(fp32_cores_per_sm(0, 0) == 0);
-  CHECK(fp32_cores_per_sm(42, 0) == 0);
 }
 
 TEST_CASE("the device that is opened is one the runtime knows") {

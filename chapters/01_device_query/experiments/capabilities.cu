@@ -19,7 +19,7 @@ struct Capability {
 
 // Sources: "CUDA GPU Compute Capability" on NVIDIA's developer pages (products), the CUDA C++
 // Programming Guide (FP64: "Throughput of Native Arithmetic Instructions"; warps: "Technical
-// Specifications per Compute Capability"). The FP32 lanes are in common/device.cuh: the peaks of
+// Specifications per Compute Capability"). The FP32 lanes are in common/yardsticks.cuh: the peaks of
 // all chapters need them.
 constexpr Capability kCapabilities[] = {
     {5, 0, "Maxwell", "GeForce GTX 750", 4, 64},

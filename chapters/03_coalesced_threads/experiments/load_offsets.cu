@@ -2,54 +2,9 @@
 // What does it cost when all lanes are moved by 0, 1, ... 32 elements?
 
 #include "../../../common/common.cuh"
-#include "warp_walks.cuh"
+#include "load_walk.cuh"
 
 constexpr std::size_t kMostOffset = 32;  // elements
-
-// Element i of x: a digit. The device fills x itself: even 64 GiB take only a moment, and no copy.
-// The host stores nothing, yet it knows every element.
-__host__ __device__ int element(std::uint64_t seed, std::size_t i) {
-  return random_int(0, 9, seed, i);
-}
-
-__host__ __device__ constexpr long long square(int value) {
-  return static_cast<long long>(value) * value;
-}
-
-// Which thread this is, counted through all blocks of the launch.
-__device__ std::size_t this_thread() {
-  const std::size_t before_my_block = std::size_t{blockIdx.x} * blockDim.x;
-  return before_my_block + threadIdx.x;
-}
-
-// How many threads the launch has.
-__device__ std::size_t all_threads() { return std::size_t{gridDim.x} * blockDim.x; }
-
-// Any walk, by the whole grid. Eight loads are under way before the first value is used,
-// so that the limit is what the memory delivers, not how long a load takes (chapter 04).
-__global__ void sum_walk(const int* x, std::size_t n, std::size_t offset, std::size_t stride,
-                         long long* partial) {
-  constexpr int kInFlight = 8;
-  const std::size_t threads = all_threads(), t = this_thread();
-  long long sum = 0;
-  for (std::size_t i = t; i < n; i += kInFlight * threads) {
-    int value[kInFlight];
-#pragma unroll
-    for (int k = 0; k < kInFlight; ++k) {
-      const std::size_t j = i + k * threads;
-      value[k] = j < n ? x[offset + j * stride] : 0;
-    }
-#pragma unroll
-    for (int k = 0; k < kInFlight; ++k) sum += square(value[k]);
-  }
-  partial[t] = sum;
-}
-
-__global__ void fill_with_digits(int* x, std::size_t count, std::uint64_t seed) {
-  for (std::size_t i = this_thread(); i < count; i += all_threads()) {
-    x[i] = element(seed, i);
-  }
-}
 
 int main(int argc, char** argv) {
   std::size_t n = kOnGpu ? 16_Mi : 65000, block = 512, grid = 0;

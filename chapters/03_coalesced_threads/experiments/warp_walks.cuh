@@ -65,24 +65,6 @@ struct Walk {
   }
 };
 
-/// A walk of loads over x[i] = random_int(0, 9, seed, i): each thread leaves a sum of squares.
-struct LoadWalk : Walk {
-  std::size_t threads;
-  std::uint64_t seed;
-  DeviceArray<long long> partial{threads};
-
-  void poison() const { partial.poison(); }
-  bool is_right(const std::string& name) const {
-    long long sum = 0, expected = 0;
-    for (const long long s : partial.download()) sum += s;
-    for (std::size_t i = 0; i < n; ++i) {
-      const long long digit = random_int(0, 9, seed, first + i * stride);
-      expected += digit * digit;
-    }
-    return equals(name, sum, expected);
-  }
-};
-
 /// The row of a walk, and below the table what one load or store of a warp moves. Returns false if
 /// the walk is left out: it needs more than `elements`.
 template <class AnyWalk, class Launch>

@@ -13,6 +13,54 @@ struct BlockRecord {
   double cycles() const { return static_cast<double>(end_cycles - start_cycles); }
 };
 
+// This thread's number in the whole grid, and how many there are. Widened before multiplying: the
+// product of two unsigned ints wraps at 2^32.
+__device__ inline std::size_t global_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::size_t grid_threads() {
+  return static_cast<std::size_t>(gridDim.x) * blockDim.x;
+}
+
+// The grid-stride loop of the chapter's program: one load in flight per thread.
+__device__ inline long long sum_of_share(const int* x, std::size_t n) {
+  long long sum = 0;
+#pragma unroll 1
+  for (std::size_t i = global_index(); i < n; i += grid_threads()) {
+    sum += static_cast<long long>(x[i]) * x[i];
+  }
+  return sum;
+}
+
+// The multiprocessor that the calling thread runs on, from 0: PTX %smid, for which C++ has no name.
+__device__ inline unsigned sm_id() {
+#ifdef __CUDA_CPU__
+  return cuda_cpu::sm_id();
+#else
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+#endif
+}
+
+// Each block notes where and when it runs, by both clocks.
+__global__ void sum_recorded(const int* x, std::size_t n, long long* partial,
+                             BlockRecord* records) {
+  BlockRecord& record = records[blockIdx.x];
+  if (threadIdx.x == 0) {
+    record.sm = sm_id();
+    record.start_ns = global_timer_ns();
+    record.start_cycles = clock64();
+  }
+  __syncthreads();  // no warp loads anything before the start is noted
+  partial[global_index()] = sum_of_share(x, n);
+  __syncthreads();  // the block ends when its slowest warp does
+  if (threadIdx.x == 0) {
+    record.end_cycles = clock64();
+    record.end_ns = global_timer_ns();
+  }
+}
+
 // From the start of the first block to the end of the last, by either clock.
 inline BlockRecord whole_launch(const std::vector<BlockRecord>& blocks) {
   BlockRecord all = blocks[0];

@@ -4,34 +4,14 @@
 // More of them overlap better, and each costs the start of a copy and of a kernel.
 
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
-constexpr unsigned kBlock = 256;
-
-// One round of work: v becomes v * factor + step, modulo 2^32.
-struct Round {
-  unsigned factor, step;
-  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
-};
-constexpr Round kRound{1664525, 1013904223};
-
-// Every word of x goes through `rounds` rounds.
-__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
-                    unsigned* y) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned v = first ? x[i] : y[i] ^ x[i];
-    for (unsigned r = 0; r < rounds; ++r) v = round(v);
-    y[i] = v;
-  }
-}
+#include "rounds.cuh"
 
 // Words in pinned memory, their place on the device, and the streams over which the chunks go.
 struct Chunks {
   Chunks(std::size_t words, unsigned rounds_per_word, std::size_t stream_count, std::uint64_t seed)
       : n(words), rounds(rounds_per_word), streams(stream_count), d_x(n), d_y(n) {
     CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
-    for (std::size_t i = 0; i < n; ++i) h_x[i] = static_cast<unsigned>(random_bits(seed, i));
+    fill_with_random_words(h_x, n, seed);
     for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
   }
   ~Chunks() {
@@ -40,13 +20,7 @@ struct Chunks {
   }
 
   void poison() const { d_x.poison(), d_y.poison(); }
-  bool is_right(const std::string& name) const {
-    Round all{1, 0};  // all rounds in one
-    for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
-    std::vector<unsigned> expected(n);
-    for (std::size_t i = 0; i < n; ++i) expected[i] = all(h_x[i]);
-    return all_equal(name, d_y.download(), expected);
-  }
+  bool is_right(const std::string& name) const { return is_mixed(name, d_y, h_x, rounds); }
 
   std::size_t n;
   unsigned rounds;

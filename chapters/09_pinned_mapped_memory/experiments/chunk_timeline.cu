@@ -2,33 +2,14 @@
 // When was each chunk copied, and when was it computed?
 
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
-constexpr unsigned kBlock = 256;
-
-// One round of work: v becomes v * factor + step, modulo 2^32.
-struct Round {
-  unsigned factor, step;
-  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
-};
-constexpr Round kRound{1664525, 1013904223};
-
-// Every word of x goes through `rounds` rounds.
-__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
-                    unsigned* y) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned v = first ? x[i] : y[i] ^ x[i];
-    for (unsigned r = 0; r < rounds; ++r) v = round(v);
-    y[i] = v;
-  }
-}
+#include "marks.cuh"
+#include "rounds.cuh"
 
 // Words in plain and in pinned memory, their place on the device, and streams for their chunks.
 struct Chunks {
   Chunks(std::size_t words, unsigned rounds_per_word, std::size_t stream_count, std::uint64_t seed)
       : n(words), rounds(rounds_per_word), data(n), streams(stream_count), d_x(n), d_y(n) {
-    for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<unsigned>(random_bits(seed, i));
+    fill_with_random_words(data.data(), n, seed);
     CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
     std::copy(data.begin(), data.end(), h_x);
     for (cudaStream_t& stream : streams) CUDA_CHECK(cudaStreamCreate(&stream));
@@ -39,13 +20,7 @@ struct Chunks {
   }
 
   void poison() const { d_x.poison(), d_y.poison(); }
-  bool is_right(const std::string& name) const {
-    Round all{1, 0};  // all rounds in one
-    for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
-    std::vector<unsigned> expected(n);
-    for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
-    return all_equal(name, d_y.download(), expected);
-  }
+  bool is_right(const std::string& name) const { return is_mixed(name, d_y, data.data(), rounds); }
 
   std::size_t n;
   unsigned rounds;
@@ -54,14 +29,6 @@ struct Chunks {
   unsigned* h_x = nullptr;
   DeviceArray<unsigned> d_x, d_y;
 };
-
-// An event in a stream: it is reached when all work put there before it has ended.
-cudaEvent_t mark(cudaStream_t stream) {
-  cudaEvent_t event = nullptr;
-  CUDA_CHECK(cudaEventCreate(&event));
-  CUDA_CHECK(cudaEventRecord(event, stream));
-  return event;
-}
 
 // Sends the chunks and mixes them. Returns a mark before all, and three for each chunk: its stream
 // had come to it, it was copied, it was computed.
@@ -81,19 +48,6 @@ std::vector<cudaEvent_t> run_chunks(const Chunks& c, const unsigned* host_x, std
     marks.push_back(mark(stream));
   }
   return marks;
-}
-
-// Waits for the marks. Returns when each was reached, in ms since the first.
-std::vector<double> when_reached(const std::vector<cudaEvent_t>& marks) {
-  CUDA_CHECK(cudaDeviceSynchronize());
-  std::vector<double> reached;
-  for (cudaEvent_t event : marks) {
-    float ms = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&ms, marks[0], event));
-    reached.push_back(ms);
-  }
-  for (cudaEvent_t event : marks) CUDA_CHECK(cudaEventDestroy(event));
-  return reached;
 }
 
 struct Row {

@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Which streams wait for the default stream, although nobody asked them to?
+//
+// The time of three kernels, and when each of them ran.
+
+#include <array>
 
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
-constexpr unsigned kBlock = 256;
-
-// One round of work: v becomes v * factor + step, modulo 2^32.
-struct Round {
-  unsigned factor, step;
-  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
-};
-constexpr Round kRound{1664525, 1013904223};
-
-// Every word of x goes through `rounds` rounds.
-__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
-                    unsigned* y) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned v = first ? x[i] : y[i] ^ x[i];
-    for (unsigned r = 0; r < rounds; ++r) v = round(v);
-    y[i] = v;
-  }
-}
+#include "marks.cuh"
+#include "rounds.cuh"
 
 // Three kernels that have nothing to do with each other: each has a third of the words, so few
 // blocks that all three could run side by side.
 struct Thirds {
   Thirds(std::size_t words, unsigned rounds_per_word, std::uint64_t seed)
       : n(words), rounds(rounds_per_word), data(n), d_data(n), d_y(n) {
-    for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<unsigned>(random_bits(seed, i));
+    fill_with_random_words(data.data(), n, seed);
     CUDA_CHECK(cudaMemcpy(d_data, data.data(), n * kWord, cudaMemcpyHostToDevice));
     for (cudaStream_t& stream : blocking) CUDA_CHECK(cudaStreamCreate(&stream));
     for (cudaStream_t& stream : nonblocking) {
@@ -47,11 +32,7 @@ struct Thirds {
   }
   bool is_right(const std::string& name) const {
     CUDA_CHECK(cudaDeviceSynchronize());  // a copy would not wait for non-blocking streams either
-    Round all{1, 0};                      // all rounds in one
-    for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
-    std::vector<unsigned> expected(n);
-    for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
-    return all_equal(name, d_y.download(), expected);
+    return is_mixed(name, d_y, data.data(), rounds);
   }
 
   std::size_t n;
@@ -61,35 +42,58 @@ struct Thirds {
   cudaStream_t blocking[2], nonblocking[2];  // do, and do not, take turns with the default stream
 };
 
-// The kernel of each third goes into its stream.
-void run_thirds(const Thirds& t, cudaStream_t first, cudaStream_t second, cudaStream_t third) {
-  const cudaStream_t streams[] = {first, second, third};
+// One stream for the kernel of each third.
+using Streams = std::array<cudaStream_t, 3>;
+
+Streams default_three_times(const Thirds&) { return {}; }
+// Streams from cudaStreamCreate: the default stream waits for them, and they wait for it.
+Streams default_between(const Thirds& t) { return {t.blocking[0], nullptr, t.blocking[1]}; }
+// With cudaStreamNonBlocking neither waits for the other.
+Streams default_beside(const Thirds& t) { return {t.nonblocking[0], nullptr, t.nonblocking[1]}; }
+// Each thread of the host has a default stream of its own, too, which waits for none of these.
+Streams per_thread_beside(const Thirds& t) {
+  return {t.blocking[0], cudaStreamPerThread, t.blocking[1]};
+}
+
+// Adds two marks for each kernel: its stream had come to it, it was computed.
+void run_thirds(const Thirds& t, const Streams& streams, std::vector<cudaEvent_t>* marks) {
   const std::size_t words = div_up(t.n, 3);
   for (std::size_t k = 0, begin = 0; begin < t.n; ++k, begin += words) {
     const std::size_t count = std::min(words, t.n - begin);
     const unsigned grid = blocks_for(count, kBlock);
+    if (marks) marks->push_back(mark(streams[k]));
     mix<<<grid, kBlock, 0, streams[k]>>>(t.d_data + begin, count, kRound, t.rounds, true,
                                          t.d_y + begin);
     CUDA_CHECK_LAUNCH();
+    if (marks) marks->push_back(mark(streams[k]));
   }
 }
 
-void default_three_times(const Thirds& t) { run_thirds(t, nullptr, nullptr, nullptr); }
-// Streams from cudaStreamCreate: the default stream waits for them, and they wait for it.
-void default_between(const Thirds& t) { run_thirds(t, t.blocking[0], nullptr, t.blocking[1]); }
-// With cudaStreamNonBlocking neither waits for the other.
-void default_beside(const Thirds& t) { run_thirds(t, t.nonblocking[0], nullptr, t.nonblocking[1]); }
-// Each thread of the host has a default stream of its own, too, which waits for none of these.
-void per_thread_beside(const Thirds& t) {
-  run_thirds(t, t.blocking[0], cudaStreamPerThread, t.blocking[1]);
-}
-
-const Version<Thirds> kVersions[] = {
+struct Row {
+  const char *name, *summary;
+  Streams (*streams)(const Thirds&);
+};
+const Row kRows[] = {
     {"default_three_times", "all in the default stream", default_three_times},
     {"default_between", "the middle one in the default stream", default_between},
     {"default_beside", "the same, the others in non-blocking streams", default_beside},
     {"per_thread_beside", "the middle one in the thread's own default stream", per_thread_beside},
 };
+
+// Below the table a line for each kernel of one run. Its marks go into the CSV.
+void draw(ResultTable& table, const std::string& name, const std::vector<double>& ms) {
+  const double last = std::max(1e-3, *std::max_element(ms.begin(), ms.end()));
+  const auto columns = [&](double until) { return static_cast<std::size_t>(60 * until / last); };
+  table.note(name, ": k until the kernel has ended");
+  for (std::size_t k = 0; 2 * k + 1 < ms.size(); ++k) {
+    const double begin = ms[2 * k], computed = ms[2 * k + 1];
+    std::string line(columns(begin), ' ');
+    line.resize(std::max(line.size(), columns(computed)), 'k');
+    table.measured(name + " kernel=" + std::to_string(k) + " begin", begin, "ms");
+    table.measured(name + " kernel=" + std::to_string(k) + " computed", computed, "ms", "  kernel ",
+                   k + 1, " |", line);
+  }
+}
 
 int main(int argc, char** argv) {
   std::size_t n = 24_Ki, rounds = kOnGpu ? 64_Ki : 16;  // 0.15 ms: longer than three launches
@@ -98,17 +102,20 @@ int main(int argc, char** argv) {
                      {"rounds", &rounds, 1, 1_Mi, "the kernels' work per word"}});
   ResultTable table(opt, n * kWord, n * kWord);
   const Thirds t(n, static_cast<unsigned>(rounds), opt.seed);
-  for (const auto& version : kVersions) {
-    if (!table.wants(version.name, version.summary)) continue;
-    const auto run = [&] {  // by the host's clock: no stream waits for all the others
-      version.launch(t);
-      CUDA_CHECK(cudaDeviceSynchronize());
+  for (const Row& row : kRows) {
+    if (!table.wants(row.name, row.summary)) continue;
+    const auto run = [&](std::vector<cudaEvent_t>* marks) {
+      run_thirds(t, row.streams(t), marks);
+      CUDA_CHECK(cudaDeviceSynchronize());  // by the host's clock: no stream waits for all others
     };
     t.poison();
-    run();
-    const bool right_at_first = t.is_right(version.name);
-    const Timing time = time_on_host(opt.samples, run);
-    table.row(version.name, time, 0, t.is_right(version.name) && right_at_first);
+    run(nullptr);
+    const bool right_at_first = t.is_right(row.name);
+    const Timing time = time_on_host(opt.samples, [&] { run(nullptr); });
+    std::vector<cudaEvent_t> marks;
+    run(&marks);
+    table.row(row.name, time, 0, t.is_right(row.name) && right_at_first);
+    draw(table, row.name, when_reached(marks));
   }
   return table.finish();
 }

@@ -7,33 +7,13 @@
 #include <cstring>
 
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
-constexpr unsigned kBlock = 256;
-
-// One round of work: v becomes v * factor + step, modulo 2^32.
-struct Round {
-  unsigned factor, step;
-  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
-};
-constexpr Round kRound{1664525, 1013904223};
-
-// Every word of x goes through `rounds` rounds.
-__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
-                    unsigned* y) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned v = first ? x[i] : y[i] ^ x[i];
-    for (unsigned r = 0; r < rounds; ++r) v = round(v);
-    y[i] = v;
-  }
-}
+#include "rounds.cuh"
 
 // Words in managed memory, and what a kernel makes of them.
 struct Managed {
   Managed(std::size_t words, unsigned rounds_per_word, std::uint64_t seed)
       : n(words), rounds(rounds_per_word), data(n), d_y(n) {
-    for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<unsigned>(random_bits(seed, i));
+    fill_with_random_words(data.data(), n, seed);
     CUDA_CHECK(cudaMallocManaged(&x, n * kWord));
     host_writes();
   }
@@ -67,11 +47,7 @@ struct Managed {
   void prefetch_and_read() const { prefetch(), read(); }
 
   bool device_is_right(const std::string& name) const {
-    Round all{1, 0};  // all rounds in one
-    for (unsigned r = 0; r < rounds; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
-    std::vector<unsigned> expected(n);
-    for (std::size_t i = 0; i < n; ++i) expected[i] = all(data[i]);
-    return all_equal(name, d_y.download(), expected);
+    return is_mixed(name, d_y, data.data(), rounds);
   }
   bool host_is_right(const std::string& name) const { return all_equal(name, {x, x + n}, data); }
 

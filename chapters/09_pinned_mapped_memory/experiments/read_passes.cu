@@ -4,27 +4,7 @@
 #include <cstring>
 
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
-constexpr unsigned kBlock = 256;
-
-// One round of work: v becomes v * factor + step, modulo 2^32.
-struct Round {
-  unsigned factor, step;
-  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
-};
-constexpr Round kRound{1664525, 1013904223};
-
-// One pass. Whether x and y are in the device's memory or in the host's, the code is the same.
-__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
-                    unsigned* y) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned v = first ? x[i] : y[i] ^ x[i];
-    for (unsigned r = 0; r < rounds; ++r) v = round(v);
-    y[i] = v;
-  }
-}
+#include "rounds.cuh"
 
 // Words in pinned memory, which the kernel reads or which are copied to the device.
 struct Passes {
@@ -32,7 +12,7 @@ struct Passes {
       : n(words), rounds(rounds_per_word), d_x(n), d_y(n) {
     CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
     CUDA_CHECK(cudaHostGetDevicePointer(&mapped_x, h_x, 0));  // the same words, for the kernel
-    for (std::size_t i = 0; i < n; ++i) h_x[i] = static_cast<unsigned>(random_bits(seed, i));
+    fill_with_random_words(h_x, n, seed);
   }
   ~Passes() { CUDA_CHECK(cudaFreeHost(h_x)); }
 
@@ -41,10 +21,7 @@ struct Passes {
 
   void poison() const { d_x.poison(), d_y.poison(); }
   bool is_right(const std::string& name, unsigned passes) const {
-    Round all{1, 0};  // all rounds of a pass in one
-    for (unsigned r = 0; r < rounds_in_each_of(passes); ++r) {
-      all = {all.factor * kRound.factor, kRound(all.step)};
-    }
+    const Round all = rounds_in_one(rounds_in_each_of(passes));
     std::vector<unsigned> expected(n, 0);
     for (unsigned pass = 0; pass < passes; ++pass) {
       for (std::size_t i = 0; i < n; ++i) expected[i] = all(expected[i] ^ h_x[i]);

@@ -2,41 +2,17 @@
 // What does it cost to get scratch memory for every use of it, and to give it back?
 
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
-constexpr unsigned kBlock = 256;
-
-// One round of work: v becomes v * factor + step, modulo 2^32.
-struct Round {
-  unsigned factor, step;
-  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
-};
-constexpr Round kRound{1664525, 1013904223};
-
-// Every word of x goes through `rounds` rounds.
-__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
-                    unsigned* y) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned v = first ? x[i] : y[i] ^ x[i];
-    for (unsigned r = 0; r < rounds; ++r) v = round(v);
-    y[i] = v;
-  }
-}
+#include "rounds.cuh"
 
 // Words on the device, and what a round makes of them by way of scratch memory.
 struct Scratch {
   Scratch(std::size_t words, std::uint64_t seed) : n(words), data(n) {
-    for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<unsigned>(random_bits(seed, i));
+    fill_with_random_words(data.data(), n, seed);
     CUDA_CHECK(cudaMemcpy(d_data, data.data(), n * kWord, cudaMemcpyHostToDevice));
   }
 
   void poison() const { kept.poison(), d_y.poison(); }
-  bool is_right(const std::string& name) const {
-    std::vector<unsigned> expected(n);
-    for (std::size_t i = 0; i < n; ++i) expected[i] = kRound(data[i]);
-    return all_equal(name, d_y.download(), expected);
-  }
+  bool is_right(const std::string& name) const { return is_mixed(name, d_y, data.data(), 1); }
 
   std::size_t n;
   std::vector<unsigned> data;

@@ -2,27 +2,7 @@
 // If a word of the host's memory is read twice, does it cross the bus twice?
 
 #include "../../../common/common.cuh"
-
-constexpr std::size_t kWord = sizeof(unsigned);  // sizes are counted in words of 4 bytes
-constexpr unsigned kBlock = 256;
-
-// One round of work: v becomes v * factor + step, modulo 2^32.
-struct Round {
-  unsigned factor, step;
-  __host__ __device__ unsigned operator()(unsigned v) const { return v * factor + step; }
-};
-constexpr Round kRound{1664525, 1013904223};
-
-// One pass. Whether x and y are in the device's memory or in the host's, the code is the same.
-__global__ void mix(const unsigned* x, std::size_t n, Round round, unsigned rounds, bool first,
-                    unsigned* y) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned v = first ? x[i] : y[i] ^ x[i];
-    for (unsigned r = 0; r < rounds; ++r) v = round(v);
-    y[i] = v;
-  }
-}
+#include "rounds.cuh"
 
 // A word is read by its own thread, and again by the thread that is `apart` words before it.
 __global__ void mix_with_other(const unsigned* x, std::size_t n, std::size_t apart, Round round,
@@ -42,30 +22,24 @@ struct Reads {
       : n(words), rounds(rounds_per_word), d_x(n), d_y(n) {
     CUDA_CHECK(cudaMallocHost(&h_x, n * kWord));
     CUDA_CHECK(cudaHostGetDevicePointer(&mapped_x, h_x, 0));
-    for (std::size_t i = 0; i < n; ++i) h_x[i] = static_cast<unsigned>(random_bits(seed, i));
+    fill_with_random_words(h_x, n, seed);
     CUDA_CHECK(cudaMemcpy(d_x, h_x, n * kWord, cudaMemcpyHostToDevice));
   }
   ~Reads() { CUDA_CHECK(cudaFreeHost(h_x)); }
 
   void poison() const { d_y.poison(); }
 
-  // What `count` rounds in a row make of a word, in one step: they are one such round again.
-  static Round repeated(unsigned count) {
-    Round all{1, 0};
-    for (unsigned r = 0; r < count; ++r) all = {all.factor * kRound.factor, kRound(all.step)};
-    return all;
-  }
   unsigned half_the_rounds() const { return std::max(1u, rounds / 2); }
   bool after_one_launch(const std::string& name) const {
-    const Round all = repeated(rounds);
+    const Round all = rounds_in_one(rounds);
     return matches(name, [&](std::size_t i) { return all(h_x[i]); });
   }
   bool after_two_launches(const std::string& name) const {
-    const Round half = repeated(half_the_rounds());
+    const Round half = rounds_in_one(half_the_rounds());
     return matches(name, [&](std::size_t i) { return half(half(h_x[i]) ^ h_x[i]); });
   }
   bool with_other(const std::string& name, std::size_t apart) const {
-    const Round all = repeated(rounds);
+    const Round all = rounds_in_one(rounds);
     return matches(name, [&](std::size_t i) { return all(h_x[i]) ^ h_x[(i + apart) % n]; });
   }
   bool with_near(const std::string& name) const { return with_other(name, 1); }

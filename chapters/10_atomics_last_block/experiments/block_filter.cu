@@ -5,7 +5,7 @@
 // filter_cub    the same by cub::DeviceSelect, which also keeps the order
 
 #include "../../../common/common.cuh"
-#include "../filter_memory.cuh"
+#include "filter_memory.cuh"
 
 __device__ std::size_t first_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;

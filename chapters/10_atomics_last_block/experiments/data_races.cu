@@ -10,7 +10,7 @@
 #include <set>
 
 #include "../../../common/common.cuh"
-#include "../wrong_results.cuh"
+#include "wrong_results.cuh"
 
 // Reads, adds, writes: three steps, and others may come between them. volatile only makes sure that
 // each happens in every turn, and not once at the end.

@@ -2,7 +2,7 @@
 // Every addition of floats rounds: how far off is a sum, and is it the same every time?
 
 #include "../../../common/common.cuh"
-#include "../rounding.cuh"
+#include "rounding.cuh"
 
 constexpr unsigned kMaxBlock = 1024;
 constexpr std::size_t kLargeFactor = kOnGpu ? 64 : 1;  // the trees' second rows: more data by that

@@ -6,60 +6,11 @@
 // grid or tile  a thread's next word: a whole grid further, or a block further within a tile
 
 #include "../../../common/common.cuh"
-#include "../sum_memory.cuh"
+#include "sum_memory.cuh"
 
 constexpr unsigned kTurn = 4;  // words that a thread reads in one turn of the grid
 
-__device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
 __device__ Sum square(int4 v) { return square(v.x) + square(v.y) + square(v.z) + square(v.w); }
-__device__ std::size_t global_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t grid_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
-
-__device__ Sum sum_of_share(const GridSum& p, std::size_t first = 0) {
-  Sum sum = 0;
-  for (std::size_t i = first + global_index(); i < p.n; i += grid_threads()) sum += square(p.x[i]);
-  return sum;
-}
-
-__device__ Sum warp_sum(Sum value) {
-  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
-    value += __shfl_down_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
-
-__device__ Sum block_sum(Sum value) {
-  __shared__ Sum per_warp[kMaxBlock / kWarp];
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  value = warp_sum(value);
-  if (lane == 0) per_warp[warp] = value;
-  __syncthreads();  // warp 0 reads what the other warps wrote
-  if (warp == 0) value = warp_sum(lane < blockDim.x / kWarp ? per_warp[lane] : 0);
-  return value;
-}
-
-__device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    p.partials[blockIdx.x] = sum;
-    __threadfence();  // whoever sees the ticket drawn sees the partial sum too
-    // Counts 0, 1, ... gridDim.x - 1 and wraps to 0: ready for the next launch.
-    last = atomicInc(p.ticket, gridDim.x - 1) == gridDim.x - 1;
-    __threadfence();  // nothing below is read before the ticket was drawn
-  }
-  __syncthreads();  // all threads learn what thread 0 drew
-  return last;
-}
-
-__device__ void add_partials(const GridSum& p) {
-  Sum sum = 0;
-  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) *p.result = sum;
-}
-
 template <class Word, unsigned kLoads, bool kTiles>
 __global__ void sum_by_words(GridSum p) {
   const auto* words = reinterpret_cast<const Word*>(p.x);

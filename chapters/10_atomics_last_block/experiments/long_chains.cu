@@ -6,7 +6,7 @@
 // kahan_one_warp     the same threads, each keeps what its additions lose
 
 #include "../../../common/common.cuh"
-#include "../rounding.cuh"
+#include "rounding.cuh"
 
 constexpr unsigned kMaxBlock = 1024, kWarp = 32;
 

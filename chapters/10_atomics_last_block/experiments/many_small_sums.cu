@@ -2,50 +2,14 @@
 // What does a sum cost where there is little but launches?
 //
 // Many in a row, each of another n, on another grid, to a place of its own. The kernels are those
-// of atomics_last_block.cu, which says why each line is there.
+// of atomics_last_block.cu.
 
 #include "../../../common/common.cuh"
-#include "../sum_memory.cuh"
-
-__device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
-__device__ std::size_t global_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t grid_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
-
-__device__ Sum sum_of_share(const GridSum& p, std::size_t first = 0) {
-  Sum sum = 0;
-  for (std::size_t i = first + global_index(); i < p.n; i += grid_threads()) sum += square(p.x[i]);
-  return sum;
-}
-
-__device__ Sum warp_sum(Sum value) {
-  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
-    value += __shfl_down_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
-
-__device__ Sum block_sum(Sum value) {
-  __shared__ Sum per_warp[kMaxBlock / kWarp];
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  value = warp_sum(value);
-  if (lane == 0) per_warp[warp] = value;
-  __syncthreads();  // warp 0 reads what the other warps wrote
-  if (warp == 0) value = warp_sum(lane < blockDim.x / kWarp ? per_warp[lane] : 0);
-  return value;
-}
+#include "sum_memory.cuh"
 
 __global__ void sum_atomic_per_block(GridSum p) {
   const Sum sum = block_sum(sum_of_share(p));
   if (threadIdx.x == 0) atomicAdd(p.result, sum);
-}
-
-__device__ void add_partials(const GridSum& p) {
-  Sum sum = 0;
-  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) *p.result = sum;
 }
 
 __global__ void leave_partials(GridSum p) {
@@ -54,19 +18,6 @@ __global__ void leave_partials(GridSum p) {
 }
 
 __global__ void add_left_partials(GridSum p) { add_partials(p); }
-
-__device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    p.partials[blockIdx.x] = sum;
-    __threadfence();  // whoever sees the ticket drawn sees the partial sum too
-    // Counts 0, 1, ... gridDim.x - 1 and wraps to 0: ready for the next launch.
-    last = atomicInc(p.ticket, gridDim.x - 1) == gridDim.x - 1;
-    __threadfence();  // nothing below is read before the ticket was drawn
-  }
-  __syncthreads();  // all threads learn what thread 0 drew
-  return last;
-}
 
 __global__ void sum_last_block(GridSum p) {
   const Sum sum = block_sum(sum_of_share(p));

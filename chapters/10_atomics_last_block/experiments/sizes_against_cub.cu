@@ -1,60 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Is last_block_wide faster than the library at every size?
 //
-// The kernel is that of atomics_last_block.cu, which says why each line is there.
+// The kernel is that of atomics_last_block.cu.
 
 #include "../../../common/common.cuh"
-#include "../sum_memory.cuh"
+#include "sum_memory.cuh"
 
 constexpr unsigned kInFlight = 4;  // 16-byte loads per thread
-
-__device__ Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
-__device__ std::size_t global_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ std::size_t grid_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
-
-__device__ Sum sum_of_share(const GridSum& p, std::size_t first = 0) {
-  Sum sum = 0;
-  for (std::size_t i = first + global_index(); i < p.n; i += grid_threads()) sum += square(p.x[i]);
-  return sum;
-}
-
-__device__ Sum warp_sum(Sum value) {
-  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
-    value += __shfl_down_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
-
-__device__ Sum block_sum(Sum value) {
-  __shared__ Sum per_warp[kMaxBlock / kWarp];
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  value = warp_sum(value);
-  if (lane == 0) per_warp[warp] = value;
-  __syncthreads();  // warp 0 reads what the other warps wrote
-  if (warp == 0) value = warp_sum(lane < blockDim.x / kWarp ? per_warp[lane] : 0);
-  return value;
-}
-
-__device__ bool draws_last_ticket(const GridSum& p, Sum sum) {
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    p.partials[blockIdx.x] = sum;
-    __threadfence();  // whoever sees the ticket drawn sees the partial sum too
-    last = atomicInc(p.ticket, gridDim.x - 1) == gridDim.x - 1;
-    __threadfence();  // nothing below is read before the ticket was drawn
-  }
-  __syncthreads();  // all threads learn what thread 0 drew
-  return last;
-}
-
-__device__ void add_partials(const GridSum& p) {
-  Sum sum = 0;
-  for (unsigned b = threadIdx.x; b < p.grid; b += blockDim.x) sum += __ldcg(&p.partials[b]);
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) *p.result = sum;
-}
 
 __global__ void sum_last_block_wide(GridSum p) {
   const auto* quads = reinterpret_cast<const int4*>(p.x);
@@ -110,6 +62,7 @@ int main(int argc, char** argv) {
     const std::size_t size = div_up(n, part);
     const unsigned grid = std::min(held, blocks_for(size, 4 * kInFlight * block));
     const SumMemory memory{random_ints(size, 0, 9, opt.seed), grid, static_cast<unsigned>(block)};
+    table.each_launch_does(size * sizeof(int));
     for (const auto& way : kWays) {
       const std::string name = way.name + (" n=" + std::to_string(size));
       table.add({name.c_str(), way.summary, way.launch}, memory);

@@ -8,7 +8,7 @@
 // own_counter_vote    filter_vote, the same way
 
 #include "../../../common/common.cuh"
-#include "../filter_memory.cuh"
+#include "filter_memory.cuh"
 
 constexpr unsigned kWarp = 32, kAllLanes = 0xffffffffu;
 

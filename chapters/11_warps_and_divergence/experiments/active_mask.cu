@@ -6,18 +6,6 @@
 #include "../../../common/common.cuh"
 #include "segments.cuh"
 
-__device__ unsigned lane_number() { return threadIdx.x % kWarp; }
-__device__ std::size_t warp_number() {  // of the whole grid
-  return (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarp;
-}
-
-// The warp's segment of n ints, as far as there is one: element `first` to `last`.
-struct Range {
-  std::size_t first, last;
-  __device__ explicit Range(std::size_t n)
-      : first(min(warp_number() * kSegment, n)), last(min(first + kSegment, n)) {}
-};
-
 // Wrong: __activemask says which lanes happen to be together here. Three looks, of which the
 // source suggests: the lanes with an odd value; those that left the loop in this turn; all.
 __global__ void ask_active_mask(const int* x, std::size_t n, unsigned* surprised) {

@@ -11,18 +11,6 @@
 
 constexpr int kWanted = 777;  // one of the values that the ints have
 
-__device__ unsigned lane_number() { return threadIdx.x % kWarp; }
-__device__ std::size_t warp_number() {  // of the whole grid
-  return (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarp;
-}
-
-// The warp's segment of n ints, as far as there is one: element `first` to `last`.
-struct Range {
-  std::size_t first, last;
-  __device__ explicit Range(std::size_t n)
-      : first(min(warp_number() * kSegment, n)), last(min(first + kSegment, n)) {}
-};
-
 // Where kWanted first stands in the segment, counted from its beginning; kSegment: nowhere.
 template <bool kExit>
 __device__ void search(const int* x, std::size_t n, int* found) {

@@ -9,18 +9,6 @@
 
 constexpr int kLow = 3;  // the votes ask for ints that are so near to the least or the largest
 
-__device__ unsigned lane_number() { return threadIdx.x % kWarp; }
-__device__ std::size_t warp_number() {  // of the whole grid
-  return (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarp;
-}
-
-// The warp's segment of n ints, as far as there is one: element `first` to `last`.
-struct Range {
-  std::size_t first, last;
-  __device__ explicit Range(std::size_t n)
-      : first(min(warp_number() * kSegment, n)), last(min(first + kSegment, n)) {}
-};
-
 // Every lane stays to the end of the segment: a vote needs all 32. `inside` says who has an
 // element. Each row of 32 ints gets three places in `votes`.
 __global__ void take_votes(const int* x, std::size_t n, unsigned* votes) {

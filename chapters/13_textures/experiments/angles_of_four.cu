@@ -2,28 +2,9 @@
 // Four pixels per thread: who is fastest at which angle?
 
 #include "../../../common/common.cuh"
-#include "images.cuh"
+#include "turning.cuh"
 
 constexpr unsigned kPixels = 4;  // per thread, blockDim.y rows apart
-
-// A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
-struct Turn {
-  unsigned width, height;
-  float cosine, sine;
-  // Where the centre of pixel (x, y) of the result lies in the image.
-  __device__ float2 source(unsigned x, unsigned y) const {
-    const float middle_x = 0.5f * width, middle_y = 0.5f * height;
-    const float right = x + 0.5f - middle_x, down = y + 0.5f - middle_y;
-    return {cosine * right + sine * down + middle_x, cosine * down - sine * right + middle_y};
-  }
-  __device__ bool has(int column, int row) const {
-    return column >= 0 && row >= 0 && column < static_cast<int>(width) &&
-           row < static_cast<int>(height);
-  }
-  __device__ std::size_t index(unsigned column, unsigned row) const {
-    return static_cast<std::size_t>(row) * width + column;
-  }
-};
 
 __global__ void rotate_plain_four(const float* image, Turn turn, float* result) {
   const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -58,21 +39,8 @@ __global__ void rotate_texture_four(cudaTextureObject_t image, Turn turn, float*
   }
 }
 
-// What must come out: the nearest pixel, 0 outside. Coordinates are whole numbers, of 1/1024 pixel.
-__global__ void expect(const float* image, Turn turn, float* nearest) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  const int width = turn.width, height = turn.height;
-  if (x >= width || y >= height) return;
-  const int cosine = lrintf(kParts * turn.cosine), sine = lrintf(kParts * turn.sine);
-  const int right = 2 * x + 1 - width, down = 2 * y + 1 - height;  // twice the way from the middle
-  const int column = (cosine * right + sine * down + kParts * width) >> 10;
-  const int row = (cosine * down - sine * right + kParts * height) >> 10;
-  const bool inside = column >= 0 && column < width && row >= 0 && row < height;
-  nearest[y * width + x] = inside ? image[row * width + column] : 0.0f;
-}
-
 // The image as an array, and as a cudaArray with a texture over it.
-struct Rotation : TurnedImage<Turn> {
+struct Rotation : TurnedImage {
   using TurnedImage::TurnedImage;
   dim3 grid(dim3 block) const { return MovedImage::grid(dim3(block.x, kPixels * block.y)); }
 
@@ -99,6 +67,6 @@ int main(int argc, char** argv) {
   ResultTable table(opt, bytes, bytes);
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
-  add_angles(table, kVersions, r, expect);
+  add_angles(table, kVersions, r);
   return table.finish();
 }

@@ -10,13 +10,6 @@
 
 constexpr unsigned kLineSteps = 4096;  // places between two pixels: 16 for each step of the unit
 
-// Mixes at (x, y), one thread per place.
-__global__ void sample_places(cudaTextureObject_t image, const float* x, const float* y, unsigned n,
-                              float* result) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) result[i] = tex2D<float>(image, x[i], y[i]);
-}
-
 // Places on the way from the centre of one pixel to that of the next.
 __global__ void walk_line(float* x, float* y) {
   const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
@@ -25,26 +18,12 @@ __global__ void walk_line(float* x, float* y) {
   y[k] = 0.5f;
 }
 
-// The middle of the square between four pixels of 0, 1, 0.75 and 0.25, much enlarged: the places,
-// and the exact mixture there. They lie half a fine step beside those where the unit takes its next
-// weight.
-__global__ void enlarge_middle(float* x, float* y, double* exact) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= kSide * kSide) return;
-  const double step = 1.0 / (kUnitSteps * kFine);
-  const double a = 0.5 + (i % kSide + 0.5 - kSide / 2.0) * step;
-  const double b = 0.5 + (i / kSide + 0.5 - kSide / 2.0) * step;
-  x[i] = static_cast<float>(0.5 + a);  // 0.5: the centre of the first pixel
-  y[i] = static_cast<float>(0.5 + b);
-  exact[i] = (1 - b) * a + b * ((1 - a) * 0.75 + a * 0.25);
-}
-
 // The unit's weights at k / kLineSteps of the way from a pixel of 0 to one of 1.
 std::vector<float> weights_on_line() {
   const DeviceArray<float> x(kLineSteps + 1), y(kLineSteps + 1);
   walk_line<<<blocks_for(kLineSteps + 1, 256), 256>>>(x, y);
   CUDA_CHECK_LAUNCH();
-  return sample(sample_places, {0, 1, 0, 1}, x, y);
+  return sample({0, 1, 0, 1}, x, y);
 }
 
 struct LineSummary {
@@ -66,7 +45,7 @@ int main(int argc, char** argv) {
   const Options opt(argc, argv, "13_filter_weights", "how finely does the texture unit mix?", {});
   ResultTable table(opt, 3 * (kLineSteps + 1) * sizeof(float));
   const LineSummary line(weights_on_line());
-  const double error = Picture(enlarge_middle, sample_places).largest_error();
+  const double error = Picture().largest_error();
   table.measured("different_weights", line.different, "weights", line.different,
                  " different weights between two pixels, at ", kLineSteps + 1, " places");
   table.measured("rounded_weights", line.rounded, "places", line.rounded,

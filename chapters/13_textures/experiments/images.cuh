@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chapter 13: what several experiments need around their kernels: textures with memory of their
-// own, and the result of a turned image.
+// own, and what becomes of an image.
 #pragma once
 
 #include "../../../common/common.cuh"
@@ -86,37 +86,3 @@ struct MovedImage {
     return dim3(blocks_for(width, block.x), blocks_for(height, block.y));
   }
 };
-
-constexpr int kParts = 512;            ///< cosine and sine of a turn are multiples of 1 / kParts
-const dim3 k32x1(32, 8), k8x4(8, 32);  ///< blocks in which a warp has 32 x 1 or 8 x 4 pixels
-
-/// An image that is turned around its middle, as a program's own Turn says.
-template <class Turn>
-struct TurnedImage : MovedImage {
-  using MovedImage::MovedImage;
-
-  /// Turns it by so many degrees. The kernel `expect` leaves what must come out.
-  void turn_by(std::size_t degrees, void (*expect)(const float*, Turn, float*)) {
-    const double angle = degrees * std::acos(-1.0) / 180;
-    turn.cosine = std::round(std::cos(angle) * kParts) / kParts;
-    turn.sine = std::round(std::sin(angle) * kParts) / kParts;
-    expect<<<grid(k32x1), k32x1>>>(plain, turn, result);
-    CUDA_CHECK_LAUNCH();
-    expected = result.download();
-  }
-
-  Turn turn{width, height, 1, 0};
-};
-
-/// Adds a row for each version at each of the angles 0, 15, ... 90, as in "plain@15".
-template <class Rotation, class Versions, class Expect>
-void add_angles(ResultTable& table, const Versions& versions, Rotation& r, Expect* expect) {
-  for (std::size_t degrees = 0; degrees <= 90; degrees += 15) {
-    r.turn_by(degrees, expect);
-    table.each_launch_does(r.amount());
-    for (const auto& version : versions) {
-      const std::string name = text(version.name, "@", degrees);
-      table.add({name.c_str(), version.summary, version.launch}, r);
-    }
-  }
-}

@@ -2,19 +2,7 @@
 // What does it cost to write a cudaArray?
 
 #include "../../../common/common.cuh"
-#include "images.cuh"
-
-// A turn around the middle of the image: coordinates are multiples of 1/1024, and none is rounded.
-struct Turn {
-  unsigned width, height;
-  float cosine, sine;
-  // Where the centre of pixel (x, y) of the result lies in the image.
-  __device__ float2 source(unsigned x, unsigned y) const {
-    const float middle_x = 0.5f * width, middle_y = 0.5f * height;
-    const float right = x + 0.5f - middle_x, down = y + 0.5f - middle_y;
-    return {cosine * right + sine * down + middle_x, cosine * down - sine * right + middle_y};
-  }
-};
+#include "turning.cuh"
 
 // A kernel cannot store into a cudaArray by an address: nobody says how it is laid out. A surface
 // object can. Its first coordinate counts bytes.
@@ -28,21 +16,8 @@ __global__ void rotate_to_surface(cudaTextureObject_t image, Turn turn,
               static_cast<int>(y));
 }
 
-// What must come out: the nearest pixel, 0 outside. Coordinates are whole numbers, of 1/1024 pixel.
-__global__ void expect(const float* image, Turn turn, float* nearest) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  const int width = turn.width, height = turn.height;
-  if (x >= width || y >= height) return;
-  const int cosine = lrintf(kParts * turn.cosine), sine = lrintf(kParts * turn.sine);
-  const int right = 2 * x + 1 - width, down = 2 * y + 1 - height;  // twice the way from the middle
-  const int column = (cosine * right + sine * down + kParts * width) >> 10;
-  const int row = (cosine * down - sine * right + kParts * height) >> 10;
-  const bool inside = column >= 0 && column < width && row >= 0 && row < height;
-  nearest[y * width + x] = inside ? image[row * width + column] : 0.0f;
-}
-
 // The image in one cudaArray, with a texture over it; the result in another, with a surface.
-struct Rotation : TurnedImage<Turn> {
+struct Rotation : TurnedImage {
   Rotation(const std::vector<float>& pixels, unsigned columns, unsigned rows)
       : TurnedImage(pixels, columns, rows) {
     const cudaChannelFormatDesc one_float = cudaCreateChannelDesc<float>();
@@ -90,7 +65,7 @@ int main(int argc, char** argv) {
   ResultTable table(opt, bytes, bytes);
   table.rate_in("GB/s", "copy", measured_copy_gbps(bytes));
   Rotation r(random_floats(width * height, 0, 1, opt.seed), width, height);
-  r.turn_by(angle, expect);
+  r.turn_by(angle);
   table.each_launch_does(r.amount());
   table.add(kArrayToArray, r);
   return table.finish();

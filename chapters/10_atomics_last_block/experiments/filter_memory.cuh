@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 // What is filtered, and where to. With own_counters each block has a counter and `room` places.
 struct Filter {

@@ -2,7 +2,7 @@
 // Chapter 10: how the experiments that do something wrong on purpose count what came of it.
 #pragma once
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 // What one row found.
 struct Found {

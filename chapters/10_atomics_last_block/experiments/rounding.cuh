@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "../../common/common.cuh"
+#include "../../../common/common.cuh"
 
 // The values are 1 ... kLargest. Their squares have up to 36 bits, so that a float must round them,
 // and a double a sum of many; in 64 bits the sum is exact, for up to 1 Gi values.
