@@ -723,7 +723,7 @@ TEST_CASE("chunks with marks between them are right, from plain memory too", "[c
         INFO("n = " << n << ", " << chunks << " chunks");
         c.poison();
         CHECK_FALSE(c.is_right("nothing ran"));
-        const auto ms = when_reached(run_chunks(c, from, chunks));
+        const auto ms = rounds::when_reached(run_chunks(c, from, chunks));
         CHECK(ms.size() == 1 + 3 * div_up(n, div_up(n, chunks)));
         CHECK(c.is_right("with marks"));
         CHECK(c.d_y.download()[n - 1] == mixed(c.data[n - 1], 5));
@@ -732,7 +732,7 @@ TEST_CASE("chunks with marks between them are right, from plain memory too", "[c
   }
   const Chunks c(1000, 5, 3, 9);
   c.h_x[999] ^= 1;
-  when_reached(run_chunks(c, c.h_x, 4));
+  rounds::when_reached(run_chunks(c, c.h_x, 4));
   CHECK_FALSE(c.is_right("one wrong bit"));
 }
 

@@ -632,7 +632,7 @@ TEST_CASE("the square's places are neighbours, an eighth of a step apart", "[fil
   const unsigned places = kSide * kSide, spare = 100;
   const DeviceArray<float> x(places + spare), y(places + spare);
   const DeviceArray<double> exact(places + spare);
-  enlarge_middle<<<blocks_for(places + spare, 256), 256>>>(x, y, exact);
+  images::enlarge_middle<<<blocks_for(places + spare, 256), 256>>>(x, y, exact);
   CUDA_CHECK_LAUNCH();
   const std::vector<float> columns = x.download(), rows = y.download();
   for (unsigned i = 0; i < places; ++i) {

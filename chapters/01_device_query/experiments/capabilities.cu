@@ -19,8 +19,8 @@ struct Capability {
 
 // Sources: "CUDA GPU Compute Capability" on NVIDIA's developer pages (products), the CUDA C++
 // Programming Guide (FP64: "Throughput of Native Arithmetic Instructions"; warps: "Technical
-// Specifications per Compute Capability"). The FP32 lanes are in common/yardsticks.cuh: the peaks of
-// all chapters need them.
+// Specifications per Compute Capability"). The FP32 lanes are in common/yardsticks.cuh: the peaks
+// of all chapters need them.
 constexpr Capability kCapabilities[] = {
     {5, 0, "Maxwell", "GeForce GTX 750", 4, 64},
     {5, 2, "Maxwell", "GeForce GTX 900, Tesla M40", 4, 64},

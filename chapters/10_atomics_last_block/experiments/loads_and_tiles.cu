@@ -10,7 +10,6 @@
 
 constexpr unsigned kTurn = 4;  // words that a thread reads in one turn of the grid
 
-__device__ Sum square(int4 v) { return square(v.x) + square(v.y) + square(v.z) + square(v.w); }
 template <class Word, unsigned kLoads, bool kTiles>
 __global__ void sum_by_words(GridSum p) {
   const auto* words = reinterpret_cast<const Word*>(p.x);

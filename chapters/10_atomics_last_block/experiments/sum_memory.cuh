@@ -21,6 +21,9 @@ struct GridSum {
 
 // A square in 64 bits. It is never negative, so unsigned sums are right.
 __device__ inline Sum square(int v) { return static_cast<Sum>(static_cast<long long>(v) * v); }
+__device__ inline Sum square(int4 v) {
+  return square(v.x) + square(v.y) + square(v.z) + square(v.w);
+}
 
 __device__ inline std::size_t global_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
