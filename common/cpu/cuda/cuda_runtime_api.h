@@ -19,6 +19,7 @@
 #include "../runtime/device.h"
 #include "../runtime/errors.h"
 #include "../runtime/functions.h"
+#include "../runtime/launch_calls.h"
 #include "../runtime/pools.h"
 #include "../runtime/streams.h"
 #include "../types/texture_types.h"

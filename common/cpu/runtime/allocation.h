@@ -53,6 +53,20 @@ cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
 }
 
 template <class T>
+cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream, cuda_cpu::Site site = cuda_cpu::here()) {
+  return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, pool, stream,
+                                    cuda_cpu::request_for<T>(site));
+}
+
+/// The same under another name.
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                            cuda_cpu::Site site = cuda_cpu::here()) {
+  return cudaMallocFromPoolAsync(pointer, bytes, pool, stream, site);
+}
+
+template <class T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal,
                               cuda_cpu::Site site = cuda_cpu::here()) {
   return cuda_cpu::malloc_managed(reinterpret_cast<void**>(pointer), bytes, flags,

@@ -22,6 +22,7 @@
 #include "capture.h"
 #include "errors.h"
 #include "functions.h"
+#include "host_function.h"
 #include "pools.h"
 #include "streams.h"
 #include "work_queues.h"
@@ -264,7 +265,7 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaDeviceReset() {
-  if (in_kernel() || in_host_function()) {
+  if (in_kernel() || running_host_function) {
     CUDA_CPU_BEGIN_CALL();
   }
   capture_rules.forget();

@@ -7,7 +7,7 @@
 #include "../engine/state/current.h"
 #include "../engine/state/leaving.h"
 #include "../report/diagnostics.h"
-#include "work_queues.h"
+#include "host_function.h"
 
 namespace cuda_cpu {
 namespace {
@@ -77,7 +77,7 @@ int begin_call() {
     stop_grid(it);
   }
   prepare_thread_for_faults();
-  if (in_host_function()) return cudaErrorNotPermitted;
+  if (running_host_function) return cudaErrorNotPermitted;
   return sticky_error();
 }
 

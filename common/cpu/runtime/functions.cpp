@@ -23,7 +23,6 @@ std::atomic<int> pretended{0};  // multiprocessors
 struct FunctionSettings {
   int dynamic_shared = static_cast<int>(kSharedPerBlock);
   int carveout = cudaSharedmemCarveoutDefault;
-  LaunchByAddress launch = nullptr;
 };
 
 struct AllFunctions {
@@ -79,58 +78,6 @@ int multiprocessor_count() {
 }
 
 void pretend_multiprocessors(int count) { pretended = count; }
-
-void remember_kernel(const void* kernel, LaunchByAddress launch) {
-  AllFunctions& all = all_functions();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  all.of[kernel].launch = launch;
-}
-
-LaunchConfig config_of(const LocatedConfig& located, int* error) {
-  const cudaLaunchConfig_t* const asked = located.value;
-  if (asked == nullptr || (asked->numAttrs > 0 && asked->attrs == nullptr)) {
-    *error = cudaErrorInvalidValue;
-    return {dim3(), dim3()};
-  }
-  LaunchConfig config(asked->gridDim, asked->blockDim, asked->dynamicSmemBytes, asked->stream);
-  for (unsigned i = 0; i < asked->numAttrs; ++i) {
-    const cudaLaunchAttributeValue& value = asked->attrs[i].val;
-    switch (asked->attrs[i].id) {
-      case cudaLaunchAttributeCooperative:
-        config.cooperative = value.cooperative != 0;
-        break;
-      case cudaLaunchAttributeIgnore:
-      case cudaLaunchAttributePriority:
-      case cudaLaunchAttributePreferredSharedMemoryCarveout:
-      case cudaLaunchAttributeProgrammaticStreamSerialization:  // one after the other is right, too
-        break;
-      case cudaLaunchAttributeClusterDimension:
-        if (value.clusterDim.x == 1 && value.clusterDim.y == 1 && value.clusterDim.z == 1) break;
-        *error = misuse(located.site, cudaErrorNotSupported,
-                        "a launch in clusters of blocks is not supported");
-        break;
-      default:
-        *error = misuse(
-            located.site, cudaErrorNotSupported,
-            format("launch attribute %d is not supported", static_cast<int>(asked->attrs[i].id)));
-    }
-  }
-  return config;
-}
-
-cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
-                              const char* call, Site site) {
-  CUDA_CPU_BEGIN_CALL();
-  const LaunchByAddress launch = settings_of(kernel).launch;
-  if (launch == nullptr) {
-    return finish(misuse(site, cudaErrorInvalidDeviceFunction,
-                         format("%s of an address that is not known as a kernel's", call),
-                         {format("the address is %p", kernel)}, {},
-                         "pass the kernel itself, or (void*)kernel"));
-  }
-  const LaunchedKernel launched{function_name(kernel, call), site.file, site.line};
-  return finish(launch(config, launched, kernel, arguments));
-}
 
 cudaError_t block_size_limit(const int* min_grid_size, const int* block_size, const void* function,
                              int limit, unsigned flags, int* largest) {
@@ -224,25 +171,4 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, KernelKey f
   const std::size_t rest = share - std::min(share, kSharedReservedPerBlock);
   *bytes = std::min(rest, static_cast<std::size_t>(settings_of(function).dynamic_shared));
   return cudaSuccess;
-}
-
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes, cudaStream_t stream, Site site) {
-  return launch_by_address(LaunchConfig(grid, block, dynamic_bytes, stream), kernel, arguments,
-                           "cudaLaunchKernel", site);
-}
-
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        size_t dynamic_bytes, cudaStream_t stream, Site site) {
-  LaunchConfig config(grid, block, dynamic_bytes, stream);
-  config.cooperative = true;
-  return launch_by_address(config, kernel, arguments, "cudaLaunchCooperativeKernel", site);
-}
-
-cudaError_t cudaLaunchKernelExC(LocatedConfig located, const void* kernel, void** arguments) {
-  CUDA_CPU_BEGIN_CALL();
-  int error = 0;
-  const LaunchConfig config = config_of(located, &error);
-  if (error != 0) return finish(error);
-  return launch_by_address(config, kernel, arguments, "cudaLaunchKernelExC", located.site);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Properties of a kernel that a program may read and set, occupancy, and the launch without
-// `<<<>>>`.
+// Properties of a kernel that a program may read and set, and occupancy.
 #pragma once
 
 #include <cstddef>
 
-#include "../report/program_image.h"
-#include "errors.h"
-#include "launch.h"
 #include "types.h"
 
 namespace cuda_cpu {
@@ -36,111 +32,7 @@ int multiprocessor_count();
 /// For tests: what the device says that it has, from now on. 0: what it has.
 void pretend_multiprocessors(int count);
 
-/// Launches a kernel of a certain type by its address.
-using LaunchByAddress = int (*)(const LaunchConfig& config, const LaunchedKernel& launched,
-                                const void* kernel, void** arguments);
-void remember_kernel(const void* kernel, LaunchByAddress launch);
-/// Launches a kernel whose type was remembered; `call` is the name for reports.
-cudaError_t launch_by_address(const LaunchConfig& config, const void* kernel, void** arguments,
-                              const char* call, Site site);
-
-/// Emitted by the pre-pass where a kernel is cast to void*: notes how it is launched.
-template <class... Parameters>
-void* kernel_address(void (*kernel)(Parameters...)) {
-  void* const address = reinterpret_cast<void*>(kernel);
-  remember_kernel(address, [](const LaunchConfig& config, const LaunchedKernel& launched,
-                              const void* same, void** arguments) {
-    const auto typed = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(same));
-    return launch_function(config, launched, typed, arguments,
-                           std::index_sequence_for<Parameters...>{});
-  });
-  return address;
-}
-/// For a name that was not a kernel's after all.
-template <class T>
-void* kernel_address(T* pointer) {
-  return (void*)pointer;
-}
-
 }  // namespace cuda_cpu
-
-/// The launches without `<<<>>>`; `arguments` holds the address of each. By an address alone they
-/// find what the pre-pass made `(void*)kernel` tell: the kernel's type, which says how to read the
-/// arguments.
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = cuda_cpu::here());
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = cuda_cpu::here());
-
-template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             size_t dynamic_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_cpu::Site site = cuda_cpu::here()) {
-  return cudaLaunchKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments, dynamic_bytes,
-                          stream, site);
-}
-
-template <class... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                        void** arguments, size_t dynamic_bytes = 0,
-                                        cudaStream_t stream = nullptr,
-                                        cuda_cpu::Site site = cuda_cpu::here()) {
-  return cudaLaunchCooperativeKernel(cuda_cpu::kernel_address(kernel), grid, block, arguments,
-                                     dynamic_bytes, stream, site);
-}
-
-struct cudaLaunchConfig_t {
-  dim3 gridDim;
-  dim3 blockDim;
-  size_t dynamicSmemBytes;
-  cudaStream_t stream;
-  cudaLaunchAttribute* attrs;
-  unsigned int numAttrs;
-};
-
-namespace cuda_cpu {
-
-using LocatedConfig = Located<const cudaLaunchConfig_t*>;
-
-/// What the structure asks for. *error is set if it cannot be read, or its attributes ask for
-/// something that is not supported, which is reported.
-LaunchConfig config_of(const LocatedConfig& located, int* error);
-
-/// A call with its own arguments, which the kernel's parameters convert.
-template <class... Parameters>
-int launch_call(const LaunchConfig& config, const LaunchedKernel& launched,
-                void (*kernel)(Parameters...), std::decay_t<Parameters>... arguments) {
-  return enqueue_call(config, launched, reinterpret_cast<const void*>(kernel), kernel,
-                      std::move(arguments)...);
-}
-
-}  // namespace cuda_cpu
-
-/// The launch with attributes. Those that only say how fast it may go are taken; clusters and
-/// events within a launch are refused.
-template <class... Parameters, class... Arguments>
-cudaError_t cudaLaunchKernelEx(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
-                               Arguments&&... arguments) {
-  int error = 0;
-  const cuda_cpu::LaunchConfig config = cuda_cpu::config_of(located, &error);
-  if (error != 0) return cuda_cpu::finish(error);
-  const char* const name =
-      cuda_cpu::function_name(cuda_cpu::KernelKey(kernel), "cudaLaunchKernelEx");
-  return cuda_cpu::finish(cuda_cpu::launch_call(
-      config, cuda_cpu::LaunchedKernel{name, located.site.file, located.site.line}, kernel,
-      std::forward<Arguments>(arguments)...));
-}
-
-cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, const void* kernel,
-                                void** arguments);
-
-template <class... Parameters>
-cudaError_t cudaLaunchKernelExC(cuda_cpu::LocatedConfig located, void (*kernel)(Parameters...),
-                                void** arguments) {
-  return cudaLaunchKernelExC(located, cuda_cpu::kernel_address(kernel), arguments);
-}
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, cuda_cpu::KernelKey function);
 cudaError_t cudaFuncSetAttribute(cuda_cpu::KernelKey function, cudaFuncAttribute attribute,

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "allocation.h"
+#include "../types/site.h"
 #include "types.h"
 
 namespace cuda_cpu {
@@ -23,20 +23,6 @@ void return_to_pool(cudaMemPool_t pool, std::size_t bytes);
 void forget_pools();
 
 }  // namespace cuda_cpu
-
-template <class T>
-cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream, cuda_cpu::Site site = cuda_cpu::here()) {
-  return cuda_cpu::malloc_from_pool(reinterpret_cast<void**>(pointer), bytes, pool, stream,
-                                    cuda_cpu::request_for<T>(site));
-}
-
-/// The same under another name.
-template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
-                            cuda_cpu::Site site = cuda_cpu::here()) {
-  return cudaMallocFromPoolAsync(pointer, bytes, pool, stream, site);
-}
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);

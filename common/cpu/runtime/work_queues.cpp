@@ -14,6 +14,7 @@
 #include "../report/diagnostics.h"
 #include "capture.h"
 #include "errors.h"
+#include "host_function.h"
 
 namespace cuda_cpu {
 namespace {
@@ -53,7 +54,6 @@ AllStreams& all_streams() {
 }
 
 thread_local CUstream_st* thread_stream = nullptr;
-thread_local bool running_host_function = false;
 
 std::uint64_t next_choice(AllStreams& s) {
   s.random ^= s.random << 13;
@@ -239,8 +239,6 @@ Need everything(AllStreams& s) {
 }
 
 }  // namespace
-
-bool in_host_function() { return running_host_function; }
 
 const Work* running_work() { return all_streams().runs; }
 

@@ -39,10 +39,6 @@ int run_all_streams();
 /// Runs what `stream` needs to be finished.
 int run_stream(CUstream_st* stream);
 
-/// True while the calling thread runs a cudaLaunchHostFunc function, which may not call the
-/// runtime.
-bool in_host_function();
-
 // --- What the calls for streams and events are made of ---
 
 /// Up to where the work of each stream has ended for sure: by the order of a stream, by events, by

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "handles.h"
+#include "../../types/site.h"
+#include "types.h"
 
 namespace cuda_cpu {
 

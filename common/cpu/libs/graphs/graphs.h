@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "../../runtime/copies.h"
-#include "../../runtime/functions.h"
+#include "../../runtime/launch_calls.h"
 #include "../textures/arrays.h"
 #include "types.h"
 

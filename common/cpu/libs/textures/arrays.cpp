@@ -17,7 +17,7 @@
 #include "../../runtime/errors.h"
 #include "../../runtime/handles.h"
 #include "../../runtime/work_queues.h"
-#include "texture_objects.h"
+#include "array_memory.h"
 
 namespace cuda_cpu {
 namespace {

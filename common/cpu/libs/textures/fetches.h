@@ -12,17 +12,10 @@
 #include "../../types/site.h"
 #include "../../types/texture_types.h"
 #include "../../types/vector_types.h"
-#include "arrays.h"
+#include "array_types.h"
+#include "texels_read.h"
 
 namespace cuda_cpu {
-
-/// What a fetch returns, four words, floats or integers by their bits; and the texels that it read,
-/// for the race detector.
-struct TexelsRead {
-  std::uint32_t words[4] = {};
-  const void* address[8];
-  int count = 0, bytes = 0;
-};
 
 /// The type that the program names.
 struct TexelForm {

@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The texture and surface objects of a program, and the memory of CUDA arrays. An object keeps its
-// number when it is destroyed and an array its description when it is freed, so that a later use
-// can be named.
+// The texture and surface objects of a program. An object keeps its number when it is destroyed, so
+// that a later use can be named.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "../../types/site.h"
 #include "../../types/texture_types.h"
-#include "arrays.h"
+#include "array_memory.h"
 #include "texture_unit.h"
-
-/// The memory of a cudaArray_t: rows without gaps.
-struct cudaArray {
-  cudaChannelFormatDesc format;
-  cudaExtent extent;  ///< in texels; 0 where the array has no such axis
-  unsigned flags;
-  std::size_t row_bytes;
-  char* texels;
-  const char* call;
-  cuda_cpu::Site allocated, freed{nullptr, 0};
-  bool live = true;
-
-  std::size_t rows() const { return std::max<std::size_t>(extent.height, 1); }
-  std::size_t layers() const { return std::max<std::size_t>(extent.depth, 1); }
-};
 
 namespace cuda_cpu {
 

@@ -26,8 +26,8 @@
 #include <cstddef>
 
 #include "../../types/texture_types.h"
-#include "arrays.h"
-#include "fetches.h"
+#include "array_types.h"
+#include "texels_read.h"
 
 namespace cuda_cpu {
 
