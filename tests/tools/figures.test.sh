@@ -105,8 +105,8 @@ for program in node npm; do
   skip "$program is not here"
   exit
 done
-mkdir -p build "$copy/slides"
-ln -s "$PWD/build" "$copy/build"
+mkdir -p build/slides/packages "$copy/slides" "$copy/build/slides"
+ln -s "$PWD/build/slides/packages" "$copy/build/slides/packages"
 cp slides/package.json slides/package-lock.json "$copy/slides/"
 draw() { in_copy common/tools/figures/figures.sh "$@"; }
 figure=chapters/$tree/figures/ladder.svg

@@ -167,7 +167,9 @@ refused '~ means nothing in a picture' 'A warp' '#~'
 refused '"x: #": cells begin behind the longest label' 'Labels' 'a label: #' 'x: #'
 refused 'a picture of 1176 pixels, a slide holds 1160' 'A strip' '#################################################'
 
-test_case "a page holds its figures, has CUDA's words highlighted, and shows no markers as notes"
+test_case "a page holds its figures and numbers, has CUDA's words highlighted, and shows no markers as notes"
+mkdir "$house/chapters/05_sum/results"
+printf 'version,speedup\na,4\n' >"$house/chapters/05_sum/results/h200.csv"
 # shellcheck disable=SC2016
 write_deck '<!-- code: kernel -->
 ```cuda
@@ -186,8 +188,15 @@ expect "threadIdx built in" has "$page" '<span class="hljs-built_in">threadIdx</
 expect "atomicAdd built in" has "$page" '<span class="hljs-built_in">atomicAdd</span>'
 expect "__syncthreads built in" has "$page" '<span class="hljs-built_in">__syncthreads</span>'
 expect "the value" has "$page" 'It is 4.0 times'
-expect "no marker" has_not "$page" 'results/h200.csv'
+expect "no marker" has_not "$page" 'code: kernel'
 expect "the notes" has "$page" 'Say what is here, and ask why'
+
+test_case "a placeholder that names nothing is found by file and line, and nothing is built"
+write_deck '{{=b x}}'
+run in_house build html
+expect_status 1
+expect_one_error_line
+expect_output "{{=b x}}: no b in results/h200.csv; there are a"
 
 if [ -z "$chromium" ]; then
   test_case "the look in Chromium finds what is wrong"

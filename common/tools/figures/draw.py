@@ -77,7 +77,8 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         faults = run_scripts(options.chapters, scratch)
-        minify(scratch)
+        if figures_in(Path(scratch)):
+            minify(scratch)
         fresh = figures_in(Path(scratch))
     committed = figures_in(ROOT, options.chapters)
     if options.check:
