@@ -5,16 +5,12 @@
 //
 // PACKAGES is the folder of node_modules. Wrong are: things that run out of the slide or of their own box,
 // text too small or of too little contrast, an image that does not load or has no text alternative, a
-// slide without speaker notes, a picture that does not open or change when it is explored, too few or
-// too many slides, too few that show a picture, a message on the console, and anything fetched from
-// elsewhere than the file itself.
+// slide without speaker notes, a picture that does not open or change when it is explored, a message
+// on the console, and anything fetched from elsewhere than the file itself.
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { addContrast, listen, openChromium } from '../site/browser.mjs'
 
-const FEWEST_SLIDES = 12
-const MOST_SLIDES = 20
-const SLIDES_PER_PICTURE = 3
 const LIMITS = {
   smallestText: 16, // px of 720: what the back row reads
   notes: 40, // characters
@@ -155,13 +151,6 @@ async function checkDeck(browser, file) {
   await page.evaluateOnNewDocument(addContrast)
   await page.goto(url, { waitUntil: 'load' })
   const lines = await page.$$eval('section[data-line]', (sections) => sections.map((s) => s.dataset.line))
-  if (lines.length < FEWEST_SLIDES || lines.length > MOST_SLIDES) {
-    problems.push(`${deck}: ${lines.length} slides: ${FEWEST_SLIDES} to ${MOST_SLIDES} fill a lesson`)
-  }
-  const pictures = await page.$$eval('section[data-line]', (sections) => sections.filter((s) => s.querySelector('img, svg.picture')).length)
-  if (pictures * SLIDES_PER_PICTURE < lines.length) {
-    problems.push(`${deck}: ${pictures} of ${lines.length} slides show a picture: at least one in ${SLIDES_PER_PICTURE}`)
-  }
   for (let index = 0; index < lines.length; index++) {
     shown = index + 1
     await page.evaluate(async (number) => {
