@@ -16,13 +16,11 @@ make -s $dir/$coalesced $dir/$tree_sum >"$scratch/build" 2>&1 || cat "$scratch/b
 # X-ray of one chapter, small.
 xray() { common/tools/run/xray.sh $dir "$@"; }
 with() { env "$@"; }
-# The program itself, with its counts in a file. How many workers there are must not decide on the grid.
+# The program itself, with its counts in a file.
 counts() {
   local file=$1 program=$2
   shift 2
-  set -- env "$@" XRAY_CSV="$file" "$dir/$program" --n 20000 --samples 1
-  [ "$program" = $coalesced ] && set -- "$@" --grid $grid
-  "$@" >/dev/null 2>"$scratch/stderr"
+  env "$@" XRAY_CSV="$file" "$dir/$program" --n 20000 --samples 1 >/dev/null 2>"$scratch/stderr"
 }
 # field KERNEL OPERATION COLUMN: of the CSV, the sum over rows. Commas stand in quotes only before them.
 field() {
@@ -105,7 +103,7 @@ expect "one page" [ "$(grep -c '<title>' "$scratch/page.html")" -eq 1 ]
 expect "its end" [ "$(tail -1 "$scratch/page.html")" = '</html>' ]
 expect "the steps of block 1" grep -q '"block_number":1,' "$scratch/page.html"
 expect "the source" grep -q 'sum += square(x\[i\]);' "$scratch/page.html"
-for mark in @STEPS@ @MODEL@; do expect "no mark left" has_not "$(<"$scratch/page.html")" "$mark"; done
+for mark in @STEPS@ @READER@; do expect "no mark left" has_not "$(<"$scratch/page.html")" "$mark"; done
 run with HTML="$scratch/page.html" common/tools/run/xray.sh $dir $coalesced --only single_thread
 expect_status 0
 expect_output "sum_single_thread: the first 2000 of 131077 steps are kept"
@@ -149,18 +147,6 @@ expect_no_output "sum_single_thread"
 test_case "X-ray's colours are for terminals"
 expect_no_output "$(printf '\033')"
 
-test_case "the counts are the formulas' in chapter 03"
-run with CSV="$scratch/counts.csv" common/tools/run/xray.sh $dir $coalesced --only sum_chunked,sum_strided
-expect_status 0
-for version in sum_chunked sum_strided; do
-  requests=$(field $version load requests)
-  expect "requests of $version" [ "$requests" -gt 0 ]
-  each=4
-  [ $version = sum_chunked ] && each=32
-  expect "$each sectors a request of $version" [ "$(field $version load sectors)" -eq $((each * requests)) ]
-  expect "4 would do for $version" [ "$(field $version load ideal_sectors)" -eq $((4 * requests)) ]
-done
-
 test_case "CSV=- prints the counts and nothing else"
 run with CSV=- common/tools/run/xray.sh $dir $coalesced --only sum_strided
 expect_status 0
@@ -189,16 +175,14 @@ done
 # ---- the same whatever the order -----------------------------------------------------------------
 
 test_case "the counts are the same under every schedule and for any number of workers"
-for program in $coalesced $tree_sum; do
-  counts "$scratch/first.csv" "$program" CUDA_CPU_SCHEDULE=forward CUDA_CPU_WORKERS=1
-  expect "counts of $program" [ -s "$scratch/first.csv" ]
-  # Each order, each number of workers, and each number in two orders at least.
-  for pair in 'forward 1' 'forward 5' 'reverse 1' 'reverse 2' 'random:1 2' 'random:2 5'; do
-    order=${pair% *} workers=${pair#* }
-    last_command="$program under $order with $workers workers"
-    counts "$scratch/counts.csv" "$program" CUDA_CPU_SCHEDULE="$order" CUDA_CPU_WORKERS="$workers"
-    expect "the counts of one worker, forward" cmp -s "$scratch/first.csv" "$scratch/counts.csv"
-  done
+counts "$scratch/first.csv" $tree_sum CUDA_CPU_SCHEDULE=forward CUDA_CPU_WORKERS=1
+expect "counts" [ -s "$scratch/first.csv" ]
+# Each order, each number of workers, and each number in two orders at least.
+for pair in 'forward 1' 'forward 5' 'reverse 1' 'reverse 2' 'random:1 2' 'random:2 5'; do
+  order=${pair% *} workers=${pair#* }
+  last_command="$tree_sum under $order with $workers workers"
+  counts "$scratch/counts.csv" $tree_sum CUDA_CPU_SCHEDULE="$order" CUDA_CPU_WORKERS="$workers"
+  expect "the counts of one worker, forward" cmp -s "$scratch/first.csv" "$scratch/counts.csv"
 done
 
 # ---- drawings ------------------------------------------------------------------------------------

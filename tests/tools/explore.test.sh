@@ -1,75 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the site's explorable figures count is what X-ray counts.
+# What the site's explorable figures show is what X-ray saw.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../cli/lib.sh"
 
 if ! command -v node >/dev/null 2>&1; then
-  test_case "the counts of explorable figures"
+  test_case "explorable figures"
   skip "Node.js is not here"
   exit
 fi
 site=$PWD/common/tools/site
 
-# A row of xray.csv stands for all requests of one line of a program, and shows the lanes of the first. So its count is
-# that of the first only where the others are of the same kind; isOfOneKind() of data.mjs says where. Left out are the
-# other rows, and loads of constants, which no figure explores.
-cat >"$scratch/counts.mjs" <<END
-import fs from 'node:fs'
-import { isOfOneKind, lanesOf } from '$site/explore/data.mjs'
-import { sectorsOf } from '$site/explore/model.mjs'
-import { passesOf, request } from '$site/explore/requests.mjs'
-import { rowsOf } from '$site/source_pages.mjs'
-
-const kinds = {
-  global: (row) => [sectorsOf(request('global', row.operation, Number(row.bytes_per_lane), lanesOf(row))).length, row.sectors / row.requests],
-  shared: (row) => [passesOf(lanesOf(row), Number(row.bytes_per_lane), row.operation).length, row.wavefronts / row.requests],
-}
-for (const [space, count] of Object.entries(kinds)) {
-  const seen = { compared: 0, others: 0 }
-  for (const chapter of fs.readdirSync('chapters').sort()) {
-    const file = \`chapters/\${chapter}/results/xray.csv\`
-    if (!fs.existsSync(file)) continue
-    rowsOf(fs.readFileSync(file, 'utf8')).forEach((row, i) => {
-      if (row.space !== space) return
-      seen[isOfOneKind(row) ? 'compared' : 'others']++
-      const [is, counted] = count(row)
-      if (isOfOneKind(row) && is !== counted) console.log(\`\${file}:\${i + 2}: \${row.kernel}: \${is}, X-ray counted \${counted}\`)
-    })
-  }
-  console.log(\`\${space}: \${seen.compared} rows, not \${seen.others}\`)
-}
-END
-test_case "the sectors and the passes through the banks of stored requests are X-ray's"
-run node "$scratch/counts.mjs"
-expect_status 0
-expect "nothing but two sums" [ "$(lines_in "$output")" -eq 2 ]
-for space in global shared; do
-  [[ $output =~ $space:\ ([0-9]+)\ rows,\ not\ ([0-9]+) ]]
-  expect "most rows of $space memory compared" [ "${BASH_REMATCH[1]:-0}" -gt $((5 * ${BASH_REMATCH[2]:-1} + 50)) ]
-done
-
-# What the rows of trees leave out, the events of one block have request by request, each with what it cost.
-cat >"$scratch/events.mjs" <<END
+# Without the barriers the first warp adds up its own 32 values of the first tree and one of each other sum; in the others
+# it reads 32 slots of which only those are sums that it wrote itself.
+cat >"$scratch/trees.mjs" <<END
 import fs from 'node:fs'
 import { explorable } from '$site/explore/data.mjs'
-import { eventOf, requestOf } from '$site/explore/model.mjs'
 
 const [results, picture] = ['results/events.json', 'figures/trees.svg'].map((name) => \`chapters/05_shared_tree_reduction/\${name}\`)
 const all = JSON.parse(fs.readFileSync(results, 'utf8'))
-let compared = 0
-for (const { kernel, events } of all.kernels) {
-  for (const event of events) {
-    const [step, warp, , , operation, , , cost] = event
-    if (operation === 'barrier') continue
-    const is = requestOf(eventOf(event)).cost
-    if (is !== cost) console.log(\`\${kernel}, step \${step}, warp \${warp}: \${is}, X-ray counted \${cost}\`)
-    compared++
-  }
-}
-console.log(compared)
-// Without the barriers the first warp adds up its own 32 values of the first tree and one of each other sum; in the others
-// it reads 32 slots of which only those are sums that it wrote itself.
 console.log(explorable('.', picture).kernels.map(({ ahead, report }) => \`\${ahead.at(-1).sum} \${report.join(' ')}\`).join('\n'))
 const trees = all.kernels[1].events
 trees.splice(trees.findLastIndex((event) => event[3] === 'shared' && event[4] === 'store'), 1)
@@ -82,29 +31,28 @@ try {
   console.log(error.message)
 }
 END
-test_case "each request in the events of 05's trees costs what X-ray counted, and a tree that misses a store is refused"
-run node "$scratch/events.mjs"
+test_case "05's trees need their barriers, and a tree that misses a store is refused"
+run node "$scratch/trees.mjs"
 expect_status 0
-expect "a line, one for each tree without its barriers, and one" [ "$(lines_in "$output")" -eq 5 ]
+expect "a line for each tree without its barriers, and one" [ "$(lines_in "$output")" -eq 4 ]
 expect "one value of each of the other sums" grep -q "^34 .* race: a write in kernel 'sum_shared_modulo', .* a read by thread (0,0,0)" <<<"$output"
 for kernel in sum_shared_interleaved sum_shared_sequential; do expect "96 values in $kernel" grep -q "^96 .* race: .* in kernel '$kernel'" <<<"$output"; done
-expect "a hundred requests" [ "${output%%$'\n'*}" -gt 80 ]
 expect_output "sum_shared_interleaved: the sum of"
 
 # Of n paths each step inside has 1/n of the lanes; in the loop lane for lane goes round 1 to 32 times, with 8 steps of its
 # longest line in a turn; and all meet again at the end.
 cat >"$scratch/lanes.mjs" <<END
 import { explorable } from '$site/explore/data.mjs'
-import { lanesIn } from '$site/explore/divergence.mjs'
+import { bitsOf } from '$site/explore/events.mjs'
 
 const { traces } = explorable('.', 'chapters/11_warps_and_divergence/figures/divergence.svg')
 for (const [name, { codes, steps }] of Object.entries(traces)) {
   const unrolled = codes.findIndex((code) => code.includes('++j'))
-  const inside = steps.filter(([code]) => code === unrolled).map(([, mask]) => lanesIn(mask))
+  const inside = steps.filter(([code]) => code === unrolled).map(([, mask]) => bitsOf(mask))
   const of = Array(32).fill(0)
   for (const lane of inside.flat()) of[lane]++
   const counts = name === 'loop' ? of.sort((a, b) => a - b).map((steps) => steps / 8) : [...new Set(inside.map((lanes) => lanes.length))]
-  console.log(name, counts.join(), lanesIn(steps.at(-1)[1]).length)
+  console.log(name, counts.join(), bitsOf(steps.at(-1)[1]).length)
 }
 END
 test_case "11's lanes go the ways that its kernels say"

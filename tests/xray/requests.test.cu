@@ -194,21 +194,6 @@ __global__ void copy_guarded(const int* x, int* y, unsigned n) {
   if (i < n) y[i] = x[i];
 }
 
-// The request of n threads, in blocks of this size, for one element each.
-xray::Counts neighbours_in_blocks(unsigned n, unsigned block) {
-  std::vector<Touched> requests;
-  for (unsigned first = 0; first < n; first += block) {
-    for (unsigned t = 0; t < block; t += kWarp) {
-      Touched request;
-      for (unsigned lane = t; lane < std::min(t + kWarp, block); ++lane) {
-        if (first + lane < n) request.at.push_back(4 * (first + lane));
-      }
-      requests.push_back(request);
-    }
-  }
-  return sum_of(requests);
-}
-
 // Row-major: x runs fastest, over `pitch` elements a row.
 __global__ void copy_rows(const int* m, int* out, unsigned pitch) {
   const unsigned row = threadIdx.z * blockDim.y + threadIdx.y;
@@ -229,22 +214,6 @@ TEST_CASE("a block that is no multiple of 32 ends with a partial warp") {
     CHECK(launches[i].warps_counted == (blocks[i] + 31) / 32);
     check_sectors(launches[i].total(Space::kGlobal, Operation::kLoad), neighbours(blocks[i]));
     check_sectors(launches[i].total(Space::kGlobal, Operation::kStore), neighbours(blocks[i]));
-  }
-}
-
-TEST_CASE("the lanes past the end of the data stay out") {
-  const std::vector<unsigned> sizes{1, 31, 33, 100, 101, 250, 257, 400};
-  const DeviceArray<int> x(400), y(400);
-  const std::vector<xray::Launch> launches = launches_of([&] {
-    for (const unsigned n : sizes) copy_guarded<<<4, 100>>>(x.get(), y.get(), n);
-  });
-  REQUIRE(launches.size() == sizes.size());
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    INFO("n " << sizes[i]);
-    CHECK(launches[i].blocks_counted == 4);
-    CHECK(launches[i].warps_counted == 16);
-    check_sectors(launches[i].total(Space::kGlobal, Operation::kLoad),
-                  neighbours_in_blocks(sizes[i], 100));
   }
 }
 
@@ -336,44 +305,6 @@ void check_shared_strides(Operation operation) {
   check_shared_strided(launches, sizeof(T), operation);
 }
 
-template <unsigned kWidth>
-__global__ void transpose_tile(float* out, unsigned rows) {
-  __shared__ float tile[32][kWidth];
-  tile[threadIdx.y][threadIdx.x] = static_cast<float>(threadIdx.x);
-  __syncthreads();
-  if (threadIdx.y < rows) {
-    out[threadIdx.y * blockDim.x + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
-  }
-}
-
-// One warp's column accesses to a tile: lane (x, y) reads row x, column y.
-void check_tile_of(const xray::Launch& launch, unsigned tile_width, unsigned width,
-                   unsigned height) {
-  std::uint64_t by_rows = 0, by_columns = 0;
-  for (unsigned t = 0; t < width * height; t += kWarp) {
-    const auto along = [&](unsigned lane) {
-      return 4 * ((t + lane) / width * tile_width + (t + lane) % width);
-    };
-    const auto down = [&](unsigned lane) {
-      return 4 * ((t + lane) % width * tile_width + (t + lane) / width);
-    };
-    by_rows += touched(kAllLanes, 4, along).conflict();
-    by_columns += touched(kAllLanes, 4, down).conflict();
-  }
-  INFO(tile_width << " wide, block " << width << " x " << height);
-  CHECK(launch.total(Space::kShared, Operation::kStore, "tile").wavefronts == by_rows);
-  CHECK(launch.total(Space::kShared, Operation::kLoad, "tile").wavefronts == by_columns);
-  CHECK(launch.total(Space::kShared, Operation::kLoad).requests == width * height / kWarp);
-}
-
-template <unsigned kWidth>
-void check_tile(unsigned width, unsigned height) {
-  const DeviceArray<float> out(1024);
-  const xray::Launch launch =
-      launch_of([&] { transpose_tile<kWidth><<<1, dim3(width, height)>>>(out.get(), height); });
-  check_tile_of(launch, kWidth, width, height);
-}
-
 }  // namespace
 
 TEST_CASE("a strided load from shared memory takes a wavefront for each word of the fullest bank") {
@@ -390,29 +321,6 @@ TEST_CASE("a strided store to shared memory takes a wavefront for each word of t
   check_shared_strides<int>(Operation::kStore);
   check_shared_strides<double>(Operation::kStore);
   check_shared_strides<int4>(Operation::kStore);
-}
-
-TEST_CASE("one column of padding spreads a tile's columns over the banks") {
-  const DeviceArray<float> out(1024);
-  const xray::Launch plain =
-      launch_of([&] { transpose_tile<32><<<1, dim3(32, 32)>>>(out.get(), 32); });
-  const xray::Launch padded =
-      launch_of([&] { transpose_tile<33><<<1, dim3(32, 32)>>>(out.get(), 32); });
-  CHECK(plain.total(Space::kShared, Operation::kLoad, "tile").wavefronts == 32 * 32);
-  CHECK(padded.total(Space::kShared, Operation::kLoad, "tile").wavefronts == 32);
-  CHECK(plain.total(Space::kShared, Operation::kStore, "tile").wavefronts == 32);
-  CHECK(padded.total(Space::kShared, Operation::kStore, "tile").wavefronts == 32);
-}
-
-TEST_CASE("tiles of every width, read by blocks whose warps span rows") {
-  check_tile<16>(16, 16);
-  check_tile<17>(16, 16);
-  check_tile<18>(16, 16);
-  check_tile<8>(8, 8);
-  check_tile<9>(8, 8);
-  check_tile<32>(32, 8);
-  check_tile<33>(32, 8);
-  check_tile<36>(32, 8);
 }
 
 // ---- constant memory ----------------------------------------------------------------------------

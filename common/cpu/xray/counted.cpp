@@ -3,6 +3,19 @@
 
 namespace xray {
 
+Request request_of(const Access& access, const Offsets& offsets) {
+  Request request;
+  request.space = access.space;
+  request.operation = access.operation;
+  request.bytes = access.bytes_per_lane;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (offsets[lane] < 0) continue;
+    request.mask |= 1u << lane;
+    request.address[lane] = static_cast<std::uint64_t>(offsets[lane]);
+  }
+  return request;
+}
+
 Passage& Passage::operator+=(const Passage& o) {
   visits += o.visits;
   lanes += o.lanes;

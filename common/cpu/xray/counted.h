@@ -11,6 +11,7 @@
 
 #include "../types/vector_types.h"
 #include "costs.h"
+#include "model.h"
 
 namespace xray {
 
@@ -26,6 +27,9 @@ struct Access : Requests {
   unsigned places = 0;   ///< in the CPU's code
   std::string compiled;  ///< what nvcc made of it, where its machine code was read and says more
 };
+
+/// One of the requests of an access: its lanes are at these offsets.
+Request request_of(const Access& access, const Offsets& offsets);
 
 /// How warps came by a line. A warp goes through a line once for all lanes that are there together,
 /// and once more for each other group of them: lanes that took different ways at a branch, or sit
@@ -72,10 +76,12 @@ struct Event {
   std::uint32_t mask = 0;
   Counts counts;
   Offsets offsets;
-  /// Where the model takes each lane's array to begin, if not all lanes' at one multiple of 128.
-  std::vector<std::uint64_t> origins;
-  std::vector<std::uint32_t> landing;  ///< Form::kCopied: each lane's offset in the shared array
+  Served served;  ///< by addresses in the arrays, see kLinesOfArray
 };
+
+/// Events number the arrays of a request, in the order of its lanes: array k begins in line k times
+/// this.
+constexpr std::uint64_t kLinesOfArray = std::uint64_t{1} << 40;
 
 /// For space (any but local memory), operation and bytes per lane of requests: how many lanes one
 /// warp has in all of them together, at most.

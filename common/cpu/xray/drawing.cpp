@@ -2,9 +2,9 @@
 #include "drawing.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "../report/text.h"
@@ -42,23 +42,12 @@ struct Summary {
 /// it costs.
 class Drawing {
  public:
-  Drawing(const Launch& launch, const Access& access) : launch_(launch), access_(access) {
-    request_.space = access.space;
-    request_.operation = access.operation;
-    request_.bytes = access.bytes_per_lane;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      if (access.worst[lane] < 0) continue;
-      request_.mask |= 1u << lane;
-      request_.address[lane] = static_cast<std::uint64_t>(access.worst[lane]);
-    }
+  Drawing(const Launch& launch, const Access& access)
+      : launch_(launch), access_(access), request_(request_of(access, access.worst)) {
     // Words of a lane's array do not lie side by side: the first of an element is drawn.
-    const bool is_local = access.space == Space::kLocal;
-    if (is_local) request_.bytes = std::min(request_.bytes, kWordBytes);
+    if (access.space == Space::kLocal) request_.bytes = std::min(request_.bytes, kWordBytes);
     counts_ = counts_of(request_);
-    for (const unsigned lane : LanesOf(is_local ? request_.mask : 0)) {
-      std::uint64_t& address = request_.address[lane];
-      address = (address / kWordBytes * kLanes + lane) * kWordBytes + address % kWordBytes;
-    }
+    served_ = served(request_);
   }
 
   std::string svg() {
@@ -117,44 +106,47 @@ class Drawing {
 
   // ---- global and host memory -------------------------------------------------------------------
 
+  /// Its number, counted from the start of the array.
+  static std::uint64_t number_of(const Sector& sector) {
+    return sector.line * (kLineBytes / kSectorBytes) + sector.column;
+  }
+
+  /// The first sector that a lane wants, with nothing but what that lane wants of it.
+  Sector first_sector_of(unsigned lane) const {
+    Request alone = request_;
+    alone.mask = 1u << lane;
+    return served(alone).sectors.front();
+  }
+
   Summary sectors() {
-    std::map<std::uint64_t, std::set<unsigned>> wanted;  // bytes of each sector
-    for (const unsigned lane : LanesOf(request_.mask)) {
-      for (unsigned i = 0; i < request_.bytes; ++i) {
-        const std::uint64_t byte = request_.address[lane] + i;
-        wanted[byte / kSectorBytes].insert(static_cast<unsigned>(byte % kSectorBytes));
-      }
-    }
+    const std::vector<Sector>& wanted = served_.sectors;
     // Sectors side by side touch; where some are left out there is a gap.
     const auto count = static_cast<double>(wanted.size());
-    const auto is_apart = [&](auto it) {
-      return it != wanted.begin() && it->first != std::prev(it)->first + 1;
+    const auto is_apart = [&](std::size_t i) {
+      return i > 0 && number_of(wanted[i]) != number_of(wanted[i - 1]) + 1;
     };
     int gaps = 0;
-    for (auto it = wanted.begin(); it != wanted.end(); ++it) gaps += is_apart(it);
+    for (std::size_t i = 0; i < wanted.size(); ++i) gaps += is_apart(i);
     const double gap = wanted.size() > 16 ? 10 : 24;
     const double width = std::min(kAcross / 4.0, (kAcross - gaps * gap) / count);
     double x = kGutter + (kAcross - gaps * gap - width * count) / 2;
     std::map<std::uint64_t, double> left;  // edge of each sector
-    for (auto it = wanted.begin(); it != wanted.end(); ++it) {
-      if (is_apart(it)) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (is_apart(i)) {
         picture_.text(x + gap / 2, kTargetTop + kRow / 2.0 + 2, "\u2026", kSmall, Anchor::kMiddle,
                       kGrey);
         x += gap;
       }
-      left[it->first] = x;
+      left[number_of(wanted[i])] = x;
       x += width;
     }
     for (const unsigned lane : LanesOf(request_.mask)) {
-      const std::uint64_t first = request_.address[lane];
-      const std::uint64_t in_sector = first % kSectorBytes;
-      const double middle =
-          static_cast<double>(in_sector) +
-          static_cast<double>(std::min<std::uint64_t>(request_.bytes, kSectorBytes - in_sector)) /
-              2;
-      line_from(lane, left[first / kSectorBytes] + width * middle / kSectorBytes, kTargetTop);
+      const Sector first = first_sector_of(lane);
+      const int begin = __builtin_ctz(first.bytes), end = 32 - __builtin_clz(first.bytes);
+      const double middle = (begin + end) / 2.0;
+      line_from(lane, left[number_of(first)] + width * middle / kSectorBytes, kTargetTop);
     }
-    for (const auto& [sector, bytes] : wanted) draw_sector(left[sector], width, bytes);
+    for (const Sector& sector : wanted) draw_sector(left[number_of(sector)], width, sector.bytes);
     label_sectors(left, width);
 
     const int y = kTargetTop + kRow + 44;
@@ -171,28 +163,27 @@ class Drawing {
                                   : many(counts_.lanes, "lane") + ", " +
                                         many(counts_.addresses, "address", "es") + ", up to " +
                                         std::to_string(counts_.collisions) + " of the lanes at one";
-    const std::uint64_t last = wanted.rbegin()->first * kSectorBytes + kSectorBytes - 1;
+    const std::uint64_t last = number_of(wanted.back()) * kSectorBytes + kSectorBytes - 1;
     return {costs,
             "The 32 lanes of a warp, and below them the " + many(wanted.size(), "sector") +
                 " of 32 bytes that they address, from byte " +
-                std::to_string(wanted.begin()->first * kSectorBytes) + " to byte " +
+                std::to_string(number_of(wanted.front()) * kSectorBytes) + " to byte " +
                 std::to_string(last) + " of the array. " + many(counts_.bytes, "byte") +
                 " of these " + std::to_string(fetched) + " are wanted.",
             y};
   }
 
-  void draw_sector(double x, double width, const std::set<unsigned>& bytes) {
+  void draw_sector(double x, double width, std::uint32_t bytes) {
     const double seam = width > 40 ? 2 : 1;  // between sectors that touch
     const double one = (width - seam) / kSectorBytes;
     picture_.box(x, kTargetTop, width - seam, kRow, kWhite);  // over the ends of the lines
     picture_.box(x, kTargetTop, width - seam, kRow, kVermilion, 0.3);
-    for (auto it = bytes.begin(); it != bytes.end();) {
-      const unsigned begin = *it;
-      unsigned end = begin;
-      while (it != bytes.end() && *it == end) {
-        ++it;
-        ++end;
-      }
+    const auto is_wanted = [&](unsigned byte) {
+      return byte < kSectorBytes && (bytes >> byte & 1) != 0;
+    };
+    for (unsigned begin = 0, end = 0; begin < kSectorBytes; begin = end + 1) {
+      for (end = begin; is_wanted(end);) ++end;
+      if (end == begin) continue;
       picture_.box(x + begin * one, kTargetTop, (end - begin) * one, kRow, kGreen);
     }
   }
@@ -216,50 +207,22 @@ class Drawing {
 
   // ---- shared memory ----------------------------------------------------------------------------
 
-  /// A word that a bank delivers in a pass.
-  struct Delivery {
-    unsigned bank, pass;
-    std::uint64_t word;
-    bool again;  // the bank has already delivered another word to these lanes
-  };
-
-  /// Fills in the deliveries of all passes, and for each lane which of them has its first word.
-  void serve(std::vector<Delivery>* deliveries, std::size_t* of_lane) const {
-    const bool atomic = request_.operation == Operation::kAtomic;
-    const unsigned parts = parts_of(request_);
-    unsigned pass = 0;
-    for (unsigned part = 0; part < parts; ++part) {
-      std::map<std::uint64_t, std::size_t> delivered;  // in this part, by word
-      unsigned in_bank[kBanks] = {};
-      unsigned passes = 0;
-      for (const unsigned lane : LanesOf(request_.mask & lanes_of_part(part, parts))) {
-        const std::uint64_t begin = request_.address[lane] / kWordBytes;
-        const std::uint64_t end =
-            atomic ? begin : (request_.address[lane] + request_.bytes - 1) / kWordBytes;
-        for (std::uint64_t word = begin; word <= end; ++word) {
-          auto found = delivered.find(word);
-          if (found == delivered.end() || atomic) {
-            const auto bank = static_cast<unsigned>(word % kBanks);
-            const unsigned turn = in_bank[bank]++;
-            passes = std::max(passes, turn + 1);
-            found = delivered.insert_or_assign(word, deliveries->size()).first;
-            deliveries->push_back(Delivery{bank, pass + turn, word, turn > 0});
-          }
-          if (word == begin) of_lane[lane] = found->second;
-        }
-      }
-      pass += passes;
+  /// The pass in which the banks begin to serve the part of the warp in which this lane is.
+  unsigned first_pass_of_part(unsigned lane) const {
+    const unsigned lanes = kLanes / served_.passes.parts, part = lane / lanes;
+    unsigned first = served_.passes.count;
+    for (const unsigned other : LanesOf(request_.mask)) {
+      if (other / lanes == part) first = std::min(first, served_.passes.of_lane[other]);
     }
+    return first;
   }
 
   Summary banks() {
-    std::vector<Delivery> deliveries;
-    std::size_t of_lane[kLanes] = {};
-    serve(&deliveries, of_lane);
-    const auto passes = static_cast<unsigned>(counts_.wavefronts);
-    const unsigned parts = parts_of(request_);
+    const unsigned passes = served_.passes.count, parts = served_.passes.parts;
+    const bool atomic = request_.operation == Operation::kAtomic;
     const auto row_of = [](unsigned pass) { return kTargetTop + static_cast<int>(pass) * kRow; };
     bool again = false;
+    std::set<std::pair<unsigned, unsigned>> drawn;  // pass and bank
     for (unsigned pass = 0; pass < passes; ++pass) {
       picture_.text(kGutter - 8, row_of(pass) + 14, format("pass %u", pass + 1), kSmall,
                     Anchor::kEnd);
@@ -268,16 +231,22 @@ class Drawing {
       }
     }
     for (const unsigned lane : LanesOf(request_.mask)) {
-      const Delivery& d = deliveries[of_lane[lane]];
-      line_from(lane, middle_of(d.bank), row_of(d.pass) + 1, d.again ? kVermilion : kBlue);
-    }
-    for (const Delivery& d : deliveries) {
-      again = again || d.again;
-      picture_.box(left_of(d.bank), row_of(d.pass) + 1, kBox, kRow - 2,
-                   d.again ? kVermilion : kGreen);
-      if (d.word > 9999) continue;  // no room for the number
-      picture_.text(middle_of(d.bank), row_of(d.pass) + 14, std::to_string(d.word), kSmall,
-                    Anchor::kMiddle, kWhite);
+      const unsigned pass = served_.passes.of_lane[lane];
+      // Another word of the same bank, or an atomic's next lane, takes a pass of its own.
+      const bool is_late = pass > first_pass_of_part(lane);
+      const std::uint64_t begin = request_.address[lane] / kWordBytes;
+      const std::uint64_t words = atomic ? 1 : (request_.bytes + kWordBytes - 1) / kWordBytes;
+      again = again || is_late;
+      line_from(lane, middle_of(begin % kBanks), row_of(pass) + 1, is_late ? kVermilion : kBlue);
+      for (std::uint64_t word = begin; word < begin + words; ++word) {
+        const auto bank = static_cast<unsigned>(word % kBanks);
+        if (!drawn.emplace(pass, bank).second) continue;
+        picture_.box(left_of(bank), row_of(pass) + 1, kBox, kRow - 2,
+                     is_late ? kVermilion : kGreen);
+        if (word > 9999) continue;  // no room for the number
+        picture_.text(middle_of(bank), row_of(pass) + 14, std::to_string(word), kSmall,
+                      Anchor::kMiddle, kWhite);
+      }
     }
     int y = row_of(passes) + 14;
     picture_.text(kGutter - 8, y, "bank", kSmall, Anchor::kEnd);
@@ -285,7 +254,6 @@ class Drawing {
       picture_.text(middle_of(bank), y, std::to_string(bank), kSmall, Anchor::kMiddle, kGrey);
     }
     y += 30;
-    const bool atomic = request_.operation == Operation::kAtomic;
     double next = legend(kGutter, y, kGreen, 1, "word that its bank serves at once");
     if (again) {
       next = legend(next, y, kVermilion, 1,
@@ -310,27 +278,24 @@ class Drawing {
   // ---- constant memory --------------------------------------------------------------------------
 
   Summary fetches() {
-    std::map<std::uint64_t, unsigned> column;  // of each address, in ascending order
-    for (const unsigned lane : LanesOf(request_.mask)) column[request_.address[lane]] = 0;
-    unsigned next_column = (kLanes - static_cast<unsigned>(column.size())) / 2;
-    for (auto& entry : column) entry.second = next_column++;
-    for (const unsigned lane : LanesOf(request_.mask)) {
-      line_from(lane, middle_of(column[request_.address[lane]]), kTargetTop);
-    }
+    const std::vector<Address>& wanted = served_.fetches;
+    unsigned column = (kLanes - static_cast<unsigned>(wanted.size())) / 2;
     picture_.text(kGutter - 8, kTargetTop + 14, "fetch", kSmall, Anchor::kEnd);
     picture_.text(kGutter - 8, kTargetTop + kRow + 14, "element", kSmall, Anchor::kEnd);
-    for (const auto& [address, at] : column) {
-      picture_.box(left_of(at), kTargetTop, kBox, kRow,
-                   at == column.begin()->second ? kGreen : kVermilion);
+    for (const Address& a : wanted) {
+      for (const unsigned lane : LanesOf(a.lanes)) line_from(lane, middle_of(column), kTargetTop);
+      picture_.box(left_of(column), kTargetTop, kBox, kRow,
+                   &a == &wanted.front() ? kGreen : kVermilion);
       // In two rows, so that long numbers have room.
-      picture_.text(middle_of(at), kTargetTop + kRow + (at % 2 == 0 ? 14 : 28),
-                    std::to_string(address / request_.bytes));
+      picture_.text(middle_of(column), kTargetTop + kRow + (column % 2 == 0 ? 14 : 28),
+                    std::to_string(a.address / request_.bytes));
+      ++column;
     }
     const int y = kTargetTop + kRow + 58;
     const double next = legend(kGutter, y, kGreen, 1, "the first fetch");
-    if (column.size() > 1) legend(next, y, kVermilion, 1, "one more fetch for each other address");
+    if (wanted.size() > 1) legend(next, y, kVermilion, 1, "one more fetch for each other address");
     return {caption(counts_.words, 1, "fetch", "es"),
-            "The 32 lanes of a warp, and below them the " + many(column.size(), "address", "es") +
+            "The 32 lanes of a warp, and below them the " + many(wanted.size(), "address", "es") +
                 " in constant memory that they read, each fetched by itself.",
             y};
   }
@@ -339,6 +304,7 @@ class Drawing {
   const Access& access_;
   Request request_;
   Counts counts_;
+  Served served_;
   Picture picture_;
 };
 

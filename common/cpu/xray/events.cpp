@@ -46,27 +46,36 @@ const char* operation_of(const Event& e) {
   return e.form == Form::kIncrementUnused ? "increment" : name_of(e.operation);
 }
 
-/// What the cost of a request depends on besides its offsets: ",{..}", or nothing.
-std::string json_more(const Event& e) {
-  std::string json, phases;
-  if (!e.name.empty()) json += ",\"name\":" + json_text(e.name);
-  if (!e.origins.empty()) {
-    std::vector<std::uint64_t> arrays;
-    const auto number_of = [&](unsigned lane) {
-      const std::uint64_t array = e.origins[lane];
-      const auto found = std::find(arrays.begin(), arrays.end(), array) - arrays.begin();
-      if (found == static_cast<std::ptrdiff_t>(arrays.size())) {
-        phases += (phases.empty() ? "" : ",") + std::to_string(array % kLineBytes);
-        arrays.push_back(array);
-      }
-      return found;
-    };
-    json += ",\"arrays\":" + json_lanes(e.mask, number_of) + ",\"phases\":[" + phases + "]";
+constexpr std::uint64_t kBytesOfArray = kLinesOfArray * kLineBytes;
+
+/// Where a request begins: its first line or byte.
+std::uint64_t start_of(const Served& served) {
+  if (!served.sectors.empty()) return served.sectors.front().line % kLinesOfArray;
+  return served.fetches.empty() ? 0 : served.fetches.front().address % kBytesOfArray;
+}
+
+/// How a request is served, an entry of "requests".
+std::string json_request(const Event& e) {
+  const Served& served = e.served;
+  const std::uint64_t start = start_of(served);
+  const std::uint64_t ideal = e.counts.ideal_sectors + e.counts.ideal_wavefronts;
+  std::string list, json = "{\"ideal\":" + std::to_string(std::max<std::uint64_t>(1, ideal)) + ",";
+  const auto add = [&](const std::string& item) {
+    list += (list.empty() ? "[" : ",[") + item + "]";
+  };
+  for (const Sector& s : served.sectors) {
+    const auto line = static_cast<std::int64_t>(s.line % kLinesOfArray - start);
+    add(std::to_string(s.line / kLinesOfArray) + "," + std::to_string(line) +
+        format(",%u,%u,%u,%u", s.column, s.lanes, s.bytes, s.turns));
   }
-  if (!e.landing.empty()) {
-    json += ",\"landing\":" + json_lanes(e.mask, [&](unsigned lane) { return e.landing[lane]; });
+  for (const Address& a : served.fetches) {
+    const auto byte = static_cast<std::int64_t>(a.address % kBytesOfArray - start);
+    add(std::to_string(byte) + format(",%u", a.lanes));
   }
-  return json.empty() ? "" : ",{" + json.substr(1) + "}";
+  if (!served.sectors.empty()) return json + "\"sectors\":[" + list + "]}";
+  if (!served.fetches.empty()) return json + "\"fetches\":[" + list + "]}";
+  return json + format("\"parts\":%u,\"passes\":", served.passes.parts) +
+         json_lanes(e.mask, [&](unsigned lane) { return served.passes.of_lane[lane]; }) + "}";
 }
 
 /// For a page: [first, distance] where all lanes are active and lie evenly apart.
@@ -102,6 +111,7 @@ class KernelEvents {
       const std::uint64_t step = it->step;
       std::string events, paths;
       std::size_t more = 4;
+      const std::size_t requests_before = requests_.size();
       for (; it != launch.events.end() && it->step == step; ++it) {
         append(it->kind == Event::Kind::kPass ? &paths : &events, row(*it));
         if (for_page) continue;
@@ -110,8 +120,11 @@ class KernelEvents {
         code = json_text(code_of(it->file, it->line));
         more += code.size() + 10;
       }
+      for (std::size_t i = requests_before; i < requests_.size(); ++i)
+        more += requests_[i].size() + 2;
       if ((bytes += events.size() + paths.size() + more) > most_bytes) {
         steps_kept_ = step;
+        requests_.resize(requests_before);
         break;
       }
       if (!events.empty()) append(&events_, events);
@@ -120,7 +133,8 @@ class KernelEvents {
   }
 
   std::string json() const {
-    std::string files, source;
+    std::string files, source, requests;
+    for (const std::string& request : requests_) append(&requests, request);
     for (const std::string& file : files_) {
       files += (files.empty() ? "" : ",") + json_text(file);
       if (for_page_) continue;
@@ -136,8 +150,8 @@ class KernelEvents {
            ",\"block_number\":" + std::to_string(launch_.events_block) +
            ",\"steps\":" + std::to_string(launch_.steps) +
            ",\"steps_kept\":" + std::to_string(steps_kept_) + ",\n\"files\":[" + files +
-           "],\n\"source\":{" + source + "},\n\"events\":[\n" + events_ + "],\n\"paths\":[\n" +
-           paths_ + "]}";
+           "],\n\"source\":{" + source + "},\n\"events\":[\n" + events_ + "],\n\"requests\":[\n" +
+           requests + "],\n\"paths\":[\n" + paths_ + "]}";
   }
 
   const std::vector<std::string>& files() const { return files_; }
@@ -163,13 +177,23 @@ class KernelEvents {
             std::to_string(e.bytes_per_lane) + ",";
     text += json_offsets(e, for_page_) + ",";
     const Counts& c = e.counts;
-    return text + std::to_string(c.sectors + c.wavefronts + c.words) + json_more(e) + "]";
+    text += std::to_string(c.sectors + c.wavefronts + c.words) + ",";
+    text += std::to_string(number_of(json_request(e))) + "," + std::to_string(start_of(e.served));
+    return text + (e.name.empty() ? "" : "," + json_text(e.name)) + "]";
+  }
+
+  /// Where the request stands in the list, at whose end it is added if it is new.
+  std::size_t number_of(const std::string& request) {
+    const auto found = numbers_.emplace(request, requests_.size());
+    if (found.second) requests_.push_back(request);
+    return found.first->second;
   }
 
   const Launch& launch_;
   const bool for_page_;
   std::uint64_t steps_kept_;
-  std::vector<std::string> files_;
+  std::vector<std::string> files_, requests_;
+  std::map<std::string, std::size_t> numbers_;  // of requests_
   std::map<std::string, std::map<int, std::string>> source_;
   std::string events_, paths_;
 };

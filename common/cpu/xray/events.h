@@ -15,22 +15,28 @@ namespace xray {
 ///   steps, steps_kept   the file has the first of them, as many as fit into 50 KB
 ///   files               paths; `line` below is a line of the first one, [file, line] of another
 ///   source              for each file an object: the text of each line that is named
-///   events              [step, warp, line, space, op, bytes, offsets, cost, more]
+///   events              [step, warp, line, space, op, bytes, offsets, cost, request, start, name]
+///   requests            what the events' requests cost, each different one once
 ///   paths               [step, warp, line, mask]: these lanes came by the line together
 ///
 /// space: global, shared, const, host, local. op: load, store, atomic; swap: an atomic
 /// compare-and-swap; increment: an atomic that adds 1, and nobody uses the old value; copy: the
 /// load of an asynchronous copy of 16 bytes, while a shorter one is a load and a store. bytes: per
 /// lane. offsets: of the 32 lanes, in bytes from the start of the array, null for a lane that is
-/// not active. cost: sectors; wavefronts in shared memory; words of constants. A barrier of the
-/// block is [step, null, line, null, "barrier", 0, [], 0].
+/// not active. cost: sectors; wavefronts in shared memory; words of constants. request: which one
+/// of `requests`. start: its first line or byte. name: of the array or the variable, left out where
+/// it has none. A barrier of the block is [step, null, line, null, "barrier", 0, [], 0].
 ///
-/// more: an object, left out where it would be empty, of what the cost depends on besides.
-///   name      of the array or the variable
-///   arrays    for each lane the number of its array, where the lanes use several, or one that does
-///             not begin at a multiple of 128 bytes
-///   phases    for each of these arrays the first byte's address modulo 128
-///   landing   for each lane of a copy: where it lands in the shared array
+/// An entry of requests is an object: `ideal`, what the same bytes cost at best, and one of these.
+///   sectors   of global, host and local memory: [[array, line, column, lanes, bytes, turns], ..],
+///             the number of the array, where lanes use several; the line of 128 bytes in it,
+///             counted from `start`, in local memory one word of all lanes; which sector of the
+///             line, of a copy which one of the shared array; masks of the lanes that want it and
+///             of the bytes that they want; how often it counts
+///   passes    of shared memory, [..]: for each lane the pass through the banks in which it is
+///             served, from 0, null for a lane that is not active; `parts`: of the warp, which the
+///             banks serve one after the other
+///   fetches   of constant memory, [[byte, lanes], ..]: an address, counted from `start`
 ///
 /// Steps are an order, not time. Between two barriers each warp counts its own steps from the same
 /// number, and the lanes that do something together do it in one step. Where lanes part, their

@@ -8,6 +8,7 @@
 
 #include "../report/text.h"
 #include "diagnosis.h"
+#include "model.h"
 
 namespace xray {
 namespace {
@@ -323,6 +324,12 @@ std::string launch_cells(const Launch& l) {
          number(l.warps_counted);
 }
 
+/// Loads from global memory come through the banks of the L1, which are those of shared memory.
+bool passes_through_banks(const Access& a) {
+  if (a.operation == Operation::kAtomic) return false;
+  return a.space == Space::kShared || a.space == Space::kGlobal || a.space == Space::kHost;
+}
+
 }  // namespace
 
 std::string code_of(const std::string& file, int line) {
@@ -361,7 +368,7 @@ std::string csv_of(const std::vector<Launch>& launches) {
   text +=
       "barriers_per_thread,file,line,space,operation,name,bytes_per_lane,"
       "requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,words,addresses,"
-      "collisions,offsets\n";
+      "collisions,offsets,passes\n";
   for (const Launch& l : launches) {
     for (const Access& a : l.accesses) {
       const Counts& c = a.counts;
@@ -371,9 +378,21 @@ std::string csv_of(const std::vector<Launch>& launches) {
               number(c.requests) + number(c.lanes) + number(c.bytes) + number(c.sectors) +
               number(c.ideal_sectors) + number(c.wavefronts) + number(c.ideal_wavefronts) +
               number(c.words) + number(c.addresses) + number(c.collisions);
-      for (unsigned lane = 0; lane < 32; ++lane) {
-        if (lane > 0) text += ' ';
-        text += a.first[lane] < 0 ? "-" : std::to_string(a.first[lane]);
+      const auto add_lanes = [&](const auto& item) {
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+          if (lane > 0) text += ' ';
+          text += a.first[lane] < 0 ? "-" : std::to_string(item(lane));
+        }
+      };
+      add_lanes([&](unsigned lane) { return a.first[lane]; });
+      text += ',';
+      if (passes_through_banks(a)) {
+        const Passes passes = passes_of(request_of(a, a.first));
+        if (passes.count == 1) {
+          text += '1';
+        } else {
+          add_lanes([&](unsigned lane) { return passes.of_lane[lane] + 1; });
+        }
       }
       text += '\n';
     }

@@ -2,48 +2,141 @@
 #include "model.h"
 
 #include <algorithm>
-#include <map>
 
 namespace xray {
 namespace {
 
-/// Numbers, each counted once: at most as many as 32 lanes of 16 bytes have bytes.
-class Distinct {
+/// A few things in the order of their keys, at most one for each word of each lane.
+template <class T>
+class Few {
  public:
-  void add(std::uint64_t value) { values_[count_++] = value; }
-  void add(std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t value = first; value <= last; ++value) add(value);
+  T* begin() { return items_; }
+  T* end() { return items_ + count_; }
+  const T* begin() const { return items_; }
+  const T* end() const { return items_ + count_; }
+  unsigned count() const { return count_; }
+
+  /// The one with this one's key, which is added where there is none. Lanes mostly ask for one
+  /// thing after the other, so it is looked for from the end.
+  T& at(const T& item) {
+    T* const place = place_of(item);
+    return place > items_ && place[-1].key() == item.key() ? place[-1] : insert(place, item);
   }
-  unsigned count() {
-    std::sort(values_, values_ + count_);
-    count_ = static_cast<unsigned>(std::unique(values_, values_ + count_) - values_);
-    return count_;
-  }
-  const std::uint64_t* begin() const { return values_; }
-  const std::uint64_t* end() const { return values_ + count_; }
+  /// Behind those with the same key.
+  T& add(const T& item) { return insert(place_of(item), item); }
 
  private:
-  std::uint64_t values_[kLanes * 16];
+  T* place_of(const T& item) {
+    T* place = end();
+    while (place > items_ && item.key() < place[-1].key()) --place;
+    return place;
+  }
+  T& insert(T* place, const T& item) {
+    std::copy_backward(place, end(), end() + 1);
+    ++count_;
+    return *place = item;
+  }
+
+  T items_[kLanes * 5];
   unsigned count_ = 0;
 };
 
+unsigned lanes_in(std::uint32_t mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+
 std::uint64_t last_byte(const Request& r, unsigned lane) { return r.address[lane] + r.bytes - 1; }
 
-void add_words(const Request& r, std::uint32_t lanes, Distinct* words) {
-  for (const unsigned lane : LanesOf(r.mask & lanes)) {
-    words->add(r.address[lane] / kWordBytes, last_byte(r, lane) / kWordBytes);
+/// A word that lanes want, and which of its bytes.
+struct Word {
+  std::uint64_t number = 0;
+  std::uint32_t bytes = 0;
+
+  std::uint64_t key() const { return number; }
+};
+
+Few<Word> words_of(const Request& r) {
+  Few<Word> words;
+  for (const unsigned lane : LanesOf(r.mask)) {
+    const std::uint64_t end = last_byte(r, lane) + 1;
+    for (std::uint64_t byte = r.address[lane]; byte < end;) {
+      const std::uint64_t next = std::min(end, (byte / kWordBytes + 1) * kWordBytes);
+      const auto bits = (1u << (next - byte)) - 1;
+      words.at(Word{byte / kWordBytes, 0}).bytes |= bits << byte % kWordBytes;
+      byte = next;
+    }
   }
+  return words;
 }
 
-/// Most distinct words in one bank, for these lanes.
-unsigned most_in_a_bank(const Request& r, std::uint32_t lanes) {
-  Distinct words;
-  add_words(r, lanes, &words);
-  words.count();
-  unsigned in_bank[kBanks] = {};
+unsigned distinct_bytes_of(const Request& r) {
+  unsigned sum = 0;
+  for (const Word& word : words_of(r)) sum += lanes_in(word.bytes);
+  return sum;
+}
+
+/// Distinct addresses among the active lanes. A constant load fetches each of them by itself,
+/// whatever its size: `idc__requests`, to which the kernel's arguments add a few per warp.
+Few<Address> addresses_of(const Request& r) {
+  Few<Address> addresses;
+  for (const unsigned lane : LanesOf(r.mask)) {
+    addresses.at(Address{r.address[lane], 0}).lanes |= 1u << lane;
+  }
+  return addresses;
+}
+
+/// Most lanes at one address.
+unsigned collisions_of(const Few<Address>& addresses) {
   unsigned most = 0;
-  for (const std::uint64_t word : words) most = std::max(most, ++in_bank[word % kBanks]);
+  for (const Address& a : addresses) most = std::max(most, lanes_in(a.lanes));
   return most;
+}
+
+/// The sector of one byte that a lane wants. The words of local memory, whose addresses are offsets
+/// in an array that every lane has, lie side by side: word 0 of lanes 0 to 31, then word 1 of all
+/// lanes, and so on. So lanes at the same element share sectors, at different ones only if they lie
+/// in the same word and group of eight lanes. An asynchronous copy of 16 bytes does not pass the
+/// L1: it takes, for each line of 128 bytes that it reads, the sectors of shared memory that it
+/// fills. These are more than it reads where source and target do not lie alike in their sectors.
+/// This was found on an H200 with the patterns in tests/xray/h200_copy_patterns.csv; the rule
+/// predicts all of them (copies.test.cu).
+Sector sector_of(const Request& r, unsigned lane, unsigned byte) {
+  const std::uint64_t address = r.address[lane] + byte;
+  std::uint64_t line = address / kLineBytes, in_line = address % kLineBytes;
+  if (r.space == Space::kLocal) {
+    line = address / kWordBytes;
+    in_line = lane * kWordBytes + address % kWordBytes;
+  }
+  if (r.form == Form::kCopied) in_line = r.landing[lane] + byte;
+  const auto column = static_cast<unsigned>(in_line / kSectorBytes);
+  return Sector{line, column, 1u << lane, 1u << in_line % kSectorBytes, 1};
+}
+
+/// Distinct sectors that the lanes touch. An atomic asks for a sector again and again: once for
+/// each lane at the most wanted address in it, since a turn serves one lane at each address.
+/// `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` (`_st`, `_atom`, `_red`),
+/// `l1tex__t_sectors_pipe_lsu_mem_local_op_ld` (`_st`).
+Few<Sector> sectors_of(const Request& r) {
+  Few<Sector> sectors;
+  for (const unsigned lane : LanesOf(r.mask)) {
+    for (unsigned byte = 0; byte < r.bytes; ++byte) {
+      const Sector wanted = sector_of(r, lane, byte);
+      Sector& sector = sectors.at(wanted);
+      sector.lanes |= wanted.lanes;
+      sector.bytes |= wanted.bytes;
+    }
+  }
+  if (r.operation != Operation::kAtomic || r.space == Space::kLocal) return sectors;
+  for (Sector& sector : sectors) {
+    Request in_sector = r;
+    in_sector.mask = sector.lanes;
+    sector.turns = collisions_of(addresses_of(in_sector));
+  }
+  return sectors;
+}
+
+unsigned turns_of(const Few<Sector>& sectors) {
+  unsigned sum = 0;
+  for (const Sector& sector : sectors) sum += sector.turns;
+  return sum;
 }
 
 /// Whether the lanes of every pair, whose numbers differ by this one bit, want the same address. A
@@ -56,96 +149,7 @@ bool pairs_agree(const Request& r, unsigned bit) {
   return true;
 }
 
-unsigned lanes_at(const Request& r, std::uint64_t address) {
-  unsigned count = 0;
-  for (const unsigned lane : LanesOf(r.mask)) count += r.address[lane] == address;
-  return count;
-}
-
-/// Most lanes at one address.
-unsigned collisions_of(const Request& r) {
-  unsigned most = 0;
-  for (const unsigned lane : LanesOf(r.mask)) most = std::max(most, lanes_at(r, r.address[lane]));
-  return most;
-}
-
-/// Distinct sectors that the lanes touch. An atomic asks for a sector again and again: once for
-/// each lane at the most wanted address in it, since a turn serves one lane at each address. An
-/// asynchronous copy of 16 bytes does not pass the L1: it takes, for each line of 128 bytes that it
-/// reads, the sectors of shared memory that it fills. These are more than it reads where source and
-/// target do not lie alike in their sectors. This was found on an H200 with the patterns in
-/// tests/xray/h200_copy_patterns.csv; the rule predicts all of them (copies.test.cu).
-/// `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` (`_st`, `_atom`, `_red`).
-unsigned sectors_of(const Request& r) {
-  if (r.operation == Operation::kAtomic) {
-    std::map<std::uint64_t, unsigned> turns;  // of each sector
-    for (const unsigned lane : LanesOf(r.mask)) {
-      unsigned& most = turns[r.address[lane] / kSectorBytes];
-      most = std::max(most, lanes_at(r, r.address[lane]));
-    }
-    unsigned sum = 0;
-    for (const auto& entry : turns) sum += entry.second;
-    return sum;
-  }
-  Distinct sectors;
-  for (const unsigned lane : LanesOf(r.mask)) {
-    if (r.form == Form::kCopied) {
-      sectors.add(r.address[lane] / kLineBytes << 32 | r.landing[lane] / kSectorBytes);
-    } else {
-      sectors.add(r.address[lane] / kSectorBytes, last_byte(r, lane) / kSectorBytes);
-    }
-  }
-  return sectors.count();
-}
-
-/// The same for local memory, whose addresses are offsets in an array that every lane has. The
-/// words of the lanes lie side by side: word 0 of lanes 0 to 31, then word 1 of all lanes, and so
-/// on. So lanes at the same element share sectors, at different ones only if they lie in the same
-/// word and group of eight lanes. `l1tex__t_sectors_pipe_lsu_mem_local_op_ld` (`_st`).
-unsigned local_sectors_of(const Request& r) {
-  constexpr unsigned kLanesOfSector = kSectorBytes / kWordBytes;
-  Distinct sectors;
-  for (const unsigned lane : LanesOf(r.mask)) {
-    const std::uint64_t last = last_byte(r, lane) / kWordBytes;
-    for (std::uint64_t word = r.address[lane] / kWordBytes; word <= last; ++word) {
-      sectors.add(word * kLanes / kLanesOfSector + lane / kLanesOfSector);
-    }
-  }
-  return sectors.count();
-}
-
-/// Distinct addresses among the active lanes. A constant load fetches each of them by itself,
-/// whatever its size: `idc__requests`, to which the kernel's arguments add a few per warp.
-unsigned addresses_of(const Request& r) {
-  Distinct addresses;
-  for (const unsigned lane : LanesOf(r.mask)) addresses.add(r.address[lane]);
-  return addresses.count();
-}
-
-unsigned distinct_bytes_of(const Request& r) {
-  bool aligned = true;
-  for (const unsigned lane : LanesOf(r.mask)) aligned = aligned && r.address[lane] % r.bytes == 0;
-  if (aligned) return addresses_of(r) * r.bytes;
-  Distinct bytes;
-  for (const unsigned lane : LanesOf(r.mask)) bytes.add(r.address[lane], last_byte(r, lane));
-  return bytes.count();
-}
-
-/// The passes without conflicts: the distinct words, 32 at a time; lanes that load get at most 256
-/// bytes in a pass.
-unsigned ideal_wavefronts_of(const Request& r) {
-  if (r.operation == Operation::kAtomic) {
-    return r.form == Form::kCompareAndSwap && r.bytes == kWordBytes ? 2 : 1;
-  }
-  Distinct words;
-  add_words(r, ~0u, &words);
-  const auto lanes = static_cast<unsigned>(__builtin_popcount(r.mask));
-  const unsigned least = r.operation == Operation::kLoad ? (lanes * r.bytes + 255) / 256 : 1;
-  return std::max(least, (words.count() + kBanks - 1) / kBanks);
-}
-
-}  // namespace
-
+/// In how many parts of the warp, one after the other, the banks serve the lanes.
 unsigned parts_of(const Request& r) {
   if (r.bytes <= kWordBytes || r.operation == Operation::kAtomic) return 1;
   const unsigned parts = r.bytes / kWordBytes;
@@ -153,56 +157,109 @@ unsigned parts_of(const Request& r) {
   return pairs ? parts / 2 : parts;
 }
 
-unsigned wavefronts_of(const Request& r) {
-  if (r.form == Form::kIncrementUnused) return most_in_a_bank(r, ~0u);
-  if (r.operation == Operation::kAtomic) {
-    unsigned in_bank[kBanks] = {};
-    unsigned most = 0;
-    for (const unsigned lane : LanesOf(r.mask)) {
-      most = std::max(most, ++in_bank[r.address[lane] / kWordBytes % kBanks]);
+/// The passes that a turn of a bank takes.
+unsigned passes_of_turn(const Request& r) {
+  return r.form == Form::kCompareAndSwap && r.bytes == kWordBytes ? 2 : 1;
+}
+
+/// The words that lanes want of the banks, in their order; for most atomics one for each lane.
+Few<Address> deliveries_of(const Request& r, std::uint32_t lanes) {
+  const bool is_atomic = r.operation == Operation::kAtomic;
+  const bool is_shared = !is_atomic || r.form == Form::kIncrementUnused;
+  Few<Address> deliveries;
+  for (const unsigned lane : LanesOf(r.mask & lanes)) {
+    const std::uint64_t first = r.address[lane] / kWordBytes;
+    const std::uint64_t last = is_shared ? last_byte(r, lane) / kWordBytes : first;
+    for (std::uint64_t word = first; word <= last; ++word) {
+      const Address wanted{word, 1u << lane};
+      (is_shared ? deliveries.at(wanted) : deliveries.add(wanted)).lanes |= wanted.lanes;
     }
-    return most * ideal_wavefronts_of(r);
   }
-  const unsigned parts = parts_of(r);
-  unsigned sum = 0;
-  for (unsigned part = 0; part < parts; ++part)
-    sum += most_in_a_bank(r, lanes_of_part(part, parts));
-  return sum;
+  return deliveries;
+}
+
+/// The passes without conflicts: the distinct words, 32 at a time; lanes that load get at most 256
+/// bytes in a pass.
+unsigned ideal_wavefronts_of(const Request& r) {
+  if (r.operation == Operation::kAtomic) return passes_of_turn(r);
+  const unsigned least =
+      r.operation == Operation::kLoad ? (lanes_in(r.mask) * r.bytes + 255) / 256 : 1;
+  return std::max(least, (words_of(r).count() + kBanks - 1) / kBanks);
+}
+
+template <class T>
+std::vector<T> all(const Few<T>& few) {
+  return {few.begin(), few.end()};
+}
+
+}  // namespace
+
+Passes passes_of(const Request& r) {
+  Passes passes;
+  passes.parts = parts_of(r);
+  const unsigned lanes_of_part = kLanes / passes.parts, of_turn = passes_of_turn(r);
+  for (unsigned first = 0; first < kLanes; first += lanes_of_part) {
+    const unsigned before = passes.count;
+    unsigned turns[kBanks] = {};
+    for (const Address& word : deliveries_of(r, ~0u >> (kLanes - lanes_of_part) << first)) {
+      const unsigned pass = before + of_turn * turns[word.address % kBanks]++;
+      passes.count = std::max(passes.count, pass + of_turn);
+      // Of a lane's words its first one tells: elements lie at multiples of their size.
+      for (const unsigned lane : LanesOf(word.lanes)) {
+        if (word.address == r.address[lane] / kWordBytes) passes.of_lane[lane] = pass;
+      }
+    }
+  }
+  return passes;
+}
+
+Served served(const Request& r) {
+  switch (r.space) {
+    case Space::kShared:
+      return Served{{}, passes_of(r), {}};
+    case Space::kConstant:
+      return Served{{}, {}, all(addresses_of(r))};
+    default:
+      return Served{all(sectors_of(r)), {}, {}};
+  }
 }
 
 Counts counts_of(const Request& r) {
   Counts c;
   c.requests = 1;
-  c.lanes = static_cast<unsigned>(__builtin_popcount(r.mask));
-  c.bytes = distinct_bytes_of(r);
+  c.lanes = lanes_in(r.mask);
   switch (r.space) {
     case Space::kGlobal:
     case Space::kHost:
-      c.sectors = sectors_of(r);
+      c.bytes = distinct_bytes_of(r);
+      c.sectors = turns_of(sectors_of(r));
       c.ideal_sectors = (c.bytes + kSectorBytes - 1) / kSectorBytes;
       break;
     case Space::kLocal: {
       Request same = r;
       for (std::uint64_t& address : same.address) address = 0;
       c.bytes = c.lanes * r.bytes;
-      c.sectors = local_sectors_of(r);
-      c.ideal_sectors = local_sectors_of(same);
-      c.apart = addresses_of(r) > 1;
+      c.sectors = turns_of(sectors_of(r));
+      c.ideal_sectors = turns_of(sectors_of(same));
+      c.apart = addresses_of(r).count() > 1;
       break;
     }
     case Space::kShared:
-      c.wavefronts = wavefronts_of(r);
+      c.bytes = distinct_bytes_of(r);
+      c.wavefronts = passes_of(r).count;
       c.ideal_wavefronts = ideal_wavefronts_of(r);
       break;
     case Space::kConstant:
-      c.words = addresses_of(r);
+      c.bytes = distinct_bytes_of(r);
+      c.words = addresses_of(r).count();
       break;
   }
   if (r.operation == Operation::kAtomic) {
-    c.addresses = addresses_of(r);
+    const Few<Address> addresses = addresses_of(r);
+    c.addresses = addresses.count();
     // Lanes that are counted do not wait for each other.
     const bool are_counted = r.space == Space::kShared && r.form == Form::kIncrementUnused;
-    c.collisions = are_counted ? 1 : collisions_of(r);
+    c.collisions = are_counted ? 1 : collisions_of(addresses);
   }
   return c;
 }

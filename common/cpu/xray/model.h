@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The rules for what one request of a warp costs, here and in model.cpp. Each rule names the
-// profiler's counter that it predicts; `make xray-verify` compares the two on a GPU. The sources
-// are NVIDIA's "CUDA C++ Best Practices Guide" (sections on coalesced access and on shared memory
-// banks), the "Nsight Compute Documentation" (section on memory tables) and, where these are
-// silent, the counters of an H200.
+// The rules for what one request of a warp costs, here and in model.cpp, and nowhere else:
+// listings, drawings, pages and figures show what these say. Each rule names the profiler's counter
+// that it predicts; `make xray-verify` compares the two on a GPU. The sources are NVIDIA's "CUDA
+// C++ Best Practices Guide" (sections on coalesced access and on shared memory banks), the "Nsight
+// Compute Documentation" (section on memory tables) and, where these are silent, the counters of an
+// H200.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "costs.h"
 
@@ -31,6 +35,32 @@ struct Request {
 /// All costs of the request; `requests` is 1.
 Counts counts_of(const Request& request);
 
+/// A sector that lanes want.
+struct Sector {
+  std::uint64_t line = 0;   ///< of 128 bytes; of local memory, one word of all lanes
+  unsigned column = 0;      ///< in the line; of a copy, in the shared array that it fills
+  std::uint32_t lanes = 0;  ///< that want some of it
+  std::uint32_t bytes = 0;  ///< that they want: a bit for each of the 32
+  unsigned turns = 1;       ///< that it takes
+
+  std::pair<std::uint64_t, unsigned> key() const { return {line, column}; }
+};
+
+/// An address that lanes want.
+struct Address {
+  std::uint64_t address = 0;
+  std::uint32_t lanes = 0;
+
+  std::uint64_t key() const { return address; }
+};
+
+/// In which pass through the banks each active lane is served, from 0.
+struct Passes {
+  unsigned count = 0;
+  unsigned parts = 1;  ///< of the warp, served one after the other
+  std::array<unsigned, kLanes> of_lane{};
+};
+
 /// Passes through the banks. In each pass a bank delivers one word, to any number of lanes. Lanes
 /// with 8 bytes are served by halves of the warp, lanes with 16 bytes by quarters. Loads (but not
 /// stores) need half as many parts when the lanes of every pair want the same bytes; the pairs are
@@ -42,12 +72,15 @@ Counts counts_of(const Request& request);
 /// 1, by atomicAdd, or by atomicInc that never wraps; 2, -1, a variable, 64 bits take ATOMS.ADD. A
 /// compare-and-swap of 4 bytes takes two passes where another atomic takes one.
 /// `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` (`_st`, `_atom`).
-unsigned wavefronts_of(const Request& request);
+Passes passes_of(const Request& request);
 
-/// In how many parts of the warp, one after the other, the banks serve the lanes.
-unsigned parts_of(const Request& request);
-constexpr std::uint32_t lanes_of_part(unsigned part, unsigned parts) {
-  return ~0u >> (kLanes - kLanes / parts) << part * kLanes / parts;
-}
+/// What a request asks for, piece by piece, for pictures of it: of its kind of memory, in the order
+/// of the addresses.
+struct Served {
+  std::vector<Sector> sectors;   ///< global, host, local
+  Passes passes;                 ///< shared
+  std::vector<Address> fetches;  ///< constant
+};
+Served served(const Request& request);
 
 }  // namespace xray

@@ -26,6 +26,21 @@ std::uint64_t origin_of(const MemoryRange& range) {
   return (range.base + 255) / 256 * 256;
 }
 
+/// The same request where arrays lie as events number them, not where the memory has them.
+Request in_its_arrays(const Request& request, const Offsets& offsets) {
+  Request in_arrays = request;
+  std::vector<std::uint64_t> origins;
+  for (const unsigned lane : LanesOf(request.mask)) {
+    const auto offset = static_cast<std::uint64_t>(offsets[lane]);
+    const std::uint64_t origin = request.address[lane] - offset;
+    const auto array = std::find(origins.begin(), origins.end(), origin) - origins.begin();
+    if (array == static_cast<std::ptrdiff_t>(origins.size())) origins.push_back(origin);
+    in_arrays.address[lane] = static_cast<std::uint64_t>(array) * kLinesOfArray * kLineBytes +
+                              origin % kLineBytes + offset;
+  }
+  return in_arrays;
+}
+
 }  // namespace
 
 void Tally::add(const Counts& request, std::uint64_t block, std::size_t warp,
@@ -124,17 +139,7 @@ void BlockTally::keep_request(const TallyKey& key, const Group& group, const Req
   Happening& happening = keep(key, group, request.mask);
   happening.counts = counts;
   happening.offsets = offsets;
-  if (request.form == Form::kCopied) {
-    happening.landing.assign(request.landing, request.landing + kLanes);
-  }
-  std::vector<std::uint64_t> origins(kLanes);
-  bool is_plain = true;
-  const unsigned first = first_lane(request.mask);
-  for (const unsigned lane : LanesOf(request.mask)) {
-    origins[lane] = request.address[lane] - static_cast<std::uint64_t>(offsets[lane]);
-    is_plain = is_plain && origins[lane] == origins[first] && origins[lane] % kLineBytes == 0;
-  }
-  if (!is_plain) happening.origins = std::move(origins);
+  happening.served = served(in_its_arrays(request, offsets));
 }
 
 void BlockTally::end_interval(const char* file, int line) {

@@ -42,8 +42,6 @@ def loads_of(topic, kernel, block):
     warps = [(d, warp) for d, in_level in tree for warp in in_level]
     xray.equal(f"{kernel}: requests", 2 * len(warps), load["requests"])
     xray.equal(f"{kernel}: lanes", 2 * sum(s is not None for _, w in warps for s in w), load["lanes"])
-    wavefronts = sum(len(xray.passes(offsets(w, far), ELEMENT)) for d, w in warps for far in (0, d))
-    xray.equal(f"{kernel}: wavefronts", wavefronts, load["wavefronts"])
     return load, tree
 
 
@@ -81,7 +79,7 @@ def banks():
     for column, kernel in enumerate(("sum_shared_interleaved", "sum_shared_sequential")):
         load, _ = loads_of("block", kernel, 256)
         color, x = COLORS[kernel], 4 + 222 * column
-        passes = xray.passes(load.lanes, load.bytes)
+        passes = load.passes()
         style.words(ax, x, 12, kernel, style.TEXT, weight="bold")
         style.words(ax, x, 28, f"lanes {load.lanes[1] - load.lanes[0]} bytes apart")
         xray.strip(ax, x, 40, cell, 9, range(xray.LANES))

@@ -63,7 +63,7 @@ def wavefronts(kernel):
     """Wavefronts of the L1 that a warp's multiply-add takes: its loads, each served bank by bank. A load
     whose rows lie a multiple of 32 words apart in the trace has such rows at the measured size, too."""
     loads = xray.accesses("versions", kernel="multiply_" + kernel, space="global", operation="load")
-    return sum(len(xray.passes(load.lanes, load.bytes)) for load in loads)
+    return sum(len(load.passes()) for load in loads)
 
 
 def roof(ax, title, per, peak, bandwidth, label, color, at, side="right"):

@@ -69,7 +69,7 @@ def stored_column(ax, x, version, color):
     """The first store of a row of A down a column of the tile. Returns what the picture says."""
     cell = 6
     store = xray.accesses("versions", kernel=f"multiply_{KERNELS[version]}", space="shared", operation="store")[0]
-    passes = xray.passes(store.lanes, store.bytes, "store")
+    passes = store.passes()
     count = xray.equal(version, len(passes), store.per_request("wavefronts"))
     words = (store.lanes[1] - store.lanes[0]) // xray.WORD
     style.words(ax, x, 12, version, style.TEXT, weight="bold")
@@ -132,7 +132,7 @@ def wavefronts(version):
         if access["space"] == "shared":
             total += access["wavefronts"] * (widened(kernel) if access["operation"] == "load" else 1)
         elif access["operation"] == "load":
-            total += access["requests"] * PASSES.get(version, len(xray.passes(access.lanes, access.bytes)))
+            total += access["requests"] * PASSES.get(version, len(access.passes()))
     return total / (M * N * K / xray.LANES)
 
 

@@ -7,20 +7,14 @@
     load.lanes                  # byte offsets of the first request, None for an idle lane
     load.per_request("sectors")
 
-The counts are X-ray's. X-ray says how many sectors or banks, not which ones: a drawing finds these from the
-offsets, by the rules of common/cpu/xray/model.h. equal() ends the script when drawing and count disagree.
+The counts are X-ray's, and so are the passes through the banks. equal() ends the script when drawing and count
+disagree.
 """
-
-import os
-import sys
 
 import style
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "measure"))
-
-from banks import BANKS, LANES, WORD, passes  # noqa: E402, F401  (BANKS, WORD and passes are for the figures' scripts)
-
-SECTOR, LINE = 32, 128  # bytes
+LANES, BANKS = 32, 32  # of a warp; of shared memory
+WORD, SECTOR, LINE = 4, 32, 128  # bytes
 
 
 class Access(dict):
@@ -33,6 +27,17 @@ class Access(dict):
 
     def per_request(self, column):
         return self[column] / self["requests"]
+
+    def passes(self):
+        """The passes through the banks that serve the first request: [{bank: lanes that it serves}]."""
+        served = []
+        pass_of = str(self["passes"]).split()
+        for offset, lane in sorted((offset, lane) for lane, offset in enumerate(self.lanes) if offset is not None):
+            number = int(pass_of[lane if len(pass_of) > 1 else 0])
+            served += [{} for _ in range(number - len(served))]
+            for word in range(offset // WORD, (offset + self.bytes - 1) // WORD + 1):
+                served[number - 1].setdefault(word % BANKS, []).append(lane)
+        return served
 
 
 def equal(what, drawn, counted):

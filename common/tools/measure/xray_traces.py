@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stores what X-ray saw, for figures: chapters/NN_name/results/xray.csv, events.json, steps.json and races.json.
+"""Stores what X-ray saw, for figures: chapters/NN_name/results/xray.csv, events.json, steps.json, banks.json and races.json.
 
 [traces] in a chapter's settings names the traces, `name: options`; the name stands in the column `trace`. What is stored
 is what `make xray CH=NN ARGS="options" CSV=FILE` writes where nvcc is not installed: what the source asks for, the same
@@ -10,6 +10,7 @@ requests for that. There one row is what all warps of the block do in a step, by
 
   [step, line, space, op, name, [[first, bytes, distance, count], ..]]   `count` times `bytes` bytes, `distance` apart
 
+[banks] has one line, load or store: how the banks of shared memory serve such a request (bank_positions.cpp).
 [without_barriers] has one line of options: for each kernel that they run, what the race detector reports when the barriers
 inside of its loops are taken away. --check writes nothing, and fails where something else would be stored. The order of the rows does not count: among rows
 of the same line it is up to the compiler.
@@ -97,13 +98,14 @@ def steps_of_kernel(kernel, texts):
     """A kernel of the page's events, with what all warps do together instead of each warp's."""
     rows, source = {}, {}
     for event in kernel["events"]:
-        step, _, line, space, operation, size, offsets, _, more = [*event, {}][:9]
+        step, _, line, space, operation, size, offsets = event[:7]
+        array = event[10] if len(event) > 10 else ""
         file, number = (line[0], line[1]) if isinstance(line, list) else (0, line)
         path = kernel["files"][file]
         source.setdefault(path, {})[number] = texts[path].split("\n")[number - 1].strip()
         if len(offsets) == 2:
             offsets = [offsets[0] + lane * offsets[1] for lane in range(32)]
-        places = rows.setdefault((step, file, number, space, operation, more.get("name", "")), set())
+        places = rows.setdefault((step, file, number, space, operation, array), set())
         places.update((offset, size) for offset in offsets if offset is not None)
     steps = [
         [step, number if file == 0 else [file, number], space, operation, name, regions_of(places)]
@@ -122,6 +124,18 @@ def steps_of(folder, chapter):
         kernels += [{"trace": name, **steps_of_kernel(kernel, page["texts"])} for kernel in page["kernels"]]
     text = json.dumps({"kernels": kernels}, separators=(",", ":"))
     return (re.sub(r"(?=\[\d+,(?:\d+|\[\d+,\d+\]),(?:null|\"))|(?=\{\"trace\")", "\n", text) + "\n" if kernels else ""), complaints
+
+
+def banks_of(_, chapter):
+    """The text of the chapter's banks.json, and complaints."""
+    for operation in settings.lines_of(chapter, "banks"):
+        model = [f"common/cpu/xray/{unit}.cpp" for unit in ("model", "costs")]
+        with tempfile.TemporaryDirectory() as scratch:
+            program = f"{scratch}/bank_positions"
+            compiler = [os.environ.get("CXX", "g++"), "-std=c++17", "-O1", "-I.", "-o", program]
+            subprocess.run([*compiler, "common/tools/measure/bank_positions.cpp", *model], check=True)
+            return subprocess.run([program, operation], capture_output=True, text=True, check=True).stdout, []
+    return "", []
 
 
 def races_of(_, chapter):
@@ -151,7 +165,7 @@ def main():
     options = parser.parse_args()
     complaints = []
     for chapter in options.chapters:
-        for name, made in (("xray.csv", traces_of), ("events.json", events_of), ("steps.json", steps_of), ("races.json", races_of)):
+        for name, made in (("xray.csv", traces_of), ("events.json", events_of), ("steps.json", steps_of), ("banks.json", banks_of), ("races.json", races_of)):
             path = f"chapters/{chapter}/results/{name}"
             stored = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
             text, problems = made(options.folder, chapter)

@@ -61,12 +61,12 @@ hand_over() {
   echo "-> $2"
 }
 
-# page_of JSON FILE: the explorer with the model and these steps in it. They stand in a <script>, so no < of theirs may begin a tag.
+# page_of JSON FILE: the explorer with these steps in it, and what reads them. They stand in a <script>, so no < of theirs may begin a tag.
 page_of() {
   local line
   while IFS= read -r line; do
     case $line in
-      @MODEL@) sed 's/^export //' "$tools/site/explore/model.mjs" ;;
+      @READER@) sed 's/^export //' "$tools/site/explore/events.mjs" ;;
       @STEPS@) sed 's/</\\u003c/g' "$1" ;;
       *) printf '%s\n' "$line" ;;
     esac || return

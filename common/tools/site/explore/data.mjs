@@ -6,8 +6,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { rowsOf } from '../source_pages.mjs'
 import { stepsOf } from './divergence.mjs'
-import { LANES, sectorsOf, upTo } from './model.mjs'
-import { access, passesOf, request, slotsOf } from './requests.mjs'
+import { LANES, upTo } from './events.mjs'
+import { PADDINGS, SIZES, STRIDES, access, sectorsOf, servedAt, slotsOf } from './requests.mjs'
 import { readTooEarly, stepsOf as stepsOfBlock } from './pipeline.mjs'
 import { levelsOf } from './trees.mjs'
 
@@ -15,14 +15,6 @@ const [INT, FLOAT] = [4, 4] // bytes
 
 /** The offsets of the lanes in a row of xray.csv, null for an idle one. */
 export const lanesOf = (row) => row.offsets.split(' ').map((offset) => (offset === '-' ? null : Number(offset)))
-
-/**
- * Whether all requests of the row can be like the one whose lanes it shows. A row stands for all requests of one line of a
- * program, and these differ in a tree, for one, where each level has half as many active lanes.
- */
-export function isOfOneKind(row) {
-  return lanesOf(row).filter((offset) => offset !== null).length * row.requests === Number(row.lanes)
-}
 
 function firstOf(rows, wanted) {
   const found = rows.find((row) => Object.entries(wanted).every(([column, value]) => row[column] === value))
@@ -44,7 +36,7 @@ function tracedLoads(rows) {
     const lanes = lanesOf(row)
     const [offset, stride] = [lanes[0] / INT, (lanes[1] - lanes[0]) / INT]
     const counted = row.sectors / row.requests
-    if (sectorsOf(request('global', 'load', INT, lanes)).length !== counted) throw new Error(`${row.kernel}: X-ray counted ${counted} sectors`)
+    if (sectorsOf(lanes).length !== counted) throw new Error(`${row.kernel}: X-ray counted ${counted} sectors`)
     return { label: access({ offset, stride }), state: { offset, stride } }
   })
 }
@@ -73,21 +65,30 @@ function measuredStrides(results) {
   return { ...coalescing(results), strides, sweeps, device: rows[0].device, presets: [], keeps: true }
 }
 
-/** Requests of shared memory as buttons: the stride of the traced lanes, with that padding. */
+/**
+ * Requests of shared memory as buttons: the stride of the traced lanes, with that padding; and how the banks serve each
+ * request that can be chosen.
+ */
 function banks(operation, wanted) {
-  return (results) => {
+  return (results, text) => {
     const rows = results('xray.csv')
+    const served = JSON.parse(text('banks.json'))[operation]
+    for (const stride of STRIDES) {
+      for (const bytes of SIZES) {
+        for (const padding of PADDINGS) if (!servedAt({ stride, bytes, padding }, served)) throw new Error(`banks.json: no stride ${stride} of ${bytes} bytes, padding ${padding}`)
+      }
+    }
     const presets = wanted.map(({ label, padding = 0, ...traced }) => {
       const row = firstOf(rows, { ...traced, space: 'shared', operation })
       const [lanes, bytes] = [lanesOf(row), Number(row.bytes_per_lane)]
       const stride = Math.floor((lanes[LANES - 1] - lanes[0]) / (LANES - 1) / bytes) - (padding && 1)
       const state = { stride, bytes, padding, pass: 1 }
       if (slotsOf(state).join() !== lanes.join()) throw new Error(`${label}: its lanes are not ${stride} elements apart`)
-      const [passes, counted] = [passesOf(lanes, bytes, operation).length, row.wavefronts / row.requests]
-      if (isOfOneKind(row) && passes !== counted) throw new Error(`${label}: X-ray counted ${counted} passes`)
+      const passes = servedAt(state, served).passes.map((pass) => pass + 1)
+      if (row.passes !== (passes.every((pass) => pass === 1) ? '1' : passes.join(' '))) throw new Error(`${label}: X-ray counted other passes`)
       return { label, state }
     })
-    return { kind: 'banks', operation, strides: upTo(0, 33), start: presets[0].state, presets }
+    return { kind: 'banks', ...served, start: presets[0].state, presets }
   }
 }
 

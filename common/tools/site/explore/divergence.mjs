@@ -2,7 +2,7 @@
 // Which lanes of a warp are at work, step by step, as X-ray saw a warp come by the lines of a kernel (`paths` of
 // common/cpu/xray/events.h).
 
-import { LANES } from './model.mjs'
+import { LANES, bitsOf } from './events.mjs'
 import { codeAndNote, inSteps, number } from './words.mjs'
 
 const [LEFT, TOP, ROW] = [24, 16, 5] // pixels: beside the lanes, above them, a lane
@@ -12,8 +12,6 @@ export function stepsOf({ files, source, paths }) {
   const codeOf = (line) => (Array.isArray(line) ? source[files[line[0]]][line[1]] : source[files[0]][line])
   return paths.filter(([, warp]) => warp === 0).map(([, , line, mask]) => [codeOf(line), mask])
 }
-
-export const lanesIn = (mask) => Array.from({ length: LANES }, (_, lane) => lane).filter((lane) => (mask >>> lane) & 1)
 
 export const divergence = {
   ...inSteps(LEFT, ({ trace }, { traces }) => traces[trace].steps),
@@ -31,7 +29,7 @@ export const divergence = {
       })
     }
     const [code, mask] = steps[step]
-    const now = lanesIn(mask)
+    const now = bitsOf(mask)
     const bottom = TOP + LANES * ROW
     const svg = `<text class="end" x="${LEFT - 6}" y="${TOP + 8}">0</text><text class="end" x="${LEFT - 6}" y="${bottom}">31</text>
       <text x="${LEFT}" y="11">lanes, step by step</text>
@@ -40,7 +38,7 @@ export const divergence = {
       <rect class="frame" x="${LEFT + step * wide - 1}" y="${TOP - 1}" width="${wide + 2}" height="${LANES * ROW + 2}"/>`
     const note = 'Blue: at work; grey: waiting for others of the warp. Steps are an order, not time, and a GPU may take the paths in another order.'
     const below = codeAndNote(codes[code], note, bottom + 8, width)
-    const average = steps.reduce((sum, [, m]) => sum + lanesIn(m).length, 0) / steps.length
+    const average = steps.reduce((sum, [, m]) => sum + bitsOf(m).length, 0) / steps.length
     const says = `${label}, step ${step + 1} of ${steps.length}: ${now.length} of ${LANES} lanes are at work; ${number(average)} on average over all steps.`
     return { svg: svg + below.svg, height: below.height, says }
   },

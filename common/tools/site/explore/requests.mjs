@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one request of a warp touches, drawn: the sectors of a load, the passes through the banks of shared memory.
-// `offsets` are those of the lanes, in bytes from the start of an array that begins at a line; null for a lane that is not
-// active.
 
-import { BANKS, LANES, LINE, SECTOR, WORD, eventOf, partsOf, sectorsOf, upTo } from './model.mjs'
+import { BANKS, LANES, LINE, SECTOR, banksOf, upTo } from './events.mjs'
 import { number, plural } from './words.mjs'
 
 const INT = 4 // bytes
@@ -11,9 +9,6 @@ const INT = 4 // bytes
 const ROW = 12 // pixels: a row of lanes
 const TOP = 18 // above it
 const FAN = 70 // from the lanes to what they touch
-
-/** A request of the model's. */
-export const request = (space, op, bytes, offsets) => eventOf([0, 0, 0, space, op, bytes, offsets])
 
 // ---- sectors: 32 lanes read ints, `stride` apart from `offset` on --------------------------------------
 
@@ -24,6 +19,17 @@ export const access = ({ stride, offset }) => `x[${stride === 1 ? 't' : `${strid
 
 /** Where lane t reads, in bytes. */
 const intsOf = ({ stride, offset }) => Array.from({ length: LANES }, (_, lane) => INT * (offset + stride * lane))
+
+/** The sectors in which ints lie, in the order of the lanes: [{ line, column, lanes }, ..]. An int lies in one. */
+export function sectorsOf(offsets) {
+  const sectors = new Map()
+  offsets.forEach((offset, lane) => {
+    const sector = Math.floor(offset / SECTOR)
+    if (!sectors.has(sector)) sectors.set(sector, { line: Math.floor(offset / LINE), column: sector % (LINE / SECTOR), lanes: [] })
+    sectors.get(sector).lanes.push(lane)
+  })
+  return [...sectors.values()]
+}
 
 /** What was measured with this stride and offset, beside the first row of the same sweep; null where nothing was. */
 function measured({ stride, offset }, sweeps) {
@@ -44,7 +50,7 @@ export const coalescing = {
   ],
   draw(state, { sweeps, device }, width) {
     const offsets = intsOf(state)
-    const sectors = sectorsOf(request('global', 'load', INT, offsets))
+    const sectors = sectorsOf(offsets)
     const lines = [...new Set(sectors.map(({ line }) => line))]
     const pitch = Math.min(width / lines.length, width / 4)
     const wide = pitch * (lines.length > 12 ? 0.82 : 0.94)
@@ -94,13 +100,6 @@ export const coalescing = {
 
 // ---- banks, pass by pass -------------------------------------------------------------------------------
 
-/** The passes of a load or store, in order: for each a Map from a bank to the lanes that its word goes to. */
-export function passesOf(offsets, bytes, operation) {
-  return partsOf(request('shared', operation, bytes, offsets)).flatMap(({ passes, banks }) =>
-    upTo(0, passes - 1).map((turn) => new Map(banks.flatMap((words, bank) => (words[turn] ? [[bank, words[turn].lanes]] : [])))),
-  )
-}
-
 /** Where 32 lanes read whose elements lie `stride` apart, in an array with `padding` elements after every 128 bytes. */
 export function slotsOf({ stride, bytes, padding }) {
   return Array.from({ length: LANES }, (_, lane) => {
@@ -111,14 +110,19 @@ export function slotsOf({ stride, bytes, padding }) {
 
 const STRIP = 6 // pixels: the row of banks
 const MOST = 208 // and the longest queue
+// The positions that common/tools/measure/bank_positions.cpp asks the model for.
+export const [STRIDES, SIZES, PADDINGS] = [upTo(0, 33), [4, 8, 16], [0, 1, 2]]
 
-const passesAt = (state, { operation }) => passesOf(slotsOf(state), state.bytes, operation)
+/** The request at a position, as X-ray's model serves it: { ideal, passes: the pass of each lane }. */
+export const servedAt = ({ stride, bytes, padding }, { requests, positions }) => requests[positions[`${stride} ${bytes} ${padding}`]]
+/** What the banks do in each pass: a Map from a bank to the lanes that its word goes to. */
+const passesAt = (state, data) => banksOf(servedAt(state, data).passes, slotsOf(state), state.bytes)
 
 export const banks = {
-  controls: ({ strides }) => [
-    { name: 'stride', label: 'Stride', values: strides, show: (v) => plural(v, 'element') },
-    { name: 'bytes', label: 'Size of an element', values: [4, 8, 16], show: (v) => `${v} bytes` },
-    { name: 'padding', label: 'Padding after 128 bytes', values: [0, 1, 2], show: (v) => (v ? plural(v, 'element') : 'none') },
+  controls: () => [
+    { name: 'stride', label: 'Stride', values: STRIDES, show: (v) => plural(v, 'element') },
+    { name: 'bytes', label: 'Size of an element', values: SIZES, show: (v) => `${v} bytes` },
+    { name: 'padding', label: 'Padding after 128 bytes', values: PADDINGS, show: (v) => (v ? plural(v, 'element') : 'none') },
     {
       name: 'pass',
       label: 'Pass',
@@ -134,12 +138,12 @@ export const banks = {
     const middle = (i) => (i + 0.5) * cell
     const box = (kind, i, y, high) => `<rect class="${kind}" x="${i * cell + cell / 10}" y="${y}" width="${0.8 * cell}" height="${high}"/>`
     const y = TOP + ROW + FAN
-    const lanesOf = (pass) => new Set([...pass.values()].flat())
+    const lanesOf = (pass) => new Set([...pass.values()].flatMap(({ lanes }) => lanes))
     const [busy, done] = [lanesOf(served), new Set(passes.slice(0, now).flatMap((pass) => [...lanesOf(pass)]))]
 
     let svg = `<text x="0" y="12">lane 0</text><text x="${width}" y="12" class="end">31</text>`
     for (let lane = 0; lane < LANES; lane++) svg += box(busy.has(lane) ? 'used' : done.has(lane) ? 'empty' : 'moved', lane, TOP, ROW)
-    for (const [bank, lanes] of served) {
+    for (const [bank, { lanes }] of served) {
       for (const lane of lanes) svg += `<path class="even" d="M${middle(lane)} ${TOP + ROW}L${middle(bank)} ${y}"/>`
     }
     for (let bank = 0; bank < BANKS; bank++) svg += box(served.has(bank) ? 'used' : 'empty', bank, y, STRIP)
@@ -153,8 +157,7 @@ export const banks = {
     const height = y + STRIP + 4 + Math.max(longest, 4) * high + 18
     svg += `<text x="0" y="${height - 5}">bank 0</text><text x="${width}" y="${height - 5}" class="end">31</text>`
 
-    const words = new Set(slotsOf(state).flatMap((offset) => Array.from({ length: state.bytes / WORD }, (_, i) => offset / WORD + i)))
-    const least = Math.ceil(words.size / BANKS)
+    const least = servedAt(state, data).ideal
     const needs = least < passes.length ? `, where ${least} would do without conflicts` : ', no conflict'
     const paddings = state.padding ? `, ${plural(state.padding, 'element')} of padding` : ''
     const says =

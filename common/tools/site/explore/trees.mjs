@@ -2,7 +2,7 @@
 // Trees that add up in shared memory, level by level: which threads add, which slots they read and write, and of how many
 // values each slot holds the sum. Made of X-ray's events of one block, whose format stands in common/cpu/xray/events.h.
 
-import { LANES } from './model.mjs'
+import { LANES } from './events.mjs'
 import { lines, plural } from './words.mjs'
 
 const SLOT = 8 // bytes of a partial sum
