@@ -4,9 +4,13 @@
 # when it is asked for.
 
 number_of = $(firstword $(subst _, ,$1))
+topic_of = $(patsubst $(call number_of,$1)_%,%,$1)
+# Of a source: its chapter, and the name of its program.
+chapter_of = $(word 2,$(subst /, ,$1))
+program_of = $(call number_of,$(call chapter_of,$1))_$(basename $(notdir $1))
 
 CHAPTERS := $(notdir $(patsubst %/,%,$(sort $(wildcard chapters/[0-9][0-9]_*/))))
-CHAPTERS := $(foreach c,$(CHAPTERS),$(if $(wildcard chapters/$c/$(subst $(call number_of,$c)_,,$c).cu),$c))
+CHAPTERS := $(foreach c,$(CHAPTERS),$(if $(wildcard chapters/$c/$(call topic_of,$c).cu),$c))
 CHOSEN := $(CHAPTERS)
 there_are = there are: $(if $(CHAPTERS),$(CHAPTERS),none)
 
@@ -29,22 +33,20 @@ $(error CH=: which chapter? $(there_are); without CH= a verb covers all)
 endif
 
 # EXPERIMENT=topic takes the place of the chapter's program, EXPERIMENT=all comes beside it.
-EXPERIMENTS :=
-name_experiment = $(eval source.$1 := $2)$(eval EXPERIMENTS += $1)
-$(foreach s,$(sort $(wildcard $(CHOSEN:%=chapters/%/experiments/*.cu))),\
-  $(call name_experiment,$(call number_of,$(word 2,$(subst /, ,$s)))_$(basename $(notdir $s)),$s))
-source_of = $(or $(source.$1),chapters/$1/$(subst $(call number_of,$1)_,,$1).cu)
+SOURCES := $(foreach c,$(CHAPTERS),chapters/$c/$(call topic_of,$c).cu) $(sort $(wildcard $(CHOSEN:%=chapters/%/experiments/*.cu)))
+EXPERIMENTS := $(foreach s,$(SOURCES),$(if $(findstring /experiments/,$s),$(call program_of,$s)))
+source_of = $(filter chapters/$(call number_of,$1)_%,$(filter %/$(call topic_of,$1).cu,$(SOURCES)))
 CHOSEN_PROGRAMS = $(CHOSEN)
 ifeq ($(EXPERIMENT),all)
 CHOSEN_PROGRAMS = $(CHOSEN) $(EXPERIMENTS)
 else ifneq ($(EXPERIMENT),)
-CHOSEN_PROGRAMS := $(strip $(foreach e,$(EXPERIMENTS),$(if $(filter $(call number_of,$e)_$(EXPERIMENT),$e),$e)))
+CHOSEN_PROGRAMS := $(strip $(foreach e,$(EXPERIMENTS),$(if $(filter $(EXPERIMENT),$(call topic_of,$e)),$e)))
 ifneq ($(words $(CHOSEN_PROGRAMS)),1)
 $(error EXPERIMENT=$(EXPERIMENT): no such experiment$(if $(ONE), of $(ONE)); there are: $(or $(strip \
-  $(foreach e,$(EXPERIMENTS),$(basename $(notdir $(source.$e))))),none))
+  $(foreach e,$(EXPERIMENTS),$(call topic_of,$e))),none))
 endif
 EXPERIMENTS := $(CHOSEN_PROGRAMS)
-CHOSEN := $(notdir $(patsubst %/experiments/,%,$(dir $(source.$(CHOSEN_PROGRAMS)))))
+CHOSEN := $(call chapter_of,$(call source_of,$(CHOSEN_PROGRAMS)))
 ONE := $(CHOSEN)
 endif
 # What tests, checkers and measurements run: everything, or the experiment alone.

@@ -3,10 +3,10 @@
 
 CHAPTER_PROGRAMS := $(CHAPTERS) $(EXPERIMENTS)
 CHAPTER_SOURCES := $(foreach p,$(CHAPTER_PROGRAMS),$(call source_of,$p))
-program_of = $(firstword $(foreach p,$(CHAPTER_PROGRAMS),$(if $(filter $1,$(call source_of,$p)),$p)))
 CHAPTER_TESTS := $(wildcard tests/[0-9][0-9]_*.test.cu)
 COMMON_TESTS := $(wildcard tests/common/*.test.cu)
 BACKEND_TESTS := $(wildcard tests/backend/*.test.cu tests/backend/*.test.cpp)
+CPP_TESTS := $(filter %.cpp,$(BACKEND_TESTS))
 XRAY_TESTS := $(wildcard tests/xray/*.test.cu)
 ZOO := $(wildcard tests/backend/zoo/*.cu)
 CPU_BENCHES := $(wildcard common/cpu/bench/*.cu)

@@ -17,7 +17,7 @@ $(if $(CATCH2),$(patsubst %,build/gpu/obj/%.o,$(CHAPTER_TESTS) $(COMMON_TESTS)):
 link_gpu = $(NVCC) -arch=$(ARCH) -o $(new) $(filter %.o,$^) $$(grep -q cublas_v2.h $(patsubst %.o,%.d,$(filter %.cu.o,$^)) && echo -lcublas)
 
 GPU_TEST_BINARIES := $(foreach t,$(CHAPTER_TESTS) $(COMMON_TESTS),$(call test_binary,gpu,$t))
-$(foreach c,$(CHAPTER_PROGRAMS),$(eval build/gpu/$c: build/gpu/obj/$(call source_of,$c).o))
+$(addprefix build/gpu/,$(CHAPTER_PROGRAMS)): build/gpu/obj/$$(call source_of,$$(@F)).o
 $(GPU_TEST_BINARIES): build/gpu/%.test: build/gpu/obj/%.test.cu.o $(CATCH_MAIN)
 $(addprefix build/gpu/,$(CHAPTER_PROGRAMS)) $(GPU_TEST_BINARIES):
 	$(Q)mkdir -p $(@D)

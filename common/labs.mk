@@ -13,5 +13,7 @@ $(LAB_READY): $(CATCH_MAIN) $(LAB_PARTS)
 	@echo '$(CATCH2_LIBS)' >$@
 # Labs of chapter 13 have textures; X-ray does not look into them.
 $(filter build/labs/cpu%,$(LAB_READY)): build/labs/%/ready: build/%/libcudacpu.a $(MIRRORED_HEADERS)
-$(foreach v,cpu cpu-asan cpu-tsan cpu-xray,$(eval build/labs/$v/ready: build/$(v:cpu-xray=cpu)/textures.o))
+build/labs/cpu/ready build/labs/cpu-xray/ready: build/cpu/textures.o
+build/labs/cpu-asan/ready: build/cpu-asan/textures.o
+build/labs/cpu-tsan/ready: build/cpu-tsan/textures.o
 endif

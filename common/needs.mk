@@ -30,10 +30,10 @@ ifneq ($(call is_needed,catch2),)
 include common/catch2.mk
 endif
 include common/tests.mk
-include common/cpu.mk
 ifneq ($(call is_needed,xray),)
 include common/xray.mk
 endif
+include common/cpu.mk common/runtime.mk
 ifeq ($(CHOSEN_BACKEND),gpu)
 include common/gpu.mk
 endif

@@ -38,7 +38,7 @@ NO_CALLS = $(if $(is_clang),-mllvm -tsan-instrument-func-entry-exit=0,$(addprefi
   $(addsuffix =0,$(shell $(CXX) -Q --help=param 2>/dev/null | grep -o 'tsan-instrument-func-entry-exit'))))
 OWN_RACES = $(filter-out -fsanitize-coverage=%,$(OWN_XRAY)) $(NO_CALLS)
 
-own_build = $(direct)$(OWN_TYPED) CUBLAS=$(call cublas_for,$(@:build/%/$(OWN)=%)) MAKE='$(MAKE)' \
+own_build = $(direct)$(OWN_TYPED) CUBLAS=$(libraries)/libcublas.a MAKE='$(MAKE)' \
   $(python) common/tools/own/build.py build $@
 
 $(addprefix build/,$(addsuffix /$(OWN),cpu cpu-races cpu-xray cpu-asan gpu)): .FORCE
@@ -47,7 +47,7 @@ ifeq ($(CHOSEN_BACKEND),gpu)
 build/gpu/$(OWN):
 	$(own_build) '' $(NVCC) -arch=$(ARCH) -std=c++17 -O3 -lineinfo -- -arch=$(ARCH)
 else
-$(foreach v,cpu cpu-xray cpu-asan,$(eval build/$v/$(OWN): build/cpu/prepass build/$v/libcudacpu.a))
+$(addprefix build/,$(addsuffix /$(OWN),cpu cpu-xray cpu-asan)): build/cpu/prepass build/$$(variant)/libcudacpu.a
 build/cpu-races/$(OWN): build/cpu/prepass build/cpu-xray/libcudacpu.a
 build/cpu/$(OWN):
 	$(own_build) build/cpu/libcudacpu.a $(CXX) $(OWN_FLAGS) -Og $(BOUNDS) --

@@ -23,7 +23,8 @@ EVERY_PIECE := $(if $(is_clang),bb$(comma)no-prune$(comma))
 XRAY := -O1 -gdwarf-4 $(INLINE_MOST) $(KEEP_LOADS) $(PLAIN_CALLS) -fsanitize=thread $(VOLATILES) -fsanitize-coverage=$(EVERY_PIECE)trace-pc $(FOR_XRAY) \
         -DCUDA_CPU_XRAY=1 -iquote common/cpu
 
-$(eval $(call cpu_variant,cpu-xray,$(XRAY),$(XRAY_LINK)))
+cpu-xray.flags := $(XRAY)
+cpu-xray.link := $(XRAY_LINK)
 XRAY_SOURCES := $(wildcard common/cpu/xray/*.cpp common/cpu/races/*.cpp common/cpu/watch/*.cpp)
 build/cpu-xray/xray.o: $(XRAY_SOURCES) build/cpu/runtime-flags | build/cpu/announced
 	$(Q)mkdir -p $(@D)
