@@ -20,10 +20,10 @@ def results_of(folder):
     """{unit: [(value, key)]} of the chapter's results; counts have the unit ''."""
     found = {}
     for row in read_rows(folder, ["results/h200.csv"]):
-        name = row["version"] if row["setting"] == "default" else f"{row['setting']}:{row['version']}"
-        values = [(unit, row["median_ms"], factor, unit.replace("µ", "u")) for unit, factor in UNITS_OF_TIME.items()]
-        values += [("%", row["of_percent"], 1, "%"), ("times", row["speedup"], 1, "x")]
-        values += [(row["rate_unit"], row["rate"], 1, "rate"), (row["rate_unit"].replace("G", "T"), row["rate"], 1e-3, "rate/1000")]
+        name = row["version"] if row.get("setting", "default") == "default" else f"{row['setting']}:{row['version']}"
+        values = [(unit, row.get("median_ms", ""), factor, unit.replace("µ", "u")) for unit, factor in UNITS_OF_TIME.items()]
+        values += [("%", row.get("of_percent", ""), 1, "%"), ("times", row.get("speedup", ""), 1, "x")]
+        values += [(row.get("rate_unit", ""), row.get("rate", ""), 1, "rate"), (row.get("rate_unit", "").replace("G", "T"), row.get("rate", ""), 1e-3, "rate/1000")]
         for unit, value, factor, wanted in values:
             if as_number(value):
                 found.setdefault(unit, []).append((as_number(value) * factor, f"{name} {wanted}"))
