@@ -680,6 +680,65 @@ TEST_CASE("a missing input and a wrong command line get one line each") {
   CHECK(run(from_environment("PREPASS", "build/cpu/prepass")).status == 2);
 }
 
+TEST_CASE("tools are told the declarations of a file, with names, kinds and bodies") {
+  const Scratch scratch;
+  const std::string in = scratch / "in.cu";
+  const auto declarations = [&](const std::string& text) {
+    write(in, text);
+    const Result result = run_prepass("--declarations", in);
+    CAPTURE(text, result.output);
+    REQUIRE(result.status == 0);
+    // "kind name name" for each: its names' places become what stands there.
+    std::string found;
+    const std::string said = result.output.substr(result.output.find("\"declarations\""));
+    const std::regex one(R"re(\["(\w+)",\d+,\d+,\[((?:\[\d+,\d+\],?)*)\],(null|\[\d+,\d+\])\])re");
+    const std::regex place(R"(\[(\d+),(\d+)\])");
+    for (std::sregex_iterator at(said.begin(), said.end(), one), end; at != end; ++at) {
+      found += (found.empty() ? "" : "; ") + at->str(1);
+      const std::string names = at->str(2);
+      for (std::sregex_iterator name(names.begin(), names.end(), place); name != end; ++name) {
+        const int begin = std::stoi(name->str(1));
+        found += ' ' + text.substr(static_cast<std::size_t>(begin),
+                                   static_cast<std::size_t>(std::stoi(name->str(2)) - begin));
+      }
+      if (at->str(3) != "null") found += " {}";
+    }
+    return found;
+  };
+  CHECK(declarations("// c\n#define A(x) \\\n  (x)\n#if 0\nint no;\n#endif\n") == "macro A");
+  CHECK(declarations("constexpr int a = 1, b[2] = {f(1, 2)}; namespace n { int c{3}; }") ==
+        "value a b {}; value c {}");
+  CHECK(declarations("template <class T = int, int n = 2>\n__global__ void __launch_bounds__(n)\n"
+                     "    k(const T* x, A<1, 2> y = {}) { f<<<1, 1>>>(x); }\nvoid k();") ==
+        "function k {}; function k");
+  CHECK(declarations(
+            "struct alignas(16) S : A<int> {\n public:\n  S(int n) : a{n}, b(2) { g(); }\n"
+            "  int f() const { return a; }\n  bool operator==(const S&) const;\n  int a;\n};"
+            " struct F;") == "type S {}; function S {}; function f {}; other; value a; type F");
+  CHECK(declarations("enum class E : int { kA }; using I = int; typedef unsigned U; using n::x;") ==
+        "type E {}; type I; type U; other");
+  CHECK(declarations("template <class T>\nconstexpr bool k<T*> = true;\n"
+                     "long operator\"\"_Ki(unsigned long n) { return n; }") ==
+        "value k; function _Ki {}");
+  CHECK(declarations("__constant__ float c[4]; int (*p)(int) = nullptr; static_assert(1 < 2, \"\");"
+                     " auto l = [](int i) { return i; };") ==
+        "value c; value p; other; value l {}");
+}
+
+TEST_CASE("tools are told all tokens, those of directives and of what is left out among them") {
+  const Scratch scratch;
+  const std::string in = scratch / "in.cu";
+  write(in, "\xEF\xBB\xBF#if 0\na\n#endif\n/* b */ 1'0 \"c\" 'd';\n");
+  CHECK(run_prepass("--tokens", in).output ==
+        "{\"tokens\":[[\"i\",1,3],[\"n\",4,5],[\"i\",6,7],[\"i\",9,14],"
+        "[\"n\",23,26],[\"s\",27,30],[\"c\",31,34],[\"p\",34,35]],"
+        "\"directives\":[[0,5],[8,14]]}\n");
+  write(in, "int a;\n/* never closed");
+  const Result unclosed = run_prepass("--tokens", in);
+  CHECK(unclosed.status == 1);
+  CHECK(unclosed.output.find("in.cu:2: error: ") != std::string::npos);
+}
+
 TEST_CASE("damaged sources never crash the pre-pass") {
   const Scratch scratch;
   std::mt19937 random(5);
@@ -701,11 +760,13 @@ TEST_CASE("damaged sources never crash the pre-pass") {
     }
     const std::string in = scratch / "in.cu";
     write(in, text);
-    const Result result = run_prepass(in, scratch / "out.cu");
-    CAPTURE(i, at, result.output);
-    const bool plain = result.status == 0 ||
-                       (result.status == 1 && result.output.find(": error: ") != std::string::npos);
-    CHECK(plain);
+    for (const Result& result :
+         {run_prepass(in, scratch / "out.cu"), run_prepass("--declarations", in)}) {
+      CAPTURE(i, at, result.output);
+      const bool is_error =
+          result.status == 1 && result.output.find(": error: ") != std::string::npos;
+      CHECK((result.status == 0 || is_error));
+    }
   }
 }
 
@@ -718,6 +779,7 @@ TEST_CASE("literals and comments that never end cost no more than their length")
     write(in, text + "\n");
     const auto start = std::chrono::steady_clock::now();
     run_prepass(in, scratch / "out.cu");
+    run_prepass("--tokens", in);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     CAPTURE(piece);
     CHECK(took.count() < 10);  // every literal tried to the end of the line: two minutes

@@ -93,7 +93,8 @@ class Lexer {
     const std::size_t begin = position_;
     const int line = line_;
     const Token::Kind kind = scan_token();
-    return {kind, begin, position_, line};
+    file_.all_tokens.push_back({kind, begin, position_, line});
+    return file_.all_tokens.back();
   }
 
   Token::Kind scan_token() {
@@ -194,7 +195,7 @@ class Lexer {
   // Reads one directive, up to its newline. Only `#define` has tokens that matter.
   void lex_directive() {
     Directive directive{
-        Directive::kOther, position_, 0, line_, file_.tokens.size(), false, {}, {}, {}};
+        Directive::kOther, position_, 0, line_, file_.tokens.size(), false, {}, {}, {}, {}};
     advance(1);
     std::vector<Token> tokens;
     while (position_ < size() && peek() != '\n') {
@@ -240,6 +241,7 @@ class Lexer {
   void read_define(Directive* directive, const std::vector<Token>& tokens) {
     std::size_t first = 2;
     directive->name = file_.spelling(tokens[1]);
+    directive->macro_name = tokens[1];
     const bool function_like =
         tokens.size() > 2 && tokens[2].begin == tokens[1].end && file_.spelling(tokens[2]) == "(";
     if (function_like) {

@@ -39,13 +39,15 @@ struct Directive {
   // Of `#define`: the name, the replacement list and the parameters ("__VA_ARGS__" for an
   // ellipsis). Of conditions: all words.
   std::string name;
+  Token macro_name = {};
   std::vector<Token> replacement;
   std::vector<std::string> parameters;
 };
 
 struct LexedFile {
   std::string text;
-  std::vector<Token> tokens;  ///< outside directives and outside `#if 0`
+  std::vector<Token> tokens;      ///< outside directives and outside `#if 0`
+  std::vector<Token> all_tokens;  ///< these and the others
   std::vector<Directive> directives;
   std::set<std::string> names_defined;    ///< macros of the program
   std::set<std::string> names_of_shared;  ///< macros that stand for `__shared__` alone

@@ -3,10 +3,12 @@
 //
 //   prepass [--shared=NAME...] IN OUT FOLDER...
 //   prepass --into=TREE FILE...
+//   prepass --tokens FILE..., or --declarations FILE...
 //
 // FOLDER: where IN's headers are looked for, beside its own. NAME: a macro from the compiler's
 // command line that stands for __shared__. TREE: gets each FILE under its own path, so that one
-// process does for a hundred headers.
+// process does for a hundred headers. The last prints what stands in each FILE, on a line of JSON
+// (listing.h).
 //
 // Reads and writes by the C library: the streams of C++ would double what compiling this file
 // costs.
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "lexer.h"
+#include "listing.h"
 #include "refused.h"
 #include "rewriter.h"
 
@@ -209,6 +212,22 @@ int rewrite_file(const std::string& in_path, const std::string& out_path,
   return 0;
 }
 
+/// Prints what stands in the file at `path`; 1, after a message, if that fails.
+int list_file(const std::string& path, bool has_declarations) {
+  std::string text;
+  if (!read_file(path, &text)) {
+    std::fprintf(stderr, "prepass: cannot read %s: %s\n", path.c_str(), std::strerror(errno));
+    return 1;
+  }
+  try {
+    text = prepass::listing(prepass::lex(text), has_declarations);
+  } catch (const prepass::SourceError& error) {
+    std::fprintf(stderr, "%s:%d: error: %s\n", path.c_str(), error.line, error.what());
+    return 1;
+  }
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
+}
+
 /// What follows `option` if the argument begins with it, else null.
 const char* value_of(const char* option, const char* argument) {
   const std::size_t length = std::strlen(option);
@@ -226,6 +245,14 @@ int main(int argc, char** argv) {
     }
     return failed;
   }
+  const bool has_declarations = argc > 1 && arguments[0] == "--declarations";
+  if (has_declarations || (argc > 1 && arguments[0] == "--tokens")) {
+    int failed = 0;
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+      failed |= list_file(arguments[i], has_declarations);
+    }
+    return failed;
+  }
   std::set<std::string> names_of_shared;
   auto at = arguments.begin();
   for (; at != arguments.end(); ++at) {
@@ -234,9 +261,10 @@ int main(int argc, char** argv) {
     names_of_shared.insert(name);
   }
   if (arguments.end() - at < 2) {
-    std::fprintf(stderr,
-                 "usage: prepass [--shared=NAME...] IN OUT FOLDER..., or prepass --into=TREE "
-                 "FILE...\n");
+    std::fprintf(
+        stderr,
+        "usage: prepass [--shared=NAME...] IN OUT FOLDER..., prepass --into=TREE FILE..., or "
+        "prepass --tokens FILE...\n");
     return 2;
   }
   return rewrite_file(at[0], at[1], {at + 2, arguments.end()}, names_of_shared);

@@ -29,10 +29,9 @@ def make_code(folder, positional, attributes):
     if len(positional) != 1:
         raise Problem("expected one name")
     path = os.path.normpath(os.path.join(folder, attributes.get("file") or chapter_source(folder)))
-    text = read_text(path)
-    first, last = find_code(text, positional[0], path)
+    first, last = find_code(path, positional[0])
     language = "cuda" if path.endswith((".cu", ".cuh")) else "cpp"
-    return quotation(path, text.split("\n")[first - 1 : last], first, f"{positional[0]} in {path}", attributes, language)
+    return quotation(path, read_text(path).split("\n")[first - 1 : last], first, f"{positional[0]} in {path}", attributes, language)
 
 
 def make_output(folder, positional, attributes):

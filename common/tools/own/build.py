@@ -22,8 +22,11 @@ import subprocess
 import sys
 import zlib
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import cpp  # noqa: E402
+
 SOURCES = (".cu", ".cpp", ".cc", ".cxx")
-INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]*)[">]', re.M)
 USES_CUBLAS = re.compile(r"cublas(_v2|Lt)\.h$")
 # Headers of cuda::std that the standard library has as well.
 OF_STANDARD = set(
@@ -288,7 +291,7 @@ class Build:
         copies.append(to)
         if is_old(to, file, "build/cpu/prepass"):
             run(["build/cpu/prepass", *self.shared_names, file, to, *self.includes])
-        for name in INCLUDED.findall(text_of(file)):
+        for name in (included[1:-1] for included in cpp.source(file).includes().values()):
             if name.startswith(("thrust/", "cub/")):
                 thrust_header(name)
                 self.more_flags = THRUST_FLAGS

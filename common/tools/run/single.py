@@ -12,115 +12,110 @@ import os
 import re
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import cpp  # noqa: E402
+
 HARNESS = ("check", "timer", "memory", "compare", "options", "device", "yardsticks", "csv", "table", "matrix")  # in the order of who needs whom
-SYSTEM = re.compile(r"^#include (<[^>]+>)[^\n]*\n", re.M)
-OWN = re.compile(r'^#include "([^"]+)"[^\n]*\n', re.M)
-# What a line that begins a declaration names: a macro, a type, the suffix of a literal, a pointer to functions, a
-# function, a constant.
-NAME = re.compile(
-    r'#define (\w+)|(?:struct|class|enum) (\w+)|operator""(\w+)|\(\*(\w+)\)|(\w+)\(|(\w+)(?:\[[^\]]*\])* =|(\w+)[;{]'
-)
-BOUNDS = re.compile(r"__launch_bounds__\([^()]*\)\s*")
-TYPE = re.compile(r"^(?:struct|class) (\w+)[^;]*?\{\n", re.M)
-# A function among a type's members that begins so is left out where nobody names it.
-MEMBER = re.compile(
-    r"(?:  template <[^>]*>\n)?  (?:\[\[\w+\]\] )?(?:(?!operator\b|virtual\b)[\w:]+(?:<[\w:, *]*>)?[*&]* )+[*&]?(\w+)\("
-)
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+def words_of(source, begin, end):
+    """What code names between two places, the suffixes of its literals among it."""
+    inside = [t for t in source.tokens if begin <= t.begin < end]
+    suffixes = [s for t in inside if t.kind == "number" for s in re.findall(r"_[A-Za-z]\w*", t.text)]
+    return {*suffixes, *(t.text for t in inside if t.kind == "name")}
 
 
-def bare(line):
-    """A line's code without comments, strings and characters."""
-    return re.sub(r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])*\'|//.*', "", line)
+def lines_of(source, begin, end):
+    """(begin, end) of the lines between two places."""
+    while begin < end:
+        behind = source.data.find(b"\n", begin) + 1
+        behind = behind if 0 < behind < end else end
+        yield begin, behind
+        begin = behind
 
 
-def words_of(text):
-    """What code names, the suffixes of its literals among it."""
-    code = "\n".join(bare(line) for line in text.split("\n"))
-    return {*re.findall(r"\w+", code), *re.findall(r"\d(_[A-Za-z]\w*)", code)}
+class Piece:
+    """Declarations of a header that stand together, with the comments above them: what stands between blank lines
+    outside of declarations and of #if. A comment that stands alone is a piece, too."""
+
+    def __init__(self, source, begin, end):
+        self.source, self.begin, self.end = source, begin, end
+        self.declared = [d for d in source.top_level() if begin <= d.begin < end]
+        self.is_comment = not any(begin <= t.begin < end for t in source.tokens)
+        self.text = source.text(begin, end)
+
+    def names(self):
+        """What it declares. None: not understood."""
+        if not self.declared or any(d.kind == "other" for d in self.declared):
+            return None
+        values = [d for d in self.declared if d.kind == "type" and self.source.text(d.begin, d.begin + 4) == "enum"]
+        return {n for d in self.declared for n in d.names}.union(*(words_of(self.source, *d.body) for d in values if d.body))
+
+    def parts(self):
+        """Its text in parts: [(name of a member function, or None for what has to stay, begin, end)], with the comments
+        above them."""
+        types = [d for d in self.declared if d.kind == "type" and d.body and self.source.text(d.begin, d.begin + 4) != "enum"]
+        if len(types) != 1:
+            return [(None, self.begin, self.end)]
+        [of] = types
+        at = self.source.data.index(b"\n", of.body[0]) + 1
+        parts, behind = [(None, self.begin, at)], of.body[0]
+        for member in sorted((d for d in self.source.declarations if of.body[0] < d.begin < of.body[1]), key=lambda d: (d.begin, -d.end)):
+            if member.begin < behind:  # of a type within
+                continue
+            behind, begin = member.end, at
+            for line, after in lines_of(self.source, at, self.source.data.rindex(b"\n", 0, member.begin) + 1):
+                # Blank lines and `public:` stay, comments belong to what is below them.
+                if not self.source.text(line, after).lstrip().startswith("//"):
+                    begin = after
+            end = self.source.data.index(b"\n", member.end) + 1
+            words = words_of(self.source, member.begin, member.body[0] if member.body else member.begin)
+            is_removable = member.kind == "function" and member.body and member.names != of.names and not words & {"virtual", "friend", "operator"}
+            parts += [(None, at, begin)] if begin > at else []
+            parts.append((member.names[0] if is_removable else None, begin, end))
+            at = end
+        return [*parts, (None, at, self.end)]
 
 
-def pieces(text):
-    """The top-level declarations of a header with the comments above them: what stands between blank lines outside of
-    braces and of #if. A comment that stands alone is a piece, too."""
-    found, piece, depth, conditions = [], [], 0, 0
-    for line in text.split("\n"):
-        if not line.strip() and depth == 0 and conditions == 0:
-            found.append("\n".join(piece))
-            piece = []
+def pieces(source):
+    inside = [(d.begin, d.end) for d in source.top_level()] + source.conditionals()
+    found, start = [], 0
+    for begin, end in lines_of(source, 0, len(source.data)):
+        if source.text(begin, end).strip() or any(b < begin < e for b, e in inside):
             continue
-        code = bare(line)
-        piece.append(line)
-        depth += code.count("{") - code.count("}")
-        conditions += bool(re.match(r"#\s*if", code)) - bool(re.match(r"#\s*endif", code))
-    return [p for p in [*found, "\n".join(piece)] if p]
-
-
-def is_comment(piece):
-    return not re.search(r"^(?!//|$)", piece, re.M)
-
-
-def names_of(piece):
-    """The names that a piece declares; only lines without indentation begin a declaration. None: not understood."""
-    piece = BOUNDS.sub("", piece)
-    lines = [line for line in piece.split("\n") if re.match(r"#define|[\w\[]", line) and not line.startswith("template")]
-    found = [NAME.search(line) for line in lines]
-    if not found or None in found or any(re.match(r".*\boperator[^\w\"]|static_assert", line) for line in lines):
-        return None
-    values = re.findall(r"^  (k\w+)", piece, re.M) if lines[0].startswith("enum") else []
-    return {name for match in found for name in match.groups() if name} | set(values)
-
-
-def members(piece):
-    """A type's text in parts: [(name of a function, or None for what has to stay, lines)], with comments above them."""
-    kind = TYPE.search(piece)
-    if not kind or len(TYPE.findall(piece)) > 1:
-        return [(None, piece)]
-    parts, chunk, depth, begun = [(None, piece[: kind.end()])], [], 0, False
-    for line in piece[kind.end() :].split("\n"):
-        code = bare(line).rstrip()
-        chunk.append(line)
-        begun = begun or bool(code)
-        depth += sum(map(code.count, "{(")) - sum(map(code.count, "})"))
-        if not line.strip() and not begun or begun and depth == 0 and code.endswith(("}", ";", ":")):
-            text = "\n".join(chunk) + "\n"
-            function = MEMBER.match(re.sub(r"^\s*//.*\n|^\n", "", text, flags=re.M))
-            removable = function and function[1] != kind[1] and "{" in text
-            parts.append((function[1] if removable else None, text))
-            chunk, begun = [], False
-    return [*parts, (None, "\n".join(chunk))]
+        found.append((start, begin))
+        start = end
+    return [Piece(source, b, max(b, e - 1)) for b, e in [*found, (start, len(source.data) + 1)] if e > b + 1 or source.text(b, e).strip()]
 
 
 def needed(program, headers):
     """The pieces of each header that the program uses, in their order. What stands alone as a comment stays where a
     piece below it does, before the next such comment; the first where any piece does."""
-    parts = {(header, i): members(p) for header, found in headers.items() for i, p in enumerate(found) if not is_comment(p)}
-    names = {piece: names_of("".join(text for _, text in found)) for piece, found in parts.items()}
-    wanted, words, new = set(), words_of(program), True  # of `wanted` each is a piece and the index of a part of it
+    parts = {piece: piece.parts() for found in headers.values() for piece in found if not piece.is_comment}
+    names = {piece: piece.names() for piece in parts}
+    source = cpp.source_of(program.encode(), "the program")
+    wanted, words, new = set(), words_of(source, 0, len(source.data)), True  # wanted: a piece, and the index of a part of it
     while new:
         new = {
             (piece, index)
             for piece, found in parts.items()
             if names[piece] is None or names[piece] & words
-            for index, (name, _) in enumerate(found)
+            for index, (name, _, _) in enumerate(found)
             if (piece, index) not in wanted and (name is None or name in words)
         }
         wanted |= new
-        words = words.union(*(words_of(parts[piece][index][1]) for piece, index in new))
+        words = words.union(*(words_of(piece.source, *parts[piece][index][1:]) for piece, index in new))
     kept = {}
     for header, found in headers.items():
         kept[header], comments = [], []
-        for i, piece in enumerate(found):
-            if is_comment(piece):
-                comments = [c for c in comments if c == found[0]] + [piece]
+        for piece in found:
+            if piece.is_comment:
+                comments = [c for c in comments if c == found[0].text] + [piece.text]
                 continue
-            text = "".join(text for index, (_, text) in enumerate(parts[header, i]) if ((header, i), index) in wanted)
+            text = "".join(piece.source.text(b, e) for i, (_, b, e) in enumerate(parts[piece]) if (piece, i) in wanted)
             if text:
-                kept[header] += [*comments, without_gaps(text) if text.rstrip("\n") != piece else piece]
+                kept[header] += [*comments, without_gaps(text) if text.rstrip("\n") != piece.text else piece.text]
                 comments = []
     return kept
 
@@ -136,51 +131,63 @@ def section(title):
     return f"// ---- {title} ".ljust(100, "-")
 
 
+def without_includes(source, begin, even_in_conditionals):
+    """The text from there on without its #include lines, the system's headers, and others with the places of their lines.
+    In an #if those of the system stay, unless told otherwise."""
+    system, own, kept = [], [], []
+    for place, name in source.includes().items():
+        stays = name[0] == "<" and not even_in_conditionals and any(b < place[0] < e for b, e in source.conditionals())
+        if place[0] < begin or stays:
+            continue
+        (system if name[0] == "<" else own).append(name)
+        kept.append(source.text(begin, place[0]))
+        begin = source.data.index(b"\n", place[1]) + 1
+    return "".join(kept) + source.text(begin, len(source.data)), system, [name[1:-1] for name in own]
+
+
+def end_of_comment(source):
+    """Where the comment at the top ends."""
+    return next((b for b, e in lines_of(source, 0, len(source.data)) if source.data[b : b + 2] != b"//"), len(source.data))
+
+
 def single(path):
     """The text of that file. A lab's solution, which its check calls, gets a main."""
-    title, text = os.path.relpath(path), read(path)
-    guarded = re.compile(r"(^#if.*?^#endif\n)", re.M | re.S)  # includes in there stay where they are
-    head = re.match(r"(?://[^\n]*\n)*", text)[0]
-    body = text[len(head) :]
-    system, parts = [], []
+    source = cpp.source(path)
+    system, parts, seen = [], {}, set()
 
-    def hoist(code):
-        pieces_of_code = guarded.split(code)
-        system.extend(name for piece in pieces_of_code[::2] for name in SYSTEM.findall(piece))
-        pieces_of_code[::2] = [SYSTEM.sub("", piece) for piece in pieces_of_code[::2]]
-        return "".join(pieces_of_code)
-
-    seen = set()
-
-    def take_headers(folder, code):
+    def take_headers(folder, names):
         """Headers of the chapter's own, after those that they include themselves."""
-        for name in OWN.findall(code):
+        for name in names:
             file = os.path.normpath(os.path.join(folder, name))
             if name.endswith("common.cuh") or file in seen:
                 continue
             seen.add(file)
-            header = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", read(file), flags=re.M)
-            take_headers(os.path.dirname(file), header)
-            parts.append((os.path.basename(name), hoist(OWN.sub("", header)).strip("\n")))
+            text, of_system, of_header = without_includes(cpp.source(file), 0, False)
+            take_headers(os.path.dirname(file), of_header)
+            system.extend(of_system)
+            parts[os.path.basename(name)] = re.sub(r"^// SPDX[^\n]*\n|^#pragma once\n", "", text, flags=re.M).strip("\n")
 
-    take_headers(os.path.dirname(path), body)
-    code = hoist(OWN.sub("", body)).strip("\n")
-    headers = {}
-    if re.search(r'^#include "[^"]*common\.cuh"', text, re.M):
+    begin = end_of_comment(source)
+    code, of_system, own = without_includes(source, begin, False)
+    system += of_system
+    take_headers(os.path.dirname(path), own)
+    code, headers = code.strip("\n"), {}
+    if any(name.endswith("common.cuh") for name in own):
         for name in HARNESS:
-            header = re.sub(r"\A(?://[^\n]*\n)*#pragma once\n", "", read(f"common/{name}.cuh"))
-            system += SYSTEM.findall(header)  # the program may rely on each of them
-            headers[f"common/{name}.cuh"] = pieces(SYSTEM.sub("", OWN.sub("", header)))
-    headers.update((name, pieces(part)) for name, part in parts)
-    comment = head.rstrip("\n").split("\n")
-    libraries = " -lcublas" if any("cublas_v2.h" in t for t in (*system, code, *(p for _, p in parts))) else ""
-    comment[1:1] = [f"// {title}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
+            header = cpp.source(f"common/{name}.cuh")
+            text, of_system, _ = without_includes(header, end_of_comment(header), True)
+            system += of_system  # the program may rely on each of them
+            headers[f"common/{name}.cuh"] = text.replace("#pragma once\n", "", 1)
+    headers = {name: pieces(cpp.source_of(text.encode(), name)) for name, text in {**headers, **parts}.items()}
+    libraries = " -lcublas" if any("cublas_v2.h" in t for t in (*system, code, *parts.values())) else ""
+    comment = source.text(0, begin).rstrip("\n").split("\n")
+    comment[1:1] = [f"// {os.path.relpath(path)}, in one file:", f"// nvcc -std=c++17 -arch=native FILE.cu{libraries}", "//"]
     lines = comment + ["", *(f"#include {name}" for name in sorted(set(system))), ""]
     for name, found in needed(code, headers).items():
         if found:
             lines += [section(f"of {name}"), "", "\n\n".join(found), ""]
     lines += [section("the program"), "", code]
-    if not re.search(r"^int main\(", code, re.M):
+    if not any("main" in d.names for d in source.top_level()):
         lines += ["", "// A lab's check calls what stands above.", "int main() {}"]
     return "\n".join(lines) + "\n"
 
@@ -188,7 +195,10 @@ def single(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", help="a chapter's program, an experiment, a lab's solution")
-    sys.stdout.write(single(parser.parse_args().source))
+    try:
+        sys.stdout.write(single(parser.parse_args().source))
+    except cpp.Unreadable as problem:
+        sys.exit(str(problem))
 
 
 if __name__ == "__main__":
