@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 tools=$PWD/common/tools
+compiler=$(command -v g++)
 
 # A machine whose only installer is apt-get, without package lists. Like the real one, it installs nothing before
 # `apt-get update`, and reports success all the same. $scratch/called holds the calls, $scratch/installed the packages.
@@ -16,7 +17,7 @@ fake_machine() { # USER_ID SUDO_STATUS
 if [ "$1" = update ]; then touch updated; fi
 [ "$1" = install ] && [ -e updated ] || exit 0
 printf "%s\n" "$@" >>installed
-[[ " $* " != *" g++ "* ]] || ln -sf "$(PATH=/usr/local/bin:/usr/bin:/bin command -v g++)" fresh/g++'
+[[ " $* " != *" g++ "* ]] || ln -sf '"$compiler"' fresh/g++'
   fake_command dpkg-query 'grep -qxF -e "${*: -1}" '"$scratch"'/installed && printf installed'
   rm -f "$scratch"/{called,updated,installed}
 }
@@ -69,7 +70,7 @@ rm -f "$fresh"/{*g++*,*gcc*,*clang*,c++,cc,nvcc,nvidia-smi,apt-get,dnf,pacman,zy
 tree=$scratch/tree
 mkdir -p "$tree"
 cp -R Makefile chapters common tests "$tree/"
-fresh_make() { env PATH="$fake:$fresh" make -C "$tree" --no-print-directory "$@"; }
+fresh_make() { env -u CXX PATH="$fake:$fresh" make -C "$tree" --no-print-directory "$@"; }
 
 test_case "the compiler is installed before anything is built, after fetching lists"
 fake_machine 0 1
