@@ -4,7 +4,7 @@
 // CPU backend all of it would work.
 #pragma once
 
-#include "constructs.h"
+#include "found.h"
 #include "structure.h"
 
 namespace prepass {
